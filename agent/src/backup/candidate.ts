@@ -1,0 +1,79 @@
+/** What retention needs to know of one snapshot of `<cluster>/`. */
+export interface Candidate {
+  readonly id: string;
+  /** From the manifest; undefined only when that is unreadable, as are the cluster's name and id. */
+  readonly createdAt?: Date;
+  readonly clusterName?: string;
+  readonly namespace?: string;
+  /** `unknown`: adopted, which is not foreign. */
+  readonly clusterId?: string;
+  /** The cluster ids that its cluster was restored from, newest first. */
+  readonly lineage?: readonly string[];
+  /** Level `read` or higher and not suspect, by the manifest or by a later verification. */
+  readonly verified: boolean;
+  readonly pinned: boolean;
+  /** Held by the store's object lock. */
+  readonly locked: boolean;
+  /** False: the manifest cannot be read, or its schema is of a newer major version. */
+  readonly readable: boolean;
+  /** Taken with `--key`. */
+  readonly exactKey: boolean;
+}
+
+/** A snapshot that takes part in retention. */
+export type Snapshot = Candidate & { readonly createdAt: Date };
+
+/** An etcd cluster id and the ids that it was restored from, newest first. */
+export interface ClusterLine {
+  readonly id: string;
+  readonly lineage: readonly string[];
+}
+
+export interface Owner {
+  /** Our clock. */
+  readonly now: Date;
+  readonly clusterName: string;
+  readonly namespace?: string;
+  /** The etcd cluster. Undefined where etcd can't be asked: then it is that of the newest snapshot. */
+  readonly cluster?: ClusterLine;
+}
+
+/** Why a snapshot takes no part in retention, neither deleted nor counted; undefined when it does. */
+export function exclusion(candidate: Candidate, owner: Owner, cluster: ClusterLine | undefined): string | undefined {
+  return notOurs(candidate, owner) ?? foreignId(candidate, cluster);
+}
+
+/** The cluster of the newest snapshot that names one. */
+export function newestCluster(candidates: readonly Candidate[], owner: Owner): ClusterLine | undefined {
+  const [newest] = candidates
+    .filter((candidate) => notOurs(candidate, owner) === undefined)
+    .filter(({ clusterId }) => clusterId !== undefined && clusterId !== 'unknown')
+    .sort(newestFirst);
+  return newest?.clusterId ? { id: newest.clusterId, lineage: newest.lineage ?? [] } : undefined;
+}
+
+/** By time; ties by id, so that no answer depends on the order of the list. */
+export function newestFirst(a: Candidate, b: Candidate): number {
+  return timeOf(b) - timeOf(a) || (a.id < b.id ? 1 : -1);
+}
+
+function notOurs(candidate: Candidate, owner: Owner): string | undefined {
+  const { createdAt, clusterName, namespace } = candidate;
+  if (!candidate.readable || !createdAt || Number.isNaN(createdAt.getTime())) return 'unreadable manifest';
+  if (candidate.exactKey) return 'exact key';
+  if (clusterName !== owner.clusterName) return `foreign cluster ${clusterName}`;
+  if (namespace !== owner.namespace) return `foreign namespace ${namespace ?? '(none)'}`;
+  // Not `>`: an invalid clock has everything in the future.
+  if (!(createdAt <= owner.now)) return 'dated in the future';
+  return undefined;
+}
+
+function foreignId({ clusterId }: Candidate, cluster: ClusterLine | undefined): string | undefined {
+  if (clusterId === 'unknown') return undefined;
+  const known = cluster ? [cluster.id, ...cluster.lineage] : [];
+  return clusterId !== undefined && known.includes(clusterId) ? undefined : `foreign cluster id ${clusterId}`;
+}
+
+function timeOf({ createdAt }: Candidate): number {
+  return createdAt?.getTime() || 0;
+}

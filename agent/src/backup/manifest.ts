@@ -1,0 +1,87 @@
+import * as z from 'zod/mini';
+
+/** The first part of every manifest's schema; what follows the last slash is its major version. */
+export const MANIFEST_SCHEMA = 'cdk8s-etcd/snapshot/v1';
+
+export const compressions = ['none', 'gzip', 'zstd'] as const;
+export type Compression = (typeof compressions)[number];
+
+export const levels = ['stream', 'read', 'open'] as const;
+/** How much a verification proves, each including the one before. */
+export type Level = (typeof levels)[number];
+
+const count = z.int().check(z.nonnegative());
+const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+/** etcd's 64-bit ids, in hex as etcdctl prints them. */
+const etcdId = z.string().check(z.regex(/^[0-9a-f]{1,16}$/));
+const instant = z.iso.datetime();
+
+const hashKV = z.object({
+  revision: count,
+  /** −1: never compacted. */
+  compactRevision: z.int(),
+  hash: count,
+  /** How many other voters gave the same hash at the same compact revision. */
+  membersAgreeing: count,
+});
+export type HashKV = z.infer<typeof hashKV>;
+
+const verified = z.object({ level: z.enum(levels), at: instant });
+
+/** What lies beside every snapshot, written last: it is the commit. Unknown fields are ignored. */
+export const manifestSchema = z.object({
+  schema: z.string(),
+  id: z.string(),
+  createdAt: instant,
+  cluster: z.object({
+    name: z.string(),
+    namespace: z.optional(z.string()),
+    /** The etcd cluster ids that this cluster was restored from, newest first. */
+    lineage: z.optional(z.array(etcdId)),
+  }),
+  source: z.object({
+    clusterId: z.union([etcdId, z.literal('unknown')]),
+    memberId: z.optional(etcdId),
+    endpoint: z.optional(z.string()),
+    role: z.optional(z.enum(['leader', 'follower', 'survivor'])),
+    version: z.optional(z.string()),
+    storageVersion: z.optional(z.string()),
+    alarms: z.array(z.string()),
+    dbSize: z.optional(count),
+    dbSizeInUse: z.optional(count),
+    /** Why the source's data are in doubt: `Corrupt`, `MembersInconsistent`. Such a snapshot never counts as verified. */
+    suspect: z.optional(z.array(z.string())),
+  }),
+  content: z.object({
+    sizeBytes: count,
+    sha256,
+    trailerSha256: sha256,
+    hashKV: z.optional(hashKV),
+  }),
+  object: z.object({
+    key: z.string(),
+    sizeBytes: count,
+    sha256,
+    etag: z.optional(z.string()),
+    parts: z.optional(count),
+    compression: z.enum(compressions),
+  }),
+  timing: z.object({ startedAt: instant, finishedAt: instant, seconds: z.number() }),
+  trigger: z.string(),
+  verified: z.optional(verified),
+  agent: z.object({ version: z.string() }),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+
+/** What a later `verify` found, beside the manifest, which is never rewritten. */
+export const VERIFICATION_SCHEMA = 'cdk8s-etcd/verification/v1';
+export const verificationSchema = z.object({
+  schema: z.string(),
+  id: z.string(),
+  level: z.enum(levels),
+  outcome: z.enum(['verified', 'failed', 'inconclusive']),
+  at: instant,
+  detail: z.optional(z.string()),
+  agent: z.object({ version: z.string() }),
+});
+export type Verification = z.infer<typeof verificationSchema>;

@@ -1,0 +1,198 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { CrashingStore, Killed } from '../../test/crashing-store.ts';
+import { etcdutl } from '../../test/harness/etcd-binaries.ts';
+import { EtcdCluster } from '../../test/harness/etcd-cluster.ts';
+import { ExitCode } from '../errors.ts';
+import { Etcdutl } from '../etcd/etcdutl.ts';
+import { FilesystemStore } from '../store/filesystem.ts';
+import type { Store } from '../store/store.ts';
+import { isVerified, readCatalog } from './catalog.ts';
+import { type BackupRequest, takeBackup } from './take.ts';
+import { verifySnapshot } from './verify.ts';
+
+let etcd: EtcdCluster;
+let root: string;
+const silent = {
+  log: pino({ level: 'silent' }),
+  progress: { phase() {}, bytes() {}, end() {} },
+  signal: new AbortController().signal,
+};
+
+beforeAll(async () => {
+  etcd = await EtcdCluster.start({ size: 1 });
+  await etcd.put(300);
+});
+afterAll(() => etcd?.stop());
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'take-'));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const open = (name = 'store') => new FilesystemStore({ path: join(root, name) });
+
+function request(stores: readonly Store[], overrides: Partial<BackupRequest> = {}): BackupRequest {
+  return {
+    cluster: 'orders',
+    access: { endpoints: etcd.endpoints, dialTimeout: 5_000 },
+    targets: stores.map((store) => ({ store, retention: { last: 2 } })),
+    compression: 'zstd',
+    level: 'read',
+    trigger: 'manual',
+    restoredFrom: [],
+    force: false,
+    overwrite: false,
+    fileNameTimeZone: 'UTC',
+    idleTimeout: 10_000,
+    sweepAge: 86_400_000,
+    scratch: root,
+    etcdutl: new Etcdutl(etcdutl()),
+    agentVersion: 'test',
+    ...overrides,
+  };
+}
+
+const take = (stores: readonly Store[], overrides?: Partial<BackupRequest>) =>
+  takeBackup(request(stores, overrides), silent);
+
+async function allAreWhole(store: Store): Promise<string[]> {
+  const entries = await readCatalog(store, 'orders');
+  for (const { manifest, problem } of entries) {
+    expect(problem).toBeUndefined();
+    await verifySnapshot(store, manifest!, { level: 'read', scratch: root, etcdutl: new Etcdutl(etcdutl()) });
+  }
+  return entries.map(({ id }) => id);
+}
+
+describe('killed at any step', () => {
+  test('nothing is listed that is not whole, nothing good is gone, and the next run sweeps what lies around', async () => {
+    const healthy = new CrashingStore(open('healthy'));
+    for (let n = 0; n < 3; n++) await take([healthy]);
+    const steps = healthy.steps.length;
+    // The third run deletes the first snapshot: all kinds of steps have been seen.
+    expect(healthy.steps.filter((step) => step.includes('delete')).length).toBeGreaterThan(0);
+
+    for (let step = 1; step <= steps; step++) {
+      const name = `killed-${step}`;
+      const dying = new CrashingStore(open(name), step);
+      const good: string[] = [];
+      for (let n = 0; n < 3; n++) {
+        try {
+          const { manifest } = await take([dying]);
+          good.push(manifest.id);
+        } catch (error) {
+          expect(dying.steps).toHaveLength(step);
+          expect((error as Error).message).toMatch(/before|within|after|dead/);
+        }
+      }
+      const left = await allAreWhole(open(name));
+      // Retention keeps two; a run that was killed may have stored its own and not been able to say so.
+      expect(left).toEqual(expect.arrayContaining(good.slice(-1)));
+
+      const { manifest } = await take([open(name)], { sweepAge: 0 });
+      const after = await allAreWhole(open(name));
+      expect(after).toContain(manifest.id);
+      const files = await readdir(join(root, name, 'orders'));
+      const rests = files.filter((file) => !after.some((id) => file === `${id}.json` || file === `${id}.db.zst`));
+      expect(rests).toEqual([]);
+    }
+  });
+});
+
+describe('several stores', () => {
+  class Refusing extends CrashingStore {
+    override async put(): Promise<never> {
+      throw new Killed('full');
+    }
+  }
+
+  test('get the same snapshot, each with its own retention', async () => {
+    const [a, b] = [open('a'), open('b')];
+    for (let n = 0; n < 3; n++) {
+      await takeBackup({ ...request([]), targets: [{ store: a, retention: { last: 1 } }, { store: b }] }, silent);
+    }
+    const [inA, inB] = [await allAreWhole(a), await allAreWhole(b)];
+
+    expect(inB).toHaveLength(3);
+    expect(inA).toEqual(inB.slice(0, 1));
+  });
+
+  test('one that fails does not keep the other from its snapshot', async () => {
+    const good = open('good');
+    const { targets } = await take([new Refusing(open('bad')), good]);
+
+    expect(targets.map(({ error }) => error?.message)).toEqual(['full', undefined]);
+    expect(await allAreWhole(good)).toHaveLength(1);
+  });
+
+  test('when all fail, so does the backup', async () => {
+    await expect(take([new Refusing(open('bad')), new Refusing(open('worse'))])).rejects.toThrow('full');
+  });
+});
+
+describe('what etcd says of itself', () => {
+  const alarm = async (action: 'Activate' | 'Deactivate', type: 'Nospace' | 'Corrupt') => {
+    const client = await etcd.connect();
+    const { header } = await client.maintenance.status();
+    await client.maintenance.alarm({ action, memberID: header.member_id, alarm: type });
+    client.close();
+  };
+
+  test('NOSPACE: the snapshot is taken and called degraded', async () => {
+    await alarm('Activate', 'Nospace');
+    const { degraded, targets } = await take([open()]);
+    await alarm('Deactivate', 'Nospace');
+
+    expect(degraded).toEqual(['NOSPACE']);
+    expect(targets[0]?.verified).toBe('read');
+  });
+
+  test('CORRUPT: it is taken, never counts as verified, and nothing is pruned on it', async () => {
+    const store = open();
+    const before: string[] = [];
+    for (let n = 0; n < 2; n++) before.push((await take([store])).manifest.id);
+    await alarm('Activate', 'Corrupt');
+    const { manifest } = await take([store]);
+    await alarm('Deactivate', 'Corrupt');
+
+    expect(manifest.source.suspect).toEqual(['Corrupt']);
+    const entries = await readCatalog(store, 'orders');
+    expect(entries.map(({ id }) => id)).toEqual([manifest.id, ...before.reverse()]);
+    expect(entries.map(isVerified)).toEqual([false, true, true]);
+  });
+});
+
+describe('an exact key', () => {
+  test('is refused when it exists, replaced on demand, and left alone by retention', async () => {
+    const store = open();
+    const first = await take([store], { key: 'before/upgrade.db', compression: 'none' });
+    await expect(take([store], { key: 'before/upgrade.db' })).rejects.toMatchObject({ exitCode: ExitCode.refused });
+
+    const second = await take([store], { key: 'before/upgrade.db', compression: 'none', overwrite: true });
+    expect(second.manifest.id).not.toBe(first.manifest.id);
+    expect(await readdir(join(root, 'store', 'before'))).toEqual(['upgrade.db', 'upgrade.db.json']);
+  });
+});
+
+test('names of the caller’s own: the second run in the same second gets another, and all is as with ours', async () => {
+  const store = open();
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++)
+    ids.push((await take([store], { fileName: 'orders-%Y', fileNameTimeZone: 'Europe/Berlin' })).manifest.id);
+
+  const year = new Date().getFullYear();
+  expect(ids).toEqual([`orders-${year}`, `orders-${year}-1`, `orders-${year}-2`]);
+  expect((await allAreWhole(store)).sort()).toEqual(ids.slice(1));
+});
+
+test('a survivor is taken without asking for a quorum, and the manifest says so', async () => {
+  const { manifest } = await take([open()], {
+    survivor: etcd.endpoints[0],
+    access: { endpoints: [], dialTimeout: 1_000 },
+  });
+
+  expect(manifest.source.role).toBe('survivor');
+  expect(manifest.content.hashKV).toBeUndefined();
+});

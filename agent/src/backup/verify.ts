@@ -1,0 +1,124 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
+import { databaseDamage } from '../etcd/database-check.ts';
+import type { Etcdutl } from '../etcd/etcdutl.ts';
+import { TRAILER } from '../etcd/snapshot-stream.ts';
+import type { Store } from '../store/store.ts';
+import { payloadProblem } from './catalog.ts';
+import type { Level, Manifest } from './manifest.ts';
+import { type ReadOptions, readContent } from './read-payload.ts';
+
+const MIB = 1024 * 1024;
+
+export interface VerifyOptions extends ReadOptions {
+  readonly level: Level;
+  /** A directory for a copy of the database; only level `open` needs it. */
+  readonly scratch: string;
+  readonly etcdutl: Etcdutl;
+}
+
+/** What a verification came to when nothing was found wrong. */
+export interface Proof {
+  /** What was proved: less than was asked for when the rest could be neither proved nor disproved. */
+  readonly level: Level;
+  readonly detail: string;
+}
+
+const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);
+
+/** Throws verificationFailed for a bad snapshot, the store's own errors otherwise. */
+export async function verifySnapshot(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
+  const problem = payloadProblem(manifest, (await store.stat(manifest.object.key, options))?.size);
+  if (problem) throw failed(`${manifest.id}: ${problem}`);
+  const { level } = options;
+  switch (level) {
+    case 'stream':
+      return { level, detail: 'the payload is there, with the size that was stored' };
+    case 'read':
+      for await (const _ of readContent(store, manifest, options));
+      return { level, detail: 'the stored bytes are those that etcd sent' };
+    case 'open':
+      return openSnapshotFile(store, manifest, options);
+  }
+}
+
+async function openSnapshotFile(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
+  const { scratch } = options;
+  const directory = await mkdtemp(join(scratch, 'etcd-agent-')).catch((error) => {
+    throw new AgentError(ExitCode.usage, `--scratch: cannot write to ${scratch} (${codeOf(error)})`);
+  });
+  try {
+    const file = join(directory, 'snapshot.db');
+    await writeContent(store, manifest, file, options);
+    return await checkDatabase(file, manifest, options);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function checkDatabase(
+  file: string,
+  { id, content }: Manifest,
+  { etcdutl, signal }: VerifyOptions,
+): Promise<Proof> {
+  // Before etcdutl, which some damage makes take all memory there is.
+  const damage = await databaseDamage(file, content.sizeBytes - TRAILER, signal);
+  if (damage) throw failed(`${id}: its database is damaged: ${damage}`);
+  const run = { signal, timeout: 30_000 + Math.ceil(content.sizeBytes / MIB) * 500 };
+  const unproved = (why: string): Proof => ({
+    level: 'read',
+    detail: `the stored bytes are those that etcd sent, but ${why}`,
+  });
+
+  const revision = await etcdutl.snapshotRevision(file, run);
+  if (revision.outcome === 'unable') return unproved(revision.why);
+  const expected = content.hashKV;
+  if (revision.outcome === 'refused' || (expected && revision.value < expected.revision)) {
+    throw failed(`${id}: etcdutl finds no valid database in it`);
+  }
+  const opens = `etcdutl opens it at revision ${revision.value}`;
+  if (!expected) return { level: 'open', detail: `${opens}; it was taken without HashKV to compare with` };
+
+  const found = await etcdutl.hashKV(file, expected.revision, run);
+  if (found.outcome === 'unable') return unproved(found.why);
+  if (found.outcome === 'refused') throw failed(`${id}: etcdutl cannot read its keys`);
+  const { hash, compactRevision } = found.value;
+  // A compaction after the source was asked makes another hash of the same data; it never takes one back.
+  if (compactRevision > expected.compactRevision) return unproved('it was compacted meanwhile: HashKV is another one');
+  if (hash !== expected.hash || compactRevision !== expected.compactRevision) {
+    throw failed(
+      `${id}: its data are not those of the cluster: HashKV at revision ${expected.revision} is ${hash}, not ${expected.hash}`,
+    );
+  }
+  return { level: 'open', detail: `${opens}, and HashKV is the cluster's` };
+}
+
+export async function writeContent(
+  store: Store,
+  manifest: Manifest,
+  file: string,
+  options: ReadOptions,
+): Promise<void> {
+  try {
+    await pipeline(
+      readContent(store, manifest, options),
+      createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }),
+      {
+        signal: options.signal,
+      },
+    );
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (error instanceof AgentError) throw error;
+    const code = codeOf(error);
+    if (code === 'ENOSPC') {
+      throw new AgentError(ExitCode.usage, `no room for ${file}: it needs ${manifest.content.sizeBytes} bytes`, {
+        cause: error,
+      });
+    }
+    throw new AgentError(ExitCode.usage, `cannot write ${file} (${code ?? error})`, { cause: error });
+  }
+}

@@ -1,0 +1,78 @@
+import { CommanderError } from 'commander';
+import type { Command } from './command.ts';
+import { AgentError, ExitCode, messageOf } from './errors.ts';
+import { createLog } from './log.ts';
+import { buildProgram, type CommandName, type Invocation } from './program.ts';
+import { createProgress } from './progress.ts';
+import { type CommandResult, resultJson, writeTerminationMessage } from './result.ts';
+import { Settings } from './settings.ts';
+
+const commands: Record<CommandName, () => Promise<{ run: Command }>> = {
+  backup: () => import('./commands/backup.ts'),
+  list: () => import('./commands/list.ts'),
+  show: () => import('./commands/show.ts'),
+  verify: () => import('./commands/verify.ts'),
+  prune: () => import('./commands/prune.ts'),
+  'restore fetch': () => import('./commands/restore-fetch.ts'),
+  'restore data-dir': () => import('./commands/restore-data-dir.ts'),
+};
+
+// Node deprecates what grpc-js does with an IP address; whoever reads a backup's log can do nothing about it.
+process.noDeprecation = true;
+
+// After a signal everything is given this long to clean up; kubelet waits 60 s.
+const GRACE = 20_000;
+
+function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  const stop = (name: string, exitCode: ExitCode) =>
+    process.on(name, () => {
+      controller.abort(new AgentError(exitCode, `stopped by ${name}`));
+      setTimeout(() => process.exit(exitCode), GRACE).unref();
+    });
+  stop('SIGTERM', ExitCode.terminated);
+  stop('SIGINT', ExitCode.interrupted);
+  return controller.signal;
+}
+
+async function execute(invocation: Invocation): Promise<void> {
+  const log = createLog(process.stderr);
+  const progress = createProgress(log, process.stderr);
+  const signal = stopSignal();
+  let json = invocation.flags.output === 'json';
+  let result: CommandResult;
+  try {
+    const settings = await Settings.load(invocation);
+    json = settings.oneOf('output', '--output', ['text', 'json']) === 'json';
+    const { run } = await commands[invocation.command]();
+    result = await run({ settings, log, progress, signal });
+  } catch (error) {
+    // Whatever broke after the signal broke because of it.
+    result = failure(signal.aborted ? signal.reason : error);
+  }
+  progress.end();
+  const asJson = resultJson(invocation.command, result);
+  if (json) process.stdout.write(`${asJson}\n`);
+  else if (result.data.error) process.stderr.write(`etcd-agent: ${result.text}\n`);
+  else process.stdout.write(`${result.text}\n`);
+  writeTerminationMessage(asJson, process.env.ETCD_AGENT_TERMINATION_LOG);
+  process.exitCode = result.exitCode;
+}
+
+function failure(error: unknown): CommandResult {
+  const message = messageOf(error);
+  if (error instanceof AgentError) return { exitCode: error.exitCode, text: message, data: { error: message } };
+  const stack = error instanceof Error ? error.stack : undefined;
+  return {
+    exitCode: ExitCode.unexpected,
+    text: `unexpected: ${stack ?? message}`,
+    data: { error: `unexpected: ${message}`, stack },
+  };
+}
+
+try {
+  await buildProgram(execute).parseAsync();
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
+}

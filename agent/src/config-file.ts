@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import * as z from 'zod/mini';
+import { retentionSpec } from './backup/retention-spec.ts';
+import { AgentError, codeOf, ExitCode } from './errors.ts';
+import { describeIssue } from './schema-issue.ts';
+import { storeSpec } from './store/spec.ts';
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, message);
+
+const texts = z.union([z.string(), z.array(z.string())]);
+const text = z.optional(z.union([z.string(), z.number()]));
+
+/** What a `--config` file may hold: the flags by their names in camelCase. */
+const configSchema = z.strictObject({
+  stores: z.optional(z.array(z.union([z.string(), storeSpec]))),
+  retention: z.optional(z.union([z.string(), retentionSpec])),
+  endpoints: z.optional(texts),
+  restoredFrom: z.optional(texts),
+  force: z.optional(z.boolean()),
+  cluster: text,
+  namespace: text,
+  cacert: text,
+  cert: text,
+  key: text,
+  user: text,
+  userFile: text,
+  passwordFile: text,
+  dialTimeout: text,
+  timeout: text,
+  idleTimeout: text,
+  sweepAge: text,
+  compression: text,
+  verify: text,
+  level: text,
+  trigger: text,
+  fileName: text,
+  fileNameTimeZone: text,
+  scratch: text,
+  etcdutl: text,
+  output: text,
+});
+export type Config = z.infer<typeof configSchema>;
+
+export async function readConfig(file: string): Promise<Config> {
+  const content = await readFile(file, 'utf8').catch((error) => {
+    throw mistake(`--config: cannot read ${file} (${codeOf(error)})`);
+  });
+  let document: unknown;
+  try {
+    document = parse(content);
+  } catch (error) {
+    throw mistake(`--config: ${file} is no YAML: ${String((error as Error).message).split('\n')[0]}`);
+  }
+  const parsed = configSchema.safeParse(document ?? {});
+  if (!parsed.success) throw mistake(`--config: ${file}: ${describeIssue(parsed.error)}`);
+  return parsed.data;
+}

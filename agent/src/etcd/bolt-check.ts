@@ -1,0 +1,248 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { endianness } from 'node:os';
+
+const MAGIC = 0xed0cdaed;
+const VERSION = 2;
+const META_SIZE = 64;
+/** Of a page's header, of an element in its table, and of a bucket in front of its inline page. */
+const HEADER = 16;
+const BRANCH = 1;
+const LEAF = 2;
+const FREELIST = 16;
+const NO_FREELIST = 2n ** 64n - 1n;
+
+class Damage extends Error {}
+
+/** Is told every bucket, and gives back what is then told every key and value in it, in their order. */
+export type BucketVisitor = (bucket: string) => (key: Buffer, value: Buffer) => void;
+
+interface Page {
+  readonly isBranch: boolean;
+  readonly elements: readonly Element[];
+}
+
+interface Element {
+  readonly key: Buffer;
+  /** Of a branch: the page below. */
+  readonly child: number;
+  /** Of a leaf: the value is a bucket. */
+  readonly isBucket: boolean;
+  readonly value: Buffer;
+}
+
+/**
+ * What is wrong with the structure of a bbolt database, the format of etcd's snapshots; undefined when nothing is. Every
+ * page that is reached is read, but never more than one of them is held at once.
+ *
+ * etcdutl has such a check, but some damage makes it collect errors until the memory is full, and it looks into no
+ * inline buckets.
+ */
+export async function boltDamage(
+  file: string,
+  size: number,
+  visit: BucketVisitor,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const handle = await open(file);
+  try {
+    await new BoltCheck(handle, size, signal).run(visit);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Damage) return error.message;
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+class BoltCheck {
+  readonly #handle: FileHandle;
+  readonly #size: number;
+  readonly #signal: AbortSignal | undefined;
+  #pageSize = 0;
+  /** One for every page: whether something refers to it. */
+  #used = new Uint8Array();
+
+  constructor(handle: FileHandle, size: number, signal: AbortSignal | undefined) {
+    this.#handle = handle;
+    this.#size = size;
+    this.#signal = signal;
+  }
+
+  async run(visit: BucketVisitor): Promise<void> {
+    const meta = await this.#meta(0, 0);
+    this.#pageSize = meta.pageSize;
+    const other = await this.#meta(1, meta.pageSize);
+    // etcd writes both when it sends a snapshot: the second is the first with an older transaction.
+    if (meta.root !== other.root || meta.freelist !== other.freelist || meta.pages !== other.pages) {
+      throw new Damage('its two meta pages differ');
+    }
+    if (meta.pages * meta.pageSize !== this.#size) {
+      throw new Damage(`it has ${this.#size} bytes, not ${meta.pages} pages of ${meta.pageSize}`);
+    }
+    this.#used = new Uint8Array(meta.pages);
+    this.#use(0, 2);
+    await this.#buckets(meta.root, visit);
+    if (meta.freelist !== NO_FREELIST) await this.#freelist(Number(meta.freelist));
+  }
+
+  async #meta(id: number, at: number) {
+    const page = await this.#bytes(at, HEADER + META_SIZE);
+    const meta = page.subarray(HEADER);
+    const [magic, version, pageSize] = [uint32(meta, 0), uint32(meta, 4), uint32(meta, 8)];
+    if (magic !== MAGIC || version !== VERSION || uint64(meta, 56) !== fnv1a(meta.subarray(0, 56))) {
+      throw new Damage(`page ${id} is no meta page of a bbolt database`);
+    }
+    return { pageSize, root: Number(uint64(meta, 16)), freelist: uint64(meta, 32), pages: Number(uint64(meta, 40)) };
+  }
+
+  async #buckets(root: number, visitBucket: BucketVisitor): Promise<void> {
+    const buckets: Element[] = [];
+    await this.#tree(root, (element) => buckets.push(element));
+    for (const { isBucket, value, key } of buckets) {
+      // Its name is not told: damage can make a value of it.
+      const where = `a bucket of page ${root}`;
+      const visitLeaf = visitBucket(key.toString());
+      if (!isBucket || value.length < HEADER) throw new Damage(`${where} is none`);
+      const visit = (leaf: Element) => {
+        if (leaf.isBucket) throw new Damage(`${where} holds a bucket`);
+        visitLeaf(leaf.key, leaf.value);
+      };
+      const below = Number(uint64(value, 0));
+      if (below !== 0) await this.#tree(below, visit);
+      else inlineElements(value.subarray(HEADER), where).forEach(visit);
+    }
+  }
+
+  /** Visits the leaves of a tree in their order; all keys have to be from `first` on and before `end`. */
+  async #tree(id: number, visit: (leaf: Element) => void, first?: Buffer, end?: Buffer): Promise<void> {
+    const { isBranch, elements } = await this.#page(id);
+    checkOrder(elements, `page ${id}`, first, end);
+    if (!isBranch) return elements.forEach(visit);
+    for (const [index, { child, key }] of elements.entries()) {
+      await this.#tree(child, visit, key, elements[index + 1]?.key ?? end);
+    }
+  }
+
+  async #page(id: number): Promise<Page> {
+    const where = `page ${id}`;
+    this.#use(id, 1);
+    const at = id * this.#pageSize;
+    const first = await this.#bytes(at, this.#pageSize);
+    if (uint64(first, 0) !== BigInt(id)) throw new Damage(`${where} is another page`);
+    const overflow = uint32(first, 12);
+    if (overflow === 0) return parse(first, first.length, where);
+    this.#use(id + 1, overflow);
+    const room = (overflow + 1) * this.#pageSize;
+    const table = await this.#bytes(at, Math.min(room, tableEnd(first)));
+    return parse(await this.#bytes(at, contentEnd(table, room, where)), room, where);
+  }
+
+  async #freelist(id: number): Promise<void> {
+    this.#use(id, 1);
+    const at = id * this.#pageSize;
+    const header = await this.#bytes(at, HEADER + 8);
+    if (uint64(header, 0) !== BigInt(id) || uint16(header, 8) !== FREELIST) {
+      throw new Damage(`page ${id} is no list of free pages`);
+    }
+    const overflow = uint32(header, 12);
+    this.#use(id + 1, overflow);
+    const count = uint16(header, 10);
+    // A count that does not fit is in the first entry.
+    const [skip, entries] = count === 0xffff ? [8, Number(uint64(header, HEADER))] : [0, count];
+    if (HEADER + skip + entries * 8 > (overflow + 1) * this.#pageSize) {
+      throw new Damage(`page ${id} lists more free pages than it has room for`);
+    }
+    const list = await this.#bytes(at + HEADER + skip, entries * 8);
+    for (let entry = 0; entry < entries; entry++) this.#use(Number(uint64(list, entry * 8)), 1);
+  }
+
+  #use(from: number, count: number): void {
+    if (from + count > this.#used.length) throw new Damage(`it refers to page ${from}, which it does not have`);
+    for (let id = from; id < from + count; id++) {
+      if (this.#used[id]) throw new Damage(`page ${id} is used twice`);
+      this.#used[id] = 1;
+    }
+  }
+
+  async #bytes(at: number, length: number): Promise<Buffer> {
+    this.#signal?.throwIfAborted();
+    if (at + length > this.#size) throw new Damage(`it ends before byte ${at + length}`);
+    const { buffer, bytesRead } = await this.#handle.read(Buffer.allocUnsafeSlow(length), 0, length, at);
+    if (bytesRead !== length) throw new Damage(`it ends before byte ${at + length}`);
+    return buffer;
+  }
+}
+
+/** Splits up a page: bbolt writes keys and values one after the other, in the order of the table before them. */
+function parse(page: Buffer, room: number, where: string): Page {
+  if (page.length < HEADER) throw new Damage(`${where} is cut`);
+  const flags = uint16(page, 8);
+  const isBranch = flags === BRANCH;
+  if (!isBranch && flags !== LEAF) throw new Damage(`${where} is neither branch nor leaf`);
+  contentEnd(page, room, where);
+  let at = tableEnd(page);
+  const elements: Element[] = [];
+  for (let entry = HEADER; entry < tableEnd(page); entry += HEADER) {
+    const [flag, position] = isBranch ? [0, uint32(page, entry)] : [uint32(page, entry), uint32(page, entry + 4)];
+    const { keySize, valueSize } = sizes(page, entry, isBranch);
+    if (entry + position !== at || flag > 1) throw new Damage(`${where} has a table that does not fit its content`);
+    elements.push({
+      key: page.subarray(at, at + keySize),
+      value: page.subarray(at + keySize, at + keySize + valueSize),
+      isBucket: flag === 1,
+      child: isBranch ? Number(uint64(page, entry + 8)) : 0,
+    });
+    at += keySize + valueSize;
+  }
+  if (isBranch && elements.length === 0) throw new Damage(`${where} is a branch without children`);
+  return { isBranch, elements };
+}
+
+/** A small bucket lies in its parent, as a leaf page of its own. */
+function inlineElements(bytes: Buffer, where: string): readonly Element[] {
+  const { isBranch, elements } = parse(bytes, bytes.length, where);
+  if (isBranch) throw new Damage(`${where} is inline and has branches`);
+  checkOrder(elements, where);
+  return elements;
+}
+
+const tableEnd = (page: Buffer) => HEADER * (uint16(page, 10) + 1);
+
+function contentEnd(page: Buffer, room: number, where: string): number {
+  let end = tableEnd(page);
+  const isBranch = uint16(page, 8) === BRANCH;
+  for (let entry = HEADER; entry < tableEnd(page) && end <= room; entry += HEADER) {
+    const { keySize, valueSize } = sizes(page, entry, isBranch);
+    end += keySize + valueSize;
+  }
+  if (end > room) throw new Damage(`${where} has more content than room`);
+  return end;
+}
+
+function sizes(page: Buffer, entry: number, isBranch: boolean): { keySize: number; valueSize: number } {
+  if (entry + HEADER > page.length) throw new Damage('a page is cut');
+  if (isBranch) return { keySize: uint32(page, entry + 4), valueSize: 0 };
+  return { keySize: uint32(page, entry + 8), valueSize: uint32(page, entry + 12) };
+}
+
+function checkOrder(elements: readonly Element[], where: string, first?: Buffer, end?: Buffer): void {
+  let previous: Buffer | undefined;
+  for (const { key } of elements) {
+    const ascends = previous ? previous.compare(key) < 0 : !first || first.compare(key) <= 0;
+    if (!ascends || (end && key.compare(end) >= 0)) throw new Damage(`${where} has keys out of order`);
+    previous = key;
+  }
+}
+
+// bbolt writes numbers as the machine has them.
+const little = endianness() === 'LE';
+const uint16 = (bytes: Buffer, at: number) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at));
+const uint32 = (bytes: Buffer, at: number) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));
+const uint64 = (bytes: Buffer, at: number) => (little ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
+
+function fnv1a(bytes: Uint8Array): bigint {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of bytes) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return hash;
+}

@@ -1,0 +1,18 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Whether an etcd has this data directory open: it holds a lock on its database and its newest WAL file. Linux only; elsewhere false. */
+export async function isInUse(dataDir: string): Promise<boolean> {
+  const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
+  const locked = new Set(Array.from(locks.matchAll(/ [0-9a-f]+:[0-9a-f]+:(\d+) /g), ([, inode]) => Number(inode)));
+  const wal = join(dataDir, 'member', 'wal');
+  const files = [
+    join(dataDir, 'member', 'snap', 'db'),
+    ...(await readdir(wal).catch(() => [])).map((name) => join(wal, name)),
+  ];
+  for (const file of files) {
+    const inode = (await stat(file).catch(() => undefined))?.ino;
+    if (inode !== undefined && locked.has(inode)) return true;
+  }
+  return false;
+}

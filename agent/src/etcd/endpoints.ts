@@ -1,0 +1,27 @@
+import { AgentError, ExitCode } from '../errors.ts';
+
+/** Turns `--endpoints` into URLs: comma-separated, `host:port` allowed (https when TLS files are given). */
+export function parseEndpoints(endpoints: readonly string[], tls: boolean): string[] {
+  const urls = endpoints
+    .flatMap((list) => list.split(','))
+    .map((text) => text.trim())
+    .filter(Boolean)
+    .map((text) => parseEndpoint(text, tls));
+  if (urls.length === 0) {
+    throw new AgentError(ExitCode.usage, '--endpoints: name at least one etcd endpoint, such as https://etcd-0:2379');
+  }
+  return [...new Set(urls)];
+}
+
+function parseEndpoint(text: string, tls: boolean): string {
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${tls ? 'https' : 'http'}://${text}`);
+  const wrong = (why: string) => new AgentError(ExitCode.usage, `--endpoints: '${text}' ${why}`);
+  if (!url || !['http:', 'https:'].includes(url.protocol) || !url.hostname) {
+    throw wrong('is no etcd endpoint; write https://host:2379');
+  }
+  if (url.username || url.password) throw wrong('holds a user; give --user and --password-file instead');
+  if (url.pathname !== '/' || url.search || url.hash)
+    throw wrong('has a path; an endpoint is scheme, host and port only');
+  if (url.protocol === 'http:' && tls) throw wrong('is plain http, but TLS files are given; write https://');
+  return url.origin;
+}

@@ -1,0 +1,64 @@
+import { AgentError, codeOf, ExitCode, messageOf } from '../errors.ts';
+
+const unavailable = (message: string, cause?: unknown) => new AgentError(ExitCode.etcdUnavailable, message, { cause });
+const mistake = (message: string, cause?: unknown) => new AgentError(ExitCode.usage, message, { cause });
+
+/** What a failed connection means to the person who set it up. */
+export function connectionError(endpoint: string, error: unknown): AgentError {
+  const code = codeOf(error) ?? '';
+  const message = error === undefined ? 'connection closed' : messageOf(error);
+  const at = `etcd at ${endpoint}`;
+  if (code === 'CERT_HAS_EXPIRED') return mistake(`${at}: the server's certificate has expired; renew it`, error);
+  if (code === 'CERT_NOT_YET_VALID')
+    return mistake(`${at}: the server's certificate is not valid yet; check the clock`, error);
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return mistake(
+      `${at}: the server's certificate is for other names; use an endpoint that it lists (${message})`,
+      error,
+    );
+  }
+  if (/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(code)) {
+    return mistake(
+      `${at}: the server's certificate is signed by an unknown authority; give its CA with --cacert`,
+      error,
+    );
+  }
+  if (/ALERT_CERTIFICATE_EXPIRED/.test(code))
+    return mistake(`${at} says that the client's certificate has expired; renew --cert`, error);
+  if (/CERTIFICATE_REQUIRED/.test(code))
+    return mistake(`${at} wants a client certificate; give --cert and --key`, error);
+  if (/ERR_SSL.*(ALERT|CERTIFICATE)/.test(code)) {
+    return mistake(`${at} refused the TLS handshake (${alertOf(code)}); check --cert, --key and --cacert`, error);
+  }
+  if (code === 'EPROTO' || /ERR_SSL/.test(code))
+    return mistake(`${at} speaks no TLS; write http:// or check the port`, error);
+  if (/^ERR_HTTP2/.test(code)) {
+    return unavailable(`${at} closed the connection; if it serves TLS, write https:// and give --cacert`, error);
+  }
+  if (code === 'ECONNRESET' && endpoint.startsWith('https:')) {
+    return unavailable(`${at} closed the TLS connection (${code}); if it serves plain http, write http://`, error);
+  }
+  if (code === 'ENOTFOUND') return unavailable(`${at}: the host name is not known; check --endpoints`, error);
+  return unavailable(`${at} cannot be reached (${code || message})`, error);
+}
+
+function alertOf(code: string): string {
+  return code
+    .replace(/^ERR_SSL_/, '')
+    .replaceAll('_', ' ')
+    .toLowerCase();
+}
+
+/** What etcd's gRPC status means; the texts are those of etcd's rpctypes. */
+export function statusError(endpoint: string, status: number, message: string): AgentError {
+  const at = `etcd at ${endpoint}`;
+  if (/user name is empty/.test(message)) return mistake(`${at} has auth enabled; give --user and --password-file`);
+  if (/invalid user ID or password/.test(message))
+    return mistake(`${at} refuses the user or password; check --user and --password-file`);
+  if (/permission denied/.test(message))
+    return mistake(
+      `${at}: permission denied; a snapshot needs a user with the root role, by --user or by the client certificate's name`,
+    );
+  if (/invalid auth token/.test(message)) return unavailable(`${at} no longer accepts the auth token; try again`);
+  return unavailable(`${at}: ${message || `gRPC status ${status}`}`);
+}

@@ -1,0 +1,185 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import { AgentError, ExitCode } from '../errors.ts';
+import { connectionError, statusError } from './grpc-errors.ts';
+import type { TlsMaterial } from './tls.ts';
+
+// etcd sends 32 KiB of database a message; whatever is far larger is no message of etcd's.
+const MAX_MESSAGE = 8 * 1024 * 1024;
+const WINDOW = 1024 * 1024;
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds until the call is given up; none for a stream that watches its own progress. */
+  readonly deadline?: number;
+}
+
+/** gRPC over one HTTP/2 connection to one etcd member. */
+export class GrpcChannel {
+  readonly endpoint: string;
+  readonly #session: ClientHttp2Session;
+  #failure: Error | undefined;
+  /** etcd's auth token, sent with every call when set. */
+  token: string | undefined;
+
+  private constructor(endpoint: string, session: ClientHttp2Session) {
+    this.endpoint = endpoint;
+    this.#session = session;
+    session.on('error', (error) => {
+      this.#failure ??= error;
+    });
+  }
+
+  static async connect(
+    endpoint: string,
+    options: { tls?: TlsMaterial; dialTimeout: number; signal?: AbortSignal },
+  ): Promise<GrpcChannel> {
+    const { tls, dialTimeout, signal } = options;
+    signal?.throwIfAborted();
+    const session = connect(endpoint, { ...tls, settings: { initialWindowSize: WINDOW, enablePush: false } });
+    const channel = new GrpcChannel(endpoint, session);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(
+      () =>
+        reject(
+          new AgentError(
+            ExitCode.etcdUnavailable,
+            `etcd at ${endpoint} did not answer within ${dialTimeout / 1000}s (--dial-timeout)`,
+          ),
+        ),
+      dialTimeout,
+    );
+    const abort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    // 'remoteSettings' rather than 'connect': a server that refuses the client's certificate or speaks no HTTP/2 never sends them.
+    session.once('remoteSettings', () => resolve());
+    session.once('error', (error) => reject(connectionError(endpoint, error)));
+    // With TLS 1.3 the server looks at the client's certificate after the handshake; its alert reaches the socket only.
+    session.once('connect', (_, socket) => socket.once('error', (error) => reject(connectionError(endpoint, error))));
+    session.once('close', () => reject(connectionError(endpoint, channel.#failure)));
+    try {
+      await promise;
+      session.setLocalWindowSize(WINDOW);
+      return channel;
+    } catch (error) {
+      session.destroy();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Calls a method that answers with one message. */
+  async unary(method: string, request: Uint8Array, options: CallOptions = {}): Promise<Uint8Array> {
+    let answer: Uint8Array | undefined;
+    for await (const message of this.stream(method, request, options)) answer = message;
+    if (!answer)
+      throw new AgentError(ExitCode.etcdUnavailable, `etcd at ${this.endpoint} answered ${method} with nothing`);
+    return answer;
+  }
+
+  /** Calls a method that answers with many. Whoever stops iterating cancels the call. */
+  async *stream(method: string, request: Uint8Array, options: CallOptions = {}): AsyncGenerator<Uint8Array> {
+    const { signal, deadline } = options;
+    signal?.throwIfAborted();
+    if (this.#session.closed || this.#session.destroyed) throw connectionError(this.endpoint, this.#failure);
+    const call = this.#session.request({
+      ':method': 'POST',
+      ':path': `/etcdserverpb.${method}`,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...(this.token && { token: this.token }),
+    });
+    let timedOut = false;
+    const cancel = () => call.close(constants.NGHTTP2_CANCEL);
+    const timer =
+      deadline === undefined
+        ? undefined
+        : setTimeout(() => {
+            timedOut = true;
+            cancel();
+          }, deadline);
+    signal?.addEventListener('abort', cancel, { once: true });
+    const status = grpcStatus(call);
+    try {
+      call.end(frame(request));
+      yield* messages(call);
+      signal?.throwIfAborted();
+      if (timedOut) throw new Error('deadline exceeded');
+      const { code, message } = await status;
+      if (code !== 0) throw statusError(this.endpoint, code, message);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (timedOut) {
+        throw new AgentError(
+          ExitCode.etcdUnavailable,
+          `etcd at ${this.endpoint} did not answer ${method} within ${(deadline ?? 0) / 1000}s`,
+        );
+      }
+      if (error instanceof AgentError) throw error;
+      throw connectionError(this.endpoint, this.#failure ?? error);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', cancel);
+      cancel();
+    }
+  }
+
+  close(): void {
+    this.#session.destroy();
+  }
+}
+
+function frame(message: Uint8Array): Buffer {
+  const framed = Buffer.alloc(5 + message.length);
+  framed.writeUInt32BE(message.length, 1);
+  framed.set(message, 5);
+  return framed;
+}
+
+/** The call's grpc-status: of the trailers, or of the headers when etcd answers with nothing else. */
+function grpcStatus(call: ClientHttp2Stream): Promise<{ code: number; message: string }> {
+  const { promise, resolve } = Promise.withResolvers<{ code: number; message: string }>();
+  const read = (headers: Record<string, unknown>) => {
+    const code = headers['grpc-status'];
+    if (code !== undefined)
+      resolve({ code: Number(code), message: decodeURIComponent(String(headers['grpc-message'] ?? '')) });
+  };
+  call.on('response', (headers) => {
+    if (headers[':status'] !== 200) resolve({ code: 14, message: `HTTP status ${headers[':status']}, no gRPC server` });
+    read(headers);
+  });
+  call.on('trailers', read);
+  call.on('close', () => resolve({ code: 14, message: 'connection closed before the call ended' }));
+  return promise;
+}
+
+async function* messages(call: ClientHttp2Stream): AsyncGenerator<Uint8Array> {
+  let buffered: Buffer[] = [];
+  let length = 0;
+  let wanted = 5;
+  let inHeader = true;
+  for await (const chunk of call as AsyncIterable<Buffer>) {
+    buffered.push(chunk);
+    length += chunk.length;
+    if (length < wanted) continue;
+    let bytes = buffered.length === 1 ? chunk : Buffer.concat(buffered, length);
+    while (bytes.length >= wanted) {
+      const part = bytes.subarray(0, wanted);
+      bytes = bytes.subarray(wanted);
+      if (inHeader) {
+        wanted = part.readUInt32BE(1);
+        if (part[0] !== 0 || wanted > MAX_MESSAGE) {
+          throw new AgentError(ExitCode.etcdUnavailable, 'the answer is no gRPC message of etcd; check the endpoint');
+        }
+      } else {
+        yield part;
+        wanted = 5;
+      }
+      inHeader = !inHeader;
+    }
+    buffered = bytes.length > 0 ? [bytes] : [];
+    length = bytes.length;
+  }
+  if (length > 0 || !inHeader) throw new Error('the stream ended within a message');
+}

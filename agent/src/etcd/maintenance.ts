@@ -1,0 +1,101 @@
+import type { CallOptions, GrpcChannel } from './grpc.ts';
+import { encodeInt, fieldsOf, hexId, integer, text } from './protobuf.ts';
+
+/** A member's answer to Maintenance.Status, with the fields that etcd 3.6 added. */
+export interface MemberStatus {
+  readonly clusterId: string;
+  readonly memberId: string;
+  readonly revision: number;
+  readonly version: string;
+  /** Bytes of the backend, free pages included. */
+  readonly dbSize: number;
+  readonly dbSizeInUse: number;
+  /** Member id; `0` when the member knows of none. */
+  readonly leader: string;
+  readonly raftIndex: number;
+  readonly raftTerm: number;
+  readonly raftAppliedIndex: number;
+  readonly errors: readonly string[];
+  readonly isLearner: boolean;
+  /** etcd 3.6 and newer. */
+  readonly storageVersion?: string;
+}
+
+export interface HashKVAnswer {
+  readonly hash: number;
+  /** −1: never compacted. */
+  readonly compactRevision: number;
+}
+
+function header(message: Uint8Array): { clusterId: string; memberId: string; revision: number } {
+  const found = { clusterId: '0', memberId: '0', revision: 0 };
+  for (const [field, value] of fieldsOf(message)) {
+    if (field === 1) found.clusterId = hexId(value);
+    if (field === 2) found.memberId = hexId(value);
+    if (field === 3) found.revision = integer(value);
+  }
+  return found;
+}
+
+export async function status(channel: GrpcChannel, options: CallOptions): Promise<MemberStatus> {
+  const answer = await channel.unary('Maintenance/Status', new Uint8Array(), options);
+  let head = { clusterId: '0', memberId: '0', revision: 0 };
+  const found = {
+    version: '',
+    dbSize: 0,
+    leader: '0',
+    raftIndex: 0,
+    raftTerm: 0,
+    raftAppliedIndex: 0,
+    errors: [] as string[],
+    dbSizeInUse: 0,
+    isLearner: false,
+    storageVersion: undefined as string | undefined,
+  };
+  for (const [field, value] of fieldsOf(answer)) {
+    if (field === 1) head = header(value as Uint8Array);
+    if (field === 2) found.version = text(value);
+    if (field === 3) found.dbSize = integer(value);
+    if (field === 4) found.leader = hexId(value);
+    if (field === 5) found.raftIndex = integer(value);
+    if (field === 6) found.raftTerm = integer(value);
+    if (field === 7) found.raftAppliedIndex = integer(value);
+    if (field === 8) found.errors.push(text(value));
+    if (field === 9) found.dbSizeInUse = integer(value);
+    if (field === 10) found.isLearner = value !== 0n;
+    if (field === 11) found.storageVersion = text(value) || undefined;
+  }
+  return { ...head, ...found };
+}
+
+export async function hashKV(channel: GrpcChannel, revision: number, options: CallOptions): Promise<HashKVAnswer> {
+  const answer = await channel.unary('Maintenance/HashKV', encodeInt(1, revision), options);
+  const found = { hash: 0, compactRevision: 0 };
+  for (const [field, value] of fieldsOf(answer)) {
+    if (field === 2) found.hash = integer(value);
+    if (field === 3) found.compactRevision = integer(value);
+  }
+  return found;
+}
+
+export interface SnapshotMessage {
+  readonly blob: Uint8Array;
+  /** Bytes of the database still to come after this message, the trailer not counted. */
+  readonly remainingBytes: number;
+  /** The storage version; etcd 3.6 and newer. */
+  readonly version?: string;
+}
+
+export async function* snapshot(channel: GrpcChannel, options: CallOptions): AsyncGenerator<SnapshotMessage> {
+  for await (const message of channel.stream('Maintenance/Snapshot', new Uint8Array(), options)) {
+    let blob: Uint8Array = new Uint8Array();
+    let remainingBytes = 0;
+    let version: string | undefined;
+    for (const [field, value] of fieldsOf(message)) {
+      if (field === 2) remainingBytes = integer(value);
+      if (field === 3) blob = value as Uint8Array;
+      if (field === 4) version = text(value) || undefined;
+    }
+    yield { blob, remainingBytes, version };
+  }
+}

@@ -1,0 +1,65 @@
+/** The few protobuf shapes that Maintenance's calls need: numbers as bigint, everything else as bytes. */
+export type FieldValue = bigint | Uint8Array;
+
+function varint(value: bigint): number[] {
+  const bytes: number[] = [];
+  let rest = BigInt.asUintN(64, value);
+  while (rest > 127n) {
+    bytes.push(Number(rest & 127n) | 128);
+    rest >>= 7n;
+  }
+  return [...bytes, Number(rest)];
+}
+
+/** Encodes one integer field; zero is left out, as proto3 does. */
+export function encodeInt(field: number, value: bigint | number): Uint8Array {
+  const wide = BigInt(value);
+  return wide === 0n ? new Uint8Array() : Uint8Array.from([...varint(BigInt(field << 3)), ...varint(wide)]);
+}
+
+/** Walks the fields of a message. Throws a RangeError when it ends in the middle of one. */
+export function* fieldsOf(message: Uint8Array): Generator<[number: number, value: FieldValue]> {
+  let at = 0;
+  const readVarint = (): bigint => {
+    let value = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = message[at++];
+      if (byte === undefined) throw new RangeError('message ends within a number');
+      value |= BigInt(byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+    throw new RangeError('number of more than 64 bits');
+  };
+  const readBytes = (length: number): Uint8Array => {
+    if (at + length > message.length) throw new RangeError('message ends within a field');
+    at += length;
+    return message.subarray(at - length, at);
+  };
+  while (at < message.length) {
+    const tag = Number(readVarint());
+    const field = tag >>> 3;
+    if (field === 0) throw new RangeError('no field has the number 0');
+    switch (tag & 7) {
+      case 0:
+        yield [field, readVarint()];
+        break;
+      case 1:
+        yield [field, readBytes(8)];
+        break;
+      case 2:
+        yield [field, readBytes(Number(readVarint()))];
+        break;
+      case 5:
+        yield [field, readBytes(4)];
+        break;
+      default:
+        throw new RangeError(`unknown wire type ${tag & 7}`);
+    }
+  }
+}
+
+export const text = (value: FieldValue): string => Buffer.from(value as Uint8Array).toString('utf8');
+/** A signed or unsigned number that fits a double: sizes, revisions, raft indexes. */
+export const integer = (value: FieldValue): number => Number(BigInt.asIntN(64, value as bigint));
+/** A 64-bit id in hex, as etcdctl prints it. */
+export const hexId = (value: FieldValue): string => (value as bigint).toString(16);

@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Certificates, createCertificates } from '../../test/harness/certificates.ts';
+import { ExitCode } from '../errors.ts';
+import { loadTls, type TlsFiles } from './tls.ts';
+
+let directory: string;
+let made: Certificates;
+let junk: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'tls-'));
+  made = await createCertificates(directory);
+  junk = join(directory, 'junk');
+  await writeFile(junk, 'not a certificate');
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const refused = (files: TlsFiles, message: RegExp, now?: Date) =>
+  expect(loadTls(files, now)).rejects.toMatchObject({
+    exitCode: ExitCode.usage,
+    message: expect.stringMatching(message),
+  });
+
+test('no files are no TLS', async () => {
+  expect(await loadTls({})).toBeUndefined();
+});
+
+test('a certificate, its key and the authority are read; the authority alone will do', async () => {
+  const { ca, cert, key } = (await loadTls({ cacert: made.ca, ...made.client }))!;
+
+  for (const pem of [ca, cert, key]) expect(pem?.toString()).toContain('-----BEGIN');
+  expect(await loadTls({ cacert: made.ca })).toEqual({ ca, cert: undefined, key: undefined });
+});
+
+test('a certificate without a key, or a key without a certificate', async () => {
+  await refused({ cert: made.client.cert }, /go together/);
+  await refused({ key: made.client.key }, /go together/);
+});
+
+test('an expired certificate', () => refused(made.expiredClient, /--cert: .*expired at 20.*renew it/));
+
+test('a certificate that is not valid yet', () =>
+  refused(made.client, /--cert: .*not valid before.*check the clock/, new Date(0)));
+
+test("another certificate's key", () =>
+  refused({ cert: made.client.cert, key: made.server.key }, /--key: .*server\.key is not the key of .*client\.crt/));
+
+test.each(['cacert', 'cert', 'key'] as const)('--%s that is missing, or no PEM', async (flag) => {
+  const files = { cacert: made.ca, ...made.client };
+  await refused({ ...files, [flag]: join(directory, 'nowhere') }, new RegExp(`--${flag}: cannot read .*ENOENT`));
+  await refused({ ...files, [flag]: junk }, new RegExp(`--${flag}: .*junk holds no PEM`));
+});

@@ -1,0 +1,56 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
+
+export interface TlsFiles {
+  readonly cacert?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+export interface TlsMaterial {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+}
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, message);
+
+async function read(flag: string, file: string | undefined): Promise<Buffer | undefined> {
+  if (!file) return undefined;
+  return readFile(file).catch((error) => {
+    throw mistake(`${flag}: cannot read ${file} (${codeOf(error)})`);
+  });
+}
+
+function parse<T>(flag: string, file: string | undefined, what: string, make: () => T): T {
+  try {
+    return make();
+  } catch {
+    throw mistake(`${flag}: ${file} holds no PEM ${what}`);
+  }
+}
+
+/** Reads the client's TLS files and tells what etcd would only answer with an alert: expired, not yet valid, key of another certificate. */
+export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMaterial | undefined> {
+  if (!files.cacert && !files.cert && !files.key) return undefined;
+  if (!files.cert !== !files.key) throw mistake('--cert and --key go together; give both or neither');
+  const [ca, cert, key] = await Promise.all([
+    read('--cacert', files.cacert),
+    read('--cert', files.cert),
+    read('--key', files.key),
+  ]);
+  if (ca) parse('--cacert', files.cacert, 'certificate', () => new X509Certificate(ca));
+  if (cert && key) {
+    const leaf = parse('--cert', files.cert, 'certificate', () => new X509Certificate(cert));
+    const privateKey = parse('--key', files.key, 'private key', () => createPrivateKey(key));
+    if (!leaf.checkPrivateKey(privateKey)) throw mistake(`--key: ${files.key} is not the key of ${files.cert}`);
+    if (leaf.validToDate < now) {
+      throw mistake(`--cert: ${files.cert} expired at ${leaf.validToDate.toISOString()}; renew it`);
+    }
+    if (leaf.validFromDate > now) {
+      throw mistake(`--cert: ${files.cert} is not valid before ${leaf.validFromDate.toISOString()}; check the clock`);
+    }
+  }
+  return { ca, cert, key };
+}

@@ -1,0 +1,145 @@
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { type RetentionSpec, retentionSpec } from './backup/retention-spec.ts';
+import type { Config } from './config-file.ts';
+import { parseDuration } from './duration.ts';
+import { AgentError, codeOf, ExitCode } from './errors.ts';
+import { parseEndpoints } from './etcd/endpoints.ts';
+import type { EtcdAccess } from './etcd/etcd-member.ts';
+import { loadTls } from './etcd/tls.ts';
+import type { Invocation } from './program.ts';
+import { describeIssue } from './schema-issue.ts';
+import { parseStore } from './store/open.ts';
+import type { StoreSpec } from './store/spec.ts';
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, message);
+
+/** The settings of one run: flags over environment over `--config` over defaults. */
+export class Settings {
+  readonly #invocation: Invocation;
+  readonly #config: Config;
+
+  private constructor(invocation: Invocation, config: Config) {
+    this.#invocation = invocation;
+    this.#config = config;
+  }
+
+  static async load(invocation: Invocation): Promise<Settings> {
+    const file = invocation.flags.config as string | undefined;
+    if (!file) return new Settings(invocation, {});
+    const { readConfig } = await import('./config-file.ts');
+    return new Settings(invocation, await readConfig(file));
+  }
+
+  get args(): readonly string[] {
+    return this.#invocation.args;
+  }
+
+  #value(name: string): unknown {
+    const { flags, defaulted } = this.#invocation;
+    const configured = this.#config[name as keyof Config];
+    return defaulted.has(name) && configured !== undefined ? configured : flags[name];
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#value(name);
+    return value === undefined ? undefined : String(value);
+  }
+
+  required(name: string, flag: string, what: string): string {
+    const value = this.text(name);
+    if (!value) throw mistake(`${flag}: ${what}`);
+    return value;
+  }
+
+  flag(name: string): boolean {
+    return this.#value(name) === true;
+  }
+
+  list(name: string): string[] {
+    return [this.#value(name) ?? []]
+      .flat()
+      .flatMap((value) => String(value).split(','))
+      .filter(Boolean);
+  }
+
+  oneOf<T extends string>(name: string, flag: string, choices: readonly T[]): T {
+    const value = this.text(name);
+    const found = choices.find((choice) => choice === value);
+    if (!found) throw mistake(`${flag}: '${value}' is none of ${choices.join(', ')}`);
+    return found;
+  }
+
+  duration(name: string, flag: string): number | undefined {
+    const value = this.text(name);
+    return value === undefined ? undefined : parseDuration(value, flag);
+  }
+
+  get scratch(): string {
+    return this.text('scratch') ?? tmpdir();
+  }
+
+  /** Every store with its retention: its own, else the common one. */
+  stores(): StoreSpec[] {
+    const { flags, defaulted } = this.#invocation;
+    const given = defaulted.has('store') ? (this.#config.stores ?? []) : [flags.store].flat().map(String);
+    const specs = given.map((spec) => (typeof spec === 'string' ? parseStore(spec) : spec));
+    if (specs.length === 0)
+      throw mistake('--store: name where the snapshots are, such as s3://bucket/prefix or file:///dir');
+    const common = this.#retention();
+    return specs.map((spec) => ({ ...spec, retention: spec.retention ?? common }));
+  }
+
+  store(): StoreSpec {
+    const specs = this.stores();
+    if (specs.length > 1) throw mistake('--store: this command takes one store; name it on the command line');
+    return specs[0]!;
+  }
+
+  #retention(): RetentionSpec | undefined {
+    const value = this.#value('retention');
+    if (value === undefined) return undefined;
+    const spec = typeof value === 'string' ? parseRules(value) : value;
+    const parsed = retentionSpec.safeParse(spec);
+    if (!parsed.success) throw mistake(`--retention: ${describeIssue(parsed.error)}`);
+    return parsed.data;
+  }
+
+  /** How to reach etcd. */
+  async access(): Promise<EtcdAccess> {
+    const tls = await loadTls({ cacert: this.text('cacert'), cert: this.text('cert'), key: this.text('key') });
+    const user = this.text('user') ?? (await readSecret('--user-file', this.text('userFile')));
+    const password = await readSecret('--password-file', this.text('passwordFile'));
+    if (user && password === undefined) throw mistake('--password-file: a user needs a file with the password');
+    if (!user && password !== undefined) throw mistake('--user: a password needs a user; give --user or --user-file');
+    return {
+      endpoints: this.text('survivor') ? [] : parseEndpoints(this.list('endpoints'), tls !== undefined),
+      tls,
+      user,
+      password,
+      dialTimeout: this.duration('dialTimeout', '--dial-timeout') ?? 5_000,
+    };
+  }
+}
+
+async function readSecret(flag: string, file: string | undefined): Promise<string | undefined> {
+  if (!file) return undefined;
+  const content = await readFile(file, 'utf8').catch((error) => {
+    throw mistake(`${flag}: cannot read ${file} (${codeOf(error)})`);
+  });
+  const value = content.replace(/\r?\n$/, '');
+  if (!value) throw mistake(`${flag}: ${file} is empty`);
+  return value;
+}
+
+/** `last=3,daily=7,within=30d` as a retention's fields. */
+function parseRules(rules: string): Record<string, unknown> {
+  return Object.fromEntries(
+    rules.split(',').map((rule) => {
+      const [name, value, ...rest] = rule.split('=').map((part) => part.trim());
+      if (!name || !value || rest.length > 0)
+        throw mistake(`--retention: '${rule}' is no rule; write last=3 or daily=7`);
+      return [name, /^-?[\d.]+$/.test(value) ? Number(value) : value];
+    }),
+  );
+}

@@ -1,0 +1,78 @@
+import { mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errnoOf } from './errno.ts';
+
+/** Makes what is renamed into a directory, or unlinked in it, durable. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Creates a directory and its parents where missing, durably. Only owner and group: snapshots hold secrets. */
+export async function makeDirectory(directory: string): Promise<void> {
+  if (await isDirectory(directory)) return;
+  try {
+    // Not recursive: that reports a read-only file system as ENOENT.
+    await mkdir(directory, 0o750);
+  } catch (error) {
+    if (await isDirectory(directory)) return;
+    if (errnoOf(error) !== 'ENOENT' || (await isDirectory(dirname(directory)))) throw error;
+    await makeDirectory(dirname(directory));
+    return makeDirectory(directory);
+  }
+  await syncDirectory(dirname(directory));
+}
+
+const isDirectory = async (path: string) => (await unlessGone(stat(path)))?.isDirectory() ?? false;
+
+/** Removes a directory and its parents while they are empty, up to `root`, which stays. */
+export async function removeEmptyDirectories(directory: string, root: string): Promise<void> {
+  for (let at = directory; at.startsWith(`${root}/`); at = dirname(at)) {
+    try {
+      await rmdir(at);
+    } catch {
+      return;
+    }
+  }
+}
+
+interface FoundFile {
+  /** Relative to the root. */
+  readonly name: string;
+  readonly size: number;
+  readonly modified: Date;
+}
+
+/** What the file system itself puts into a volume's root, and often only root may read. */
+const FOREIGN = new Set(['lost+found', '.snapshot']);
+
+const GONE = new Set(['ENOENT', 'ENOTDIR']);
+
+/** Undefined instead of an error when the path does not exist. */
+export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (GONE.has(errnoOf(error))) return undefined;
+    throw error;
+  }
+}
+
+/** Every file below `directory` (relative to `root`, empty for the root itself); a missing directory has none. */
+export async function* walk(root: string, directory: string): AsyncGenerator<FoundFile> {
+  const entries = await unlessGone(readdir(join(root, directory), { withFileTypes: true }));
+  for (const entry of entries ?? []) {
+    const name = directory === '' ? entry.name : `${directory}/${entry.name}`;
+    if (FOREIGN.has(name)) continue;
+    if (entry.isDirectory()) {
+      yield* walk(root, name);
+      continue;
+    }
+    const found = await unlessGone(stat(join(root, name)));
+    if (found?.isFile()) yield { name, size: found.size, modified: found.mtime };
+  }
+}

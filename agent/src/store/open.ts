@@ -1,0 +1,14 @@
+import type { StoreSpec } from './spec.ts';
+import type { Store } from './store.ts';
+
+export { parseStore } from './parse.ts';
+
+/** Opens a store; its code, and the SDK it needs, is loaded only now. */
+export async function openStore(spec: StoreSpec): Promise<Store> {
+  if (spec.s3) {
+    const { openS3 } = await import('./s3.ts');
+    return openS3(spec.s3);
+  }
+  const { FilesystemStore } = await import('./filesystem.ts');
+  return new FilesystemStore(spec.filesystem!);
+}

@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AgentError, ExitCode } from '../errors.ts';
+import { openStore, parseStore } from './open.ts';
+
+test.each([
+  ['s3://bucket', { s3: { bucket: 'bucket' } }],
+  ['s3://bucket/', { s3: { bucket: 'bucket' } }],
+  ['s3://bucket/a%20b/c', { s3: { bucket: 'bucket', prefix: 'a b/c' } }],
+  [
+    's3://bucket/p?region=eu-west-1&endpoint=http://127.0.0.1:7070&pathStyle=false&credentialsDirectory=/s3&profile=x&caFile=/ca.pem&serverSideEncryption=aws:kms&kmsKeyId=k',
+    {
+      s3: {
+        ...{ bucket: 'bucket', prefix: 'p', region: 'eu-west-1', endpoint: 'http://127.0.0.1:7070', pathStyle: false },
+        ...{ credentialsDirectory: '/s3', profile: 'x', caFile: '/ca.pem' },
+        ...{ serverSideEncryption: 'aws:kms', kmsKeyId: 'k' },
+      },
+    },
+  ],
+  ['file:///var/backup%20s', { filesystem: { path: '/var/backup s' } }],
+  ['{"filesystem":{"path":"/x"},"retention":{"last":3}}', { filesystem: { path: '/x' }, retention: { last: 3 } }],
+  [' {"s3":{"bucket":"bucket","pathStyle":true}}', { s3: { bucket: 'bucket', pathStyle: true } }],
+])('%s', (text, spec) => {
+  expect(parseStore(text)).toEqual(spec);
+});
+
+test.each([
+  ['gs://bucket', "unknown scheme 'gs'; known: s3, file"],
+  ['/var/backup', 'not a URL; write s3://'],
+  ['', 'not a URL; write s3://'],
+  ['s3:///prefix', 'names no bucket'],
+  ['s3://bucket:9000/prefix', '?endpoint=https://host:9000'],
+  ['s3://bucket?regoin=x', "unknown parameter 'regoin'; known: region, endpoint,"],
+  ['s3://bucket?prefix=x', "unknown parameter 'prefix'"],
+  ['s3://bucket?region=a&region=b', "'region' is given twice"],
+  ['s3://bucket?pathStyle=yes', 'pathStyle=yes: write true or false'],
+  ['s3://bucket?serverSideEncryption=x', 'serverSideEncryption'],
+  ['s3://bucket/a%zz', 'broken % escape'],
+  ['s3://bucket/a#b', 'write # as %23'],
+  ['s3://b', 's3.bucket'],
+  ['file://var/backup', 'write file:///directory with three slashes'],
+  ['file:///x?mode=1', "unknown parameter 'mode'"],
+  ['{"s3":', 'not valid JSON'],
+  ['{}', 'name exactly one of s3, filesystem'],
+  ['{"s3":{"bucket":"bucket"},"filesystem":{"path":"/x"}}', 'name exactly one of s3, filesystem'],
+  ['{"s3":{}}', 's3.bucket: is missing'],
+  ['{"s3":{"bucket":"bucket","regoin":"x"}}', 's3: unknown field regoin; known: bucket, prefix, region'],
+  ['{"gcs":{}}', 'unknown field gcs; known: s3, filesystem, retention'],
+  ['{"filesystem":{"path":"relative"}}', 'filesystem.path: must be an absolute path'],
+])('refuses %s', (text, why) => {
+  const error = (() => {
+    try {
+      return parseStore(text);
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  expect(error).toBeInstanceOf(AgentError);
+  expect(error).toMatchObject({ exitCode: ExitCode.usage, message: expect.stringContaining(why) });
+  expect((error as Error).message).not.toContain('\n');
+});
+
+test('credentials in a URL are refused, and not repeated', () => {
+  expect(() => parseStore('s3://access:secret@bucket')).toThrow(
+    /^--store: credentials do not belong in a URL; .*s3:\/\/bucket\?cred/,
+  );
+  expect(() => parseStore('s3://access:secret@bucket')).not.toThrow(/access:|secret@/);
+});
+
+test('a filesystem store does not load the SDK of another', () => {
+  const script = `
+    import { createRequire } from 'node:module';
+    import { openStore } from ${JSON.stringify(join(import.meta.dirname, 'open.ts'))};
+    await openStore({ filesystem: { path: '/x' } });
+    console.log(Object.keys(createRequire('/').cache).filter((file) => file.includes('@aws-sdk')).length);
+    await openStore({ s3: { bucket: 'bucket', endpoint: 'http://127.0.0.1:1' } });
+    console.log(Object.keys(createRequire('/').cache).filter((file) => file.includes('@aws-sdk')).length > 0);
+  `;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  expect(stdout).toBe('0\ntrue\n');
+});
+
+test('what is parsed can be opened, and says where it is', async () => {
+  const directory = join(tmpdir(), 'some where');
+  const filesystem = await openStore(parseStore(`file://${directory.replace(' ', '%20')}`));
+  expect(parseStore(filesystem.url)).toEqual({ filesystem: { path: directory } });
+  const s3 = await openStore(parseStore('s3://bucket/p?endpoint=127.0.0.1:1'));
+  expect(s3.url).toBe('s3://bucket/p?endpoint=https://127.0.0.1:1');
+  expect(parseStore(s3.url)).toEqual({ s3: { bucket: 'bucket', prefix: 'p', endpoint: 'https://127.0.0.1:1' } });
+  s3.close();
+});

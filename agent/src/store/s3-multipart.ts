@@ -1,0 +1,136 @@
+import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { AgentError, ExitCode } from '../errors.ts';
+import { abortable } from './abortable.ts';
+import { blocks } from './blocks.ts';
+import type { S3Connection, S3Tuning } from './s3-connection.ts';
+import type { S3Spec } from './spec.ts';
+import type { PutOptions, PutResult } from './store.ts';
+
+const MIB = 1024 * 1024;
+/** One part is filled while the one before is sent. */
+const BUFFERS = 2;
+/** The run's own signal may be what ended the upload, and a pod has 20 s to leave. */
+const ABORT_DEADLINE = 10_000;
+
+/** So large that the body, a tenth larger than expected, still fits into the parts that S3 allows. */
+export function partSizeFor(
+  sizeHint: number,
+  { minPartSize, maxParts }: Pick<S3Tuning, 'minPartSize' | 'maxParts'>,
+): number {
+  return Math.max(minPartSize, Math.ceil((sizeHint * 1.1) / maxParts / MIB) * MIB);
+}
+
+interface Target {
+  readonly Bucket: string;
+  readonly Key: string;
+}
+
+export type Encryption = Pick<S3Spec, 'serverSideEncryption' | 'kmsKeyId'>;
+
+/** Uploads one body, in parts when it needs more than one; nothing of it stays when that fails. */
+export class S3Upload {
+  readonly #s3: S3Connection;
+  readonly #target: Target;
+  readonly #encryption: { ServerSideEncryption?: 'AES256' | 'aws:kms'; SSEKMSKeyId?: string };
+  readonly #parts: CompletedPart[] = [];
+  #id: string | undefined;
+
+  constructor(s3: S3Connection, key: string, encryption: Encryption) {
+    this.#s3 = s3;
+    this.#target = { Bucket: s3.bucket, Key: key };
+    this.#encryption = { ServerSideEncryption: encryption.serverSideEncryption, SSEKMSKeyId: encryption.kmsKeyId };
+  }
+
+  async run(body: AsyncIterable<Uint8Array>, { signal: outer, sizeHint = 0 }: PutOptions): Promise<PutResult> {
+    const stop = new AbortController();
+    const signal = outer ? AbortSignal.any([outer, stop.signal]) : stop.signal;
+    const size = partSizeFor(sizeHint, this.#s3.tuning);
+    let sending: Promise<void> = Promise.resolve();
+    try {
+      for await (const { bytes, last } of blocks(abortable(body, signal), size, BUFFERS)) {
+        if (last && !this.#id) return await this.#putObject(bytes, signal);
+        this.#id ??= await this.#create(signal);
+        await sending;
+        sending = this.#sendPart(bytes, size, signal);
+        // Noticed at once, not only when the next part is full.
+        sending.catch((error) => stop.abort(error));
+      }
+      await sending;
+      return await this.#complete(signal);
+    } catch (error) {
+      stop.abort(error);
+      // A part that is still on its way could arrive after the abort.
+      await sending.catch(() => {});
+      await this.#abort();
+      outer?.throwIfAborted();
+      throw error;
+    }
+  }
+
+  async #putObject(bytes: Buffer, signal: AbortSignal): Promise<PutResult> {
+    const input = { ...this.#target, ...this.#encryption, Body: bytes, ContentLength: bytes.length };
+    const { ETag } = await this.#s3.send(`PutObject ${this.#target.Key}`, signal, (client, options) =>
+      client.send(new PutObjectCommand(input), options),
+    );
+    return { etag: plain(ETag), parts: 1 };
+  }
+
+  async #create(signal: AbortSignal): Promise<string> {
+    const operation = `CreateMultipartUpload ${this.#target.Key}`;
+    const { UploadId } = await this.#s3.send(operation, signal, (client, options) =>
+      client.send(new CreateMultipartUploadCommand({ ...this.#target, ...this.#encryption }), options),
+    );
+    if (UploadId) return UploadId;
+    throw new AgentError(ExitCode.storeRefused, `${this.#s3.url}: ${operation}: the server gave no upload id`);
+  }
+
+  async #sendPart(bytes: Buffer, size: number, signal: AbortSignal): Promise<void> {
+    const { maxParts } = this.#s3.tuning;
+    const PartNumber = this.#parts.length + 1;
+    if (PartNumber > maxParts) throw this.#tooLarge(size, maxParts);
+    const input = { ...this.#target, UploadId: this.#id, PartNumber, Body: bytes, ContentLength: bytes.length };
+    const { ETag, ChecksumCRC32 } = await this.#s3.send(
+      `UploadPart ${PartNumber} of ${this.#target.Key}`,
+      signal,
+      (client, options) => client.send(new UploadPartCommand(input), options),
+    );
+    this.#parts.push({ PartNumber, ETag, ChecksumCRC32 });
+  }
+
+  async #complete(signal: AbortSignal): Promise<PutResult> {
+    const input = { ...this.#target, UploadId: this.#id, MultipartUpload: { Parts: this.#parts } };
+    const { ETag } = await this.#s3.send(`CompleteMultipartUpload ${this.#target.Key}`, signal, (client, options) =>
+      client.send(new CompleteMultipartUploadCommand(input), options),
+    );
+    return { etag: plain(ETag), parts: this.#parts.length };
+  }
+
+  /** What this leaves behind, a later sweep removes. */
+  async #abort(): Promise<void> {
+    if (!this.#id) return;
+    const input = { ...this.#target, UploadId: this.#id };
+    await this.#s3
+      .send(`AbortMultipartUpload ${this.#target.Key}`, AbortSignal.timeout(ABORT_DEADLINE), (client, options) =>
+        client.send(new AbortMultipartUploadCommand(input), options),
+      )
+      .catch(() => {});
+  }
+
+  #tooLarge(size: number, maxParts: number): AgentError {
+    const message = `${this.#target.Key} is larger than ${maxParts} parts of ${size / MIB} MiB, far above what was expected`;
+    return new AgentError(
+      ExitCode.storeRefused,
+      `${this.#s3.url}: ${message}; take it again when the database has settled`,
+    );
+  }
+}
+
+/** S3 sends ETags in quotes. */
+const plain = (etag: string | undefined) => etag?.replaceAll('"', '');

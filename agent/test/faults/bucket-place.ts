@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import type { Versitygw } from '../harness/versitygw.ts';
+import type { Place } from './place.ts';
+
+/** A bucket on a real S3 server. */
+export class BucketPlace implements Place, AsyncDisposable {
+  readonly bucket: string;
+  readonly #server: Versitygw;
+  readonly #client: S3Client;
+
+  private constructor(server: Versitygw, bucket: string) {
+    const { endpoint, region, accessKeyId, secretAccessKey } = server;
+    this.bucket = bucket;
+    this.#server = server;
+    this.#client = new S3Client({
+      endpoint,
+      region,
+      forcePathStyle: true,
+      credentials: { accessKeyId, secretAccessKey },
+    });
+  }
+
+  static async make(server: Versitygw): Promise<BucketPlace> {
+    const bucket = `faults-${randomBytes(4).toString('hex')}`;
+    await mkdir(join(server.directory, bucket));
+    return new BucketPlace(server, bucket);
+  }
+
+  get store(): string {
+    return this.through(this.#server.endpoint);
+  }
+
+  /** For `--store`, by way of a proxy. */
+  through(endpoint: string): string {
+    const { credentialsDirectory } = this.#server;
+    return `s3://${this.bucket}?${new URLSearchParams({ endpoint, credentialsDirectory })}`;
+  }
+
+  /** Where the server keeps an object's bytes. */
+  fileOf(key: string): string {
+    return join(this.#server.directory, this.bucket, key);
+  }
+
+  async keys(): Promise<string[]> {
+    const { Contents = [] } = await this.#client.send(new ListObjectsV2Command({ Bucket: this.bucket }));
+    return Contents.map(({ Key }) => Key!).sort();
+  }
+
+  async unfinished(): Promise<string[]> {
+    const { Uploads = [] } = await this.#client.send(new ListMultipartUploadsCommand({ Bucket: this.bucket }));
+    return Uploads.map(({ Key }) => Key!).sort();
+  }
+
+  async put(key: string, bytes: Uint8Array): Promise<void> {
+    await this.#client.send(new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: bytes }));
+  }
+
+  async get(key: string): Promise<Buffer> {
+    const { Body } = await this.#client.send(new GetObjectCommand({ Bucket: this.bucket, Key: key }));
+    return Buffer.from(await Body!.transformToByteArray());
+  }
+
+  /** As a run leaves it that died while it uploaded. */
+  async beginUpload(key: string): Promise<void> {
+    await this.#client.send(new CreateMultipartUploadCommand({ Bucket: this.bucket, Key: key }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client.destroy();
+  }
+}

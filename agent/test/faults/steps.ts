@@ -1,0 +1,34 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentResult } from '../harness/agent.ts';
+import { run, succeed } from './commands.ts';
+
+const NODE_OPTIONS = `--import ${import.meta.resolve('./raise-at.ts')}`;
+
+/** A point in a run to raise a signal at. */
+export interface Point {
+  /** What would have come next. */
+  readonly next: string;
+  /** What a healthy run has done by then: calls that change a file system, and phases. */
+  readonly done: readonly string[];
+}
+
+export const nameOf = ({ next, done }: Point): string => `step ${done.length + 1}, before ${next}`;
+
+/** Every point of a run, which has to succeed. */
+export async function pointsOf(args: readonly string[]): Promise<Point[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'steps-'));
+  try {
+    const STEPS_FILE = join(directory, 'steps');
+    await succeed(args, { env: { NODE_OPTIONS, STEPS_FILE } });
+    const steps = (await readFile(STEPS_FILE, 'utf8')).trim().split('\n');
+    return steps.map((next, index) => ({ next, done: steps.slice(0, index) }));
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** Runs the agent, which gets the signal right before the point's next step. */
+export const runTo = ({ done }: Point, RAISE: NodeJS.Signals, args: readonly string[]): Promise<AgentResult> =>
+  run(args, { env: { NODE_OPTIONS, RAISE, RAISE_AT: String(done.length + 1) } });

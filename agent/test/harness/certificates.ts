@@ -1,0 +1,114 @@
+import { webcrypto } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as x509 from '@peculiar/x509';
+
+/** The paths of a certificate and its key, PEM both. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** What an etcd with TLS is started with, and reached by. */
+export interface TlsFiles {
+  /** The path of the certificate authority's certificate. */
+  readonly ca: string;
+  readonly server: KeyPair;
+  readonly client: KeyPair;
+}
+
+export interface Certificates extends TlsFiles {
+  readonly expiredServer: KeyPair;
+  readonly expiredClient: KeyPair;
+  /** Another authority, and a client that only it knows. */
+  readonly otherCa: string;
+  readonly otherClient: KeyPair;
+}
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const day = 86_400_000;
+const { clientAuth, serverAuth } = x509.ExtendedKeyUsage;
+const valid = { notBefore: new Date(Date.now() - day), notAfter: new Date(Date.now() + day) };
+const expired = { notBefore: new Date(Date.now() - 3 * day), notAfter: new Date(Date.now() - day) };
+
+x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
+
+/** Writes throw-away certificates, EC P-256, into a directory, which is made. */
+export async function createCertificates(directory: string): Promise<Certificates> {
+  await mkdir(directory, { recursive: true });
+  const ca = await authority(directory, 'ca');
+  const otherCa = await authority(directory, 'other-ca');
+  // etcd's JSON gateway dials its own server with the server's certificate.
+  const server = { usages: [serverAuth, clientAuth], hosts: true };
+  const client = { usages: [clientAuth], hosts: false };
+  return {
+    ca: ca.path,
+    otherCa: otherCa.path,
+    server: await issue(ca, directory, 'server', { ...server, ...valid }),
+    client: await issue(ca, directory, 'client', { ...client, ...valid }),
+    expiredServer: await issue(ca, directory, 'expired-server', { ...server, ...expired }),
+    expiredClient: await issue(ca, directory, 'expired-client', { ...client, ...expired }),
+    otherClient: await issue(otherCa, directory, 'other-client', { ...client, ...valid }),
+  };
+}
+
+interface Authority {
+  readonly path: string;
+  readonly certificate: x509.X509Certificate;
+  readonly keys: webcrypto.CryptoKeyPair;
+}
+
+interface Leaf {
+  readonly usages: x509.ExtendedKeyUsageType[];
+  /** Whether it names 127.0.0.1 and localhost. */
+  readonly hosts: boolean;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
+async function authority(directory: string, name: string): Promise<Authority> {
+  const keys = await newKeys();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: `CN=${name}`,
+    keys,
+    signingAlgorithm: algorithm,
+    notBefore: new Date(Date.now() - 10 * day),
+    notAfter: new Date(Date.now() + 10 * day),
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+    ],
+  });
+  const path = join(directory, `${name}.crt`);
+  await writeFile(path, certificate.toString('pem'));
+  return { path, certificate, keys };
+}
+
+async function issue(issuer: Authority, directory: string, name: string, leaf: Leaf): Promise<KeyPair> {
+  const keys = await newKeys();
+  const hosts = [
+    { type: 'ip' as const, value: '127.0.0.1' },
+    { type: 'dns' as const, value: 'localhost' },
+  ];
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: `CN=${name}`,
+    issuer: issuer.certificate.subject,
+    publicKey: keys.publicKey,
+    signingKey: issuer.keys.privateKey,
+    signingAlgorithm: algorithm,
+    notBefore: leaf.notBefore,
+    notAfter: leaf.notAfter,
+    extensions: [
+      new x509.ExtendedKeyUsageExtension(leaf.usages),
+      ...(leaf.hosts ? [new x509.SubjectAlternativeNameExtension(hosts)] : []),
+    ],
+  });
+  const pair = { cert: join(directory, `${name}.crt`), key: join(directory, `${name}.key`) };
+  await writeFile(pair.cert, certificate.toString('pem'));
+  const pkcs8 = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
+  await writeFile(pair.key, x509.PemConverter.encode(pkcs8, 'PRIVATE KEY'), { mode: 0o600 });
+  return pair;
+}
+
+const newKeys = () =>
+  webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cacheDirectory } from './etcd-binaries.ts';
+import { freePorts } from './free-ports.ts';
+import { ServerProcess } from './server-process.ts';
+
+const program = join(cacheDirectory, 'versitygw/versitygw');
+
+export interface VersitygwOptions {
+  readonly buckets?: readonly string[];
+  /** Lets buckets have versioning and object lock; each still has to be told. Default false. */
+  readonly versioning?: boolean;
+}
+
+/** A real S3 server over a temporary directory: a bucket is a directory in it, an object a file. */
+export class Versitygw implements AsyncDisposable {
+  readonly endpoint: string;
+  readonly accessKeyId = 'test-access';
+  readonly secretAccessKey = 'test-secret-access-key';
+  readonly region = 'us-east-1';
+  /** A Secret's files: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. */
+  readonly credentialsDirectory: string;
+  /** Holds a directory per bucket. */
+  readonly directory: string;
+  readonly #root: string;
+  #process: ServerProcess | undefined;
+
+  private constructor(root: string, port: number) {
+    this.#root = root;
+    this.directory = join(root, 'buckets');
+    this.credentialsDirectory = join(root, 'credentials');
+    this.endpoint = `http://127.0.0.1:${port}`;
+  }
+
+  static async start({ buckets = [], versioning = false }: VersitygwOptions = {}): Promise<Versitygw> {
+    if (!existsSync(program)) throw new Error('no versitygw at hand; run `npm run servers`');
+    const [port] = await freePorts(1);
+    const server = new Versitygw(await mkdtemp(join(tmpdir(), 'versitygw-')), port!);
+    try {
+      await server.#launch(versioning);
+      for (const bucket of buckets) await mkdir(join(server.directory, bucket));
+      return server;
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  }
+
+  async #launch(versioning: boolean): Promise<void> {
+    const versions = join(this.#root, 'versions');
+    for (const path of [this.directory, this.credentialsDirectory, versions]) await mkdir(path);
+    await writeFile(join(this.credentialsDirectory, 'AWS_ACCESS_KEY_ID'), this.accessKeyId);
+    await writeFile(join(this.credentialsDirectory, 'AWS_SECRET_ACCESS_KEY'), this.secretAccessKey);
+    const args = [
+      ...['--access', this.accessKeyId, '--secret', this.secretAccessKey, '--region', this.region],
+      ...['--port', new URL(this.endpoint).host, '--health', '/health', '--keep-alive', '--quiet', 'posix'],
+      ...(versioning ? ['--versioning-dir', versions] : []),
+      this.directory,
+    ];
+    this.#process = await ServerProcess.spawn('versitygw', program, args, join(this.#root, 'log'));
+    await this.#process.until(async () => (await fetch(`${this.endpoint}/health`)).ok);
+  }
+
+  async stop(): Promise<void> {
+    await this.#process?.kill();
+    await rm(this.#root, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}

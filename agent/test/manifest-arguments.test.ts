@@ -1,0 +1,55 @@
+// What the constructs write is what the agent reads: its own parser over every manifest of dist/ and the examples.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { buildProgram, type Invocation } from '../src/program.ts';
+import { Settings } from '../src/settings.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: manifests of any kind
+type Manifest = any;
+const script = join(import.meta.dirname, '../../scripts/manifests.mjs');
+const files: { file: string; manifests: Manifest[] }[] = JSON.parse(
+  execFileSync(process.execPath, [script], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }),
+);
+const containers = files.flatMap(({ file, manifests }) =>
+  manifests
+    .filter(({ kind }) => kind === 'CronJob')
+    .flatMap(({ metadata, spec }) =>
+      spec.jobTemplate.spec.template.spec.containers.map((container: Manifest) => ({
+        name: `${file} ${metadata.name}`,
+        args: container.args as string[],
+        mounts: (container.volumeMounts as Manifest[]).map(({ mountPath }) => mountPath as string),
+      })),
+    ),
+);
+
+async function parse(args: string[]): Promise<Invocation> {
+  let found: Invocation | undefined;
+  const program = buildProgram(async (invocation) => {
+    found = invocation;
+  });
+  await program.parseAsync(args, { from: 'user' });
+  return found!;
+}
+
+test('there are manifests that run the agent', () => {
+  expect(containers.length).toBeGreaterThan(2);
+});
+
+test.each(containers)('$name', async ({ args, mounts }) => {
+  const invocation = await parse(args);
+  expect(invocation.command).toBe('backup');
+  expect(invocation.args).toEqual([]);
+  const settings = await Settings.load(invocation);
+  expect(settings.stores().length).toBeGreaterThan(0);
+  expect(settings.text('output')).toBe('json');
+
+  const paths = args.join(' ').match(/\/(?:etc\/etcd-agent|backup)\/[\w./-]+/g) ?? [];
+  const unmounted = paths.filter(
+    (path: string) => !mounts.some((mount: string) => path === mount || path.startsWith(`${mount}/`)),
+  );
+  expect(unmounted).toEqual([]);
+});
+
+test('a flag that the agent does not know is found', async () => {
+  await expect(parse(['backup', '--cluster=x', '--no-such-flag'])).rejects.toThrow(/unknown option/);
+});

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { compress } from '../../src/backup/compression.ts';
+import { compressions, type Manifest } from '../../src/backup/manifest.ts';
+import { fetchSnapshot } from '../../src/backup/restore.ts';
+import { type Proof, verifySnapshot } from '../../src/backup/verify.ts';
+import { AgentError, ExitCode } from '../../src/errors.ts';
+import { Etcdutl } from '../../src/etcd/etcdutl.ts';
+import { GrpcChannel } from '../../src/etcd/grpc.ts';
+import { openSnapshot, TRAILER } from '../../src/etcd/snapshot-stream.ts';
+import { FilesystemStore } from '../../src/store/filesystem.ts';
+import { fakeEtcd } from '../fake-etcd.ts';
+import { etcdutl } from '../harness/etcd-binaries.ts';
+import { kinds, mutateBytes, mutateDatabase, seal } from './mutate.ts';
+import { Random } from './random.ts';
+import type { Specimen } from './specimen.ts';
+
+/** One mutated snapshot, and the ways it can come to us. */
+export interface Case {
+  readonly what: string;
+  /** The trailer is right for the damaged database. */
+  readonly sealed: boolean;
+  readonly specimen: Specimen;
+  /** Database and trailer, damaged. */
+  readonly snapshot: Buffer;
+  /** What lies in the store in place of what was put there. */
+  readonly stored: Buffer;
+  /** Of what was put there. */
+  readonly manifest: Manifest;
+  /** The sums of `snapshot`, as if etcd had sent just that; only its HashKV is that of the cluster. */
+  readonly deceived: { readonly manifest: Manifest; readonly stored: Buffer };
+}
+
+/** Bytes of the database in one message of etcd's. */
+const MESSAGE = 32 * 1024;
+
+/** The n-th case of a seed: kinds, trailer, compression and specimens take turns. */
+export async function makeCase(seed: number, n: number, specimens: readonly Specimen[]): Promise<Case> {
+  const random = new Random(seed ^ Math.imul(n + 1, 0x9e3779b1));
+  const specimen = specimens[n % specimens.length]!;
+  const turn = Math.floor(n / specimens.length);
+  const round = Math.floor(turn / kinds.length);
+  const sealed = round % 2 === 0;
+  const compression = compressions[round % 3]!;
+
+  const database = specimen.snapshot.subarray(0, -TRAILER);
+  const mutation = mutateDatabase(sealed ? database : specimen.snapshot, turn, random);
+  const snapshot = sealed ? seal(mutation.bytes) : mutation.bytes;
+  const compressed = (bytes: Buffer) => buffer(compress(compression, chunksOf(bytes)));
+  const original = await compressed(specimen.snapshot);
+  const damaged = await compressed(snapshot);
+  const inStore = sealed || compression === 'none' ? undefined : mutateBytes(original, turn, random);
+  const key = `orders/${specimen.manifest.id}.db`;
+  const describe = (content: Buffer, object: Buffer): Manifest => ({
+    ...specimen.manifest,
+    content: {
+      ...specimen.manifest.content,
+      sizeBytes: content.length,
+      sha256: sha256(content),
+      trailerSha256: content.subarray(-TRAILER).toString('hex').padStart(64, '0'),
+    },
+    object: { key, sizeBytes: object.length, sha256: sha256(object), compression },
+  });
+  return {
+    what: `${n} (etcd ${specimen.minor}, ${compression}, ${sealed ? 'trailer right' : 'trailer as it was'}): ${mutation.what}${inStore ? `; in the store: ${inStore.what}` : ''}`,
+    sealed,
+    specimen,
+    snapshot,
+    stored: inStore?.bytes ?? damaged,
+    manifest: describe(specimen.snapshot, original),
+    deceived: { manifest: describe(snapshot, damaged), stored: damaged },
+  };
+}
+
+/** What is wrong with the way that a damaged payload in the store is refused. */
+export async function attackStore({ manifest, stored, specimen }: Case, scratch: string): Promise<string | undefined> {
+  return inStore(manifest, stored, scratch, async (store, directory) => {
+    const target = join(directory, 'target');
+    await mkdir(target);
+    const options = { level: 'read', scratch: directory, etcdutl: new Etcdutl(etcdutl()) } as const;
+    const verified = await outcome(verifySnapshot(store, manifest, options));
+    if (verified !== ExitCode.verificationFailed) return `verify: ${verified}`;
+    const file = join(target, 'snapshot.db');
+    const fetched = await outcome(fetchSnapshot(store, manifest, file, {}));
+    // What follows the end of a gzip stream changes nothing of what it holds.
+    if (fetched === 'accepted' && (await readFile(file)).equals(specimen.snapshot)) return undefined;
+    if (fetched !== ExitCode.verificationFailed) return `fetch: ${fetched}`;
+    const left = await readdir(target);
+    return left.length > 0 ? `fetch left ${left}` : undefined;
+  });
+}
+
+/** What is wrong with the way that a damaged stream is refused, or taken where only its data are wrong. */
+export async function attackStream({ snapshot, sealed, specimen }: Case): Promise<string | undefined> {
+  const split = Math.max(0, snapshot.length - TRAILER);
+  const database = snapshot.subarray(0, split);
+  // Where nothing was made right, etcd announces what it has and sends something else.
+  const announced = sealed ? database.length : specimen.snapshot.length - TRAILER;
+  const remaining = announced - Math.min(MESSAGE, database.length);
+  await using etcd = await fakeEtcd({ database, trailer: snapshot.subarray(split), remaining });
+  const channel = await GrpcChannel.connect(etcd.endpoint, { dialTimeout: 5_000 });
+  try {
+    const stream = await openSnapshot(channel, { idleTimeout: 5_000 });
+    for await (const _ of stream.body);
+    return sealed && stream.sums().sha256 === sha256(snapshot) ? undefined : 'it was taken for a whole stream';
+  } catch (error) {
+    const refused = error instanceof AgentError && [10, 30].includes(error.exitCode);
+    return refused && (!sealed || database.length === 0) ? undefined : `${error}`;
+  } finally {
+    channel.close();
+  }
+}
+
+/** What `verify --level open` says when nothing but HashKV can tell that the damage is there. */
+export function openDeceived({ deceived }: Case, scratch: string): Promise<Proof | AgentError> {
+  const { manifest, stored } = deceived;
+  return inStore(manifest, stored, scratch, async (store, directory) => {
+    try {
+      const options = { level: 'open', scratch: directory, etcdutl: new Etcdutl(etcdutl()) } as const;
+      return await verifySnapshot(store, manifest, options);
+    } catch (error) {
+      if (error instanceof AgentError) return error;
+      throw error;
+    }
+  });
+}
+
+async function inStore<T>(
+  manifest: Manifest,
+  stored: Buffer,
+  scratch: string,
+  work: (store: FilesystemStore, directory: string) => Promise<T>,
+): Promise<T> {
+  const directory = await mkdtemp(join(scratch, 'attack-'));
+  try {
+    const path = join(directory, 'store');
+    const file = join(path, manifest.object.key);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, stored);
+    return await work(new FilesystemStore({ path }), directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function outcome(work: Promise<unknown>): Promise<ExitCode | string> {
+  try {
+    await work;
+    return 'accepted';
+  } catch (error) {
+    return error instanceof AgentError ? error.exitCode : `${error}`;
+  }
+}
+
+async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
+}
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

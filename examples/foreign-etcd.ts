@@ -1,0 +1,52 @@
+// Backs up an etcd that somebody else runs, over mutual TLS, to a bucket nearby and one far away.
+//
+// The Secrets, in the namespace of the backup:
+//   kubectl create secret generic orders-etcd-client --from-file=ca.crt --from-file=tls.crt --from-file=tls.key
+//   kubectl create secret generic backup-minio --from-env-file=minio.env   (MINIO_ACCESS_KEY=… and MINIO_SECRET_KEY=…)
+//   kubectl create secret generic minio-ca --from-file=ca.crt
+import { App, Chart, Cron, Duration } from 'cdk8s';
+// In a project of your own: from 'cdk8s-etcd'.
+import {
+  BackupStore,
+  CaBundle,
+  EtcdBackupSchedule,
+  EtcdClientTls,
+  Retention,
+  S3Credentials,
+  ServerSideEncryption,
+  VerificationLevel,
+} from '../src';
+
+const app = new App();
+const chart = new Chart(app, 'orders-etcd-backup');
+
+const backup = new EtcdBackupSchedule(chart, 'hourly', {
+  cluster: 'orders',
+  endpoints: ['https://etcd-0.etcd:2379', 'https://etcd-1.etcd:2379', 'https://etcd-2.etcd:2379'],
+  tls: EtcdClientTls.fromSecret('orders-etcd-client'),
+  schedule: Cron.schedule({ minute: '17' }),
+  timeZone: 'Europe/Berlin',
+  verify: VerificationLevel.OPEN,
+  store: BackupStore.s3({
+    endpoint: 'https://minio.storage:9000',
+    ca: CaBundle.fromSecret('minio-ca'),
+    bucket: 'etcd-backup',
+    credentials: S3Credentials.fromSecret('backup-minio'),
+  }),
+  retention: Retention.tiers({ within: Duration.days(2), daily: 14, timeZone: 'Europe/Berlin' }),
+});
+
+backup.addStore(
+  BackupStore.s3({
+    bucket: 'example-etcd-backup',
+    region: 'eu-west-1',
+    prefix: 'production',
+    credentials: S3Credentials.workloadIdentity({
+      serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::123456789012:role/etcd-backup' },
+    }),
+    serverSideEncryption: ServerSideEncryption.KMS,
+  }),
+  { retention: Retention.tiers({ daily: 7, weekly: 8, monthly: 12 }) },
+);
+
+app.synth();

@@ -1,0 +1,22 @@
+// `*.test.ts` is `npm test`; `*.suite.ts` are the slower suites, run by jest.suites.config.mjs.
+const swc = (module) => ({
+  '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: module } }],
+});
+
+export const library = {
+  displayName: 'library',
+  rootDir: import.meta.dirname,
+  roots: ['<rootDir>/src', '<rootDir>/test'],
+  testMatch: ['**/*.test.ts'],
+  transform: swc('commonjs'),
+};
+
+export const agent = {
+  displayName: 'agent',
+  rootDir: `${import.meta.dirname}/agent`,
+  testMatch: ['**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: swc('es6'),
+};
+
+export default { projects: [library, agent], testTimeout: 30_000 };

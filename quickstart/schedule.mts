@@ -1,0 +1,31 @@
+import { App, Chart, Cron, Testing } from 'cdk8s';
+import library from '../lib/index.js';
+
+const { BackupStore, EtcdBackupSchedule, Retention } = library;
+
+export const source = `new EtcdBackupSchedule(chart, 'nightly', {
+  cluster: 'orders',
+  endpoints: ['http://etcd-0:2379', 'http://etcd-1:2379', 'http://etcd-2:2379'],
+  schedule: Cron.daily(),
+  store: BackupStore.filesystem({ claimName: 'etcd-backup' }),
+  retention: Retention.last(3),
+});`;
+
+/** What that TypeScript becomes: plain manifests. */
+export function synthesize(endpoints: readonly string[]) {
+  const chart = new Chart(new App(), 'etcd-backup');
+  new EtcdBackupSchedule(chart, 'nightly', {
+    cluster: 'orders',
+    endpoints: [...endpoints],
+    schedule: Cron.daily(),
+    store: BackupStore.filesystem({ claimName: 'etcd-backup' }),
+    retention: Retention.last(3),
+  });
+  return Testing.synth(chart);
+}
+
+/** The arguments that the CronJob's pod would run the agent with. */
+export function agentArguments(manifests: ReturnType<typeof synthesize>): string[] {
+  const cronJob = manifests.find(({ kind }) => kind === 'CronJob');
+  return cronJob.spec.jobTemplate.spec.template.spec.containers[0].args;
+}

@@ -1,0 +1,53 @@
+// Programs that the tests run are kept outside the tree, each set in a directory that appears whole or not at all.
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+
+const { CDK8S_ETCD_CACHE, XDG_CACHE_HOME } = process.env;
+export const cacheDirectory = resolve(
+  CDK8S_ETCD_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'cdk8s-etcd'),
+);
+
+const unfinished = '.unfinished-';
+const anHour = 3_600_000;
+
+/** Lets `fill` write into a fresh directory beside `target`, then puts it in target's place. Returns what `fill` returned. */
+export async function fillDirectory(target, fill) {
+  const parent = dirname(target);
+  await mkdir(parent, { recursive: true });
+  await sweep(parent);
+  const fresh = join(parent, `${unfinished}${basename(target)}-${randomBytes(6).toString('hex')}`);
+  try {
+    await mkdir(fresh);
+    const result = await fill(fresh);
+    await replace(target, fresh);
+    return result;
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+}
+
+/** A directory cannot be renamed over a full one, so the old one steps aside; another run may win the place in between. */
+async function replace(target, fresh) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await rename(fresh, target);
+    } catch (error) {
+      if (!['ENOTEMPTY', 'EEXIST'].includes(error.code) || attempt === 5) throw error;
+    }
+    const aside = `${fresh}-old${attempt}`;
+    await rename(target, aside).catch(() => {});
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+/** What interrupted runs left behind. */
+async function sweep(parent) {
+  for (const name of await readdir(parent)) {
+    if (!name.startsWith(unfinished)) continue;
+    const path = join(parent, name);
+    const age = Date.now() - ((await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now());
+    if (age > anHour) await rm(path, { recursive: true, force: true });
+  }
+}

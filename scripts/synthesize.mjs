@@ -1,0 +1,27 @@
+// Runs a cdk8s app written in TypeScript, and has it write its manifests into a directory.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+
+export function synthesize(app, outdir) {
+  const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-app-'));
+  const bundle = join(directory, 'app.cjs');
+  try {
+    buildSync({
+      entryPoints: [join(root, app)],
+      outfile: bundle,
+      bundle: true,
+      platform: 'node',
+      packages: 'external',
+      logLevel: 'warning',
+    });
+    const env = { ...process.env, CDK8S_OUTDIR: outdir, NODE_PATH: join(root, 'node_modules') };
+    execFileSync(process.execPath, [bundle], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}

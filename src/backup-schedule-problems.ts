@@ -1,0 +1,128 @@
+import type { Duration } from 'cdk8s';
+import { resourcesProblems } from './backup-resources';
+import { cronProblem } from './cron';
+import { durationProblem, durationText, milliseconds, secondsProblem } from './duration';
+import { endpointsProblems } from './endpoints';
+import { defaultActiveDeadline, type EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
+import { nameProblem, problemsOf } from './names';
+import type { StoreDefinition } from './store-definition';
+import { timeZoneProblem } from './time-zone';
+import { VerificationLevel } from './verification-level';
+
+/** All that is wrong with a backup schedule, each with what to do about it. */
+export function scheduleProblems(
+  cronJobName: string,
+  props: EtcdBackupScheduleProps,
+  stores: readonly StoreDefinition[],
+): string[] {
+  return [
+    ...problemsOf(
+      clusterProblem(props.cluster),
+      // Kubernetes' own limit: the names of the CronJob's Jobs are 11 characters longer.
+      nameProblem('name', cronJobName, 52),
+    ),
+    ...endpointsProblems(props.endpoints, props.tls !== undefined),
+    ...(props.tls?._problems() ?? []),
+    ...(props.auth?._problems() ?? []),
+    ...timeProblems(props),
+    ...problemsOf(fileNameProblem(props.fileName)),
+    ...storesProblems(stores),
+    ...problemsOf(unverifiedRetentionProblem(props, stores)),
+    ...jobProblems(props),
+    ...resourcesProblems(props.resources ?? {}),
+    ...serviceAccountProblems(props, stores),
+  ];
+}
+
+function clusterProblem(cluster: string): string | undefined {
+  // A label's value, a directory and a part of an object's key at once.
+  if (/^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/.test(cluster)) return undefined;
+  return `cluster: '${cluster}' is no cluster name; use up to 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit`;
+}
+
+function fileNameProblem(pattern: string | undefined): string | undefined {
+  if (pattern === undefined || /^(?:[A-Za-z0-9]|%[YmdHMS])(?:[A-Za-z0-9_+-]|%[YmdHMS])*$/.test(pattern))
+    return undefined;
+  return `fileName: '${pattern}' is no file name; use letters, digits, '-', '_', '+' and %Y %m %d %H %M %S, without an ending`;
+}
+
+function timeProblems(props: EtcdBackupScheduleProps): string[] {
+  const { timeZone, fileNameTimeZone, startingDeadline, activeDeadline, timeout, dialTimeout } = props;
+  const cron = cronProblem(props.schedule.expressionString);
+  return problemsOf(
+    cron && `schedule: ${cron}`,
+    timeZone === undefined ? undefined : timeZoneProblem('timeZone', timeZone),
+    fileNameTimeZone === undefined ? undefined : timeZoneProblem('fileNameTimeZone', fileNameTimeZone),
+    startingDeadlineProblem(startingDeadline),
+    secondsProblem('activeDeadline', activeDeadline),
+    durationProblem('timeout', timeout),
+    durationProblem('dialTimeout', dialTimeout),
+    activeDeadlineProblem(activeDeadline ?? defaultActiveDeadline, timeout),
+  );
+}
+
+function startingDeadlineProblem(deadline: EtcdBackupScheduleProps['startingDeadline']): string | undefined {
+  if (!deadline || milliseconds(deadline) > 10_000) return secondsProblem('startingDeadline', deadline);
+  return `startingDeadline: ${durationText(deadline)} skips runs, as the CronJob controller looks only every 10 seconds; give more, such as Duration.hours(1)`;
+}
+
+function activeDeadlineProblem(deadline: Duration, timeout: Duration | undefined): string | undefined {
+  if (!timeout || !milliseconds(deadline) || milliseconds(timeout) < milliseconds(deadline)) return undefined;
+  return `timeout: ${durationText(timeout)} is not below activeDeadline (${durationText(deadline)}), which ends the run without a word; raise activeDeadline or lower timeout`;
+}
+
+function storesProblems(stores: readonly StoreDefinition[]): string[] {
+  return stores.flatMap(({ place, problems }, index) => {
+    const name = index === 0 ? 'store' : `store ${index + 1}`;
+    const first = stores.findIndex((store) => store.place === place);
+    if (first === index) return problems.map((problem) => `${name}: ${problem}`);
+    return [`${name}: is the same place as store ${first + 1}, ${place}; remove one, or give it a folder of its own`];
+  });
+}
+
+function unverifiedRetentionProblem(
+  { verify }: EtcdBackupScheduleProps,
+  stores: readonly StoreDefinition[],
+): string | undefined {
+  if (verify !== VerificationLevel.STREAM || !stores.some(({ pod }) => pod.retention)) return undefined;
+  return 'verify: at VerificationLevel.STREAM no backup counts as verified, so retention would never delete one; use READ, or remove retention';
+}
+
+function jobProblems(props: EtcdBackupScheduleProps): string[] {
+  const { image, imagePullSecrets = [], serviceAccountName, priorityClassName } = props;
+  return problemsOf(
+    countProblem('retries', props.retries),
+    countProblem('successfulJobsHistoryLimit', props.successfulJobsHistoryLimit),
+    countProblem('failedJobsHistoryLimit', props.failedJobsHistoryLimit),
+    image === undefined || /^\S+$/.test(image)
+      ? undefined
+      : `image: '${image}' is no image; write it like registry/agent:tag, or leave it out`,
+    ...imagePullSecrets.map((secret) => nameProblem('imagePullSecrets', secret)),
+    serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', serviceAccountName),
+    priorityClassName === undefined ? undefined : nameProblem('priorityClassName', priorityClassName),
+  );
+}
+
+function countProblem(what: string, count: number | undefined): string | undefined {
+  if (count === undefined || (Number.isSafeInteger(count) && count >= 0)) return undefined;
+  return `${what}: ${count} is no count; give a whole number of 0 or more`;
+}
+
+/** A pod has one identity, so all stores share it. */
+function serviceAccountProblems(
+  { serviceAccountName }: EtcdBackupScheduleProps,
+  stores: readonly StoreDefinition[],
+): string[] {
+  const annotations = stores.flatMap((store) => Object.entries(store.serviceAccountAnnotations ?? {}));
+  if (serviceAccountName !== undefined && annotations.length > 0) {
+    return [
+      `serviceAccountName: '${serviceAccountName}' is made elsewhere; put the annotations of S3Credentials.workloadIdentity there`,
+    ];
+  }
+  const values = new Map(annotations);
+  const conflict = annotations.find(([name, value]) => values.get(name) !== value);
+  if (!conflict) return [];
+  return [
+    `stores want different values of the ServiceAccount's annotation '${conflict[0]}', but a pod has one identity; make a schedule for each`,
+  ];
+}

@@ -1,0 +1,16 @@
+export type { BackupResources } from './backup-resources';
+export { BackupStore } from './backup-store';
+export { CaBundle } from './ca-bundle';
+export { Compression } from './compression';
+export { EtcdAuth, type EtcdAuthKeys } from './etcd-auth';
+export { EtcdBackupSchedule } from './etcd-backup-schedule';
+export type { AddStoreOptions, EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
+export { EtcdClientTls, type EtcdClientTlsKeys } from './etcd-client-tls';
+export type { FilesystemStoreProps, NfsVolume } from './filesystem-store';
+export { ImagePullPolicy } from './image-pull-policy';
+export { Retention, type RetentionTiers } from './retention';
+export { S3Credentials, type S3SecretOptions, type S3WorkloadIdentityOptions } from './s3-credentials';
+export type { S3StoreProps } from './s3-store';
+export { ServerSideEncryption } from './server-side-encryption';
+export type { Toleration } from './toleration';
+export { VerificationLevel } from './verification-level';

@@ -1,0 +1,10 @@
+import type { BackupPodStore } from './backup-pod';
+
+/** What a kind of store says about one store. */
+export interface StoreDefinition {
+  readonly pod: BackupPodStore;
+  /** The same for two stores that are the same place. */
+  readonly place: string;
+  readonly problems: readonly string[];
+  readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,67 @@
+import { BackupStore, CaBundle, S3Credentials } from '../../src';
+import { Authority } from './certificates';
+import { container, headlessService, podSpec, secret, statefulSet } from './manifests';
+import type { Namespace } from './namespace';
+
+const bucket = 'etcd-backup';
+const keys = { AWS_ACCESS_KEY_ID: 'end-to-end', AWS_SECRET_ACCESS_KEY: 'not-a-secret' };
+const busybox = 'docker.io/library/busybox:1.35';
+const data = { name: 'data', mountPath: '/data' };
+const tls = { name: 'tls', mountPath: '/tls', readOnly: true };
+
+/** An S3 server with a certificate of an authority of its own, and one bucket. */
+export class S3 {
+  static async start(namespace: Namespace): Promise<S3> {
+    const authority = await Authority.create();
+    await namespace.apply([
+      await authority.secret('s3-server', ['s3']),
+      secret('s3-credentials', keys),
+      headlessService('s3', 7070),
+      statefulSet('s3', 1, pod),
+    ]);
+    await namespace.ready('statefulset', 's3');
+    return new S3(namespace);
+  }
+
+  private constructor(private readonly namespace: Namespace) {}
+
+  /** As the backups see it. */
+  store(props: { readonly bucket?: string } = {}): BackupStore {
+    return BackupStore.s3({
+      endpoint: 'https://s3:7070',
+      ca: CaBundle.fromSecret('s3-server'),
+      bucket,
+      credentials: S3Credentials.fromSecret('s3-credentials'),
+      ...props,
+    });
+  }
+
+  /** Every file of the bucket, unfinished uploads too. */
+  async files(): Promise<string[]> {
+    const find = ['exec', 's3-0', '-c', 'shell', '--', 'find', `/data/${bucket}`, '-type', 'f'];
+    const { stdout } = await this.namespace.kubectl(find);
+    return stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((path) => path.slice(`/data/${bucket}/`.length));
+  }
+}
+
+const pod = podSpec({
+  initContainers: [container('bucket', busybox, { command: ['mkdir', '-p', `/data/${bucket}`], volumeMounts: [data] })],
+  containers: [
+    container('s3', 'ghcr.io/versity/versitygw:v1.8.0', {
+      args: [
+        ...['--access', keys.AWS_ACCESS_KEY_ID, '--secret', keys.AWS_SECRET_ACCESS_KEY],
+        ...['--cert', '/tls/tls.crt', '--key', '/tls/tls.key', 'posix', '/data'],
+      ],
+      readinessProbe: { tcpSocket: { port: 7070 }, periodSeconds: 1 },
+      volumeMounts: [data, tls],
+    }),
+    container('shell', busybox, { command: ['sleep', '86400'], volumeMounts: [data] }),
+  ],
+  volumes: [
+    { name: 'data', emptyDir: {} },
+    { name: 'tls', secret: { secretName: 's3-server' } },
+  ],
+});

@@ -1,0 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import type { Manifest } from './synth';
+
+/** Every manifest of dist/ and of the examples, by file. */
+export const files: readonly { readonly file: string; readonly manifests: readonly Manifest[] }[] = JSON.parse(
+  execFileSync(process.execPath, [require.resolve('../scripts/manifests.mjs')], { encoding: 'utf8' }),
+);
