@@ -1,7 +1,5 @@
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { databaseDamage } from '../etcd/database-check.ts';
 import type { Etcdutl } from '../etcd/etcdutl.ts';
@@ -103,13 +101,14 @@ export async function writeContent(
   options: ReadOptions,
 ): Promise<void> {
   try {
-    await pipeline(
-      readContent(store, manifest, options),
-      createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }),
-      {
-        signal: options.signal,
-      },
-    );
+    // Opened before and closed after: whoever removes the file next must not overtake an open still under way.
+    const handle = await open(file, 'wx', 0o600);
+    try {
+      await handle.writeFile(readContent(store, manifest, options));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
     options.signal?.throwIfAborted();
     if (error instanceof AgentError) throw error;
