@@ -19,4 +19,5 @@ export const agent = {
   transform: swc('es6'),
 };
 
-export default { projects: [library, agent], testTimeout: 30_000 };
+// Jest would leave one core to itself: on two that is half.
+export default { projects: [library, agent], testTimeout: 30_000, maxWorkers: '100%' };

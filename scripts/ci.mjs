@@ -13,6 +13,10 @@ const steps = [
   ['test:etcd'],
   ['test:faults'],
   ['test:mutations'],
+  ['test:backup', '--', '--smoke'],
+  ['test:memory', '--', '--smoke'],
+  ['bench:backup', '--', '--smoke'],
+  ['bench:restore', '--', '--smoke'],
   ...(kubernetes ? [['test:e2e', '--', '--smoke']] : []),
 ];
 

@@ -24,15 +24,43 @@ export interface BackupPodStore {
     readonly profile?: string;
     readonly serverSideEncryption?: string;
     readonly kmsKeyId?: string;
+    /** `key`. */
+    readonly sseCustomerKey?: BackupPodFiles;
     /** `ca.crt`. */
     readonly ca?: BackupPodFiles;
     /** None means the AWS default chain: workload identity. */
     readonly credentials?: BackupPodFiles;
   };
+  readonly oss?: {
+    readonly bucket: string;
+    readonly prefix?: string;
+    readonly region?: string;
+    readonly endpoint?: string;
+    /** `ca.crt`. */
+    readonly ca?: BackupPodFiles;
+    readonly credentials: BackupPodFiles;
+  };
+  readonly sftp?: {
+    readonly host: string;
+    readonly port?: number;
+    readonly username?: string;
+    readonly path?: string;
+    readonly hostKey?: string;
+    readonly legacyAlgorithms?: boolean;
+    readonly credentials: BackupPodFiles;
+  };
   readonly filesystem?: {
     readonly persistentVolumeClaim?: { readonly claimName: string };
     readonly nfs?: { readonly server: string; readonly path: string };
     readonly directory?: string;
+  };
+  /** Needs an image with these executables in it. */
+  readonly command?: {
+    readonly path: string;
+    readonly env?: Readonly<Record<string, string>>;
+    /** A duration as the agent reads it. */
+    readonly idleTimeout?: string;
+    readonly credentials?: BackupPodFiles;
   };
   /** None means that nothing is ever deleted. */
   readonly retention?: Readonly<Record<string, number | string>>;
@@ -47,6 +75,8 @@ export interface BackupPodSpec {
   readonly stores: readonly BackupPodStore[];
   readonly trigger: string;
   readonly compression?: string;
+  /** None means that it is not encrypted. */
+  readonly ageRecipients?: readonly string[];
   readonly verify?: string;
   /** A strftime pattern. */
   readonly fileName?: string;
@@ -75,6 +105,7 @@ const tlsDirectory = '/etc/etcd-agent/tls';
 const authDirectory = '/etc/etcd-agent/auth';
 const credentialsDirectory = (index: number) => `/etc/etcd-agent/stores/${index}/credentials`;
 const caDirectory = (index: number) => `/etc/etcd-agent/stores/${index}/ca`;
+const sseCustomerKeyDirectory = (index: number) => `/etc/etcd-agent/stores/${index}/sse-customer-key`;
 const backupDirectory = (index: number) => `/backup/${index}`;
 
 /** The JobSpec of a backup. */
@@ -169,6 +200,7 @@ export function backupArguments(spec: BackupPodSpec): string[] {
     ...flag('dial-timeout', spec.dialTimeout),
     ...flag('timeout', spec.timeout),
     ...flag('compression', spec.compression),
+    ...(spec.ageRecipients ?? []).flatMap((recipient) => flag('age-recipient', recipient)),
     ...flag('verify', spec.verify),
     ...flag('file-name', spec.fileName),
     ...flag('file-name-time-zone', spec.fileNameTimeZone),
@@ -182,11 +214,18 @@ function flag(name: string, value: string | undefined): string[] {
   return value === undefined ? [] : [`--${name}=${value}`];
 }
 
-function storeArgument({ s3, filesystem, retention }: BackupPodStore, index: number): string {
+function storeArgument({ s3, oss, sftp, filesystem, command, retention }: BackupPodStore, index: number): string {
   if (filesystem) {
     const path = [backupDirectory(index), filesystem.directory].filter(Boolean).join('/');
     return JSON.stringify({ filesystem: { path }, retention });
   }
+  if (command) {
+    const { path, env, idleTimeout } = command;
+    const directory = command.credentials && credentialsDirectory(index);
+    return JSON.stringify({ command: { path, env, credentialsDirectory: directory, idleTimeout }, retention });
+  }
+  if (sftp) return JSON.stringify({ sftp: sftpArgument(sftp, index), retention });
+  if (oss) return JSON.stringify({ oss: ossArgument(oss, index), retention });
   return JSON.stringify({
     s3: s3 && {
       bucket: s3.bucket,
@@ -199,9 +238,25 @@ function storeArgument({ s3, filesystem, retention }: BackupPodStore, index: num
       profile: s3.profile,
       serverSideEncryption: s3.serverSideEncryption,
       kmsKeyId: s3.kmsKeyId,
+      sseCustomerKeyFile: s3.sseCustomerKey && `${sseCustomerKeyDirectory(index)}/key`,
     },
     retention,
   });
+}
+
+function ossArgument(oss: NonNullable<BackupPodStore['oss']>, index: number): object {
+  return {
+    bucket: oss.bucket,
+    prefix: oss.prefix,
+    region: oss.region,
+    endpoint: oss.endpoint,
+    caFile: oss.ca && `${caDirectory(index)}/ca.crt`,
+    credentialsDirectory: credentialsDirectory(index),
+  };
+}
+
+function sftpArgument({ credentials: _, ...sftp }: NonNullable<BackupPodStore['sftp']>, index: number): object {
+  return { ...sftp, credentialsDirectory: credentialsDirectory(index) };
 }
 
 interface Mount {
@@ -215,14 +270,19 @@ function accessMounts({ tls, auth }: BackupPodSpec): Mount[] {
   return [...filesMount('tls', tlsDirectory, tls?.files), ...filesMount('auth', authDirectory, auth)];
 }
 
-function storeMounts({ s3, filesystem }: BackupPodStore, index: number): Mount[] {
+function storeMounts({ s3, oss, sftp, filesystem, command }: BackupPodStore, index: number): Mount[] {
   if (filesystem) {
     const { persistentVolumeClaim, nfs } = filesystem;
     return [mount(`store-${index}`, backupDirectory(index), { persistentVolumeClaim, nfs })];
   }
   return [
-    ...filesMount(`store-${index}-credentials`, credentialsDirectory(index), s3?.credentials),
-    ...filesMount(`store-${index}-ca`, caDirectory(index), s3?.ca),
+    ...filesMount(
+      `store-${index}-credentials`,
+      credentialsDirectory(index),
+      (s3 ?? oss ?? sftp ?? command)?.credentials,
+    ),
+    ...filesMount(`store-${index}-ca`, caDirectory(index), (s3 ?? oss)?.ca),
+    ...filesMount(`store-${index}-sse-customer-key`, sseCustomerKeyDirectory(index), s3?.sseCustomerKey),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { Duration } from 'cdk8s';
+import { agentImage } from './agent-image';
 import { resourcesProblems } from './backup-resources';
 import { cronProblem } from './cron';
 import { durationProblem, durationText, milliseconds, secondsProblem } from './duration';
@@ -27,7 +28,9 @@ export function scheduleProblems(
     ...timeProblems(props),
     ...problemsOf(fileNameProblem(props.fileName)),
     ...storesProblems(stores),
-    ...problemsOf(unverifiedRetentionProblem(props, stores)),
+    ...problemsOf(ownImageProblem(props, stores)),
+    ...problemsOf(unverifiedRetentionProblem(props, stores), unreadableProblem(props)),
+    ...(props.encryption?._problems() ?? []),
     ...jobProblems(props),
     ...resourcesProblems(props.resources ?? {}),
     ...serviceAccountProblems(props, stores),
@@ -80,12 +83,23 @@ function storesProblems(stores: readonly StoreDefinition[]): string[] {
   });
 }
 
+function ownImageProblem({ image }: EtcdBackupScheduleProps, stores: readonly StoreDefinition[]): string | undefined {
+  const index = stores.findIndex(({ needsOwnImage }) => needsOwnImage);
+  if (index === -1 || (image !== undefined && image !== agentImage)) return undefined;
+  return `image: ${index === 0 ? 'store' : `store ${index + 1}`} runs executables that the agent's own image does not have; name an image of yours with them and the agent in it`;
+}
+
 function unverifiedRetentionProblem(
   { verify }: EtcdBackupScheduleProps,
   stores: readonly StoreDefinition[],
 ): string | undefined {
   if (verify !== VerificationLevel.STREAM || !stores.some(({ pod }) => pod.retention)) return undefined;
   return 'verify: at VerificationLevel.STREAM no backup counts as verified, so retention would never delete one; use READ, or remove retention';
+}
+
+function unreadableProblem({ verify, encryption }: EtcdBackupScheduleProps): string | undefined {
+  if (verify !== VerificationLevel.OPEN || !encryption) return undefined;
+  return 'verify: VerificationLevel.OPEN has to decrypt the backup, and the pod has no key to do so; use READ, and run `etcd-agent verify --level=open` where the key is';
 }
 
 function jobProblems(props: EtcdBackupScheduleProps): string[] {

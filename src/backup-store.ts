@@ -1,5 +1,8 @@
+import { type CommandStoreProps, commandStore } from './command-store';
 import { type FilesystemStoreProps, filesystemStore } from './filesystem-store';
+import { type OssStoreProps, ossStore } from './oss-store';
 import { type S3StoreProps, s3Store } from './s3-store';
+import { type SftpStoreProps, sftpStore } from './sftp-store';
 import type { StoreDefinition } from './store-definition';
 
 /** Where backups go. They lie under the cluster's name, so that several clusters can share a store. */
@@ -9,9 +12,27 @@ export class BackupStore {
     return new BackupStore(s3Store(props));
   }
 
+  /** A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist. */
+  static oss(props: OssStoreProps): BackupStore {
+    return new BackupStore(ossStore(props));
+  }
+
+  /** A directory on an SFTP server. */
+  static sftp(props: SftpStoreProps): BackupStore {
+    return new BackupStore(sftpStore(props));
+  }
+
   /** A volume: a PersistentVolumeClaim or an NFS export. */
   static filesystem(props: FilesystemStoreProps): BackupStore {
     return new BackupStore(filesystemStore(props));
+  }
+
+  /**
+   * Executables of your own, one per verb, for any place that the agent itself does not know. They run in an image of your
+   * own with the agent in it: the schedule's `image`.
+   */
+  static command(props: CommandStoreProps): BackupStore {
+    return new BackupStore(commandStore(props));
   }
 
   private constructor(private readonly definition: StoreDefinition) {}

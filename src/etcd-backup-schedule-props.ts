@@ -2,6 +2,7 @@ import { type Cron, Duration } from 'cdk8s';
 import type { BackupResources } from './backup-resources';
 import type { BackupStore } from './backup-store';
 import type { Compression } from './compression';
+import type { Encryption } from './encryption';
 import type { EtcdAuth } from './etcd-auth';
 import type { EtcdClientTls } from './etcd-client-tls';
 import type { ImagePullPolicy } from './image-pull-policy';
@@ -50,6 +51,11 @@ export interface EtcdBackupScheduleProps {
    * @default Compression.ZSTD
    */
   readonly compression?: Compression;
+  /**
+   * Encrypts the snapshot before it is stored. Only whoever has one of the secret keys can restore it.
+   * @default - it is stored as it is, or as the store itself encrypts it
+   */
+  readonly encryption?: Encryption;
   /**
    * Names of your own for the stored snapshots, by the time that they are taken: a strftime pattern of `%Y %m %d %H %M %S`,
    * letters, digits, `-`, `_` and `+`, such as `orders-%Y%m%d-%H%M%S`. The ending is added. What a killed run leaves behind

@@ -96,6 +96,7 @@ export class EtcdBackupSchedule extends Construct {
       stores: this.stores.map(({ pod }) => pod),
       trigger: 'schedule',
       compression: props.compression,
+      ageRecipients: props.encryption?._recipients(),
       verify: props.verify,
       fileName: props.fileName,
       fileNameTimeZone: props.fileNameTimeZone,

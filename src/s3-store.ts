@@ -2,6 +2,7 @@ import type { CaBundle } from './ca-bundle';
 import { pathProblem, problemsOf } from './names';
 import type { S3Credentials } from './s3-credentials';
 import { ServerSideEncryption } from './server-side-encryption';
+import type { SseCustomerKey } from './sse-customer-key';
 import type { StoreDefinition } from './store-definition';
 
 /** Properties of `BackupStore.s3`. */
@@ -45,10 +46,15 @@ export interface S3StoreProps {
    * @default - the bucket's, or the one that the server manages
    */
   readonly kmsKeyId?: string;
+  /**
+   * SSE-C: the server encrypts with this key, which goes along with every object and which it does not keep. Needs TLS.
+   * @default - no key of ours
+   */
+  readonly sseCustomerKey?: SseCustomerKey;
 }
 
 export function s3Store(props: S3StoreProps): StoreDefinition {
-  const { bucket, region, pathStyle, serverSideEncryption, kmsKeyId, credentials, ca } = props;
+  const { bucket, region, pathStyle, serverSideEncryption, kmsKeyId, sseCustomerKey, credentials, ca } = props;
   const endpoint = props.endpoint || undefined;
   const prefix = trimSlashes(props.prefix);
   const url = endpoint === undefined ? undefined : endpointUrl(endpoint);
@@ -63,6 +69,7 @@ export function s3Store(props: S3StoreProps): StoreDefinition {
         profile: credentials._profile(),
         serverSideEncryption,
         kmsKeyId,
+        sseCustomerKey: sseCustomerKey?._files(),
         ca: ca?._files(),
         credentials: credentials._files(),
       },
@@ -82,9 +89,16 @@ export function s3Store(props: S3StoreProps): StoreDefinition {
         kmsKeyId !== undefined && serverSideEncryption !== ServerSideEncryption.KMS
           ? 'kmsKeyId: needs serverSideEncryption: ServerSideEncryption.KMS'
           : undefined,
+        sseCustomerKey && serverSideEncryption
+          ? 'sseCustomerKey: excludes serverSideEncryption; remove one of them'
+          : undefined,
+        sseCustomerKey && url?.protocol === 'http:'
+          ? 'sseCustomerKey: would cross the network in plain text; write https:// in endpoint'
+          : undefined,
       ),
       ...credentials._problems(),
       ...(ca?._problems('ca') ?? []),
+      ...(sseCustomerKey?._problems() ?? []),
     ],
     serviceAccountAnnotations: credentials._serviceAccountAnnotations(),
   };

@@ -6,5 +6,7 @@ export interface StoreDefinition {
   /** The same for two stores that are the same place. */
   readonly place: string;
   readonly problems: readonly string[];
+  /** The agent's own image does not have what it takes. */
+  readonly needsOwnImage?: boolean;
   readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
 }

@@ -3,6 +3,7 @@ import {
   BackupStore,
   CaBundle,
   Compression,
+  Encryption,
   EtcdAuth,
   EtcdBackupSchedule,
   EtcdClientTls,
@@ -75,6 +76,18 @@ test('the pod is small, may do nothing, and leaves the defaults to the agent', (
     '--output=json',
     '--store={"s3":{"bucket":"backups","region":"eu-west-1","credentialsDirectory":"/etc/etcd-agent/stores/0/credentials"}}',
   ]);
+});
+
+test('each recipient of encryption is told to the agent, and no secret is mounted', () => {
+  const recipients = [
+    'age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh',
+    'age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj',
+  ];
+  const backup = schedule({ encryption: Encryption.age({ recipients }) });
+  expect(argumentsOf(backup).filter((argument) => argument.startsWith('--age'))).toEqual(
+    recipients.map((recipient) => `--age-recipient=${recipient}`),
+  );
+  expect(podOf(backup).volumes).toEqual(podOf(schedule()).volumes);
 });
 
 test('the exit code decides whether a Job fails at once, is tried again, or is not counted', () => {

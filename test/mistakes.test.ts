@@ -2,16 +2,22 @@ import { Chart, Cron, Duration, Size, Testing } from 'cdk8s';
 import {
   BackupStore,
   CaBundle,
+  type CommandStoreProps,
+  Encryption,
   EtcdAuth,
   EtcdBackupSchedule,
   type EtcdBackupScheduleProps,
   EtcdClientTls,
+  OssCredentials,
+  type OssStoreProps,
   Retention,
   S3Credentials,
   type S3StoreProps,
   ServerSideEncryption,
+  SseCustomerKey,
   VerificationLevel,
 } from '../src';
+import { agentImage } from '../src/agent-image';
 import { manifestsOf, s3, schedule, valid } from './synth';
 
 const tls = EtcdClientTls.fromSecret('client');
@@ -19,7 +25,18 @@ const credentials = S3Credentials.fromSecret('s3');
 const to = (props: Partial<S3StoreProps>) => ({
   store: BackupStore.s3({ bucket: 'backups', region: 'r', credentials, ...props }),
 });
+const toOss = (props: Partial<OssStoreProps>) => ({
+  store: BackupStore.oss({ bucket: 'backups', credentials: OssCredentials.fromSecret('oss'), ...props }),
+});
+const toCommand = (props: Partial<CommandStoreProps>) => ({
+  image: 'registry.example.com/agent:1',
+  store: BackupStore.command({ path: '/opt/store', ...props }),
+});
 const identity = (role: string) => S3Credentials.workloadIdentity({ serviceAccountAnnotations: { role } });
+
+const recipient = 'age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh';
+const secretKey = `AGE-SECRET-KEY-1${'Q'.repeat(58)}`;
+const encrypted = (...recipients: string[]) => ({ encryption: Encryption.age({ recipients }) });
 
 /** What synthesis says about each mistake: the construct's path first, then the property, then what to do. */
 const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
@@ -63,6 +80,18 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
     'verify: at VerificationLevel.STREAM no backup counts',
   ],
 
+  [
+    { verify: VerificationLevel.OPEN, encryption: Encryption.age({ recipients: [recipient] }) },
+    'verify: VerificationLevel.OPEN has to decrypt the backup, and the pod has no key',
+  ],
+  [encrypted(), 'encryption: recipients: none given; name at least one'],
+  [encrypted(recipient, 'ssh-ed25519 AAAA'), 'encryption: recipients: what is given is no age recipient; write age1…'],
+  [encrypted(recipient.replace(/h$/, 'j')), "7rthxj' is no age recipient; look for a typing error"],
+  [encrypted(recipient.slice(0, -1)), 'is no age recipient; look for'],
+  [encrypted(recipient.toUpperCase()), 'what is given is no age recipient'],
+  [encrypted(secretKey), 'encryption: recipients: a SECRET KEY is given, which must not be in a manifest; remove it'],
+  [encrypted(` ${secretKey.toLowerCase()}`), 'a SECRET KEY is given'],
+
   [{ retries: -1 }, 'retries: -1 is no count; give a whole number of 0 or more'],
   [{ successfulJobsHistoryLimit: -1 }, 'successfulJobsHistoryLimit: -1 is no count'],
   [{ failedJobsHistoryLimit: 1.5 }, 'failedJobsHistoryLimit: 1.5 is no count'],
@@ -104,6 +133,15 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
   [to({ ca: CaBundle.fromSecret('ca', '') }), "store: ca: key: '' is no key of a Secret"],
   [to({ kmsKeyId: 'k' }), 'store: kmsKeyId: needs serverSideEncryption: ServerSideEncryption.KMS'],
   [to({ kmsKeyId: 'k', serverSideEncryption: ServerSideEncryption.AES256 }), 'store: kmsKeyId: needs'],
+  [
+    to({ sseCustomerKey: SseCustomerKey.fromSecret('k'), serverSideEncryption: ServerSideEncryption.AES256 }),
+    'store: sseCustomerKey: excludes serverSideEncryption',
+  ],
+  [
+    to({ sseCustomerKey: SseCustomerKey.fromSecret('k'), endpoint: 'http://minio:9000' }),
+    'store: sseCustomerKey: would cross the network in plain text; write https://',
+  ],
+  [to({ sseCustomerKey: SseCustomerKey.fromSecret('') }), "store: sseCustomerKey: Secret: '' is no Kubernetes name"],
   [to({ credentials: S3Credentials.fromSecret('') }), "store: credentials: Secret: '' is no Kubernetes name"],
   [
     to({ credentials: S3Credentials.fromSecret('s', { accessKeyIdKey: 'k' }) }),
@@ -123,6 +161,31 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
     { serviceAccountName: 'mine', ...to({ credentials: identity('r') }) },
     "serviceAccountName: 'mine' is made elsewhere",
   ],
+
+  [toOss({ bucket: 'My.Bucket' }), "store: bucket: 'My.Bucket' is no bucket name; use 3 to 63"],
+  [toOss({ prefix: 'a//b' }), "store: prefix: 'a//b' is no folder within the store"],
+  [toOss({ region: 'eu central' }), "store: region: 'eu central' is no region; write it like eu-central-1"],
+  [toOss({ endpoint: '127.0.0.1:9000' }), 'store: endpoint: is no host of OSS; write it like oss-eu-central-1'],
+  [toOss({ endpoint: 'https://oss-eu-central-1.aliyuncs.com/backups' }), 'store: endpoint: is no host of OSS'],
+  [toOss({ endpoint: 'backups.oss-eu-central-1.aliyuncs.com' }), 'names a bucket; remove that from it'],
+  [
+    toOss({ endpoint: 'oss-eu-central-1.aliyuncs.com', region: 'cn-hangzhou' }),
+    "store: region: 'cn-hangzhou' is not that of endpoint oss-eu-central-1.aliyuncs.com",
+  ],
+  [toOss({ ca: CaBundle.fromSecret('CA') }), "store: ca: Secret: 'CA' is no Kubernetes name"],
+  [toOss({ credentials: OssCredentials.fromSecret('') }), "store: credentials: Secret: '' is no Kubernetes name"],
+  [
+    toOss({ credentials: OssCredentials.fromSecret('s', { accessKeyIdKey: 'k' }) }),
+    'accessKeyIdKey and accessKeySecretKey together',
+  ],
+
+  [{ store: BackupStore.command({ path: '/opt/store' }) }, "image: store runs executables that the agent's own image"],
+  [{ ...toCommand({}), image: agentImage }, 'name an image of yours with them and the agent in it'],
+  [toCommand({ path: 'scripts' }), "store: path: 'scripts' is no absolute path; write it like /opt/store"],
+  [toCommand({ path: '/opt/../store' }), 'is no absolute path'],
+  [toCommand({ env: { 'A-B': 'x' } }), "store: env: 'A-B' is no name of a variable"],
+  [toCommand({ credentialsSecretName: 'S' }), "store: credentialsSecretName: 'S' is no Kubernetes name"],
+  [toCommand({ idleTimeout: Duration.seconds(0) }), 'store: idleTimeout: a duration of zero'],
 
   [{ store: BackupStore.filesystem({}) }, 'store: give either claimName or nfs'],
   [
@@ -166,6 +229,7 @@ test.each([
     BackupStore.s3({ bucket: 'backups', prefix: 'a', endpoint: 'minio:9000', credentials }),
     BackupStore.s3({ bucket: 'backups', prefix: 'a/', endpoint: 'https://minio:9000/', credentials }),
   ],
+  ['oss://backups/a', toOss({ prefix: 'a' }).store, toOss({ prefix: '/a/' }).store],
   [
     'claim c/d',
     BackupStore.filesystem({ claimName: 'c', directory: 'd' }),
@@ -177,6 +241,12 @@ test.each([
   expect(problemsOf(backup)).toEqual([
     `store 2: is the same place as store 1, ${place}; remove one, or give it a folder of its own`,
   ]);
+});
+
+test('a command store that was added wants an image of its own, too', () => {
+  const backup = schedule();
+  backup.addStore(BackupStore.command({ path: '/opt/store' }));
+  expect(problemsOf(backup)).toEqual([expect.stringMatching(/^image: store 2 runs executables/)]);
 });
 
 test('stores that differ in folder, server or volume are different places', () => {
@@ -192,6 +262,16 @@ test('two stores cannot ask for different identities', () => {
   const backup = schedule({ store: BackupStore.s3({ bucket: 'one', credentials: identity('a') }) });
   backup.addStore(BackupStore.s3({ bucket: 'two', credentials: identity('b') }));
   expect(problemsOf(backup)).toEqual([expect.stringMatching(/annotation 'role', but a pod has one identity; make/)]);
+});
+
+test('a secret key is nowhere repeated', () => {
+  const backup = schedule(encrypted(recipient, secretKey, secretKey.toLowerCase(), secretKey.slice(16)));
+  expect(synthesisError(backup).split('\n  ').slice(1)).toEqual([
+    expect.stringMatching(/^\[shop\/nightly\] encryption: recipients: a SECRET KEY is given/),
+    expect.stringMatching(/^\[shop\/nightly\] encryption: recipients: a SECRET KEY is given/),
+    expect.stringMatching(/^\[shop\/nightly\] encryption: recipients: what is given is no age recipient/),
+  ]);
+  expect(synthesisError(backup).toUpperCase()).not.toContain('QQQQ');
 });
 
 test('two schedules of a chart cannot have the same name', () => {

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import type { Command } from './command.ts';
 import { AgentError, ExitCode, messageOf } from './errors.ts';
 import { createLog } from './log.ts';
+import { PhaseTimes } from './phase-times.ts';
 import { buildProgram, type CommandName, type Invocation } from './program.ts';
 import { createProgress } from './progress.ts';
 import { type CommandResult, resultJson, writeTerminationMessage } from './result.ts';
@@ -13,6 +14,12 @@ const commands: Record<CommandName, () => Promise<{ run: Command }>> = {
   show: () => import('./commands/show.ts'),
   verify: () => import('./commands/verify.ts'),
   prune: () => import('./commands/prune.ts'),
+  copy: () => import('./commands/copy.ts'),
+  check: () => import('./commands/check.ts'),
+  status: () => import('./commands/status.ts'),
+  pin: () => import('./commands/pin.ts'),
+  unpin: () => import('./commands/unpin.ts'),
+  adopt: () => import('./commands/adopt.ts'),
   'restore fetch': () => import('./commands/restore-fetch.ts'),
   'restore data-dir': () => import('./commands/restore-data-dir.ts'),
 };
@@ -37,20 +44,32 @@ function stopSignal(): AbortSignal {
 
 async function execute(invocation: Invocation): Promise<void> {
   const log = createLog(process.stderr);
-  const progress = createProgress(log, process.stderr);
+  const progress = new PhaseTimes(createProgress(log, process.stderr));
   const signal = stopSignal();
   let json = invocation.flags.output === 'json';
+  let cluster = String(invocation.flags.cluster ?? '');
+  let metricsFile = invocation.flags.metricsFile as string | undefined;
   let result: CommandResult;
   try {
     const settings = await Settings.load(invocation);
     json = settings.oneOf('output', '--output', ['text', 'json']) === 'json';
     const { run } = await commands[invocation.command]();
+    cluster = settings.text('cluster') ?? '';
+    metricsFile = settings.text('metricsFile');
     result = await run({ settings, log, progress, signal });
   } catch (error) {
     // Whatever broke after the signal broke because of it.
     result = failure(signal.aborted ? signal.reason : error);
   }
   progress.end();
+  const phases = progress.seconds;
+  if (Object.keys(phases).length > 0) result = { ...result, data: { ...result.data, phases } };
+  if (metricsFile) {
+    const { writeRun } = await import('./metrics/run.ts');
+    await writeRun(metricsFile, { command: invocation.command, cluster, result, phases }).catch((error) =>
+      log.error(`--metrics-file: ${messageOf(error)}`),
+    );
+  }
   const asJson = resultJson(invocation.command, result);
   if (json) process.stdout.write(`${asJson}\n`);
   else if (result.data.error) process.stderr.write(`etcd-agent: ${result.text}\n`);

@@ -31,6 +31,9 @@ const configSchema = z.strictObject({
   idleTimeout: text,
   sweepAge: text,
   compression: text,
+  ageRecipient: z.optional(texts),
+  ageRecipientsFile: z.optional(texts),
+  ageIdentityFile: z.optional(texts),
   verify: text,
   level: text,
   trigger: text,
@@ -39,6 +42,8 @@ const configSchema = z.strictObject({
   scratch: text,
   etcdutl: text,
   output: text,
+  metricsFile: text,
+  maxAge: text,
 });
 export type Config = z.infer<typeof configSchema>;
 

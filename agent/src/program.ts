@@ -2,7 +2,21 @@ import { Command, Option } from 'commander';
 import { compressions, levels } from './backup/manifest.ts';
 import { agentVersion } from './version.ts';
 
-export const commandNames = ['backup', 'list', 'show', 'verify', 'prune', 'restore fetch', 'restore data-dir'] as const;
+export const commandNames = [
+  'backup',
+  'list',
+  'show',
+  'verify',
+  'prune',
+  'copy',
+  'check',
+  'status',
+  'pin',
+  'unpin',
+  'adopt',
+  'restore fetch',
+  'restore data-dir',
+] as const;
 export type CommandName = (typeof commandNames)[number];
 
 /** What commander found: flags and environment; `sources` tells which of them were not given at all. */
@@ -39,7 +53,7 @@ const general = [
 const storeOptions = [
   list(
     '--store <url|json>',
-    's3://bucket/prefix?region=…&endpoint=… or file:///dir, or the same as a JSON object; backup takes several',
+    's3://bucket/prefix?region=…&endpoint=…, sftp://user@host:port/dir?credentialsDirectory=… or file:///dir, or the same as a JSON object; backup takes several',
   ),
   option('--cluster <name>', 'the cluster whose snapshots these are; the folder below the store'),
   option('--namespace <name>', "the cluster's Kubernetes namespace, kept in the manifest"),
@@ -58,7 +72,7 @@ const runOptions = [
   option('--timeout <duration>', 'for the whole run (default: 60s and 1s more per MiB of database)'),
   option(
     '--scratch <dir>',
-    'where --verify open and --level open put a copy of the database (default: the system’s temporary directory)',
+    'where a copy of the database is put when it is opened (default: the system’s temporary directory)',
   ),
   option('--etcdutl <file>', 'etcd’s offline tool').default('etcdutl'),
 ];
@@ -70,8 +84,24 @@ const keyOption = option(
   '--object-key <key>',
   'exactly this key below the store, not one of the names by time; retention leaves it alone',
 );
+const recipientOptions = [
+  list(
+    '--age-recipient <recipient>',
+    'encrypt the snapshot with age for this public key, age1…; several may decrypt it',
+  ),
+  list('--age-recipients-file <file>', 'a file of such recipients, one a line'),
+];
+const identityOption = list(
+  '--age-identity-file <file>',
+  'age identities (secret keys, AGE-SECRET-KEY-…) to decrypt with, one a line',
+);
 const sweepOption = option('--sweep-age <duration>', 'after which the rests of dead runs are removed').default('24h');
 const forceOption = option('--force', 'delete more than a quarter (or 10) of the snapshots in one run');
+const metricsOption = option(
+  '--metrics-file <file>',
+  'also write Prometheus metrics of this run there, for node_exporter’s textfile collector (name it *.prom)',
+);
+const adoptOption = option('--adopt', 'when --object-key has no manifest: check the file, give it one, then go on');
 const restoredFromOption = list(
   '--restored-from <cluster-id>',
   'etcd cluster id that this one was restored from by other means; its snapshots then age like its own',
@@ -114,6 +144,8 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     option('--compression <kind>', 'of the stored snapshot')
       .choices([...compressions])
       .default('zstd'),
+    ...recipientOptions,
+    identityOption,
     option('--verify <level>', 'how far to verify what was stored, before it counts')
       .choices([...levels])
       .default('read'),
@@ -128,6 +160,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     restoredFromOption,
     option('--idle-timeout <duration>', 'without a new byte of the snapshot').default('60s'),
     sweepOption,
+    metricsOption,
     ...runOptions,
   ]);
   add(program, 'list', 'the snapshots of a cluster, newest first', '', [...storeOptions, retentionOption]);
@@ -141,7 +174,9 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     )
       .choices([...levels])
       .default('read'),
+    identityOption,
     option('--subset <n/m>', 'the n-th of m parts of all snapshots, such as 1/7 on Mondays'),
+    metricsOption,
     ...runOptions,
   ]);
   add(program, 'prune', 'apply retention now', '', [
@@ -151,15 +186,45 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     forceOption,
     restoredFromOption,
     sweepOption,
+    metricsOption,
     ...runOptions.slice(0, 1),
+  ]);
+  add(program, 'copy', 'copy snapshots to another store, verified (default: all verified ones)', '[ids...]', [
+    ...storeOptions,
+    option('--to <url|json>', 'the store to copy to, written as --store is'),
+    metricsOption,
+    ...runOptions.slice(0, 1),
+  ]);
+  add(program, 'check', 'look whether a backup would work: etcd, stores, clocks, keys, tools', '', [
+    ...etcdOptions,
+    ...storeOptions,
+    ...recipientOptions,
+    identityOption,
+    ...runOptions,
+  ]);
+  add(program, 'status', 'the newest verified snapshot of each store, and whether it is new enough', '', [
+    ...storeOptions,
+    option('--max-age <duration>', 'fail when the newest verified snapshot is older'),
+    metricsOption,
+    ...runOptions.slice(0, 1),
+  ]);
+  add(program, 'pin', 'keep snapshots whatever retention says', '<ids...>', storeOptions);
+  add(program, 'unpin', 'leave snapshots to retention again', '<ids...>', storeOptions);
+  add(program, 'adopt', 'make backups of snapshots that others saved (default: all in the folder)', '[keys...]', [
+    ...storeOptions,
+    identityOption,
+    option('--dry-run', 'check them, and only say what would be adopted'),
+    ...runOptions,
   ]);
 
   const restore = program.command('restore').description('bring a snapshot back').exitOverride();
   add(restore, 'fetch', 'write the verified, plain snapshot to a file (default: the newest verified one)', '[id]', [
     ...storeOptions,
     keyOption,
+    adoptOption,
+    identityOption,
     option('--to <file>', 'the file to write; it must not exist'),
-    ...runOptions.slice(0, 1),
+    ...runOptions,
   ]);
   add(
     restore,
@@ -169,6 +234,8 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     [
       ...storeOptions,
       keyOption,
+      adoptOption,
+      identityOption,
       option('--data-dir <dir>', 'what is there now is moved aside, not deleted'),
       option('--name <name>', "the member's name").default('default'),
       option('--initial-cluster <list>', 'name=peer-url of every member (default: this one alone)'),

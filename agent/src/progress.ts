@@ -2,6 +2,7 @@ import type { Log } from './log.ts';
 
 const LINE_EVERY = 10_000;
 const DRAW_EVERY = 100;
+const BAR = 24;
 
 /** How a command tells what it is doing: a bar on a terminal, JSON lines in the log elsewhere. */
 export interface Progress {
@@ -12,7 +13,7 @@ export interface Progress {
 }
 
 export function createProgress(log: Log, stderr: NodeJS.WriteStream): Progress {
-  return stderr.isTTY ? new Bar(stderr) : new Lines(log);
+  return stderr.isTTY && process.env.TERM !== 'dumb' ? new Bar(stderr) : new Lines(log);
 }
 
 class Lines implements Progress {
@@ -42,36 +43,71 @@ class Lines implements Progress {
 class Bar implements Progress {
   readonly #out: NodeJS.WriteStream;
   #text = '';
-  #next = 0;
+  #done = 0;
+  #total: number | undefined;
   #since = 0;
+  #next = 0;
 
   constructor(out: NodeJS.WriteStream) {
     this.#out = out;
   }
 
   phase(name: string, detail?: string): void {
+    this.#keep();
     this.#text = detail ?? name;
+    this.#done = 0;
     this.#since = Date.now();
-    this.#draw('');
+    this.#next = 0;
+    this.#draw(this.#text);
   }
 
   bytes(done: number, total?: number): void {
+    this.#done = done;
+    this.#total = total;
     if (Date.now() < this.#next && done !== total) return;
     this.#next = Date.now() + DRAW_EVERY;
-    const seconds = Math.max(0.1, (Date.now() - this.#since) / 1000);
-    const share = total ? Math.min(1, done / total) : undefined;
-    const bar =
-      share === undefined ? '' : ` ${'█'.repeat(Math.round(share * 24)).padEnd(24, '░')} ${Math.round(share * 100)}%`;
-    this.#draw(`${bar} ${formatBytes(done)}, ${formatBytes(done / seconds)}/s`);
+    const rate = done / this.#seconds();
+    const speed = `${formatBytes(done)}, ${formatBytes(rate)}/s`;
+    if (total) this.#draw(`${this.#text} ${bar(done, total)} ${speed}${left(done, total, rate)}`);
+    else this.#draw(`${this.#text} ${speed}`);
   }
 
   end(): void {
-    this.#out.write('\r\x1b[K');
+    this.#draw('');
   }
 
-  #draw(tail: string): void {
-    this.#out.write(`\r\x1b[K${this.#text}${tail}`);
+  /** A phase that moved bytes to its end stays on the screen. */
+  #keep(): void {
+    if (this.#done === 0 || (this.#total && this.#done < this.#total)) return;
+    const seconds = this.#seconds();
+    const speed = `${formatBytes(this.#done)} in ${formatSeconds(seconds)}, ${formatBytes(this.#done / seconds)}/s`;
+    this.#draw(`${this.#text}: ${speed}`);
+    this.#out.write('\n');
   }
+
+  #seconds(): number {
+    return Math.max(0.1, (Date.now() - this.#since) / 1000);
+  }
+
+  /** A line that wraps could not be drawn over. */
+  #draw(line: string): void {
+    this.#out.write(`\r\x1b[K${line.slice(0, Math.max(20, (this.#out.columns || 80) - 1))}`);
+  }
+}
+
+function bar(done: number, total: number): string {
+  const share = Math.min(1, done / total);
+  return `${'█'.repeat(Math.round(share * BAR)).padEnd(BAR, '░')} ${Math.floor(share * 100)}%`;
+}
+
+function left(done: number, total: number, rate: number): string {
+  return done < total ? `, ${formatSeconds((total - done) / rate)} left` : '';
+}
+
+/** `4 s`, `2 min 5 s`. */
+function formatSeconds(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 /** Binary units, as etcdctl prints sizes: `1.5 MiB`. */

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import type { Sample } from './metrics/samples.ts';
 import type { CommandName } from './program.ts';
 
 export const RESULT_SCHEMA = 'cdk8s-etcd/result/v1';
@@ -13,6 +14,8 @@ export interface CommandResult {
   readonly text: string;
   /** For programs, beside schema, command, ok and exitCode. */
   readonly data: Readonly<Record<string, unknown>>;
+  /** For `--metrics-file`. */
+  readonly metrics?: readonly Sample[];
 }
 
 export function resultJson(command: CommandName, { exitCode, data }: Omit<CommandResult, 'text'>): string {

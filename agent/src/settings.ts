@@ -105,6 +105,22 @@ export class Settings {
     return parsed.data;
   }
 
+  /** age recipients that the snapshot is encrypted for; none: it is not encrypted. */
+  async recipients(): Promise<string[]> {
+    const [given, files] = [this.list('ageRecipient'), this.list('ageRecipientsFile')];
+    if (given.length + files.length === 0) return [];
+    const { readRecipients } = await import('./backup/age-keys.ts');
+    return readRecipients(given, files);
+  }
+
+  /** age identities: secret keys that decrypt snapshots. */
+  async identities(): Promise<string[]> {
+    const files = this.list('ageIdentityFile');
+    if (files.length === 0) return [];
+    const { readIdentities } = await import('./backup/age-keys.ts');
+    return readIdentities(files);
+  }
+
   /** How to reach etcd. */
   async access(): Promise<EtcdAccess> {
     const tls = await loadTls({ cacert: this.text('cacert'), cert: this.text('cert'), key: this.text('key') });

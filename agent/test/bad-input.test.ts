@@ -74,7 +74,10 @@ describe('usage', () => {
 
   test.each([
     ['cluster', 'a/b', /--cluster: 'a\/b' is no cluster name/],
-    ['store', 'ftp://host/dir', /--store: unknown scheme 'ftp'; known: s3, file/],
+    ['store', 'ftp://host/dir', /--store: unknown scheme 'ftp'; known: s3, oss, sftp, file, exec/],
+    ['store', 'exec:///nowhere', /command: cannot run \/nowhere\/put \(ENOENT\); the store needs put, get, list, stat/],
+    ['store', 'sftp://host/dir', /sftp: host host: no credentials; set credentialsDirectory/],
+    ['store', 'oss://bucket?endpoint=127.0.0.1:9', /oss: endpoint 127.0.0.1:9 is an address/],
     ['store', '{"s3":{"bukket":"x"}}', /--store: .*buc?k/],
     ['endpoints', 'https://host:2379/path', /--endpoints: .* has a path/],
     ['endpoints', 'unix:///x', /--endpoints: .* is no etcd endpoint/],
@@ -85,6 +88,10 @@ describe('usage', () => {
     ['user', 'root', /--password-file: a user needs a file with the password/],
     ['cert', '/nowhere/tls.crt', /--cert and --key go together/],
     ['cacert', '/nowhere/ca.crt', /--cacert: cannot read \/nowhere\/ca.crt \(ENOENT\)/],
+    ['age-recipient', 'age1qpzry', /--age-recipient: this is no age recipient, look for a typing error: age1qpzry/],
+    ['age-recipient', 'AGE-SECRET-KEY-1a-secret-key', /--age-recipient: this is a secret key, which must not be here/],
+    ['age-recipients-file', '/nowhere/keys', /--age-recipients-file: cannot read \/nowhere\/keys \(ENOENT\)/],
+    ['age-identity-file', '/nowhere/keys', /--age-identity-file: cannot read \/nowhere\/keys \(ENOENT\)/],
     ['config', '/nowhere/config.yaml', /--config: cannot read/],
   ])('--%s=%s', async (flag, value, line) => {
     await expectMistake(replaced(flag, value), ExitCode.usage, line);

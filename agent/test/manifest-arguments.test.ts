@@ -1,6 +1,7 @@
 // What the constructs write is what the agent reads: its own parser over every manifest of dist/ and the examples.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { generateHybridIdentity, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { buildProgram, type Invocation } from '../src/program.ts';
 import { Settings } from '../src/settings.ts';
 
@@ -48,6 +49,26 @@ test.each(containers)('$name', async ({ args, mounts }) => {
     (path: string) => !mounts.some((mount: string) => path === mount || path.startsWith(`${mount}/`)),
   );
   expect(unmounted).toEqual([]);
+});
+
+test('recipients of encryption of every kind are taken by the constructs and by the agent', async () => {
+  // The compiler can't import the library's modules, which are CommonJS, from here.
+  const library = join(import.meta.dirname, '../../src');
+  const { ageRecipientProblem } = await import(`${library}/age-recipient.ts`);
+  const { backupArguments } = await import(`${library}/backup-pod.ts`);
+  const identities = [await generateX25519Identity(), await generateX25519Identity(), await generateHybridIdentity()];
+  const [first, second, hybrid] = await Promise.all(identities.map((identity) => identityToRecipient(identity)));
+  for (const ageRecipients of [[first!, second!], [hybrid!]]) {
+    expect(ageRecipients.map((recipient) => ageRecipientProblem(recipient))).toEqual(
+      ageRecipients.map(() => undefined),
+    );
+    const args = backupArguments({ cluster: 'orders', endpoints: [], stores: [], ageRecipients });
+    expect(await (await Settings.load(await parse(args))).recipients()).toEqual(ageRecipients);
+  }
+  for (const [at, char] of [...first!].entries()) {
+    const typo = `${first!.slice(0, at)}${char === 'q' ? 'p' : 'q'}${first!.slice(at + 1)}`;
+    expect(ageRecipientProblem(typo)).toBeDefined();
+  }
 });
 
 test('a flag that the agent does not know is found', async () => {

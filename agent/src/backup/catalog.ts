@@ -6,6 +6,11 @@ import { isSnapshotId, splitName } from './snapshot-id.ts';
 const MAX_DOCUMENT = 1024 * 1024;
 const AT_ONCE = 8;
 
+const FAMILY = MANIFEST_SCHEMA.replace(/[^/]*$/, '');
+const NEWER = 'its manifest has the schema ';
+/** What we write beside a payload. Under a name that is not ours anything else belongs to somebody else. */
+const OWN = /^\.(json|pin|verify\.json|drill\.json|restored-[0-9a-f]+\.json)$/;
+
 /** One snapshot as the store has it. */
 export interface Entry {
   readonly id: string;
@@ -18,6 +23,8 @@ export interface Entry {
   readonly restoredAs: readonly string[];
   /** Why it is not whole: payload missing or of another size, manifest unreadable. */
   readonly problem?: string;
+  /** Its manifest is of a newer agent: nothing can be said of it. */
+  readonly newer?: true;
   /** Every object of this snapshot. */
   readonly objects: readonly StoredObject[];
 }
@@ -91,11 +98,39 @@ async function readEntry(
   };
   const read = await readManifest(store, common.manifestKey, options);
   if (read === undefined) return undefined;
-  if (typeof read === 'string') return isSnapshotId(id) ? { ...common, problem: read } : undefined;
-  const payload = objects.find(({ key }) => key === read.object.key);
+  if (typeof read === 'string') {
+    if (read.startsWith(NEWER)) return { ...common, problem: read, newer: true };
+    return isSnapshotId(id) ? { ...common, problem: read } : undefined;
+  }
+  if (read.id !== id) {
+    // The manifest of an exact key without an ending.
+    if (common.manifestKey === `${read.object.key}.json`) return undefined;
+    return { ...common, problem: `its manifest is that of ${read.id}` };
+  }
+  const payload =
+    objects.find(({ key }) => key === read.object.key) ?? (await elsewhere(store, cluster, read, options));
   const verificationKey = verificationKeyOf(common.manifestKey);
   const verification = has(verificationKey) ? await readVerification(store, verificationKey, options) : undefined;
-  return { ...common, manifest: read, verification, problem: payloadProblem(read, payload?.size) };
+  const own = objects.filter(({ key }) => isSnapshotId(id) || OWN.test(key.slice(cluster.length + 1 + id.length)));
+  return {
+    ...common,
+    objects: payload ? [...own.filter(({ key }) => key !== payload.key), payload] : own,
+    manifest: read,
+    verification,
+    problem: payloadProblem(read, payload?.size),
+  };
+}
+
+/** An adopted file keeps its name, which need not begin with the id. */
+async function elsewhere(
+  store: Store,
+  cluster: string,
+  { object }: Manifest,
+  options: CallOptions,
+): Promise<StoredObject | undefined> {
+  const name = object.key.slice(cluster.length + 1);
+  if (!object.key.startsWith(`${cluster}/`) || name.includes('/')) return undefined;
+  return store.stat(object.key, options);
 }
 
 export function payloadProblem(manifest: Manifest, size: number | undefined): string | undefined {
@@ -119,10 +154,20 @@ export async function readManifest(
   }
   const parsed = manifestSchema.safeParse(tryJson(text));
   const schema = (tryJson(text) as { schema?: unknown } | undefined)?.schema;
-  if (typeof schema === 'string' && schema !== MANIFEST_SCHEMA) {
-    return `its manifest has the schema '${schema}'; this agent reads ${MANIFEST_SCHEMA}, use a newer one`;
+  if (typeof schema === 'string' && schema.startsWith(FAMILY) && schema !== MANIFEST_SCHEMA) {
+    return `${NEWER}'${schema}'; this agent reads ${MANIFEST_SCHEMA}, use a newer one`;
   }
-  return parsed.success ? parsed.data : 'its manifest cannot be read';
+  return parsed.success && schema === MANIFEST_SCHEMA ? parsed.data : 'its manifest cannot be read';
+}
+
+/** A manifest as it was written, with the fields that a newer agent may have added. */
+export async function readDocument(
+  store: Store,
+  key: string,
+  options: CallOptions,
+): Promise<Record<string, unknown> | undefined> {
+  const document = tryJson(await readText(store, key, options));
+  return typeof document === 'object' ? (document as Record<string, unknown>) : undefined;
 }
 
 async function readVerification(store: Store, key: string, options: CallOptions): Promise<Verification | undefined> {

@@ -66,7 +66,7 @@ export async function commit(
       { signal },
     );
     if (veto) context.log.warn({ store: store.url }, `retention: nothing is deleted: ${veto}`);
-    return { ...outcome, deleted, retained, deferred, ...(veto && { veto }) };
+    return { ...outcome, deleted, retained, deferred, kept: entries.length - deleted.length, ...(veto && { veto }) };
   } catch (error) {
     signal.throwIfAborted();
     context.log.error({ store: store.url }, `retention: ${messageOf(error)}`);

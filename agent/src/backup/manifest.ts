@@ -65,6 +65,13 @@ export const manifestSchema = z.object({
     etag: z.optional(z.string()),
     parts: z.optional(count),
     compression: z.enum(compressions),
+    /** With age, after compression. */
+    encryption: z.optional(
+      z.object({
+        /** Public keys; none: not known, as the snapshot was taken by something else. */
+        recipients: z.array(z.string()),
+      }),
+    ),
   }),
   timing: z.object({ startedAt: instant, finishedAt: instant, seconds: z.number() }),
   trigger: z.string(),

@@ -71,7 +71,8 @@ async function deleteSnapshot(
 ): Promise<'deleted' | 'retained'> {
   const first = manifestKey(cluster, id);
   if ((await store.delete(first, options)) === 'retained') return 'retained';
-  const last = manifest?.object.key;
+  // Never what only the manifest names: it may be somebody else's.
+  const last = objects.find(({ key }) => key === manifest?.object.key)?.key;
   const rest = objects.map(({ key }) => key).filter((key) => key !== first && key !== last);
   for (const key of [...rest, ...(last ? [last] : [])]) await store.delete(key, options);
   return 'deleted';

@@ -3,6 +3,7 @@ import { AgentError, ExitCode } from '../errors.ts';
 import { SnapshotCheck } from '../etcd/snapshot-stream.ts';
 import type { Store } from '../store/store.ts';
 import { decompress } from './compression.ts';
+import { checkIdentities, decrypt } from './encryption.ts';
 import type { Manifest } from './manifest.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
@@ -10,6 +11,8 @@ type Bytes = AsyncIterable<Uint8Array>;
 export interface ReadOptions {
   readonly signal?: AbortSignal;
   readonly onBytes?: (stored: number) => void;
+  /** age identities, for what is encrypted. */
+  readonly identities?: readonly string[];
 }
 
 const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);
@@ -33,9 +36,10 @@ export async function* readStored(store: Store, manifest: Manifest, options: Rea
 /** The snapshot as etcd sent it; throws verificationFailed at the end unless all sums, and etcd's own trailer, are right. */
 export async function* readContent(store: Store, manifest: Manifest, options: ReadOptions = {}): Bytes {
   const { content, object } = manifest;
+  await checkDecryptable(manifest, options);
   const check = new SnapshotCheck(content.sizeBytes, manifest.id);
   try {
-    for await (const chunk of decompress(object.compression, readStored(store, manifest, options))) {
+    for await (const chunk of decompress(object.compression, compressed(store, manifest, options))) {
       check.add(chunk);
       yield chunk;
     }
@@ -50,4 +54,16 @@ export async function* readContent(store: Store, manifest: Manifest, options: Re
     }
     throw error;
   }
+}
+
+/** Throws usage when the snapshot is encrypted and none of the identities decrypts it. */
+export async function checkDecryptable({ id, object }: Manifest, { identities = [] }: ReadOptions): Promise<void> {
+  if (object.encryption) await checkIdentities(id, object.encryption.recipients, identities);
+}
+
+function compressed(store: Store, manifest: Manifest, options: ReadOptions): Bytes {
+  const stored = readStored(store, manifest, options);
+  const { encryption } = manifest.object;
+  if (!encryption) return stored;
+  return decrypt(options.identities ?? [], stored, encryption.recipients.length > 0);
 }

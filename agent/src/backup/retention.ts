@@ -27,7 +27,8 @@ export interface Decision {
   readonly reasons: readonly string[];
 }
 
-const maxClockDifference = 5 * 60_000;
+/** Milliseconds between the store's clock and ours. */
+export const MAX_CLOCK_DIFFERENCE = 5 * 60_000;
 
 /** What to do with each snapshot, oldest first. The one place that decides what may be deleted. */
 export function decide(
@@ -124,6 +125,6 @@ export function vetoOf(
   const own = candidates.find(({ id }) => id === ownRun?.id);
   if (ownRun && !(ownRun.verified && own?.verified !== false)) return "this run's snapshot is not verified";
   const difference = storeNow ? Math.abs(now.getTime() - storeNow.getTime()) : 0;
-  if (!(difference <= maxClockDifference)) return `store clock differs by ${Math.ceil(difference / 60_000)}m`;
+  if (!(difference <= MAX_CLOCK_DIFFERENCE)) return `store clock differs by ${Math.ceil(difference / 60_000)}m`;
   return undefined;
 }

@@ -15,6 +15,7 @@ export const isSnapshotId = (text: string): boolean => ID.test(text);
 /** Splits an object's name into the snapshot's id, which may be a name of the caller's own, and what follows it: `.db.zst`, `.json`, `.verify.json`, `.pin`. */
 export function splitName(name: string): { id: string; suffix: string } | undefined {
   const dot = name.indexOf('.');
+  if (dot < 0) return undefined;
   const id = name.slice(0, dot);
   return /^[A-Za-z0-9][A-Za-z0-9_+-]*$/.test(id) && !name.includes('/') ? { id, suffix: name.slice(dot) } : undefined;
 }

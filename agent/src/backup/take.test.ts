@@ -1,6 +1,8 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { pino } from 'pino';
 import { CrashingStore, Killed } from '../../test/crashing-store.ts';
 import { etcdutl } from '../../test/harness/etcd-binaries.ts';
@@ -10,6 +12,9 @@ import { Etcdutl } from '../etcd/etcdutl.ts';
 import { FilesystemStore } from '../store/filesystem.ts';
 import type { Store } from '../store/store.ts';
 import { isVerified, readCatalog } from './catalog.ts';
+import { extensions } from './compression.ts';
+import { compressions } from './manifest.ts';
+import { fetchSnapshot } from './restore.ts';
 import { type BackupRequest, takeBackup } from './take.ts';
 import { verifySnapshot } from './verify.ts';
 
@@ -173,6 +178,63 @@ describe('an exact key', () => {
     const second = await take([store], { key: 'before/upgrade.db', compression: 'none', overwrite: true });
     expect(second.manifest.id).not.toBe(first.manifest.id);
     expect(await readdir(join(root, 'store', 'before'))).toEqual(['upgrade.db', 'upgrade.db.json']);
+  });
+});
+
+describe.each(compressions)('encrypted, with compression %s', (compression) => {
+  const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+  test('it is verified as it is stored, opened by any of its identities and by no other, and damage is told', async () => {
+    const [first, second, other] = [
+      await generateX25519Identity(),
+      await generateX25519Identity(),
+      await generateX25519Identity(),
+    ];
+    const recipients = [await identityToRecipient(first), await identityToRecipient(second)];
+    const store = open();
+    const { manifest, targets } = await take([store], { compression, recipients, level: 'open', identities: [second] });
+    const { content, object } = manifest;
+    expect(targets[0]?.verified).toBe('open');
+    expect(object).toMatchObject({
+      key: `orders/${manifest.id}${extensions[compression]}.age`,
+      compression,
+      encryption: { recipients },
+    });
+    expect(await allAreWhole(store)).toEqual([manifest.id]);
+
+    const stored = await readFile(join(root, 'store', object.key));
+    expect(stored.toString('latin1')).toMatch(/^age-encryption\.org\/v1\n/);
+    expect({ sizeBytes: stored.length, sha256: sha256(stored) }).toMatchObject({
+      sizeBytes: object.sizeBytes,
+      sha256: object.sha256,
+    });
+
+    for (const identity of [first, second]) {
+      const file = join(root, `${identity.slice(-6)}.db`);
+      await fetchSnapshot(store, manifest, file, { identities: [other, identity] });
+      expect(sha256(await readFile(file))).toBe(content.sha256);
+    }
+
+    const refused = async (identities: string[], exitCode: ExitCode, message: RegExp) => {
+      const into = join(root, 'refused');
+      const fetching = fetchSnapshot(store, manifest, join(into, 'file.db'), { identities });
+      await expect(fetching).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
+      expect(await readdir(into)).toEqual([]);
+    };
+    await refused([], ExitCode.usage, /is encrypted; give a file with its age identity of age1\w+ or age1/);
+    await refused([other], ExitCode.usage, /was encrypted for other identities; give the one of age1/);
+
+    for (const at of [60, 200, 300, stored.length >> 1, stored.length - 1]) {
+      const flipped = Buffer.from(stored);
+      flipped[at]! ^= 1;
+      await writeFile(join(root, 'store', object.key), flipped);
+      await refused([first, second], ExitCode.verificationFailed, /no whole age stream|sha256 differs/);
+      await expect(allAreWhole(store)).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
+    }
+    for (const end of [0, 50, 300, stored.length >> 1, -1]) {
+      await writeFile(join(root, 'store', object.key), stored.subarray(0, end));
+      await refused([first, second], ExitCode.verificationFailed, /no whole age stream|bytes, not/);
+    }
   });
 });
 

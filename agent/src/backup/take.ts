@@ -9,30 +9,32 @@ import { type Entry, readCatalog } from './catalog.ts';
 import { commit } from './commit.ts';
 import { extensions } from './compression.ts';
 import { discard } from './discard.ts';
+import { ENCRYPTED } from './encryption.ts';
 import { refuseExisting } from './exact-key.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
 import { lineageOf } from './lineage.ts';
-import { type Compression, type Level, MANIFEST_SCHEMA, type Manifest } from './manifest.ts';
+import { type Level, MANIFEST_SCHEMA, type Manifest } from './manifest.ts';
 import { observeCluster } from './observe-cluster.ts';
 import { pickSource, type Source, survivorSource } from './pick-source.ts';
 import type { RetentionSpec } from './retention-spec.ts';
 import { newSnapshotId } from './snapshot-id.ts';
 import { sweep } from './sweep.ts';
-import { type Uploaded, upload } from './upload.ts';
+import { type Encoding, type Uploaded, upload } from './upload.ts';
 
 export interface Target {
   readonly store: Store;
   readonly retention?: RetentionSpec;
 }
 
-export interface BackupRequest {
+export interface BackupRequest extends Encoding {
   readonly cluster: string;
   readonly namespace?: string;
   readonly access: EtcdAccess;
   /** Take what this one member holds, without quorum and without comparing. */
   readonly survivor?: string;
   readonly targets: readonly Target[];
-  readonly compression: Compression;
+  /** age identities, only for level `open` of what is encrypted. */
+  readonly identities?: readonly string[];
   /** A strftime pattern for names of the caller's own. */
   readonly fileName?: string;
   /** An IANA name. */
@@ -72,6 +74,8 @@ export interface TargetOutcome {
   readonly deleted?: readonly string[];
   readonly retained?: readonly string[];
   readonly deferred?: number;
+  /** How many snapshots the store has now; only where retention ran. */
+  readonly kept?: number;
   /** Why retention could delete nothing at all. */
   readonly veto?: string;
   /** Why the snapshot is kept although retention failed. */
@@ -128,7 +132,7 @@ export async function takeBackup(request: BackupRequest, context: RunContext): P
       stream,
       open.map(({ store }) => store),
       key,
-      request.compression,
+      request,
       {
         signal: context.signal,
         onBytes: (bytes) => context.progress.bytes(bytes, stream.expectedBytes),
@@ -180,8 +184,8 @@ async function nameSnapshot(
   return freeFileName(formatFileName(fileName, now, fileNameTimeZone), cluster, stores, { signal });
 }
 
-function payloadKey({ cluster, compression, key, overwrite }: BackupRequest, id: string): string {
-  if (!key) return `${cluster}/${id}${extensions[compression]}`;
+function payloadKey({ cluster, compression, recipients = [], key, overwrite }: BackupRequest, id: string): string {
+  if (!key) return `${cluster}/${id}${extensions[compression]}${recipients.length > 0 ? ENCRYPTED : ''}`;
   return overwrite ? `${key}.${id}` : key;
 }
 
@@ -200,6 +204,7 @@ function describe(
   { id, key, startedAt, lineage }: { id: string; key: string; startedAt: Date; lineage: string[] },
 ): Manifest {
   const finishedAt = new Date();
+  const { compression, recipients = [] } = request;
   return {
     schema: MANIFEST_SCHEMA,
     id,
@@ -218,7 +223,13 @@ function describe(
       ...(source.suspect.length > 0 && { suspect: [...source.suspect] }),
     },
     content: { ...uploaded.content, hashKV: source.hashKV },
-    object: { key, sizeBytes: uploaded.sizeBytes, sha256: uploaded.sha256, compression: request.compression },
+    object: {
+      key,
+      sizeBytes: uploaded.sizeBytes,
+      sha256: uploaded.sha256,
+      compression,
+      ...(recipients.length > 0 && { encryption: { recipients: [...recipients] } }),
+    },
     timing: {
       startedAt: startedAt.toISOString(),
       finishedAt: finishedAt.toISOString(),

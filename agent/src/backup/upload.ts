@@ -4,6 +4,7 @@ import type { SnapshotStream, SnapshotSums } from '../etcd/snapshot-stream.ts';
 import type { PutResult, Store } from '../store/store.ts';
 import { compress } from './compression.ts';
 import { discard } from './discard.ts';
+import { encrypt } from './encryption.ts';
 import { fanOut } from './fan-out.ts';
 import type { Compression } from './manifest.ts';
 
@@ -11,11 +12,18 @@ type Bytes = AsyncIterable<Uint8Array>;
 
 export interface Uploaded {
   readonly content: SnapshotSums;
-  /** Of what was stored, after compression. */
+  /** Of what was stored, after compression and encryption. */
   readonly sizeBytes: number;
   readonly sha256: string;
   /** In the order of the stores: what the store said, or why it failed. */
   readonly outcomes: readonly (PutResult | Error)[];
+}
+
+/** What is done to a snapshot before it is stored. */
+export interface Encoding {
+  readonly compression: Compression;
+  /** age recipients; none: it is not encrypted. */
+  readonly recipients?: readonly string[];
 }
 
 /**
@@ -26,19 +34,20 @@ export async function upload(
   stream: SnapshotStream,
   stores: readonly Store[],
   key: string,
-  compression: Compression,
+  { compression, recipients = [] }: Encoding,
   options: { signal: AbortSignal; onBytes: (bytes: number) => void },
 ): Promise<Uploaded> {
   let streamFailure: unknown;
   const source = guard(count(stream.body, options.onBytes), (error) => {
     streamFailure = error;
   });
+  const plain = compression === 'none' && recipients.length === 0;
   const hash = createHash('sha256');
   let sizeBytes = 0;
   const stored = (async function* (): Bytes {
-    for await (const chunk of compress(compression, source)) {
-      // Uncompressed, the stream's own sums are the object's.
-      if (compression !== 'none') hash.update(chunk);
+    for await (const chunk of encrypt(recipients, compress(compression, source))) {
+      // The stream's own sums are then the object's.
+      if (!plain) hash.update(chunk);
       sizeBytes += chunk.length;
       yield chunk;
     }
@@ -63,7 +72,7 @@ export async function upload(
   const failures = outcomes.filter((outcome) => outcome instanceof Error);
   if (failures.length === stores.length) throw failures.find((error) => error instanceof AgentError) ?? failures[0];
   const content = stream.sums();
-  const sha256 = compression === 'none' ? content.sha256 : hash.digest('hex');
+  const sha256 = plain ? content.sha256 : hash.digest('hex');
   return { content, sizeBytes, sha256, outcomes };
 }
 

@@ -7,7 +7,7 @@ import { TRAILER } from '../etcd/snapshot-stream.ts';
 import type { Store } from '../store/store.ts';
 import { payloadProblem } from './catalog.ts';
 import type { Level, Manifest } from './manifest.ts';
-import { type ReadOptions, readContent } from './read-payload.ts';
+import { type ReadOptions, readContent, readStored } from './read-payload.ts';
 
 const MIB = 1024 * 1024;
 
@@ -36,8 +36,8 @@ export async function verifySnapshot(store: Store, manifest: Manifest, options: 
     case 'stream':
       return { level, detail: 'the payload is there, with the size that was stored' };
     case 'read':
-      for await (const _ of readContent(store, manifest, options));
-      return { level, detail: 'the stored bytes are those that etcd sent' };
+      for await (const _ of readStored(store, manifest, options));
+      return { level, detail: 'the stored bytes are those that were sent' };
     case 'open':
       return openSnapshotFile(store, manifest, options);
   }

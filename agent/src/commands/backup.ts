@@ -1,11 +1,13 @@
+import { checkIdentities } from '../backup/encryption.ts';
 import { formatFileName } from '../backup/file-name.ts';
-import { compressions, levels } from '../backup/manifest.ts';
+import { compressions, levels, type Manifest } from '../backup/manifest.ts';
 import { checkClusterName } from '../backup/snapshot-id.ts';
 import { type BackupOutcome, type TargetOutcome, takeBackup } from '../backup/take.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { AgentError, ExitCode } from '../errors.ts';
 import { parseEndpoints } from '../etcd/endpoints.ts';
 import { Etcdutl } from '../etcd/etcdutl.ts';
+import { gauge, retentionSamples, type Sample, seconds, sizeSamples } from '../metrics/samples.ts';
 import { formatBytes } from '../progress.ts';
 import type { CommandResult } from '../result.ts';
 import { withTimeout } from '../run-limit.ts';
@@ -28,6 +30,8 @@ export const run: Command = async (context) => {
     overwrite: settings.flag('overwrite'),
     survivor: survivor && parseEndpoints([survivor], access.tls !== undefined)[0],
     compression: settings.oneOf('compression', '--compression', compressions),
+    recipients: await settings.recipients(),
+    identities: await settings.identities(),
     level: settings.oneOf('verify', '--verify', levels),
     trigger: settings.text('trigger') ?? 'manual',
     restoredFrom: settings.list('restoredFrom'),
@@ -38,6 +42,9 @@ export const run: Command = async (context) => {
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
     agentVersion,
   };
+  if (request.level === 'open' && request.recipients.length > 0) {
+    await checkIdentities('at --verify=open the snapshot', request.recipients, request.identities);
+  }
   const targets = await openTargets(specs);
   try {
     const outcome = await withTimeout(context, (signal, grow) =>
@@ -75,7 +82,7 @@ function describe({ manifest, targets, degraded, comparison }: BackupOutcome): C
   return {
     exitCode,
     text: [
-      `${id}: ${formatBytes(content.sizeBytes)} of ${source.endpoint} (${source.role}, etcd ${source.version}), stored as ${formatBytes(object.sizeBytes)}`,
+      `${id}: ${formatBytes(content.sizeBytes)} of ${source.endpoint} (${source.role}, etcd ${source.version}), stored as ${formatBytes(object.sizeBytes)}${object.encryption ? ', encrypted' : ''}`,
       `  ${comparison}`,
       ...(suspect.length > 0 ? [`  SUSPECT: ${suspect.join(', ')}; it does not count as verified`] : []),
       ...(degraded.length > 0 ? [`  degraded: ${degraded.join(', ')}`] : []),
@@ -90,9 +97,13 @@ function describe({ manifest, targets, degraded, comparison }: BackupOutcome): C
         role: source.role,
         sizeBytes: content.sizeBytes,
         storedBytes: object.sizeBytes,
+        ...(object.encryption && { encrypted: true }),
         revision: content.hashKV?.revision,
+        dbSize: source.dbSize,
+        dbSizeInUse: source.dbSizeInUse,
         seconds: timing.seconds,
       },
+      ...(targets.some(countsAsVerified) && { lastVerified: manifest.createdAt }),
       stores: targets.map(({ error, ...target }) => ({
         ...target,
         ...(error && { error: error.message, exitCode: error.exitCode }),
@@ -101,7 +112,39 @@ function describe({ manifest, targets, degraded, comparison }: BackupOutcome): C
       ...(degraded.length > 0 && { degraded }),
       comparison,
     },
+    metrics: samplesOf(manifest, targets),
   };
+}
+
+const countsAsVerified = ({ error, verified }: TargetOutcome) =>
+  !error && verified !== undefined && verified !== 'stream';
+
+/** A store without a new verified snapshot says nothing here, and what the file said of it before stays. */
+function samplesOf(
+  { cluster, createdAt, source, content, object }: Manifest,
+  targets: readonly TargetOutcome[],
+): Sample[] {
+  const name = cluster.name;
+  const { dbSize, dbSizeInUse } = source;
+  const database = { cluster: name };
+  return [
+    ...(dbSize === undefined ? [] : [gauge('etcd_backup_database_size_bytes', database, dbSize)]),
+    ...(dbSizeInUse === undefined ? [] : [gauge('etcd_backup_database_in_use_bytes', database, dbSizeInUse)]),
+    ...targets.flatMap((target) => {
+      const labels = { cluster: name, store: target.store };
+      const { deleted, deferred = 0, kept } = target;
+      return [
+        ...(countsAsVerified(target)
+          ? [
+              gauge('etcd_backup_last_verified_timestamp_seconds', labels, seconds(createdAt)),
+              ...sizeSamples(labels, { content, object }),
+            ]
+          : []),
+        ...(kept === undefined ? [] : [gauge('etcd_backup_snapshots', labels, kept)]),
+        ...(deleted ? retentionSamples('backup', labels, { deleted, deferred }) : []),
+      ];
+    }),
+  ];
 }
 
 function describeTarget({ store, verified, error, deleted, deferred, veto, retentionError }: TargetOutcome): string {

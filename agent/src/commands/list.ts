@@ -3,6 +3,7 @@ import { lineOf } from '../backup/lineage.ts';
 import { toCandidate } from '../backup/prune.ts';
 import { decide } from '../backup/retention.ts';
 import type { Command } from '../command.ts';
+import { inFuture } from '../metrics/samples.ts';
 import { formatBytes } from '../progress.ts';
 import { table } from '../table.ts';
 import { withStore } from './store-run.ts';
@@ -25,6 +26,7 @@ export const run: Command = (context) =>
               ['ID', 'TIME', 'SIZE', 'REVISION', 'VERIFIED', ...(spec.retention ? ['KEPT BY'] : [])],
               snapshots.map(row),
             ),
+        ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
         ...broken.map(({ id, problem }) => `not whole: ${id}: ${problem}`),
       ].join('\n'),
       data: { cluster, store: store.url, snapshots, broken },
@@ -49,6 +51,7 @@ function summary(entry: Entry, keptBy: readonly string[] | undefined) {
     ...(verification?.outcome === 'failed' && { verificationFailed: verification.detail ?? true }),
     ...(suspect && { suspect }),
     pinned,
+    ...(inFuture(entry) && { inFuture: true }),
     ...(keptBy && { keptBy }),
   };
 }

@@ -4,6 +4,7 @@ import { prune } from '../backup/prune.ts';
 import { sweep } from '../backup/sweep.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { AgentError, ExitCode } from '../errors.ts';
+import { retentionSamples, storeSamples } from '../metrics/samples.ts';
 import type { CommandResult } from '../result.ts';
 import { withTimeout } from '../run-limit.ts';
 import { table } from '../table.ts';
@@ -53,6 +54,16 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
         ...(hint ? [hint] : []),
       ].join('\n'),
       data: { cluster, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
+      metrics: dryRun
+        ? []
+        : [
+            ...retentionSamples('prune', { cluster, store: store.url }, { deleted, deferred }),
+            ...storeSamples(
+              cluster,
+              store.url,
+              entries.filter(({ id }) => !deleted.includes(id)),
+            ),
+          ],
     };
   });
 }

@@ -17,15 +17,16 @@ export const run: Command = (context) => withTimeout(context, (signal, grow) => 
 async function restore(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings, progress, signal } = context;
   const request = parseRequest(settings);
+  const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const { store, entries } = opened;
-    const { id, manifest } = await askedFor(opened, context);
+    const { id, manifest } = await askedFor(opened, context, grow);
     checkServerVersion(manifest, settings.text('serverVersion'));
     const etcdutl = new Etcdutl(settings.text('etcdutl') ?? 'etcdutl');
     grow(2 * manifest.content.sizeBytes);
     progress.phase('restore', id);
     const onBytes = (bytes: number) => progress.bytes(bytes, manifest.object.sizeBytes);
-    const result = await restoreDataDir(store, manifest, request, etcdutl, { signal, onBytes });
+    const result = await restoreDataDir(store, manifest, request, etcdutl, { signal, identities, onBytes });
     await noteRestore(opened, entries, id, result, context);
     const { movedAside, alreadyRestored, clusterId, memberId } = result;
     return {

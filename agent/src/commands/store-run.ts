@@ -3,6 +3,8 @@ import { readExactEntry } from '../backup/exact-key.ts';
 import type { Manifest } from '../backup/manifest.ts';
 import { checkClusterName } from '../backup/snapshot-id.ts';
 import type { CommandContext } from '../command.ts';
+import { AgentError, ExitCode } from '../errors.ts';
+import { inFuture } from '../metrics/samples.ts';
 import { openStore } from '../store/open.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
@@ -31,9 +33,27 @@ export async function withStore<T>(
 
 /** The snapshot that a command is about: `--object-key`, the id, or the newest verified one. */
 export async function askedFor(
-  { store, entries }: OpenedStore,
-  { settings, signal }: CommandContext,
+  opened: OpenedStore,
+  context: CommandContext,
+  grow?: (bytes: number) => void,
 ): Promise<Entry & { manifest: Manifest }> {
+  const { store, entries } = opened;
+  const { settings, signal, log } = context;
   const key = settings.text('objectKey');
-  return key ? readExactEntry(store, key, { signal }) : selectEntry(entries, settings.args[0], store.url);
+  const adopt = settings.flag('adopt');
+  if (adopt && !key) throw new AgentError(ExitCode.usage, '--adopt: name the file with --object-key');
+  if (key && adopt) {
+    const { adoptKey } = await import('./adopt-key.ts');
+    const adopted = await adoptKey(key.replace(/^\/+/, ''), opened, context, grow);
+    if (adopted) return adopted;
+  }
+  if (key) return readExactEntry(store, key, { signal });
+  const [id] = settings.args;
+  const entry = selectEntry(entries, id, store.url);
+  if ((!id || id === 'latest') && inFuture(entry)) {
+    log.warn(
+      `${entry.id} is dated in the future (${entry.manifest.createdAt}): look at \`list\` for a newer one, and name it`,
+    );
+  }
+  return entry;
 }

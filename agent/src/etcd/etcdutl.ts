@@ -45,9 +45,20 @@ export class Etcdutl {
 
   /** Revision of a snapshot file. */
   async snapshotRevision(file: string, options: RunOptions): Promise<Answer<number>> {
+    const status = await this.snapshotStatus(file, options);
+    return status.outcome === 'found' ? { outcome: 'found', value: status.value.revision } : status;
+  }
+
+  /** Revision of a snapshot file, and the storage version where it has one and the tool is of 3.6 or newer. */
+  async snapshotStatus(
+    file: string,
+    options: RunOptions,
+  ): Promise<Answer<{ revision: number; storageVersion?: string }>> {
     const result = await this.run(['snapshot', 'status', file, '-w', 'json'], options);
-    const revision = parse(result)?.revision;
-    return typeof revision === 'number' ? { outcome: 'found', value: revision } : noAnswer(result);
+    const { revision, version } = parse(result) ?? {};
+    if (typeof revision !== 'number') return noAnswer(result);
+    const storageVersion = typeof version === 'string' && version ? version : undefined;
+    return { outcome: 'found', value: { revision, storageVersion } };
   }
 
   /**

@@ -19,6 +19,8 @@ export interface MemberStatus {
   readonly isLearner: boolean;
   /** etcd 3.6 and newer. */
   readonly storageVersion?: string;
+  /** Bytes that the backend may grow to; etcd 3.6 and newer. */
+  readonly dbSizeQuota?: number;
 }
 
 export interface HashKVAnswer {
@@ -51,6 +53,7 @@ export async function status(channel: GrpcChannel, options: CallOptions): Promis
     dbSizeInUse: 0,
     isLearner: false,
     storageVersion: undefined as string | undefined,
+    dbSizeQuota: undefined as number | undefined,
   };
   for (const [field, value] of fieldsOf(answer)) {
     if (field === 1) head = header(value as Uint8Array);
@@ -64,6 +67,7 @@ export async function status(channel: GrpcChannel, options: CallOptions): Promis
     if (field === 9) found.dbSizeInUse = integer(value);
     if (field === 10) found.isLearner = value !== 0n;
     if (field === 11) found.storageVersion = text(value) || undefined;
+    if (field === 12) found.dbSizeQuota = integer(value) || undefined;
   }
   return { ...head, ...found };
 }

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { AgentError, ExitCode } from '../errors.ts';
+import { garbageCounter } from '../store/garbage.ts';
 import type { GrpcChannel } from './grpc.ts';
 import { type SnapshotMessage, snapshot } from './maintenance.ts';
 
 /** Bytes of the sha256 that follows the database. */
 export const TRAILER = 32;
+const BATCH = 256 * 1024;
 
 /** What is known of a snapshot once all of it has been read. */
 export interface SnapshotSums {
@@ -36,52 +38,69 @@ export async function openSnapshot(
   channel: GrpcChannel,
   options: { signal?: AbortSignal; idleTimeout: number },
 ): Promise<SnapshotStream> {
-  const messages = nonEmpty(snapshot(channel, options), channel.endpoint, options.idleTimeout);
-  const first = await messages.next();
-  if (first.done) throw cut(channel.endpoint, 0, undefined);
-  const expectedBytes = first.value.blob.length + first.value.remainingBytes + TRAILER;
-  const check = new SnapshotCheck(expectedBytes, channel.endpoint);
-  return {
-    expectedBytes,
-    storageVersion: first.value.version,
-    body: checked(first.value, messages, check),
-    sums: () => check.finish(),
-  };
+  const messages = snapshot(channel, options);
+  const idle = { endpoint: channel.endpoint, timeout: options.idleTimeout };
+  try {
+    const first = await whileNotIdle(idle, () => nextWithBytes(messages));
+    if (!first) throw cut(channel.endpoint, 0, undefined);
+    const expectedBytes = first.blob.length + first.remainingBytes + TRAILER;
+    const check = new SnapshotCheck(expectedBytes, channel.endpoint);
+    return {
+      expectedBytes,
+      storageVersion: first.version,
+      body: checked(first.blob, batches(messages, idle), check),
+      sums: () => check.finish(),
+    };
+  } catch (error) {
+    leave(messages);
+    throw error;
+  }
 }
 
 async function* checked(
-  first: SnapshotMessage,
-  messages: AsyncGenerator<SnapshotMessage>,
+  first: Uint8Array,
+  rest: AsyncGenerator<Uint8Array>,
   check: SnapshotCheck,
 ): AsyncGenerator<Uint8Array> {
   try {
-    check.add(first.blob);
-    yield first.blob;
-    for await (const { blob } of messages) {
-      check.add(blob);
-      yield blob;
+    check.add(first);
+    yield first;
+    for await (const batch of rest) {
+      check.add(batch);
+      yield batch;
     }
     check.finish();
   } finally {
-    await messages.return(undefined);
+    await rest.return(undefined);
   }
 }
 
-async function* nonEmpty(
-  messages: AsyncGenerator<SnapshotMessage>,
-  endpoint: string,
-  idleTimeout: number,
-): AsyncGenerator<SnapshotMessage> {
+/** Several messages at once: everything that a snapshot passes through costs a fixed time for each piece. */
+async function* batches(messages: AsyncGenerator<SnapshotMessage>, idle: Idle): AsyncGenerator<Uint8Array> {
+  const passed = garbageCounter();
   try {
     while (true) {
-      const next = await within(idleTimeout, nextWithBytes(messages), endpoint);
-      if (!next) return;
-      yield next;
+      const blobs = await whileNotIdle(idle, (onBytes) => nextBatch(messages, onBytes));
+      if (blobs.length === 0) return;
+      const batch = Buffer.concat(blobs);
+      passed(batch.length);
+      yield batch;
     }
   } finally {
-    // not awaited: a call that hangs would make this hang too
-    messages.return(undefined).catch(() => {});
+    leave(messages);
   }
+}
+
+async function nextBatch(messages: AsyncGenerator<SnapshotMessage>, onBytes: () => void): Promise<Uint8Array[]> {
+  const blobs: Uint8Array[] = [];
+  for (let length = 0; length < BATCH; ) {
+    const next = await nextWithBytes(messages);
+    if (!next) break;
+    onBytes();
+    blobs.push(next.blob);
+    length += next.blob.length;
+  }
+  return blobs;
 }
 
 async function nextWithBytes(messages: AsyncGenerator<SnapshotMessage>): Promise<SnapshotMessage | undefined> {
@@ -92,27 +111,37 @@ async function nextWithBytes(messages: AsyncGenerator<SnapshotMessage>): Promise
   }
 }
 
-async function within<T>(milliseconds: number, work: Promise<T>, endpoint: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const idle = new Promise<never>((_, reject) => {
-    // The second turn of the event loop lets bytes in that came while this process had no CPU.
-    timer = setTimeout(
-      () =>
-        setImmediate(() =>
-          setImmediate(() =>
-            reject(
-              new AgentError(
-                ExitCode.etcdUnavailable,
-                `etcd at ${endpoint} sent no byte of the snapshot for ${milliseconds / 1000}s (--idle-timeout)`,
-              ),
-            ),
-          ),
-        ),
-      milliseconds,
+/** Not awaited: a call that hangs would make this hang too. */
+function leave(messages: AsyncGenerator<SnapshotMessage>): void {
+  messages.return(undefined).catch(() => {});
+}
+
+interface Idle {
+  readonly endpoint: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** Gives the work up when it has not called `onBytes` for the time-out. */
+async function whileNotIdle<T>({ endpoint, timeout }: Idle, work: (onBytes: () => void) => Promise<T>): Promise<T> {
+  const { promise: idle, reject } = Promise.withResolvers<never>();
+  const error = () =>
+    new AgentError(
+      ExitCode.etcdUnavailable,
+      `etcd at ${endpoint} sent no byte of the snapshot for ${timeout / 1000}s (--idle-timeout)`,
     );
-  });
+  let moved = false;
+  const timer = setTimeout(() => {
+    moved = false;
+    // The second turn of the event loop lets bytes in that came while this process had no CPU.
+    setImmediate(() => setImmediate(() => moved || reject(error())));
+  }, timeout);
+  const onBytes = () => {
+    moved = true;
+    timer.refresh();
+  };
   try {
-    return await Promise.race([work, idle]);
+    return await Promise.race([work(onBytes), idle]);
   } finally {
     clearTimeout(timer);
     idle.catch(() => {});

@@ -1,5 +1,3 @@
-import { garbageCounter } from './garbage.ts';
-
 interface Block {
   readonly bytes: Buffer;
   readonly last: boolean;
@@ -15,9 +13,7 @@ export async function* blocks(body: AsyncIterable<Uint8Array>, size: number, cou
   let filled = 0;
   // Not from the pool and not zeroed: memory that is never written to is never resident.
   const current = () => (buffers[turn] ??= Buffer.allocUnsafeSlow(size));
-  const passed = garbageCounter();
   for await (const chunk of body) {
-    passed(chunk.length);
     for (let from = 0; from < chunk.length; ) {
       if (filled === size) {
         yield { bytes: current(), last: false };

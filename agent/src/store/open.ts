@@ -9,6 +9,18 @@ export async function openStore(spec: StoreSpec): Promise<Store> {
     const { openS3 } = await import('./s3.ts');
     return openS3(spec.s3);
   }
+  if (spec.oss) {
+    const { openOss } = await import('./oss.ts');
+    return openOss(spec.oss);
+  }
+  if (spec.sftp) {
+    const { openSftp } = await import('./sftp.ts');
+    return openSftp(spec.sftp);
+  }
+  if (spec.command) {
+    const { openCommand } = await import('./command.ts');
+    return openCommand(spec.command);
+  }
   const { FilesystemStore } = await import('./filesystem.ts');
   return new FilesystemStore(spec.filesystem!);
 }

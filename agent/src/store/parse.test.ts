@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { AgentError, ExitCode } from '../errors.ts';
 import { openStore, parseStore } from './open.ts';
 
+/** Fingerprints have plus signs, which mean spaces in a URL. */
+const FINGERPRINT = `SHA256:${'a+/9'.repeat(10)}abc`;
+
 test.each([
   ['s3://bucket', { s3: { bucket: 'bucket' } }],
   ['s3://bucket/', { s3: { bucket: 'bucket' } }],
@@ -18,6 +21,26 @@ test.each([
       },
     },
   ],
+  ['oss://bucket/p?region=cn-beijing', { oss: { bucket: 'bucket', prefix: 'p', region: 'cn-beijing' } }],
+  ['sftp://host', { sftp: { host: 'host' } }],
+  ['sftp://host/', { sftp: { host: 'host', path: '/' } }],
+  ['sftp://host/~/etcd%20backups', { sftp: { host: 'host', path: 'etcd backups' } }],
+  ['sftp://[::1]:2222/x', { sftp: { host: '::1', port: 2222, path: '/x' } }],
+  [
+    `sftp://a%40b@host/x?credentialsDirectory=/sftp&knownHostsFile=/known&legacyAlgorithms=true&hostKey=${FINGERPRINT}`,
+    {
+      sftp: {
+        ...{ host: 'host', username: 'a@b', path: '/x', credentialsDirectory: '/sftp' },
+        ...{ knownHostsFile: '/known', legacyAlgorithms: true, hostKey: FINGERPRINT },
+      },
+    },
+  ],
+  ['exec:///opt/store', { command: { path: '/opt/store' } }],
+  [
+    'exec:///opt/store?credentialsDirectory=/ssh&idleTimeout=5m',
+    { command: { path: '/opt/store', credentialsDirectory: '/ssh', idleTimeout: '5m' } },
+  ],
+  ['{"command":{"path":"/opt/store","env":{"A":"b"}}}', { command: { path: '/opt/store', env: { A: 'b' } } }],
   ['file:///var/backup%20s', { filesystem: { path: '/var/backup s' } }],
   ['{"filesystem":{"path":"/x"},"retention":{"last":3}}', { filesystem: { path: '/x' }, retention: { last: 3 } }],
   [' {"s3":{"bucket":"bucket","pathStyle":true}}', { s3: { bucket: 'bucket', pathStyle: true } }],
@@ -26,7 +49,7 @@ test.each([
 });
 
 test.each([
-  ['gs://bucket', "unknown scheme 'gs'; known: s3, file"],
+  ['gs://bucket', "unknown scheme 'gs'; known: s3, oss, sftp, file, exec"],
   ['/var/backup', 'not a URL; write s3://'],
   ['', 'not a URL; write s3://'],
   ['s3:///prefix', 'names no bucket'],
@@ -41,12 +64,27 @@ test.each([
   ['s3://b', 's3.bucket'],
   ['file://var/backup', 'write file:///directory with three slashes'],
   ['file:///x?mode=1', "unknown parameter 'mode'"],
+  ['oss:///prefix', 'names no bucket; write oss://bucket/prefix'],
+  ['oss://bucket?pathStyle=true', "unknown parameter 'pathStyle'; known: region, endpoint,"],
+  ['sftp:///x', 'names no host; write sftp://user@host/directory'],
+  ['sftp://host/x?path=y', "unknown parameter 'path'; known: credentialsDirectory, knownHostsFile"],
+  ['sftp://host?legacyAlgorithms=yes', 'legacyAlgorithms=yes: write true or false'],
+  ['sftp://host?hostKey=MD5:aa', 'sftp.hostKey: must be SHA256:'],
+  ['{"sftp":{"host":"host","port":0}}', 'sftp.port'],
+  ['{"sftp":{"host":"user@host"}}', 'sftp.host: must be a host name'],
+  ['{"sftp":{"host":"host","password":"x"}}', 'sftp: unknown field password; known: host, port, username'],
+  ['exec://opt/store', 'write exec:///directory with three slashes'],
+  ['exec:///opt/store?env=x', "unknown parameter 'env'; known: credentialsDirectory, idleTimeout"],
+  ['exec:///opt/store?idleTimeout=soon', 'command.idleTimeout: is no duration; write 90s or 5m'],
+  ['{"command":{"path":"store"}}', 'command.path: must be an absolute path'],
+  ['{"command":{"path":"/x","env":{"A-B":"c"}}}', 'command.env'],
+  ['{"command":{"path":"/x","put":"y"}}', 'command: unknown field put; known: path, env, credentialsDirectory'],
   ['{"s3":', 'not valid JSON'],
-  ['{}', 'name exactly one of s3, filesystem'],
-  ['{"s3":{"bucket":"bucket"},"filesystem":{"path":"/x"}}', 'name exactly one of s3, filesystem'],
+  ['{}', 'name exactly one of s3, oss, sftp, filesystem, command'],
+  ['{"s3":{"bucket":"bucket"},"filesystem":{"path":"/x"}}', 'name exactly one of s3, oss, sftp, filesystem, command'],
   ['{"s3":{}}', 's3.bucket: is missing'],
   ['{"s3":{"bucket":"bucket","regoin":"x"}}', 's3: unknown field regoin; known: bucket, prefix, region'],
-  ['{"gcs":{}}', 'unknown field gcs; known: s3, filesystem, retention'],
+  ['{"gcs":{}}', 'unknown field gcs; known: s3, oss, sftp, filesystem, command, retention'],
   ['{"filesystem":{"path":"relative"}}', 'filesystem.path: must be an absolute path'],
 ])('refuses %s', (text, why) => {
   const error = (() => {
@@ -66,6 +104,12 @@ test('credentials in a URL are refused, and not repeated', () => {
     /^--store: credentials do not belong in a URL; .*s3:\/\/bucket\?cred/,
   );
   expect(() => parseStore('s3://access:secret@bucket')).not.toThrow(/access:|secret@/);
+});
+
+test('a user may stand in the URL of an SFTP server, a password not', () => {
+  expect(parseStore('sftp://user@host/x').sftp?.username).toBe('user');
+  expect(() => parseStore('sftp://user:hunter2@host/x')).toThrow(/^--store: credentials do not belong in a URL/);
+  expect(() => parseStore('sftp://user:hunter2@host/x')).not.toThrow(/hunter2/);
 });
 
 test('a filesystem store does not load the SDK of another', () => {

@@ -1,19 +1,27 @@
 import type * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { AgentError, ExitCode } from '../errors.ts';
-import { filesystemSpec, type StoreSpec, s3Spec, storeSpec } from './spec.ts';
+import { commandSpec, filesystemSpec, ossSpec, type StoreSpec, s3Spec, sftpSpec, storeSpec } from './spec.ts';
 
 const mistake = (message: string) => new AgentError(ExitCode.usage, `--store: ${message}`);
 const EXAMPLES = 's3://bucket/prefix?region=eu-west-1, file:///directory, or a JSON object';
 
 /** The fields that may stand as parameters in a URL; the rest of an object has no place there. */
 const s3Parameters = Object.keys(s3Spec.shape).filter((field) => field !== 'bucket' && field !== 'prefix');
+const ossParameters = Object.keys(ossSpec.shape).filter((field) => field !== 'bucket' && field !== 'prefix');
+const sftpParameters = ['credentialsDirectory', 'knownHostsFile', 'hostKey', 'legacyAlgorithms'];
+const commandParameters = ['credentialsDirectory', 'idleTimeout'];
 
 const known: Record<string, readonly string[]> = {
   '': Object.keys(storeSpec.shape),
   s3: Object.keys(s3Spec.shape),
+  oss: Object.keys(ossSpec.shape),
+  sftp: Object.keys(sftpSpec.shape),
   filesystem: Object.keys(filesystemSpec.shape),
+  command: Object.keys(commandSpec.shape),
 };
+
+const BOOLEANS = new Set(['pathStyle', 'legacyAlgorithms']);
 
 /** A store from `--store`: a URL, or a JSON object as in the configuration file. */
 export function parseStore(text: string): StoreSpec {
@@ -31,29 +39,51 @@ function parseJson(text: string): unknown {
 function parseUrl(text: string): unknown {
   const url = URL.parse(text);
   if (!url) throw mistake(`this is not a URL; write ${EXAMPLES}`);
-  if (url.username || url.password) {
+  if (url.password || (url.username && url.protocol !== 'sftp:')) {
     throw mistake(
       `credentials do not belong in a URL; write ${url.protocol}//${url.host}${url.pathname}?credentialsDirectory=/directory`,
     );
   }
   if (url.hash) throw mistake(`'${url.hash}' has no meaning here; write # as %23`);
-  if (url.protocol === 's3:') return s3FromUrl(url);
-  if (url.protocol === 'file:') return filesystemFromUrl(url);
-  throw mistake(`unknown scheme '${url.protocol.slice(0, -1)}'; known: s3, file`);
+  if (url.protocol === 's3:') return { s3: bucketFromUrl(url, s3Parameters) };
+  if (url.protocol === 'oss:') return { oss: bucketFromUrl(url, ossParameters) };
+  if (url.protocol === 'sftp:') return { sftp: sftpFromUrl(url) };
+  if (url.protocol === 'file:') return { filesystem: pathFromUrl(url, []) };
+  if (url.protocol === 'exec:') return { command: pathFromUrl(url, commandParameters) };
+  throw mistake(`unknown scheme '${url.protocol.slice(0, -1)}'; known: s3, oss, sftp, file, exec`);
 }
 
-function s3FromUrl(url: URL): unknown {
-  if (!url.hostname) throw mistake('names no bucket; write s3://bucket/prefix');
+function bucketFromUrl(url: URL, allowed: readonly string[]): unknown {
+  if (!url.hostname) throw mistake(`names no bucket; write ${url.protocol}//bucket/prefix`);
   if (url.port) throw mistake(`':${url.port}' has no place after a bucket; write ?endpoint=https://host:${url.port}`);
   const prefix = decode(url.pathname).replace(/^\//, '');
-  return { s3: { bucket: url.hostname, ...(prefix && { prefix }), ...parameters(url.searchParams, s3Parameters) } };
+  return { bucket: url.hostname, ...(prefix && { prefix }), ...parameters(url.searchParams, allowed) };
 }
 
-function filesystemFromUrl(url: URL): unknown {
-  if (url.hostname)
-    throw mistake(`'${url.hostname}' stands where a host would; write file:///directory with three slashes`);
-  parameters(url.searchParams, []);
-  return { filesystem: { path: decode(url.pathname) } };
+function sftpFromUrl(url: URL): unknown {
+  if (!url.hostname) throw mistake('names no host; write sftp://user@host/directory');
+  // As curl has it: /~/ is the login directory.
+  const path = decode(url.pathname).replace(/^\/~(\/|$)/, '');
+  const { hostKey, ...others } = parameters(url.searchParams, sftpParameters);
+  return {
+    host: decode(url.hostname.replace(/^\[|\]$/g, '')),
+    ...(url.port && { port: Number(url.port) }),
+    ...(url.username && { username: decode(url.username) }),
+    ...(path && { path }),
+    ...(hostKey !== undefined && { hostKey: fingerprintFrom(String(hostKey)) }),
+    ...others,
+  };
+}
+
+/** A plus sign in a query means a space, and fingerprints have some. */
+const fingerprintFrom = (text: string) => (text.startsWith('SHA256:') ? text.replaceAll(' ', '+') : text);
+
+function pathFromUrl(url: URL, allowed: readonly string[]): unknown {
+  if (url.hostname) {
+    const remedy = `write ${url.protocol}///directory with three slashes`;
+    throw mistake(`'${url.hostname}' stands where a host would; ${remedy}`);
+  }
+  return { path: decode(url.pathname), ...parameters(url.searchParams, allowed) };
 }
 
 function decode(path: string): string {
@@ -69,7 +99,7 @@ function parameters(given: URLSearchParams, allowed: readonly string[]): Record<
   for (const [name, value] of given) {
     if (!allowed.includes(name)) throw mistake(`unknown parameter '${name}'; known: ${allowed.join(', ') || 'none'}`);
     if (name in found) throw mistake(`the parameter '${name}' is given twice`);
-    found[name] = name === 'pathStyle' ? boolean(name, value) : value;
+    found[name] = BOOLEANS.has(name) ? boolean(name, value) : value;
   }
   return found;
 }

@@ -1,9 +1,16 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { localhostLookup } from './localhost.ts';
 import { readCredentials, readRegion } from './s3-credentials.ts';
 import { endpointOf, isPathStyle, readAuthorities } from './s3-endpoint.ts';
 import { isAuthFailure, s3Fault, statusOf } from './s3-errors.ts';
 import { sendInSlices } from './s3-slices.ts';
 import type { S3Spec } from './spec.ts';
+
+/** A bucket of S3, or of another service through it. */
+export type S3Place = S3Spec & {
+  /** Of its URL. Default: s3. */
+  readonly scheme?: 'oss';
+};
 
 /** What tests shrink. */
 export interface S3Tuning {
@@ -30,21 +37,28 @@ export class S3Connection {
   /** The server's clock, by its last answer. */
   serverDate: Date | undefined;
   readonly #endpoint: string;
+  readonly #ownSecrets: readonly string[];
   readonly #config: S3ClientConfig;
   /** Writes, lists, deletes: an idle socket means a stalled server. */
   readonly #client: S3Client;
   /** Reads whole objects: here an idle socket may only mean that what we read is not yet consumed. */
   #reader: S3Client | undefined;
 
-  static async open(spec: S3Spec, tuning: Partial<S3Tuning> = {}): Promise<S3Connection> {
+  /** `secrets` are never printed, besides the credentials. */
+  static async open(
+    spec: S3Place,
+    tuning: Partial<S3Tuning> = {},
+    secrets: readonly string[] = [],
+  ): Promise<S3Connection> {
     const all = { ...defaults, ...tuning };
-    return new S3Connection(spec, all, await clientConfig(spec, all));
+    return new S3Connection(spec, all, await clientConfig(spec, all), secrets);
   }
 
-  private constructor(spec: S3Spec, tuning: S3Tuning, config: S3ClientConfig) {
+  private constructor(spec: S3Place, tuning: S3Tuning, config: S3ClientConfig, secrets: readonly string[]) {
+    this.#ownSecrets = secrets;
     const endpoint = endpointOf(spec);
     const prefix = spec.prefix?.replaceAll(/^\/+|\/+$/g, '');
-    const place = `s3://${spec.bucket}${prefix ? `/${prefix}` : ''}`;
+    const place = `${spec.scheme ?? 's3'}://${spec.bucket}${prefix ? `/${prefix}` : ''}`;
     this.url = endpoint ? `${place}?endpoint=${endpoint.origin}` : place;
     this.bucket = spec.bucket;
     this.tuning = tuning;
@@ -102,9 +116,8 @@ export class S3Connection {
   async #secrets(error: unknown): Promise<string[]> {
     if (statusOf(error) === undefined) return [];
     const identity = await this.#client.config.credentials().catch(() => undefined);
-    return [identity?.accessKeyId, identity?.secretAccessKey, identity?.sessionToken].filter(
-      (text) => text !== undefined,
-    );
+    const all = [identity?.accessKeyId, identity?.secretAccessKey, identity?.sessionToken, ...this.#ownSecrets];
+    return all.filter((text) => text !== undefined);
   }
 
   #connect(handler: { socketTimeout: number; requestTimeout?: number; throwOnRequestTimeout?: boolean }): S3Client {
@@ -146,6 +159,10 @@ async function clientConfig(spec: S3Spec, tuning: S3Tuning): Promise<S3ClientCon
     expectContinueHeader: false,
     retryMode: 'standard',
     maxAttempts: tuning.maxAttempts,
-    requestHandler: { connectionTimeout: CONNECTION_TIMEOUT, ...(ca && { httpsAgent: { ca } }) },
+    requestHandler: {
+      connectionTimeout: CONNECTION_TIMEOUT,
+      httpAgent: localhostLookup(endpoint),
+      httpsAgent: { ...(ca && { ca }), ...localhostLookup(endpoint) },
+    },
   };
 }

@@ -37,6 +37,14 @@ const refusals: Record<string, string> = {
   XMinioStorageFull: full,
   NotImplemented: 'the server cannot do that; use another one',
 };
+/** Where the code says something else, or nothing, and the server's words tell. */
+const encryption: readonly [RegExp, string][] = [
+  [/\bkms\b/i, 'the key of the key management cannot be used; check kmsKeyId, and the rights to that key'],
+  [
+    /customer.?(provided|key)|hash of the key|form of server.side encryption/i,
+    'sseCustomerKeyFile must hold the key that the object was written with',
+  ],
+];
 const wrongRegion = new Set([
   'AuthorizationHeaderMalformed',
   'IllegalLocationConstraintException',
@@ -108,7 +116,7 @@ function serverVerdict(error: ServiceError): Verdict {
     return [ExitCode.storeRefused, `${answer}: ${regionRemedy(error)}`];
   }
   const said = serverWords(error);
-  const remedy = refusals[code] ?? (status === 401 || status === 403 ? denied : status === 507 ? full : undefined);
+  const remedy = status < 500 ? (encryptionRemedy(said) ?? refusalRemedy(code, status)) : refusalRemedy(code, status);
   if (remedy) return [ExitCode.storeRefused, `${answer}: ${remedy}${said}`];
   if (damaged.has(code)) {
     return [ExitCode.storeUnreachable, `${answer}: it was damaged on its way to the server; try again${said}`];
@@ -118,8 +126,19 @@ function serverVerdict(error: ServiceError): Verdict {
   return [ExitCode.storeRefused, `${answer}: the server refused${said}`];
 }
 
+function refusalRemedy(code: string, status: number): string | undefined {
+  return refusals[code] ?? (status === 401 || status === 403 ? denied : status === 507 ? full : undefined);
+}
+
+function encryptionRemedy(said: string): string | undefined {
+  // The names of users and buckets may hold these words too.
+  const plain = said.replaceAll(/arn:\S+/g, '');
+  return encryption.find(([words]) => words.test(plain))?.[1];
+}
+
 function regionRemedy(error: ServiceError): string {
-  const right = error.$response?.headers?.['x-amz-bucket-region'] ?? error.Region;
+  const expected = /expecting '([\w-]+)'/.exec(messageOf(error))?.[1];
+  const right = error.$response?.headers?.['x-amz-bucket-region'] ?? error.Region ?? expected;
   return right ? `the bucket is in ${right}; set region=${right}` : 'the bucket is in another region; set region';
 }
 

@@ -10,7 +10,7 @@ import { AgentError, ExitCode } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import { blocks } from './blocks.ts';
 import type { S3Connection, S3Tuning } from './s3-connection.ts';
-import type { S3Spec } from './spec.ts';
+import type { S3Encryption } from './s3-encryption.ts';
 import type { PutOptions, PutResult } from './store.ts';
 
 const MIB = 1024 * 1024;
@@ -32,20 +32,18 @@ interface Target {
   readonly Key: string;
 }
 
-export type Encryption = Pick<S3Spec, 'serverSideEncryption' | 'kmsKeyId'>;
-
 /** Uploads one body, in parts when it needs more than one; nothing of it stays when that fails. */
 export class S3Upload {
   readonly #s3: S3Connection;
   readonly #target: Target;
-  readonly #encryption: { ServerSideEncryption?: 'AES256' | 'aws:kms'; SSEKMSKeyId?: string };
+  readonly #encryption: S3Encryption;
   readonly #parts: CompletedPart[] = [];
   #id: string | undefined;
 
-  constructor(s3: S3Connection, key: string, encryption: Encryption) {
+  constructor(s3: S3Connection, key: string, encryption: S3Encryption) {
     this.#s3 = s3;
     this.#target = { Bucket: s3.bucket, Key: key };
-    this.#encryption = { ServerSideEncryption: encryption.serverSideEncryption, SSEKMSKeyId: encryption.kmsKeyId };
+    this.#encryption = encryption;
   }
 
   async run(body: AsyncIterable<Uint8Array>, { signal: outer, sizeHint = 0 }: PutOptions): Promise<PutResult> {
@@ -75,7 +73,8 @@ export class S3Upload {
   }
 
   async #putObject(bytes: Buffer, signal: AbortSignal): Promise<PutResult> {
-    const input = { ...this.#target, ...this.#encryption, Body: bytes, ContentLength: bytes.length };
+    const { create, content } = this.#encryption;
+    const input = { ...this.#target, ...create, ...content, Body: bytes, ContentLength: bytes.length };
     const { ETag } = await this.#s3.send(`PutObject ${this.#target.Key}`, signal, (client, options) =>
       client.send(new PutObjectCommand(input), options),
     );
@@ -84,8 +83,9 @@ export class S3Upload {
 
   async #create(signal: AbortSignal): Promise<string> {
     const operation = `CreateMultipartUpload ${this.#target.Key}`;
+    const { create, content } = this.#encryption;
     const { UploadId } = await this.#s3.send(operation, signal, (client, options) =>
-      client.send(new CreateMultipartUploadCommand({ ...this.#target, ...this.#encryption }), options),
+      client.send(new CreateMultipartUploadCommand({ ...this.#target, ...create, ...content }), options),
     );
     if (UploadId) return UploadId;
     throw new AgentError(ExitCode.storeRefused, `${this.#s3.url}: ${operation}: the server gave no upload id`);
@@ -95,7 +95,8 @@ export class S3Upload {
     const { maxParts } = this.#s3.tuning;
     const PartNumber = this.#parts.length + 1;
     if (PartNumber > maxParts) throw this.#tooLarge(size, maxParts);
-    const input = { ...this.#target, UploadId: this.#id, PartNumber, Body: bytes, ContentLength: bytes.length };
+    const part = { UploadId: this.#id, PartNumber, Body: bytes, ContentLength: bytes.length };
+    const input = { ...this.#target, ...part, ...this.#encryption.content };
     const { ETag, ChecksumCRC32 } = await this.#s3.send(
       `UploadPart ${PartNumber} of ${this.#target.Key}`,
       signal,
@@ -105,7 +106,8 @@ export class S3Upload {
   }
 
   async #complete(signal: AbortSignal): Promise<PutResult> {
-    const input = { ...this.#target, UploadId: this.#id, MultipartUpload: { Parts: this.#parts } };
+    const whole = { UploadId: this.#id, MultipartUpload: { Parts: this.#parts } };
+    const input = { ...this.#target, ...whole, ...this.#encryption.content };
     const { ETag } = await this.#s3.send(`CompleteMultipartUpload ${this.#target.Key}`, signal, (client, options) =>
       client.send(new CompleteMultipartUploadCommand(input), options),
     );

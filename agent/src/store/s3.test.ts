@@ -305,6 +305,39 @@ describe('deleting', () => {
   });
 });
 
+describe('deleting in a bucket with object lock, where the server would only hide the object', () => {
+  const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
+  const yesterday = () => new Date(Date.now() - 86_400_000).toISOString();
+
+  test.each<[string, () => Record<string, string>]>([
+    ['held', () => ({ 'x-amz-object-lock-legal-hold': 'ON' })],
+    ['locked', () => ({ 'x-amz-object-lock-mode': 'COMPLIANCE', 'x-amz-object-lock-retain-until-date': tomorrow() })],
+  ])('%s means retained, and nothing is deleted', async (_, headers) => {
+    const store = await open();
+    always('HeadObject', { status: 200, headers: headers() });
+    expect(await store.delete('x')).toBe('retained');
+    expect(count('DeleteObject')).toBe(0);
+  });
+
+  test.each<[string, StubAnswer]>([
+    ['a lock that has ended', { status: 200, headers: { 'x-amz-object-lock-retain-until-date': yesterday() } }],
+    ['a hold that was lifted', { status: 200, headers: { 'x-amz-object-lock-legal-hold': 'OFF' } }],
+    ['no right to ask', { status: 403 }],
+  ])('%s does not keep it', async (_, head) => {
+    const store = await open();
+    always('HeadObject', head);
+    expect(await store.delete('x')).toBe('deleted');
+    expect(count('DeleteObject')).toBe(1);
+  });
+
+  test('nothing is deleted while the server cannot say', async () => {
+    const store = await open();
+    always('HeadObject', { status: 503 });
+    expect(await failure(store.delete('x'))).toMatchObject({ exitCode: ExitCode.storeUnreachable });
+    expect(count('DeleteObject')).toBe(0);
+  });
+});
+
 describe('credentials', () => {
   test('that are rotated in the middle of an upload are picked up', async () => {
     const { path, replace } = secret(valid);

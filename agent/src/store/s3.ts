@@ -15,15 +15,18 @@ import { abortable } from './abortable.ts';
 import { freeBuffers } from './garbage.ts';
 import { checkKey, checkPrefix } from './keys.ts';
 import { readBody } from './s3-body.ts';
-import { S3Connection, type S3Tuning } from './s3-connection.ts';
+import { S3Connection, type S3Place, type S3Tuning } from './s3-connection.ts';
+import { readEncryption, type S3Encryption } from './s3-encryption.ts';
 import { isAuthFailure, isRetained, serverCode, statusOf } from './s3-errors.ts';
-import { type Encryption, S3Upload } from './s3-multipart.ts';
+import { isLocked } from './s3-lock.ts';
+import { S3Upload } from './s3-multipart.ts';
 import type { S3Spec } from './spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
 
 /** Opens a bucket; fails on what can be told without asking the server. */
-export async function openS3(spec: S3Spec, tuning?: Partial<S3Tuning>): Promise<Store> {
-  return new S3Store(await S3Connection.open(spec, tuning), spec);
+export async function openS3(spec: S3Place, tuning?: Partial<S3Tuning>): Promise<Store> {
+  const encryption = await readEncryption(spec);
+  return new S3Store(await S3Connection.open(spec, tuning, encryption.secrets), spec, encryption);
 }
 
 class S3Store implements Store {
@@ -31,15 +34,15 @@ class S3Store implements Store {
   readonly #s3: S3Connection;
   /** Empty, or ending in a slash. */
   readonly #prefix: string;
-  readonly #encryption: Encryption;
+  readonly #encryption: S3Encryption;
 
-  constructor(s3: S3Connection, spec: S3Spec) {
+  constructor(s3: S3Connection, spec: S3Spec, encryption: S3Encryption) {
     this.url = s3.url;
     this.#s3 = s3;
     const prefix = spec.prefix?.replaceAll(/^\/+|\/+$/g, '');
     if (prefix) checkKey(prefix);
     this.#prefix = prefix ? `${prefix}/` : '';
-    this.#encryption = spec;
+    this.#encryption = encryption;
   }
 
   async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<PutResult> {
@@ -49,7 +52,7 @@ class S3Store implements Store {
   }
 
   async get(key: string, { signal }: CallOptions = {}): Promise<AsyncIterable<Uint8Array>> {
-    const input = { Bucket: this.#s3.bucket, Key: this.#key(key) };
+    const input = { Bucket: this.#s3.bucket, Key: this.#key(key), ...this.#encryption.content };
     const operation = `GetObject ${input.Key}`;
     const { Body, ContentLength } = await this.#s3.read(operation, signal, async (client, options) => {
       try {
@@ -80,7 +83,7 @@ class S3Store implements Store {
   }
 
   async stat(key: string, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
-    const input = { Bucket: this.#s3.bucket, Key: this.#key(key) };
+    const input = { Bucket: this.#s3.bucket, Key: this.#key(key), ...this.#encryption.content };
     const found = await this.#s3.send(`HeadObject ${input.Key}`, signal, async (client, options) => {
       try {
         return await client.send(new HeadObjectCommand(input), options);
@@ -99,6 +102,9 @@ class S3Store implements Store {
     const input = { Bucket: this.#s3.bucket, Key: this.#key(key) };
     return this.#s3.send(`DeleteObject ${input.Key}`, signal, async (client, options) => {
       try {
+        if (await isLocked(client, { ...input, ...this.#encryption.content }, options, () => this.#s3.serverDate)) {
+          return 'retained';
+        }
         await client.send(new DeleteObjectCommand(input), options);
         return 'deleted';
       } catch (error) {

@@ -1,5 +1,8 @@
 import * as z from 'zod/mini';
 import { retentionSpec } from '../backup/retention-spec.ts';
+import { tryDuration } from '../duration.ts';
+
+const HOST_KEY = /^(SHA256:[A-Za-z0-9+/]{43}=?|(ssh|ecdsa)-\S+ +[A-Za-z0-9+/]{40,}=*( .*)?)$/;
 
 /** One store, as `--config`, `--store` (as JSON) and the constructs write it. Unknown fields are mistakes. */
 export const s3Spec = z.strictObject({
@@ -18,19 +21,77 @@ export const s3Spec = z.strictObject({
   profile: z.optional(z.string()),
   serverSideEncryption: z.optional(z.enum(['AES256', 'aws:kms'])),
   kmsKeyId: z.optional(z.string()),
+  /** SSE-C: a file with 32 bytes, raw or in base64, that the server encrypts with and does not keep. */
+  sseCustomerKeyFile: z.optional(z.string()),
 });
 export type S3Spec = z.infer<typeof s3Spec>;
+
+/** Alibaba Cloud OSS, through its S3-compatible endpoint. */
+export const ossSpec = z.strictObject({
+  bucket: z.string().check(z.minLength(3)),
+  prefix: z.optional(z.string()),
+  /** Default: the endpoint's, else cn-hangzhou. */
+  region: z.optional(z.string()),
+  /** Default: the region's public one. `oss-<region>-internal.aliyuncs.com` is the one within Alibaba's network. */
+  endpoint: z.optional(z.string()),
+  /** A PEM file with the certificate authorities of a custom endpoint. */
+  caFile: z.optional(z.string()),
+  /** A directory with a Secret's files: `accessKeyID` and `accessKeySecret`. */
+  credentialsDirectory: z.optional(z.string()),
+});
+export type OssSpec = z.infer<typeof ossSpec>;
 
 export const filesystemSpec = z.strictObject({ path: z.string().check(z.regex(/^\//, 'must be an absolute path')) });
 export type FilesystemSpec = z.infer<typeof filesystemSpec>;
 
+/** Executables of the user's own, one per verb: docs/command-store.md is their contract. */
+export const commandSpec = z.strictObject({
+  /** The directory that holds them. */
+  path: z.string().check(z.regex(/^\//, 'must be an absolute path')),
+  /** What they find in their environment, beside PATH, HOME and TMPDIR. No secrets: those are files. */
+  env: z.optional(
+    z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of a variable')), z.string()),
+  ),
+  /** A directory with a Secret's files; they find its name in CREDENTIALS_DIRECTORY. */
+  credentialsDirectory: z.optional(z.string().check(z.regex(/^\//, 'must be an absolute path'))),
+  /** How long one may show no sign of life, such as `5m`. */
+  idleTimeout: z.optional(
+    z.string().check(z.refine((text) => Boolean(tryDuration(text)), 'is no duration; write 90s or 5m')),
+  ),
+});
+export type CommandSpec = z.infer<typeof commandSpec>;
+
+export const sftpSpec = z.strictObject({
+  host: z.string().check(z.regex(/^[^\s/@?#[\]]+$/, 'must be a host name or an address')),
+  /** Default: 22. */
+  port: z.optional(z.int().check(z.gte(1), z.lte(65_535))),
+  /** Default: the Secret's `username`. */
+  username: z.optional(z.string().check(z.minLength(1))),
+  /** The directory, created where missing; one that does not begin with / lies below the login directory, the default. */
+  path: z.optional(z.string()),
+  /** A directory with a Secret's files: `username`, `password`, `privateKey`, `passphrase`, `knownHosts`. */
+  credentialsDirectory: z.optional(z.string()),
+  /** In the format of OpenSSH's known_hosts. */
+  knownHostsFile: z.optional(z.string()),
+  /** The server's key: its fingerprint `SHA256:…`, or a public key line. Comes before known hosts. */
+  hostKey: z.optional(z.string().check(z.regex(HOST_KEY, 'must be SHA256:… or a key line such as ssh-ed25519 AAAA…'))),
+  /** SHA-1 key exchange (diffie-hellman-group1-sha1 and its like) and `ssh-rsa`, for old servers only. */
+  legacyAlgorithms: z.optional(z.boolean()),
+});
+export type SftpSpec = z.infer<typeof sftpSpec>;
+
+const kinds = ['s3', 'oss', 'sftp', 'filesystem', 'command'] as const;
+
 export const storeSpec = z
   .strictObject({
     s3: z.optional(s3Spec),
+    oss: z.optional(ossSpec),
+    sftp: z.optional(sftpSpec),
     filesystem: z.optional(filesystemSpec),
+    command: z.optional(commandSpec),
     retention: z.optional(retentionSpec),
   })
   .check(
-    z.refine((spec) => [spec.s3, spec.filesystem].filter(Boolean).length === 1, 'name exactly one of s3, filesystem'),
+    z.refine((spec) => kinds.filter((kind) => spec[kind]).length === 1, `name exactly one of ${kinds.join(', ')}`),
   );
 export type StoreSpec = z.infer<typeof storeSpec>;

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   CreateMultipartUploadCommand,
@@ -7,33 +6,28 @@ import {
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3';
-import type { Versitygw } from '../harness/versitygw.ts';
+import { makeBucket, type S3Server, s3Client } from '../harness/s3-server.ts';
 import type { Place } from './place.ts';
 
 /** A bucket on a real S3 server. */
 export class BucketPlace implements Place, AsyncDisposable {
   readonly bucket: string;
-  readonly #server: Versitygw;
+  readonly #server: S3Server;
   readonly #client: S3Client;
 
-  private constructor(server: Versitygw, bucket: string) {
-    const { endpoint, region, accessKeyId, secretAccessKey } = server;
+  private constructor(server: S3Server, client: S3Client, bucket: string) {
     this.bucket = bucket;
     this.#server = server;
-    this.#client = new S3Client({
-      endpoint,
-      region,
-      forcePathStyle: true,
-      credentials: { accessKeyId, secretAccessKey },
-    });
+    this.#client = client;
   }
 
-  static async make(server: Versitygw): Promise<BucketPlace> {
+  static async make(server: S3Server): Promise<BucketPlace> {
     const bucket = `faults-${randomBytes(4).toString('hex')}`;
-    await mkdir(join(server.directory, bucket));
-    return new BucketPlace(server, bucket);
+    const client = s3Client(server);
+    await makeBucket(client, bucket);
+    return new BucketPlace(server, client, bucket);
   }
 
   get store(): string {
@@ -46,9 +40,9 @@ export class BucketPlace implements Place, AsyncDisposable {
     return `s3://${this.bucket}?${new URLSearchParams({ endpoint, credentialsDirectory })}`;
   }
 
-  /** Where the server keeps an object's bytes. */
+  /** Where the server keeps an object's bytes, when it keeps them in plain files. */
   fileOf(key: string): string {
-    return join(this.#server.directory, this.bucket, key);
+    return join(this.#server.directory!, this.bucket, key);
   }
 
   async keys(): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { availableMinors } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { EtcdMember } from '../harness/etcd-member.ts';
 import { freePorts } from '../harness/free-ports.ts';
@@ -83,83 +84,84 @@ test('an etcd that is killed in the middle of the stream', async () => {
   await expectUntouched(place, []);
 });
 
-describe('three members', () => {
-  let etcd: EtcdCluster;
-  const quick = ['--dial-timeout', '1s'];
-  beforeAll(async () => {
-    etcd = await EtcdCluster.start({ size: 3 });
-    await etcd.put(50);
-  });
-  afterAll(() => etcd?.stop());
+describe.each(availableMinors())('etcd %s:', (minor) => {
+  describe('three members', () => {
+    let etcd: EtcdCluster;
+    const quick = ['--dial-timeout', '1s'];
+    beforeAll(async () => {
+      etcd = await EtcdCluster.start({ minor, size: 3 });
+      await etcd.put(50);
+    });
+    afterAll(() => etcd?.stop());
 
-  test('one that hangs: the others are backed up', async () => {
-    await using place = await DirectoryPlace.make();
-    await etcd.member(0).kill('SIGSTOP');
-    const { snapshot, stores } = await succeed(backup(etcd, place.store, ...quick)).finally(() =>
-      etcd.member(0).kill('SIGCONT'),
-    );
-    expect(snapshot.endpoint).not.toBe(etcd.member(0).clientUrl);
-    expect(stores[0].verified).toBe('read');
-    await expectOnly(place, [snapshot.id]);
-  });
+    test('one that hangs: the others are backed up', async () => {
+      await using place = await DirectoryPlace.make();
+      await etcd.member(0).kill('SIGSTOP');
+      const { snapshot, stores } = await succeed(backup(etcd, place.store, ...quick)).finally(() =>
+        etcd.member(0).kill('SIGCONT'),
+      );
+      expect(snapshot.endpoint).not.toBe(etcd.member(0).clientUrl);
+      expect(stores[0].verified).toBe('read');
+      await expectOnly(place, [snapshot.id]);
+    });
 
-  test('one that sees no quorum is no source, unless it is all that survived', async () => {
-    await using place = await DirectoryPlace.make();
-    for (const i of [0, 1]) await etcd.member(i).kill('SIGSTOP');
-    try {
-      const alone = { endpoints: [etcd.member(2).clientUrl] };
-      expectFailure(await run(backup(alone, place.store, ...quick)), 10, /--survivor/);
+    test('one that sees no quorum is no source, unless it is all that survived', async () => {
+      await using place = await DirectoryPlace.make();
+      for (const i of [0, 1]) await etcd.member(i).kill('SIGSTOP');
+      try {
+        const alone = { endpoints: [etcd.member(2).clientUrl] };
+        expectFailure(await run(backup(alone, place.store, ...quick)), 10, /--survivor/);
+        await expectUntouched(place, []);
+        const { snapshot } = await succeed(backup(alone, place.store, '--survivor', alone.endpoints[0]!, ...quick));
+        expect(snapshot.role).toBe('survivor');
+        expect(await wholeSnapshots(place)).toEqual([snapshot.id]);
+      } finally {
+        for (const i of [0, 1]) await etcd.member(i).kill('SIGCONT');
+        await etcd.member(2).healthy();
+      }
+    });
+
+    test('no endpoint that answers', async () => {
+      await using place = await DirectoryPlace.make();
+      const [port] = await freePorts(1);
+      const nobody = { endpoints: [`http://127.0.0.1:${port}`] };
+      expectFailure(await run(backup(nobody, place.store)), 10, /cannot be reached \(ECONNREFUSED\)/);
       await expectUntouched(place, []);
-      const { snapshot } = await succeed(backup(alone, place.store, '--survivor', alone.endpoints[0]!, ...quick));
-      expect(snapshot.role).toBe('survivor');
-      expect(await wholeSnapshots(place)).toEqual([snapshot.id]);
+    });
+  });
+
+  test('a learner alone is no source', async () => {
+    await using etcd = await EtcdCluster.start({ minor });
+    await using place = await DirectoryPlace.make();
+    const [clientPort, peerPort] = await freePorts(2);
+    const [peerUrl, clientUrl] = [`http://127.0.0.1:${peerPort}`, `http://127.0.0.1:${clientPort}`];
+    await etcd.etcdctl('member', 'add', 'learner', '--learner', `--peer-urls=${peerUrl}`);
+    const { binaries } = etcd;
+    const learner = new EtcdMember({
+      ...{ binaries, name: 'learner', clientUrl, advertisedUrl: clientUrl, peerUrl },
+      ...{ dataDir: `${etcd.member(0).dataDir}-learner`, log: `${etcd.member(0).dataDir}-learner.log` },
+      args: [
+        ...['--initial-cluster', `${etcd.member(0).name}=${etcd.member(0).peerUrl},learner=${peerUrl}`],
+        ...['--initial-cluster-state', 'existing', '--unsafe-no-fsync'],
+      ],
+    });
+    try {
+      await learner.start();
+      expectFailure(await run(backup({ endpoints: [clientUrl] }, place.store)), 10, /only learners answered/);
+      await expectUntouched(place, []);
+      const { snapshot } = await succeed(backup({ endpoints: [clientUrl, ...etcd.endpoints] }, place.store));
+      expect(snapshot.endpoint).toBe(etcd.endpoints[0]);
     } finally {
-      for (const i of [0, 1]) await etcd.member(i).kill('SIGCONT');
-      await etcd.member(2).healthy();
+      await learner.kill();
     }
   });
 
-  test('no endpoint that answers', async () => {
+  test('NOSPACE: the snapshot is taken, and called degraded', async () => {
+    await using etcd = await EtcdCluster.start({ minor, extraArgs: ['--quota-backend-bytes', String(2 * MIB)] });
     await using place = await DirectoryPlace.make();
-    const [port] = await freePorts(1);
-    const nobody = { endpoints: [`http://127.0.0.1:${port}`] };
-    expectFailure(await run(backup(nobody, place.store)), 10, /cannot be reached \(ECONNREFUSED\)/);
-    await expectUntouched(place, []);
+    await etcd.fill();
+    const result = await succeed(backup(etcd, place.store));
+    expect(result).toMatchObject({ degraded: ['NOSPACE'], stores: [{ verified: 'read' }] });
+    expect(await wholeSnapshots(place)).toEqual([result.snapshot.id]);
   });
-});
-
-test('a learner alone is no source', async () => {
-  await using etcd = await EtcdCluster.start();
-  await using place = await DirectoryPlace.make();
-  const [clientPort, peerPort] = await freePorts(2);
-  const [peerUrl, clientUrl] = [`http://127.0.0.1:${peerPort}`, `http://127.0.0.1:${clientPort}`];
-  await etcd.etcdctl('member', 'add', 'learner', '--learner', `--peer-urls=${peerUrl}`);
-  const { binaries } = etcd;
-  const learner = new EtcdMember({
-    ...{ binaries, name: 'learner', clientUrl, advertisedUrl: clientUrl, peerUrl },
-    ...{ dataDir: `${etcd.member(0).dataDir}-learner`, log: `${etcd.member(0).dataDir}-learner.log` },
-    args: [
-      ...['--initial-cluster', `${etcd.member(0).name}=${etcd.member(0).peerUrl},learner=${peerUrl}`],
-      ...['--initial-cluster-state', 'existing', '--unsafe-no-fsync'],
-    ],
-  });
-  try {
-    await learner.start();
-    expectFailure(await run(backup({ endpoints: [clientUrl] }, place.store)), 10, /only learners answered/);
-    await expectUntouched(place, []);
-    const { snapshot } = await succeed(backup({ endpoints: [clientUrl, ...etcd.endpoints] }, place.store));
-    expect(snapshot.endpoint).toBe(etcd.endpoints[0]);
-  } finally {
-    await learner.kill();
-  }
-});
-
-test('NOSPACE: the snapshot is taken, and called degraded', async () => {
-  await using etcd = await EtcdCluster.start({ extraArgs: ['--quota-backend-bytes', String(2 * MIB)] });
-  await using place = await DirectoryPlace.make();
-  await etcd.put(8, { valueSize: MIB }).catch(() => {});
-  await expect(etcd.etcdctl('put', 'a', 'b')).rejects.toThrow(/space exceeded/);
-  const result = await succeed(backup(etcd, place.store));
-  expect(result).toMatchObject({ degraded: ['NOSPACE'], stores: [{ verified: 'read' }] });
-  expect(await wholeSnapshots(place)).toEqual([result.snapshot.id]);
 });

@@ -79,4 +79,13 @@ export class EtcdClient {
       client.close();
     }
   }
+
+  /** Writes until etcd has no room left, which raises the alarm NOSPACE: for a quota of a few MiB. */
+  async fill(): Promise<void> {
+    for (let n = 0; n < 200; n++) {
+      const failure = await this.put(1, { prefix: `fill-${n}-`, valueSize: 1024 * 1024 }).then(() => undefined, String);
+      if (/space exceeded/.test(failure ?? '')) return;
+    }
+    throw new Error('the quota was not reached');
+  }
 }

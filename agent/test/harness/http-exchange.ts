@@ -23,6 +23,8 @@ export async function pass(target: URL, request: IncomingMessage, response: Serv
   const answered = once(outgoing, 'response');
   response.on('close', () => outgoing.destroy());
   request.pipe(outgoing);
+  // A server may answer before it has read all; what is left must not block the client's next request.
+  outgoing.on('close', () => request.resume());
   const [answer] = await answered;
   await reply(answer, response);
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheDirectory } from './etcd-binaries.ts';
 import { freePorts } from './free-ports.ts';
+import type { S3Server } from './s3-server.ts';
 import { ServerProcess } from './server-process.ts';
 
 const program = join(cacheDirectory, 'versitygw/versitygw');
@@ -15,12 +16,11 @@ export interface VersitygwOptions {
 }
 
 /** A real S3 server over a temporary directory: a bucket is a directory in it, an object a file. */
-export class Versitygw implements AsyncDisposable {
+export class Versitygw implements S3Server {
   readonly endpoint: string;
   readonly accessKeyId = 'test-access';
   readonly secretAccessKey = 'test-secret-access-key';
   readonly region = 'us-east-1';
-  /** A Secret's files: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. */
   readonly credentialsDirectory: string;
   /** Holds a directory per bucket. */
   readonly directory: string;

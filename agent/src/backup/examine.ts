@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
+import { databaseDamage } from '../etcd/database-check.ts';
+import { type Etcdutl, reasonOf } from '../etcd/etcdutl.ts';
+import { TRAILER } from '../etcd/snapshot-stream.ts';
+import type { Store, StoredObject } from '../store/store.ts';
+import { decompress } from './compression.ts';
+import { checkIdentities, decrypt } from './encryption.ts';
+import type { Manifest } from './manifest.ts';
+
+const MIB = 1024 * 1024;
+/** bbolt's smallest page: a database is a multiple of it, and a trailer after it is not. */
+const SECTOR = 512;
+
+export interface ExamineOptions {
+  readonly signal?: AbortSignal;
+  readonly scratch: string;
+  readonly etcdutl: Etcdutl;
+  /** age identities, for files that end in .age. */
+  readonly identities: readonly string[];
+  readonly onBytes?: (stored: number) => void;
+}
+
+type Encoding = Pick<Manifest['object'], 'compression' | 'encryption'>;
+
+export type Examined = Pick<Manifest, 'content'> & {
+  readonly stored: { readonly sizeBytes: number; readonly sha256: string };
+  readonly revision: number;
+  readonly storageVersion?: string;
+};
+
+const failed = (key: string, message: string) => new AgentError(ExitCode.verificationFailed, `${key}: ${message}`);
+
+/**
+ * Checks a snapshot that nothing is known of: the sha256 that `etcdctl snapshot save` put at its end, the database's
+ * structure, and whether etcdutl restores it. Throws verificationFailed when it is none, or damaged.
+ */
+export async function examine(
+  store: Store,
+  object: StoredObject,
+  encoding: Encoding,
+  options: ExamineOptions,
+): Promise<Examined> {
+  const { scratch } = options;
+  if (encoding.encryption) await checkIdentities(object.key, encoding.encryption.recipients, options.identities);
+  const directory = await mkdtemp(join(scratch, 'etcd-agent-')).catch((error) => {
+    throw new AgentError(ExitCode.usage, `--scratch: cannot write to ${scratch} (${codeOf(error)})`);
+  });
+  try {
+    const file = join(directory, 'snapshot.db');
+    const sums = await fetchPlain(store, object, encoding, file, options);
+    const damage = await databaseDamage(file, sums.content.sizeBytes - TRAILER, options.signal);
+    if (damage) throw failed(object.key, `its database is damaged: ${damage}`);
+    return {
+      ...sums,
+      ...(await tryRestore(object.key, file, join(directory, 'data'), sums.content.sizeBytes, options)),
+    };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function fetchPlain(
+  store: Store,
+  { key, size }: StoredObject,
+  { compression, encryption }: Encoding,
+  file: string,
+  { signal, onBytes, identities }: ExamineOptions,
+): Promise<Pick<Examined, 'content' | 'stored'>> {
+  const stored = createHash('sha256');
+  const whole = createHash('sha256');
+  const trailer = new TrailerCheck();
+  let storedBytes = 0;
+  let sizeBytes = 0;
+  const asStored = async function* () {
+    for await (const chunk of await store.get(key, { signal })) {
+      storedBytes += chunk.length;
+      stored.update(chunk);
+      onBytes?.(storedBytes);
+      yield chunk;
+    }
+  };
+  const plain = async function* () {
+    const compressed = encryption ? decrypt(identities, asStored(), false) : asStored();
+    for await (const chunk of decompress(compression, compressed)) {
+      sizeBytes += chunk.length;
+      whole.update(chunk);
+      trailer.add(chunk);
+      yield chunk;
+    }
+  };
+  await writeFile(file, plain(), key, signal);
+  if (storedBytes !== size) throw failed(key, `it changed while it was read: ${storedBytes} bytes, not ${size}`);
+  const { computed, found } = trailer.finish();
+  if (computed !== found) throw failed(key, whyNoTrailer(sizeBytes));
+  return {
+    content: { sizeBytes, sha256: whole.digest('hex'), trailerSha256: found },
+    stored: { sizeBytes: storedBytes, sha256: stored.digest('hex') },
+  };
+}
+
+function whyNoTrailer(sizeBytes: number): string {
+  if (sizeBytes > 0 && sizeBytes % SECTOR === 0) {
+    return 'it has no sha256 at its end: a copy of a member’s db file, or cut; only what `etcdctl snapshot save` wrote can be adopted';
+  }
+  return 'it does not end in the sha256 of its database: cut, damaged, or no snapshot of etcd';
+}
+
+async function writeFile(
+  file: string,
+  content: AsyncIterable<Uint8Array>,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    const handle = await open(file, 'wx', 0o600);
+    try {
+      await handle.writeFile(content);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof AgentError && error.exitCode === ExitCode.verificationFailed) throw failed(key, error.message);
+    if (error instanceof AgentError) throw error;
+    throw new AgentError(ExitCode.usage, `--scratch: cannot write ${file} (${codeOf(error) ?? error})`, {
+      cause: error,
+    });
+  }
+}
+
+async function tryRestore(
+  key: string,
+  file: string,
+  into: string,
+  sizeBytes: number,
+  { etcdutl, signal }: ExamineOptions,
+): Promise<Pick<Examined, 'revision' | 'storageVersion'>> {
+  const run = { signal, timeout: 60_000 + Math.ceil(sizeBytes / MIB) * 500 };
+  const status = await etcdutl.snapshotStatus(file, run);
+  if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${key}: ${status.why}`);
+  if (status.outcome === 'refused') throw failed(key, 'etcdutl finds no valid database in it');
+  const result = await etcdutl.run(['snapshot', 'restore', file, '--data-dir', into], run);
+  if (result.exitCode !== 0) throw failed(key, `etcdutl refused to restore it: ${reasonOf(result)}`);
+  return status.value;
+}
+
+/** Hashes all but the last 32 bytes, of a stream whose length nobody knows. */
+class TrailerCheck {
+  readonly #hash = createHash('sha256');
+  #tail: Buffer = Buffer.alloc(0);
+
+  add(chunk: Uint8Array): void {
+    const all = Buffer.concat([this.#tail, chunk.subarray(Math.max(0, chunk.length - TRAILER))]);
+    if (chunk.length >= TRAILER) {
+      this.#hash.update(this.#tail).update(chunk.subarray(0, chunk.length - TRAILER));
+      this.#tail = all.subarray(this.#tail.length);
+      return;
+    }
+    const over = Math.max(0, all.length - TRAILER);
+    this.#hash.update(all.subarray(0, over));
+    this.#tail = all.subarray(over);
+  }
+
+  finish(): { computed: string; found: string } {
+    return { computed: this.#hash.digest('hex'), found: this.#tail.toString('hex') };
+  }
+}

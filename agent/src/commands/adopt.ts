@@ -1,0 +1,117 @@
+import {
+  type AdoptContext,
+  describeForeign,
+  type Found,
+  findByKey,
+  findForeign,
+  isEncrypted,
+  writeAdopted,
+} from '../backup/adopt.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { AgentError, ExitCode, messageOf } from '../errors.ts';
+import { formatBytes } from '../progress.ts';
+import type { CommandResult } from '../result.ts';
+import { withTimeout } from '../run-limit.ts';
+import { table } from '../table.ts';
+import { adoptContext } from './adopt-key.ts';
+import { withStore } from './store-run.ts';
+
+interface Outcome {
+  readonly key: string;
+  readonly outcome: 'adopted' | 'would be adopted' | 'skipped' | 'failed';
+  readonly detail: string;
+  readonly id?: string;
+  readonly createdAt?: string;
+  readonly sizeBytes?: number;
+  readonly revision?: number;
+  readonly warning?: string;
+}
+
+/** Bytes whose time a trial restore takes however small the file is. */
+const EACH = 20 * 1024 * 1024;
+
+const PROOF = 'its own sha256 and a trial restore stand in for what a manifest would have said';
+
+export const run: Command = (context) => withTimeout(context, (signal, grow) => adopt({ ...context, signal }, grow));
+
+async function adopt(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
+  const { settings, signal, log } = context;
+  return withStore(context, async (opened) => {
+    const { cluster, store } = opened;
+    const adopting = await adoptContext(opened, context);
+    const outcomes: Outcome[] = [];
+    const found: Found[] = [];
+    if (settings.args.length === 0) found.push(...(await findForeign(adopting, { signal })));
+    for (const key of new Set(settings.args.map((each) => each.replace(/^\/+/, '')))) {
+      const one = await findByKey(key, adopting, { signal });
+      if (one) found.push(one);
+      else outcomes.push({ key, outcome: 'skipped', detail: 'it has a manifest already' });
+    }
+    grow(found.reduce((sum, { object }) => sum + 4 * object.size + EACH, 0));
+    for (const one of found) {
+      const outcome = await adoptOne(one, adopting, context);
+      if (outcome.outcome === 'failed') log.error(outcome.detail);
+      outcomes.push(outcome);
+    }
+    return describe(outcomes, { cluster, store: store.url, dryRun: settings.flag('dryRun') });
+  });
+}
+
+async function adoptOne(found: Found, adopting: AdoptContext, context: CommandContext): Promise<Outcome> {
+  const { settings, progress, signal, log } = context;
+  const { key, size } = found.object;
+  // Asked for by its name, it is an error.
+  if (isEncrypted(key) && adopting.identities.length === 0 && settings.args.length === 0) {
+    return { key, outcome: 'skipped', detail: 'it is encrypted; give --age-identity-file' };
+  }
+  progress.phase('adopt', key);
+  try {
+    const onBytes = (bytes: number) => progress.bytes(bytes, size);
+    const adopted = await describeForeign(found, { ...adopting, onBytes });
+    const { manifest, revision, warning } = adopted;
+    if (warning) log.warn(`${key}: ${warning}`);
+    const dryRun = settings.flag('dryRun');
+    if (!dryRun) await writeAdopted(found, adopted, adopting);
+    return {
+      key,
+      outcome: dryRun ? 'would be adopted' : 'adopted',
+      detail: PROOF,
+      id: manifest.id,
+      createdAt: manifest.createdAt,
+      sizeBytes: manifest.content.sizeBytes,
+      revision,
+      warning,
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
+    return { key, outcome: 'failed', detail: messageOf(error) };
+  }
+}
+
+function describe(
+  outcomes: readonly Outcome[],
+  common: { cluster: string; store: string; dryRun: boolean },
+): CommandResult {
+  const count = (what: RegExp) => outcomes.filter(({ outcome }) => what.test(outcome)).length;
+  const counts = { adopted: count(/adopted$/), skipped: count(/^skipped$/), failed: count(/^failed$/) };
+  const rows = outcomes.map(({ key, id, createdAt, sizeBytes, outcome, warning, detail }) => [
+    key,
+    outcome,
+    id ?? '',
+    createdAt ?? '',
+    sizeBytes === undefined ? '' : formatBytes(sizeBytes),
+    warning ?? (id ? '' : detail),
+  ]);
+  return {
+    exitCode: counts.failed > 0 ? ExitCode.verificationFailed : ExitCode.done,
+    text:
+      outcomes.length === 0
+        ? `nothing to adopt in ${common.store}`
+        : [
+            table(['KEY', 'OUTCOME', 'ID', 'TIME', 'SIZE', 'NOTE'], rows),
+            ...(counts.adopted > 0 ? [`${PROOF}`] : []),
+          ].join('\n'),
+    data: { ...common, ...counts, snapshots: outcomes },
+  };
+}

@@ -1,0 +1,63 @@
+import { checkClusterName } from '../backup/snapshot-id.ts';
+import { checkEtcd } from '../check/check-etcd.ts';
+import { checkStore } from '../check/check-store.ts';
+import { checkEncryption, checkEtcdutl } from '../check/check-tools.ts';
+import { type Finding, finding, warning } from '../check/finding.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { Etcdutl } from '../etcd/etcdutl.ts';
+import type { CommandResult } from '../result.ts';
+import { withTimeout } from '../run-limit.ts';
+import { openStore } from '../store/open.ts';
+import type { StoreSpec } from '../store/spec.ts';
+import { table } from '../table.ts';
+
+export const run: Command = (context) => withTimeout(context, (signal) => check({ ...context, signal }));
+
+async function check(context: CommandContext): Promise<CommandResult> {
+  const { settings, signal, progress } = context;
+  const cluster = checkClusterName(settings.text('cluster'));
+  const stores = settings.stores();
+  progress.phase('check-etcd', 'asking the members');
+  const findings = await etcdFindings(context);
+  for (const spec of stores) {
+    progress.phase('check-store', 'trying the store');
+    findings.push(...(await storeFindings(spec, cluster, signal)));
+  }
+  progress.phase('check-tools', 'looking for keys and tools');
+  findings.push(...(await checkEncryption(settings, signal)));
+  findings.push(await checkEtcdutl(new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'), signal));
+  return describe(findings, cluster);
+}
+
+async function etcdFindings({ settings, signal, log }: CommandContext): Promise<Finding[]> {
+  if (settings.list('endpoints').length === 0) return [warning('etcd', 'not looked at: no --endpoints are given')];
+  return finding('etcd', signal, async () => checkEtcd(await settings.access(), log, signal));
+}
+
+async function storeFindings(spec: StoreSpec, cluster: string, signal: AbortSignal): Promise<Finding[]> {
+  return finding('store', signal, async () => {
+    const store = await openStore(spec);
+    try {
+      return await checkStore(store, cluster, signal);
+    } finally {
+      store.close();
+    }
+  });
+}
+
+function describe(findings: readonly Finding[], cluster: string): CommandResult {
+  const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
+  const counts = { ok: count('ok'), warnings: count('warning'), failed: count('failed') };
+  return {
+    exitCode: findings.find(({ exitCode }) => exitCode)?.exitCode ?? 0,
+    text: [
+      table(
+        ['', 'CHECK', 'FOUND'],
+        findings.map(({ check, outcome, detail }) => [outcome, check, detail]),
+      ),
+      `failed: ${counts.failed}, warnings: ${counts.warnings}`,
+    ].join('\n'),
+    // `ok` is the result's own.
+    data: { cluster, warnings: counts.warnings, failed: counts.failed, findings },
+  };
+}

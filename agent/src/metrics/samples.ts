@@ -1,0 +1,81 @@
+import { type Entry, isVerified } from '../backup/catalog.ts';
+
+/** Every metric, all of them gauges: a run is over when it is read. */
+export const families = {
+  etcd_backup_last_run_timestamp_seconds: 'When the last run of the command ended.',
+  etcd_backup_last_run_exit_code: 'Exit code of the last run of the command; 0 is success.',
+  etcd_backup_last_run_duration_seconds: 'How long the last run of the command took.',
+  etcd_backup_last_run_phase_duration_seconds: 'How long each phase of the last run took.',
+  etcd_backup_last_run_copied_snapshots: 'Snapshots that the last run copied to the store.',
+  etcd_backup_last_run_deleted_snapshots: 'Snapshots that retention deleted in the last run.',
+  etcd_backup_last_run_deferred_snapshots: 'Snapshots that retention left for the next run.',
+  etcd_backup_last_run_failed_snapshots: 'Snapshots that the last run found damaged or could not copy.',
+  etcd_backup_last_verified_timestamp_seconds: 'When the newest verified snapshot was taken; 0 when there is none.',
+  etcd_backup_last_snapshot_size_bytes: 'Size of the newest verified snapshot, database and checksum.',
+  etcd_backup_last_snapshot_stored_bytes: 'What the newest verified snapshot takes in the store.',
+  etcd_backup_snapshots: 'Snapshots in the store, verified or not.',
+  etcd_backup_database_size_bytes: 'Size of the database when it was last backed up, free pages included.',
+  etcd_backup_database_in_use_bytes: 'Of that, what is in use.',
+} as const;
+
+export interface Sample {
+  readonly name: keyof typeof families;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export const gauge = (name: Sample['name'], labels: Sample['labels'], value: number): Sample => ({
+  name,
+  labels,
+  value,
+});
+
+export const seconds = (time: string): number => Date.parse(time) / 1000;
+
+/** What is known of one store once its snapshots have been read. */
+export function storeSamples(cluster: string, store: string, entries: readonly Entry[], now?: Date): Sample[] {
+  const labels = { cluster, store };
+  const manifest = newestVerified(entries, cluster, now)?.manifest;
+  return [
+    gauge('etcd_backup_snapshots', labels, entries.length),
+    gauge('etcd_backup_last_verified_timestamp_seconds', labels, manifest ? seconds(manifest.createdAt) : 0),
+    ...(manifest ? sizeSamples(labels, manifest) : []),
+  ];
+}
+
+export function sizeSamples(
+  labels: Sample['labels'],
+  { content, object }: { content: { sizeBytes: number }; object: { sizeBytes: number } },
+): Sample[] {
+  return [
+    gauge('etcd_backup_last_snapshot_size_bytes', labels, content.sizeBytes),
+    gauge('etcd_backup_last_snapshot_stored_bytes', labels, object.sizeBytes),
+  ];
+}
+
+export function retentionSamples(
+  command: string,
+  { cluster, store }: { cluster: string; store: string },
+  { deleted, deferred }: { deleted: readonly string[]; deferred: number },
+): Sample[] {
+  const labels = { command, cluster, store };
+  return [
+    gauge('etcd_backup_last_run_deleted_snapshots', labels, deleted.length),
+    gauge('etcd_backup_last_run_deferred_snapshots', labels, deferred),
+  ];
+}
+
+// Snapshots of the near future are those of clocks that are a little off.
+const TOLERANCE = 5 * 60_000;
+
+/** Whether a snapshot is dated later than now, by more than clocks may differ. */
+export function inFuture({ manifest }: Pick<Entry, 'manifest'>, now = new Date()): boolean {
+  return manifest !== undefined && Date.parse(manifest.createdAt) > now.getTime() + TOLERANCE;
+}
+
+/** The newest verified snapshot of this cluster; what is dated in the future says nothing about how old the newest is. */
+export function newestVerified(entries: readonly Entry[], cluster: string, now = new Date()): Entry | undefined {
+  return entries.find(
+    (entry) => isVerified(entry) && entry.manifest?.cluster.name === cluster && !inFuture(entry, now),
+  );
+}

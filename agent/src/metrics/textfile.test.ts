@@ -1,0 +1,58 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gauge } from './samples.ts';
+import { writeMetrics } from './textfile.ts';
+
+let directory: string;
+let file: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'metrics-'));
+  file = join(directory, 'etcd.prom');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const backup = { command: 'backup', cluster: 'orders' };
+const store = { cluster: 'orders', store: 'file:///x' };
+const lines = async () => (await readFile(file, 'utf8')).split('\n').filter((line) => line && !line.startsWith('#'));
+
+test('is what Prometheus reads: help, type and escaped labels, and nothing lies beside it', async () => {
+  const labels = { cluster: 'orders', store: 'a"b\\c\nd' };
+  await writeMetrics(file, [gauge('etcd_backup_last_verified_timestamp_seconds', labels, 1795228687.5)], backup);
+  expect(await readFile(file, 'utf8')).toBe(
+    [
+      '# HELP etcd_backup_last_verified_timestamp_seconds When the newest verified snapshot was taken; 0 when there is none.',
+      '# TYPE etcd_backup_last_verified_timestamp_seconds gauge',
+      'etcd_backup_last_verified_timestamp_seconds{cluster="orders",store="a\\"b\\\\c\\nd"} 1795228687.5',
+      '',
+    ].join('\n'),
+  );
+  expect(await readdir(directory)).toEqual(['etcd.prom']);
+});
+
+test('a run that failed early keeps when the last verified snapshot was taken, and only that of the run before', async () => {
+  const phase = gauge('etcd_backup_last_run_phase_duration_seconds', { ...backup, phase: 'stream' }, 3);
+  await writeMetrics(file, [gauge('etcd_backup_last_verified_timestamp_seconds', store, 100), phase], backup);
+  await writeMetrics(file, [gauge('etcd_backup_last_run_exit_code', backup, 10)], backup);
+  expect(await lines()).toEqual([
+    'etcd_backup_last_run_exit_code{command="backup",cluster="orders"} 10',
+    'etcd_backup_last_verified_timestamp_seconds{cluster="orders",store="file:///x"} 100',
+  ]);
+});
+
+test('several commands and clusters share a file', async () => {
+  const other = { command: 'backup', cluster: 'orders2' };
+  const verify = { command: 'verify', cluster: 'orders' };
+  for (const run of [backup, other, verify])
+    await writeMetrics(file, [gauge('etcd_backup_last_run_exit_code', run, 0)], run);
+  await writeMetrics(file, [gauge('etcd_backup_last_run_exit_code', backup, 20)], backup);
+  expect(await lines()).toEqual([
+    'etcd_backup_last_run_exit_code{command="backup",cluster="orders"} 20',
+    'etcd_backup_last_run_exit_code{command="backup",cluster="orders2"} 0',
+    'etcd_backup_last_run_exit_code{command="verify",cluster="orders"} 0',
+  ]);
+});
+
+test('where it cannot be written, it says so', async () => {
+  await expect(writeMetrics(join(directory, 'no', 'such.prom'), [], backup)).rejects.toThrow(/ENOENT/);
+});

@@ -1,0 +1,21 @@
+import { CommandPlace } from '../faults/command-place.ts';
+import { Sshd } from '../harness/sshd.ts';
+import { storeMatrix } from './store-matrix.ts';
+
+storeMatrix<CommandPlace>(
+  {
+    name: 'a command (sh scripts that use ssh)',
+    async start() {
+      const server = await Sshd.start();
+      return {
+        make: () => CommandPlace.make(server),
+        network: {
+          endpointOf: () => server.endpoint,
+          through: (place, endpoint) => place.through(Number(new URL(endpoint).port)),
+        },
+        [Symbol.asyncDispose]: () => server.stop(),
+      };
+    },
+  },
+  2,
+);

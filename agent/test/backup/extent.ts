@@ -1,0 +1,14 @@
+import { availableMinors, type Minor, missingMinors } from '../harness/etcd-binaries.ts';
+
+const smoke = process.env.SMOKE === '1';
+
+/** Every etcd at hand; in a smoke run only one, each store another. */
+export function minorsFor(turn: number): readonly Minor[] {
+  const minors = availableMinors();
+  for (const minor of missingMinors()) console.warn(`etcd ${minor} is not at hand: untested`);
+  return smoke ? [minors[turn % minors.length]!] : minors;
+}
+
+/** All of them; in a smoke run every third, another third for each store. */
+export const sample = <T>(items: readonly T[], turn: number): readonly T[] =>
+  smoke ? items.filter((_, index) => index % 3 === turn % 3) : items;

@@ -1,0 +1,39 @@
+import { backup, command, run, succeed } from '../faults/commands.ts';
+import { DirectoryPlace } from '../faults/directory-place.ts';
+import { EtcdCluster } from '../harness/etcd-cluster.ts';
+
+let etcd: EtcdCluster;
+let place: DirectoryPlace;
+beforeAll(async () => {
+  [etcd, place] = await Promise.all([EtcdCluster.start(), DirectoryPlace.make()]);
+  await succeed(backup(etcd, place.store));
+});
+afterAll(async () => {
+  await place?.[Symbol.asyncDispose]();
+  await etcd?.stop();
+});
+
+describe.each([
+  ['a day behind', -86_400_000, 'ahead of'],
+  ['a day ahead', 86_400_000, 'behind'],
+])('our clock is %s', (_, shift, theirs) => {
+  const env = {
+    NODE_OPTIONS: `--import ${import.meta.resolve('../faults/shifted-clock.ts')}`,
+    CLOCK_SHIFT: String(shift),
+  };
+
+  test('status counts by the store’s clock, and says so', async () => {
+    const { stores } = await succeed(command('status', place.store, '--max-age', '6h'), { env });
+    expect(stores).toMatchObject([
+      { ok: true, detail: expect.stringMatching(`; the store's clock is .* ${theirs} ours$`) },
+    ]);
+  });
+
+  test('check fails, as retention would delete nothing', async () => {
+    const { code, result } = await run(command('check', place.store), { env });
+    expect(code).toBe(40);
+    expect(result.findings.filter(({ outcome }: { outcome: string }) => outcome === 'failed')).toMatchObject([
+      { check: 'clock', detail: expect.stringMatching(`${theirs} ours: retention would delete nothing`) },
+    ]);
+  });
+});

@@ -1,0 +1,35 @@
+import { pino } from 'pino';
+import type { Command } from '../src/command.ts';
+import { AgentError } from '../src/errors.ts';
+import { buildProgram, type Invocation } from '../src/program.ts';
+import type { CommandResult } from '../src/result.ts';
+import { Settings } from '../src/settings.ts';
+
+export interface Ran extends CommandResult {
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it as they please
+  readonly data: any;
+  /** What was logged as a warning or worse. */
+  readonly log: string[];
+}
+
+/** Runs a command of the agent in this process: what a started one would give back, without the start. */
+export async function runHere(...args: string[]): Promise<Ran> {
+  const log: string[] = [];
+  const lines = pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) });
+  let result: CommandResult | undefined;
+  await buildProgram(async (invocation) => {
+    result = await execute(invocation, lines).catch((error) => {
+      if (!(error instanceof AgentError)) throw error;
+      return { exitCode: error.exitCode, text: error.message, data: { error: error.message } };
+    });
+  }).parseAsync(args, { from: 'user' });
+  if (!result) throw new Error(`${args[0]} gave no result`);
+  return { ...result, data: JSON.parse(JSON.stringify(result.data)), log };
+}
+
+async function execute(invocation: Invocation, log: pino.Logger): Promise<CommandResult> {
+  const settings = await Settings.load(invocation);
+  const { run }: { run: Command } = await import(`../src/commands/${invocation.command.replaceAll(' ', '-')}.ts`);
+  const progress = { phase() {}, bytes() {}, end() {} };
+  return run({ settings, log, progress, signal: new AbortController().signal });
+}
