@@ -39,7 +39,7 @@ try {
       { what: 'wall ÷ s3cmd', value: medianRatio(costs, 'ours', 's3cmd', 'wall'), limit: 0.5 },
       { what: 'CPU ÷ s3cmd', value: medianRatio(costs, 'ours', 's3cmd', 'cpu'), limit: 0.4 },
       { what: 'own memory in MiB', value: Math.max(...ours.map(({ memory }) => memory)), limit: 100 },
-      { what: 'MiB written to disk', value: Math.max(...ours.map(({ disk }) => disk)), limit: 0 },
+      { what: 'MiB written to disk', value: Math.max(...ours.map(({ disk }) => disk)), limit: 1 },
     ]);
   }
 } finally {

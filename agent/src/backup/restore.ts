@@ -25,7 +25,7 @@ export async function fetchSnapshot(
   try {
     await mkdir(dirname(resolve(file)), { recursive: true });
     await rm(partial, { force: true });
-    await writeContent(store, manifest, partial, options);
+    await writeContent(store, manifest, partial, { ...options, durable: true });
     await rename(partial, file);
     await syncDirectory(dirname(resolve(file)));
   } catch (error) {
@@ -112,7 +112,8 @@ async function runRestore(
   const { bumpRevision } = request;
   const result = await etcdutl.run(
     [
-      ...['snapshot', 'restore', file, '--data-dir', into, '--name', request.name],
+      // The trailer has just been compared while the file was written.
+      ...['snapshot', 'restore', file, '--skip-hash-check', '--data-dir', into, '--name', request.name],
       ...['--initial-cluster', request.initialCluster],
       ...['--initial-advertise-peer-urls', request.initialAdvertisePeerUrls],
       ...['--initial-cluster-token', request.initialClusterToken],

@@ -1,4 +1,4 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { databaseDamage } from '../etcd/database-check.ts';
@@ -94,18 +94,19 @@ async function checkDatabase(
   return { level: 'open', detail: `${opens}, and HashKV is the cluster's` };
 }
 
+/** Writes the verified content to a new file; `durable` also to the disk, which a scratch file need not be. */
 export async function writeContent(
   store: Store,
   manifest: Manifest,
   file: string,
-  options: ReadOptions,
+  options: ReadOptions & { readonly durable?: boolean },
 ): Promise<void> {
   try {
     // Opened before and closed after: whoever removes the file next must not overtake an open still under way.
     const handle = await open(file, 'wx', 0o600);
     try {
-      await handle.writeFile(readContent(store, manifest, options));
-      await handle.sync();
+      await writeAll(handle, readContent(store, manifest, options));
+      if (options.durable) await handle.sync();
     } finally {
       await handle.close();
     }
@@ -120,4 +121,20 @@ export async function writeContent(
     }
     throw new AgentError(ExitCode.usage, `cannot write ${file} (${code ?? error})`, { cause: error });
   }
+}
+
+/** The next chunk is made while one is written. */
+async function writeAll(file: FileHandle, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  let writing: Promise<unknown> = Promise.resolve();
+  try {
+    for await (const chunk of chunks) {
+      await writing;
+      writing = file.writeFile(chunk);
+      // It is awaited with the next chunk; until then it is nobody's.
+      writing.catch(() => {});
+    }
+  } finally {
+    await Promise.allSettled([writing]);
+  }
+  await writing;
 }

@@ -8,7 +8,7 @@ storeMatrix<CommandPlace>(
     async start() {
       const server = await Sshd.start();
       return {
-        make: () => CommandPlace.make(server),
+        make: () => CommandPlace.on(server),
         network: {
           endpointOf: () => server.endpoint,
           through: (place, endpoint) => place.through(Number(new URL(endpoint).port)),

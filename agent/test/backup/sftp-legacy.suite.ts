@@ -8,7 +8,7 @@ storeMatrix<SftpPlace>(
     async start() {
       const server = await Sshd.start(legacySshd);
       return {
-        make: () => SftpPlace.make(server, { legacyAlgorithms: true }),
+        make: () => SftpPlace.on(server, { legacyAlgorithms: true }),
         network: { endpointOf: () => server.endpoint, through: (place, endpoint) => place.through(endpoint) },
         [Symbol.asyncDispose]: () => server.stop(),
       };

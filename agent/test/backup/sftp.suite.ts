@@ -8,7 +8,7 @@ storeMatrix<SftpPlace>(
     async start() {
       const server = await Sshd.start();
       return {
-        make: () => SftpPlace.make(server),
+        make: () => SftpPlace.on(server),
         network: { endpointOf: () => server.endpoint, through: (place, endpoint) => place.through(endpoint) },
         [Symbol.asyncDispose]: () => server.stop(),
       };

@@ -7,12 +7,16 @@ import type { Place } from './place.ts';
 export class DirectoryPlace implements Place, AsyncDisposable {
   readonly path: string;
 
-  private constructor(path: string) {
+  protected constructor(path: string) {
     this.path = path;
   }
 
   static async make(): Promise<DirectoryPlace> {
-    return new DirectoryPlace(await mkdtemp(join(tmpdir(), 'faults-')));
+    return new DirectoryPlace(await DirectoryPlace.newPath());
+  }
+
+  protected static newPath(): Promise<string> {
+    return mkdtemp(join(tmpdir(), 'faults-'));
   }
 
   get store(): string {
