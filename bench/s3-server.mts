@@ -33,7 +33,15 @@ export async function startS3(name: Options['server']): Promise<S3Server> {
     ...[`--region=${region}`, `--access_key=${accessKeyId}`, `--secret_key=${secretAccessKey}`],
   ];
   const rclone = [
-    ...['rclone', '--config=', '--s3-provider=Other', `--s3-endpoint=${endpoint}`, `--s3-region=${region}`],
+    // versitygw does not answer Expect: 100-continue, and rclone would wait a second for it with each part.
+    ...[
+      'rclone',
+      '--config=',
+      '--expect-continue-timeout=0',
+      '--s3-provider=Other',
+      `--s3-endpoint=${endpoint}`,
+      `--s3-region=${region}`,
+    ],
     ...['--s3-no-check-bucket', `--s3-access-key-id=${accessKeyId}`, `--s3-secret-access-key=${secretAccessKey}`],
   ];
   const run = (...args: string[]) => execFileSync('s3cmd', [...s3cmd.slice(1), ...args], { stdio: 'ignore' });
