@@ -59,6 +59,8 @@ export class S3Stub implements AsyncDisposable {
   pageSize = 1000;
   /** Answers instead of the bucket. */
   intercept: (request: StubRequest, operation: string) => StubAnswer | 'hang' | undefined = () => undefined;
+  /** Milliseconds before it answers. */
+  delay: (operation: string) => number = () => 0;
   readonly #server: Server;
 
   private constructor(tls?: { cert: Buffer; key: Buffer }) {
@@ -108,6 +110,7 @@ export class S3Stub implements AsyncDisposable {
     const operation = operationOf(request);
     this.log.push(`${operation} ${request.key}`.trim());
     const answer = this.intercept(request, operation) ?? this.#strict(url, request) ?? this.#answer(operation, request);
+    await new Promise((resolve) => setTimeout(resolve, this.delay(operation)));
     if (answer !== 'hang') await this.#send(request, answer, response);
   }
 

@@ -27,6 +27,9 @@ const defaults: S3Tuning = { minPartSize: 5 * 1024 * 1024, maxParts: 10_000, idl
 
 const CONNECTION_TIMEOUT = 10_000;
 
+/** How many idle time-outs a server may be silent while it puts the parts together: AWS names several minutes. */
+const ASSEMBLING = 10;
+
 type Request<T> = (client: S3Client, options: { abortSignal?: AbortSignal }) => Promise<T>;
 
 /** The SDK's client for one bucket: sends requests, with fresh credentials once when they are refused, and explains errors. */
@@ -43,6 +46,7 @@ export class S3Connection {
   readonly #client: S3Client;
   /** Reads whole objects: here an idle socket may only mean that what we read is not yet consumed. */
   #reader: S3Client | undefined;
+  #assembler: S3Client | undefined;
 
   /** `secrets` are never printed, besides the credentials. */
   static async open(
@@ -78,9 +82,16 @@ export class S3Connection {
     return this.#send(this.#reader, operation, signal, request);
   }
 
+  /** For what a server may work on for minutes before it says a word. */
+  assemble<T>(operation: string, signal: AbortSignal | undefined, request: Request<T>): Promise<T> {
+    this.#assembler ??= this.#connect({ socketTimeout: ASSEMBLING * this.tuning.idleTimeout });
+    return this.#send(this.#assembler, operation, signal, request);
+  }
+
   close(): void {
     this.#client.destroy();
     this.#reader?.destroy();
+    this.#assembler?.destroy();
   }
 
   async #send<T>(

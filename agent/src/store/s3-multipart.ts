@@ -108,7 +108,7 @@ export class S3Upload {
   async #complete(signal: AbortSignal): Promise<PutResult> {
     const whole = { UploadId: this.#id, MultipartUpload: { Parts: this.#parts } };
     const input = { ...this.#target, ...whole, ...this.#encryption.content };
-    const { ETag } = await this.#s3.send(`CompleteMultipartUpload ${this.#target.Key}`, signal, (client, options) =>
+    const { ETag } = await this.#s3.assemble(`CompleteMultipartUpload ${this.#target.Key}`, signal, (client, options) =>
       client.send(new CompleteMultipartUploadCommand(input), options),
     );
     return { etag: plain(ETag), parts: this.#parts.length };

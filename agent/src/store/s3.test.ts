@@ -219,6 +219,14 @@ describe('reading', () => {
   });
 });
 
+test('a server may take long to put the parts together', async () => {
+  const store = await open({}, { ...quick, idleTimeout: 200 });
+  stub.delay = (operation) => (operation === 'CompleteMultipartUpload' ? 800 : 0);
+  await store.put('x', once(Buffer.alloc(3 * MIB)));
+  expect(count('CompleteMultipartUpload')).toBe(1);
+  expect(await read(store, 'x')).toHaveLength(3 * MIB);
+});
+
 describe('a server that never answers', () => {
   test.each(['PutObject', 'GetObject', 'ListObjectsV2'])('%s is unreachable in the end', async (operation) => {
     const store = await open({}, { ...quick, idleTimeout: 200 });
