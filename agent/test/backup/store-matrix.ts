@@ -90,7 +90,7 @@ export function storeMatrix<P extends KindPlace>(kind: StoreKind<P>, turn: numbe
     );
     test('there and back, by every compression, with age and without', () =>
       forEach(
-        lives,
+        sample(lives, turn),
         ({ name }) => name,
         async ({ compression, age, name }) => {
           await using place = await server.make();
