@@ -249,6 +249,14 @@ test('names of the caller’s own: the second run in the same second gets anothe
   expect((await allAreWhole(store)).sort()).toEqual(ids.slice(1));
 });
 
+test('the time allowed grows with the database before its members are compared, which takes long when it is large', async () => {
+  const seen: string[] = [];
+  const progress = { ...silent.progress, phase: (name: string) => void seen.push(name) };
+  await takeBackup(request([open()]), { ...silent, progress, onSize: (bytes) => void seen.push(`size ${bytes > 0}`) });
+  expect(seen.indexOf('size true')).toBeGreaterThan(seen.indexOf('connect'));
+  expect(seen.indexOf('size true')).toBeLessThan(seen.indexOf('compare'));
+});
+
 test('a survivor is taken without asking for a quorum, and the manifest says so', async () => {
   const { manifest } = await take([open()], {
     survivor: etcd.endpoints[0],

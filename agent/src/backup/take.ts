@@ -116,6 +116,8 @@ export async function takeBackup(request: BackupRequest, context: RunContext): P
 
   context.progress.phase('connect', 'asking the members');
   using observed = request.survivor ? undefined : await observeCluster(request.access, context.log, context.signal);
+  // Before the members are compared: HashKV reads all of a database.
+  if (observed) context.onSize?.(Math.max(...observed.members.map(({ status }) => status.dbSize)));
   const source = observed
     ? await pickSource(observed, context)
     : await survivorSource(request.survivor ?? '', request.access, context);
