@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError } from 'commander';
 import type { Command } from './command.ts';
 import { AgentError, ExitCode, messageOf } from './errors.ts';
@@ -71,10 +72,13 @@ async function execute(invocation: Invocation): Promise<void> {
     );
   }
   const asJson = resultJson(invocation.command, result);
+  const terminationLog = process.env.ETCD_AGENT_TERMINATION_LOG;
+  writeTerminationMessage(asJson, terminationLog);
+  // A pod's log is made of two pipes: what went to stderr is read by now, so that the result is its last line.
+  if (terminationLog) await sleep(100);
   if (json) process.stdout.write(`${asJson}\n`);
   else if (result.data.error) process.stderr.write(`etcd-agent: ${result.text}\n`);
   else process.stdout.write(`${result.text}\n`);
-  writeTerminationMessage(asJson, process.env.ETCD_AGENT_TERMINATION_LOG);
   process.exitCode = result.exitCode;
 }
 

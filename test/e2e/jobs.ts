@@ -63,7 +63,7 @@ export async function runAgent(namespace: Namespace, cronJob: string, job: strin
   await namespace.apply([agentJob(job, spec.jobTemplate.spec.template.spec, run)]);
   const { succeeded, pods } = await outcomeOf(namespace, job);
   if (!succeeded) throw new Error(`${run.args.join(' ')}: ${JSON.stringify(pods)}`);
-  return JSON.parse(await lastLogLine(namespace, pods[0]!.name));
+  return JSON.parse(pods[0]!.terminationMessage);
 }
 
 function agentJob(name: string, pod: Manifest, { store, args, volumes = [], volumeMounts = [] }: AgentRun): Manifest {
