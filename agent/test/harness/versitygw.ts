@@ -13,6 +13,8 @@ export interface VersitygwOptions {
   readonly buckets?: readonly string[];
   /** Lets buckets have versioning and object lock; each still has to be told. Default false. */
   readonly versioning?: boolean;
+  /** Keeps what it knows of objects in files: in ext4's extended attributes there is room for some 500 parts. */
+  readonly sidecar?: boolean;
 }
 
 /** A real S3 server over a temporary directory: a bucket is a directory in it, an object a file. */
@@ -34,12 +36,12 @@ export class Versitygw implements S3Server {
     this.endpoint = `http://127.0.0.1:${port}`;
   }
 
-  static async start({ buckets = [], versioning = false }: VersitygwOptions = {}): Promise<Versitygw> {
+  static async start({ buckets = [], ...options }: VersitygwOptions = {}): Promise<Versitygw> {
     if (!existsSync(program)) throw new Error('no versitygw at hand; run `npm run servers`');
     const [port] = await freePorts(1);
     const server = new Versitygw(await mkdtemp(join(tmpdir(), 'versitygw-')), port!);
     try {
-      await server.#launch(versioning);
+      await server.#launch(options);
       for (const bucket of buckets) await mkdir(join(server.directory, bucket));
       return server;
     } catch (error) {
@@ -48,15 +50,16 @@ export class Versitygw implements S3Server {
     }
   }
 
-  async #launch(versioning: boolean): Promise<void> {
-    const versions = join(this.#root, 'versions');
-    for (const path of [this.directory, this.credentialsDirectory, versions]) await mkdir(path);
+  async #launch({ versioning = false, sidecar = false }: VersitygwOptions): Promise<void> {
+    const [versions, attributes] = [join(this.#root, 'versions'), join(this.#root, 'attributes')];
+    for (const path of [this.directory, this.credentialsDirectory, versions, attributes]) await mkdir(path);
     await writeFile(join(this.credentialsDirectory, 'AWS_ACCESS_KEY_ID'), this.accessKeyId);
     await writeFile(join(this.credentialsDirectory, 'AWS_SECRET_ACCESS_KEY'), this.secretAccessKey);
     const args = [
       ...['--access', this.accessKeyId, '--secret', this.secretAccessKey, '--region', this.region],
       ...['--port', new URL(this.endpoint).host, '--health', '/health', '--keep-alive', '--quiet', 'posix'],
       ...(versioning ? ['--versioning-dir', versions] : []),
+      ...(sidecar ? ['--sidecar', attributes] : []),
       this.directory,
     ];
     this.#process = await ServerProcess.spawn('versitygw', program, args, join(this.#root, 'log'));

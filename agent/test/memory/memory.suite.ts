@@ -33,7 +33,7 @@ beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'etcd-agent-memory-'));
   const needed = 8 * sizes.at(-1)! * MIB;
   if ((await room()) < needed) throw new Error(`test:memory needs ${needed / MIB} MiB of disk in ${tmpdir()}`);
-  server = await Versitygw.start();
+  server = await Versitygw.start({ sidecar: true });
   etcd = await EtcdCluster.start({ dataRoot: scratch, extraArgs: ['--quota-backend-bytes=8589934592'] });
   const identity = await generateIdentity();
   recipient = await identityToRecipient(identity);
