@@ -46,10 +46,15 @@ export async function checkIdentities(
   if (identities.length === 0) {
     throw mistake(`${what} is encrypted; give a file with its age identity${oneOf(recipients)}`);
   }
+  if ((await anyAmong(identities, recipients)) || recipients.length === 0) return;
+  throw mistake(`${what} was encrypted for other identities; give the one${oneOf(recipients)}`);
+}
+
+/** Whether one of the identities decrypts what is encrypted for the recipients. */
+export async function anyAmong(identities: readonly string[], recipients: readonly string[]): Promise<boolean> {
   const { identityToRecipient } = await import('age-encryption');
   const own = await Promise.all(identities.map((identity) => identityToRecipient(identity)));
-  if (recipients.length === 0 || own.some((recipient) => recipients.includes(recipient))) return;
-  throw mistake(`${what} was encrypted for other identities; give the one${oneOf(recipients)}`);
+  return own.some((recipient) => recipients.includes(recipient));
 }
 
 const mistake = (message: string) => new AgentError(ExitCode.usage, `--age-identity-file: ${message}`);

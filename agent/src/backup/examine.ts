@@ -70,7 +70,6 @@ async function fetchPlain(
   { signal, onBytes, identities }: ExamineOptions,
 ): Promise<Pick<Examined, 'content' | 'stored'>> {
   const stored = createHash('sha256');
-  const whole = createHash('sha256');
   const trailer = new TrailerCheck();
   let storedBytes = 0;
   let sizeBytes = 0;
@@ -86,17 +85,16 @@ async function fetchPlain(
     const compressed = encryption ? decrypt(identities, asStored(), false) : asStored();
     for await (const chunk of decompress(compression, compressed)) {
       sizeBytes += chunk.length;
-      whole.update(chunk);
       trailer.add(chunk);
       yield chunk;
     }
   };
   await writeFile(file, plain(), key, signal);
   if (storedBytes !== size) throw failed(key, `it changed while it was read: ${storedBytes} bytes, not ${size}`);
-  const { computed, found } = trailer.finish();
+  const { computed, found, whole } = trailer.finish();
   if (computed !== found) throw failed(key, whyNoTrailer(sizeBytes));
   return {
-    content: { sizeBytes, sha256: whole.digest('hex'), trailerSha256: found },
+    content: { sizeBytes, sha256: whole, trailerSha256: found },
     stored: { sizeBytes: storedBytes, sha256: stored.digest('hex') },
   };
 }
@@ -164,7 +162,8 @@ class TrailerCheck {
     this.#tail = all.subarray(over);
   }
 
-  finish(): { computed: string; found: string } {
-    return { computed: this.#hash.digest('hex'), found: this.#tail.toString('hex') };
+  finish(): { computed: string; found: string; whole: string } {
+    const whole = this.#hash.copy().update(this.#tail).digest('hex');
+    return { computed: this.#hash.digest('hex'), found: this.#tail.toString('hex'), whole };
   }
 }

@@ -1,3 +1,4 @@
+import { anyAmong } from '../backup/encryption.ts';
 import { messageOf } from '../errors.ts';
 import type { Etcdutl } from '../etcd/etcdutl.ts';
 import type { Settings } from '../settings.ts';
@@ -11,9 +12,7 @@ export function checkEncryption(settings: Settings, signal: AbortSignal): Promis
       return ok('encryption', 'none: snapshots are stored as they are');
     const findings = [ok('encryption', `age: recipients: ${recipients.length}, identities: ${identities.length}`)];
     if (recipients.length === 0 || identities.length === 0) return findings;
-    const { identityToRecipient } = await import('age-encryption');
-    const own = await Promise.all(identities.map((identity) => identityToRecipient(identity)));
-    if (own.some((recipient) => recipients.includes(recipient))) return findings;
+    if (await anyAmong(identities, recipients)) return findings;
     return [
       ...findings,
       warning('encryption', 'none of the identities is one of the recipients: they decrypt nothing new'),

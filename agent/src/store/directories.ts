@@ -40,7 +40,7 @@ export async function removeEmptyDirectories(directory: string, root: string): P
   }
 }
 
-interface FoundFile {
+export interface FoundFile {
   /** Relative to the root. */
   readonly name: string;
   readonly size: number;
@@ -48,7 +48,7 @@ interface FoundFile {
 }
 
 /** What the file system itself puts into a volume's root, and often only root may read. */
-const FOREIGN = new Set(['lost+found', '.snapshot']);
+export const FOREIGN = new Set(['lost+found', '.snapshot']);
 
 const GONE = new Set(['ENOENT', 'ENOTDIR']);
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,6 +9,7 @@ import { errnoOf } from './errno.ts';
 import { filesystemFault } from './filesystem-errors.ts';
 import { garbageCounter } from './garbage.ts';
 import { checkKey, checkPrefix } from './keys.ts';
+import { OUR_PART, PART, partName } from './part-name.ts';
 import type { FilesystemSpec } from './spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
 
@@ -17,11 +17,6 @@ const WRITE_BLOCK = 1024 * 1024;
 const READ_CHUNK = 256 * 1024;
 /** The owner writes, its group (a pod's fsGroup) reads, nobody else: snapshots hold secrets. */
 const FILE_MODE = 0o640;
-
-const PART = '.part';
-/** Only rests with our own random infix are ours to sweep. */
-const OUR_PART = /\.[0-9a-f]{8}\.part$/;
-const partName = (path: string) => `${path}.${randomBytes(4).toString('hex')}${PART}`;
 
 /** A directory: a PersistentVolumeClaim, an NFS share. An object appears by rename, whole and durable. */
 export class FilesystemStore implements Store {

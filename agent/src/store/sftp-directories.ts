@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { Stats } from 'ssh2';
 import { AgentError, ExitCode } from '../errors.ts';
+import { FOREIGN, type FoundFile } from './directories.ts';
 import { Status, statusOf, unlessGone, type Volume } from './sftp-errors.ts';
 import { modifiedOf, openFile, statOf } from './sftp-files.ts';
 import type { SftpSession } from './sftp-session.ts';
@@ -48,16 +49,6 @@ export async function removeEmptyDirectories(session: SftpSession, directory: st
     }
   }
 }
-
-interface FoundFile {
-  /** Relative to the root. */
-  readonly name: string;
-  readonly size: number;
-  readonly modified: Date;
-}
-
-/** What the file system itself puts into a volume's root, and often only root may read. */
-const FOREIGN = new Set(['lost+found', '.snapshot']);
 
 /** Every file below `directory` (relative to `root`, empty for the root itself); a missing directory has none. */
 export async function* walk(session: SftpSession, root: string, directory: string): AsyncGenerator<FoundFile> {
