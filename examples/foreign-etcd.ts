@@ -9,8 +9,8 @@ import { App, Chart, Cron, Duration } from 'cdk8s';
 import {
   BackupStore,
   CaBundle,
-  EtcdBackupSchedule,
   EtcdClientTls,
+  EtcdCluster,
   Retention,
   S3Credentials,
   ServerSideEncryption,
@@ -20,10 +20,12 @@ import {
 const app = new App();
 const chart = new Chart(app, 'orders-etcd-backup');
 
-const backup = new EtcdBackupSchedule(chart, 'hourly', {
-  cluster: 'orders',
-  endpoints: ['https://etcd-0.etcd:2379', 'https://etcd-1.etcd:2379', 'https://etcd-2.etcd:2379'],
+const members = [0, 1, 2].map((ordinal) => `https://etcd-${ordinal}.etcd:2379`);
+const etcd = EtcdCluster.fromEndpoints(chart, 'orders', members, {
   tls: EtcdClientTls.fromSecret('orders-etcd-client'),
+});
+
+const backup = etcd.addBackupSchedule('hourly', {
   schedule: Cron.schedule({ minute: '17' }),
   timeZone: 'Europe/Berlin',
   verify: VerificationLevel.OPEN,

@@ -1,5 +1,5 @@
 import { App, Chart, Cron, Testing } from 'cdk8s';
-import library from '../lib/index.js';
+import library from '../lib/src/index.js';
 
 const { BackupStore, EtcdBackupSchedule, Retention } = library;
 

@@ -9,6 +9,9 @@ const steps = [
   ['test'],
   ['check'],
   ['quickstart'],
+  ['test:node20'],
+  ['lint:manifests'],
+  ['bench:synth', '--', '--smoke'],
   ['test:retention'],
   ['test:etcd'],
   ['test:faults'],
@@ -17,7 +20,7 @@ const steps = [
   ['test:memory', '--', '--smoke'],
   ['bench:backup', '--', '--smoke'],
   ['bench:restore', '--', '--smoke'],
-  ...(kubernetes ? [['test:e2e', '--', '--smoke']] : []),
+  ...(kubernetes ? [['test:apply'], ['test:e2e', '--', '--smoke']] : []),
 ];
 
 /** Runs an npm script and returns how many tests passed and failed; a script without tests counts as one. */
@@ -53,6 +56,6 @@ for (const step of steps) {
   total.passed += passed;
   total.failed += failed;
 }
-if (!kubernetes) console.log('left out: test:e2e, as KUBECONFIG names no Kubernetes');
+if (!kubernetes) console.log('left out: test:apply and test:e2e, as KUBECONFIG names no Kubernetes');
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;

@@ -19,7 +19,8 @@ for (const example of readdirSync(join(root, 'examples')).filter((name) => name.
 process.stdout.write(JSON.stringify(files));
 
 function manifestsIn(name, directory) {
-  return readdirSync(directory)
+  return readdirSync(directory, { recursive: true })
+    .filter((file) => file.endsWith('.yaml'))
     .sort()
     .map((file) => ({
       file: `${name}/${file}`,

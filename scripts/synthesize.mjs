@@ -17,6 +17,8 @@ export function synthesize(app, outdir) {
       bundle: true,
       platform: 'node',
       packages: 'external',
+      // As in the package, so that the library finds its crds/.
+      define: { __dirname: JSON.stringify(join(root, 'src')) },
       logLevel: 'warning',
     });
     const env = { ...process.env, CDK8S_OUTDIR: outdir, NODE_PATH: join(root, 'node_modules') };

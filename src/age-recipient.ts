@@ -8,7 +8,8 @@ export function ageRecipientProblem(text: string): string | undefined {
   if (/age-secret-key|age-plugin/i.test(text)) {
     return 'a SECRET KEY is given, which must not be in a manifest; remove it, do not use it any more if this was ever committed, and give the recipient of a key instead: `age-keygen -y` prints it';
   }
-  if (!text.startsWith('age1')) return 'what is given is no age recipient; write age1…, as `age-keygen -y` prints it';
+  if (typeof text !== 'string' || !text.startsWith('age1'))
+    return 'what is given is no age recipient; write age1…, as `age-keygen -y` prints it';
   if (isRecipient(text)) return undefined;
   return `'${text.length > 80 ? `${text.slice(0, 24)}…` : text}' is no age recipient; look for a typing error`;
 }

@@ -8,6 +8,11 @@ export interface BackupPodFiles {
   readonly items?: readonly { readonly key: string; readonly path: string }[];
 }
 
+/** What no ConfigMap may hold. */
+export interface BackupPodSecret extends BackupPodFiles {
+  readonly secretName: string;
+}
+
 export interface BackupPodTls {
   /** `ca.crt`, and `tls.crt` with `tls.key` when there is a client certificate. */
   readonly files: BackupPodFiles;
@@ -25,11 +30,11 @@ export interface BackupPodStore {
     readonly serverSideEncryption?: string;
     readonly kmsKeyId?: string;
     /** `key`. */
-    readonly sseCustomerKey?: BackupPodFiles;
+    readonly sseCustomerKey?: BackupPodSecret;
     /** `ca.crt`. */
     readonly ca?: BackupPodFiles;
     /** None means the AWS default chain: workload identity. */
-    readonly credentials?: BackupPodFiles;
+    readonly credentials?: BackupPodSecret;
   };
   readonly oss?: {
     readonly bucket: string;
@@ -38,7 +43,7 @@ export interface BackupPodStore {
     readonly endpoint?: string;
     /** `ca.crt`. */
     readonly ca?: BackupPodFiles;
-    readonly credentials: BackupPodFiles;
+    readonly credentials: BackupPodSecret;
   };
   readonly sftp?: {
     readonly host: string;
@@ -47,7 +52,7 @@ export interface BackupPodStore {
     readonly path?: string;
     readonly hostKey?: string;
     readonly legacyAlgorithms?: boolean;
-    readonly credentials: BackupPodFiles;
+    readonly credentials: BackupPodSecret;
   };
   readonly filesystem?: {
     readonly persistentVolumeClaim?: { readonly claimName: string };
@@ -60,7 +65,7 @@ export interface BackupPodStore {
     readonly env?: Readonly<Record<string, string>>;
     /** A duration as the agent reads it. */
     readonly idleTimeout?: string;
-    readonly credentials?: BackupPodFiles;
+    readonly credentials?: BackupPodSecret;
   };
   /** None means that nothing is ever deleted. */
   readonly retention?: Readonly<Record<string, number | string>>;
@@ -71,7 +76,7 @@ export interface BackupPodSpec {
   readonly endpoints: readonly string[];
   readonly tls?: BackupPodTls;
   /** `username` and `password`. */
-  readonly auth?: BackupPodFiles;
+  readonly auth?: BackupPodSecret;
   readonly stores: readonly BackupPodStore[];
   readonly trigger: string;
   readonly compression?: string;

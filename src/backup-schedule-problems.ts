@@ -1,11 +1,16 @@
 import type { Duration } from 'cdk8s';
 import { agentImage } from './agent-image';
-import { resourcesProblems } from './backup-resources';
+import { choiceProblem } from './choice';
+import { clusterNameProblem } from './cluster-name';
+import { Compression } from './compression';
 import { cronProblem } from './cron';
 import { durationProblem, durationText, milliseconds, secondsProblem } from './duration';
 import { endpointsProblems } from './endpoints';
 import { defaultActiveDeadline, type EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
+import { labelProblems } from './labels';
 import { nameProblem, problemsOf } from './names';
+import { agentImageProblem, podProblems } from './pod-problems';
+import { quantitiesProblems } from './quantities';
 import type { StoreDefinition } from './store-definition';
 import { timeZoneProblem } from './time-zone';
 import { VerificationLevel } from './verification-level';
@@ -18,7 +23,7 @@ export function scheduleProblems(
 ): string[] {
   return [
     ...problemsOf(
-      clusterProblem(props.cluster),
+      clusterNameProblem('cluster', props.cluster),
       // Kubernetes' own limit: the names of the CronJob's Jobs are 11 characters longer.
       nameProblem('name', cronJobName, 52),
     ),
@@ -32,15 +37,11 @@ export function scheduleProblems(
     ...problemsOf(unverifiedRetentionProblem(props, stores), unreadableProblem(props)),
     ...(props.encryption?._problems() ?? []),
     ...jobProblems(props),
-    ...resourcesProblems(props.resources ?? {}),
+    ...podProblems(props),
+    ...labelProblems('labels', props.labels),
+    ...quantitiesProblems(props.resources ?? {}),
     ...serviceAccountProblems(props, stores),
   ];
-}
-
-function clusterProblem(cluster: string): string | undefined {
-  // A label's value, a directory and a part of an object's key at once.
-  if (/^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/.test(cluster)) return undefined;
-  return `cluster: '${cluster}' is no cluster name; use up to 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit`;
 }
 
 function fileNameProblem(pattern: string | undefined): string | undefined {
@@ -103,17 +104,15 @@ function unreadableProblem({ verify, encryption }: EtcdBackupScheduleProps): str
 }
 
 function jobProblems(props: EtcdBackupScheduleProps): string[] {
-  const { image, imagePullSecrets = [], serviceAccountName, priorityClassName } = props;
+  const { serviceAccountName } = props;
   return problemsOf(
     countProblem('retries', props.retries),
     countProblem('successfulJobsHistoryLimit', props.successfulJobsHistoryLimit),
     countProblem('failedJobsHistoryLimit', props.failedJobsHistoryLimit),
-    image === undefined || /^\S+$/.test(image)
-      ? undefined
-      : `image: '${image}' is no image; write it like registry/agent:tag, or leave it out`,
-    ...imagePullSecrets.map((secret) => nameProblem('imagePullSecrets', secret)),
+    agentImageProblem(props.image),
     serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', serviceAccountName),
-    priorityClassName === undefined ? undefined : nameProblem('priorityClassName', priorityClassName),
+    choiceProblem('compression', props.compression, Compression),
+    choiceProblem('verify', props.verify, VerificationLevel),
   );
 }
 

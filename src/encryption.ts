@@ -24,6 +24,14 @@ export class Encryption {
     return this.recipients;
   }
 
+  /**
+   * As the custom resources have it.
+   * @internal
+   */
+  _spec(): { age: { recipients: readonly string[] } } {
+    return { age: { recipients: this.recipients } };
+  }
+
   /** @internal */
   _problems(): string[] {
     const { recipients } = this;

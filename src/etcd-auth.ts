@@ -1,4 +1,4 @@
-import type { BackupPodFiles } from './backup-pod';
+import type { BackupPodSecret } from './backup-pod';
 import { keyProblem, nameProblem, problemsOf } from './names';
 
 /** The keys of a Secret that holds an etcd user. */
@@ -32,7 +32,7 @@ export class EtcdAuth {
   ) {}
 
   /** @internal */
-  _files(): BackupPodFiles {
+  _files(): BackupPodSecret {
     return {
       secretName: this.secretName,
       items: [

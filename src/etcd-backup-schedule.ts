@@ -1,10 +1,11 @@
-import { ApiObject, Chart, Duration, Lazy } from 'cdk8s';
+import { ApiObject, Duration, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from './agent-image';
-import { type BackupJobSpec, backupJob } from './backup-pod';
+import { type BackupJobSpec, type BackupPodStore, backupJob } from './backup-pod';
 import { podResources } from './backup-resources';
 import { scheduleProblems } from './backup-schedule-problems';
 import type { BackupStore } from './backup-store';
+import { isEtcdCluster } from './cluster-kind';
 import { durationText, milliseconds } from './duration';
 import { endpointUrl } from './endpoints';
 import {
@@ -12,6 +13,10 @@ import {
   defaultActiveDeadline,
   type EtcdBackupScheduleProps,
 } from './etcd-backup-schedule-props';
+import { Kept } from './kept';
+import { namesakeProblems, takeName } from './name-registry';
+import { nameProblem, problemsOf } from './names';
+import { requireKinds, scheduleKinds } from './property-kinds';
 import type { StoreDefinition } from './store-definition';
 
 /**
@@ -22,13 +27,18 @@ import type { StoreDefinition } from './store-definition';
 export class EtcdBackupSchedule extends Construct {
   /** The name of the CronJob. */
   readonly cronJobName: string;
+  /** The CronJob. */
+  readonly cronJob: ApiObject;
+  /** The ServiceAccount of its pods; none when `serviceAccountName` names one that exists. */
+  readonly serviceAccount?: ApiObject;
   private readonly props: EtcdBackupScheduleProps;
   private readonly labels: Record<string, string>;
-  private readonly serviceAccount?: ApiObject;
   private readonly stores: StoreDefinition[] = [];
+  private readonly propertyProblems = new Kept<readonly string[]>();
 
   constructor(scope: Construct, id: string, props: EtcdBackupScheduleProps) {
     super(scope, id);
+    requireKinds(this, props, scheduleKinds);
     this.props = props;
     this.cronJobName = props.name ?? `${props.cluster}-${id}`;
     this.labels = {
@@ -40,8 +50,9 @@ export class EtcdBackupSchedule extends Construct {
       ...props.labels,
     };
     this.serviceAccount = props.serviceAccountName === undefined ? this.createServiceAccount() : undefined;
-    this.createCronJob();
+    this.cronJob = this.createCronJob();
     this.addStore(props.store, { retention: props.retention });
+    takeName(this, 'CronJob', this.cronJobName);
     this.node.addValidation({ validate: () => this.problems() });
   }
 
@@ -54,7 +65,35 @@ export class EtcdBackupSchedule extends Construct {
     }
   }
 
+  /**
+   * The settings that the cluster's other backups share with this schedule. Complete only when all stores are added.
+   * @internal
+   */
+  _spec(): BackupScheduleSpec {
+    const { props, cronJobName } = this;
+    const name = this.node.id;
+    return {
+      name,
+      cronJobName: cronJobName === `${props.cluster}-${name}` ? undefined : cronJobName,
+      cron: props.schedule.expressionString,
+      timeZone: props.timeZone,
+      stores: this.stores.map(({ pod }) => pod),
+      compression: props.compression,
+      encryption: props.encryption?._spec(),
+      verify: props.verify,
+      dialTimeout: props.dialTimeout && durationText(props.dialTimeout),
+      timeout: props.timeout && durationText(props.timeout),
+      serviceAccountName: this.serviceAccountName(),
+      image: props.image,
+    };
+  }
+
+  private serviceAccountName(): string {
+    return this.props.serviceAccountName ?? this.cronJobName;
+  }
+
   private createServiceAccount(): ApiObject {
+    takeName(this, 'ServiceAccount', this.cronJobName);
     return new ApiObject(this, 'ServiceAccount', {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
@@ -63,9 +102,9 @@ export class EtcdBackupSchedule extends Construct {
     });
   }
 
-  private createCronJob(): void {
+  private createCronJob(): ApiObject {
     const { props } = this;
-    new ApiObject(this, 'CronJob', {
+    return new ApiObject(this, 'CronJob', {
       apiVersion: 'batch/v1',
       kind: 'CronJob',
       metadata: { name: this.cronJobName, labels: this.labels },
@@ -105,7 +144,7 @@ export class EtcdBackupSchedule extends Construct {
       image: props.image ?? agentImage,
       imagePullPolicy: props.imagePullPolicy,
       imagePullSecrets: props.imagePullSecrets?.map((name) => ({ name })),
-      serviceAccountName: props.serviceAccountName ?? this.cronJobName,
+      serviceAccountName: this.serviceAccountName(),
       resources: podResources(props.resources ?? {}),
       labels: this.labels,
       nodeSelector: props.nodeSelector,
@@ -117,15 +156,48 @@ export class EtcdBackupSchedule extends Construct {
   }
 
   private problems(): string[] {
-    return [...scheduleProblems(this.cronJobName, this.props, this.stores), ...this.namesakeProblems()];
+    return [
+      ...this.propertyProblems.get(this.stores.length, () => [
+        ...scheduleProblems(this.cronJobName, this.props, this.stores),
+        ...this.entryProblems(),
+      ]),
+      ...this.nameProblems(),
+    ];
   }
 
-  private namesakeProblems(): string[] {
-    const isNamesake = (other: unknown) =>
-      other !== this && other instanceof EtcdBackupSchedule && other.cronJobName === this.cronJobName;
-    if (!Chart.of(this).node.findAll().some(isNamesake)) return [];
-    return [`name: another backup schedule of this chart is called '${this.cronJobName}' too; give each its own name`];
+  /** What the custom resource of its cluster would refuse. */
+  private entryProblems(): string[] {
+    if (!isEtcdCluster(this.node.scope)) return [];
+    return problemsOf(
+      // Else it is part of the CronJob's name.
+      this.props.name === undefined ? undefined : nameProblem('id', this.node.id, 52),
+      this.stores.length <= 8
+        ? undefined
+        : `store ${this.stores.length}: a schedule of a cluster has at most 8; add another schedule`,
+    );
   }
+
+  private nameProblems(): string[] {
+    const namesakes = namesakeProblems(this, 'CronJob', 'backup schedule', this.cronJobName);
+    if (namesakes.length > 0 || !this.serviceAccount) return namesakes;
+    return namesakeProblems(this, 'ServiceAccount', 'ServiceAccount', this.cronJobName);
+  }
+}
+
+/** What an EtcdCluster says of one of its backup schedules. */
+export interface BackupScheduleSpec {
+  readonly name: string;
+  readonly cronJobName?: string;
+  readonly cron: string;
+  readonly timeZone?: string;
+  readonly stores: readonly BackupPodStore[];
+  readonly compression?: string;
+  readonly encryption?: { readonly age: { readonly recipients: readonly string[] } };
+  readonly verify?: string;
+  readonly dialTimeout?: string;
+  readonly timeout?: string;
+  readonly serviceAccountName: string;
+  readonly image?: string;
 }
 
 function seconds(duration: Duration): number {

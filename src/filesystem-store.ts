@@ -45,10 +45,10 @@ export function filesystemStore({ claimName, nfs, directory }: FilesystemStorePr
     problems: problemsOf(
       (claimName === undefined) === (nfs === undefined) ? 'give either claimName or nfs' : undefined,
       claimName === undefined ? undefined : nameProblem('claimName', claimName),
-      nfs && !/^[^\s/]+$/.test(nfs.server)
+      nfs && !/^[^\s/]+$/.test(nfs.server ?? '')
         ? `nfs: '${nfs.server}' is no server; give a host name or an address`
         : undefined,
-      nfs && !nfs.path.startsWith('/')
+      nfs && !nfs.path?.startsWith('/')
         ? `nfs: path '${nfs.path}' is not absolute; write it like /srv/backup`
         : undefined,
       directory === undefined ? undefined : pathProblem('directory', directory),

@@ -1,4 +1,4 @@
-/** When the node pulls the agent image. */
+/** When a node pulls an image. */
 export enum ImagePullPolicy {
   ALWAYS = 'Always',
   IF_NOT_PRESENT = 'IfNotPresent',

@@ -2,7 +2,7 @@ const dnsSubdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-
 
 /** What is wrong with the name of a Kubernetes object (DNS-1123 subdomain); undefined when nothing is. */
 export function nameProblem(what: string, name: string, maxLength = 253): string | undefined {
-  if (!dnsSubdomain.test(name)) {
+  if (typeof name !== 'string' || !dnsSubdomain.test(name)) {
     return `${what}: '${name}' is no Kubernetes name; use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit`;
   }
   if (name.length > maxLength) return `${what}: '${name}' has ${name.length} characters; use at most ${maxLength}`;
@@ -11,7 +11,8 @@ export function nameProblem(what: string, name: string, maxLength = 253): string
 
 /** What is wrong with a key of a Secret or ConfigMap; undefined when nothing is. */
 export function keyProblem(what: string, key: string): string | undefined {
-  if (/^[-._a-zA-Z0-9]{1,253}$/.test(key) && key !== '.' && !key.startsWith('..')) return undefined;
+  if (typeof key === 'string' && /^[-._a-zA-Z0-9]{1,253}$/.test(key) && key !== '.' && !key.startsWith('..'))
+    return undefined;
   return `${what}: '${key}' is no key of a Secret or ConfigMap; use letters, digits, '-', '_' and '.'`;
 }
 
@@ -22,7 +23,12 @@ export function problemsOf(...found: readonly (string | undefined)[]): string[] 
 
 /** What is wrong with a folder within a store; undefined when nothing is. */
 export function pathProblem(what: string, path: string): string | undefined {
-  const segments = path.split('/');
-  if (segments.every((segment) => !['', '.', '..'].includes(segment)) && !/\p{Cc}/u.test(path)) return undefined;
+  if (isPath(path)) return undefined;
   return `${what}: '${path}' is no folder within the store; write it like etcd/eu, without '/' at the ends, '.' or '..'`;
+}
+
+/** Whether it is a path within a store that every kind of store can have. */
+export function isPath(path: unknown): boolean {
+  if (typeof path !== 'string' || /\p{Cc}/u.test(path)) return false;
+  return path.split('/').every((segment) => !['', '.', '..'].includes(segment));
 }

@@ -1,4 +1,4 @@
-import type { BackupPodFiles } from './backup-pod';
+import type { BackupPodSecret } from './backup-pod';
 import { keyProblem, nameProblem, problemsOf } from './names';
 
 /** What a Secret with an AccessKey of Alibaba Cloud holds, when its keys have other names. */
@@ -28,7 +28,7 @@ export class OssCredentials {
   ) {}
 
   /** @internal */
-  _files(): BackupPodFiles {
+  _files(): BackupPodSecret {
     const items = this.mapping();
     return items.length > 0 ? { secretName: this.secretName, items } : { secretName: this.secretName };
   }

@@ -1,4 +1,4 @@
-import type { BackupPodFiles } from './backup-pod';
+import type { BackupPodSecret } from './backup-pod';
 import { keyProblem, nameProblem, problemsOf } from './names';
 
 /** What a Secret with S3 credentials holds, when its keys are not among the names that the agent knows. */
@@ -43,7 +43,8 @@ export class S3Credentials {
    * options.
    */
   static fromSecret(secretName: string, options: S3SecretOptions = {}): S3Credentials {
-    return new S3Credentials(secretName, options, {});
+    // Not to be taken for a workload identity when JavaScript gives none.
+    return new S3Credentials(secretName ?? '', options, {});
   }
 
   /** No Secret: IAM Roles for Service Accounts, EKS Pod Identity, or another identity that the AWS SDK finds by itself. */
@@ -58,7 +59,7 @@ export class S3Credentials {
   ) {}
 
   /** @internal */
-  _files(): BackupPodFiles | undefined {
+  _files(): BackupPodSecret | undefined {
     if (!this.secretName) return undefined;
     const items = this.mapping();
     return items.length > 0 ? { secretName: this.secretName, items } : { secretName: this.secretName };

@@ -117,7 +117,11 @@ function endpointUrl(endpoint: string): URL | undefined {
 }
 
 function bucketProblem(bucket: string): string | undefined {
-  const valid = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket) && !bucket.includes('..') && !/^[\d.]+$/.test(bucket);
+  const valid =
+    typeof bucket === 'string' &&
+    /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket) &&
+    !bucket.includes('..') &&
+    !/^[\d.]+$/.test(bucket);
   if (valid) return undefined;
   return `bucket: '${bucket}' is no bucket name; use 3 to 63 lower-case letters, digits, '-' and '.', and put a path into prefix`;
 }

@@ -1,4 +1,4 @@
-import type { BackupPodFiles } from './backup-pod';
+import type { BackupPodSecret } from './backup-pod';
 import { keyProblem, nameProblem, problemsOf } from './names';
 
 /**
@@ -49,7 +49,7 @@ export class SftpCredentials {
   ) {}
 
   /** @internal */
-  _files(): BackupPodFiles {
+  _files(): BackupPodSecret {
     const items = this.mapping();
     return items.length > 0 ? { secretName: this.secretName, items } : { secretName: this.secretName };
   }

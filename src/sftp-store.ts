@@ -45,7 +45,9 @@ export function sftpStore(props: SftpStoreProps): StoreDefinition {
     place: placeOf(props),
     problems: [
       ...problemsOf(
-        /^[^\s/@?#[\]]+$/.test(host) ? undefined : `host: '${host}' is no host name or address; give only that`,
+        typeof host === 'string' && /^[^\s/@?#[\]]+$/.test(host)
+          ? undefined
+          : `host: '${host}' is no host name or address; give only that`,
         port === undefined || (Number.isInteger(port) && port >= 1 && port <= 65_535)
           ? undefined
           : `port: ${port} is no port; give one from 1 to 65535`,
@@ -64,7 +66,7 @@ export function sftpStore(props: SftpStoreProps): StoreDefinition {
 
 function placeOf({ host, port = 22, path = '' }: SftpStoreProps): string {
   const directory = path.replace(/\/+$/, '');
-  return `sftp://${host.toLowerCase()}:${port}${path.startsWith('/') ? directory : `/~/${directory}`}`;
+  return `sftp://${String(host).toLowerCase()}:${port}${path.startsWith('/') ? directory : `/~/${directory}`}`;
 }
 
 function isPath(path: string): boolean {

@@ -1,4 +1,4 @@
-import type { BackupPodFiles } from './backup-pod';
+import type { BackupPodSecret } from './backup-pod';
 import { keyProblem, nameProblem, problemsOf } from './names';
 
 /**
@@ -20,7 +20,7 @@ export class SseCustomerKey {
   ) {}
 
   /** @internal */
-  _files(): BackupPodFiles {
+  _files(): BackupPodSecret {
     return { secretName: this.secretName, items: [{ key: this.key, path: 'key' }] };
   }
 

@@ -1,4 +1,4 @@
-/** A taint that the backup pod tolerates; the fields are Kubernetes' own. */
+/** A taint that a pod tolerates; the fields are Kubernetes' own. */
 export interface Toleration {
   /**
    * The taint's key.

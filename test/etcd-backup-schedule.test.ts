@@ -7,13 +7,14 @@ import {
   EtcdAuth,
   EtcdBackupSchedule,
   EtcdClientTls,
+  EtcdCluster,
   ImagePullPolicy,
   Retention,
   S3Credentials,
   VerificationLevel,
 } from '../src';
 import { backupArguments, backupPod } from '../src/backup-pod';
-import { argumentsOf, cronJobOf, manifestsOf, podOf, s3, schedule, storesOf, valid } from './synth';
+import { argumentsOf, cronJobOf, type Manifest, manifestsOf, podOf, s3, schedule, storesOf, valid } from './synth';
 
 test('the least that can be given makes a CronJob and its ServiceAccount', () => {
   // GIVEN nothing but what is required
@@ -298,4 +299,74 @@ test('cdk8s shorthands of a schedule are taken as they are', () => {
   expect(crons.map((cron) => cronJobOf(schedule({ schedule: cron, store: s3 })).spec.schedule)).toEqual(
     crons.map((cron) => cron.expressionString),
   );
+});
+
+describe('what an EtcdCluster says of its schedule', () => {
+  const specOf = (cluster: EtcdCluster) =>
+    Testing.synth(Chart.of(cluster)).find(({ kind }: Manifest) => kind === 'EtcdCluster').spec.backup;
+
+  test('is where and how its other backups are stored', () => {
+    const cluster = new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders');
+    cluster.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
+    expect(specOf(cluster)).toMatchObject({
+      schedule: 'nightly',
+      schedules: [
+        {
+          name: 'nightly',
+          cron: '0 0 * * *',
+          stores: [{ s3: { bucket: 'backups', credentials: { secretName: 's3' } } }],
+          serviceAccountName: 'orders-nightly',
+        },
+      ],
+    });
+  });
+
+  test('has every property that they share, and every store', () => {
+    const cluster = new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders');
+    const recipients = ['age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh'];
+    const backup = cluster.addBackupSchedule('nightly', {
+      name: 'custom',
+      schedule: Cron.daily(),
+      timeZone: 'Europe/Berlin',
+      store: s3,
+      retention: Retention.last(3),
+      compression: Compression.GZIP,
+      encryption: Encryption.age({ recipients }),
+      verify: VerificationLevel.READ,
+      dialTimeout: Duration.seconds(10),
+      timeout: Duration.minutes(90),
+      serviceAccountName: 'mine',
+      image: 'registry.example.com/agent:1',
+    });
+    backup.addStore(BackupStore.filesystem({ claimName: 'backups' }));
+    expect(specOf(cluster).schedules).toEqual([
+      {
+        name: 'nightly',
+        cronJobName: 'custom',
+        cron: '0 0 * * *',
+        timeZone: 'Europe/Berlin',
+        stores: [
+          expect.objectContaining({ retention: { last: 3 } }),
+          { filesystem: { persistentVolumeClaim: { claimName: 'backups' } } },
+        ],
+        compression: 'gzip',
+        encryption: { age: { recipients } },
+        verify: 'read',
+        dialTimeout: '10s',
+        timeout: '90m',
+        serviceAccountName: 'mine',
+        image: 'registry.example.com/agent:1',
+      },
+    ]);
+  });
+
+  test.each([
+    [{ name: 'custom' }, 'Nightly', 0, "id: 'Nightly' is no Kubernetes name"],
+    [{}, 'nightly', 8, 'store 9: a schedule of a cluster has at most 8; add another schedule'],
+  ])('cannot hold %j', (props, id, more, message) => {
+    const cluster = new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders');
+    const backup = cluster.addBackupSchedule(id, { schedule: Cron.daily(), store: s3, ...props });
+    for (let index = 0; index < more; index++) backup.addStore(BackupStore.filesystem({ claimName: `claim-${index}` }));
+    expect(backup.node.validate()).toEqual([expect.stringContaining(message)]);
+  });
 });

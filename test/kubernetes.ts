@@ -1,6 +1,15 @@
 import { k8s } from 'cdk8s-plus-33';
+import { CustomResourceDefinition } from 'kubernetes-models/apiextensions.k8s.io/v1';
+import { Deployment, StatefulSet } from 'kubernetes-models/apps/v1';
 import { CronJob, Job } from 'kubernetes-models/batch/v1';
-import { ServiceAccount } from 'kubernetes-models/v1';
+import { Lease } from 'kubernetes-models/coordination.k8s.io/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { Role, RoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1';
+import { ConfigMap, Service, ServiceAccount } from 'kubernetes-models/v1';
+import { toJson_EtcdBackupProps } from '../imports/etcdbackup-cdk8s-etcd.dev';
+import { toJson_EtcdClusterProps } from '../imports/etcdcluster-cdk8s-etcd.dev';
+import { toJson_EtcdRestoreProps } from '../imports/etcdrestore-cdk8s-etcd.dev';
 import type { Manifest } from './synth';
 
 interface Kind {
@@ -9,37 +18,69 @@ interface Kind {
 }
 
 const kinds: Record<string, Kind> = {
-  CronJob: { validate: (manifest) => new CronJob(manifest).validate(), known: k8s.toJson_KubeCronJobProps },
-  Job: { validate: (manifest) => new Job(manifest).validate(), known: k8s.toJson_KubeJobProps },
-  ServiceAccount: {
-    validate: (manifest) => new ServiceAccount(manifest).validate(),
-    known: k8s.toJson_KubeServiceAccountProps,
-  },
+  ConfigMap: kind(ConfigMap, k8s.toJson_KubeConfigMapProps),
+  CronJob: kind(CronJob, k8s.toJson_KubeCronJobProps),
+  CustomResourceDefinition: kind(CustomResourceDefinition, (fields) => fields),
+  Deployment: kind(Deployment, k8s.toJson_KubeDeploymentProps),
+  Job: kind(Job, k8s.toJson_KubeJobProps),
+  Lease: kind(Lease, k8s.toJson_KubeLeaseProps),
+  NetworkPolicy: kind(NetworkPolicy, k8s.toJson_KubeNetworkPolicyProps),
+  PodDisruptionBudget: kind(PodDisruptionBudget, k8s.toJson_KubePodDisruptionBudgetProps),
+  Role: kind(Role, k8s.toJson_KubeRoleProps),
+  RoleBinding: kind(RoleBinding, k8s.toJson_KubeRoleBindingProps),
+  Service: kind(Service, k8s.toJson_KubeServiceProps),
+  ServiceAccount: kind(ServiceAccount, k8s.toJson_KubeServiceAccountProps),
+  StatefulSet: kind(StatefulSet, knownStatefulSet),
+  // An API server judges the values of the custom resources, in test/apply.
+  EtcdBackup: { validate: () => {}, known: toJson_EtcdBackupProps },
+  EtcdCluster: { validate: () => {}, known: toJson_EtcdClusterProps },
+  EtcdRestore: { validate: () => {}, known: toJson_EtcdRestoreProps },
+  // Of cert-manager: as above.
+  Certificate: { validate: () => {}, known: (fields) => fields },
 };
+
+function kind(Model: new (manifest: Manifest) => { validate(): void }, known: Kind['known']): Kind {
+  return { validate: (manifest) => new Model(manifest).validate(), known };
+}
+
+/** The typed claims have no apiVersion and kind, which Kubernetes has. */
+function knownStatefulSet(fields: Manifest): object {
+  const known: Manifest = k8s.toJson_KubeStatefulSetProps(fields);
+  known.spec.volumeClaimTemplates &&= fields.spec.volumeClaimTemplates.map(
+    ({ apiVersion, kind, ...claim }: Manifest) => ({
+      apiVersion,
+      kind,
+      ...k8s.toJson_KubePersistentVolumeClaimProps(claim),
+    }),
+  );
+  return known;
+}
 
 /** Throws unless Kubernetes' schema knows every field and value of the manifest. */
 export function checkSchema(manifest: Manifest): void {
   const { apiVersion, kind, ...fields } = manifest;
-  const { validate, known } = kinds[kind]!;
+  const checks = kinds[kind];
+  if (!checks) throw new Error(`no schema of kind ${kind} here`);
+  const { validate, known } = checks;
   validate(manifest);
   // Writing it with typed objects drops the fields that Kubernetes does not have.
-  expect({ apiVersion, kind, ...known(withQuantities(fields)) }).toEqual(manifest);
+  expect({ apiVersion, kind, ...known(typed(fields)) }).toEqual(manifest);
 }
 
-/** The typed objects want quantities as objects. */
-function withQuantities(value: Manifest): Manifest {
-  if (Array.isArray(value)) return value.map(withQuantities);
+/** The typed objects want some values as objects, and write abbreviations their own way. */
+function typed(value: Manifest, path = ''): Manifest {
+  if (/\b(requests|limits)\.[^.]+$|\bsizeLimit$/.test(path)) return k8s.Quantity.fromString(value);
+  if (/\b(targetPort|httpGet\.port|(in|e)gress\.ports\.port|maxUnavailable)$/.test(path))
+    return k8s.IntOrString.fromNumber(value);
+  if (/\blatestVerifiedBefore$/.test(path) && typeof value === 'string') return { toISOString: () => value };
+  if (Array.isArray(value)) return value.map((item) => typed(item, path));
   if (value === null || typeof value !== 'object') return value;
-  return mapValues(value, (item, key) =>
-    key === 'resources' ? mapValues(item, (amounts) => mapValues(amounts, quantity)) : withQuantities(item),
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [abbreviations[key] ?? key, typed(item, `${path}.${key}`)]),
   );
 }
 
-const quantity = (amount: string) => k8s.Quantity.fromString(amount);
-
-function mapValues(object: object, change: (value: Manifest, key: string) => unknown): object {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
-}
+const abbreviations: Record<string, string> = { clusterIP: 'clusterIp', downwardAPI: 'downwardApi' };
 
 /** What the restricted Pod Security Standard forbids about a pod, control by control. */
 export function restrictedProblems(pod: Manifest): string[] {

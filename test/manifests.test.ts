@@ -2,62 +2,132 @@ import { checkSchema, restrictedProblems } from './kubernetes';
 import { files } from './manifests';
 import { cronJobOf, type Manifest, schedule } from './synth';
 
-const manifests = files.flatMap(({ file, manifests }) =>
+const named = files.flatMap(({ file, manifests }) =>
   manifests.map((manifest) => ({ name: `${file}: ${manifest.kind} ${manifest.metadata.name}`, manifest })),
 );
-const cronJobs = manifests.filter(({ manifest }) => manifest.kind === 'CronJob');
+const cronJobs = named.filter(({ manifest }) => manifest.kind === 'CronJob');
+const pods = named.flatMap(({ name, manifest }) => {
+  const pod = manifest.spec?.jobTemplate?.spec.template.spec ?? manifest.spec?.template?.spec;
+  const claims: Manifest[] = manifest.spec?.volumeClaimTemplates ?? [];
+  return pod ? [{ name, pod, claims: claims.map(({ metadata }) => metadata.name as string) }] : [];
+});
+/** dist/ and each example. */
+const apps = [...new Set(files.map(({ file }) => appOf(file)))].map((name) => ({
+  name,
+  manifests: files.filter(({ file }) => appOf(file) === name).flatMap(({ manifests }) => manifests),
+}));
+
+function appOf(file: string): string {
+  return file.replace(/(?<=^dist|\.ts)\/.*/, '');
+}
 
 test('dist/ and every example are among them', () => {
   expect(files.map(({ file }) => file)).toEqual([
-    'dist/etcd-backup-s3.k8s.yaml',
+    // First, as its CRDs are.
+    'dist/crds.k8s.yaml',
+    'dist/etcd-cluster.k8s.yaml',
+    'dist/etcd-reconciler.k8s.yaml',
+    'dist/foreign-etcd-backup.k8s.yaml',
+    'dist/samples/etcd-backup.k8s.yaml',
+    'dist/samples/etcd-restore.k8s.yaml',
     'examples/filesystem.ts/etcd-backup-filesystem.k8s.yaml',
     'examples/foreign-etcd.ts/orders-etcd-backup.k8s.yaml',
+    'examples/image.ts/orders.k8s.yaml',
+    'examples/imported.ts/orders.k8s.yaml',
+    'examples/imported.ts/report.k8s.yaml',
+    'examples/imported.ts/shop.k8s.yaml',
+    'examples/minimal.ts/crds.k8s.yaml',
+    'examples/minimal.ts/orders.k8s.yaml',
+    'examples/production.ts/shop-etcd.k8s.yaml',
+    'examples/three-clusters.ts/etcd-reconciler.k8s.yaml',
+    'examples/three-clusters.ts/orders.k8s.yaml',
+    'examples/three-clusters.ts/search.k8s.yaml',
   ]);
-  expect(cronJobs).toHaveLength(3);
+  expect(cronJobs).toHaveLength(6);
+  expect(pods).toHaveLength(20);
 });
 
-describe.each(manifests)('$name', ({ manifest }) => {
+describe.each(named)('$name', ({ manifest }) => {
   test("holds to Kubernetes' schema", () => checkSchema(manifest));
 
   test('has no nulls', () => expect(JSON.stringify(manifest)).not.toContain('null'));
+});
 
-  test('names no namespace, so that kubectl -n decides', () => {
-    expect(manifest.metadata.namespace).toBeUndefined();
+describe.each(apps)('$name', ({ manifests }) => {
+  const namespaced = manifests.filter(({ kind }) => kind !== 'CustomResourceDefinition');
+
+  test('is for one namespace, or names none, so that kubectl -n decides', () => {
+    expect(new Set(namespaced.map(({ metadata }) => metadata.namespace)).size).toBe(1);
+  });
+
+  test('has each object once', () => {
+    const keys = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
+  });
+
+  test('grants each Role that it has, and to ServiceAccounts that it has or that another app has', () => {
+    const names = (kind: string) => manifests.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
+    const bindings = manifests.filter(({ kind }) => kind === 'RoleBinding');
+    expect(bindings.map(({ roleRef }) => roleRef.name).sort()).toEqual(names('Role').sort());
+    const accounts: string[] = bindings.flatMap(({ subjects }) => subjects.map(({ name }: Manifest) => name));
+    const external = names('Deployment').includes('etcd-reconciler') ? [] : ['etcd-reconciler'];
+    expect(accounts.filter((name) => ![...names('ServiceAccount'), ...external].includes(name))).toEqual([]);
   });
 });
 
-describe.each(cronJobs)('$name', ({ manifest }) => {
-  const { template } = manifest.spec.jobTemplate.spec;
+test('dist/ names no namespace', () => {
+  const [dist] = apps;
+  expect(dist!.manifests.filter(({ metadata }) => metadata.namespace !== undefined)).toEqual([]);
+});
+
+describe.each(pods)('$name', ({ pod, claims }) => {
+  const containers: Manifest[] = [...(pod.initContainers ?? []), ...pod.containers];
+  const namesOf = (items: Manifest[]): string[] => items.map(({ name }) => name);
 
   test('holds to the restricted Pod Security Standard, apart from inline NFS', () => {
-    const hasNfs = template.spec.volumes.some((volume: Manifest) => volume.nfs);
-    expect(restrictedProblems(template.spec)).toEqual(hasNfs ? ['volume types'] : []);
-  });
-
-  test('a Job made of it by hand holds to the schema', () => {
-    // What `kubectl create job --from` does.
-    const { metadata, spec } = manifest.spec.jobTemplate;
-    const annotations = { ...metadata.annotations, 'cronjob.kubernetes.io/instantiate': 'manual' };
-    const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'now', ...metadata, annotations }, spec };
-    checkSchema(job);
-    expect(job.metadata.name).toBe('now');
+    const hasNfs = pod.volumes.some((volume: Manifest) => volume.nfs);
+    expect(restrictedProblems(pod)).toEqual(hasNfs ? ['volume types'] : []);
   });
 
   test('every volume is mounted, and every mount has its volume', () => {
-    const [container] = template.spec.containers;
-    const names = (items: Manifest[]) => items.map(({ name }) => name).sort();
-    expect(names(container.volumeMounts)).toEqual(names(template.spec.volumes));
-    expect(new Set(names(template.spec.volumes)).size).toBe(template.spec.volumes.length);
+    const volumes = [...namesOf(pod.volumes), ...claims];
+    const mounted = containers.flatMap(({ volumeMounts }) => namesOf(volumeMounts));
+    expect(new Set(volumes).size).toBe(volumes.length);
+    expect([...new Set(mounted)].sort()).toEqual(volumes.sort());
+    for (const { volumeMounts } of containers) {
+      expect(new Set(namesOf(volumeMounts)).size).toBe(volumeMounts.length);
+    }
   });
 
-  test('every file that the agent is told of is mounted', () => {
-    const [{ args, volumeMounts }] = template.spec.containers;
-    const paths: string[] = args.join(' ').match(/(?<=[="])\/[\w./-]+/g);
-    expect(paths.length).toBeGreaterThan(0);
-    const mountsOf = (path: string) =>
-      volumeMounts.filter((mount: Manifest) => `${path}/`.startsWith(`${mount.mountPath}/`));
-    for (const path of paths) expect(mountsOf(path)).toHaveLength(1);
+  test('every file that a container is told of is mounted', () => {
+    for (const { command = [], args = [], volumeMounts } of containers) {
+      const told = [...command, ...args].filter((argument: string) => !argument.startsWith('--server-tls-dir='));
+      for (const path of pathsIn(told)) expect(mountsOf(path, volumeMounts)).toHaveLength(1);
+    }
   });
+
+  test('the files that the gate tells etcd of are mounted there', () => {
+    const told = containers.flatMap(({ args = [] }) => args).filter((each) => /^--(peer|server)-tls-dir=/.test(each));
+    const [{ volumeMounts }] = pod.containers;
+    for (const path of pathsIn(told)) expect(mountsOf(path, volumeMounts)).toHaveLength(1);
+  });
+});
+
+function pathsIn(args: string[]): string[] {
+  return args.join(' ').match(/(?<=[="])\/[\w./-]+/g) ?? [];
+}
+
+function mountsOf(path: string, mounts: Manifest[]): Manifest[] {
+  return mounts.filter(({ mountPath }) => `${path}/`.startsWith(`${mountPath}/`));
+}
+
+test.each(cronJobs)('a Job made of $name by hand holds to the schema', ({ manifest }) => {
+  // What `kubectl create job --from` does.
+  const { metadata, spec } = manifest.spec.jobTemplate;
+  const annotations = { ...metadata.annotations, 'cronjob.kubernetes.io/instantiate': 'manual' };
+  const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'now', ...metadata, annotations }, spec };
+  checkSchema(job);
+  expect(job.metadata.name).toBe('now');
 });
 
 describe('the checks find', () => {

@@ -1,0 +1,58 @@
+// A CustomResourceDefinition.
+
+export const group = 'cdk8s-etcd.dev';
+
+export const column = (name, jsonPath, more = {}) => ({ name, jsonPath, type: 'string', ...more });
+
+export const reasonColumns = [
+  column('Reason', '.status.reason', { description: 'Why, in one word.' }),
+  column('Message', '.status.message', { description: 'Why, and what to do.', priority: 1 }),
+];
+export const ageColumn = column('Age', '.metadata.creationTimestamp', { type: 'date' });
+
+export function crd({ kind, plural, shortName, description, spec, status, columns, rules, nameLength, scale }) {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}`, labels: { 'app.kubernetes.io/part-of': 'cdk8s-etcd' } },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        shortNames: [shortName],
+        categories: ['etcd-all'],
+      },
+      versions: [
+        {
+          name: 'v1alpha1',
+          served: true,
+          storage: true,
+          subresources: { status: {}, ...(scale && { scale }) },
+          additionalPrinterColumns: columns,
+          schema: { openAPIV3Schema: schema({ description, spec, status, rules, nameLength }) },
+        },
+      ],
+    },
+  };
+}
+
+function schema({ description, spec, status, rules, nameLength }) {
+  return {
+    type: 'object',
+    description,
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      // Only a limit of the name makes rules about it possible.
+      metadata: { type: 'object', properties: { name: { type: 'string', maxLength: nameLength } } },
+      spec,
+      status,
+    },
+    ...rules,
+  };
+}

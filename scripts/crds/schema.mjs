@@ -1,0 +1,107 @@
+// Short words for the OpenAPI schemas of the custom resources.
+
+/** The fields' names that end in `!` are required. */
+export function object(description, fields, more = {}) {
+  const names = Object.keys(fields);
+  const required = names.filter((name) => name.endsWith('!')).map((name) => name.slice(0, -1));
+  const properties = Object.fromEntries(names.map((name) => [name.replace('!', ''), fields[name]]));
+  return { type: 'object', description, ...(required.length > 0 && { required }), properties, ...more };
+}
+
+// Every string has an end: without one the API server cannot tell what a rule costs, and refuses it.
+export const text = (description, maxLength = 1024, more = {}) => ({ type: 'string', description, maxLength, ...more });
+export const choice = (description, values, more = {}) => ({ type: 'string', description, enum: values, ...more });
+export const flag = (description, more = {}) => ({ type: 'boolean', description, ...more });
+export const integer = (description, minimum, maximum, more = {}) => ({
+  type: 'integer',
+  description,
+  ...(maximum === undefined ? { format: 'int64' } : { format: 'int32', maximum }),
+  minimum,
+  ...more,
+});
+export const time = (description) => ({ type: 'string', format: 'date-time', description });
+export const list = (description, items, minItems, maxItems, more = {}) => ({
+  type: 'array',
+  description,
+  ...(minItems > 0 && { minItems }),
+  maxItems,
+  items,
+  ...more,
+});
+export const mapBy = (...keys) => ({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
+export const set = { 'x-kubernetes-list-type': 'set' };
+
+/** Validation rules in CEL, each with the message of whoever broke it. */
+export const rules = (...all) => ({
+  'x-kubernetes-validations': all.map(([rule, message, more]) => ({ rule, message, ...more })),
+});
+/** Exactly one of the fields is there. */
+export const oneOf = (...fields) => `[${fields.map((field) => `has(self.${field})`).join(', ')}].exists_one(x, x)`;
+
+/** A string that has to match a regular expression (RE2). */
+export const matching = (description, maxLength, pattern, message) =>
+  text(description, maxLength, rules([`self.matches(${cel(pattern)})`, message]));
+
+/** A regular expression as a CEL string. */
+const cel = (pattern) => `r'${pattern.source.replaceAll('\\/', '/')}'`;
+
+export const secretName = (description) => objectName(description, 'Secret');
+const article = (kind) => (/^[AEIOU]/.test(kind) ? 'an' : 'a');
+export const objectName = (description, kind) =>
+  matching(
+    description,
+    253,
+    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+    `is no name of ${article(kind)} ${kind}: use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit`,
+  );
+
+export const clusterName = (description) =>
+  matching(
+    description,
+    50,
+    /^[a-z]([-a-z0-9]*[a-z0-9])?$/,
+    "is no name of an EtcdCluster: use lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit",
+  );
+
+export const duration = (description) =>
+  text(
+    description,
+    32,
+    rules([
+      "self.matches(r'^([0-9]+([.][0-9]+)?(ms|s|m|h|d|w))+$') && self.matches('[1-9]')",
+      'is no duration above zero: write 90s, 5m, 24h or 30d',
+    ]),
+  );
+
+export const sha256 = (description) =>
+  matching(description, 64, /^[0-9a-f]{64}$/, 'is no SHA-256: write its 64 hexadecimal digits, in lower case');
+
+/** A folder within a store. */
+export const folder = (description) =>
+  text(
+    description,
+    512,
+    rules([
+      "!self.matches(r'(^|/)[.]{0,2}(/|$)')",
+      "is no folder within the store: write it like etcd/eu, without '/' at the ends, '.' or '..'",
+    ]),
+  );
+
+/** An object within a store. */
+export const objectKey = (description) =>
+  text(
+    description,
+    512,
+    rules([
+      "!self.matches(r'(^|/)[.]{0,2}(/|$)')",
+      "is no key of an object: write it like etcd/orders.db, without '/' at the ends, '.' or '..'",
+    ]),
+  );
+
+export const timeZone = (description) =>
+  matching(
+    description,
+    64,
+    /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/,
+    'is no IANA time zone: write it like Europe/Berlin or Etc/UTC',
+  );

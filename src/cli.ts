@@ -1,0 +1,101 @@
+#!/usr/bin/env node
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { InputError } from './render/report';
+import { render } from './render/run';
+
+const usage = `Usage: cdk8s-etcd render FILE [options]
+
+Writes the manifests of EtcdCluster, EtcdBackup and EtcdRestore resources as YAML. FILE is YAML, or '-' for standard input:
+resources of cdk8s-etcd.dev/v1alpha1, etcd.database.coreos.com/v1beta2 or etcd.ydzs.io/v1alpha1.
+What is worth knowing, and what could not be carried over, is written to standard error.
+
+  -o, --output FILE      write to this file instead of standard output
+  -n, --namespace NAME   the namespace of every object, in place of the one in its document
+      --registry NAME    a registry that mirrors the images
+      --crds             put the CustomResourceDefinitions first; kubectl apply then has to run twice
+      --no-reconciler    leave out the reconciler, as the namespace has one
+  -h, --help             show this
+`;
+
+const done = 0;
+const unexpected = 1;
+const wrongInput = 2;
+
+function main(args: string[]): void {
+  const { values, positionals } = parse(args);
+  if (values.help) {
+    process.stdout.write(usage);
+    return;
+  }
+  const [command, file, ...more] = positionals;
+  if (command !== 'render' || file === undefined || more.length > 0) {
+    throw new InputError(["error: write 'cdk8s-etcd render FILE'; --help shows more"]);
+  }
+  const { yaml, lines } = render(read(file), {
+    file: file === '-' ? 'standard input' : file,
+    namespace: values.namespace,
+    registry: values.registry,
+    crds: values.crds,
+    reconciler: !values['no-reconciler'],
+  });
+  write(yaml, values.output, file);
+  for (const line of lines) console.error(line);
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        output: { type: 'string', short: 'o' },
+        namespace: { type: 'string', short: 'n' },
+        registry: { type: 'string' },
+        crds: { type: 'boolean' },
+        'no-reconciler': { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    // parseArgs goes on about positionals after its first sentence.
+    throw new InputError([`error: ${(error as Error).message.split(/[.\n]/)[0]}; --help shows the options`]);
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new InputError([`error: ${file}: cannot be read (${codeOf(error)})`]);
+  }
+}
+
+function write(yaml: string, output: string | undefined, input: string): void {
+  if (output === undefined) {
+    process.stdout.write(yaml);
+    return;
+  }
+  if (resolve(output) === resolve(input))
+    throw new InputError([`error: ${output}: is the input; give --output another file`]);
+  try {
+    writeFileSync(output, yaml);
+  } catch (error) {
+    throw new InputError([`error: ${output}: cannot be written (${codeOf(error)})`]);
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
+}
+
+// Not process.exit: standard output may be a pipe that is not yet written to the end.
+process.exitCode = done;
+try {
+  main(process.argv.slice(2));
+} catch (error) {
+  if (error instanceof InputError) for (const line of error.lines) console.error(line);
+  else console.error(error);
+  process.exitCode = error instanceof InputError ? wrongInput : unexpected;
+}

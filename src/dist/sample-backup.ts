@@ -1,0 +1,27 @@
+import { type App, Chart } from 'cdk8s';
+import { EtcdBackup, EtcdClientTls } from '../index';
+import { type DistFile, fileOf } from './dist-file';
+import { s3, s3Secret } from './s3';
+import { sampleCluster } from './sample-cluster';
+
+const id = 'etcd-backup';
+
+export function sampleBackup(app: App): DistFile {
+  const chart = new Chart(app, id);
+  new EtcdBackup(chart, 'before-release', { cluster: sampleCluster(chart), schedule: 'hourly' });
+  new EtcdBackup(chart, 'foreign-etcd-before-release', {
+    endpoints: ['https://etcd.example.com:2379'],
+    tls: EtcdClientTls.fromSecret('etcd-client'),
+    store: s3,
+  });
+  const header = `Two backups, each taken once: of the EtcdCluster orders, to where its schedule 'hourly' stores, and of somebody else's etcd.
+The namespace must have a reconciler. A backup cannot be changed, and happens once: for another one take another name.
+1. Keep the one that you want, and change it: cluster and schedule, or endpoints, bucket and region.
+2. For endpoints, make the Secret with etcd's client certificate.
+     kubectl create secret generic etcd-client -n NAMESPACE --from-file=ca.crt --from-file=tls.crt --from-file=tls.key
+3. ${s3Secret}
+4. Take it, and see what becomes of it.
+     kubectl apply --server-side -n NAMESPACE -f ${fileOf(id)}
+     kubectl get etcdbackup -n NAMESPACE -w`;
+  return { chart, header };
+}

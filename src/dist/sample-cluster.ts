@@ -1,0 +1,10 @@
+import type { Construct } from 'constructs';
+import { EtcdCluster, type IEtcdCluster } from '../index';
+
+/** The cluster of etcd-cluster.k8s.yaml. */
+export function sampleCluster(scope: Construct): IEtcdCluster {
+  return EtcdCluster.fromAttributes(scope, 'orders', {
+    clusterName: 'orders',
+    clientEndpoints: [0, 1, 2].map((ordinal) => `http://orders-${ordinal}.orders-peers:2379`),
+  });
+}

@@ -1,0 +1,34 @@
+interface Rule {
+  readonly apiGroups: string[];
+  readonly resources: string[];
+  readonly resourceNames?: string[];
+  readonly verbs: string[];
+}
+
+/**
+ * What a reconciler may do in its namespace. What it may do with a cluster, the cluster's own Role says. RBAC cannot name
+ * what is listed, watched or created.
+ */
+export function namespaceRules(reconcilerName: string, lease: string): Rule[] {
+  const seen = ['list', 'watch'];
+  return [
+    rule('cdk8s-etcd.dev', ['etcdclusters', 'etcdbackups', 'etcdrestores'], seen),
+    rule('cdk8s-etcd.dev', ['etcdbackups/status', 'etcdrestores/status'], ['patch']),
+    rule('apps', ['statefulsets'], seen),
+    rule('', ['pods', 'persistentvolumeclaims'], seen),
+    rule('batch', ['jobs', 'cronjobs'], seen),
+    rule('', ['configmaps'], ['create']),
+    rule('batch', ['jobs'], ['create']),
+    rule('', ['events'], ['create', 'patch']),
+    // Argo CD leaves Leases out, and so the one of the manifests.
+    rule('coordination.k8s.io', ['leases'], ['create']),
+    { ...rule('coordination.k8s.io', ['leases'], ['get', 'update']), resourceNames: [lease] },
+    // Whether it is being deleted itself: it then lets go of what waits for it.
+    { ...rule('apps', ['deployments'], ['get']), resourceNames: [reconcilerName] },
+    rule('', ['namespaces'], ['get']),
+  ];
+}
+
+function rule(apiGroup: string, resources: string[], verbs: string[]): Rule {
+  return { apiGroups: [apiGroup], resources, verbs };
+}

@@ -1,0 +1,152 @@
+import { nearest } from './nearest';
+import type { DocumentReport } from './report';
+
+/** Reads an object of a document field by field, and so knows which of its fields nobody reads. */
+export class Fields {
+  private readonly known = new Set<string>();
+  private readonly children: Fields[] = [];
+
+  constructor(
+    private readonly data: Readonly<Record<string, unknown>>,
+    readonly path: string,
+    readonly report: DocumentReport,
+  ) {}
+
+  has(key: string): boolean {
+    return this.value(key) !== undefined;
+  }
+
+  /** The path of a field, as the user is told it. */
+  at(key: string): string {
+    return this.path === '' ? key : `${this.path}.${key}`;
+  }
+
+  string(key: string): string | undefined {
+    return this.typed(key, 'a string', (value): value is string => typeof value === 'string');
+  }
+
+  /** The empty string is what Go programs write for none. */
+  text(key: string): string | undefined {
+    return this.string(key) || undefined;
+  }
+
+  /** A string that has to be there. */
+  required(key: string): string {
+    const text = this.text(key);
+    if (text === undefined && !this.isWrong(key)) this.report.error(this.at(key), 'is missing; give one');
+    return text ?? '';
+  }
+
+  oneOf<T extends string>(key: string, values: readonly T[]): T | undefined {
+    const text = this.text(key);
+    const value = values.find((candidate) => candidate === text);
+    if (text !== undefined && value === undefined)
+      this.report.error(this.at(key), `is none of ${values.join(', ')}; write one of them`);
+    return value;
+  }
+
+  integer(key: string): number | undefined {
+    return this.typed(key, 'a whole number', (value): value is number => Number.isSafeInteger(value));
+  }
+
+  boolean(key: string): boolean | undefined {
+    return this.typed(key, 'true or false', (value): value is boolean => typeof value === 'boolean');
+  }
+
+  strings(key: string): string[] | undefined {
+    return this.typed(
+      key,
+      'a list of strings',
+      (value): value is string[] => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+    );
+  }
+
+  /** Kubernetes takes a quantity as a number, too. */
+  quantity(key: string): string | undefined {
+    const isQuantity = (value: unknown): value is string | number => ['string', 'number'].includes(typeof value);
+    return this.typed(key, 'a quantity', isQuantity)?.toString();
+  }
+
+  map(key: string): Record<string, string> | undefined {
+    return this.typed(
+      key,
+      'a map of strings',
+      (value): value is Record<string, string> =>
+        isObject(value) && Object.values(value).every((item) => typeof item === 'string'),
+    );
+  }
+
+  object(key: string): Fields | undefined {
+    const value = this.typed(key, 'a map', isObject);
+    return value && this.child(value, this.at(key));
+  }
+
+  objects(key: string): Fields[] {
+    const isList = (value: unknown): value is Record<string, unknown>[] =>
+      Array.isArray(value) && value.every(isObject);
+    return (this.typed(key, 'a list of maps', isList) ?? []).map((item, index) =>
+      this.child(item, `${this.at(key)}[${index}]`),
+    );
+  }
+
+  /** The names of the fields that are given. */
+  get keys(): string[] {
+    return Object.keys(this.data).filter((key) => isGiven(this.data[key]));
+  }
+
+  /** Fields that mean nothing here. */
+  ignore(...keys: readonly string[]): void {
+    for (const key of keys) this.known.add(key);
+  }
+
+  /** A field that is known, but cannot be carried over. */
+  lose(key: string, why: string): void {
+    if (this.has(key)) this.report.lost(this.at(key), why);
+  }
+
+  /** What nobody asked for, here and below, each with the name that was probably meant. */
+  unread(): { readonly path: string; readonly meant?: string }[] {
+    const here = this.keys
+      .filter((key) => !this.known.has(key))
+      .map((key) => ({ path: this.at(key), meant: nearest(key, this.known) }));
+    return [...here, ...this.children.flatMap((child) => child.unread())];
+  }
+
+  private child(value: Readonly<Record<string, unknown>>, path: string): Fields {
+    const child = new Fields(value, path, this.report);
+    this.children.push(child);
+    return child;
+  }
+
+  private value(key: string): unknown {
+    this.known.add(key);
+    return isGiven(this.data[key]) ? this.data[key] : undefined;
+  }
+
+  private isWrong(key: string): boolean {
+    const value = this.value(key);
+    return value !== undefined && typeof value !== 'string';
+  }
+
+  private typed<T>(key: string, wanted: string, is: (value: unknown) => value is T): T | undefined {
+    const value = this.value(key);
+    if (value === undefined || is(value)) return value;
+    // Of the value only its type is told: it could be a secret in the wrong place.
+    this.report.error(this.at(key), `is ${typeName(value)}, not ${wanted}; correct it`);
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function typeName(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  return `a ${typeof value}`;
+}

@@ -1,0 +1,91 @@
+import type { Duration } from 'cdk8s';
+import type { BackupScheduleOptions } from '../backup-schedule-options';
+import type { BackupStore } from '../backup-store';
+import type { ClusterOrigin } from '../cluster-origin';
+import type { Compression } from '../compression';
+import type { Encryption } from '../encryption';
+import type { EtcdAuth } from '../etcd-auth';
+import type { EtcdClientTls } from '../etcd-client-tls';
+import type { EtcdClusterProps } from '../etcd-cluster-props';
+import type { Retention } from '../retention';
+import type { Document } from './documents';
+import type { DocumentReport } from './report';
+
+type Labels = { readonly [name: string]: string };
+
+/** What a document becomes. */
+export type Planned = PlannedCluster | PlannedSchedule | PlannedBackup | PlannedRestore;
+
+export interface PlannedCluster {
+  readonly becomes: 'cluster';
+  readonly document: Document;
+  readonly props: EtcdClusterProps;
+  readonly schedules: readonly ScheduleOfCluster[];
+  /** What the cluster of another operator is called by; undefined for one of ours. */
+  readonly old?: OldCluster;
+}
+
+export interface ScheduleOfCluster {
+  readonly id: string;
+  readonly options: BackupScheduleOptions;
+  /** More stores, beside the one in `options`. */
+  readonly stores: readonly { readonly store: BackupStore; readonly retention?: Retention }[];
+  /** Where it stands, when that is not the cluster's. */
+  readonly document?: Document;
+}
+
+/** A cluster that another operator runs, and that this one takes the place of. */
+export interface OldCluster {
+  /** Whether an endpoint is one of the old cluster's. */
+  isEndpoint(endpoint: string): boolean;
+}
+
+/** A backup on a schedule, of an etcd that is known by its endpoints alone. */
+export interface PlannedSchedule {
+  readonly becomes: 'schedule';
+  readonly document: Document;
+  readonly endpointsField: string;
+  readonly endpoints: string[];
+  readonly tls?: EtcdClientTls;
+  readonly options: BackupScheduleOptions;
+}
+
+export interface PlannedBackup {
+  readonly becomes: 'backup';
+  readonly document: Document;
+  readonly labels?: Labels;
+  readonly clusterName?: string;
+  readonly endpoints?: string[];
+  readonly tls?: EtcdClientTls;
+  readonly auth?: EtcdAuth;
+  readonly schedule?: string;
+  readonly store?: BackupStore;
+  readonly key?: string;
+  readonly prefix?: string;
+  readonly compression?: Compression;
+  readonly encryption?: Encryption;
+  readonly dialTimeout?: Duration;
+  readonly timeout?: Duration;
+  readonly serviceAccountName?: string;
+  readonly image?: string;
+}
+
+export interface PlannedRestore {
+  readonly becomes: 'restore';
+  readonly document: Document;
+  readonly labels?: Labels;
+  readonly clusterName: string;
+  readonly origin: ClusterOrigin;
+  readonly safetyBackup?: boolean;
+  readonly ignoreUnreachablePods?: boolean;
+  /** That operator's restore makes its cluster anew. */
+  readonly old: boolean;
+}
+
+/** An API whose objects can be rendered. */
+export interface Api {
+  readonly apiVersion: string;
+  readonly kinds: { readonly [kind: string]: (document: Document) => Planned | undefined };
+  /** What becomes of a field that no mapping knows. */
+  unknownField(report: DocumentReport, path: string, meant: string | undefined): void;
+}

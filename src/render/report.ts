@@ -1,0 +1,52 @@
+/** What is wrong with what the user gave, one line each. Whatever else is thrown is a bug. */
+export class InputError extends Error {
+  constructor(readonly lines: readonly string[]) {
+    super(lines.join('\n'));
+  }
+}
+
+interface Line {
+  readonly document: number;
+  readonly text: string;
+}
+
+/** What the user is told about a run, in the order of the documents. No value of a field ever gets in unasked. */
+export class Report {
+  private readonly found: Line[] = [];
+  private readonly wrong: Line[] = [];
+
+  of(document: number, label: string): DocumentReport {
+    const add = (lines: Line[], kind: string, field: string, text: string) => {
+      const line = { document, text: `${kind}: ${label}: ${field === '' ? '' : `${field}: `}${text}` };
+      if (!lines.some((other) => other.text === line.text)) lines.push(line);
+    };
+    return {
+      label,
+      note: (field, text) => add(this.found, 'note', field, text),
+      lost: (field, text) => add(this.found, 'not carried over', field, text),
+      error: (field, text) => add(this.wrong, 'error', field, text),
+    };
+  }
+
+  /** The notes, and what could not be carried over. */
+  get lines(): string[] {
+    return inOrder(this.found);
+  }
+
+  /** Throws when there was an error. */
+  check(): void {
+    if (this.wrong.length > 0) throw new InputError(inOrder(this.wrong));
+  }
+}
+
+export interface DocumentReport {
+  /** How the user finds the document: `EtcdCluster orders (document 2)`. */
+  readonly label: string;
+  note(field: string, text: string): void;
+  lost(field: string, text: string): void;
+  error(field: string, text: string): void;
+}
+
+function inOrder(lines: readonly Line[]): string[] {
+  return [...lines].sort((a, b) => a.document - b.document).map(({ text }) => text);
+}

@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Manifest } from '../synth';
+
+/** The API server itself, through `kubectl proxy`: a refusal comes field by field. */
+export class Api {
+  static async connect(): Promise<Api> {
+    const proxy = spawn('kubectl', ['proxy', '--port=0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = await once(createInterface({ input: proxy.stdout }), 'line');
+    return new Api(proxy, `http://${/127\.0\.0\.1:\d+/.exec(line)?.[0]}`);
+  }
+
+  private constructor(
+    private readonly proxy: ChildProcess,
+    private readonly url: string,
+  ) {}
+
+  close(): void {
+    this.proxy.kill();
+  }
+
+  /** What the API server says about an object that it does not keep. */
+  async tryCreate(path: string, manifest: Manifest): Promise<Answer> {
+    return this.ask('POST', `${path}?dryRun=All&fieldValidation=Strict`, 'application/json', manifest);
+  }
+
+  async create(path: string, manifest: Manifest): Promise<Answer> {
+    return this.ask('POST', `${path}?fieldValidation=Strict`, 'application/json', manifest);
+  }
+
+  /** The same for a JSON merge patch. */
+  async tryPatch(path: string, patch: Manifest): Promise<Answer> {
+    return this.ask('PATCH', `${path}?dryRun=All&fieldValidation=Strict`, 'application/merge-patch+json', patch);
+  }
+
+  private async ask(method: string, path: string, contentType: string, body: Manifest): Promise<Answer> {
+    const headers = { 'content-type': contentType };
+    const response = await fetch(this.url + path, { method, headers, body: JSON.stringify(body) });
+    const object = (await response.json()) as Manifest;
+    if (response.ok) return { object, refusals: [] };
+    const causes: Manifest[] = object.details?.causes ?? [{ message: object.message }];
+    return { refusals: causes.map(({ field, message }) => `${field}: ${message}`) };
+  }
+}
+
+export interface Answer {
+  readonly object?: Manifest;
+  /** `field: message`. */
+  readonly refusals: readonly string[];
+}

@@ -1,0 +1,187 @@
+// What the rules about several fields refuse, and what they say.
+import type { Manifest } from '../synth';
+import { around, backup, cluster, restore } from './good';
+
+type Case = readonly [what: string, manifest: Manifest, says: string];
+
+const secret = { secretName: 'store' };
+const bucket = { s3: { bucket: 'backups' } };
+const s3 = (more: Manifest) => ({ s3: { bucket: 'backups', ...more } });
+const oneStore = 'name exactly one of s3, oss, sftp, filesystem, command: that is where backups lie';
+const oneFiles = 'name exactly one of secretName and configMapName';
+
+const storeCases: readonly (readonly [what: string, store: Manifest, says: string])[] = [
+  ['no store', {}, oneStore],
+  ['two stores', { ...bucket, oss: { bucket: 'backups', credentials: secret } }, oneStore],
+  ['a CA from nowhere', s3({ ca: { items: [{ key: 'a', path: 'ca.crt' }] } }), oneFiles],
+  ['a CA from two places', s3({ ca: { ...secret, configMapName: 'ca' } }), oneFiles],
+  [
+    'credentials in the endpoint',
+    s3({ endpoint: 'https://me:pass@minio' }),
+    'endpoint is no S3 server: write https://',
+  ],
+  ['a path in the endpoint', s3({ endpoint: 'https://minio/bucket' }), 'without user, password or path'],
+  [
+    'a KMS key without KMS',
+    s3({ kmsKeyId: 'k', serverSideEncryption: 'AES256' }),
+    'kmsKeyId needs serverSideEncryption',
+  ],
+  ['SSE-C and SSE-S3', s3({ sseCustomerKey: secret, serverSideEncryption: 'AES256' }), 'sseCustomerKey excludes'],
+  [
+    'SSE-C without TLS',
+    s3({ sseCustomerKey: secret, endpoint: 'http://minio' }),
+    'would cross the network in plain text',
+  ],
+  ['a CA without TLS', s3({ ca: secret, endpoint: 'http://minio' }), 'ca is of no use with http://: write https://'],
+  ['no volume', { filesystem: {} }, 'name exactly one of persistentVolumeClaim and nfs'],
+  [
+    'two volumes',
+    { filesystem: { persistentVolumeClaim: { claimName: 'a' }, nfs: { server: 'b', path: '/c' } } },
+    'name exactly one of persistentVolumeClaim and nfs',
+  ],
+  ['a variable that no shell knows', { command: { path: '/a', env: { 'A-B': 'c' } } }, "use letters, digits and '_'"],
+];
+
+const inStores: readonly Case[] = Object.entries(around).flatMap(([place, { manifest }]) =>
+  storeCases.map(([what, store, says]): Case => [`${place}: ${what}`, manifest(store), says]),
+);
+
+const needsImage = 'a command store needs image: the one that holds its executables and the agent';
+const command = { command: { path: '/opt/store' } };
+
+const scheduled = (more: Manifest, others: Manifest = {}) =>
+  cluster({ backup: { schedules: [{ name: 'hourly', cron: '@hourly', stores: [bucket], ...more }], ...others } });
+const withoutImage: readonly Case[] = [
+  ['a schedule with a command store alone', scheduled({ stores: [bucket, command] }), needsImage],
+  ['an origin with a command store alone', cluster({ origin: { source: { store: command, key: 'a' } } }), needsImage],
+  ['an EtcdBackup with a command store alone', backup({ clusterName: 'orders', store: command }), needsImage],
+  ['an EtcdRestore with a command store alone', restore({ source: { store: command, key: 'a' } }), needsImage],
+];
+
+const oneSource = 'name exactly one of backupName and store';
+const oneOfStore = 'store needs exactly one of snapshotId, key, latestVerifiedBefore, and backupName none of them';
+const sources: readonly (readonly [what: string, source: Manifest, says: string])[] = [
+  ['no source', {}, oneSource],
+  ['two sources', { backupName: 'a', store: bucket, key: 'b' }, oneSource],
+  ['a store alone', { store: bucket }, oneOfStore],
+  ['two snapshots', { store: bucket, key: 'a', snapshotId: 'b' }, oneOfStore],
+  ['a key beside an EtcdBackup', { backupName: 'a', key: 'b' }, oneOfStore],
+  [
+    'a folder beside a key',
+    { store: bucket, key: 'a', clusterName: 'b' },
+    'clusterName is of use only with snapshotId',
+  ],
+];
+const inSources: readonly Case[] = sources.flatMap(([what, source, says]): Case[] => [
+  [`an origin: ${what}`, cluster({ origin: { source } }), says],
+  [`an EtcdRestore: ${what}`, restore({ source }), says],
+]);
+
+const nothingKept = 'keeps nothing: give last, within, hourly, daily, weekly, monthly or yearly';
+const secretKey = { age: { recipients: ['AGE-SECRET-KEY-1QQQ'] } };
+const even = 'an even size survives no more failures than the odd size below it: choose 1, 3, 5 or 7';
+const noSchedule = 'needs a backup schedule: add one to backup.schedules, or set finalBackup.required: false';
+const clusters: readonly Case[] = [
+  ...[2, 4, 6].map((size): Case => [`size ${size}`, cluster({ size }), even]),
+  ['no members', cluster({ size: 0 }), 'should be greater than or equal to 1'],
+  ['more members than etcd likes', cluster({ size: 8, allowEvenSize: true }), 'should be less than or equal to 7'],
+  ['an ordinal that is not there', cluster({ recovery: { id: 'a', acceptDataLoss: true, survivor: 7 } }), 'equal to 6'],
+  ['TLS without a client certificate', cluster({ tls: true }), 'tls needs clientTlsSecret: the Secret'],
+  ['a client certificate without TLS', cluster({ clientTlsSecret: 'a' }), 'clientTlsSecret is of no use without tls'],
+  [
+    'a claim policy without claims',
+    cluster({ storage: { size: '8Gi', ephemeral: true }, pvcPolicy: { onShrink: 'Delete' } }),
+    'pvcPolicy is of no use with storage.ephemeral',
+  ],
+  ['Delete without a schedule', cluster({ pvcPolicy: { onDelete: 'Delete' } }), noSchedule],
+  ['Delete with no schedules', cluster({ pvcPolicy: { onDelete: 'Delete' }, backup: { schedules: [] } }), noSchedule],
+  ['a final backup without a schedule', cluster({ finalBackup: { required: true } }), noSchedule],
+  [
+    'a recovery without a schedule',
+    cluster({ recovery: { id: 'a', acceptDataLoss: true } }),
+    'a recovery backs the survivor up first, and no backup schedule says where to: add one to backup.schedules',
+  ],
+  [
+    'a recovery that accepts nothing',
+    cluster({ recovery: { id: 'a', acceptDataLoss: false } }),
+    'acceptDataLoss must be true: writes that the survivor does not have are lost',
+  ],
+  ['a schedule that is not there', scheduled({}, { schedule: 'daily' }), 'schedule is none of schedules'],
+  ['a schedule without schedules', cluster({ backup: { schedule: 'daily' } }), 'schedule is none of schedules'],
+  [
+    'two schedules of one name',
+    cluster({ backup: { schedules: ['a', 'a'].map((name) => ({ name, cron: '@daily', stores: [bucket] })) } }),
+    'Duplicate value',
+  ],
+  ['nine stores', scheduled({ stores: Array(9).fill(bucket) }), 'must have at most 8 items'],
+  ['no store', scheduled({ stores: [] }), 'should have at least 1 items'],
+  [
+    'seventeen schedules',
+    cluster({
+      backup: { schedules: [...Array(17).keys()].map((n) => ({ name: `s${n}`, cron: '@daily', stores: [bucket] })) },
+    }),
+    'must have at most 16 items',
+  ],
+  ['a retention that keeps nothing', scheduled({ stores: [{ ...bucket, retention: { minKeep: 3 } }] }), nothingKept],
+  ['a secret key', scheduled({ encryption: secretKey }), 'recipients must be public keys, age1…'],
+  ['a name that leaves no room for those of its pods', cluster({}, 'o'.repeat(51)), 'may not be more than 50 bytes'],
+  ...['3rd', 'or.ders'].map(
+    (name): Case => [
+      `the name ${name}`,
+      cluster({}, name),
+      'metadata.name must be a DNS label that begins with a letter',
+    ],
+  ),
+];
+
+const foreign = (more: Manifest) => backup({ endpoints: ['etcd:2379'], store: bucket, ...more });
+const own = (more: Manifest) => backup({ clusterName: 'orders', store: bucket, ...more });
+const backups: readonly Case[] = [
+  ['no etcd', backup({ store: bucket }), 'name exactly one of clusterName (an EtcdCluster of this namespace) and'],
+  ['two etcds', own({ endpoints: ['etcd:2379'] }), 'name exactly one of clusterName (an EtcdCluster'],
+  ['nowhere to go', backup({ clusterName: 'orders' }), 'name exactly one of schedule (of the cluster) and store'],
+  ['a schedule and a store', own({ schedule: 'a' }), 'name exactly one of schedule (of the cluster) and store'],
+  ['a schedule of endpoints', backup({ endpoints: ['etcd:2379'], schedule: 'a' }), 'with endpoints give store instead'],
+  ['TLS of a cluster', own({ tls: { files: secret } }), 'tls is for endpoints: an EtcdCluster has its own'],
+  ['a user of a cluster', own({ auth: secret }), 'auth is for endpoints: remove it'],
+  ['https without TLS', foreign({ endpoints: ['https://etcd:2379'] }), 'an https endpoint needs tls: name the Secret'],
+  [
+    'http with TLS',
+    foreign({ endpoints: ['http://etcd:2379'], tls: { files: secret } }),
+    'but tls is given: write https://',
+  ],
+  [
+    'a client certificate from a ConfigMap',
+    foreign({ tls: { files: { configMapName: 'a' } } }),
+    'a ConfigMap is no place for the key of a client certificate',
+  ],
+  ['TLS from nowhere', foreign({ tls: { files: {} } }), oneFiles],
+  ['one endpoint twice', foreign({ endpoints: ['etcd:2379', 'etcd:2379'] }), 'Duplicate value'],
+  ['a key and a prefix', own({ key: 'a', prefix: 'b' }), 'key is the whole name of the object: remove prefix, or key'],
+  ['an absolute key', own({ key: '/a' }), 'is no key of an object: write it like etcd/orders.db'],
+  [
+    'encryption beside a schedule',
+    backup({ clusterName: 'orders', schedule: 'a', encryption: { age: { recipients: ['age1a'] } } }),
+    'encryption is that of the schedule: remove it, or give store instead of schedule',
+  ],
+  ['a secret key', own({ encryption: secretKey }), 'recipients must be public keys, age1…'],
+];
+
+const named = (manifest: Manifest, length: number) => ({ ...manifest, metadata: { name: 'o'.repeat(length) } });
+const names: readonly Case[] = [
+  ['an EtcdBackup whose Job has no name', named(own({}), 53), 'may not be more than 52 bytes'],
+  [
+    'an EtcdRestore with a long name',
+    named(restore({ source: { backupName: 'a' } }), 64),
+    'may not be more than 63 bytes',
+  ],
+];
+
+export const badSpecs: readonly Case[] = [
+  ...names,
+  ...inStores,
+  ...withoutImage,
+  ...inSources,
+  ...clusters,
+  ...backups,
+];

@@ -1,0 +1,228 @@
+// Every option of the library at least once, so that a real API server judges them all.
+import { Chart, Cron, Duration, Size, Testing } from 'cdk8s';
+import {
+  BackupStore,
+  CaBundle,
+  Compression,
+  DeletionPolicy,
+  Encryption,
+  EtcdAuth,
+  EtcdBackup,
+  EtcdClientTls,
+  EtcdCluster,
+  EtcdReconciler,
+  EtcdResources,
+  EtcdRestore,
+  EtcdSpread,
+  EtcdTls,
+  EtcdTuning,
+  EtcdVersion,
+  ImagePullPolicy,
+  IssuerKind,
+  NetworkAccess,
+  NoSpacePolicy,
+  OssCredentials,
+  ReplacePolicy,
+  RestoreSource,
+  Retention,
+  S3Credentials,
+  ServerSideEncryption,
+  SftpCredentials,
+  SseCustomerKey,
+  VerificationLevel,
+} from '../../src';
+import type { Manifest } from '../synth';
+
+const app = Testing.app();
+const labels = { 'example.com/team': 'shop' };
+const tolerations = [{ key: 'etcd', operator: 'Exists', effect: 'NoSchedule' }];
+
+const s3 = BackupStore.s3({
+  bucket: 'backups',
+  prefix: 'etcd/eu',
+  endpoint: 'https://minio.storage:9000',
+  ca: CaBundle.fromConfigMap('storage-ca'),
+  credentials: S3Credentials.fromSecret('s3', {
+    accessKeyIdKey: 'id',
+    secretAccessKeyKey: 'key',
+    sessionTokenKey: 't',
+  }),
+});
+const aws = BackupStore.s3({
+  bucket: 'far-away',
+  region: 'eu-west-1',
+  pathStyle: false,
+  credentials: S3Credentials.workloadIdentity({ serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn' } }),
+  serverSideEncryption: ServerSideEncryption.KMS,
+  kmsKeyId: 'alias/etcd',
+});
+const sse = BackupStore.s3({
+  bucket: 'own-key',
+  region: 'eu-west-1',
+  credentials: S3Credentials.fromSecret('shared-files', { profile: 'backup' }),
+  sseCustomerKey: SseCustomerKey.fromSecret('sse'),
+});
+const oss = BackupStore.oss({
+  bucket: 'backups',
+  region: 'eu-central-1',
+  credentials: OssCredentials.fromSecret('oss', { accessKeyIdKey: 'id', accessKeySecretKey: 'secret' }),
+});
+const sftp = BackupStore.sftp({
+  host: 'backup.example.com',
+  port: 2222,
+  path: '/backup/etcd',
+  hostKey: 'SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  credentials: SftpCredentials.fromSecret('sftp', { usernameKey: 'user', privateKeyKey: 'key', passphraseKey: 'pass' }),
+});
+const volume = BackupStore.filesystem({ claimName: 'etcd-backup', directory: 'etcd/eu' });
+const own = BackupStore.command({
+  path: '/opt/store',
+  env: { BUCKET: 'backups' },
+  credentialsSecretName: 'own',
+  idleTimeout: Duration.minutes(5),
+});
+const encryption = Encryption.age({ recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'] });
+
+const chart = new Chart(app, 'shop', { namespace: 'shop' });
+new EtcdReconciler(chart, 'reconciler', {
+  replicas: 2,
+  selector: { 'example.com/team': 'shop' },
+  metricsAccess: NetworkAccess.from({ namespace: 'monitoring', podLabels: { app: 'prometheus' } }),
+  imagePullPolicy: ImagePullPolicy.ALWAYS,
+  imagePullSecrets: ['registry'],
+  labels,
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations,
+  priorityClassName: 'system-cluster-critical',
+});
+
+const orders = new EtcdCluster(chart, 'orders', {
+  size: 5,
+  version: EtcdVersion.of('3.5.35'),
+  registry: 'registry.example.com/mirror',
+  imagePullPolicy: ImagePullPolicy.IF_NOT_PRESENT,
+  imagePullSecrets: ['registry'],
+  volume: { size: Size.gibibytes(20), storageClass: 'standard' },
+  resources: EtcdResources.SMALL,
+  quota: Size.gibibytes(4),
+  tuning: EtcdTuning.WAN,
+  settings: { 'max-request-bytes': 10_485_760, 'log-level': 'warn' },
+  tls: EtcdTls.certManager({
+    issuer: 'shop-ca',
+    issuerKind: IssuerKind.CLUSTER_ISSUER,
+    peerIssuer: 'shop-peers',
+    duration: Duration.days(60),
+    renewBefore: Duration.days(20),
+  }),
+  spread: EtcdSpread.REQUIRED_ZONES,
+  networkAccess: NetworkAccess.from({ cidr: '10.0.0.0/8' }, { namespaceLabels: { team: 'shop' }, podLabels: {} }),
+  metricsAccess: NetworkAccess.anywhere(),
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations,
+  labels,
+  podAnnotations: { 'example.com/scrape': 'true' },
+  replace: ReplacePolicy.manual({ ordinal: 1, memberId: '8e9e05c52164694d', discardVolume: true }),
+  onShrink: DeletionPolicy.DELETE,
+  onDelete: DeletionPolicy.DELETE,
+  requireBackupForUpgrade: true,
+  onNoSpace: NoSpacePolicy.REPORT,
+  recovery: { id: '2026-11-21-zone-b', acceptDataLoss: true, survivor: 2, identitySecret: 'age' },
+  origin: {
+    source: RestoreSource.snapshot(s3, 'etcd-snapshot-20261121-023807-3f9c2a', { cluster: 'orders-old' }),
+    identitySecret: 'age',
+    sha256: 'a'.repeat(64),
+    expectedRevision: 42,
+  },
+});
+const hourly = orders.addBackupSchedule('hourly', {
+  schedule: Cron.hourly(),
+  timeZone: 'Europe/Berlin',
+  store: s3,
+  retention: Retention.tiers({ last: 3, within: Duration.days(2), hourly: 24, daily: 7, timeZone: 'Etc/UTC' }),
+  compression: Compression.GZIP,
+  encryption,
+  verify: VerificationLevel.READ,
+  timeout: Duration.minutes(90),
+  dialTimeout: Duration.seconds(3),
+});
+for (const store of [aws, sse, oss, sftp, volume]) hourly.addStore(store);
+orders.addBackupSchedule('own', {
+  schedule: Cron.daily(),
+  store: own,
+  image: 'registry.example.com/agent:1',
+  verify: VerificationLevel.OPEN,
+});
+
+new EtcdCluster(chart, 'cache', {
+  size: 4,
+  allowEvenSize: true,
+  image: 'quay.io/coreos/etcd:v3.7.3',
+  volume: { size: Size.gibibytes(4), ephemeral: true },
+  tls: EtcdTls.fromSecrets({ peer: 'cache-peer', server: 'cache-server', client: 'cache-client' }),
+  tuning: EtcdTuning.LAN,
+  spread: EtcdSpread.NONE,
+  networkAccess: NetworkAccess.nobody(),
+  paused: true,
+  labels,
+});
+new EtcdCluster(chart, 'lock', {
+  size: 1,
+  resources: EtcdResources.XLARGE,
+  volume: { readWriteOncePod: true },
+  spread: EtcdSpread.PREFERRED,
+  networkAccess: NetworkAccess.anywhere(),
+  onDelete: DeletionPolicy.DELETE,
+  finalBackup: false,
+  origin: {
+    source: RestoreSource.latestVerifiedBefore(aws, '2026-11-21T02:30:00Z'),
+    serviceAccountName: 'restore',
+  },
+  labels,
+});
+
+new EtcdBackup(chart, 'before-release', { cluster: orders, schedule: 'hourly' });
+new EtcdBackup(chart, 'once', {
+  cluster: orders,
+  store: own,
+  image: 'registry.example.com/agent:1',
+  prefix: 'releases',
+  compression: Compression.NONE,
+  encryption,
+  dialTimeout: Duration.seconds(3),
+  timeout: Duration.minutes(5),
+});
+new EtcdRestore(chart, 'monday', {
+  cluster: orders,
+  source: RestoreSource.key(sftp, 'releases/before.db'),
+  identitySecret: 'age',
+  safetyBackup: false,
+  ignoreUnreachablePods: true,
+});
+new EtcdRestore(chart, 'tuesday', { cluster: orders, source: RestoreSource.backup('orders-before-release') });
+
+const lab = new Chart(app, 'lab');
+new EtcdCluster(lab, 'plain');
+const foreign = EtcdCluster.fromEndpoints(lab, 'legacy', ['https://etcd-0.etcd:2379'], {
+  tls: EtcdClientTls.fromSecret('legacy-client'),
+  auth: EtcdAuth.fromSecret('legacy-root'),
+});
+foreign.addBackupSchedule('nightly', { schedule: Cron.daily(), store: volume, retention: Retention.last(7) });
+new EtcdBackup(lab, 'legacy-once', {
+  cluster: foreign,
+  store: oss,
+  key: '{{ .Namespace }}/{{ .Name }}-{{ .CreationTimestamp }}.db',
+});
+new EtcdBackup(lab, 'other', {
+  endpoints: ['etcd.other:2379'],
+  tls: EtcdClientTls.fromCa(CaBundle.fromConfigMap('other-ca')),
+  store: s3,
+});
+
+const single = new Chart(Testing.app(), 'single');
+new EtcdCluster(single, 'orders');
+
+/** The manifests of all of it. */
+export const broadApp = (): Manifest[] => app.charts.flatMap((each) => Testing.synth(each));
+
+/** Those of one line. */
+export const smallApp = (): Manifest[] => Testing.synth(single);

@@ -1,0 +1,138 @@
+// What may change in a resource that is there, and what not.
+import type { Manifest } from '../synth';
+import { type Answer, Api } from './api';
+import { backup, cluster, restore } from './good';
+import { TestNamespace } from './namespace';
+
+let api: Api;
+let namespace: TestNamespace;
+beforeAll(async () => {
+  namespace = await TestNamespace.create('changes');
+  api = await Api.connect();
+  const bucket = { s3: { bucket: 'backups' } };
+  const schedules = [{ name: 'hourly', cron: '@hourly', stores: [bucket] }];
+  const named = (name: string, spec: Manifest) => cluster(spec, name);
+  const resources = [
+    named('plain', {}),
+    named('secure', { tls: true, clientTlsSecret: 'secure-client' }),
+    named('restored', { origin: { source: { store: bucket, key: 'a' } } }),
+    named('volatile', { storage: { size: '4Gi', ephemeral: true } }),
+    named('durable', { storage: { size: '4Gi' }, backup: { schedules } }),
+    backup({ clusterName: 'plain', store: bucket }),
+    restore({ source: { backupName: 'a' } }),
+  ];
+  for (const resource of resources) {
+    const plural = `${resource.kind.toLowerCase()}s`;
+    expect((await api.create(pathOf(plural), resource)).refusals).toEqual([]);
+  }
+});
+afterAll(async () => {
+  api?.close();
+  await namespace?.delete();
+});
+
+const pathOf = (...parts: string[]) => `/apis/cdk8s-etcd.dev/v1alpha1/namespaces/${namespace.name}/${parts.join('/')}`;
+const patch = (name: string, spec: Manifest): Promise<Answer> => api.tryPatch(pathOf('etcdclusters', name), { spec });
+
+const newCluster = 'make a new EtcdCluster';
+const once = 'origin counts only when the cluster is made, so it can be neither added, changed nor removed';
+const origin = { source: { backupName: 'a' } };
+
+test.each<[string, string, Manifest, string]>([
+  ['TLS on', 'plain', { tls: true, clientTlsSecret: 'a' }, `tls cannot be switched in place: ${newCluster} with tls`],
+  [
+    'TLS off',
+    'secure',
+    { tls: null, clientTlsSecret: null },
+    `tls cannot be switched in place: ${newCluster} with tls`,
+  ],
+  ['an origin added', 'plain', { origin }, `${once}: to restore into this cluster, make an EtcdRestore`],
+  ['an origin removed', 'restored', { origin: null }, once],
+  ['an origin changed', 'restored', { origin: { expectedRevision: 5 } }, once],
+  [
+    'ephemeral on',
+    'durable',
+    { storage: { ephemeral: true } },
+    `storage.ephemeral cannot be switched in place: ${newCluster}`,
+  ],
+  ['ephemeral off', 'volatile', { storage: { ephemeral: false } }, 'storage.ephemeral cannot be switched in place'],
+  ['ephemeral gone with storage', 'volatile', { storage: null }, 'storage.ephemeral cannot be switched in place'],
+  [
+    'ephemeral come with storage',
+    'plain',
+    { storage: { size: '4Gi', ephemeral: true } },
+    'cannot be switched in place',
+  ],
+])('refuses %s', async (_, name, spec, says) => {
+  expect((await patch(name, spec)).refusals).toEqual([expect.stringContaining(says)]);
+});
+
+test.each<[string, string, Manifest]>([
+  ['another size', 'plain', { size: 5 }],
+  ['another version', 'plain', { version: '3.7.3' }],
+  ['storage named', 'plain', { storage: { size: '4Gi' } }],
+  ['storage not named', 'durable', { storage: null }],
+  ['a recovery', 'durable', { recovery: { id: 'a', acceptDataLoss: true } }],
+  ['a deletion with its volumes', 'durable', { pvcPolicy: { onDelete: 'Delete' } }],
+  ['another client certificate', 'secure', { clientTlsSecret: 'b' }],
+  ['no schedule any more', 'durable', { backup: null }],
+])('takes %s', async (_, name, spec) => {
+  expect((await patch(name, spec)).refusals).toEqual([]);
+});
+
+test.each([
+  [
+    'etcdbackups',
+    'before-3.7',
+    { prefix: 'b' },
+    'an EtcdBackup is one snapshot and cannot be changed: make another one',
+  ],
+  [
+    'etcdrestores',
+    'monday',
+    { safetyBackup: false },
+    'an EtcdRestore happens once and cannot be changed: make another one',
+  ],
+])('refuses any change of %s', async (plural, name, spec, says) => {
+  const path = pathOf(plural, name);
+  expect((await api.tryPatch(path, { spec })).refusals).toEqual([expect.stringContaining(says)]);
+  expect((await api.tryPatch(path, { metadata: { labels: { a: 'b' } } })).refusals).toEqual([]);
+});
+
+describe('kubectl scale', () => {
+  const scale = (replicas: number) =>
+    namespace.kubectl(['scale', 'etcdcluster/plain', `--replicas=${replicas}`]).then(
+      () => '',
+      ({ stderr }) => stderr,
+    );
+
+  test('sets the size', async () => {
+    expect(await scale(5)).toBe('');
+    expect((await namespace.get('etcdcluster/plain')).spec.size).toBe(5);
+  });
+
+  test('refuses an even size, and one that is too large', async () => {
+    expect(await scale(4)).toContain('choose 1, 3, 5 or 7, or set allowEvenSize: true');
+    expect(await scale(9)).toContain('should be less than or equal to 7');
+  });
+
+  test('shows how many voters there are', async () => {
+    const status = { status: { voters: 4 } };
+    const patch = ['--subresource=status', '--type=merge', '-p', JSON.stringify(status)];
+    await namespace.kubectl(['patch', 'etcdcluster/plain', ...patch]);
+    const { stdout } = await namespace.kubectl(['get', 'etcdcluster/plain', '--subresource=scale', '-o', 'json']);
+    expect(JSON.parse(stdout)).toMatchObject({ spec: { replicas: 5 }, status: { replicas: 4 } });
+  });
+
+  test.each([
+    ['client-side', []],
+    ['server-side', ['--server-side']],
+  ])('and a %s apply of a manifest without a size leaves it alone', async (way, flags) => {
+    const name = `scaled-${way}`;
+    const apply = () => namespace.kubectl(['apply', ...flags, '-f', '-'], JSON.stringify(cluster({}, name)));
+    await apply();
+    await namespace.kubectl(['scale', `etcdcluster/${name}`, '--replicas=7']);
+    await apply();
+    expect((await namespace.get(`etcdcluster/${name}`)).spec.size).toBe(7);
+  });
+});

@@ -1,0 +1,112 @@
+import { setTimeout } from 'node:timers/promises';
+import { kubectl } from '../e2e/kubectl';
+import type { Manifest } from '../synth';
+import type { App } from './apps';
+import { TestNamespace } from './namespace';
+
+/** The cluster-scoped kinds of this Kubernetes. */
+let clusterScoped: Promise<ReadonlySet<string>> | undefined;
+async function clusterScopedKinds(): Promise<ReadonlySet<string>> {
+  const { stdout } = await kubectl(['api-resources', '--namespaced=false', '--no-headers']);
+  return new Set(stdout.split('\n').map((line) => line.trim().split(/\s+/).at(-1) as string));
+}
+
+/** Cert-manager's kinds, where neither it nor its CRDs are to be had. */
+const leftOut = process.env.CERT_MANAGER_CRDS === 'none' ? /^cert-manager\.io\// : /^$/;
+
+export const isCrd = ({ kind }: Manifest): boolean => kind === 'CustomResourceDefinition';
+
+/** An app in fresh namespaces: one for each that it names, and one for what names none. */
+export class Deployment {
+  static async of({ manifests }: App, flags: readonly string[]): Promise<Deployment> {
+    clusterScoped ??= clusterScopedKinds();
+    const kinds = await clusterScoped;
+    const namespaces = new Map<string | undefined, TestNamespace>();
+    const moved: Manifest[] = [];
+    for (const manifest of manifests) {
+      if (manifest.kind === 'Namespace' || isCrd(manifest) || leftOut.test(manifest.apiVersion)) continue;
+      if (kinds.has(manifest.kind)) {
+        moved.push(manifest);
+        continue;
+      }
+      const { namespace } = manifest.metadata;
+      if (!namespaces.has(namespace)) namespaces.set(namespace, await TestNamespace.create('app'));
+      moved.push({ ...manifest, metadata: { ...manifest.metadata, namespace: namespaces.get(namespace)?.name } });
+    }
+    return new Deployment(moved, [...namespaces.values()], flags);
+  }
+
+  private constructor(
+    readonly manifests: readonly Manifest[],
+    private readonly namespaces: readonly TestNamespace[],
+    private readonly flags: readonly string[],
+  ) {}
+
+  /** What kubectl says on stderr. */
+  async apply(...flags: string[]): Promise<string> {
+    return (await this.run('apply', ...this.flags, ...flags)).stderr;
+  }
+
+  /** The difference that kubectl sees. */
+  async diff(): Promise<string> {
+    const { stdout } = await this.run('diff', ...this.flags).catch((error: { stdout: string; stderr: string }) => ({
+      stdout: error.stdout || error.stderr,
+    }));
+    return stdout;
+  }
+
+  async objects(): Promise<Manifest[]> {
+    const { stdout } = await this.run('get', '--show-managed-fields', '-o', 'json');
+    const found = JSON.parse(stdout);
+    return found.kind === 'List' ? found.items : [found];
+  }
+
+  /** Each object without what its controllers write. */
+  async wanted(): Promise<Manifest[]> {
+    return (await this.objects()).map(({ status: _, metadata, ...rest }) => {
+      const { resourceVersion: __, managedFields, ...others } = metadata;
+      const ours = managedFields.filter(
+        ({ manager, subresource }: Manifest) => /^kubectl/.test(manager) && !subresource,
+      );
+      return { ...rest, metadata: { ...others, ours } };
+    });
+  }
+
+  /** Waits until the controllers have made the pods that the workloads ask for, ready or not. */
+  async admitted(): Promise<void> {
+    const workloads = this.manifests.filter(({ kind }) => ['StatefulSet', 'Deployment'].includes(kind));
+    const wanted = workloads.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);
+    const deadline = Date.now() + 90_000;
+    for (;;) {
+      const pods = (await Promise.all(this.namespaces.map((namespace) => namespace.get('pods')))).flatMap(
+        ({ items }) => items,
+      );
+      if (pods.length >= wanted) return;
+      if (Date.now() > deadline) throw new Error(`${pods.length} pods of ${wanted}\n${await this.events()}`);
+      await setTimeout(1000);
+    }
+  }
+
+  async patch({ kind, metadata }: Manifest, patch: Manifest): Promise<void> {
+    const flags = ['--type=merge', '--field-manager=etcd-reconciler', '-p', JSON.stringify(patch)];
+    await kubectl(['patch', kind, metadata.name, '-n', metadata.namespace, ...flags]);
+  }
+
+  async delete(): Promise<void> {
+    for (const namespace of this.namespaces) await namespace.delete();
+    const others = this.manifests.filter(({ metadata }) => !metadata.namespace);
+    for (const { kind, metadata } of others) await kubectl(['delete', kind, metadata.name, '--ignore-not-found']);
+  }
+
+  private run(...args: string[]) {
+    const items = this.manifests;
+    return kubectl([...args, '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  }
+
+  private async events(): Promise<string> {
+    const found = await Promise.all(
+      this.namespaces.map((namespace) => namespace.kubectl(['get', 'events', '--field-selector=type=Warning'])),
+    );
+    return found.map(({ stdout }) => stdout).join('');
+  }
+}

@@ -1,0 +1,219 @@
+// Resources without a mistake, which together have every field of the custom resources.
+import type { Manifest } from '../synth';
+
+const ca = { configMapName: 'store-ca', items: [{ key: 'bundle.pem', path: 'ca.crt' }] };
+const credentials = { secretName: 'store', items: [{ key: 'id', path: 'AWS_ACCESS_KEY_ID' }] };
+
+/** Every kind of store. */
+export const stores: readonly Manifest[] = [
+  { s3: { bucket: 'backups' } },
+  {
+    s3: {
+      bucket: 'backups',
+      prefix: 'etcd/eu',
+      region: 'eu-west-1',
+      endpoint: 'https://minio.storage:9000',
+      pathStyle: true,
+      profile: 'backup',
+      serverSideEncryption: 'aws:kms',
+      kmsKeyId: 'alias/etcd',
+      ca,
+      credentials,
+    },
+  },
+  {
+    s3: {
+      bucket: 'backups',
+      endpoint: '',
+      sseCustomerKey: { secretName: 'sse', items: [{ key: 'sse', path: 'key' }] },
+      ca: { secretName: 'store-ca' },
+    },
+  },
+  {
+    oss: {
+      bucket: 'backups',
+      prefix: 'etcd',
+      region: 'eu-central-1',
+      endpoint: 'oss-eu-central-1-internal.aliyuncs.com',
+      ca,
+      credentials: { secretName: 'oss', items: [{ key: 'id', path: 'accessKeyID' }] },
+    },
+  },
+  { oss: { bucket: 'backups', ca: { secretName: 'store-ca' }, credentials: { secretName: 'oss' } } },
+  {
+    sftp: {
+      host: 'backup.example.com',
+      port: 2222,
+      username: 'etcd',
+      path: '/backup/etcd',
+      hostKey: 'SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+      legacyAlgorithms: false,
+      credentials,
+    },
+  },
+  { filesystem: { persistentVolumeClaim: { claimName: 'etcd-backup' }, directory: 'etcd/eu' } },
+  { filesystem: { nfs: { server: 'nfs.example.com', path: '/srv/backup' } } },
+  {
+    command: {
+      path: '/opt/store',
+      env: { BUCKET: 'backups' },
+      idleTimeout: '5m',
+      credentials: { secretName: 'own', items: [{ key: 'token', path: 'token' }] },
+    },
+  },
+];
+
+const jobIdentity = { serviceAccountName: 'etcd-backup', image: 'registry.example.com/agent:1' };
+const encryption = { age: { recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'] } };
+const retention = { last: 3, within: '30d', hourly: 24, daily: 7, weekly: 4, monthly: 12, yearly: 2, minKeep: 3 };
+
+/** A resource around a store, by the place of the store in it. */
+export const around: Readonly<
+  Record<string, { readonly path: (string | number)[]; manifest(store: Manifest): Manifest }>
+> = {
+  'a backup schedule': {
+    path: ['spec', 'backup', 'schedules', 0, 'stores', 0],
+    manifest: (store) =>
+      cluster({
+        backup: {
+          schedules: [
+            {
+              name: 'hourly',
+              cron: '17 * * * *',
+              timeZone: 'Europe/Berlin',
+              stores: [{ ...store, retention: { ...retention, timeZone: 'Etc/UTC' } }],
+              compression: 'zstd',
+              encryption,
+              verify: 'read',
+              cronJobName: 'orders-hourly',
+              dialTimeout: '5s',
+              timeout: '1h30m',
+              ...jobIdentity,
+            },
+            { name: 'nightly', cron: '@daily', stores: [{ s3: { bucket: 'far-away' } }] },
+          ],
+          schedule: 'hourly',
+          requiredForUpgrade: true,
+        },
+      }),
+  },
+  'an origin': {
+    path: ['spec', 'origin', 'source', 'store'],
+    manifest: (store) => cluster({ origin: fromStore({ store, snapshotId: snapshot, clusterName: 'Orders_old' }) }),
+  },
+  'an EtcdBackup': {
+    path: ['spec', 'store'],
+    manifest: (store) =>
+      backup({
+        clusterName: 'orders',
+        store,
+        prefix: 'releases/2',
+        compression: 'gzip',
+        encryption,
+        timeouts: { dial: '5s', total: '1h' },
+        ...jobIdentity,
+      }),
+  },
+  'an EtcdRestore': {
+    path: ['spec', 'source', 'store'],
+    manifest: (store) => restore(fromStore({ store, key: 'releases/before-2.0.db' })),
+  },
+};
+
+const snapshot = 'etcd-snapshot-20261121-023807-3f9c2a';
+const fromStore = (source: Manifest) => ({
+  source,
+  identitySecret: 'age',
+  sha256: 'a'.repeat(64),
+  expectedRevision: 42,
+  ...jobIdentity,
+});
+
+export const cluster = (spec: Manifest = {}, name = 'orders') =>
+  resource('EtcdCluster', name, { version: '3.6.16', ...spec });
+export const backup = (spec: Manifest) => resource('EtcdBackup', 'before-3.7', spec);
+export const restore = (spec: Manifest) => resource('EtcdRestore', 'monday', { clusterName: 'orders', ...spec });
+
+const resource = (kind: string, name: string, spec: Manifest): Manifest => ({
+  apiVersion: 'cdk8s-etcd.dev/v1alpha1',
+  kind,
+  metadata: { name },
+  spec,
+});
+
+const schedule = { name: 'hourly', cron: '17 * * * *', stores: [{ s3: { bucket: 'backups' } }] };
+const tlsFiles = { secretName: 'etcd-client', items: [{ key: 'ca.pem', path: 'ca.crt' }] };
+
+/** Everything else, by name. */
+const others: Readonly<Record<string, Manifest>> = {
+  'the smallest cluster': cluster(),
+  'a cluster of one': cluster({ size: 1 }),
+  'a cluster of seven': cluster({ size: 7 }),
+  'an even size, said explicitly': cluster({ size: 4, allowEvenSize: true }),
+  'the longest name': cluster({}, 'o'.repeat(50)),
+  'a cluster with TLS': cluster({ size: 5, paused: true, tls: true, clientTlsSecret: 'orders-client' }),
+  'a replacement by hand': cluster({
+    replace: { policy: 'Manual', force: [{ ordinal: 6, memberId: '8e9e05c52164694d', discardVolume: true }] },
+  }),
+  'a recovery': cluster({
+    recovery: {
+      id: '2026-11-21-zone-b',
+      action: 'RestoreFromSurvivor',
+      acceptDataLoss: true,
+      survivor: 0,
+      identitySecret: 'age',
+    },
+    backup: { schedules: [schedule] },
+  }),
+  'a deletion of everything': cluster({
+    storage: { size: '8Gi', ephemeral: false },
+    pvcPolicy: { onShrink: 'Delete', onDelete: 'Delete' },
+    backup: { schedules: [schedule] },
+    maintenance: { onNoSpace: 'Report' },
+  }),
+  'a deletion without a final backup': cluster({ pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } }),
+  'a final backup': cluster({ finalBackup: { required: true }, backup: { schedules: [schedule] } }),
+  'ephemeral volumes': cluster({ storage: { size: '2Gi', ephemeral: true } }),
+  'an origin from an EtcdBackup': cluster({ origin: { source: { backupName: 'before-3.7' } } }),
+  'an origin by key': cluster({ origin: { source: { store: stores[0], key: 'orders.db' } } }),
+  'an origin by time': cluster({
+    origin: { source: { store: stores[0], latestVerifiedBefore: '2026-11-21T02:30:00Z' } },
+  }),
+  'an EtcdRestore by id': restore({ source: { store: stores[0], snapshotId: snapshot } }),
+  'an EtcdBackup by a schedule': backup({ clusterName: 'orders', schedule: 'hourly', compression: 'none' }),
+  'an EtcdBackup under a key': backup({
+    clusterName: 'orders',
+    store: { s3: { bucket: 'backups' } },
+    key: '{{.Namespace}}/{{ .Name }}/{{ .UID }}-{{ .CreationTimestamp }}.db',
+  }),
+  'an EtcdBackup of any etcd': backup({
+    endpoints: ['https://etcd-0.etcd:2379', 'etcd-1.etcd:2379', '[fd00::1]:2379'],
+    tls: { files: tlsFiles, clientCertificate: true },
+    auth: { secretName: 'etcd-root', items: [{ key: 'user', path: 'username' }] },
+    store: { s3: { bucket: 'backups' } },
+  }),
+  'an EtcdBackup that only checks the server': backup({
+    endpoints: ['https://etcd.etcd:2379'],
+    tls: { files: { configMapName: 'etcd-ca' }, clientCertificate: false },
+    store: { s3: { bucket: 'backups' } },
+  }),
+  'an EtcdRestore of an EtcdBackup': restore({ source: { backupName: 'before-3.7' } }),
+  'an EtcdRestore by time': restore({
+    source: {
+      store: { s3: { bucket: 'backups' } },
+      clusterName: 'orders-old',
+      latestVerifiedBefore: '2026-11-21T03:30:00+01:00',
+    },
+    safetyBackup: false,
+    ignoreUnreachablePods: true,
+  }),
+};
+
+export const good: Readonly<Record<string, Manifest>> = {
+  ...others,
+  ...Object.fromEntries(
+    Object.entries(around).flatMap(([place, { manifest }]) =>
+      stores.map((store, index) => [`${place} with store ${index + 1}, ${Object.keys(store)}`, manifest(store)]),
+    ),
+  ),
+};

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { kubectl, type Output } from '../e2e/kubectl';
+import type { Manifest } from '../synth';
+
+/** A namespace of its own for each suite, which lets only restricted pods in, and warns of others. */
+export class TestNamespace {
+  static async create(purpose: string): Promise<TestNamespace> {
+    const name = `etcd-apply-${purpose}-${randomBytes(3).toString('hex')}`;
+    const labels = {
+      'app.kubernetes.io/part-of': 'cdk8s-etcd-apply',
+      'pod-security.kubernetes.io/enforce': 'restricted',
+      'pod-security.kubernetes.io/warn': 'restricted',
+    };
+    const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
+    await kubectl(['create', '-f', '-'], JSON.stringify(manifest));
+    return new TestNamespace(name);
+  }
+
+  private constructor(readonly name: string) {}
+
+  kubectl(args: readonly string[], input?: string): Promise<Output> {
+    return kubectl([`--namespace=${this.name}`, ...args], input);
+  }
+
+  async get(...args: string[]): Promise<Manifest> {
+    const { stdout } = await this.kubectl(['get', '-o', 'json', ...args]);
+    return JSON.parse(stdout);
+  }
+
+  /** Nothing of ours has a finalizer, so nobody needs to wait for the end. */
+  async delete(): Promise<void> {
+    await kubectl(['delete', 'namespace', this.name, '--wait=false']);
+  }
+}

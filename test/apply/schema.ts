@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { Manifest } from '../synth';
+
+export const crdDirectory = join(__dirname, '../../crds');
+
+export const crds: readonly Manifest[] = readdirSync(crdDirectory).map((file) =>
+  parse(readFileSync(join(crdDirectory, file), 'utf8'), { version: '1.1' }),
+);
+
+export type Path = readonly (string | number)[];
+
+export interface Place {
+  readonly path: Path;
+  readonly schema: Manifest;
+}
+
+/** Every value of an object beside its schema, and every field that it does not have. */
+export function* placesOf(schema: Manifest, value: Manifest, path: Path = []): Generator<Place> {
+  yield { path, schema };
+  if (value === undefined) return;
+  if (schema.items) {
+    for (const [index, item] of value.entries()) yield* placesOf(schema.items, item, [...path, index]);
+  }
+  for (const [name, field] of Object.entries<Manifest>(schema.properties ?? {})) {
+    yield* placesOf(field, value[name], [...path, name]);
+  }
+}
+
+export const schemaOf = (crd: Manifest): Manifest => crd.spec.versions[0].schema.openAPIV3Schema;
+
+/** As the API server writes it: `spec.backup.schedules[0].name`. */
+export const fieldOf = (path: Path): string =>
+  path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+    .join('')
+    .slice(1);
+
+/** A copy with another value, or without it. */
+export function changed(object: Manifest, path: Path, value: Manifest): Manifest {
+  const copy = structuredClone(object);
+  const parent = path.slice(0, -1).reduce((inner: Manifest, step) => inner[step], copy);
+  const last = path.at(-1) as string;
+  if (value === undefined) delete parent[last];
+  else parent[last] = value;
+  return copy;
+}
