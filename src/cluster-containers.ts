@@ -137,7 +137,7 @@ function agentResources(memoryLimit: string | undefined): MemberResources {
 }
 
 function agentMounts(spec: ContainersSpec): object[] {
-  return [mount('data'), mount('settings'), mount('apiToken'), ...tlsMounts(spec, 'peerTls')];
+  return [mount('data'), mount('settings'), mount('apiToken'), ...tlsMounts(spec, 'peerTls', 'serverTls')];
 }
 
 function tlsMounts({ tls }: ContainersSpec, ...names: ('peerTls' | 'serverTls')[]): object[] {

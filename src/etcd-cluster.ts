@@ -20,6 +20,7 @@ import { ForeignEtcdCluster, ImportedEtcdCluster } from './external-etcd-cluster
 import type { IEtcdCluster } from './i-etcd-cluster';
 import { Kept } from './kept';
 import { clusterKinds, requireKinds } from './property-kinds';
+import { recoveryIdentityProblems } from './quorum-recovery';
 import { TakenNames } from './taken-names';
 
 /**
@@ -196,7 +197,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
       ephemeral: model.ephemeral,
       finalBackup: model.finalBackup,
       schedules,
-      backupSchedule: props.backupSchedule ?? schedules[0]?.name,
+      backupSchedule: this.backupSchedule(schedules)?.name,
     });
   }
 
@@ -204,9 +205,21 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     return this.schedules.filter(isAttached).map((schedule) => schedule._spec());
   }
 
+  /** Whose settings the reconciler's own backups have. */
+  private backupSchedule(schedules: readonly BackupScheduleSpec[]): BackupScheduleSpec | undefined {
+    const { backupSchedule = schedules[0]?.name } = this.props;
+    return schedules.find(({ name }) => name === backupSchedule);
+  }
+
+  private recoveryProblems(): string[] {
+    const { recovery } = this.props;
+    return recovery ? recoveryIdentityProblems(recovery, this.backupSchedule(this.scheduleSpecs())) : [];
+  }
+
   private problems(): string[] {
     return [
       ...this.problemsOfProperties(),
+      ...this.recoveryProblems(),
       ...scheduleCountProblems(this.schedules.filter(isAttached).length),
       ...this.reconciler.problems(this.model.labels),
       ...this.names.problems(),

@@ -18,7 +18,8 @@ export interface EtcdVolume {
   readonly storageClass?: string;
   /**
    * Keeps the data in the pod instead of a volume claim. A pod that is deleted or evicted loses it, and its member is then
-   * replaced; when all pods are lost at once, only a backup brings the data back. It cannot be changed later.
+   * replaced; when all pods are lost at once, only a backup brings the data back. Of a cluster of one member every change
+   * of the pod begins with a backup, and what is written after it is lost. It cannot be changed later.
    * @default false
    */
   readonly ephemeral?: boolean;

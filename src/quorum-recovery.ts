@@ -35,3 +35,14 @@ export function recoveryProblems({ id, acceptDataLoss, survivor, identitySecret 
     identitySecret === undefined ? undefined : nameProblem('recovery: identitySecret', identitySecret),
   );
 }
+
+/** Says so when the backup that a recovery takes first could not be read again. */
+export function recoveryIdentityProblems(
+  recovery: QuorumRecovery,
+  schedule: { readonly name: string; readonly encryption?: object } | undefined,
+): string[] {
+  if (recovery.identitySecret !== undefined || !schedule?.encryption) return [];
+  return [
+    `recovery: identitySecret: none given, and schedule '${schedule.name}', whose settings count, encrypts its backups; name a Secret with the age identity`,
+  ];
+}

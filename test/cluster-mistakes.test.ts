@@ -2,6 +2,7 @@ import { Cron, Duration, Size } from 'cdk8s';
 import {
   AutoCompaction,
   DeletionPolicy,
+  Encryption,
   type EtcdCluster,
   type EtcdClusterProps,
   EtcdReconciler,
@@ -17,6 +18,7 @@ import { cluster } from './clusters';
 import { s3 } from './synth';
 
 const schedule = { schedule: Cron.hourly(), store: s3 };
+const recipient = 'age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh';
 const recovery = { id: 'first', acceptDataLoss: true };
 
 /** What synthesis says about each mistake. */
@@ -110,6 +112,20 @@ test('a schedule is what recovery, a last backup and a name ask for', () => {
   const orders: EtcdCluster = cluster({ recovery, onDelete: DeletionPolicy.DELETE, backupSchedule: 'nightly' });
   orders.addBackupSchedule('nightly', schedule);
   expect(orders.node.validate()).toEqual([]);
+});
+
+test('a recovery must be able to read the backup that it takes', () => {
+  const problems = (identitySecret?: string, backupSchedule?: string) => {
+    const orders = cluster({ recovery: { ...recovery, identitySecret }, backupSchedule });
+    orders.addBackupSchedule('nightly', { ...schedule, encryption: Encryption.age({ recipients: [recipient] }) });
+    orders.addBackupSchedule('plain', { ...schedule, schedule: Cron.weekly() });
+    return orders.node.validate();
+  };
+  expect(problems()).toEqual([
+    "recovery: identitySecret: none given, and schedule 'nightly', whose settings count, encrypts its backups; name a Secret with the age identity",
+  ]);
+  expect(problems('age')).toEqual([]);
+  expect(problems(undefined, 'plain')).toEqual([]);
 });
 
 test('several mistakes are several lines', () => {

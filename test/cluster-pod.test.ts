@@ -171,7 +171,7 @@ test('certificates are mounted where the agent is told that they are, the keys f
   }
   const tlsMounts = (container: Manifest) =>
     container.volumeMounts.map(({ mountPath }: Manifest) => mountPath).filter((path: string) => path.includes('tls'));
-  expect([gate, agent, etcd].map(tlsMounts)).toEqual([[directories[0]], [directories[0]], directories]);
+  expect([gate, agent, etcd].map(tlsMounts)).toEqual([directories, directories, directories]);
   expect(templateOf(secured).spec.volumes.filter(({ secret }: Manifest) => secret)).toEqual([
     { name: 'peer-tls', secret: { secretName: 'orders-peer', defaultMode: 0o440 } },
     { name: 'server-tls', secret: { secretName: 'orders-server', defaultMode: 0o440 } },

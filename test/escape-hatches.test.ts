@@ -7,7 +7,6 @@ import {
   EtcdCrds,
   EtcdReconciler,
   EtcdRestore,
-  EtcdTls,
   RestoreSource,
   S3Credentials,
 } from '../src';
@@ -37,28 +36,6 @@ const constructs: [string, () => Construct, string[]][] = [
       });
     },
     ['EtcdRestore', 'ServiceAccount'],
-  ],
-  [
-    'EtcdCluster',
-    () => new EtcdCluster(chart(), 'orders', { tls: EtcdTls.certManager({ issuer: 'ca' }) }),
-    [
-      'ClientCertificate',
-      'ClientService',
-      'EtcdCluster',
-      'JobNetworkPolicy',
-      'NetworkPolicy',
-      'PeerCertificate',
-      'PeerService',
-      'PodDisruptionBudget',
-      'ReconcilerRole',
-      'ReconcilerRoleBinding',
-      'Role',
-      'RoleBinding',
-      'ServerCertificate',
-      'ServiceAccount',
-      'Settings',
-      'StatefulSet',
-    ],
   ],
 ];
 

@@ -1,19 +1,12 @@
-import { App, Chart, Cron, JsonPatch, Size, Testing, Yaml } from 'cdk8s';
+import { App, Chart, Cron, JsonPatch, Testing, Yaml } from 'cdk8s';
 import {
   BackupStore,
-  Compression,
   DeletionPolicy,
-  Encryption,
   EtcdCluster,
   type EtcdClusterProps,
   EtcdReconciler,
   EtcdTls,
   EtcdVersion,
-  NoSpacePolicy,
-  ReplacePolicy,
-  RestoreSource,
-  Retention,
-  S3Credentials,
 } from '../src';
 import { cluster, manifestsOf, objectOf, sorts, templateOf, tlsSecrets } from './clusters';
 import { checkSchema } from './kubernetes';
@@ -175,112 +168,6 @@ test('a label or annotation changes nothing that Kubernetes lets nobody change',
   expect(immutable(changed)).toEqual(immutable(cluster()));
 });
 
-describe('the custom resource', () => {
-  const specOf = (subject: EtcdCluster) => objectOf(subject, 'EtcdCluster').spec;
-
-  test('says the size, the version and the volume, and leaves the rest to its defaults', () => {
-    expect(specOf(cluster())).toEqual({ size: 3, version: '3.6.16', storage: { size: '8Gi' } });
-  });
-
-  test('says everything that was chosen', () => {
-    const subject = cluster({
-      size: 4,
-      allowEvenSize: true,
-      version: EtcdVersion.V3_7,
-      paused: true,
-      tls: EtcdTls.fromSecrets(tlsSecrets),
-      volume: { size: Size.gibibytes(20) },
-      replace: ReplacePolicy.manual({ ordinal: 2, memberId: '8e9e05c52164694d', discardVolume: true }),
-      origin: { source: RestoreSource.backup('before-the-move'), identitySecret: 'age' },
-      recovery: { id: 'first', acceptDataLoss: true, survivor: 1 },
-      onShrink: DeletionPolicy.DELETE,
-      onDelete: DeletionPolicy.DELETE,
-      requireBackupForUpgrade: true,
-      onNoSpace: NoSpacePolicy.REPORT,
-    });
-    subject.addBackupSchedule('nightly', nightly);
-    expect(specOf(subject)).toEqual({
-      size: 4,
-      allowEvenSize: true,
-      version: '3.7.3',
-      paused: true,
-      tls: true,
-      clientTlsSecret: 'orders-client',
-      storage: { size: '20Gi' },
-      replace: { policy: 'Manual', force: [{ ordinal: 2, memberId: '8e9e05c52164694d', discardVolume: true }] },
-      origin: { source: { backupName: 'before-the-move' }, identitySecret: 'age' },
-      recovery: { id: 'first', action: 'RestoreFromSurvivor', acceptDataLoss: true, survivor: 1 },
-      pvcPolicy: { onShrink: 'Delete', onDelete: 'Delete' },
-      backup: {
-        schedule: 'nightly',
-        schedules: [expect.objectContaining({ name: 'nightly' })],
-        requiredForUpgrade: true,
-      },
-      finalBackup: { required: true },
-      maintenance: { onNoSpace: 'Report' },
-    });
-    checkSchema(objectOf(subject, 'EtcdCluster'));
-  });
-
-  test('knows ephemeral volumes, which have no claims', () => {
-    expect(specOf(cluster({ volume: { ephemeral: true } })).storage).toEqual({ size: '8Gi', ephemeral: true });
-  });
-
-  test('says the version that the image has', () => {
-    const subject = cluster({ image: 'registry.example.com/etcd:v3.5.30' });
-    expect(specOf(subject).version).toBe('3.5.30');
-    const [etcd] = templateOf(subject).spec.containers;
-    expect(etcd.image).toBe('registry.example.com/etcd:v3.5.30');
-  });
-
-  test('has every backup schedule, with all that the reconciler needs for its own backups', () => {
-    const subject = cluster();
-    const first = subject.addBackupSchedule('nightly', {
-      ...nightly,
-      compression: Compression.GZIP,
-      retention: Retention.last(7),
-      encryption: Encryption.age({ recipients: ['age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj'] }),
-    });
-    subject.addBackupSchedule('hourly', { schedule: Cron.hourly(), store: s3 });
-    // Another store, after everything else.
-    first.addStore(BackupStore.s3({ bucket: 'far-away', credentials: S3Credentials.workloadIdentity() }));
-    const { backup } = specOf(subject);
-    expect(backup.schedule).toBe('nightly');
-    expect(backup.schedules).toEqual([
-      expect.objectContaining({
-        name: 'nightly',
-        cron: '0 0 * * *',
-        compression: 'gzip',
-        encryption: { age: { recipients: [expect.stringMatching(/^age1/)] } },
-        stores: [
-          expect.objectContaining({ s3: expect.objectContaining({ bucket: 'backups' }), retention: { last: 7 } }),
-          { s3: { bucket: 'far-away' } },
-        ],
-      }),
-      expect.objectContaining({ name: 'hourly' }),
-    ]);
-    checkSchema(objectOf(subject, 'EtcdCluster'));
-  });
-
-  test('forgets a schedule that was removed from the tree', () => {
-    const subject = cluster();
-    subject.addBackupSchedule('nightly', nightly);
-    subject.addBackupSchedule('hourly', nightly);
-    subject.node.tryRemoveChild('nightly');
-    expect(specOf(subject).backup).toEqual({
-      schedule: 'hourly',
-      schedules: [expect.objectContaining({ name: 'hourly' })],
-    });
-  });
-
-  test('names another schedule for these backups when told to', () => {
-    const subject = cluster({ backupSchedule: 'hourly' });
-    subject.addBackupSchedule('nightly', nightly);
-    subject.addBackupSchedule('hourly', nightly);
-    expect(specOf(subject).backup.schedule).toBe('hourly');
-  });
-});
-
 describe('a backup schedule', () => {
   const cronJobOf = (subject: EtcdCluster) => objectOf(subject, 'CronJob');
   const podOf = (subject: EtcdCluster) => cronJobOf(subject).spec.jobTemplate.spec.template.spec;
@@ -404,41 +291,5 @@ describe('an etcd that is made elsewhere', () => {
       'CronJob theirs-nightly',
     ]);
     expect(JSON.stringify(manifests)).toContain('--endpoints=http://etcd:2379');
-  });
-});
-
-describe('a name that is taken', () => {
-  const problems = (...ids: [string, string][]) => {
-    const app = Testing.app();
-    for (const [chart, id] of ids) {
-      const shop = (app.node.tryFindChild(chart) as Chart | undefined) ?? new Chart(app, chart, { namespace: 'shop' });
-      new EtcdCluster(shop, `${chart}-${id}`, { name: id });
-    }
-    return app.node.findAll().flatMap(({ node }) => node.validate());
-  };
-
-  test('is told once per cluster, whichever chart has the other', () => {
-    const namesake = (place: string) =>
-      `name: another etcd cluster of this ${place} is called 'orders' too; give each its own name`;
-    expect(problems(['a', 'orders'], ['b', 'orders'])).toEqual([namesake('namespace'), namesake('namespace')]);
-  });
-
-  test('is told when only an object of it is taken', () => {
-    expect(problems(['a', 'orders'], ['a', 'orders-peers'])).toEqual(
-      Array(2).fill("name: another Service of this chart is called 'orders-peers' too; give each its own name"),
-    );
-  });
-
-  test('is free although a cluster is called etcd, and its reconciler etcd-reconciler', () => {
-    expect(problems(['a', 'etcd'])).toEqual([]);
-    const names = manifestsOf(cluster({ name: 'etcd' })).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-    expect(names).toEqual([...new Set(names)]);
-  });
-
-  test('is free elsewhere', () => {
-    expect(problems(['a', 'orders'], ['a', 'carts'])).toEqual([]);
-    const app = Testing.app();
-    for (const namespace of ['one', 'two']) new EtcdCluster(new Chart(app, namespace, { namespace }), 'orders');
-    expect(app.node.findAll().flatMap(({ node }) => node.validate())).toEqual([]);
   });
 });
