@@ -59,7 +59,12 @@ export class EtcdBackupSchedule extends Construct {
   /** Stores every backup here as well. Each store has its own retention. */
   addStore(store: BackupStore, options: AddStoreOptions = {}): void {
     const definition = store._definition();
-    this.stores.push({ ...definition, pod: { ...definition.pod, retention: options.retention?._policy() } });
+    const { retention } = options;
+    this.stores.push({
+      ...definition,
+      pod: { ...definition.pod, retention: retention?._policy() },
+      problems: [...definition.problems, ...(retention?._problems() ?? [])],
+    });
     for (const [name, value] of Object.entries(definition.serviceAccountAnnotations ?? {})) {
       this.serviceAccount?.metadata.addAnnotation(name, value);
     }

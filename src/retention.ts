@@ -1,5 +1,6 @@
 import type { Duration } from 'cdk8s';
 import { durationText, milliseconds } from './duration';
+import { problemsOf } from './names';
 import { timeZoneProblem } from './time-zone';
 
 /** Which backups to keep. One that any rule keeps is kept. */
@@ -58,52 +59,48 @@ export interface RetentionTiers {
 export class Retention {
   /** The newest `count`. */
   static last(count: number): Retention {
-    return new Retention('Retention.last', { last: count });
+    return new Retention({ last: count });
   }
 
   /** Fewer the older they are, such as `{ hourly: 24, daily: 7, weekly: 4 }`. */
   static tiers(tiers: RetentionTiers): Retention {
-    return new Retention('Retention.tiers', tiers);
+    return new Retention(tiers);
   }
 
-  private readonly policy: Readonly<Record<string, number | string>>;
-
-  private constructor(factory: string, tiers: RetentionTiers) {
-    const { last, within, hourly, daily, weekly, monthly, yearly, minKeep, timeZone } = tiers;
-    const keeps = { last, hourly, daily, weekly, monthly, yearly };
-    for (const [rule, count] of Object.entries({ ...keeps, minKeep })) checkCount(`${factory}: ${rule}`, count);
-    if (within && milliseconds(within) <= 0) {
-      throw new Error(`${factory}: within is zero; give more, or leave it out to keep none by this rule`);
-    }
-    if (!within && Object.values(keeps).every((count) => count === undefined)) {
-      throw new Error(
-        `${factory}: keeps nothing; give last, within, hourly, daily, weekly, monthly or yearly, or no retention to keep everything`,
-      );
-    }
-    const problem = timeZone === undefined ? undefined : timeZoneProblem('timeZone', timeZone);
-    if (problem) throw new Error(`${factory}: ${problem}`);
-    this.policy = given({
-      last,
-      within: within && durationText(within),
-      hourly,
-      daily,
-      weekly,
-      monthly,
-      yearly,
-      minKeep,
-      timeZone,
-    });
-  }
+  private constructor(private readonly tiers: RetentionTiers) {}
 
   /** @internal */
   _policy(): Readonly<Record<string, number | string>> {
-    return this.policy;
+    const { within, minKeep, timeZone } = this.tiers;
+    const { last, ...buckets } = counts(this.tiers);
+    return given({ last, within: within && durationText(within), ...buckets, minKeep, timeZone });
+  }
+
+  /** @internal */
+  _problems(): string[] {
+    const { within, minKeep, timeZone } = this.tiers;
+    const keeps = counts(this.tiers);
+    const problems = problemsOf(
+      ...Object.entries({ ...keeps, minKeep }).map(([rule, count]) => countProblem(rule, count)),
+      within && milliseconds(within) <= 0
+        ? 'within is zero; give more, or leave it out to keep none by this rule'
+        : undefined,
+      !within && Object.values(keeps).every((count) => count === undefined)
+        ? 'keeps nothing; give last, within, hourly, daily, weekly, monthly or yearly, or no retention to keep everything'
+        : undefined,
+      timeZone === undefined ? undefined : timeZoneProblem('timeZone', timeZone),
+    );
+    return problems.map((problem) => `retention: ${problem}`);
   }
 }
 
-function checkCount(rule: string, count: number | undefined): void {
-  if (count === undefined || (Number.isSafeInteger(count) && count >= 1)) return;
-  throw new Error(`${rule} is ${count}; give a whole number of at least 1, or leave it out to keep none by this rule`);
+function counts({ last, hourly, daily, weekly, monthly, yearly }: RetentionTiers) {
+  return { last, hourly, daily, weekly, monthly, yearly };
+}
+
+function countProblem(rule: string, count: number | undefined): string | undefined {
+  if (count === undefined || (Number.isSafeInteger(count) && count >= 1)) return undefined;
+  return `${rule} is ${count}; give a whole number of at least 1, or leave it out to keep none by this rule`;
 }
 
 function given(fields: Record<string, number | string | undefined>): Record<string, number | string> {

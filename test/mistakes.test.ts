@@ -283,18 +283,21 @@ test('two schedules of a chart cannot have the same name', () => {
   );
 });
 
-test.each([
-  [() => Retention.last(0), 'Retention.last: last is 0; give a whole number of at least 1'],
-  [() => Retention.last(-1), 'Retention.last: last is -1'],
-  [() => Retention.last(1.5), 'Retention.last: last is 1.5'],
-  [() => Retention.tiers({ daily: 0, weekly: 4 }), 'Retention.tiers: daily is 0; give'],
-  [() => Retention.tiers({ last: 3, minKeep: 0 }), 'Retention.tiers: minKeep is 0'],
-  [() => Retention.tiers({ within: Duration.days(0) }), 'Retention.tiers: within is zero; give more'],
-  [() => Retention.tiers({}), 'Retention.tiers: keeps nothing; give last'],
-  [() => Retention.tiers({ minKeep: 3, timeZone: 'UTC' }), 'Retention.tiers: keeps nothing'],
-  [() => Retention.tiers({ daily: 1, timeZone: 'Mars' }), "Retention.tiers: timeZone: 'Mars' is no IANA time zone"],
-])('%s', (make, message) => {
-  expect(make).toThrow(message);
+test.each<[Retention, string]>([
+  [Retention.last(0), 'last is 0; give a whole number of at least 1'],
+  [Retention.last(-1), 'last is -1'],
+  [Retention.last(1.5), 'last is 1.5'],
+  [Retention.tiers({ daily: 0, weekly: 4 }), 'daily is 0; give'],
+  [Retention.tiers({ last: 3, minKeep: 0 }), 'minKeep is 0'],
+  [Retention.tiers({ within: Duration.days(0) }), 'within is zero; give more'],
+  [Retention.tiers({}), 'keeps nothing; give last'],
+  [Retention.tiers({ minKeep: 3, timeZone: 'UTC' }), 'keeps nothing'],
+  [Retention.tiers({ daily: 1, timeZone: 'Mars' }), "timeZone: 'Mars' is no IANA time zone"],
+])('retention %#: %s', (retention, message) => {
+  expect(synthesisError(schedule({ retention }))).toContain(`[shop/nightly] store: retention: ${message}`);
+  const backup = schedule();
+  backup.addStore(BackupStore.filesystem({ claimName: 'backup' }), { retention });
+  expect(problemsOf(backup)).toEqual([expect.stringContaining(`store 2: retention: ${message}`)]);
 });
 
 function problemsOf(backup: EtcdBackupSchedule): string[] {

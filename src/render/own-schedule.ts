@@ -85,12 +85,9 @@ function ownRetention(fields: Fields | undefined): Retention | undefined {
     yearly: count('yearly'),
   };
   const [minKeep, timeZone] = [count('minKeep'), fields.text('timeZone')];
-  try {
-    return Retention.tiers({ ...keeps, minKeep, timeZone });
-  } catch (error) {
-    fields.report.error(fields.path, (error as Error).message.replace(/^Retention\.tiers: /, ''));
-    return undefined;
-  }
+  const retention = Retention.tiers({ ...keeps, minKeep, timeZone });
+  for (const problem of retention._problems()) fields.report.error(fields.path, problem.replace(/^retention: /, ''));
+  return retention;
 }
 
 /** Public keys alone. */
