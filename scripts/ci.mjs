@@ -12,6 +12,7 @@ const steps = [
   ['test:node20'],
   ['lint:manifests'],
   ['bench:synth', '--', '--smoke'],
+  ['model-check', '--', '--smoke'],
   ['test:retention'],
   ['test:etcd'],
   ['test:faults'],

@@ -1,0 +1,64 @@
+/** What the agent of a pod answers on GET /status. */
+export interface AgentStatus {
+  v: 1;
+  pod: string;
+  podUid: string;
+  ordinal: number;
+  agentVersion: string;
+  /** Version that the pod template names. */
+  etcdBinary: string;
+  state: 'Init' | 'WaitPermit' | 'Preparing' | 'Restoring' | 'Starting' | 'Running' | 'Held' | 'Refused' | 'Failed';
+  /** VersionRefused, NeedsSnapshot, VersionMismatch, ForeignData, SplitEvidence, … */
+  reason?: string;
+  volume: {
+    walPresent: boolean;
+    nonce?: string;
+    identity?: Identity;
+    freeBytes: number;
+    totalBytes: number;
+    asideCount: number;
+    /** Index of the newest raft snapshot; unset = none. */
+    snapIndex?: number;
+    /** Bytes left behind by a failed defragmentation. */
+    orphanTmp?: number;
+  };
+  /** The permit request: as long as there is no WAL, also while etcd can not start with the permit that it has. */
+  request?: { nonce: string; lastRestoreId?: string };
+  recordRev?: number;
+  epochFloor: number;
+  salvage?: { sha256: string; sizeBytes: number; revision: number; lastIndex: number; commit: number; url: string };
+  etcd?: {
+    up: boolean;
+    memberId: string;
+    clusterId: string;
+    hasLeader: boolean;
+    isLeader: boolean;
+    isLearner: boolean;
+    term: number;
+    committedIndex: number;
+    appliedIndex: number;
+    version: string;
+    clusterVersion?: string;
+    dbSize: number;
+    dbInUse: number;
+    upSince: string;
+  };
+}
+
+/** `identity.json` of a volume. */
+export interface Identity {
+  v: 1;
+  clusterUid: string;
+  epoch: number;
+  token: string;
+  ordinal: number;
+  nonce: string;
+  permitId: string;
+  mode: string;
+  memberId?: string;
+  clusterId?: string;
+  state: 'permitted' | 'sealed';
+  lastRestoreId?: string;
+  lastVersion: string;
+  runs: number;
+}

@@ -1,0 +1,199 @@
+import {
+  agentAt,
+  agentOf,
+  alarms,
+  allVotersHealthy,
+  answers,
+  isSeeded,
+  lasts,
+  learners,
+  memberAt,
+  ordinalOf,
+  podsOf,
+  quorumLostLong,
+  quorumServes,
+  statefulSet,
+  statusOf,
+  volumeLost,
+  voters,
+} from './facts.ts';
+import { heldReason } from './held.ts';
+import { quorumReason } from './operations/holds.ts';
+import { isMixed } from './operations/scale.ts';
+import { type Reason, reasons } from './reasons.ts';
+import type { Op } from './record.ts';
+import { isSettled, type Problem } from './upgrade-path.ts';
+import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
+import { atLeast } from './versions.ts';
+import type { View } from './view.ts';
+
+export const conditionTypes = [
+  'Available',
+  'Ready',
+  'Progressing',
+  'Degraded',
+  'QuorumLost',
+  'Held',
+  'Alarm',
+  'BackupHealthy',
+  'Accepted',
+] as const;
+
+export type ConditionType = (typeof conditionTypes)[number];
+
+export interface Condition {
+  type: ConditionType;
+  status: 'True' | 'False' | 'Unknown';
+  reason: Reason;
+  message: string;
+}
+
+const is = (type: ConditionType, status: boolean, reason: Reason, message: string = reasons[reason]): Condition => ({
+  type,
+  status: status ? 'True' : 'False',
+  reason,
+  message,
+});
+
+/** What the status of the cluster says now. */
+export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
+  const { record } = v.o;
+  const held = heldReason(v, hold);
+  const heldCondition = held ? is('Held', true, held.reason, held.message) : is('Held', false, 'Automatic');
+  if (!record.known || !record.v) {
+    return [unborn('Available', hold), unborn('Ready', hold), heldCondition, accepted(problemsBeforeBirth(v))];
+  }
+  return [
+    available(v),
+    ready(v),
+    progressing(v),
+    degraded(v),
+    quorumLost(v),
+    heldCondition,
+    alarm(v),
+    ...backups(v),
+    accepted(specProblems(v)),
+  ];
+}
+
+const unborn = (type: ConditionType, hold: Reason | undefined): Condition =>
+  hold ? is(type, false, hold) : is(type, false, 'Bootstrapping');
+
+function available(v: View): Condition {
+  if (!isSeeded(v)) return is('Available', false, v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
+  if (!quorumServes(v)) return is('Available', false, 'QuorumLost');
+  if (alarms(v, 'NoSpace').length > 0) return is('Available', false, 'NoSpace');
+  return is('Available', true, 'Serving');
+}
+
+const asDesired = (v: View): boolean =>
+  isSeeded(v) &&
+  v.record.op === undefined &&
+  allVotersHealthy(v) &&
+  learners(v).length === 0 &&
+  voters(v).length === v.spec.size &&
+  podsOf(v).every((pod) => pod.revision === statefulSet(v)?.updateRevision) &&
+  voters(v).every(({ id }) => statusOf(v, id)?.version === v.spec.version);
+
+const firstWithLivez = '3.4.29';
+
+function ready(v: View): Condition {
+  if (!asDesired(v)) return is('Ready', false, 'NotAsDesired');
+  return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'AsDesired' : 'OldVersion');
+}
+
+function progressing(v: View): Condition {
+  const { op, versions } = v.record;
+  if (v.spec.paused) return is('Progressing', false, 'Paused');
+  if (op) return is('Progressing', true, reasonOf(v, op));
+  if (!isSeeded(v)) return is('Progressing', true, 'Bootstrapping');
+  if (isMixed(v)) return is('Progressing', true, 'Upgrading');
+  if (learners(v).length > 0 || voters(v).length < v.spec.size) return is('Progressing', true, 'Growing');
+  if (versions.current === '3.6' && !isSettled(v)) return is('Progressing', true, 'Settling');
+  return is('Progressing', false, 'Idle');
+}
+
+function reasonOf(v: View, op: Op): Reason {
+  const removals = {
+    Dead: 'Replacing',
+    Forced: 'Replacing',
+    Learner: 'Growing',
+    Shrink: 'Shrinking',
+    Roll: 'RollingRestart',
+  } as const;
+  switch (op.kind) {
+    case 'AddLearner':
+    case 'Promote':
+      return 'Growing';
+    case 'Remove':
+      return removals[op.why];
+    case 'DeletePod':
+      return isMixed(v) ? 'Upgrading' : 'RollingRestart';
+    case 'Upgrade':
+      return 'Upgrading';
+    case 'Restore':
+      return 'Restoring';
+    case 'Recover':
+      return 'Recovering';
+    case 'ClearNoSpace':
+      return 'ClearingNoSpace';
+    case 'Delete':
+      return 'Deleting';
+  }
+}
+
+const pressure = 0.1;
+
+function degraded(v: View): Condition {
+  const lost = voters(v).find((m) => volumeLost(v, ordinalOf(v, m) ?? -1, m.id));
+  if (lost) return is('Degraded', true, 'VolumeLost', `member ${lost.id}: ${reasons.VolumeLost}`);
+  const refused = podsOf(v).find(({ ordinal }) => agentAt(v, ordinal)?.state === 'Refused');
+  if (refused) return is('Degraded', true, refusal(v, refused.ordinal), `pod ${refused.ordinal} is held at its gate`);
+  const foreign = podsOf(v).find(({ ordinal }) => agentOf(v, ordinal) && !agentAt(v, ordinal));
+  if (foreign) return is('Degraded', true, 'ForeignData', `pod ${foreign.ordinal}: ${reasons.ForeignData}`);
+  const down = voters(v).find(({ id }) => !answers(v, id));
+  if (down && quorumServes(v)) return is('Degraded', true, 'MemberDown', `member ${down.id} does not answer`);
+  const stuck = learners(v).find(({ id }) => lasts(v, v.o.since.down[id], v.s.learnerStuck));
+  if (stuck) return is('Degraded', true, 'LearnerStuck', `member ${stuck.id} does not catch up`);
+  const missing = podsOf(v).find(
+    ({ ordinal }) => ordinal < v.spec.size && !memberAt(v, ordinal) && agentOf(v, ordinal) === undefined,
+  );
+  if (missing) return is('Degraded', true, 'PodNotRunning', `pod ${missing.ordinal}: ${reasons.PodNotRunning}`);
+  const full = podsOf(v).find(({ ordinal }) => isFull(v, ordinal));
+  if (full) return is('Degraded', true, 'DiskPressure', `pod ${full.ordinal}: ${reasons.DiskPressure}`);
+  return is('Degraded', false, 'Well');
+}
+
+const refusal = (v: View, ordinal: number): Reason => {
+  const reason = agentAt(v, ordinal)?.reason;
+  return reason !== undefined && reason in reasons ? (reason as Reason) : 'VersionRefused';
+};
+
+const isFull = (v: View, ordinal: number): boolean => {
+  const volume = agentAt(v, ordinal)?.volume;
+  return volume !== undefined && volume.freeBytes < pressure * volume.totalBytes;
+};
+
+function quorumLost(v: View): Condition {
+  if (!isSeeded(v) || quorumServes(v)) return is('QuorumLost', false, 'QuorumServes');
+  return quorumLostLong(v) ? is('QuorumLost', true, quorumReason(v)) : is('QuorumLost', false, 'UnknownState');
+}
+
+function alarm(v: View): Condition {
+  if (!v.o.alarms.known) return { type: 'Alarm', status: 'Unknown', reason: 'UnknownState', message: v.o.alarms.why };
+  if (alarms(v, 'Corrupt').length > 0) return is('Alarm', true, 'Corrupt');
+  if (alarms(v, 'NoSpace').length > 0) return is('Alarm', true, 'NoSpace');
+  return is('Alarm', false, 'NoAlarm');
+}
+
+/** The schedules' runs say the rest. */
+function backups(v: View): Condition[] {
+  if (v.record.versions.withoutBackup) return [is('BackupHealthy', false, 'UpgradedWithoutBackup')];
+  return v.spec.schedule === undefined ? [is('BackupHealthy', false, 'NoSchedule')] : [];
+}
+
+function accepted(problems: readonly Problem[]): Condition {
+  const [first] = problems;
+  if (!first) return is('Accepted', true, 'AsAsked');
+  return is('Accepted', false, first.reason, problems.map(({ message }) => message).join('; '));
+}

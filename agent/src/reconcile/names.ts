@@ -1,0 +1,15 @@
+import type { Cluster } from './observed.ts';
+
+/** Ordinals that a cluster can have: sizes are 1 to 7. */
+export const ordinals: readonly number[] = [0, 1, 2, 3, 4, 5, 6];
+
+export const podName = (cluster: Cluster, ordinal: number): string => `${cluster.name}-${ordinal}`;
+
+export function peerUrl(cluster: Cluster, ordinal: number): string {
+  const { name, namespace, domain, spec } = cluster;
+  return `${spec.tls ? 'https' : 'http'}://${podName(cluster, ordinal)}.${name}-peers.${namespace}.svc.${domain}:2380`;
+}
+
+/** Undefined: not a URL of this cluster. */
+export const ordinalOfUrl = (cluster: Cluster, url: string): number | undefined =>
+  ordinals.find((ordinal) => peerUrl(cluster, ordinal) === url);

@@ -1,0 +1,226 @@
+import type { AgentStatus } from './agent-status.ts';
+import type { Known } from './known.ts';
+import type { RecordDoc, RestoreSource } from './record.ts';
+
+/** Everything that plan() knows. Read in this order: record, cluster, then the rest, so nothing is older than the record. */
+export interface Observed {
+  cluster: Known<Cluster | undefined>;
+  record: Known<{ doc: RecordDoc; rv: string } | undefined>;
+  statefulSet: Known<StatefulSet | undefined>;
+  pods: Known<Pod[]>;
+  claims: Known<Claim[]>;
+  /** By ordinal, for each pod that there is. */
+  agents: Record<number, Known<AgentStatus>>;
+  /** A linearizable read: known means that a quorum answered. */
+  members: Known<Member[]>;
+  /** By member id. */
+  status: Record<string, Known<MemberStatus>>;
+  alarms: Known<Alarm[]>;
+  jobs: Known<Job[]>;
+  restores: Known<RestoreRequest[]>;
+  since: Since;
+  /** Outcome of HashKV, kept in memory. */
+  hash?: HashResult;
+  /** Keys of the effects that succeeded under the present op, kept in memory (a lost one is repeated). */
+  done: string[];
+  /** Passes in a row that ended with an error. */
+  failures: number;
+  holder: string;
+  fresh: Fresh;
+}
+
+/** Random values of this pass; each is used at most once. */
+export interface Fresh {
+  /** Of an op, a permit. */
+  id: string;
+  clusterUid: string;
+  /** 128 bit, of an epoch. */
+  token: string;
+  /** 256 bit, of a SourceRef. */
+  secret: string;
+}
+
+/** When something was first seen without a break, in ms; memory of this process, so a restart waits again. */
+export interface Since {
+  /** By member id: answers, has a leader, lags little. */
+  healthy: Record<string, number>;
+  /** By member id: unhealthy. */
+  down: Record<string, number>;
+  /** By ordinal: the same evidence of a lost volume. */
+  evidence: Record<number, number>;
+  /** By member id: learner within promoteLag. */
+  inSync: Record<string, number>;
+  quorumLost?: number;
+  /** By ordinal: the agent of its pod does not answer. */
+  silent?: Record<number, number>;
+  /** `record.failure` as it is. */
+  failure?: number;
+  /** By UID: a Job that failed. */
+  jobFailed: Record<string, number>;
+  /** This process holds the lease. */
+  holder: number;
+}
+
+/** The EtcdCluster resource. */
+export interface Cluster {
+  name: string;
+  namespace: string;
+  uid: string;
+  rv: string;
+  /** DNS domain of the Kubernetes cluster. */
+  domain: string;
+  deleting: boolean;
+  finalizer: boolean;
+  /** The annotation cdk8s-etcd.dev/skip-final-backup. */
+  skipFinalBackup: boolean;
+  /** The reconciler or the namespace is going: finalizers are released without their work. */
+  reconcilerGoing: boolean;
+  spec: ClusterSpec;
+  status: { epoch?: number; clusterUid?: string };
+}
+
+export interface ClusterSpec {
+  size: number;
+  allowEvenSize: boolean;
+  version: string;
+  paused: boolean;
+  tls: boolean;
+  ephemeral: boolean;
+  replace: { policy: 'OnVolumeLoss' | 'Manual'; force: ReplaceRequest[] };
+  origin?: OriginRequest;
+  recovery?: RecoveryRequest;
+  onShrink: 'Retain' | 'Delete';
+  onDelete: 'Retain' | 'Delete';
+  /** Name of the backup schedule whose settings operations use. */
+  schedule?: string;
+  requiredForUpgrade: boolean;
+  finalBackupRequired: boolean;
+  onNoSpace: 'Report' | 'CompactDefragDisarm';
+  /** Of the backend; etcd 3.6 and newer report it themselves. */
+  quotaBytes: number;
+}
+
+export interface ReplaceRequest {
+  ordinal: number;
+  memberId: string;
+  discardVolume: boolean;
+}
+
+export interface OriginRequest {
+  source: RestoreSource;
+  identitySecret?: string;
+  sha256?: string;
+  expectedRevision?: number;
+}
+
+export interface RecoveryRequest {
+  id: string;
+  action: string;
+  acceptDataLoss: boolean;
+  survivor?: number;
+  identitySecret?: string;
+}
+
+export interface StatefulSet {
+  replicas: number;
+  rv: string;
+  updateRevision: string;
+  /** The controller has seen the newest generation. */
+  observed: boolean;
+  /** Annotation cdk8s-etcd.dev/epoch of the pod template; 0 = none. */
+  epochFloor: number;
+  /** ETCD_VERSION of the pod template. */
+  version: string;
+}
+
+export interface Pod {
+  ordinal: number;
+  uid: string;
+  revision: string;
+  /** Has an IP and its init phase has begun. */
+  running: boolean;
+  ready: boolean;
+  deleting: boolean;
+  /** Its peer name resolves to its IP. */
+  resolves: Known<boolean>;
+}
+
+export interface Claim {
+  ordinal: number;
+  uid: string;
+  rv: string;
+  deleting: boolean;
+  clusterUid?: string;
+  epoch?: number;
+}
+
+export interface Member {
+  id: string;
+  /** Empty: never started. */
+  name: string;
+  peerUrl: string;
+  isLearner: boolean;
+}
+
+/** etcd's own Status. */
+export interface MemberStatus {
+  clusterId: string;
+  version: string;
+  /** Member id; empty = none. */
+  leader: string;
+  raftTerm: number;
+  raftIndex: number;
+  appliedIndex: number;
+  revision: number;
+  dbSize: number;
+  dbInUse: number;
+  quota?: number;
+  clusterVersion?: string;
+  downgradeEnabled?: boolean;
+}
+
+export interface Alarm {
+  memberId: string;
+  type: 'NoSpace' | 'Corrupt';
+}
+
+export type JobKind = 'pre-upgrade' | 'final' | 'safety' | 'recovery' | 'restore' | 'salvage';
+
+export interface Job {
+  kind: JobKind;
+  uid: string;
+  /** Annotation cdk8s-etcd.dev/op. */
+  op: string;
+  state: 'Running' | 'Succeeded' | 'Failed';
+  deleting: boolean;
+  message?: string;
+  /** A backup that succeeded: it is in the store, verified. */
+  backup?: { id: string; revision: number; sha256: string };
+  /** The restore Job verified its snapshot and serves it. */
+  serving?: { url: string; sha256: string; sizeBytes: number; revision: number };
+}
+
+/** An EtcdRestore of this cluster. */
+export interface RestoreRequest {
+  name: string;
+  uid: string;
+  createdAt: number;
+  specHash: string;
+  source: RestoreSource;
+  identitySecret?: string;
+  sha256?: string;
+  expectedRevision?: number;
+  safetyBackup: boolean;
+  ignoreUnreachablePods: boolean;
+  /** Of its status. */
+  phase?: string;
+}
+
+export interface HashResult {
+  /** Which members, on which starts, were compared: see fingerprint(). */
+  of: string;
+  at: number;
+  equal: boolean;
+  /** Those that differ from the majority. */
+  minority: string[];
+}

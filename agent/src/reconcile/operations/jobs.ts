@@ -1,0 +1,121 @@
+import type { JobRequest } from '../effect.ts';
+import { agentAt, jobOf, lasts, statefulSet } from '../facts.ts';
+import type { Job, JobKind } from '../observed.ts';
+import type { RestoreOp } from '../record.ts';
+import { row } from '../row.ts';
+import { minorOf } from '../versions.ts';
+import type { View } from '../view.ts';
+
+// The Jobs that an operation wants right now. A Job of another operation under the same name goes first.
+
+export const restoreOp = (v: View): RestoreOp | undefined => v.op('Restore') ?? v.op('Recover');
+
+const restoreSteps: readonly string[] = ['verify', 'safety', 'fence', 'drain', 'seed', 'restore'];
+
+function restoreJob(v: View, { id, args }: RestoreOp): JobRequest {
+  const { source, identitySecret, sha256, expectedRevision, sourceToken } = args;
+  return {
+    kind: 'restore',
+    op: id,
+    restore: {
+      source: source!,
+      ...(identitySecret && { identitySecret }),
+      ...(sha256 && { sha256 }),
+      ...(expectedRevision !== undefined && { expectedRevision }),
+      minor: minorOf(statefulSet(v)?.version ?? v.spec.version),
+      token: sourceToken,
+    },
+  };
+}
+
+function salvageJob(v: View, { id, args }: RestoreOp): JobRequest[] {
+  const salvage = agentAt(v, args.survivor!.ordinal)?.salvage;
+  if (!salvage) return [];
+  const { url, sha256 } = salvage;
+  return [{ kind: 'salvage', op: id, schedule: v.spec.schedule, salvage: { url, sha256, token: args.salvageToken! } }];
+}
+
+/** Rolling an ephemeral single member backs up before it; a recovery backs its survivor up. */
+const firstBackup = (v: View, { id, kind, args }: RestoreOp): JobRequest =>
+  kind === 'Recover'
+    ? { kind: 'recovery', op: id, schedule: v.spec.schedule, survivor: args.survivor!.ordinal }
+    : { kind: 'pre-upgrade', op: id, schedule: v.spec.schedule };
+
+function ofRestore(v: View, op: RestoreOp): JobRequest[] {
+  if (op.step === 'backup') return [firstBackup(v, op)];
+  if (op.step === 'salvage') return salvageJob(v, op);
+  if (!restoreSteps.includes(op.step)) return [];
+  const wanted = [restoreJob(v, op)];
+  return op.step === 'safety' ? [...wanted, { kind: 'safety', op: op.id, schedule: v.spec.schedule }] : wanted;
+}
+
+function wantedJobs(v: View): JobRequest[] {
+  const { op } = v.record;
+  if (op?.kind === 'Restore' || op?.kind === 'Recover') return ofRestore(v, op);
+  if (op?.kind === 'Upgrade') return [{ kind: 'pre-upgrade', op: op.id, schedule: v.spec.schedule }];
+  if (op?.kind === 'Delete' && op.step === 'backup') return [{ kind: 'final', op: op.id, schedule: v.spec.schedule }];
+  return [];
+}
+
+/** This operation's Job of a kind. */
+export const ownJob = (v: View, kind: JobKind): Job | undefined => {
+  const job = jobOf(v, kind);
+  return job && job.op === v.record.op?.id ? job : undefined;
+};
+
+const isRetried = (v: View, job: Job): boolean =>
+  job.op === v.record.op?.id &&
+  job.state === 'Failed' &&
+  v.record.op !== undefined &&
+  mayRetry(v) &&
+  lasts(v, v.o.since.jobFailed[job.uid], v.s.retryFailed);
+
+/** Where giving up would help nobody: past the fence, for an origin, for a recovery, for a final backup. */
+const mayRetry = (v: View): boolean => {
+  const op = restoreOp(v);
+  return v.op('Delete') !== undefined || (op !== undefined && (v.record.phase === 'Restoring' || !givesUp(op)));
+};
+
+/** An EtcdRestore fails before the fence and says so; its maker can ask again. */
+export const givesUp = (op: RestoreOp): boolean => op.kind === 'Restore' && !op.args.id.includes(':');
+
+const ofNoOp: readonly JobKind[] = ['restore', 'salvage'];
+
+const allJobs = (v: View): Job[] => (v.o.jobs.known ? v.o.jobs.v.filter(({ deleting }) => !deleting) : []);
+
+export const jobs = [
+  row<JobRequest>({
+    name: 'Job.replace',
+    does: 'DeleteJob',
+    priority: 2.4,
+    of: wantedJobs,
+    when: {
+      'its name is taken': (v, { kind }) => jobOf(v, kind)?.deleting === false,
+      'by a Job of another operation, or by one to try again': (v, { kind, op }) =>
+        jobOf(v, kind)!.op !== op || isRetried(v, jobOf(v, kind)!),
+    },
+    requires: {},
+    effect: (v, { kind }) => ({ kind: 'DeleteJob', job: kind, uid: jobOf(v, kind)!.uid }),
+  }),
+  row<JobRequest>({
+    name: 'Job.create',
+    does: 'CreateJob',
+    priority: 2.4,
+    of: wantedJobs,
+    when: { 'there is none': (v, { kind }) => v.o.jobs.known && jobOf(v, kind) === undefined },
+    requires: {},
+    effect: (_, job) => ({ kind: 'CreateJob', job }),
+  }),
+  row<Job>({
+    name: 'PruneJobs',
+    does: 'DeleteJob',
+    priority: 18,
+    of: allJobs,
+    when: {
+      'it serves an operation': (_, { kind }) => ofNoOp.includes(kind),
+      'that is over': (v, { op }) => v.record.op?.id !== op,
+    },
+    requires: {},
+    effect: (_, { kind, uid }) => ({ kind: 'DeleteJob', job: kind, uid }),
+  }),
+];

@@ -1,0 +1,148 @@
+import {
+  agentAt,
+  allVotersHealthy,
+  canAdd,
+  isWanted,
+  lagOf,
+  lasts,
+  learners,
+  memberAt,
+  ordinalOf,
+  podAt,
+  recorded,
+  requestOf,
+  started,
+  wantedSize,
+} from '../facts.ts';
+import { peerUrl } from '../names.ts';
+import type { Member } from '../observed.ts';
+import { row } from '../row.ts';
+import { minorOf } from '../versions.ts';
+import type { View } from '../view.ts';
+import { opBase, write } from '../write.ts';
+
+// A pod with an empty volume becomes a voter: learner first, a permit for that one volume, promoted when in sync.
+
+// A pod with an empty volume becomes a voter: learner first, a permit for that one volume, promoted when in sync.
+const wantedOrdinals = (v: View): number[] => [...Array(wantedSize(v)).keys()];
+
+const mayRun = (v: View, ordinal: number): boolean => {
+  const binary = agentAt(v, ordinal)?.etcdBinary;
+  return binary !== undefined && v.record.versions.allowedMinors.includes(minorOf(binary));
+};
+
+const resolves = (v: View, ordinal: number): boolean => {
+  const pod = podAt(v, ordinal);
+  return pod?.running === true && pod.resolves.known && pod.resolves.v;
+};
+
+/** Whether a learner can be added at this ordinal, for this volume, now. */
+const addable = (v: View, ordinal: number, nonce: string | undefined): boolean =>
+  isWanted(v, ordinal) &&
+  learners(v).length === 0 &&
+  canAdd(v) &&
+  nonce !== undefined &&
+  requestOf(v, ordinal) === nonce;
+
+const inSync = (v: View, memberId: string): boolean =>
+  lagOf(v, memberId) <= v.s.promoteLag && lasts(v, v.o.since.inSync[memberId], v.s.promoteGap);
+
+/** The volume at the learner's ordinal is the one that it was permitted on. */
+const runsThere = (v: View, learner: Member): boolean => {
+  const volume = agentAt(v, ordinalOf(v, learner) ?? -1)?.volume;
+  const identity = volume?.identity;
+  return (
+    volume?.walPresent === true &&
+    identity?.memberId === learner.id &&
+    identity.nonce === recorded(v, identity.ordinal)?.nonce
+  );
+};
+
+const promotable = (v: View, learner: Member): boolean =>
+  inSync(v, learner.id) && allVotersHealthy(v) && runsThere(v, learner);
+
+const promoted = (v: View): Member | undefined => learners(v).find(({ id }) => id === v.op('Promote')?.memberId);
+
+export const join = [
+  row({
+    name: 'AddLearner.call',
+    does: 'MemberAdd',
+    priority: 2.1,
+    from: 'adding',
+    to: 'adding',
+    when: { 'op AddLearner': (v) => v.op('AddLearner') !== undefined },
+    requires: {
+      'nobody has its URL': (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
+      'it can be added': (v) => addable(v, v.op('AddLearner')!.ordinal, v.op('AddLearner')!.nonce),
+    },
+    effect: (v) => {
+      const { ordinal } = v.op('AddLearner')!;
+      return { kind: 'MemberAdd', ordinal, peerUrl: peerUrl(v.cluster, ordinal) };
+    },
+  }),
+  row({
+    name: 'AddLearner.drop',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'adding',
+    to: 'running',
+    when: { 'op AddLearner': (v) => v.op('AddLearner') !== undefined },
+    requires: {},
+    effect: (v) => write(v, { op: undefined }),
+  }),
+  row({
+    name: 'Promote.call',
+    does: 'MemberPromote',
+    priority: 2.1,
+    from: 'promoting',
+    to: 'promoting',
+    when: { 'op Promote': (v) => v.op('Promote') !== undefined },
+    requires: {
+      'it is a learner': (v) => promoted(v) !== undefined,
+      'it can be promoted': (v) => promotable(v, promoted(v)!),
+    },
+    effect: (v) => ({ kind: 'MemberPromote', memberId: v.op('Promote')!.memberId }),
+  }),
+  row({
+    name: 'Promote.drop',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'promoting',
+    to: 'joining',
+    when: { 'op Promote': (v) => v.op('Promote') !== undefined },
+    requires: {},
+    effect: (v) => write(v, { op: undefined }),
+  }),
+  row<Member>({
+    name: 'PromoteLearner',
+    does: 'WriteRecord',
+    priority: 12,
+    from: 'joining',
+    to: 'promoting',
+    of: learners,
+    when: { 'learner started': (_, m) => started(m) },
+    requires: {
+      'its ordinal is wanted': (v, m) => isWanted(v, ordinalOf(v, m)),
+      'it runs on its permitted volume': runsThere,
+      'in sync for promoteGap': (v, m) => inSync(v, m.id),
+      'all voters healthy': allVotersHealthy,
+    },
+    effect: (v, m) => write(v, { op: { ...opBase(v), kind: 'Promote', ordinal: ordinalOf(v, m)!, memberId: m.id } }),
+  }),
+  row<number>({
+    name: 'AddLearner',
+    does: 'WriteRecord',
+    priority: 13,
+    from: 'running',
+    to: 'adding',
+    of: wantedOrdinals,
+    when: { 'wanted ordinal without a member': (v, i) => memberAt(v, i) === undefined },
+    requires: {
+      'its volume requests a permit': (v, i) => requestOf(v, i) !== undefined,
+      'its version may run': mayRun,
+      'its name resolves to its IP': resolves,
+      'no learner, and etcd would accept one': (v, i) => addable(v, i, requestOf(v, i)),
+    },
+    effect: (v, i) => write(v, { op: { ...opBase(v), kind: 'AddLearner', ordinal: i, nonce: requestOf(v, i)! } }),
+  }),
+];

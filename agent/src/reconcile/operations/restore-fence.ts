@@ -1,0 +1,88 @@
+import type { Effect } from '../effect.ts';
+import { lasts, quorumLostLong, statefulSet, statusOf } from '../facts.ts';
+import type { Pod } from '../observed.ts';
+import { row } from '../row.ts';
+import type { View } from '../view.ts';
+import { restored, write } from '../write.ts';
+import { restoreOp } from './jobs.ts';
+import { args, at, sameSnapshot, step } from './restore-op.ts';
+
+// R3 to R5: the old epoch ends.
+
+/** Also of members that answer without a quorum. */
+const lastRevision = (v: View): number =>
+  Math.max(
+    v.record.lastBackup?.revision ?? 0,
+    ...Object.keys(v.o.status).map((memberId) => statusOf(v, memberId)?.revision ?? 0),
+  );
+
+/** New epoch, new token, higher floor: from here on no older data serve, and this id is never restored again. */
+function fence(v: View): Effect {
+  const op = restoreOp(v)!;
+  const { suspended: _, ...own } = op;
+  const { id, uid, specHash } = op.args;
+  const epoch = v.record.epoch + 1;
+  // A cluster that is born from a backup has nothing older to keep out, and its pods are waiting already.
+  const born = id.startsWith('origin:');
+  return write(v, {
+    epoch,
+    floor: born ? v.record.floor : epoch,
+    token: v.o.fresh.token,
+    phase: 'Restoring',
+    seeded: false,
+    clusterId: undefined,
+    permits: {},
+    members: {},
+    tombstones: [],
+    restores: restored(v, id, uid, specHash),
+    op: { ...own, step: born ? 'seed' : 'drain', args: { ...own.args, lastRevision: lastRevision(v) } },
+  });
+}
+
+const gone = (v: View, pod: Pod): boolean =>
+  args(v).ignoreUnreachablePods &&
+  pod.ordinal !== 0 &&
+  pod.deleting &&
+  lasts(v, v.o.since.silent?.[pod.ordinal], v.s.unreachable);
+
+const drained = (v: View): boolean =>
+  v.o.pods.known && statefulSet(v)?.observed === true && v.o.pods.v.every((pod) => gone(v, pod));
+
+export const restoreFence = [
+  row({
+    name: 'Fence',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'fencing',
+    to: ['draining', 'seeding'],
+    when: { 'step fence': (v) => at(v, 'fence') !== undefined },
+    requires: {
+      'the verified snapshot is being served': sameSnapshot,
+      'a recovery still lacks quorum': (v) => v.op('Recover') === undefined || quorumLostLong(v),
+    },
+    effect: fence,
+  }),
+  row({
+    name: 'Drain',
+    does: 'ScaleTo',
+    priority: 2.1,
+    from: 'draining',
+    to: 'draining',
+    when: { 'step drain': (v) => at(v, 'drain') !== undefined },
+    requires: {
+      'the template holds the floor': (v) => statefulSet(v)?.epochFloor === v.record.floor,
+      'it has replicas': (v) => statefulSet(v)!.replicas > 0,
+    },
+    effect: (v) => ({ kind: 'ScaleTo', replicas: 0, basedOn: statefulSet(v)!.rv }),
+  }),
+  row({
+    name: 'Drained',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'draining',
+    to: 'seeding',
+    when: { 'step drain': (v) => at(v, 'drain') !== undefined },
+    requires: { 'scaled to 0': (v) => statefulSet(v)?.replicas === 0, 'no pod is left': drained },
+    effect: (v) => write(v, step(v, 'seed')),
+  }),
+];

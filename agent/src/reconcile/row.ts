@@ -1,0 +1,33 @@
+import type { Effect, EffectKind } from './effect.ts';
+import type { Reason } from './reasons.ts';
+import type { View } from './view.ts';
+
+/** Named conditions, all of which must hold, evaluated in order. The name is the one of the design and of the docs. */
+export type Conjuncts<S> = Record<string, (view: View, subject: S) => boolean>;
+
+/** One line of the action table: when it is wanted, what it requires, and the one effect that it has. */
+export interface Row<S = unknown> {
+  /** `Operation.step`. */
+  name: string;
+  priority: number;
+  /** What it may be about (ordinals, members, …): the first for which everything holds. Default: the cluster as one. */
+  of?: (view: View) => readonly S[];
+  /** The action is wanted. */
+  when: Conjuncts<S>;
+  /** It is safe now: what is missing here is what the action waits for. */
+  requires: Conjuncts<S>;
+  effect?: (view: View, subject: S) => Effect;
+  /** The kind of that effect. */
+  does?: EffectKind;
+  /** Instead of an effect: nothing below this row happens. */
+  hold?: Reason | ((view: View, subject: S) => Reason);
+  /** The state of the operation before and after, for the diagram. */
+  from?: string | readonly string[];
+  to?: string | readonly string[];
+}
+
+// A list holds rows about different things; each row's functions agree among themselves.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type AnyRow = Row<any>;
+
+export const row = <S = undefined>(of: Row<S>): AnyRow => of;

@@ -1,0 +1,49 @@
+import { agentAt, statusOf } from './facts.ts';
+import type { View } from './view.ts';
+
+/** A recorded member whose volume still has its data. */
+export interface Survivor {
+  ordinal: number;
+  memberId: string;
+  podUid: string;
+  nonce: string;
+  /** Its etcd answers, so it was not restarted since quorum was lost: it can be backed up as it is. */
+  answers: boolean;
+}
+
+const memberOrdinals = (v: View): number[] => Object.keys(v.record.members).map(Number);
+
+function survivorAt(v: View, ordinal: number): Survivor | undefined {
+  const agent = agentAt(v, ordinal);
+  const member = v.record.members[ordinal]!;
+  const identity = agent?.volume.identity;
+  if (!agent?.volume.walPresent || identity?.memberId !== member.memberId || !member.everVoter) return undefined;
+  const { memberId, nonce } = member;
+  const answers = statusOf(v, memberId) !== undefined;
+  // To salvage a volume its pod is made again, and an ephemeral one goes with its pod.
+  if (v.spec.ephemeral && !answers) return undefined;
+  return { ordinal, memberId, podUid: agent.podUid, nonce, answers };
+}
+
+const newerFirst = (v: View, a: Survivor, b: Survivor): number => {
+  const [left, right] = [agentAt(v, a.ordinal)?.etcd, agentAt(v, b.ordinal)?.etcd];
+  return (
+    (right?.term ?? 0) - (left?.term ?? 0) ||
+    (right?.appliedIndex ?? 0) - (left?.appliedIndex ?? 0) ||
+    (right?.committedIndex ?? 0) - (left?.committedIndex ?? 0)
+  );
+};
+
+/** Every member's volume is known to live or to be lost; otherwise a better one may be hidden. */
+const allKnown = (v: View): boolean => memberOrdinals(v).every((ordinal) => agentAt(v, ordinal) !== undefined);
+
+/** The one named by the request, else the newest of them, if none is hidden. */
+export function survivor(v: View): Survivor | undefined {
+  const named = v.spec.recovery?.survivor;
+  if (named !== undefined) return v.record.members[named] && survivorAt(v, named);
+  if (!allKnown(v)) return undefined;
+  const living = memberOrdinals(v)
+    .map((ordinal) => survivorAt(v, ordinal))
+    .filter((found) => found !== undefined);
+  return living.sort((a, b) => newerFirst(v, a, b))[0];
+}

@@ -1,0 +1,53 @@
+import { type Count, Coverage } from './coverage.ts';
+import type { Exploration } from './explorer.ts';
+import { actionTable } from './planner.ts';
+import { inWorkers } from './pool.ts';
+import { scenarioNames } from './scenarios.ts';
+import { story } from './story.ts';
+
+// npm run model-check [-- --smoke] [--states=N per scenario] [--only=text of the scenario's name]
+
+const option = (name: string): string | undefined =>
+  process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3);
+const smoke = process.argv.includes('--smoke');
+const maxStates = Number(option('states') ?? (smoke ? 1000 : 20_000));
+const only = option('only') ?? '';
+
+const names = scenarioNames.filter((name) => name.includes(only));
+const coverage = new Coverage();
+const explored: Exploration[] = [];
+const began = Date.now();
+
+await inWorkers<object, { exploration: Exploration; counts: Record<string, Count> }>(
+  new URL('./explore-worker.mts', import.meta.url),
+  2,
+  names.map((name) => ({ name, maxStates })),
+  ({ exploration, counts }) => {
+    explored.push(exploration);
+    coverage.merge(counts);
+    const { scenario, states, depth, complete, violation } = exploration;
+    console.log(
+      `${String(states).padStart(8)} states, depth ${String(depth).padStart(2)}, ${complete ? 'complete' : 'bounded '}  ${scenario}`,
+    );
+    if (violation) console.log(story(exploration));
+  },
+);
+
+console.log('\naction · step of the operation in flight: done, crash before, crash after, sent late');
+for (const [name, c] of Object.entries(coverage.counts).sort(([a], [b]) => (a < b ? -1 : 1)))
+  console.log(`  ${name}: ${c.done}, ${c.crashBefore}, ${c.crashAfter}, ${c.aside}`);
+
+const acting = [...actionTable.rows, ...actionTable.rowsWithoutRecord].filter((row) => row.effect);
+const met = coverage.rows();
+const missed = [...new Set(acting.map((row) => row.name))].filter((name) => !met.has(name));
+for (const name of missed) console.log(`  ${name}: 0, 0, 0, 0  NEVER MET`);
+
+const sum = (of: (e: Exploration) => number): number => explored.reduce((total, e) => total + of(e), 0);
+const violations = explored.filter((e) => e.violation).length;
+console.log(
+  `\n${explored.length} scenarios, ${sum((e) => e.transitions)} transitions, ${Math.round((Date.now() - began) / 1000)} s`,
+);
+console.log(
+  `${sum((e) => e.states)} states, depth ${Math.max(...explored.map((e) => e.depth))}, ${violations} violations, ${missed.length} actions never met`,
+);
+if (violations > 0 || (missed.length > 0 && !only && !smoke)) process.exitCode = 1;

@@ -1,0 +1,36 @@
+import type { Move } from './moves.ts';
+
+export interface Count {
+  done: number;
+  crashBefore: number;
+  crashAfter: number;
+  aside: number;
+}
+
+/** How often each action met each kind of interruption, by action and by the step of the operation in flight. */
+export class Coverage {
+  readonly counts: Record<string, Count> = {};
+
+  count(move: Move): void {
+    if (!('kind' in move)) return;
+    const name = `${move.row} · ${move.step}`;
+    this.counts[name] ??= { done: 0, crashBefore: 0, crashAfter: 0, aside: 0 };
+    this.counts[name][move.kind]++;
+  }
+
+  merge(counts: Record<string, Count>): void {
+    for (const [name, { done, crashBefore, crashAfter, aside }] of Object.entries(counts)) {
+      this.counts[name] ??= { done: 0, crashBefore: 0, crashAfter: 0, aside: 0 };
+      const sum = this.counts[name];
+      sum.done += done;
+      sum.crashBefore += crashBefore;
+      sum.crashAfter += crashAfter;
+      sum.aside += aside;
+    }
+  }
+
+  /** Names of the rows that were met. */
+  rows(): Set<string> {
+    return new Set(Object.keys(this.counts).map((name) => name.split(' · ')[0]!));
+  }
+}

@@ -1,0 +1,112 @@
+/** etcd as the reconciler meets it: the rules of membership changes, as tried by hand (experiments.md). */
+
+export interface EtcdMember {
+  readonly id: string;
+  readonly ordinal: number;
+  readonly learner: boolean;
+  /** It has published its name: it ran once. */
+  readonly started: boolean;
+}
+
+export interface Cluster {
+  readonly id: string;
+  readonly epoch: number;
+  readonly members: readonly EtcdMember[];
+  /** Acknowledged writes. A member's WAL says up to which one it has them. */
+  readonly log: number;
+  readonly leader?: string;
+  /** Minor of the cluster version: the lowest that runs, never lower again. */
+  readonly minor: number;
+  /** Raft index: moved by Settle only, as nothing else compares it. */
+  readonly index: number;
+  /** Index of the last v2 request in the log: 3.7 panics on one that no snapshot covers. 0: none was ever written. */
+  readonly lastV2: number;
+  /** CORRUPT: the member whose data differ. */
+  readonly corrupt?: string;
+  /** NOSPACE alarms by member id, and what was done about the space. */
+  readonly noSpace?: {
+    readonly alarms: readonly string[];
+    readonly compacted: boolean;
+    readonly small: readonly string[];
+  };
+}
+
+/** Who is up, and who has all of the log: ids of members. */
+export interface Liveness {
+  readonly running: ReadonlySet<string>;
+  readonly upToDate: ReadonlySet<string>;
+}
+
+/** Before 3.5.30 and 3.6.11 every voter had to be connected for an add; from then on q(voters + 1) are enough. */
+export type AddRule = 'allConnected' | 'quorumConnected';
+
+export type Answer = { ok: true; cluster: Cluster } | { ok: false; error: string };
+
+/** One unit of `index` in raft entries; a write that is missing is a lag that nobody overlooks. */
+export const INDEX_UNIT = 1_000_000;
+const LAG_OF_A_WRITE = 100_000;
+export const raftIndex = (cluster: Cluster, at: number): number => INDEX_UNIT * cluster.index + LAG_OF_A_WRITE * at;
+
+export const quorum = (voters: number): number => Math.floor(voters / 2) + 1;
+export const votersOf = (cluster: Cluster): EtcdMember[] => cluster.members.filter((m) => !m.learner);
+
+const refused = (error: string): Answer => ({ ok: false, error });
+const count = (members: readonly EtcdMember[], ids: ReadonlySet<string>): number =>
+  members.reduce((sum, m) => sum + (ids.has(m.id) ? 1 : 0), 0);
+
+/** A leader is possible: a quorum of voters runs. */
+export function hasQuorum(cluster: Cluster, live: Liveness): boolean {
+  const voters = votersOf(cluster);
+  return voters.length > 0 && count(voters, live.running) >= quorum(voters.length);
+}
+
+/** An entry can be committed: a quorum of voters holds all that came before it. */
+export function canCommit(cluster: Cluster, live: Liveness): boolean {
+  const voters = votersOf(cluster);
+  return hasQuorum(cluster, live) && count(voters, live.upToDate) >= quorum(voters.length);
+}
+
+export function memberAdd(cluster: Cluster, live: Liveness, rule: AddRule, id: string, ordinal: number): Answer {
+  if (!canCommit(cluster, live)) return refused('timed out');
+  const voters = votersOf(cluster);
+  const connected = count(voters, live.running);
+  const enough = rule === 'allConnected' ? voters.length : voters.length === 1 ? 1 : quorum(voters.length + 1);
+  if (connected < enough) return refused('unhealthy cluster');
+  if (cluster.members.some((m) => m.ordinal === ordinal)) return refused('Peer URLs already exists');
+  if (cluster.members.some((m) => m.learner)) return refused('too many learner members in cluster');
+  const added: EtcdMember = { id, ordinal, learner: true, started: false };
+  return { ok: true, cluster: { ...cluster, members: [...cluster.members, added] } };
+}
+
+export function memberRemove(cluster: Cluster, live: Liveness, id: string): Answer {
+  if (!canCommit(cluster, live)) return refused('timed out');
+  const member = cluster.members.find((m) => m.id === id);
+  if (!member) return refused('member not found');
+  if (!member.learner) {
+    const voters = votersOf(cluster);
+    const left = voters.filter((m) => m.id !== id);
+    if (left.filter((m) => m.started).length < quorum(left.length)) return refused('not enough started members');
+    const active = count(voters, live.running);
+    if (live.running.has(id) && active - 1 < quorum(voters.length - 1)) return refused('unhealthy cluster');
+  }
+  return { ok: true, cluster: { ...cluster, members: cluster.members.filter((m) => m.id !== id) } };
+}
+
+export function memberPromote(cluster: Cluster, live: Liveness, id: string): Answer {
+  if (!canCommit(cluster, live)) return refused('timed out');
+  const member = cluster.members.find((m) => m.id === id);
+  if (!member) return refused('member not found');
+  if (!member.learner) return refused('can only promote a learner member');
+  if (!member.started || !live.running.has(id) || !live.upToDate.has(id))
+    return refused('can only promote a learner member which is in sync with leader');
+  const promoted = cluster.members.map((m) => (m.id === id ? { ...m, learner: false } : m));
+  return { ok: true, cluster: { ...cluster, members: promoted } };
+}
+
+export function moveLeader(cluster: Cluster, live: Liveness, to: string): Answer {
+  if (!canCommit(cluster, live)) return refused('timed out');
+  const target = cluster.members.find((m) => m.id === to);
+  if (!target || target.learner) return refused('bad leader transferee');
+  if (!live.running.has(to) || !live.upToDate.has(to)) return refused('timed out');
+  return { ok: true, cluster: { ...cluster, leader: to } };
+}

@@ -1,0 +1,267 @@
+import { fresh, withClaim, withPod, withVolume } from './change.ts';
+import { look } from './gate.ts';
+import { isUp, settled, withCluster, write } from './processes.ts';
+import { podCreated, podGone, type Step, withJob } from './steps.ts';
+import type { Budget, Spec, World } from './world.ts';
+
+/** What may happen to the world, as long as the budget lasts. */
+export type FaultKind =
+  | 'podLost'
+  | 'volumeLost'
+  | 'emptied'
+  | 'nodeOff'
+  | 'nodeLost'
+  | 'oldVolume'
+  | 'etcdCrash'
+  | 'recordLost'
+  | 'jobFails'
+  | 'noApi'
+  | 'jobGone'
+  | 'noSpace'
+  | 'fullAgain'
+  | 'corrupt'
+  | 'snapshotReplaced'
+  | 'scaledByHand'
+  | 'templateUndone';
+
+export interface Edit {
+  readonly text: string;
+  readonly apply: (spec: Spec, world: World) => Partial<World> | undefined;
+}
+
+const spent = (world: World, kind: keyof Budget): World => ({
+  ...world,
+  budget: { ...world.budget, [kind]: world.budget[kind] - 1 },
+});
+
+export function faults(world: World, kinds: readonly FaultKind[]): Step[] {
+  const found: Step[] = heals(world);
+  if (world.budget.faults <= 0) return found;
+  for (const kind of kinds) {
+    for (const [text, next] of FAULTS[kind](world)) if (next) found.push({ text, next: spent(next, 'faults') });
+  }
+  return found;
+}
+
+type Possible = [string, World | undefined][];
+const each = (world: World, of: (i: number) => Possible): Possible => world.pods.flatMap((_, i) => of(i));
+
+const FAULTS: Record<FaultKind, (world: World) => Possible> = {
+  podLost: (w) => each(w, (i) => [[`pod ${i} is evicted`, podGone(w, i)]]),
+  volumeLost: (w) =>
+    each(w, (i) => (w.volumes[i] ? [[`the volume of ${i} is lost, its pod too`, volumeLost(w, i)]] : [])),
+  emptied: (w) =>
+    each(w, (i) =>
+      w.volumes[i]?.wal ? [[`the data directory of ${i} is emptied, its pod restarted`, emptied(w, i)]] : [],
+    ),
+  nodeOff: (w) =>
+    each(w, (i) => {
+      const pod = w.pods[i];
+      return pod && !pod.cut ? [[`the node of ${i} is off`, settled(withPod(w, i, { ...pod, cut: true }))]] : [];
+    }),
+  nodeLost: (w) =>
+    each(w, (i) => (w.claims[i] && w.pods[i] ? [[`the node of ${i} burns down with its volume`, burnt(w, i)]] : [])),
+  oldVolume: (w) => (w.shelf ? [[`the old volume of ${w.shelf.ordinal} is back`, reattached(w)]] : []),
+  etcdCrash: (w) =>
+    each(w, (i) => {
+      const pod = w.pods[i];
+      return isUp(pod) ? [[`etcd of ${i} is killed`, settled(withPod(w, i, { ...pod, state: 'stopped' }))]] : [];
+    }),
+  recordLost: (w) => (w.record ? [['the record is deleted', { ...w, record: undefined }]] : []),
+  jobFails: (w) =>
+    w.jobs
+      .filter((j) => j.state === 'Running' && !j.deleting)
+      .map((j) => [`Job ${j.kind} fails`, withJob(w, j, { ...j, state: 'Failed', serving: undefined })]),
+  jobGone: (w) =>
+    w.jobs.map((j) => [`Job ${j.kind} is deleted by somebody`, { ...w, jobs: w.jobs.filter((o) => o !== j) }]),
+  noApi: (w) =>
+    each(w, (i) => [
+      [`pod ${i} is created, its gate cannot read the record`, podCreated(w, i, false)],
+      [`the gate of ${i} looks, but cannot read the record`, changed(w, look(w, i, false))],
+    ]),
+  noSpace: (w) =>
+    w.clusters.map((c) => {
+      const alarms = c.members.filter((m) => !m.learner).map((m) => m.id);
+      return [
+        'the database is full: NOSPACE',
+        c.noSpace || !c.leader || w.record?.doc.op?.kind === 'ClearNoSpace'
+          ? undefined
+          : withCluster(w, { ...c, noSpace: { alarms, compacted: false, small: [] } }),
+      ];
+    }),
+  fullAgain: (w) => {
+    const op = w.record?.doc.op;
+    if (op?.kind !== 'ClearNoSpace' || op.step !== 'disarm') return [];
+    return w.clusters.map((c) => [
+      'the databases have grown again',
+      c.noSpace?.small.length ? withCluster(w, { ...c, noSpace: { ...c.noSpace, small: [] } }) : undefined,
+    ]);
+  },
+  corrupt: (w) =>
+    w.clusters.flatMap((c) =>
+      c.members
+        .filter((m) => !m.learner && c.leader && !c.corrupt && c.members.length > 1)
+        .map(
+          (m) =>
+            [`the data of ${m.ordinal} differ: CORRUPT`, withCluster(w, { ...c, corrupt: m.id })] as [string, World],
+        ),
+    ),
+  snapshotReplaced: (w) =>
+    w.store
+      .filter((s) => s.foreign && !s.replaced)
+      .map((s) => [
+        `${s.id} is replaced in the store`,
+        { ...w, store: w.store.map((o) => (o === s ? { ...s, replaced: true as const } : o)) },
+      ]),
+  scaledByHand: (w) => {
+    const { sts } = w;
+    if (!sts || sts.replicas < 1) return [];
+    const [next, rv] = fresh(w, 'r');
+    return [[`somebody scales to ${sts.replicas - 1}`, { ...next, sts: { ...sts, rv, replicas: sts.replicas - 1 } }]];
+  },
+  templateUndone: (w) => {
+    const { sts } = w;
+    if (!sts || sts.floor === 0) return [];
+    const [next, rv] = fresh(w, 'r');
+    return [['kubectl replace: 1 replica, no annotation', { ...next, sts: { ...sts, rv, replicas: 1, floor: 0 } }]];
+  },
+};
+
+const changed = (before: World, after: World): World | undefined => (after === before ? undefined : after);
+
+function volumeLost(world: World, i: number): World {
+  const volume = world.volumes[i]!;
+  const shelf = volume.wal ? { ordinal: i, volume } : world.shelf;
+  const bare = withVolume(withClaim(withPod(world, i, null), i, null), i, null);
+  return settled({ ...bare, shelf });
+}
+
+/** The rest of the volume stays. */
+function emptied(world: World, i: number): World {
+  return settled(withVolume(withPod(world, i, null), i, { ...world.volumes[i]!, wal: undefined }));
+}
+
+/** The pod is force-deleted and made again; it waits for a volume that no node has. */
+function burnt(world: World, i: number): World {
+  const [next, uid] = fresh(world, 'u');
+  const dead = withClaim(next, i, { ...world.claims[i]!, dead: true });
+  const pod = { ...world.pods[i]!, uid, state: 'new' as const, cut: undefined, terminating: undefined };
+  return settled(withVolume(withPod(dead, i, pod), i, {}));
+}
+
+function reattached(world: World): World | undefined {
+  const { ordinal, volume } = world.shelf!;
+  if (world.pods[ordinal]?.cut || !world.claims[ordinal]) return undefined;
+  return settled({ ...withVolume(withPod(world, ordinal, null), ordinal, volume), shelf: undefined });
+}
+
+/** A node comes back with the pods that it had; the gate runs again. */
+function heals(world: World): Step[] {
+  return world.pods.flatMap((pod, i) => {
+    if (!pod?.cut) return [];
+    const back = withPod(world, i, { ...pod, cut: undefined, state: 'wait' });
+    return [{ text: `the node of ${i} is on again`, next: look(back, i, true) }];
+  });
+}
+
+export function edits(world: World, offered: readonly Edit[]): Step[] {
+  if (world.budget.edits <= 0 || !world.spec) return [];
+  const found: Step[] = [];
+  for (const edit of offered) {
+    const change = edit.apply(world.spec, world);
+    if (!change) continue;
+    const [next, rv] = fresh({ ...world, ...change }, 'r');
+    const spec = next.spec && { ...next.spec, rv };
+    found.push({ text: edit.text, next: spent({ ...next, spec }, 'edits') });
+  }
+  return found;
+}
+
+export function writes(world: World): Step[] {
+  const next = world.budget.writes > 0 ? write(world) : undefined;
+  return next ? [{ text: 'a client’s write is acknowledged', next: spent(next, 'writes') }] : [];
+}
+
+export const resize = (size: number): Edit => ({
+  text: `size is set to ${size}`,
+  apply: (spec) => (spec.size === size ? undefined : { spec: { ...spec, size } }),
+});
+
+export const setVersion = (version: string): Edit => ({
+  text: `version is set to ${version}`,
+  apply: (spec, world) =>
+    spec.version === version || !world.sts ? undefined : { spec: { ...spec, version }, sts: { ...world.sts, version } },
+});
+
+export const changeTemplate: Edit = {
+  text: 'the pod template is changed',
+  apply: (_, world) => world.sts && { sts: { ...world.sts, change: world.sts.change + 1 } },
+};
+
+export const pause: Edit = {
+  text: 'paused is switched',
+  apply: (spec) => ({ spec: { ...spec, paused: spec.paused ? undefined : true } }),
+};
+
+/** The member that is at this ordinal now. */
+export const force = (ordinal: number, discardVolume: boolean): Edit => ({
+  text: `replace.force for ${ordinal}${discardVolume ? ', discard its volume' : ''}`,
+  apply: (spec, world) => {
+    const memberId = world.record?.doc.members[ordinal]?.memberId;
+    if (!memberId || spec.force.some((f) => f.memberId === memberId)) return undefined;
+    return { spec: { ...spec, force: [{ ordinal, memberId, discardVolume }] } };
+  },
+});
+
+/** `writes`: what is in the snapshot. */
+export const restore = (
+  name: string,
+  writes: number,
+  more: { bad?: true; safetyBackup?: true; ignore?: true } = {},
+): Edit => ({
+  text: `EtcdRestore ${name} is made${more.bad ? ', of a bad snapshot' : ''}`,
+  apply: (_, world) => {
+    if (world.restores.some((r) => r.name === name)) return undefined;
+    const snapshot = { id: `snapshot-of-${name}`, writes, bad: more.bad, foreign: true as const };
+    const made = {
+      name,
+      uid: `y#${world.seq}`,
+      hash: name,
+      snapshot,
+      safetyBackup: more.safetyBackup === true,
+      ignoreUnreachablePods: more.ignore === true,
+    };
+    const store = world.store.some((s) => s.id === snapshot.id) ? world.store : [...world.store, snapshot];
+    return { seq: world.seq + 1, store, restores: [...world.restores, made] };
+  },
+});
+
+export const unrestore = (name: string): Edit => ({
+  text: `EtcdRestore ${name} is deleted`,
+  apply: (_, world) =>
+    world.restores.some((r) => r.name === name)
+      ? { restores: world.restores.filter((r) => r.name !== name) }
+      : undefined,
+});
+
+export const recover = (id: string, acceptDataLoss: boolean, survivor?: number): Edit => ({
+  text: `recovery ${id} is requested${acceptDataLoss ? '' : ' without the acknowledgement'}`,
+  apply: (spec) =>
+    spec.recovery?.id === id ? undefined : { spec: { ...spec, recovery: { id, acceptDataLoss, survivor } } },
+});
+
+export const remove: Edit = {
+  text: 'the EtcdCluster is deleted',
+  apply: (spec) => (spec.deleting ? undefined : { spec: spec.finalizer ? { ...spec, deleting: true } : undefined }),
+};
+
+export const policyRetain: Edit = {
+  text: 'onDelete is set to Retain, no final backup',
+  apply: (spec) =>
+    spec.onDelete || spec.finalBackup ? { spec: { ...spec, onDelete: undefined, finalBackup: undefined } } : undefined,
+};
+
+export const setTemplateVersion = (version: string): Edit => ({
+  text: `the template’s version is set to ${version}, the EtcdCluster’s is not`,
+  apply: (_, world) => (world.sts && world.sts.version !== version ? { sts: { ...world.sts, version } } : undefined),
+});

@@ -1,0 +1,17 @@
+import { parentPort } from 'node:worker_threads';
+import { Coverage } from './coverage.ts';
+import { Explorer } from './explorer.ts';
+import { planner } from './planner.ts';
+import { scenarioOf } from './scenarios.ts';
+
+export interface Task {
+  name: string;
+  maxStates: number;
+}
+
+/** Explores one scenario after the other, as it is told. */
+parentPort!.on('message', ({ name, maxStates }: Task) => {
+  const coverage = new Coverage();
+  const exploration = new Explorer(scenarioOf(name, planner), planner, { coverage }).run(maxStates);
+  parentPort!.postMessage({ exploration, counts: coverage.counts });
+});

@@ -1,0 +1,183 @@
+import type { Permit, RecordDoc } from '../../src/reconcile/record.ts';
+import { fresh, minorOf, violated, withPod, withVolume } from './change.ts';
+import { type Cluster, INDEX_UNIT } from './etcd.ts';
+import { clusterById, isUp, settled, startEtcd, withCluster } from './processes.ts';
+import type { Identity, Pod, Volume, World } from './world.ts';
+
+/** The gate of membership.md §3: what the init container decides, and the start of etcd behind it. */
+
+/** One look of the gate. `api`: whether it can read the record. The same world when nothing changes. */
+export function look(world: World, i: number, api: boolean): World {
+  const pod = world.pods[i];
+  const volume = world.volumes[i];
+  if (!pod || !volume || pod.cut || pod.state === 'run' || pod.state === 'stopped') return world;
+  if (pod.state === 'down') return api ? joinAgain(world, i, pod, volume) : world;
+  const doc = api ? world.record?.doc : undefined;
+  return volume.wal ? withWal(world, i, pod, volume, doc) : withoutWal(world, i, pod, volume, doc);
+}
+
+function withWal(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc | undefined): World {
+  const { identity } = volume;
+  if (!identity) return refuse(world, i, pod, 'ForeignData');
+  if (doc && doc.clusterUid !== identity.clusterUid) return refuse(world, i, pod, 'ForeignData');
+  if (identity.epoch < pod.floor || (doc && isStale(doc, identity))) return aside(world, i, doc);
+  const salvage = doc && permitFor(doc, i, volume);
+  if (salvage?.mode === 'salvage') return refuse(world, i, pod, 'Salvage');
+  // Serve wrote down the cluster version that it saw: etcd would exit with "invalid downgrade" below it.
+  if (minorOf(pod.version) < clusterById(world, volume.wal!.cluster)!.minor)
+    return refuse(world, i, pod, 'VersionRefused');
+  const refusal = versionRefusal(pod, identity, volume, doc);
+  if (refusal) return refuse(world, i, pod, refusal);
+  return startEtcd(withVolume(world, i, { ...volume, identity: { ...identity, version: pod.version } }), i);
+}
+
+function isStale(doc: RecordDoc, identity: Identity): boolean {
+  return identity.epoch < doc.epoch || doc.tombstones.some((t) => t.memberId === identity.memberId);
+}
+
+/** G2: the data go aside, the volume gets a new nonce. */
+function aside(world: World, i: number, doc: RecordDoc | undefined): World {
+  const [next, nonce] = fresh(world, 'n');
+  const emptied = withVolume(next, i, { nonce });
+  return withoutWal(emptied, i, emptied.pods[i]!, { nonce }, doc);
+}
+
+function withoutWal(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc | undefined): World {
+  // An identity was sealed beside a WAL: somebody emptied the data directory, so this is another volume now.
+  if (!volume.nonce || volume.identity) {
+    const [next, nonce] = fresh(world, 'n');
+    return withPod(withVolume(next, i, { nonce }), i, { ...pod, state: 'wait', reason: undefined });
+  }
+  const permit = doc && permitFor(doc, i, volume);
+  if (permit && !doc.versions.allowedMinors.includes(shortMinor(pod.version)))
+    return refuse(world, i, pod, 'VersionRefused');
+  if (permit && permit.epoch >= pod.floor) {
+    const joined = use(world, i, pod, volume, doc, permit);
+    if (joined) return joined;
+  }
+  return pod.state === 'wait' ? world : withPod(world, i, { ...pod, state: 'wait', reason: undefined });
+}
+
+const shortMinor = (version: string): string => version.split('.').slice(0, 2).join('.');
+
+function permitFor(doc: RecordDoc, i: number, volume: Volume): Permit | undefined {
+  const permit = doc.permits[i];
+  return permit && permit.ordinal === i && permit.nonce === volume.nonce && permit.epoch === doc.epoch
+    ? permit
+    : undefined;
+}
+
+function use(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc, permit: Permit): World | undefined {
+  if (permit.mode === 'new') return begin(world, i, volume, doc, permit, 1);
+  if (permit.mode === 'existing') return join(world, i, pod, volume, doc, permit);
+  if (permit.mode === 'restore') {
+    const job = world.jobs.find((j) => j.kind === 'restore' && j.serving && j.uid === permit.restore?.source.url);
+    return job && begin(world, i, volume, doc, permit, 1 + job.snapshot!.writes);
+  }
+  return undefined;
+}
+
+/** A cluster is born. Its ids come from URL and token alone. */
+function begin(world: World, i: number, volume: Volume, doc: RecordDoc, permit: Permit, log: number): World {
+  const id = `c${permit.token.slice(1)}`;
+  const member = `s${permit.token.slice(1)}`;
+  const pod = world.pods[i]!;
+  const minor = minorOf(pod.version);
+  let next = world;
+  if (clusterById(world, id)) next = violated(next, 'I2: a token is used twice: same ids over different data');
+  if (i !== 0) next = violated(next, 'I1: another ordinal than 0 is the seed');
+  const epoch = `${doc.clusterUid} ${permit.epoch}`;
+  if (world.truth.began.includes(epoch)) next = violated(next, 'I1: two clusters begin in one epoch');
+  const cluster: Cluster = {
+    id,
+    epoch: permit.epoch,
+    members: [{ id: member, ordinal: i, learner: false, started: true }],
+    log,
+    minor,
+    index: 100,
+    lastV2: minor <= 5 ? 100 : 0,
+  };
+  const began = [...next.truth.began, epoch];
+  next = { ...next, clusters: [...next.clusters, cluster], truth: { ...next.truth, began } };
+  return started(next, i, volume, doc, permit, id, member, log);
+}
+
+function join(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc, permit: Permit): World | undefined {
+  const cluster = clusterById(world, doc.clusterId);
+  const peer = cluster?.members.some((m) => m.ordinal !== i && isRunning(world, m.id));
+  if (!cluster || !peer) return undefined;
+  const self = cluster.members.find((m) => m.ordinal === i);
+  const named = [...permit.initialCluster.matchAll(/-(\d+)=/g)].map((m) => Number(m[1]));
+  const exact = named.length === cluster.members.length && cluster.members.every((m) => named.includes(m.ordinal));
+  if (!self || !exact) {
+    const reason = `initial-cluster ${named.toSorted().join()}`;
+    return pod.state === 'down' && pod.reason === reason
+      ? undefined
+      : withPod(world, i, { ...pod, state: 'down', reason });
+  }
+  const next = self.started ? violated(world, 'I6: a member id starts on a second volume') : world;
+  return started(next, i, volume, doc, permit, cluster.id, self.id, 0);
+}
+
+/** etcd could not join: the agent gives it the permit as it is now. */
+function joinAgain(world: World, i: number, pod: Pod, volume: Volume): World {
+  const doc = world.record?.doc;
+  if (volume.wal || !doc) return world;
+  const permit = permitFor(doc, i, volume);
+  return permit?.mode === 'existing' ? (join(world, i, pod, volume, doc, permit) ?? world) : world;
+}
+
+const isRunning = (world: World, member: string): boolean =>
+  world.volumes.some((v, i) => v?.wal?.member === member && isUp(world.pods[i]));
+
+function started(
+  world: World,
+  i: number,
+  volume: Volume,
+  doc: RecordDoc,
+  permit: Permit,
+  clusterId: string,
+  memberId: string,
+  at: number,
+): World {
+  const pod = world.pods[i]!;
+  const identity: Identity = {
+    clusterUid: doc.clusterUid,
+    epoch: permit.epoch,
+    nonce: permit.nonce,
+    permitId: permit.id,
+    token: permit.token,
+    mode: permit.mode === 'salvage' ? 'existing' : permit.mode,
+    memberId,
+    clusterId,
+    restoreId: permit.restore?.id,
+    version: pod.version,
+  };
+  const cluster = clusterById(world, clusterId)!;
+  const snapIndex = permit.mode === 'restore' ? cluster.index : snapshotSent(world, cluster);
+  const wal = { cluster: clusterId, member: memberId, at, snapIndex };
+  return settled(startEtcd(withVolume(withCluster(world, cluster), i, { ...volume, identity, wal }), i));
+}
+
+/** A leader that has no more of the old log sends its snapshot. */
+function snapshotSent(world: World, { leader }: Cluster): number {
+  return world.volumes.find((v) => leader !== undefined && v?.wal?.member === leader)?.wal?.snapIndex ?? 0;
+}
+
+/** The version rule of §3 over data. */
+function versionRefusal(pod: Pod, identity: Identity, volume: Volume, doc: RecordDoc | undefined): string | undefined {
+  const [from, to] = [minorOf(identity.version), minorOf(pod.version)];
+  if (from === to) return undefined;
+  if (!doc?.versions.allowedMinors.includes(shortMinor(pod.version)) || Math.abs(to - from) !== 1)
+    return 'VersionRefused';
+  const final = doc.versions.finalizedIndex;
+  if (to >= 7 && to > from && (final === undefined || (final > 0 && INDEX_UNIT * volume.wal!.snapIndex <= final)))
+    return 'NeedsSnapshot';
+  return undefined;
+}
+
+function refuse(world: World, i: number, pod: Pod, reason: string): World {
+  return pod.state === 'refused' && pod.reason === reason
+    ? world
+    : withPod(world, i, { ...pod, state: 'refused', reason });
+}

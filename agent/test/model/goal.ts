@@ -1,0 +1,94 @@
+import { minorOf } from './change.ts';
+import { quorum, votersOf } from './etcd.ts';
+import type { Planner } from './passes.ts';
+import { clusterById, isUp, liveness } from './processes.ts';
+import { see } from './see.ts';
+import type { World } from './world.ts';
+
+/** Where a fair run may end: as wanted, or in a documented state that the conditions name. What is wrong, if neither. */
+export function ending(world: World, planner: Planner): string | undefined {
+  if (!world.spec || world.spec.paused) return undefined;
+  const { conditions, why } = planner.plan(see(world));
+  const isTrue = (type: string): boolean => conditions.some((c) => c.type === type && String(c.status) === 'True');
+  const missing = notWanted(world);
+  const reasons = conditions.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
+  if (!missing) return isTrue('Ready') && !isTrue('Held') ? undefined : `all is as wanted, but ${reasons} (${why})`;
+  const alarmed = missing === 'NOSPACE' || missing === 'CORRUPT';
+  if (isTrue('Ready') && !alarmed) return `not as wanted, but Ready: ${missing}`;
+  const cause = excuse(world);
+  const refused = conditions.some((c) => c.type === 'Accepted' && c.status === 'False');
+  const quiet = cause === NODE_OFF || cause === NO_SIZE || refused;
+  const alarm = quiet || ['Alarm', 'Held', 'QuorumLost', 'Degraded'].some(isTrue);
+  if (!cause) return `stuck: ${missing}; ${reasons} (${why})`;
+  return alarm ? undefined : `nobody is told: ${missing}; ${reasons} (${why})`;
+}
+
+/** The first thing that is not as the spec says. */
+export function notWanted(world: World): string | undefined {
+  const { spec, sts, record } = world;
+  if (!spec || !sts) return 'no EtcdCluster or no StatefulSet';
+  const doc = record?.doc;
+  if (!doc) return 'no record';
+  if (!doc.seeded) return 'not seeded';
+  if (doc.op) return `op ${doc.op.kind} in flight`;
+  const cluster = clusterById(world, doc.clusterId);
+  if (!cluster) return 'no cluster';
+  if (sts.replicas !== spec.size) return `replicas ${sts.replicas}, size ${spec.size}`;
+  if (sts.floor !== doc.floor) return 'epoch annotation';
+  if (cluster.members.length !== spec.size) return `${cluster.members.length} members, size ${spec.size}`;
+  const live = liveness(world, cluster);
+  for (const member of cluster.members) {
+    const pod = world.pods[member.ordinal];
+    if (member.learner || member.ordinal >= spec.size) return `member ${member.ordinal} is a learner or too many`;
+    if (!live.upToDate.has(member.id)) return `member ${member.ordinal} is down or behind`;
+    if (pod?.version !== sts.version || pod.change !== sts.change || pod.floor !== sts.floor)
+      return `pod ${member.ordinal} is of an old template`;
+    if (pod.terminating) return 'a pod is terminating';
+  }
+  if (cluster.noSpace) return 'NOSPACE';
+  if (cluster.corrupt) return 'CORRUPT';
+  if (spec.onShrink === 'Delete' && world.claims.some((c, i) => c && i >= spec.size)) return 'a claim too many';
+  const open = world.restores.find((r) => !r.phase);
+  return open && `EtcdRestore ${open.name} is open`;
+}
+
+const NODE_OFF = 'a node is off';
+const NO_SIZE = 'the size is refused';
+const TWO_VERSIONS = 'the template names another version';
+
+/** A fault that only a human can end. */
+function excuse(world: World): string | undefined {
+  if (world.pods.some((p) => p?.cut) || world.claims.some((c) => c?.dead)) return NODE_OFF;
+  if ((world.spec?.size ?? 1) < 1) return NO_SIZE;
+  const { spec } = world;
+  if (spec && !spec.schedule && (spec.requiredForUpgrade || (spec.ephemeral && spec.size === 1)))
+    return 'a backup schedule is asked for';
+  const doc = world.record?.doc;
+  if (!doc) return 'the record is lost';
+  if (world.jobs.some((j) => j.state === 'Failed' && j.snapshot?.bad)) return 'a Job fails';
+  if (world.store.some((s) => s.replaced)) return 'the snapshot is another one';
+  if (world.sts && world.spec?.version !== world.sts.version) return TWO_VERSIONS;
+  if (refusedVersion(world)) return 'the version asked for is refused';
+  if (world.pods.some((p) => p?.state === 'refused')) return 'a gate refuses';
+  if (world.volumes.some((v) => v?.identity && v.identity.clusterUid !== doc.clusterUid))
+    return 'data of another record';
+  if (doc.failure) return 'something failed, to be tried again later';
+  const cluster = clusterById(world, doc.clusterId);
+  if (cluster?.noSpace && (world.tight || world.spec?.report)) return 'space is for a human to make';
+  if (cluster?.corrupt) return 'a corrupt member waits for replace.force';
+  if (cluster) {
+    const voters = votersOf(cluster);
+    const able = voters.filter((m) => world.volumes.some((v, i) => v?.wal?.member === m.id && isUp(world.pods[i])));
+    if (able.length < quorum(voters.length)) return 'the quorum is lost';
+  }
+  if (world.spec?.manual && world.volumes.some((v, i) => v && !v.wal && doc.members[i]))
+    return 'a lost volume waits for replace.force';
+  return undefined;
+}
+
+/** More than one minor up, or down. */
+function refusedVersion({ spec, sts, clusters }: World): boolean {
+  const minor = clusters.at(-1)?.minor;
+  const wanted = [spec?.version, sts?.version].flatMap((v) => (v ? [minorOf(v)] : []));
+  return minor !== undefined && wanted.some((m) => m < minor || m > minor + 1);
+}

@@ -1,0 +1,208 @@
+import type { RecordDoc } from '../../src/reconcile/record.ts';
+import { votersOf } from './etcd.ts';
+import {
+  allUp,
+  current,
+  judgeLoss,
+  judgeRemove,
+  mayStart,
+  type OpOf,
+  othersUp,
+  serves,
+  shortMinor,
+} from './judge-truth.ts';
+import { liveness } from './processes.ts';
+import type { World } from './world.ts';
+
+/** How an operation may begin, go on and end. */
+
+export function judgeOp(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
+  const [was, is] = [before.op, doc.op];
+  if (was?.kind === 'Remove' && is?.id !== was.id) {
+    const suspended = is && 'suspended' in is ? is.suspended?.id === was.id : false;
+    const waits = judgeRemove(world, was.memberId, false);
+    const there = current(world)?.members.some((m) => m.id === was.memberId);
+    const yields = is?.kind === 'Delete' || (is?.kind === 'Remove' && is.why === 'Dead');
+    if (there && !suspended && !waits && !yields && doc.epoch === before.epoch)
+      return 'I4: the intent of a removal is dropped';
+  }
+  const course = was && judgeCourse(world, before, doc, was);
+  if (course) return course;
+  if (!is || is.id === was?.id) return undefined;
+  const suspends = 'suspended' in is && is.suspended?.id === was?.id;
+  const gives = was?.kind === 'Remove' && ((is.kind === 'Remove' && is.why === 'Dead') || is.kind === 'Delete');
+  // A restore that is blocked past its fence gives way to another.
+  const instead = was?.kind === 'Restore' && is.kind === 'Restore' && before.phase === 'Restoring';
+  if (was && !suspends && !gives && !instead) return 'I13: a second op takes the slot';
+  if (is.kind === 'Remove' && is.step === 'claim') return judgeClaimOp(world, is);
+  if (is.kind === 'Remove') return judgeRemoveOp(world, is, young) ?? judgeLoss(world, is.memberId);
+  if (is.kind === 'AddLearner') return judgeAddOp(world, is.ordinal);
+  if (is.kind === 'Promote') return judgePromoteOp(world, is, young);
+  if (is.kind === 'ClearNoSpace' && world.spec?.report) return 'space is cleared although onNoSpace is Report';
+  if (is.kind === 'ClearNoSpace' && !current(world)?.noSpace) return 'space is cleared without an alarm';
+  if (is.kind === 'ClearNoSpace') return allUp(world) ? undefined : 'maintenance while a voter is down';
+  if (is.kind === 'Restore' || is.kind === 'Recover') return judgeRestoreOp(world, before, is, young);
+  if (is.kind === 'Upgrade') return judgeUpgradeOp(world, young) ?? judgeTarget(world, is.to);
+  if (is.kind === 'DeletePod') return judgeRestartOp(world, doc);
+  return undefined;
+}
+
+function judgeTarget(world: World, to: string): string | undefined {
+  if (!world.spec?.schedule) return 'an upgrade’s backup without a schedule';
+  if (shortMinor(to) !== shortMinor(world.spec.version)) return 'an upgrade to what the EtcdCluster does not name';
+  return shortMinor(to) === shortMinor(world.sts?.version ?? '')
+    ? undefined
+    : 'an upgrade to what the template does not name';
+}
+
+function judgeRestartOp(world: World, doc: RecordDoc): string | undefined {
+  if (current(world)?.members.some((m) => m.learner)) return 'a restart beside a learner';
+  return mayStart(world, doc) ? undefined : 'a restart onto a version that is refused';
+}
+
+function judgeAddOp(world: World, ordinal: number): string | undefined {
+  const cluster = current(world);
+  if (cluster?.members.some((m) => m.learner)) return 'a learner is to be added beside a learner';
+  if (cluster?.members.some((m) => m.ordinal === ordinal)) return 'a member is to be added where one is';
+  return ordinal < (world.spec?.size ?? 0) ? undefined : 'a member is to be added that nobody wants';
+}
+
+function judgePromoteOp(world: World, op: OpOf<'Promote'>, young: boolean): string | undefined {
+  const cluster = current(world)!;
+  const { upToDate } = liveness(world, cluster);
+  if (!upToDate.has(op.memberId)) return 'a learner that lags is to be promoted';
+  return allUp(world) && !young ? undefined : 'a promotion while a voter is down';
+}
+
+/** Voters that wait for the allowance itself are no obstacle. */
+export function judgeUpgradeOp(world: World, young: boolean): string | undefined {
+  if (current(world)!.members.some((m) => m.learner)) return 'an upgrade begins beside a learner';
+  const cluster = current(world)!;
+  if (cluster.noSpace || cluster.corrupt) return 'an upgrade begins under an alarm';
+  const { upToDate } = liveness(world, cluster);
+  const waits = (ordinal: number): boolean => world.pods[ordinal]?.reason === 'VersionRefused';
+  const well = votersOf(cluster).every((m) => upToDate.has(m.id) || waits(m.ordinal));
+  return well && !young ? undefined : 'an upgrade begins with a member down';
+}
+
+/** How an op goes on, and how it ends. */
+function judgeCourse(
+  world: World,
+  before: RecordDoc,
+  doc: RecordDoc,
+  was: NonNullable<RecordDoc['op']>,
+): string | undefined {
+  const is = doc.op?.id === was.id ? doc.op : undefined;
+  const step = is && 'step' in is ? is.step : undefined;
+  if (was.kind === 'Remove' && was.step === 'claim' && !is) {
+    const claim = world.claims[was.ordinal];
+    if (claim && claim.uid === was.claimUid && !claim.deleting) return 'a claim stays that was to go';
+  }
+  if (was.kind !== 'Restore' && was.kind !== 'Recover') return undefined;
+  const failedBackup = world.jobs.some((j) => j.kind === 'recovery' && j.state === 'Failed');
+  if (was.step === 'backup' && step === 'salvage' && !failedBackup)
+    return 'F49: a survivor is restarted that could be backed up';
+  // With ignoreUnreachablePods it is a human who says so.
+  const waits = !was.args.ignoreUnreachablePods && world.pods.some((p) => p);
+  if (was.step === 'drain' && step === 'seed' && waits) return 'R5: an old pod is still there';
+  const failed = is && 'args' in is ? is.args.failed : undefined;
+  const mayFail =
+    world.tight ||
+    world.store.some((s) => s.replaced) ||
+    world.jobs.some((j) => j.state === 'Failed') ||
+    (was.args.safetyBackup && !world.spec?.schedule);
+  if (failed && !was.args.failed && !mayFail) return 'a restore is called failed that did not fail';
+  const dropped = !is && doc.epoch === before.epoch && doc.seeded && !(before.phase === 'Restoring');
+  return dropped && !doc.failure ? judgeDropped(world, was) : undefined;
+}
+
+/** Before the fence. */
+function judgeDropped(world: World, was: OpOf<'Restore' | 'Recover'>): string | undefined {
+  const { id, failed } = was.args;
+  if (id.startsWith('roll:')) return undefined;
+  if (id.startsWith('recovery:')) {
+    const { survivor } = was.args;
+    if (survivor && !world.volumes.some((v) => v?.wal?.member === survivor.memberId)) return undefined;
+    const asked = world.spec?.recovery?.acceptDataLoss && id === `recovery:${world.spec.recovery.id}`;
+    return asked && !failed && !serves(world) && !world.spec?.deleting
+      ? 'a recovery that is needed is dropped'
+      : undefined;
+  }
+  const open = world.restores.some((r) => r.uid === was.args.uid && !r.phase);
+  return open && !world.spec?.deleting ? 'a restore is dropped that nobody took back' : undefined;
+}
+
+/** I7: a claim is left over from a shrink. */
+function judgeClaimOp(world: World, op: OpOf<'Remove'>): string | undefined {
+  const { spec } = world;
+  if (spec?.onShrink !== 'Delete' || op.ordinal < spec.size)
+    return 'I7: a claim is to be deleted without a word of a human';
+  const member = current(world)?.members.some((m) => m.ordinal === op.ordinal);
+  return member || world.pods[op.ordinal] ? 'I7: a claim in use is to be deleted' : undefined;
+}
+
+function judgeRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string | undefined {
+  const { spec, record } = world;
+  const cluster = current(world);
+  const member = cluster?.members.find((m) => m.id === op.memberId);
+  if (!spec || !cluster || !member) return 'an op to remove what is no member';
+  const discard = spec.force.some((f) => f.ordinal === op.ordinal && f.discardVolume && f.memberId === op.memberId);
+  const shrunk = op.why === 'Shrink' && spec.onShrink === 'Delete';
+  if (op.claimUid && !discard && !shrunk) return 'I7: a claim is to be deleted without a word of a human';
+  const volume = world.volumes[op.ordinal];
+  const lost = volume?.wal?.member !== member.id;
+  switch (op.why) {
+    case 'Dead':
+      if (spec.manual) return 'a dead member is removed although the policy is Manual';
+      if (young) return 'evidence of a moment counts';
+      if (!volume?.nonce || volume.nonce === record?.doc.members[op.ordinal]?.nonce)
+        return 'a removal without evidence';
+      return lost ? undefined : 'a member with its volume is called dead';
+    case 'Forced':
+      return spec.force.some((f) => f.memberId === op.memberId && f.ordinal === op.ordinal)
+        ? undefined
+        : 'a forced removal that nobody asked for';
+    case 'Learner': {
+      if (!member.learner) return 'a voter is collected as a learner';
+      const bound = record?.doc.permits[op.ordinal];
+      const forced = spec.force.some((f) => f.memberId === op.memberId);
+      const wanted = op.ordinal < spec.size && bound?.memberId === member.id && bound.nonce === volume?.nonce;
+      const refusedVersion = world.pods[op.ordinal]?.reason === 'VersionRefused';
+      return wanted && !forced && !refusedVersion ? 'a learner that can join is collected' : undefined;
+    }
+    case 'Shrink': {
+      if (op.ordinal < spec.size) return 'a wanted member is removed to shrink';
+      const { upToDate } = liveness(world, cluster);
+      const well = cluster.members.every((m) => m.ordinal >= spec.size || upToDate.has(m.id));
+      return well && !young ? undefined : 'shrunk onto a broken set';
+    }
+    case 'Roll':
+      if (young || !othersUp(world, member.id) || cluster.members.some((m) => m.learner))
+        return 'a member is rolled while another is away';
+      if (!mayStart(world, record!.doc)) return 'a member is rolled onto a version that is refused';
+      return spec.ephemeral ? undefined : 'a member with a volume claim is rolled by removal';
+  }
+}
+
+function judgeRestoreOp(
+  world: World,
+  before: RecordDoc,
+  op: OpOf<'Restore' | 'Recover'>,
+  young: boolean,
+): string | undefined {
+  const { id } = op.args;
+  if (op.kind === 'Recover' && (serves(world) || young)) return 'a recovery although a quorum may serve';
+  if (op.kind === 'Recover' && !world.spec?.schedule) return 'a recovery with nowhere to store the survivor’s data';
+  if (before.restores.some((r) => r.id === id)) return 'I18: a restore begins a second time';
+  if (id.startsWith('recovery:'))
+    return world.spec?.recovery?.acceptDataLoss ? undefined : 'a recovery without the acknowledgement';
+  if (id.startsWith('origin:'))
+    return world.spec?.origin && before.epoch === 0 ? undefined : 'an origin into a cluster that exists';
+  if (id.startsWith('roll:') && !world.spec?.schedule) return 'a roll by restore without a schedule';
+  if (id.startsWith('roll:') && young) return 'a roll of what is not known to be stable';
+  if (id.startsWith('roll:') && !(allUp(world) && mayStart(world, before)))
+    return 'a roll of what is down, or onto what is refused';
+  if (id.startsWith('roll:'))
+    return world.spec?.ephemeral && world.spec.size === 1 ? undefined : 'a roll by restore of what can be rolled';
+  return world.restores.some((r) => r.name === id && !r.phase) ? undefined : 'a restore that nobody asked for';
+}

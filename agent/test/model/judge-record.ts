@@ -1,0 +1,167 @@
+import type { Permit, RecordDoc } from '../../src/reconcile/record.ts';
+import { votersOf } from './etcd.ts';
+import { judgeOp, judgeUpgradeOp } from './judge-op.ts';
+import { allUp, current, ownBackups, serves, shortMinor } from './judge-truth.ts';
+import { isUp } from './processes.ts';
+import type { World } from './world.ts';
+
+/** What may be written into the record. */
+
+export function judgeRecord(world: World, doc: RecordDoc, young: boolean, justFailed: boolean): string | undefined {
+  const before = world.record?.doc;
+  if (!before) return judgeFirst(world, doc);
+  if (doc.clusterUid !== before.clusterUid) return 'the record changes its cluster uid';
+  if (doc.epoch < before.epoch || doc.floor < before.floor) return 'an epoch goes back';
+  if (doc.floor > doc.epoch) return 'the floor is above the epoch';
+  return (
+    judgeEpoch(world, before, doc) ??
+    judgeAgain(before, doc, justFailed) ??
+    judgeFacts(world, before, doc, young) ??
+    judgeOp(world, before, doc, young) ??
+    judgeRecovered(world, before, doc) ??
+    judgeFailure(world, before, doc) ??
+    judgePermits(world, before, doc) ??
+    judgeVersions(world, before, doc, young)
+  );
+}
+
+/** A request for a recovery counts as done. */
+function judgeRecovered(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+  if (doc.lastRecoveryId === before.lastRecoveryId || before.op?.kind === 'Recover') return undefined;
+  return serves(world) ? undefined : 'a recovery that is needed is taken as done';
+}
+
+function judgeAgain(before: RecordDoc, doc: RecordDoc, justFailed: boolean): string | undefined {
+  const { op } = doc;
+  if (!justFailed || !op || op.id === before.op?.id) return undefined;
+  const roll = 'args' in op && op.args.id.startsWith('roll:') ? 'Roll' : op.kind;
+  if (roll === 'Restore') return undefined;
+  return before.failure?.of.startsWith(roll) ? 'what has just failed is tried again at once' : undefined;
+}
+
+/** What the record says must be so. */
+function judgeFacts(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
+  const claim = world.claims[0];
+  if (doc.seeded && !before.seeded && claim && claim.epoch !== doc.epoch) return 'seeded before its claim says so';
+  for (const [i, member] of Object.entries(doc.members)) {
+    if (member.restartedOn === undefined || member.restartedOn === before.members[i]?.restartedOn) continue;
+    const pod = world.pods[Number(i)];
+    const op = before.op?.kind === 'DeletePod' ? before.op : undefined;
+    if (op && pod?.uid === op.podUid && !pod.terminating) return 'a restart is recorded that was none';
+  }
+  const { finalizedIndex } = doc.versions;
+  const marked = finalizedIndex && finalizedIndex !== before.versions.finalizedIndex && before.seeded;
+  if (marked && !(allUp(world) && !young && current(world)?.minor === 6)) return 'Settle begins while a voter is down';
+  return judgeSpace(world, before, doc);
+}
+
+function judgeSpace(world: World, before: RecordDoc, { op }: RecordDoc): string | undefined {
+  const cluster = current(world);
+  if (op?.kind !== 'ClearNoSpace' || !cluster?.noSpace) return undefined;
+  const old = before.op?.kind === 'ClearNoSpace' && before.op.id === op.id ? before.op.done : [];
+  const { small } = cluster.noSpace;
+  if (op.done.some((id) => !old.includes(id) && !small.includes(id))) return 'called defragmented, but is not';
+  const done = votersOf(cluster).every((m) => op.done.includes(m.id));
+  if (op.step === 'disarm' && !done) return 'disarming begins before all is defragmented';
+  return undefined;
+}
+
+function judgeFailure(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+  if (!doc.failure || JSON.stringify(doc.failure) === JSON.stringify(before.failure)) return undefined;
+  const cluster = current(world);
+  const { noSpace } = cluster ?? {};
+  if (doc.failure.of === 'ClearNoSpace') {
+    const large = noSpace && cluster && !votersOf(cluster).every((m) => noSpace.small.includes(m.id));
+    return large ? undefined : 'clearing space is called failed that did not fail';
+  }
+  if (doc.failure.of.startsWith('Roll')) {
+    const failed = world.jobs.some((j) => j.state === 'Failed') || !world.spec?.schedule;
+    return failed ? undefined : 'a roll is called failed that did not fail';
+  }
+  if (!doc.failure.of.startsWith('Upgrade')) return undefined;
+  const failed = world.jobs.some((j) => j.kind === 'pre-upgrade' && j.state === 'Failed');
+  return failed ? undefined : 'an upgrade is called failed that did not fail';
+}
+
+/** I16. */
+function judgeFirst(world: World, doc: RecordDoc): string | undefined {
+  const data =
+    world.volumes.some((v) => v?.wal && world.truth.seeded.includes(v.wal.cluster)) ||
+    world.claims.some((c) => c?.clusterUid) ||
+    world.statusEpoch !== undefined;
+  if (doc.epoch === 0 && (world.spec?.size ?? 0) < 1) return 'a cluster begins that cannot be';
+  if (data && doc.epoch === 0) return 'I16: a first record although there was a cluster';
+  if (!data && doc.epoch > 0 && !world.volumes.some((v) => v?.wal)) return 'a record is rebuilt from nothing';
+  if (doc.epoch === 0) return undefined;
+  const newest = Math.max(0, ...world.clusters.map((c) => c.epoch));
+  return doc.epoch === newest ? undefined : `I16: rebuilt with epoch ${doc.epoch}, but it is ${newest}`;
+}
+
+function judgeEpoch(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+  if (doc.epoch === before.epoch)
+    return doc.token === before.token ? undefined : 'I2: the token changes within an epoch';
+  if (doc.epoch !== before.epoch + 1) return 'an epoch is skipped';
+  if (doc.token === before.token) return 'I2: a new epoch with the old token';
+  if (doc.floor === before.floor) return before.seeded ? 'a seeded cluster is bootstrapped again' : undefined;
+  const id = doc.restores.at(-1)?.id;
+  if (!id || before.restores.some((r) => r.id === id)) return 'I18: a fence without a restore of its own';
+  const op = before.op;
+  if (op?.kind !== 'Restore' && op?.kind !== 'Recover') return 'a fence without an op';
+  if (op.kind === 'Recover' && serves(world)) return 'fenced although the quorum is back';
+  if (!world.jobs.some((j) => j.kind === 'restore' && j.op === op.id && j.serving))
+    return 'I12: fenced before the snapshot was verified';
+  const safety = op.args.safetyBackup && !op.args.id.includes(':');
+  const saved = ownBackups(world) > 0;
+  return safety && serves(world) && !saved ? 'fenced without the safety backup' : undefined;
+}
+
+function judgePermits(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+  for (const permit of Object.values(doc.permits)) {
+    if (before.permits[permit.ordinal]?.id === permit.id) continue;
+    const wrong = judgePermit(world, before, doc, permit);
+    if (wrong) return wrong;
+  }
+  return undefined;
+}
+
+function judgePermit(world: World, before: RecordDoc, doc: RecordDoc, permit: Permit): string | undefined {
+  if (permit.epoch !== doc.epoch || permit.token !== doc.token) return 'a permit of another epoch';
+  if (!permit.nonce) return 'a permit for any volume';
+  if (permit.mode === 'new' && (permit.ordinal !== 0 || before.seeded || doc.floor > before.floor))
+    return 'I1: a permit `new` that is not the seed’s';
+  if (permit.mode === 'restore' && (permit.ordinal !== 0 || doc.phase !== 'Restoring'))
+    return 'a restore permit out of its step';
+  if (permit.mode === 'new' && before.permits[0]?.mode === 'new' && before.permits[0].nonce === permit.nonce)
+    return 'I1: a second permit for one seed';
+  if (permit.mode !== 'existing') return undefined;
+  const member = current(world)?.members.find((m) => m.id === permit.memberId);
+  if (!member || member.ordinal !== permit.ordinal) return 'a permit for what is no member there';
+  const old = before.permits[permit.ordinal];
+  const named = old?.memberId === permit.memberId && old?.nonce !== permit.nonce;
+  const { wal, identity } = world.volumes[permit.ordinal] ?? {};
+  if (wal?.member === member.id && identity?.nonce === permit.nonce) return undefined;
+  return member.started || named ? 'I6: a permit for a member id that another volume may hold' : undefined;
+}
+
+function judgeVersions(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
+  const added = doc.versions.allowedMinors.filter((m) => !before.versions.allowedMinors.includes(m));
+  const cluster = current(world);
+  if (!cluster || before.epoch === 0 || doc.epoch !== before.epoch) return undefined;
+  const gone = before.versions.allowedMinors.filter((m) => !doc.versions.allowedMinors.includes(m));
+  for (let i = 0; i < world.pods.length; i++) {
+    const pod = world.pods[i];
+    const runs = pod && cluster.members.some((m) => m.id === world.volumes[i]?.wal?.member);
+    if (runs && isUp(pod) && gone.includes(shortMinor(pod.version))) return 'a minor is refused that a member runs';
+  }
+  for (const minor of added) {
+    const to = Number(minor.split('.')[1]);
+    if (to > cluster.minor + 1) return 'I15: a skipped minor is allowed';
+    if (to < cluster.minor) return 'I15: an older minor than the cluster’s is allowed';
+    const wrong = to > cluster.minor && before.op?.kind !== 'Upgrade' ? judgeUpgradeOp(world, young) : undefined;
+    if (wrong) return wrong;
+    if (minor !== shortMinor(world.sts?.version ?? '')) return 'a minor is allowed that nobody asks for';
+    if (to > cluster.minor && world.spec?.requiredForUpgrade && ownBackups(world) === 0)
+      return 'an upgrade begins without the backup that it requires';
+  }
+  return undefined;
+}

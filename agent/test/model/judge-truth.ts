@@ -1,0 +1,62 @@
+import type { RecordDoc } from '../../src/reconcile/record.ts';
+import { type Cluster, canCommit, quorum, votersOf } from './etcd.ts';
+import { clusterById, liveness } from './processes.ts';
+import type { World } from './world.ts';
+
+/** What the judge asks of the world. */
+
+export const current = (world: World): Cluster | undefined => clusterById(world, world.record?.doc.clusterId);
+
+export type OpOf<K> = Extract<NonNullable<RecordDoc['op']>, { kind: K }>;
+export function opOf<K extends string>(world: World, kind: K): OpOf<K> | undefined {
+  const op = world.record?.doc.op;
+  return op?.kind === kind ? (op as OpOf<K>) : undefined;
+}
+
+/** Every voter runs and has all of the log. */
+export function allUp(world: World): boolean {
+  const cluster = current(world);
+  if (!cluster) return false;
+  const { upToDate } = liveness(world, cluster);
+  return votersOf(cluster).every((m) => upToDate.has(m.id));
+}
+
+export function othersUp(world: World, memberId: string): boolean {
+  const cluster = current(world)!;
+  const { upToDate } = liveness(world, cluster);
+  return votersOf(cluster).every((m) => m.id === memberId || upToDate.has(m.id));
+}
+
+export const serves = (world: World): boolean => {
+  const cluster = current(world);
+  return cluster !== undefined && canCommit(cluster, liveness(world, cluster));
+};
+
+/** Restores, recoveries and deletions take everything down on request. */
+export const isDraining = (world: World): boolean =>
+  ['Restore', 'Recover', 'Delete'].includes(world.record?.doc.op?.kind ?? '');
+
+/** I5. */
+export function judgeLoss(world: World, memberId: string): string | undefined {
+  const cluster = current(world);
+  const member = cluster?.members.find((m) => m.id === memberId);
+  if (!cluster || !member || member.learner) return undefined;
+  const voters = votersOf(cluster);
+  const { running } = liveness(world, cluster);
+  const left = voters.filter((m) => m.id !== memberId && running.has(m.id)).length;
+  return left < quorum(voters.length - 1) ? 'I5: a removal that leaves less than a quorum' : undefined;
+}
+
+export const ownBackups = (world: World): number => world.store.filter((s) => !s.foreign).length;
+
+/** A pod comes back on the template's version. */
+export const mayStart = (world: World, doc: RecordDoc): boolean =>
+  doc.versions.allowedMinors.includes(shortMinor(world.sts?.version ?? ''));
+
+export const shortMinor = (version: string): string => version.split('.').slice(0, 2).join('.');
+
+export function judgeRemove(world: World, memberId: string, young: boolean): string | undefined {
+  if (opOf(world, 'Remove')?.memberId !== memberId) return 'I4: a removal without a durable intent';
+  if (young) return 'a new lease holder removes at once';
+  return judgeLoss(world, memberId);
+}

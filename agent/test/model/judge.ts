@@ -1,0 +1,236 @@
+import type { Effect } from '../../src/reconcile/effect.ts';
+import type { Observed } from '../../src/reconcile/observed.ts';
+import type { RecordDoc } from '../../src/reconcile/record.ts';
+import { quorum, votersOf } from './etcd.ts';
+import { judgeRecord } from './judge-record.ts';
+import { allUp, current, isDraining, judgeRemove, mayStart, opOf, ownBackups, serves } from './judge-truth.ts';
+import { clusterById, isUp, liveness } from './processes.ts';
+import { NOW } from './see.ts';
+import type { World } from './world.ts';
+
+/**
+ * What an effect must not be, held against the world as it is when plan() asks for it: the reconciler is not blamed
+ * for what changes before a late effect arrives. Written from membership.md, without a look at plan()'s own facts.
+ */
+export function judge(world: World, effect: Effect, observed: Observed): string | undefined {
+  if (world.spec?.paused) return `${effect.kind} while paused`;
+  if (!world.spec && effect.kind !== 'ReleaseFinalizer') return `${effect.kind} without an EtcdCluster`;
+  const times = Object.values(observed.since.healthy);
+  const young = times.length > 0 && times.every((at) => at === NOW);
+  const justFailed = observed.since.failure === NOW;
+  const { pods } = observed;
+  const blind = pods.known && pods.v.length > 0 && pods.v.every((p) => p.resolves.known && !p.resolves.v && p.running);
+  const adds = effect.kind === 'WriteRecord' && effect.doc.op?.kind === 'AddLearner' && !world.record?.doc.op;
+  if (blind && adds) return 'a member is added whose name does not resolve';
+  if (isIdle(world, effect)) return `${effect.kind} for nothing`;
+  switch (effect.kind) {
+    case 'WriteRecord':
+      return judgeRecord(world, effect.doc, young, justFailed);
+    case 'MemberRemove':
+      return judgeRemove(world, effect.memberId, observed.since.holder === NOW);
+    case 'MemberAdd':
+      return judgeAdd(world, effect.ordinal);
+    case 'MemberPromote':
+      return opOf(world, 'Promote')?.memberId === effect.memberId ? undefined : 'I4: a promotion without its op';
+    case 'MoveLeader':
+      return judgeMoveLeader(world, effect.leader);
+    case 'DeletePod':
+      return judgeDeletePod(world, effect.ordinal, young);
+    case 'DeletePvc':
+      return judgeDeletePvc(world, effect.ordinal);
+    case 'ScaleTo':
+      return judgeScale(world, effect.replicas);
+    case 'AnnotateEpoch':
+      return effect.epoch === world.record?.doc.floor
+        ? undefined
+        : 'the epoch annotation is not the floor of the record';
+    case 'AnnotatePvc':
+      return judgeAnnotation(world, effect.ordinal, effect.clusterUid, effect.epoch);
+    case 'DeleteRecord':
+      if (world.claims.some((c) => c)) return 'the record is deleted before the claims';
+      return world.spec?.deleting && world.spec.onDelete === 'Delete' ? undefined : 'the record is deleted unasked';
+    case 'CreateJob':
+      return world.record?.doc.op?.id === effect.job.op ? undefined : 'I13: a Job without its op';
+    case 'DeleteJob':
+      return judgeDeleteJob(world, effect.uid);
+    case 'HashKV':
+      return allUp(world) && votersOf(current(world)!).length > 1
+        ? undefined
+        : 'hashes are compared while a voter is down';
+    case 'ReportRestore':
+      return judgeReport(world, effect.name, effect.phase);
+    case 'Compact':
+      return opOf(world, 'ClearNoSpace') ? undefined : 'I13: Compact without its op';
+    case 'Defrag':
+      if (!opOf(world, 'ClearNoSpace')) return 'I13: Defrag without its op';
+      return allUp(world) && !young ? undefined : 'Defrag while a voter is down';
+    case 'Disarm':
+      if (effect.alarm === 'Corrupt') return judgeDisarmCorrupt(world);
+      return judgeDisarm(world, effect.memberId);
+    case 'LeaseChurn':
+      if (current(world)?.minor !== 6) return 'Settle on another minor than 3.6';
+      return allUp(world) && !current(world)?.noSpace ? undefined : 'Settle while a voter is down or under an alarm';
+    case 'ReleaseFinalizer':
+      return judgeRelease(world);
+    default:
+      return undefined;
+  }
+}
+
+/** It says what is so already. */
+function isIdle(world: World, effect: Effect): boolean {
+  switch (effect.kind) {
+    case 'WriteRecord':
+      return world.record !== undefined && substance(effect.doc) === substance(world.record.doc);
+    case 'ScaleTo':
+      return world.sts?.replicas === effect.replicas;
+    case 'AnnotateEpoch':
+      return world.sts?.floor === effect.epoch;
+    case 'DeletePod':
+      return world.pods[effect.ordinal]?.terminating === true;
+    case 'DeletePvc':
+      return world.claims[effect.ordinal]?.deleting === true;
+    case 'DeleteJob':
+      return world.jobs.some((j) => j.uid === effect.uid && j.deleting);
+    case 'SetFinalizer':
+      return world.spec?.finalizer === true;
+    case 'ReportRestore':
+      return world.restores.some((r) => r.uid === effect.uid && r.phase === effect.phase);
+    default:
+      return false;
+  }
+}
+
+/** Of a record: all but the ids and times that every write makes anew. */
+const substance = (doc: RecordDoc): string =>
+  JSON.stringify(doc, (key, value) => (NEW_EACH_TIME.has(key) ? undefined : value));
+const NEW_EACH_TIME = new Set(['salvage', 'rev', 'id', 'holder', 'at', 'startedAt', 'issuedAt']);
+
+function judgeAnnotation(world: World, ordinal: number, clusterUid: string, epoch: number): string | undefined {
+  if (clusterUid !== world.record?.doc.clusterUid) return 'a volume claim gets another cluster’s uid';
+  const { wal, identity } = world.volumes[ordinal] ?? {};
+  const cluster = clusterById(world, wal?.cluster);
+  const member = cluster?.members.find((m) => m.id === wal?.member);
+  return identity?.epoch === epoch && member && !member.learner
+    ? undefined
+    : 'a volume claim is annotated that holds no voter';
+}
+
+const KEPT_JOBS = new Set(['pre-upgrade', 'final', 'safety', 'recovery']);
+
+function judgeDeleteJob(world: World, uid: string): string | undefined {
+  const job = world.jobs.find((j) => j.uid === uid);
+  const op = world.record?.doc.op;
+  if (job && op?.id === job.op && job.state === 'Running') return 'a Job is deleted that the op needs';
+  return job && !op && KEPT_JOBS.has(job.kind) ? 'a backup’s Job is deleted before its time' : undefined;
+}
+
+function judgeReport(world: World, name: string, phase: string): string | undefined {
+  const doc = world.record?.doc;
+  const fenced = doc?.restores.some((r) => r.id === name);
+  if (phase === 'Completed') return fenced && doc?.seeded ? undefined : 'an EtcdRestore is called complete that is not';
+  const args = doc?.op && 'args' in doc.op && doc.op.args.id === name ? doc.op.args : undefined;
+  const mayFail = world.jobs.some((j) => j.state === 'Failed') || world.store.some((s) => s.replaced);
+  const instead =
+    args && doc?.phase === 'Restoring' && world.restores.some((r) => r.name !== name && !r.phase) && mayFail;
+  return args?.failed || (fenced && !args) || instead ? undefined : 'an EtcdRestore is called failed that did not fail';
+}
+
+function judgeAdd(world: World, ordinal: number): string | undefined {
+  if (opOf(world, 'AddLearner')?.ordinal !== ordinal) return 'I4: a member is added without its op';
+  const cluster = current(world);
+  if (cluster?.members.some((m) => m.learner)) return 'a learner is added beside a learner';
+  if (ordinal >= (world.spec?.size ?? 0)) return 'a member is added that nobody wants';
+  return undefined;
+}
+
+function judgeMoveLeader(world: World, leader: string): string | undefined {
+  const op = world.record?.doc.op;
+  if (!op || !('ordinal' in op)) return 'I13: leadership moves without an op';
+  const member = current(world)?.members.find((m) => m.id === leader);
+  return member && member.ordinal !== op.ordinal ? 'leadership moves off a member that nobody is to touch' : undefined;
+}
+
+function judgeDeletePod(world: World, ordinal: number, young: boolean): string | undefined {
+  const { record, sts, spec } = world;
+  const pod = world.pods[ordinal]!;
+  const cluster = current(world);
+  const wal = world.volumes[ordinal]?.wal;
+  const member = wal && cluster?.id === wal.cluster ? cluster.members.find((m) => m.id === wal.member) : undefined;
+  const meant = opOf(world, 'DeletePod')?.podUid === pod.uid;
+  const asked = meant || (sts && (pod.version !== sts.version || pod.change !== sts.change || pod.floor !== sts.floor));
+  const { op: now } = record?.doc ?? {};
+  if (now?.kind === 'Recover' && now.step === 'salvage' && (spec?.ephemeral || !wal))
+    return 'a survivor loses its volume';
+  if (member && !asked && !isDraining(world)) return 'a pod is deleted that needs no restart';
+  if (member && !member.learner && spec?.ephemeral && isUp(pod))
+    return 'an ephemeral member is deleted before its removal';
+  if (!member || member.learner || isDraining(world)) return undefined;
+  const named = record?.doc.op && 'ordinal' in record.doc.op && record.doc.op.ordinal === ordinal;
+  if (!named && record && !mayStart(world, record.doc)) return 'a voter’s pod is deleted for a version that is refused';
+  if (!isUp(pod) && !named && (serves(world) || spec?.ephemeral)) return 'a voter’s pod is deleted without an op';
+  if (!isUp(pod)) return undefined;
+  const op = record?.doc.op;
+  if (!op || !('ordinal' in op) || op.ordinal !== ordinal) return 'I13: a pod is deleted without an op';
+  if (young && votersOf(cluster!).length > 1) return 'a pod is deleted while the others are not known to be stable';
+  const { running } = liveness(world, cluster!);
+  const voters = votersOf(cluster!);
+  const left = voters.filter((m) => m.id !== member.id && running.has(m.id)).length;
+  // One or two voters: a restart is announced downtime.
+  const pauses = voters.length === 1 || (voters.length === 2 && (spec?.size ?? 0) <= 2);
+  return !pauses && left < quorum(voters.length) ? 'I5: a restart that leaves less than a quorum' : undefined;
+}
+
+function judgeDeletePvc(world: World, ordinal: number): string | undefined {
+  const { spec } = world;
+  if (spec?.deleting)
+    return spec.onDelete === 'Delete' ? undefined : 'I7: a claim is deleted although onDelete is Retain';
+  const wal = world.volumes[ordinal]?.wal;
+  const member = current(world)?.members.some((m) => m.id === wal?.member);
+  if (member) return 'I7: the volume of a member is deleted';
+  const meant = opOf(world, 'Remove')?.claimUid === world.claims[ordinal]?.uid;
+  return meant ? undefined : 'I7: a claim is deleted without its op';
+}
+
+function judgeScale(world: World, replicas: number): string | undefined {
+  const { sts } = world;
+  if (!sts || isDraining(world)) return undefined;
+  if (replicas > sts.replicas) return judgeRaise(world, replicas, sts.replicas);
+  if (replicas === sts.replicas) return undefined;
+  const lost = current(world)?.members.find((m) => m.ordinal >= replicas);
+  if (lost) return `I5: scaled below member ${lost.ordinal}`;
+  return replicas < (world.spec?.size ?? 0) ? 'scaled below the size' : undefined;
+}
+
+/** The alarm of a member that was removed has no space behind it. */
+function judgeDisarm(world: World, memberId: string): string | undefined {
+  const cluster = current(world);
+  const large = cluster?.noSpace && votersOf(cluster).some((m) => !cluster.noSpace!.small.includes(m.id));
+  return large || !cluster?.noSpace?.alarms.includes(memberId) ? 'disarmed before the space was freed' : undefined;
+}
+
+function judgeDisarmCorrupt(world: World): string | undefined {
+  const cluster = current(world);
+  if (!cluster?.corrupt) return 'disarmed without an alarm';
+  if (cluster.members.some((m) => m.id === cluster.corrupt)) return 'disarmed while the corrupt member is there';
+  return allUp(world) ? undefined : 'disarmed before all were compared';
+}
+
+/** A pod beyond the members comes only when all that is there is well. */
+function judgeRaise(world: World, replicas: number, now: number): string | undefined {
+  const cluster = current(world);
+  if (!cluster || !world.record?.doc.seeded || cluster.members.some((m) => m.ordinal >= replicas - 1)) return undefined;
+  if (!mayStart(world, world.record.doc)) return 'a pod is added whose version is refused';
+  const joined = Array.from({ length: now }, (_, i) => cluster.members.some((m) => m.ordinal === i && !m.learner));
+  return allUp(world) && joined.every(Boolean) ? undefined : 'a pod is added while another is not well';
+}
+
+function judgeRelease(world: World): string | undefined {
+  const { spec } = world;
+  if (!spec?.deleting) return undefined;
+  const needed = spec.onDelete === 'Delete' || spec.finalBackup;
+  if (needed && world.record && (world.sts?.replicas ?? 0) > 0) return 'the finalizer goes while pods are asked for';
+  if (spec.finalBackup && ownBackups(world) === 0) return 'the finalizer goes without the final backup';
+  const left = world.claims.some((c) => c && !c.deleting);
+  return spec.onDelete === 'Delete' && (left || world.record) ? 'the finalizer goes before the claims' : undefined;
+}

@@ -1,0 +1,33 @@
+import { edits, faults, writes } from './events.ts';
+import { lateCall, type Pass, type Planner, passes } from './passes.ts';
+import type { Scenario } from './scenario.ts';
+import { type Step, steps } from './steps.ts';
+import type { World } from './world.ts';
+
+export type Move = Step | Pass;
+
+/** Everything that can happen next. */
+export interface Moves {
+  readonly all: readonly Move[];
+  /** The one of a fair run: the world's own steps first, else an undisturbed pass. −1: nothing is left to do. */
+  readonly fair: number;
+}
+
+export function moves(world: World, scenario: Scenario, planner: Planner): Moves {
+  const own = steps(world);
+  const reconciler = passes(world, planner, scenario.blurred !== false);
+  const clear = reconciler.findIndex((pass) => pass.clear && pass.kind === 'done');
+  const others = [
+    ...lateCall(world),
+    ...writes(world),
+    ...faults(world, scenario.faults),
+    ...edits(world, scenario.edits),
+  ];
+  const fair = own.length > 0 ? 0 : clear;
+  return { all: [...own, ...reconciler, ...others], fair };
+}
+
+/** The move of a fair run alone, cheaper. */
+export function fairMove(world: World, planner: Planner): Move | undefined {
+  return steps(world)[0] ?? passes(world, planner, false).find((pass) => pass.kind === 'done');
+}

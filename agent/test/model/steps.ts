@@ -1,0 +1,114 @@
+import { fresh, withClaim, withPod, withVolume } from './change.ts';
+import { look } from './gate.ts';
+import { catchUp, isUp, settled, startEtcd } from './processes.ts';
+import type { Job, World } from './world.ts';
+
+/** What the world does by itself, without a fault: Kubernetes, gates, etcd, Jobs. */
+export interface Step {
+  /** A line of a story. */
+  readonly text: string;
+  readonly next: World;
+}
+
+export function steps(world: World): Step[] {
+  const found: Step[] = [];
+  const add = (text: string, next: World | undefined): void => {
+    if (next && next !== world) found.push({ text, next });
+  };
+  if (world.sts && world.sts.seenFloor !== world.sts.floor)
+    add('the StatefulSet controller sees the new template', {
+      ...world,
+      sts: { ...world.sts, seenFloor: world.sts.floor },
+    });
+  for (let i = 0; i < world.pods.length; i++) {
+    const pod = world.pods[i];
+    if (pod?.terminating) add(`pod ${i} is gone`, podGone(world, i));
+    else if (pod && i >= (world.sts?.replicas ?? 0)) add(`the StatefulSet takes pod ${i} away`, scaledDown(world, i));
+    if (world.claims[i]?.deleting) add(`the volume claim of ${i} is gone`, claimGone(world, i));
+    if (!pod) add(`pod ${i} is created`, podCreated(world, i, true));
+    if (pod?.state === 'new' && !pod.cut) add(`pod ${i} gets its volume`, admitted(world, i, true));
+    if (pod && pod.state !== 'new' && !pod.terminating)
+      add(`the gate of ${i} looks at the record`, look(world, i, true));
+    if (pod?.state === 'stopped' && !pod.cut) add(`etcd of ${i} is started again`, startEtcd(world, i));
+    add(`member at ${i} catches up`, catchUp(world, i));
+  }
+  for (const job of world.jobs) if (job.deleting) add(`Job ${job.kind} is gone`, withoutJob(world, job));
+  for (const job of world.jobs)
+    if (job.state === 'Running' && !job.deleting) add(`Job ${job.kind} runs`, ran(world, job));
+  return found;
+}
+
+/** The gate's first look may be one without the API server. */
+export function podCreated(world: World, i: number, api: boolean): World | undefined {
+  const { sts, spec } = world;
+  if (!sts || i >= sts.replicas || world.pods[i] || world.claims[i]?.deleting) return undefined;
+  const [named, uid] = fresh(world, 'u');
+  const pod = { uid, version: sts.version, change: sts.change, floor: sts.seenFloor, state: 'new' as const };
+  const created = withPod(named, i, pod);
+  if (spec?.ephemeral) return admitted(withVolume(created, i, {}), i, api);
+  if (world.claims[i]) return admitted(created, i, api);
+  return admitted(claimed(created, i), i, api);
+}
+
+function claimed(world: World, i: number): World {
+  const [named, uid] = fresh(world, 'q');
+  const [next, rv] = fresh(named, 'r');
+  return withVolume(withClaim(next, i, { uid, rv }), i, {});
+}
+
+/** The pod is bound to its volume, and its gate looks. */
+function admitted(world: World, i: number, api: boolean): World {
+  if (world.claims[i]?.dead) return world.claims[i].deleting ? claimed(world, i) : world;
+  const pod = world.pods[i]!;
+  return look(withPod(world, i, { ...pod, state: 'wait' }), i, api);
+}
+
+export function podGone(world: World, i: number): World | undefined {
+  const pod = world.pods[i];
+  if (!pod || pod.cut) return undefined;
+  const gone = withPod(world, i, null);
+  return settled(world.spec?.ephemeral || !world.claims[i] ? withVolume(gone, i, null) : gone);
+}
+
+function scaledDown(world: World, i: number): World | undefined {
+  const pod = world.pods[i]!;
+  return pod.cut ? withPod(world, i, { ...pod, terminating: true }) : podGone(world, i);
+}
+
+/** pvc-protection: a claim goes after its pod, unless that pod never started. */
+function claimGone(world: World, i: number): World | undefined {
+  const pod = world.pods[i];
+  if (pod && pod.state !== 'new') return undefined;
+  if (pod) return claimed(world, i);
+  return withVolume(withClaim(world, i, null), i, null);
+}
+
+const withoutJob = (world: World, job: Job): World => ({ ...world, jobs: world.jobs.filter((j) => j !== job) });
+
+export function withJob(world: World, job: Job, changed: Job): World {
+  return { ...world, jobs: world.jobs.map((j) => (j === job ? changed : j)) };
+}
+
+function ran(world: World, job: Job): World {
+  if (job.kind === 'restore') {
+    if (job.serving) return world;
+    if (!job.snapshot || job.snapshot.bad) return withJob(world, job, { ...job, state: 'Failed' });
+    return withJob(world, job, { ...job, serving: true });
+  }
+  const snapshot = snapshotNow(world, job);
+  if (!snapshot)
+    return withJob(world, job, { ...job, state: 'Failed', snapshot: { id: job.uid, writes: 0, bad: true } });
+  const done = withJob(world, job, { ...job, state: 'Succeeded', snapshot });
+  return { ...done, store: [...world.store.filter((s) => s.id !== snapshot.id), snapshot] };
+}
+
+/** Of the leader, or of the one survivor that the Job names. */
+function snapshotNow(world: World, job: Job): { id: string; writes: number } | undefined {
+  const id = job.snapshot?.id ?? job.uid;
+  if (job.kind === 'recovery' || job.kind === 'salvage') {
+    const at = job.survivor === undefined ? undefined : world.volumes[job.survivor]?.wal?.at;
+    return at === undefined ? undefined : { id, writes: at - 1 };
+  }
+  const cluster = world.clusters.findLast((c) => c.leader !== undefined && world.pods.some(isUp));
+  return cluster && { id, writes: cluster.log - 1 };
+}

@@ -1,0 +1,10 @@
+import type { Exploration } from './explorer.ts';
+
+/** A counterexample for a person: who did what, in which order. */
+export function story({ scenario, violation }: Exploration): string {
+  if (!violation) return '';
+  const { what, story: lines } = violation;
+  let n = 0;
+  const numbered = lines.map((line) => (line.startsWith('—') ? `     ${line}` : `${String(++n).padStart(4)} ${line}`));
+  return [`${scenario}: ${what}`, ...numbered].join('\n');
+}

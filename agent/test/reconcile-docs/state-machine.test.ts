@@ -1,0 +1,27 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { rows, rowsWithoutRecord } from '../../src/reconcile/actions.ts';
+import { generated, moves } from './state-machine.ts';
+
+const page = new URL('../../../docs/state-machine.md', import.meta.url);
+
+test('docs/state-machine.md draws the rows that there are; UPDATE_DOCS=1 writes it again', async () => {
+  const text = await readFile(page, 'utf8');
+  if (process.env.UPDATE_DOCS) await writeFile(page, generated(text));
+  else expect(text).toBe(generated(text));
+});
+
+test('every row has its own name, and an effect or a hold', () => {
+  const all = [...rowsWithoutRecord, ...rows];
+  // The finalizer and the first holds stand in both tables.
+  expect(new Set(all.map(({ name }) => name)).size).toBe(new Set(all).size);
+  expect(
+    all.filter(({ effect, does, hold }) => (effect === undefined) === (hold === undefined) || !effect !== !does),
+  ).toEqual([]);
+});
+
+test('every state can be reached, and all but the last can be left', () => {
+  const from = new Set(moves().map((move) => move.from));
+  const to = new Set(moves().map((move) => move.to));
+  expect([...from].filter((state) => !to.has(state))).toEqual(['no record']);
+  expect([...to].filter((state) => !from.has(state))).toEqual(['gone']);
+});
