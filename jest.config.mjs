@@ -19,5 +19,5 @@ export const agent = {
   transform: swc('es6'),
 };
 
-// Jest would leave one core to itself: on two that is half.
-export default { projects: [library, agent], testTimeout: 30_000, maxWorkers: '100%' };
+// Jest would leave one core to itself: on two that is half. Many tests wait for a process or a time-out.
+export default { projects: [library, agent], testTimeout: 30_000, maxWorkers: '150%' };
