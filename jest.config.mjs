@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 // `*.test.ts` is `npm test`; `*.suite.ts` are the slower suites, run by jest.suites.config.mjs.
 const swc = (module) => ({
   '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: module } }],
@@ -20,4 +22,4 @@ export const agent = {
 };
 
 // Jest would leave one core to itself: on two that is half. Many tests wait for a process or a time-out.
-export default { projects: [library, agent], testTimeout: 30_000, maxWorkers: '150%' };
+export default { projects: [library, agent], testTimeout: 30_000, maxWorkers: Math.ceil(availableParallelism() * 1.5) };
