@@ -60,10 +60,11 @@ export class EtcdBackupSchedule extends Construct {
   addStore(store: BackupStore, options: AddStoreOptions = {}): void {
     const definition = store._definition();
     const { retention } = options;
+    const problems = retention?._problems().map((problem) => `retention: ${problem}`) ?? [];
     this.stores.push({
       ...definition,
       pod: { ...definition.pod, retention: retention?._policy() },
-      problems: [...definition.problems, ...(retention?._problems() ?? [])],
+      problems: [...definition.problems, ...problems],
     });
     for (const [name, value] of Object.entries(definition.serviceAccountAnnotations ?? {})) {
       this.serviceAccount?.metadata.addAnnotation(name, value);

@@ -80,7 +80,7 @@ export class Retention {
   _problems(): string[] {
     const { within, minKeep, timeZone } = this.tiers;
     const keeps = counts(this.tiers);
-    const problems = problemsOf(
+    return problemsOf(
       ...Object.entries({ ...keeps, minKeep }).map(([rule, count]) => countProblem(rule, count)),
       within && milliseconds(within) <= 0
         ? 'within is zero; give more, or leave it out to keep none by this rule'
@@ -90,7 +90,6 @@ export class Retention {
         : undefined,
       timeZone === undefined ? undefined : timeZoneProblem('timeZone', timeZone),
     );
-    return problems.map((problem) => `retention: ${problem}`);
   }
 }
 

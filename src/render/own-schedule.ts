@@ -86,7 +86,7 @@ function ownRetention(fields: Fields | undefined): Retention | undefined {
   };
   const [minKeep, timeZone] = [count('minKeep'), fields.text('timeZone')];
   const retention = Retention.tiers({ ...keeps, minKeep, timeZone });
-  for (const problem of retention._problems()) fields.report.error(fields.path, problem.replace(/^retention: /, ''));
+  for (const problem of retention._problems()) fields.report.error(fields.path, problem);
   return retention;
 }
 

@@ -1,17 +1,13 @@
-import type { Duration } from 'cdk8s';
 import type { BackupScheduleOptions } from '../backup-schedule-options';
 import type { BackupStore } from '../backup-store';
 import type { ClusterOrigin } from '../cluster-origin';
-import type { Compression } from '../compression';
-import type { Encryption } from '../encryption';
-import type { EtcdAuth } from '../etcd-auth';
+import type { EtcdBackupProps } from '../etcd-backup-props';
 import type { EtcdClientTls } from '../etcd-client-tls';
 import type { EtcdClusterProps } from '../etcd-cluster-props';
+import type { EtcdRestoreProps } from '../etcd-restore-props';
 import type { Retention } from '../retention';
 import type { Document } from './documents';
 import type { DocumentReport } from './report';
-
-type Labels = { readonly [name: string]: string };
 
 /** What a document becomes. */
 export type Planned = PlannedCluster | PlannedSchedule | PlannedBackup | PlannedRestore;
@@ -50,34 +46,17 @@ export interface PlannedSchedule {
   readonly options: BackupScheduleOptions;
 }
 
-export interface PlannedBackup {
+export interface PlannedBackup extends Omit<EtcdBackupProps, 'name' | 'cluster'> {
   readonly becomes: 'backup';
   readonly document: Document;
-  readonly labels?: Labels;
   readonly clusterName?: string;
-  readonly endpoints?: string[];
-  readonly tls?: EtcdClientTls;
-  readonly auth?: EtcdAuth;
-  readonly schedule?: string;
-  readonly store?: BackupStore;
-  readonly key?: string;
-  readonly prefix?: string;
-  readonly compression?: Compression;
-  readonly encryption?: Encryption;
-  readonly dialTimeout?: Duration;
-  readonly timeout?: Duration;
-  readonly serviceAccountName?: string;
-  readonly image?: string;
 }
 
-export interface PlannedRestore {
+export interface PlannedRestore extends Pick<EtcdRestoreProps, 'labels' | 'safetyBackup' | 'ignoreUnreachablePods'> {
   readonly becomes: 'restore';
   readonly document: Document;
-  readonly labels?: Labels;
   readonly clusterName: string;
   readonly origin: ClusterOrigin;
-  readonly safetyBackup?: boolean;
-  readonly ignoreUnreachablePods?: boolean;
   /** That operator's restore makes its cluster anew. */
   readonly old: boolean;
 }
