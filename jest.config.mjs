@@ -22,4 +22,4 @@ export const agent = {
 };
 
 // Jest would leave one core to itself: on two that is half. Many tests wait for a process or a time-out.
-export default { projects: [library, agent], testTimeout: 30_000, maxWorkers: Math.ceil(availableParallelism() * 1.5) };
+export default { projects: [library, agent], testTimeout: 30_000, maxWorkers: 2 * availableParallelism() };

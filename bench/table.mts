@@ -4,7 +4,7 @@ import type { Cost } from './measure.mts';
 export type Costs = ReadonlyMap<string, readonly Cost[]>;
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-const spread = (values: readonly number[], digits: number) =>
+export const spread = (values: readonly number[], digits: number) =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)})`;
 
 /** Of each round, as a machine gets faster and slower with what else runs on it. */

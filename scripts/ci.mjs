@@ -18,10 +18,20 @@ const steps = [
   ['test:faults'],
   ['test:mutations'],
   ['test:backup', '--', '--smoke'],
+  ['test:members', '--', '--smoke'],
+  ['test:control-plane', '--', '--smoke', 'agent/test/control-plane'],
   ['test:memory', '--', '--smoke'],
   ['bench:backup', '--', '--smoke'],
   ['bench:restore', '--', '--smoke'],
-  ...(kubernetes ? [['test:apply'], ['test:e2e', '--', '--smoke']] : []),
+  ['bench:lifecycle', '--', '--smoke'],
+  ...(kubernetes
+    ? [
+        ['test:apply'],
+        ['test:e2e', '--', '--smoke'],
+        // The last one, as it destroys the control plane and restores it.
+        ['test:control-plane', '--', '--smoke', 'test/control-plane'],
+      ]
+    : []),
 ];
 
 /** Runs an npm script and returns how many tests passed and failed; a script without tests counts as one. */
@@ -57,6 +67,9 @@ for (const step of steps) {
   total.passed += passed;
   total.failed += failed;
 }
-if (!kubernetes) console.log('left out: test:apply and test:e2e, as KUBECONFIG names no Kubernetes');
+if (!kubernetes)
+  console.log(
+    'left out: test:apply, test:e2e and the control plane of a real kubeadm, as KUBECONFIG names no Kubernetes',
+  );
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;

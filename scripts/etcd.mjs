@@ -1,7 +1,8 @@
 // Puts etcd, etcdctl and etcdutl of every supported minor where the tests and the quickstart find them. Runs on Node 20.
-// With --any the newest minor at hand will do, and one is made when there is none.
+// With --any the newest minor at hand will do, and one is made when there is none; with --minors=3.6,3.7 just these.
 import { access, constants, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { cacheDirectory, fillDirectory } from './lib/cache.mjs';
 import { minorOf, programsOf, versionOf } from './lib/etcd-programs.mjs';
 import { debian, go, path, release } from './lib/etcd-ways.mjs';
@@ -67,11 +68,23 @@ async function any() {
   return false;
 }
 
-async function all() {
+async function each(wanted) {
   const done = [];
-  for (const minor of minors) done.push(await provide(minor, everyWay, remedy));
-  await provide('3.4', [path, debian], 'stays untested');
+  for (const minor of wanted) done.push(await provide(minor, everyWay, remedy));
   return done.every(Boolean);
 }
 
-process.exitCode = (await (process.argv.includes('--any') ? any() : all())) ? 0 : 2;
+async function all() {
+  const done = await each(minors);
+  await provide('3.4', [path, debian], 'stays untested');
+  return done;
+}
+
+const { values } = parseArgs({ options: { any: { type: 'boolean' }, minors: { type: 'string' } } });
+const wanted = values.minors?.split(',');
+const unknown = wanted?.find((minor) => !minors.includes(minor));
+if (unknown !== undefined) {
+  console.error(`--minors: '${unknown}' is not one of ${minors.join(', ')}`);
+  process.exit(2);
+}
+process.exitCode = (await (values.any ? any() : wanted ? each(wanted) : all())) ? 0 : 2;

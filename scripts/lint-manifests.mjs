@@ -12,19 +12,19 @@ const root = join(import.meta.dirname, '..');
 /** What it says, of which kinds, and why they stay as they are. */
 const answers = {
   'ImagePullPolicy is not set to Always': {
-    kinds: ['CronJob', 'Deployment', 'StatefulSet'],
+    kinds: ['CronJob', 'DaemonSet', 'Deployment', 'Pod', 'StatefulSet'],
     why: 'the tags never move, and a registry that is down must not keep an etcd from starting again',
   },
   'CPU limit is not set': {
-    kinds: ['Deployment', 'StatefulSet'],
+    kinds: ['Deployment', 'Pod', 'StatefulSet'],
     why: 'throttling an etcd, or what it waits for, costs it elections',
   },
   'Ephemeral Storage limit is not set': {
-    kinds: ['CronJob', 'Deployment', 'StatefulSet'],
+    kinds: ['CronJob', 'DaemonSet', 'Deployment', 'Pod', 'StatefulSet'],
     why: 'it would evict a pod for the size of the database that it works on',
   },
   'Ephemeral Storage request is not set': {
-    kinds: ['CronJob', 'Deployment', 'StatefulSet'],
+    kinds: ['CronJob', 'DaemonSet', 'Deployment', 'Pod', 'StatefulSet'],
     why: 'root file systems are read-only: what is left are logs, which the kubelet rotates',
   },
   'The pod does not have a matching egress NetworkPolicy': {
@@ -32,8 +32,20 @@ const answers = {
     why: 'DNS, the Kubernetes API and the stores are where only the user knows',
   },
   'The pod does not have a matching NetworkPolicy': {
-    kinds: ['CronJob'],
-    why: "a backup of somebody else's etcd listens on nothing",
+    kinds: ['CronJob', 'DaemonSet', 'Pod'],
+    why: "a backup of somebody else's etcd, and what belongs to a control plane's, listen on nothing",
+  },
+  'Memory limit is not set': {
+    kinds: ['Pod'],
+    why: 'a static Pod that restores a control plane must not be killed for the size of the database',
+  },
+  'The container is running with a low user ID': {
+    kinds: ['CronJob', 'Pod'],
+    why: "a control plane's etcd has its keys and its data for root alone",
+  },
+  'The container running with a low group ID': {
+    kinds: ['CronJob', 'Pod'],
+    why: 'as above',
   },
   "The NetworkPolicys selector doesn't match any pods": {
     kinds: ['NetworkPolicy'],

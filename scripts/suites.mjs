@@ -1,13 +1,15 @@
-// `node scripts/suites.mjs [--smoke] PATH…`: slow suites; --smoke is for CI, where the whole would not fit.
+// `node scripts/suites.mjs [--smoke] [--workers N] PATH…`: slow suites, N files at once; --smoke is for CI, where the whole
+// would not fit.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { smoke: { type: 'boolean', default: false } },
+  options: { smoke: { type: 'boolean', default: false }, workers: { type: 'string' } },
 });
-const { status } = spawnSync('npm', ['run', '-s', 'suite', '--', ...positionals], {
+const workers = values.workers ? [`--maxWorkers=${values.workers}`] : [];
+const { status } = spawnSync('npm', ['run', '-s', 'suite', '--', ...workers, ...positionals], {
   cwd: join(import.meta.dirname, '..'),
   stdio: 'inherit',
   env: { ...process.env, SMOKE: values.smoke ? '1' : '' },

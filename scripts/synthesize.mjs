@@ -22,7 +22,8 @@ export function synthesize(app, outdir) {
       logLevel: 'warning',
     });
     const env = { ...process.env, CDK8S_OUTDIR: outdir, NODE_PATH: join(root, 'node_modules') };
-    execFileSync(process.execPath, [bundle], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    // What it writes by a name of its own comes to lie there too.
+    execFileSync(process.execPath, [bundle], { env, cwd: outdir, stdio: ['ignore', 'ignore', 'inherit'] });
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -1,10 +1,11 @@
 // The pod of a backup as plain data, from plain data. No imports: the constructs use it at synth, and whoever else
 // starts backups may use it at run time.
 
-/** Files from a Secret or a ConfigMap: the keys in `items`, or all. */
+/** Files from a Secret or a ConfigMap: the keys in `items`, or all. Or files of the machine. */
 export interface BackupPodFiles {
   readonly secretName?: string;
   readonly configMapName?: string;
+  readonly hostFiles?: readonly { readonly hostPath: string; readonly path: string }[];
   readonly items?: readonly { readonly key: string; readonly path: string }[];
 }
 
@@ -57,6 +58,8 @@ export interface BackupPodStore {
   readonly filesystem?: {
     readonly persistentVolumeClaim?: { readonly claimName: string };
     readonly nfs?: { readonly server: string; readonly path: string };
+    /** Only where `host` is given. */
+    readonly hostPath?: string;
     readonly directory?: string;
   };
   /** Needs an image with these executables in it. */
@@ -71,6 +74,19 @@ export interface BackupPodStore {
   readonly retention?: Readonly<Record<string, number | string>>;
 }
 
+/** A pod that runs beside etcd, on the same machine. */
+export interface BackupPodHost {
+  /** Labels of the nodes, of which one is enough. */
+  readonly nodeLabels: readonly string[];
+  /** Of etcd's static pod. */
+  readonly etcdManifest?: string;
+  /** etcd is a service of the machine: the pod has to see its process. */
+  readonly etcdProcess?: boolean;
+  /** What is stored beside the snapshot. */
+  readonly extraPaths?: readonly { readonly path: string; readonly type: 'File' | 'Directory' }[];
+  readonly extraAgeRecipients?: readonly string[];
+}
+
 export interface BackupPodSpec {
   readonly cluster: string;
   readonly endpoints: readonly string[];
@@ -78,7 +94,12 @@ export interface BackupPodSpec {
   /** `username` and `password`. */
   readonly auth?: BackupPodSecret;
   readonly stores: readonly BackupPodStore[];
+  readonly host?: BackupPodHost;
   readonly trigger: string;
+  /** Whose backup it is: one that is stored already is not taken again. */
+  readonly request?: string;
+  /** Exactly this object in each store, out of retention's reach. */
+  readonly objectKey?: string;
   readonly compression?: string;
   /** None means that it is not encrypted. */
   readonly ageRecipients?: readonly string[];
@@ -107,11 +128,28 @@ export interface BackupJobSpec extends BackupPodSpec {
 
 const containerName = 'backup';
 const tlsDirectory = '/etc/etcd-agent/tls';
+const etcdManifestFile = '/etc/etcd-agent/etcd.yaml';
 const authDirectory = '/etc/etcd-agent/auth';
 const credentialsDirectory = (index: number) => `/etc/etcd-agent/stores/${index}/credentials`;
 const caDirectory = (index: number) => `/etc/etcd-agent/stores/${index}/ca`;
 const sseCustomerKeyDirectory = (index: number) => `/etc/etcd-agent/stores/${index}/sse-customer-key`;
 const backupDirectory = (index: number) => `/backup/${index}`;
+const placesOf = (index: number): StorePlaces => ({
+  directory: backupDirectory(index),
+  credentials: credentialsDirectory(index),
+  caFile: `${caDirectory(index)}/ca.crt`,
+  sseCustomerKeyFile: `${sseCustomerKeyDirectory(index)}/key`,
+});
+
+/** Where the agent finds what a store needs. */
+export interface StorePlaces {
+  /** Of a filesystem store. */
+  readonly directory: string;
+  /** A directory. */
+  readonly credentials: string;
+  readonly caFile: string;
+  readonly sseCustomerKeyFile: string;
+}
 
 /** The JobSpec of a backup. */
 export function backupJob(spec: BackupJobSpec): object {
@@ -136,9 +174,17 @@ function onExitCodes(action: string, values: number[]): object {
   return { action, onExitCodes: { containerName, operator: 'In', values } };
 }
 
-/** The PodTemplateSpec of a backup. It holds to the restricted Pod Security Standard, unless a store is an NFS export. */
+/**
+ * The PodTemplateSpec of a backup. It holds to the restricted Pod Security Standard, unless a store is an NFS export, or it
+ * runs on etcd's own machine.
+ */
 export function backupPod(spec: BackupPodSpec): object {
-  const mounts = [...accessMounts(spec), ...spec.stores.flatMap(storeMounts), mount('tmp', '/tmp', { emptyDir: {} })];
+  const mounts = [
+    ...accessMounts(spec),
+    ...hostMounts(spec.host),
+    ...spec.stores.flatMap(storeMounts),
+    mount('tmp', '/tmp', { emptyDir: {} }),
+  ];
   return {
     metadata: { labels: spec.labels },
     spec: {
@@ -152,10 +198,10 @@ export function backupPod(spec: BackupPodSpec): object {
       nodeSelector: spec.nodeSelector,
       tolerations: spec.tolerations,
       priorityClassName: spec.priorityClassName,
+      ...(spec.host && hostPlacement(spec.host)),
       securityContext: {
-        runAsNonRoot: true,
-        runAsUser: 65532,
-        runAsGroup: 65532,
+        // etcd's keys on its own machine belong to root; without capabilities root may read no file of others.
+        ...(spec.host ? { runAsUser: 0, runAsGroup: 0 } : { runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532 }),
         fsGroup: 65532,
         fsGroupChangePolicy: 'OnRootMismatch',
         seccompProfile: { type: 'RuntimeDefault' },
@@ -163,6 +209,22 @@ export function backupPod(spec: BackupPodSpec): object {
       containers: [backupContainer(spec, mounts)],
       volumes: mounts.map(({ name, source }) => ({ name, ...source })),
     },
+  };
+}
+
+/** Nodes with one of these labels. */
+export function nodeAffinity(nodeLabels: readonly string[]): object {
+  const nodeSelectorTerms = nodeLabels.map((key) => ({ matchExpressions: [{ key, operator: 'Exists' }] }));
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
+}
+
+function hostPlacement({ nodeLabels, etcdProcess }: BackupPodHost): object {
+  return {
+    hostNetwork: true,
+    hostPID: etcdProcess || undefined,
+    // The node's own: what a backup reaches by it, a restore reaches too, when the cluster's DNS is gone.
+    dnsPolicy: 'Default',
+    affinity: nodeAffinity(nodeLabels),
   };
 }
 
@@ -178,6 +240,14 @@ function backupContainer(spec: BackupPodSpec, mounts: readonly Mount[]): object 
         name: 'ETCD_AGENT_NAMESPACE',
         valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } },
       },
+      ...(spec.host
+        ? [
+            {
+              name: 'ETCD_AGENT_NODE_NAME',
+              valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'spec.nodeName' } },
+            },
+          ]
+        : []),
     ],
     resources: spec.resources,
     securityContext: {
@@ -206,12 +276,15 @@ export function backupArguments(spec: BackupPodSpec): string[] {
     ...flag('timeout', spec.timeout),
     ...flag('compression', spec.compression),
     ...(spec.ageRecipients ?? []).flatMap((recipient) => flag('age-recipient', recipient)),
+    ...hostArguments(spec.host),
     ...flag('verify', spec.verify),
     ...flag('file-name', spec.fileName),
     ...flag('file-name-time-zone', spec.fileNameTimeZone),
+    ...flag('object-key', spec.objectKey),
     ...flag('trigger', spec.trigger),
+    ...flag('request', spec.request),
     ...flag('output', 'json'),
-    ...spec.stores.flatMap((store, index) => flag('store', storeArgument(store, index))),
+    ...spec.stores.flatMap((store, index) => flag('store', storeArgument(store, placesOf(index)))),
   ];
 }
 
@@ -219,49 +292,61 @@ function flag(name: string, value: string | undefined): string[] {
   return value === undefined ? [] : [`--${name}=${value}`];
 }
 
-function storeArgument({ s3, oss, sftp, filesystem, command, retention }: BackupPodStore, index: number): string {
+function hostArguments({ etcdManifest, etcdProcess, extraPaths, extraAgeRecipients }: Partial<BackupPodHost> = {}) {
+  return [
+    ...flag('etcd-manifest', etcdManifest && etcdManifestFile),
+    ...(etcdProcess ? ['--etcd-process'] : []),
+    ...(extraPaths ?? []).flatMap(({ path }) => flag('extra-path', path)),
+    ...(extraAgeRecipients ?? []).flatMap((recipient) => flag('extra-age-recipient', recipient)),
+  ];
+}
+
+/** The value of `--store`. */
+export function storeArgument(store: BackupPodStore, places: StorePlaces): string {
+  const { s3, oss, sftp, filesystem, command, retention } = store;
+  const credentialsDirectory = places.credentials;
   if (filesystem) {
-    const path = [backupDirectory(index), filesystem.directory].filter(Boolean).join('/');
+    const path = [places.directory, filesystem.directory].filter(Boolean).join('/');
     return JSON.stringify({ filesystem: { path }, retention });
   }
   if (command) {
     const { path, env, idleTimeout } = command;
-    const directory = command.credentials && credentialsDirectory(index);
+    const directory = command.credentials && credentialsDirectory;
     return JSON.stringify({ command: { path, env, credentialsDirectory: directory, idleTimeout }, retention });
   }
-  if (sftp) return JSON.stringify({ sftp: sftpArgument(sftp, index), retention });
-  if (oss) return JSON.stringify({ oss: ossArgument(oss, index), retention });
-  return JSON.stringify({
-    s3: s3 && {
-      bucket: s3.bucket,
-      prefix: s3.prefix,
-      region: s3.region,
-      endpoint: s3.endpoint,
-      pathStyle: s3.pathStyle,
-      caFile: s3.ca && `${caDirectory(index)}/ca.crt`,
-      credentialsDirectory: s3.credentials && credentialsDirectory(index),
-      profile: s3.profile,
-      serverSideEncryption: s3.serverSideEncryption,
-      kmsKeyId: s3.kmsKeyId,
-      sseCustomerKeyFile: s3.sseCustomerKey && `${sseCustomerKeyDirectory(index)}/key`,
-    },
-    retention,
-  });
+  if (sftp) {
+    const { credentials: _, ...server } = sftp;
+    return JSON.stringify({ sftp: { ...server, credentialsDirectory }, retention });
+  }
+  if (oss) return JSON.stringify({ oss: ossArgument(oss, places), retention });
+  return JSON.stringify({ s3: s3 && s3Argument(s3, places), retention });
 }
 
-function ossArgument(oss: NonNullable<BackupPodStore['oss']>, index: number): object {
+function s3Argument(s3: NonNullable<BackupPodStore['s3']>, places: StorePlaces): object {
+  return {
+    bucket: s3.bucket,
+    prefix: s3.prefix,
+    region: s3.region,
+    endpoint: s3.endpoint,
+    pathStyle: s3.pathStyle,
+    caFile: s3.ca && places.caFile,
+    credentialsDirectory: s3.credentials && places.credentials,
+    profile: s3.profile,
+    serverSideEncryption: s3.serverSideEncryption,
+    kmsKeyId: s3.kmsKeyId,
+    sseCustomerKeyFile: s3.sseCustomerKey && places.sseCustomerKeyFile,
+  };
+}
+
+function ossArgument(oss: NonNullable<BackupPodStore['oss']>, places: StorePlaces): object {
   return {
     bucket: oss.bucket,
     prefix: oss.prefix,
     region: oss.region,
     endpoint: oss.endpoint,
-    caFile: oss.ca && `${caDirectory(index)}/ca.crt`,
-    credentialsDirectory: credentialsDirectory(index),
+    caFile: oss.ca && places.caFile,
+    credentialsDirectory: places.credentials,
   };
-}
-
-function sftpArgument({ credentials: _, ...sftp }: NonNullable<BackupPodStore['sftp']>, index: number): object {
-  return { ...sftp, credentialsDirectory: credentialsDirectory(index) };
 }
 
 interface Mount {
@@ -275,10 +360,23 @@ function accessMounts({ tls, auth }: BackupPodSpec): Mount[] {
   return [...filesMount('tls', tlsDirectory, tls?.files), ...filesMount('auth', authDirectory, auth)];
 }
 
+function hostMounts({ etcdManifest, extraPaths = [] }: Partial<BackupPodHost> = {}): Mount[] {
+  return [
+    ...(etcdManifest ? [hostMount('etcd-manifest', etcdManifestFile, etcdManifest, 'File')] : []),
+    ...extraPaths.map(({ path, type }, index) => hostMount(`extra-${index}`, path, path, type)),
+  ];
+}
+
+/** The kubelet waits for what is not there; without a type the container runtime would make a directory of it. */
+function hostMount(name: string, mountPath: string, path: string, type: 'File' | 'Directory'): Mount {
+  return { name, mountPath, source: { hostPath: { path, type } }, readOnly: true };
+}
+
 function storeMounts({ s3, oss, sftp, filesystem, command }: BackupPodStore, index: number): Mount[] {
   if (filesystem) {
-    const { persistentVolumeClaim, nfs } = filesystem;
-    return [mount(`store-${index}`, backupDirectory(index), { persistentVolumeClaim, nfs })];
+    const { persistentVolumeClaim, nfs, hostPath } = filesystem;
+    const directory = hostPath === undefined ? undefined : { path: hostPath, type: 'DirectoryOrCreate' };
+    return [mount(`store-${index}`, backupDirectory(index), { persistentVolumeClaim, nfs, hostPath: directory })];
   }
   return [
     ...filesMount(
@@ -297,7 +395,12 @@ function mount(name: string, mountPath: string, source: object): Mount {
 
 function filesMount(name: string, mountPath: string, files: BackupPodFiles | undefined): Mount[] {
   if (!files) return [];
-  const { secretName, configMapName, items } = files;
+  const { secretName, configMapName, items, hostFiles } = files;
+  if (hostFiles) {
+    return hostFiles.map(({ hostPath, path }, index) =>
+      hostMount(`${name}-${index}`, `${mountPath}/${path}`, hostPath, 'File'),
+    );
+  }
   // 0440: the files belong to root and the pod's fsGroup.
   const content = { items, defaultMode: 0o440 };
   const source = secretName

@@ -36,8 +36,9 @@ export interface BackupScheduleOptions {
   readonly encryption?: Encryption;
   /**
    * Names of your own for the stored snapshots, by the time that they are taken: a strftime pattern of `%Y %m %d %H %M %S`,
-   * letters, digits, `-`, `_` and `+`, such as `orders-%Y%m%d-%H%M%S`. The ending is added. What a killed run leaves behind
-   * under such a name is not swept, as it could be somebody else's.
+   * letters, digits, `-`, `_` and `+`, such as `orders-%Y%m%d-%H%M%S`. The ending is added; `.db` may be written where the
+   * snapshot is neither compressed nor encrypted. What a killed run leaves behind under such a name is not swept, as it could
+   * be somebody else's.
    * @default - `etcd-snapshot-%Y%m%d-%H%M%S-` in UTC, and six random hex digits
    */
   readonly fileName?: string;

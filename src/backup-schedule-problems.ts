@@ -7,6 +7,7 @@ import { cronProblem } from './cron';
 import { durationProblem, durationText, milliseconds, secondsProblem } from './duration';
 import { endpointsProblems } from './endpoints';
 import { defaultActiveDeadline, type EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
+import { fileNameProblem } from './file-name';
 import { labelProblems } from './labels';
 import { nameProblem, problemsOf } from './names';
 import { agentImageProblem, podProblems } from './pod-problems';
@@ -31,7 +32,7 @@ export function scheduleProblems(
     ...(props.tls?._problems() ?? []),
     ...(props.auth?._problems() ?? []),
     ...timeProblems(props),
-    ...problemsOf(fileNameProblem(props.fileName)),
+    ...problemsOf(fileNameProblem(props)),
     ...storesProblems(stores),
     ...problemsOf(ownImageProblem(props, stores)),
     ...problemsOf(unverifiedRetentionProblem(props, stores), unreadableProblem(props)),
@@ -42,12 +43,6 @@ export function scheduleProblems(
     ...quantitiesProblems(props.resources ?? {}),
     ...serviceAccountProblems(props, stores),
   ];
-}
-
-function fileNameProblem(pattern: string | undefined): string | undefined {
-  if (pattern === undefined || /^(?:[A-Za-z0-9]|%[YmdHMS])(?:[A-Za-z0-9_+-]|%[YmdHMS])*$/.test(pattern))
-    return undefined;
-  return `fileName: '${pattern}' is no file name; use letters, digits, '-', '_', '+' and %Y %m %d %H %M %S, without an ending`;
 }
 
 function timeProblems(props: EtcdBackupScheduleProps): string[] {

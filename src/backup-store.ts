@@ -22,7 +22,7 @@ export class BackupStore {
     return new BackupStore(sftpStore(props));
   }
 
-  /** A volume: a PersistentVolumeClaim or an NFS export. */
+  /** A volume: a PersistentVolumeClaim, an NFS export or, for a `ControlPlaneEtcdBackup`, a directory of its node. */
   static filesystem(props: FilesystemStoreProps): BackupStore {
     return new BackupStore(filesystemStore(props));
   }

@@ -94,13 +94,9 @@ export function claimSpec(model: ClusterModel, { volume }: EtcdClusterProps): Cl
 }
 
 export function reconcilerRights(model: ClusterModel, props: EtcdClusterProps): ReconcilerRights {
-  const { replace, onShrink, onDelete } = props;
-  const deletesRecord = onDelete === DeletionPolicy.DELETE;
-  const discardsVolume = replace?._spec().force?.some(({ discardVolume }) => discardVolume) ?? false;
   return {
     ephemeral: model.ephemeral,
-    deletesClaims: deletesRecord || onShrink === DeletionPolicy.DELETE || discardsVolume,
-    deletesRecord,
+    deletesRecord: props.onDelete === DeletionPolicy.DELETE,
     clientTlsSecret: model.tls.clientSecret,
   };
 }

@@ -3,7 +3,6 @@ import type { ClusterNames } from './cluster-names';
 export interface ReconcilerRights {
   /** Members' data is in emptyDirs: there are no claims. */
   readonly ephemeral: boolean;
-  readonly deletesClaims: boolean;
   /** The volumes go with the cluster, and the record with them. */
   readonly deletesRecord: boolean;
   readonly clientTlsSecret?: string;
@@ -17,15 +16,13 @@ export function memberRules({ record }: ClusterNames): object[] {
 /** What the reconciler may do with this cluster, beyond what it may do in the namespace. */
 export function reconcilerRules(names: ClusterNames, rights: ReconcilerRights): object[] {
   const { cluster, record, pods, claims, jobs } = names;
-  const { ephemeral, deletesClaims, deletesRecord, clientTlsSecret } = rights;
+  const { ephemeral, deletesRecord, clientTlsSecret } = rights;
   return [
     rule('', ['configmaps'], [record], ['get', 'update', ...(deletesRecord ? ['delete'] : [])]),
     rule('apps', ['statefulsets', 'statefulsets/scale'], [cluster], ['get', 'patch']),
     rule('', ['pods'], pods, ['get', 'delete']),
-    ...when(
-      !ephemeral,
-      rule('', ['persistentvolumeclaims'], claims, ['get', 'patch', ...(deletesClaims ? ['delete'] : [])]),
-    ),
+    // Whatever the policies: a new volume may have to make room for a member's on the same node.
+    ...when(!ephemeral, rule('', ['persistentvolumeclaims'], claims, ['get', 'patch', 'delete'])),
     rule('batch', ['jobs'], jobs, ['get', 'delete']),
     rule(group, ['etcdclusters/status'], [cluster], ['patch']),
     // For the finalizer, which it must be able to remove after `onDelete` and `finalBackup` were taken back.

@@ -32,7 +32,7 @@ export function clusterStatefulSet({ names, template, claim }: ClusterStatefulSe
 
 function claimTemplate({ size, storageClass, accessMode }: NonNullable<ClusterStatefulSetSpec['claim']>): object {
   return {
-    // Kubernetes would add these two, and the list has one owner.
+    // Kubernetes would add these two and the status: an apply then has nothing to change, nor a conflict of owners.
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: { name: dataVolume },
@@ -42,5 +42,6 @@ function claimTemplate({ size, storageClass, accessMode }: NonNullable<ClusterSt
       volumeMode: 'Filesystem',
       resources: { requests: { storage: size } },
     },
+    status: { phase: 'Pending' },
   };
 }

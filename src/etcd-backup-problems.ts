@@ -5,6 +5,7 @@ import { Compression } from './compression';
 import { durationProblem } from './duration';
 import { endpointsProblems } from './endpoints';
 import type { EtcdBackupProps } from './etcd-backup-props';
+import { offHostProblem } from './host-path';
 import type { IEtcdCluster } from './i-etcd-cluster';
 import { jobIdentityProblems } from './job-identity';
 import { labelProblems } from './labels';
@@ -18,7 +19,9 @@ export function backupProblems(backup: Construct, name: string, props: EtcdBacku
     ...problemsOf(nameProblem('name', name, 52)),
     ...sourceProblems(backup, props),
     ...targetProblems(props),
-    ...(store?.problems ?? []).map((problem) => `store: ${problem}`),
+    ...[...(store?.problems ?? []), ...problemsOf(store && offHostProblem(store))].map(
+      (problem) => `store: ${problem}`,
+    ),
     ...keyProblems(props),
     ...(props.encryption?._problems() ?? []),
     ...problemsOf(

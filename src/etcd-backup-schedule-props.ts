@@ -1,4 +1,5 @@
 import { Duration } from 'cdk8s';
+import type { BackupPodHost } from './backup-pod';
 import type { BackupScheduleOptions } from './backup-schedule-options';
 import type { EtcdAuth } from './etcd-auth';
 import type { EtcdClientTls } from './etcd-client-tls';
@@ -26,6 +27,11 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
    * @default - none: etcd's authentication is off, or the client certificate names the user
    */
   readonly auth?: EtcdAuth;
+  /**
+   * Runs beside etcd, on its own machine.
+   * @internal
+   */
+  readonly _host?: BackupPodHost;
 }
 
 /** Options of `EtcdBackupSchedule.addStore`. */

@@ -13,6 +13,8 @@ import {
   defaultActiveDeadline,
   type EtcdBackupScheduleProps,
 } from './etcd-backup-schedule-props';
+import { fileNameWithoutEnding } from './file-name';
+import { offHostProblem } from './host-path';
 import { Kept } from './kept';
 import { namesakeProblems, takeName } from './name-registry';
 import { nameProblem, problemsOf } from './names';
@@ -32,8 +34,10 @@ export class EtcdBackupSchedule extends Construct {
   /** The ServiceAccount of its pods; none when `serviceAccountName` names one that exists. */
   readonly serviceAccount?: ApiObject;
   private readonly props: EtcdBackupScheduleProps;
-  private readonly labels: Record<string, string>;
-  private readonly stores: StoreDefinition[] = [];
+  /** @internal */
+  readonly _labels: Record<string, string>;
+  /** @internal */
+  readonly _stores: StoreDefinition[] = [];
   private readonly propertyProblems = new Kept<readonly string[]>();
 
   constructor(scope: Construct, id: string, props: EtcdBackupScheduleProps) {
@@ -41,7 +45,7 @@ export class EtcdBackupSchedule extends Construct {
     requireKinds(this, props, scheduleKinds);
     this.props = props;
     this.cronJobName = props.name ?? `${props.cluster}-${id}`;
-    this.labels = {
+    this._labels = {
       'app.kubernetes.io/name': 'etcd-backup',
       'app.kubernetes.io/instance': this.cronJobName,
       'app.kubernetes.io/component': 'backup',
@@ -60,8 +64,11 @@ export class EtcdBackupSchedule extends Construct {
   addStore(store: BackupStore, options: AddStoreOptions = {}): void {
     const definition = store._definition();
     const { retention } = options;
-    const problems = retention?._problems().map((problem) => `retention: ${problem}`) ?? [];
-    this.stores.push({
+    const problems = [
+      ...problemsOf(this.props._host ? undefined : offHostProblem(definition)),
+      ...(retention?._problems().map((problem) => `retention: ${problem}`) ?? []),
+    ];
+    this._stores.push({
       ...definition,
       pod: { ...definition.pod, retention: retention?._policy() },
       problems: [...definition.problems, ...problems],
@@ -83,7 +90,7 @@ export class EtcdBackupSchedule extends Construct {
       cronJobName: cronJobName === `${props.cluster}-${name}` ? undefined : cronJobName,
       cron: props.schedule.expressionString,
       timeZone: props.timeZone,
-      stores: this.stores.map(({ pod }) => pod),
+      stores: this._stores.map(({ pod }) => pod),
       compression: props.compression,
       encryption: props.encryption?._spec(),
       verify: props.verify,
@@ -103,7 +110,7 @@ export class EtcdBackupSchedule extends Construct {
     return new ApiObject(this, 'ServiceAccount', {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
-      metadata: { name: this.cronJobName, labels: this.labels },
+      metadata: { name: this.cronJobName, labels: this._labels },
       automountServiceAccountToken: false,
     });
   }
@@ -113,17 +120,18 @@ export class EtcdBackupSchedule extends Construct {
     return new ApiObject(this, 'CronJob', {
       apiVersion: 'batch/v1',
       kind: 'CronJob',
-      metadata: { name: this.cronJobName, labels: this.labels },
+      metadata: { name: this.cronJobName, labels: this._labels },
       spec: {
         schedule: props.schedule.expressionString,
         timeZone: props.timeZone,
         suspend: props.suspend,
-        concurrencyPolicy: 'Forbid',
+        // A run whose control-plane node has died never ends for Kubernetes: the next one takes its place.
+        concurrencyPolicy: props._host ? 'Replace' : 'Forbid',
         startingDeadlineSeconds: seconds(props.startingDeadline ?? Duration.hours(1)),
         successfulJobsHistoryLimit: props.successfulJobsHistoryLimit ?? 3,
         failedJobsHistoryLimit: props.failedJobsHistoryLimit ?? 3,
         jobTemplate: {
-          metadata: { labels: this.labels },
+          metadata: { labels: this._labels },
           // Stores are added until synthesis.
           spec: Lazy.any({ produce: () => backupJob(this.jobSpec()) }),
         },
@@ -138,12 +146,13 @@ export class EtcdBackupSchedule extends Construct {
       endpoints: props.endpoints.map((endpoint) => endpointUrl(endpoint, props.tls !== undefined)),
       tls: props.tls?._pod(),
       auth: props.auth?._files(),
-      stores: this.stores.map(({ pod }) => pod),
+      stores: this._stores.map(({ pod }) => pod),
+      host: props._host,
       trigger: 'schedule',
       compression: props.compression,
       ageRecipients: props.encryption?._recipients(),
       verify: props.verify,
-      fileName: props.fileName,
+      fileName: fileNameWithoutEnding(props.fileName),
       fileNameTimeZone: props.fileNameTimeZone,
       dialTimeout: props.dialTimeout && durationText(props.dialTimeout),
       timeout: props.timeout && durationText(props.timeout),
@@ -152,7 +161,7 @@ export class EtcdBackupSchedule extends Construct {
       imagePullSecrets: props.imagePullSecrets?.map((name) => ({ name })),
       serviceAccountName: this.serviceAccountName(),
       resources: podResources(props.resources ?? {}),
-      labels: this.labels,
+      labels: this._labels,
       nodeSelector: props.nodeSelector,
       tolerations: props.tolerations,
       priorityClassName: props.priorityClassName,
@@ -163,8 +172,8 @@ export class EtcdBackupSchedule extends Construct {
 
   private problems(): string[] {
     return [
-      ...this.propertyProblems.get(this.stores.length, () => [
-        ...scheduleProblems(this.cronJobName, this.props, this.stores),
+      ...this.propertyProblems.get(this._stores.length, () => [
+        ...scheduleProblems(this.cronJobName, this.props, this._stores),
         ...this.entryProblems(),
       ]),
       ...this.nameProblems(),
@@ -177,9 +186,9 @@ export class EtcdBackupSchedule extends Construct {
     return problemsOf(
       // Else it is part of the CronJob's name.
       this.props.name === undefined ? undefined : nameProblem('id', this.node.id, 52),
-      this.stores.length <= 8
+      this._stores.length <= 8
         ? undefined
-        : `store ${this.stores.length}: a schedule of a cluster has at most 8; add another schedule`,
+        : `store ${this._stores.length}: a schedule of a cluster has at most 8; add another schedule`,
     );
   }
 

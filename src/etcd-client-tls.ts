@@ -46,6 +46,16 @@ export class EtcdClientTls {
     return new EtcdClientTls({ files: ca._files(), clientCertificate: false }, ca._problems('tls'));
   }
 
+  /**
+   * Files of the machine that the pod runs on, by their paths there.
+   * @internal
+   */
+  static _fromHost(ca: string, cert: string, key: string): EtcdClientTls {
+    const hostFiles = Object.entries({ 'ca.crt': ca, 'tls.crt': cert, 'tls.key': key });
+    const files = { hostFiles: hostFiles.map(([path, hostPath]) => ({ hostPath, path })) };
+    return new EtcdClientTls({ files, clientCertificate: true }, []);
+  }
+
   private constructor(
     private readonly pod: BackupPodTls,
     private readonly problems: readonly string[],

@@ -1,3 +1,4 @@
+import { hostPathProblem } from './host-path';
 import { nameProblem, pathProblem, problemsOf } from './names';
 import type { StoreDefinition } from './store-definition';
 
@@ -12,18 +13,24 @@ export interface NfsVolume {
   readonly path: string;
 }
 
-/** Properties of `BackupStore.filesystem`. Give either `claimName` or `nfs`. */
+/** Properties of `BackupStore.filesystem`. Give one of `claimName`, `nfs` and `hostPath`. */
 export interface FilesystemStoreProps {
   /**
    * A PersistentVolumeClaim of the backup's namespace.
-   * @default - `nfs`
+   * @default - `nfs` or `hostPath`
    */
   readonly claimName?: string;
   /**
    * An NFS export.
-   * @default - `claimName`
+   * @default - `claimName` or `hostPath`
    */
   readonly nfs?: NfsVolume;
+  /**
+   * A directory of the node, such as `/var/backups/etcd`; it is made where missing. Only for a `ControlPlaneEtcdBackup`: any
+   * other pod runs on any node. What lies there is lost with the node, and each node has its own.
+   * @default - `claimName` or `nfs`
+   */
+  readonly hostPath?: string;
   /**
    * The folder within the volume, such as `etcd/eu`. It is created where missing.
    * @default - the volume's root
@@ -31,19 +38,21 @@ export interface FilesystemStoreProps {
   readonly directory?: string;
 }
 
-export function filesystemStore({ claimName, nfs, directory }: FilesystemStoreProps): StoreDefinition {
-  const volume = nfs ? `nfs://${nfs.server}${nfs.path}` : `claim ${claimName}`;
+export function filesystemStore({ claimName, nfs, hostPath, directory }: FilesystemStoreProps): StoreDefinition {
+  const volume = nfs ? `nfs://${nfs.server}${nfs.path}` : (hostPath ?? `claim ${claimName}`);
+  const volumes = [claimName, nfs, hostPath].filter((each) => each !== undefined);
   return {
     pod: {
       filesystem: {
         persistentVolumeClaim: claimName === undefined ? undefined : { claimName },
         nfs: nfs && { server: nfs.server, path: nfs.path },
+        hostPath,
         directory,
       },
     },
     place: [volume, directory].filter(Boolean).join('/'),
     problems: problemsOf(
-      (claimName === undefined) === (nfs === undefined) ? 'give either claimName or nfs' : undefined,
+      volumes.length === 1 ? undefined : 'give one of claimName, nfs and hostPath',
       claimName === undefined ? undefined : nameProblem('claimName', claimName),
       nfs && !/^[^\s/]+$/.test(nfs.server ?? '')
         ? `nfs: '${nfs.server}' is no server; give a host name or an address`
@@ -51,6 +60,7 @@ export function filesystemStore({ claimName, nfs, directory }: FilesystemStorePr
       nfs && !nfs.path?.startsWith('/')
         ? `nfs: path '${nfs.path}' is not absolute; write it like /srv/backup`
         : undefined,
+      hostPath === undefined ? undefined : hostPathProblem('hostPath', hostPath),
       directory === undefined ? undefined : pathProblem('directory', directory),
     ),
   };

@@ -6,6 +6,12 @@ export { CaBundle } from './ca-bundle';
 export type { ClusterOrigin } from './cluster-origin';
 export type { CommandStoreProps } from './command-store';
 export { Compression } from './compression';
+export { ControlPlaneEtcdBackup } from './control-plane-etcd-backup';
+export type {
+  ControlPlaneCertificates,
+  ControlPlaneEtcdBackupProps,
+  ControlPlaneFiles,
+} from './control-plane-etcd-backup-props';
 export { DeletionPolicy } from './deletion-policy';
 export { type AgeEncryptionProps, Encryption } from './encryption';
 export { EtcdAuth, type EtcdAuthKeys } from './etcd-auth';

@@ -1,10 +1,13 @@
-import type { Construct } from 'constructs';
-
 /** A class by one of its members, as another copy of this library or of cdk8s may have made the value. */
 interface Kind {
   readonly name: string;
   readonly member: string;
   readonly required?: boolean;
+}
+
+/** A construct, or one that is about to be made. */
+interface Placed {
+  readonly node: { readonly path: string };
 }
 
 type Kinds = Readonly<Record<string, Kind>>;
@@ -60,6 +63,13 @@ export const scheduleKinds: Kinds = {
   activeDeadline: duration,
 };
 
+export const controlPlaneKinds: Kinds = {
+  ...{ nodeLabels: array, tolerations: array, certificates: object, files: object },
+  'files.encryption': encryption,
+  'files.directories': array,
+  'files.files': array,
+};
+
 export const backupKinds: Kinds = {
   ...access,
   labels: object,
@@ -82,7 +92,7 @@ export const attributesKinds: Kinds = { clientEndpoints: required(array), client
  * Says at once, with the construct's path, which property has a value of another class. TypeScript does so before, but not
  * to those who write JavaScript or `any`: they would only learn that something is not a function.
  */
-export function requireKinds(construct: Construct, props: object, wanted: Kinds): void {
+export function requireKinds(construct: Placed, props: object, wanted: Kinds): void {
   for (const [property, { name, member, required }] of Object.entries(wanted)) {
     const value = (props as Readonly<Record<string, unknown>>)[property];
     if (value === undefined && !required) continue;

@@ -13,10 +13,12 @@ export function namespaceRules(reconcilerName: string, lease: string): Rule[] {
   const seen = ['list', 'watch'];
   return [
     rule('cdk8s-etcd.dev', ['etcdclusters', 'etcdbackups', 'etcdrestores'], seen),
+    // Those that tell of scheduled runs.
+    rule('cdk8s-etcd.dev', ['etcdbackups'], ['create']),
     rule('cdk8s-etcd.dev', ['etcdbackups/status', 'etcdrestores/status'], ['patch']),
     rule('apps', ['statefulsets'], seen),
     rule('', ['pods', 'persistentvolumeclaims'], seen),
-    rule('batch', ['jobs', 'cronjobs'], seen),
+    rule('batch', ['jobs'], seen),
     rule('', ['configmaps'], ['create']),
     rule('batch', ['jobs'], ['create']),
     rule('', ['events'], ['create', 'patch']),

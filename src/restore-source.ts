@@ -1,6 +1,7 @@
 import type { BackupPodStore } from './backup-pod';
 import type { BackupStore } from './backup-store';
 import { clusterNameProblem } from './cluster-name';
+import { offHostProblem } from './host-path';
 import { nameProblem, problemsOf } from './names';
 import { objectKeyProblem } from './object-key';
 import type { StoreDefinition } from './store-definition';
@@ -41,6 +42,7 @@ export class RestoreSource {
     const definition = store._definition();
     const problems = [
       ...definition.problems.map((text) => `store: ${text}`),
+      ...problemsOf(offHostProblem(definition)).map((text) => `store: ${text}`),
       ...problemsOf(problem, cluster === undefined ? undefined : clusterNameProblem('cluster', cluster)),
     ];
     return new RestoreSource({ store: definition.pod, ...which, clusterName: cluster }, problems, definition);

@@ -32,8 +32,8 @@ const pods = ordinals.flatMap((i) => [`get core pods orders-${i}`, `delete core 
 const claims = ordinals.flatMap((i) => [
   `get core persistentvolumeclaims data-orders-${i}`,
   `patch core persistentvolumeclaims data-orders-${i}`,
+  `delete core persistentvolumeclaims data-orders-${i}`,
 ]);
-const claimDeletions = ordinals.map((i) => `delete core persistentvolumeclaims data-orders-${i}`);
 const withoutClaims = [
   'get core configmaps orders-record',
   'update core configmaps orders-record',
@@ -58,20 +58,16 @@ const discard = (discardVolume: boolean) =>
 test.each<[string, EtcdClusterProps, string[]]>([
   ['by default', {}, always],
   ['with another size', { size: 7 }, always],
-  ['on shrinking: Delete', { onShrink: DeletionPolicy.DELETE }, [...always, ...claimDeletions]],
-  [
-    'on deletion: Delete',
-    { onDelete: DeletionPolicy.DELETE },
-    [...always, ...claimDeletions, 'delete core configmaps orders-record'],
-  ],
+  ['on shrinking: Delete', { onShrink: DeletionPolicy.DELETE }, always],
+  ['on deletion: Delete', { onDelete: DeletionPolicy.DELETE }, [...always, 'delete core configmaps orders-record']],
   [
     'on deletion: Delete without a final backup',
     { onDelete: DeletionPolicy.DELETE, finalBackup: false },
-    [...always, ...claimDeletions, 'delete core configmaps orders-record'],
+    [...always, 'delete core configmaps orders-record'],
   ],
   ['with a final backup', { finalBackup: true }, always],
   ['with a member to replace', { replace: discard(false) }, always],
-  ['with a volume to discard', { replace: discard(true) }, [...always, ...claimDeletions]],
+  ['with a volume to discard', { replace: discard(true) }, always],
   ['with ephemeral volumes', { volume: { size: Size.gibibytes(4), ephemeral: true } }, withoutClaims],
   ['with TLS', { tls: EtcdTls.fromSecrets(tlsSecrets) }, [...always, 'get core secrets orders-client']],
 ])('what the reconciler may do with a cluster, %s', (_, props, expected) => {

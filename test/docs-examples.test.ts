@@ -23,8 +23,14 @@ const surroundings = {
 const cdk8s = ['ApiObject', 'App', 'Chart', 'Cron', 'Duration', 'JsonPatch', 'Size'];
 const isWhole = (code: string) => /^import /m.test(code);
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-docs-'));
+const before = process.cwd();
+// Some write files by names of their own.
+process.chdir(directory);
 
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => {
+  process.chdir(before);
+  rmSync(directory, { recursive: true });
+});
 
 test('there are examples', () => {
   expect(examples.length).toBeGreaterThan(10);
@@ -80,7 +86,8 @@ function compile(sources: ReadonlyMap<string, string>): Map<string, string[]> {
     lib: ['lib.es2022.d.ts'],
     module: ts.ModuleKind.Node16,
     skipLibCheck: true,
-    types: [],
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
     paths: { 'cdk8s-etcd': [join(root, 'src/index.ts')] },
   };
   const host = ts.createCompilerHost(options);

@@ -166,7 +166,7 @@ test.each<[EtcdBackupProps, string]>([
   [{ endpoints, tls: EtcdClientTls.fromSecret('S'), store: s3 }, "tls: Secret: 'S' is no Kubernetes name"],
   [{ endpoints, auth: EtcdAuth.fromSecret(''), store: s3 }, "auth: Secret: '' is no Kubernetes name"],
   [{ endpoints, schedule: 'nightly' }, "schedule: 'nightly' can only be that of an EtcdCluster; give store instead"],
-  [{ endpoints, store: BackupStore.filesystem({}) }, 'store: give either claimName or nfs'],
+  [{ endpoints, store: BackupStore.filesystem({}) }, 'store: give one of claimName, nfs and hostPath'],
   [{ endpoints, store: s3, key: 'a/../b' }, "key: 'a/../b' is no key within the store"],
   [{ endpoints, store: s3, key: '/{{ .Name }}' }, "key: '/{{ .Name }}' is no key within the store"],
   [

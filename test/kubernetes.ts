@@ -1,12 +1,12 @@
 import { k8s } from 'cdk8s-plus-33';
 import { CustomResourceDefinition } from 'kubernetes-models/apiextensions.k8s.io/v1';
-import { Deployment, StatefulSet } from 'kubernetes-models/apps/v1';
+import { DaemonSet, Deployment, StatefulSet } from 'kubernetes-models/apps/v1';
 import { CronJob, Job } from 'kubernetes-models/batch/v1';
 import { Lease } from 'kubernetes-models/coordination.k8s.io/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Role, RoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1';
-import { ConfigMap, Service, ServiceAccount } from 'kubernetes-models/v1';
+import { ConfigMap, Namespace, Pod, Service, ServiceAccount } from 'kubernetes-models/v1';
 import { toJson_EtcdBackupProps } from '../imports/etcdbackup-cdk8s-etcd.dev';
 import { toJson_EtcdClusterProps } from '../imports/etcdcluster-cdk8s-etcd.dev';
 import { toJson_EtcdRestoreProps } from '../imports/etcdrestore-cdk8s-etcd.dev';
@@ -21,10 +21,13 @@ const kinds: Record<string, Kind> = {
   ConfigMap: kind(ConfigMap, k8s.toJson_KubeConfigMapProps),
   CronJob: kind(CronJob, k8s.toJson_KubeCronJobProps),
   CustomResourceDefinition: kind(CustomResourceDefinition, (fields) => fields),
+  DaemonSet: kind(DaemonSet, k8s.toJson_KubeDaemonSetProps),
   Deployment: kind(Deployment, k8s.toJson_KubeDeploymentProps),
   Job: kind(Job, k8s.toJson_KubeJobProps),
   Lease: kind(Lease, k8s.toJson_KubeLeaseProps),
+  Namespace: kind(Namespace, k8s.toJson_KubeNamespaceProps),
   NetworkPolicy: kind(NetworkPolicy, k8s.toJson_KubeNetworkPolicyProps),
+  Pod: kind(Pod, k8s.toJson_KubePodProps),
   PodDisruptionBudget: kind(PodDisruptionBudget, k8s.toJson_KubePodDisruptionBudgetProps),
   Role: kind(Role, k8s.toJson_KubeRoleProps),
   RoleBinding: kind(RoleBinding, k8s.toJson_KubeRoleBindingProps),
@@ -43,13 +46,12 @@ function kind(Model: new (manifest: Manifest) => { validate(): void }, known: Ki
   return { validate: (manifest) => new Model(manifest).validate(), known };
 }
 
-/** The typed claims have no apiVersion and kind, which Kubernetes has. */
+/** The typed claims have no apiVersion, kind and status, which Kubernetes has. */
 function knownStatefulSet(fields: Manifest): object {
   const known: Manifest = k8s.toJson_KubeStatefulSetProps(fields);
   known.spec.volumeClaimTemplates &&= fields.spec.volumeClaimTemplates.map(
-    ({ apiVersion, kind, ...claim }: Manifest) => ({
-      apiVersion,
-      kind,
+    ({ apiVersion, kind, status, ...claim }: Manifest) => ({
+      ...{ apiVersion, kind, status },
       ...k8s.toJson_KubePersistentVolumeClaimProps(claim),
     }),
   );
@@ -80,7 +82,11 @@ function typed(value: Manifest, path = ''): Manifest {
   );
 }
 
-const abbreviations: Record<string, string> = { clusterIP: 'clusterIp', downwardAPI: 'downwardApi' };
+const abbreviations: Record<string, string> = {
+  clusterIP: 'clusterIp',
+  downwardAPI: 'downwardApi',
+  hostPID: 'hostPid',
+};
 
 /** What the restricted Pod Security Standard forbids about a pod, control by control. */
 export function restrictedProblems(pod: Manifest): string[] {

@@ -187,10 +187,10 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
   [toCommand({ credentialsSecretName: 'S' }), "store: credentialsSecretName: 'S' is no Kubernetes name"],
   [toCommand({ idleTimeout: Duration.seconds(0) }), 'store: idleTimeout: a duration of zero'],
 
-  [{ store: BackupStore.filesystem({}) }, 'store: give either claimName or nfs'],
+  [{ store: BackupStore.filesystem({}) }, 'store: give one of claimName, nfs and hostPath'],
   [
     { store: BackupStore.filesystem({ claimName: 'c', nfs: { server: 's', path: '/' } }) },
-    'store: give either claimName or nfs',
+    'store: give one of claimName, nfs and hostPath',
   ],
   [{ store: BackupStore.filesystem({ claimName: 'C' }) }, "store: claimName: 'C' is no Kubernetes name"],
   [{ store: BackupStore.filesystem({ nfs: { server: '', path: '/' } }) }, "store: nfs: '' is no server"],

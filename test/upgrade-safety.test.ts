@@ -18,6 +18,7 @@ const claim = (spec: object) => ({
   kind: 'PersistentVolumeClaim',
   metadata: { name: 'data' },
   spec: { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem', ...spec },
+  status: { phase: 'Pending' },
 });
 
 const statefulSet = { selector, serviceName: 'orders-peers', podManagementPolicy: 'Parallel' };

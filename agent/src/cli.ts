@@ -22,7 +22,15 @@ const commands: Record<CommandName, () => Promise<{ run: Command }>> = {
   unpin: () => import('./commands/unpin.ts'),
   adopt: () => import('./commands/adopt.ts'),
   'restore fetch': () => import('./commands/restore-fetch.ts'),
+  'restore extra': () => import('./commands/restore-extra.ts'),
   'restore data-dir': () => import('./commands/restore-data-dir.ts'),
+  'restore serve': () => import('./commands/restore-serve.ts'),
+  'restore control-plane': () => import('./commands/restore-control-plane.ts'),
+  salvage: () => import('./commands/salvage.ts'),
+  'keep-image': () => import('./commands/keep-image.ts'),
+  gate: () => import('./commands/gate.ts'),
+  serve: () => import('./commands/serve.ts'),
+  reconcile: () => import('./commands/reconcile.ts'),
 };
 
 // Node deprecates what grpc-js does with an IP address; whoever reads a backup's log can do nothing about it.

@@ -37,6 +37,12 @@ const configSchema = z.strictObject({
   verify: text,
   level: text,
   trigger: text,
+  nodeName: text,
+  etcdManifest: text,
+  etcdProcess: z.optional(z.boolean()),
+  extraPath: z.optional(texts),
+  extraAgeRecipient: z.optional(texts),
+  request: text,
   fileName: text,
   fileNameTimeZone: text,
   scratch: text,
@@ -44,6 +50,14 @@ const configSchema = z.strictObject({
   output: text,
   metricsFile: text,
   maxAge: text,
+  snapshot: text,
+  objectKey: text,
+  adopt: z.optional(z.boolean()),
+  initialCluster: text,
+  initialClusterToken: text,
+  bumpRevision: text,
+  serverVersion: text,
+  forceForeign: z.optional(z.boolean()),
 });
 export type Config = z.infer<typeof configSchema>;
 

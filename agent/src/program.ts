@@ -1,5 +1,30 @@
-import { Command, Option } from 'commander';
-import { compressions, levels } from './backup/manifest.ts';
+import { Command, type Option } from 'commander';
+import { levels } from './backup/manifest.ts';
+import {
+  adoptOption,
+  cacertOption,
+  controlPlaneOptions,
+  encodingOptions,
+  etcdOptions,
+  forceOption,
+  general,
+  hostOptions,
+  identityOption,
+  idleOption,
+  keyOption,
+  memberOptions,
+  metricsOption,
+  nameOptions,
+  option,
+  peerTlsOption,
+  recipientOptions,
+  restoredFromOption,
+  retentionOption,
+  runOptions,
+  serverVersionOption,
+  storeOptions,
+  sweepOption,
+} from './options.ts';
 import { agentVersion } from './version.ts';
 
 export const commandNames = [
@@ -15,7 +40,15 @@ export const commandNames = [
   'unpin',
   'adopt',
   'restore fetch',
+  'restore extra',
   'restore data-dir',
+  'restore serve',
+  'restore control-plane',
+  'salvage',
+  'keep-image',
+  'gate',
+  'serve',
+  'reconcile',
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 
@@ -33,79 +66,6 @@ const oneLine = (message: string) =>
     .replace(/^error: /, '')
     .trim()
     .replaceAll(/\s*\n\s*/g, ' ');
-
-const collect = (value: string, previous: string[] | undefined) => [...(previous ?? []), value];
-
-/** Every flag can be set by an ETCD_AGENT_* variable too. */
-function option(flags: string, description: string): Option {
-  const made = new Option(flags, description);
-  return made.env(`ETCD_AGENT_${made.name().replaceAll('-', '_').toUpperCase()}`);
-}
-
-const list = (flags: string, description: string) => option(flags, description).argParser(collect);
-
-const general = [
-  option('-o, --output <format>', 'what stdout gets: text for people, json for programs (one line)')
-    .choices(['text', 'json'])
-    .default('text'),
-  option('--config <file>', 'a YAML or JSON file with any of these settings; flags and environment come before it'),
-];
-const storeOptions = [
-  list(
-    '--store <url|json>',
-    's3://bucket/prefix?region=…&endpoint=…, sftp://user@host:port/dir?credentialsDirectory=… or file:///dir, or the same as a JSON object; backup takes several',
-  ),
-  option('--cluster <name>', 'the cluster whose snapshots these are; the folder below the store'),
-  option('--namespace <name>', "the cluster's Kubernetes namespace, kept in the manifest"),
-];
-const etcdOptions = [
-  list('--endpoints <urls>', 'comma-separated; where to begin, the other members are found from there'),
-  option('--cacert <file>', "PEM certificate authorities of etcd's server certificates"),
-  option('--cert <file>', 'PEM client certificate'),
-  option('--key <file>', 'PEM private key of --cert'),
-  option('--user <name>', 'etcd user with the root role, where auth is enabled'),
-  option('--user-file <file>', 'a file that holds --user'),
-  option('--password-file <file>', "a file that holds the user's password"),
-  option('--dial-timeout <duration>', 'for a connection and for each short call').default('5s'),
-];
-const runOptions = [
-  option('--timeout <duration>', 'for the whole run (default: 60s and 1s more per MiB of database)'),
-  option(
-    '--scratch <dir>',
-    'where a copy of the database is put when it is opened (default: the system’s temporary directory)',
-  ),
-  option('--etcdutl <file>', 'etcd’s offline tool').default('etcdutl'),
-];
-const retentionOption = option(
-  '--retention <rules>',
-  'last=3,within=30d,hourly=24,daily=7,weekly=4,monthly=12,yearly=3,minKeep=3,timeZone=UTC; for stores without rules of their own (default: nothing is deleted)',
-);
-const keyOption = option(
-  '--object-key <key>',
-  'exactly this key below the store, not one of the names by time; retention leaves it alone',
-);
-const recipientOptions = [
-  list(
-    '--age-recipient <recipient>',
-    'encrypt the snapshot with age for this public key, age1…; several may decrypt it',
-  ),
-  list('--age-recipients-file <file>', 'a file of such recipients, one a line'),
-];
-const identityOption = list(
-  '--age-identity-file <file>',
-  'age identities (secret keys, AGE-SECRET-KEY-…) to decrypt with, one a line',
-);
-const sweepOption = option('--sweep-age <duration>', 'after which the rests of dead runs are removed').default('24h');
-const forceOption = option('--force', 'delete more than a quarter (or 10) of the snapshots in one run');
-const metricsOption = option(
-  '--metrics-file <file>',
-  'also write Prometheus metrics of this run there, for node_exporter’s textfile collector (name it *.prom)',
-);
-const adoptOption = option('--adopt', 'when --object-key has no manifest: check the file, give it one, then go on');
-const restoredFromOption = list(
-  '--restored-from <cluster-id>',
-  'etcd cluster id that this one was restored from by other means; its snapshots then age like its own',
-);
 
 /** The command line. `run` gets what was parsed; nothing else happens here. */
 export function buildProgram(run: (invocation: Invocation) => Promise<void>): Command {
@@ -141,24 +101,21 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
   add(program, 'backup', 'take a snapshot, store it, verify it, apply retention', '', [
     ...etcdOptions,
     ...storeOptions,
-    option('--compression <kind>', 'of the stored snapshot')
-      .choices([...compressions])
-      .default('zstd'),
-    ...recipientOptions,
-    identityOption,
-    option('--verify <level>', 'how far to verify what was stored, before it counts')
-      .choices([...levels])
-      .default('read'),
+    ...encodingOptions,
     retentionOption,
     forceOption,
     option('--trigger <why>', 'kept in the manifest').default('manual'),
-    option('--file-name <pattern>', 'names of your own by time, such as orders-%Y%m%d-%H%M%S (without an ending)'),
-    option('--file-name-time-zone <name>', 'of its %H and the like').default('UTC'),
+    option(
+      '--request <id>',
+      'a snapshot that every store has for this same request is reported, and none is taken again',
+    ),
+    ...hostOptions,
+    ...nameOptions,
     keyOption,
     option('--overwrite', 'replace what is under --object-key once the new snapshot is whole'),
     option('--survivor <endpoint>', 'recovery only: take what this one member holds, without quorum'),
     restoredFromOption,
-    option('--idle-timeout <duration>', 'without a new byte of the snapshot').default('60s'),
+    idleOption,
     sweepOption,
     metricsOption,
     ...runOptions,
@@ -217,6 +174,28 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     ...runOptions,
   ]);
 
+  add(program, 'keep-image', 'do nothing until told to stop, so that the node keeps the image', '', []);
+  add(
+    program,
+    'gate',
+    'in a pod, before etcd: prepare the volume and wait for leave to start',
+    '',
+    memberOptions('gate'),
+  );
+  add(program, 'serve', 'in a pod, beside etcd: look after the member and tell how it is', '', memberOptions('serve'));
+
+  add(program, 'reconcile', 'grow, shrink, upgrade, repair and restore the etcd clusters of a namespace', '', [
+    option('--namespace <name>', 'whose clusters (default: that of the pod or of the KUBECONFIG)'),
+    option('--selector <labels>', 'only EtcdClusters with these labels, such as team=shop (default: all)'),
+    option(
+      '--deployment <name>',
+      'its own; when that is deleted, nothing is left to wait for it (default: it has none)',
+    ),
+    option('--lease <name>', 'the Lease that one of several at a time holds').default('etcd-reconciler'),
+    option('--listen <host:port>', 'where GET /livez, /readyz and /metrics are answered').default('0.0.0.0:8080'),
+    option('--settings <file>', 'YAML or JSON with times (ms) and lags of its own, such as promoteLag: 500'),
+  ]);
+
   const restore = program.command('restore').description('bring a snapshot back').exitOverride();
   add(restore, 'fetch', 'write the verified, plain snapshot to a file (default: the newest verified one)', '[id]', [
     ...storeOptions,
@@ -226,6 +205,18 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     option('--to <file>', 'the file to write; it must not exist'),
     ...runOptions,
   ]);
+  add(
+    restore,
+    'extra',
+    'write the extra files of a snapshot to a tar file (default: of the newest verified one)',
+    '[id]',
+    [
+      ...storeOptions,
+      identityOption,
+      option('--to <file>', 'the tar file to write; it must not exist'),
+      ...runOptions.slice(0, 1),
+    ],
+  );
   add(
     restore,
     'data-dir',
@@ -247,12 +238,66 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
       option('--bump-revision <n>', 'how far the revision jumps ahead, so that watchers notice; 0: not at all').default(
         '1000000000',
       ),
-      option(
-        '--server-version <minor>',
-        'of the etcd that will start on it, such as 3.6: data that it cannot read are refused',
-      ),
+      serverVersionOption,
       ...runOptions,
     ],
   );
+  add(
+    restore,
+    'serve',
+    'verify a snapshot, try to restore it, then serve it to a gate until it is told to stop (default: the newest verified one)',
+    '[id]',
+    [
+      ...storeOptions,
+      keyOption,
+      adoptOption,
+      option('--latest-verified-before <time>', 'the newest verified one from before it, such as 2026-11-21T02:30:00Z'),
+      identityOption,
+      option('--sha256 <hex>', 'what the plain snapshot must have'),
+      option('--expected-revision <n>', 'what the snapshot must have'),
+      serverVersionOption,
+      option('--token-sha256 <hex>', 'of the token that GET /snapshot asks for'),
+      option('--listen <host:port>', 'where GET /status and GET /snapshot are answered').default('0.0.0.0:8080'),
+      peerTlsOption,
+      ...runOptions,
+    ],
+  );
+  add(
+    restore,
+    'control-plane',
+    "restore this node's etcd, with no API server: kubeadm's, or one outside the kubelet (default: the newest verified snapshot)",
+    '[id]',
+    [
+      ...storeOptions,
+      keyOption,
+      adoptOption,
+      identityOption,
+      ...controlPlaneOptions,
+      option('--initial-cluster <list>', 'name=peer-url of every member (default: those that the snapshot tells of)'),
+      option(
+        '--initial-cluster-token <token>',
+        'the same for all members (default: made of the snapshot and --bump-revision)',
+      ),
+      option(
+        '--bump-revision <n>',
+        'how far the revision jumps ahead, the same for all members; a larger one to restore one snapshot once more (default: 1000000000, or more when the store has a snapshot beyond that)',
+      ),
+      serverVersionOption,
+      ...runOptions,
+    ],
+  );
+  add(program, 'salvage', 'store what a gate salvaged; ETCD_AGENT_SOURCE_URL, _TOKEN and _SHA256 say where it is', '', [
+    ...storeOptions,
+    ...encodingOptions,
+    ...nameOptions,
+    option('--trigger <why>', 'kept in the manifest').default('salvage'),
+    peerTlsOption,
+    cacertOption,
+    option('--server-name <name>', 'that the certificate of the gate must hold (default: the host of its URL)'),
+    idleOption,
+    sweepOption,
+    metricsOption,
+    ...runOptions,
+  ]);
   return program;
 }

@@ -38,7 +38,8 @@ export class Settings {
   #value(name: string): unknown {
     const { flags, defaulted } = this.#invocation;
     const configured = this.#config[name as keyof Config];
-    return defaulted.has(name) && configured !== undefined ? configured : flags[name];
+    const isGiven = name in flags && !defaulted.has(name);
+    return isGiven || configured === undefined ? flags[name] : configured;
   }
 
   text(name: string): string | undefined {
@@ -107,10 +108,12 @@ export class Settings {
 
   /** age recipients that the snapshot is encrypted for; none: it is not encrypted. */
   async recipients(): Promise<string[]> {
-    const [given, files] = [this.list('ageRecipient'), this.list('ageRecipientsFile')];
-    if (given.length + files.length === 0) return [];
-    const { readRecipients } = await import('./backup/age-keys.ts');
-    return readRecipients(given, files);
+    return readRecipients(this.list('ageRecipient'), this.list('ageRecipientsFile'));
+  }
+
+  /** Those of the extra files, where they are others. */
+  async extraRecipients(): Promise<string[]> {
+    return readRecipients(this.list('extraAgeRecipient'), [], '--extra-age-recipient');
   }
 
   /** age identities: secret keys that decrypt snapshots. */
@@ -136,6 +139,12 @@ export class Settings {
       dialTimeout: this.duration('dialTimeout', '--dial-timeout') ?? 5_000,
     };
   }
+}
+
+async function readRecipients(given: readonly string[], files: readonly string[], flag?: string): Promise<string[]> {
+  if (given.length + files.length === 0) return [];
+  const ageKeys = await import('./backup/age-keys.ts');
+  return ageKeys.readRecipients(given, files, flag);
 }
 
 async function readSecret(flag: string, file: string | undefined): Promise<string | undefined> {

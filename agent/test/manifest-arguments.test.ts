@@ -1,7 +1,11 @@
 // What the constructs write is what the agent reads: its own parser over every manifest of dist/ and the examples.
 import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateHybridIdentity, generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { memberFlag } from '../src/commands/member-flag.ts';
+import { memberConfig } from '../src/member/member-config.ts';
 import { buildProgram, type Invocation } from '../src/program.ts';
 import { Settings } from '../src/settings.ts';
 
@@ -13,20 +17,25 @@ const files: { file: string; manifests: Manifest[] }[] = JSON.parse(
 );
 const containers = files.flatMap(({ file, manifests }) =>
   manifests.flatMap(({ kind, metadata, spec }) => {
-    const pod = spec?.jobTemplate?.spec.template.spec ?? spec?.template?.spec;
+    const pod = kind === 'Pod' ? spec : (spec?.jobTemplate?.spec.template.spec ?? spec?.template?.spec);
     const found: Manifest[] = [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])];
     return found
       .filter(({ image }) => /\/agent:/.test(image))
-      .map(({ name, args, volumeMounts }) => ({
+      .map(({ name, args, env, volumeMounts }) => ({
         name: `${file} ${kind} ${metadata.name} ${name}`,
         args: args as string[],
-        mounts: (volumeMounts as Manifest[]).map(({ mountPath }) => mountPath as string),
+        env: (env ?? []) as Manifest[],
+        cluster: metadata.name as string,
+        namespace: (metadata.namespace ?? 'default') as string,
+        mounts: ((volumeMounts ?? []) as Manifest[]).map(({ mountPath }) => mountPath as string),
       }));
   }),
 );
 const backups = containers.filter(({ args }) => args[0] === 'backup');
-// The agent has these from a later release on.
-const later = ['gate', 'reconcile', 'serve'];
+const members = containers.filter(({ args }) => ['gate', 'serve'].includes(args[0]!));
+const reconcilers = containers.filter(({ args }) => args[0] === 'reconcile');
+const restores = containers.filter(({ args }) => args[0] === 'restore');
+const keepers = containers.filter(({ args }) => args[0] === 'keep-image');
 
 async function parse(args: string[]): Promise<Invocation> {
   let found: Invocation | undefined;
@@ -39,11 +48,21 @@ async function parse(args: string[]): Promise<Invocation> {
 
 test('there are manifests that run the agent', () => {
   expect(backups.length).toBeGreaterThan(2);
-  expect([...new Set(containers.map(({ args }) => args[0]))].sort()).toEqual(['backup', ...later]);
+  expect(members.length).toBeGreaterThan(1);
+  expect(reconcilers.length).toBeGreaterThan(1);
+  expect(restores.length).toBeGreaterThan(0);
+  expect(keepers.length).toBeGreaterThan(0);
+  const all = backups.length + members.length + reconcilers.length + restores.length + keepers.length;
+  expect(containers).toHaveLength(all);
 });
 
-test.each(later)('%s is not yet among its commands', async (command) => {
-  await expect(parse([command])).rejects.toThrow(/unknown command/);
+test.each(reconcilers)('$name', async ({ args }) => {
+  const invocation = await parse(args);
+  expect(invocation).toMatchObject({ command: 'reconcile', args: [] });
+  const settings = await Settings.load(invocation);
+  const given = (flag: string) => args.find((argument) => argument.startsWith(`--${flag}=`))?.slice(flag.length + 3);
+  for (const flag of ['deployment', 'lease', 'selector']) expect(settings.text(flag)).toBe(given(flag));
+  expect(settings.text('lease')).toBeTruthy();
 });
 
 test.each(backups)('$name', async ({ args, mounts }) => {
@@ -55,11 +74,60 @@ test.each(backups)('$name', async ({ args, mounts }) => {
   expect(settings.text('output')).toBe('json');
 
   const paths = args.join(' ').match(/\/(?:etc\/etcd-agent|backup)\/[\w./-]+/g) ?? [];
-  const unmounted = paths.filter(
-    (path: string) => !mounts.some((mount: string) => path === mount || path.startsWith(`${mount}/`)),
-  );
-  expect(unmounted).toEqual([]);
+  expect(paths.filter((path) => !isMounted(path, mounts))).toEqual([]);
 });
+
+test.each(restores)('$name', async ({ args, mounts }) => {
+  const directory = await mkdtemp(join(tmpdir(), 'restore-'));
+  const config = join(directory, 'restore.yaml');
+  await writeFile(config, 'snapshot: etcd-snapshot-20261121-023807-3f9c2a\n');
+  try {
+    const invocation = await parse(args.map((each) => each.replace(/^--config=.*/, `--config=${config}`)));
+    expect(invocation).toMatchObject({ command: 'restore control-plane', args: [] });
+    const settings = await Settings.load(invocation);
+    expect(settings.store()).not.toHaveProperty('retention.last');
+    expect(settings.text('snapshot')).toBeTruthy();
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+  const paths = args.join(' ').match(/(?<=[="])\/etc\/[\w./-]+/g) ?? [];
+  expect(paths.length).toBeGreaterThan(2);
+  expect(paths.filter((path) => !isMounted(path, mounts))).toEqual([]);
+});
+
+test.each(keepers)('$name', async ({ args }) => {
+  expect(await parse(args)).toMatchObject({ command: 'keep-image', args: [] });
+});
+
+test.each(members)('$name', async ({ args, env, cluster, namespace, mounts }) => {
+  const invocation = await parse(args);
+  const command = args[0] as 'gate' | 'serve';
+  expect(invocation).toMatchObject({ command, args: [] });
+  const pod = `${cluster}-1`;
+  const fields: Record<string, string> = {
+    'metadata.name': pod,
+    'metadata.uid': '5f2c',
+    'metadata.namespace': namespace,
+    'status.podIP': '10.0.0.7',
+    "metadata.annotations['cdk8s-etcd.dev/epoch']": '',
+  };
+  const variables = env.map(({ name, value, valueFrom }) => [name, value ?? fields[valueFrom.fieldRef.fieldPath]]);
+  const settings = await Settings.load(invocation);
+  const config = memberConfig(command, memberFlag(settings), Object.fromEntries(variables));
+
+  const tls = config.peerTlsDir === undefined ? 'http' : 'https';
+  const host = `${tls}://${pod}.${cluster}-peers.${namespace}.svc.cluster.local`;
+  expect(config).toMatchObject({
+    ...{ cluster, namespace, pod, ordinal: 1, podUid: '5f2c', podIp: '10.0.0.7', epochFloor: 0 },
+    ...{ peerUrl: `${host}:2380`, clientUrl: `${host}:2379`, metricsUrl: 'http://0.0.0.0:2381' },
+    ...{ listen: { host: '0.0.0.0', port: 8080 }, record: `${cluster}-record` },
+  });
+  const paths = [config.dataDir, config.scratchDir, config.settingsFile, config.peerTlsDir, config.serverTlsDir];
+  expect(paths.filter((path) => path && !isMounted(path, mounts))).toEqual([]);
+});
+
+const isMounted = (path: string, mounts: string[]) =>
+  mounts.some((mount) => path === mount || path.startsWith(`${mount}/`));
 
 test('recipients of encryption of every kind are taken by the constructs and by the agent', async () => {
   // The compiler can't import the library's modules, which are CommonJS, from here.

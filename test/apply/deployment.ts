@@ -23,14 +23,18 @@ export class Deployment {
     const kinds = await clusterScoped;
     const namespaces = new Map<string | undefined, TestNamespace>();
     const moved: Manifest[] = [];
+    const own = manifests.find(({ kind }) => kind === 'Namespace');
+    const level = own?.metadata.labels?.['pod-security.kubernetes.io/enforce'];
     for (const manifest of manifests) {
-      if (manifest.kind === 'Namespace' || isCrd(manifest) || leftOut.test(manifest.apiVersion)) continue;
+      // A Pod is a static one, for the kubelet.
+      if (['Namespace', 'Pod'].includes(manifest.kind) || isCrd(manifest) || leftOut.test(manifest.apiVersion))
+        continue;
       if (kinds.has(manifest.kind)) {
         moved.push(manifest);
         continue;
       }
       const { namespace } = manifest.metadata;
-      if (!namespaces.has(namespace)) namespaces.set(namespace, await TestNamespace.create('app'));
+      if (!namespaces.has(namespace)) namespaces.set(namespace, await TestNamespace.create('app', level));
       moved.push({ ...manifest, metadata: { ...manifest.metadata, namespace: namespaces.get(namespace)?.name } });
     }
     return new Deployment(moved, [...namespaces.values()], flags);

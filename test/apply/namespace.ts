@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { kubectl, type Output } from '../e2e/kubectl';
 import type { Manifest } from '../synth';
 
-/** A namespace of its own for each suite, which lets only restricted pods in, and warns of others. */
+/** A namespace of its own for each suite, which lets only restricted pods in, or those of another level, and warns of others. */
 export class TestNamespace {
-  static async create(purpose: string): Promise<TestNamespace> {
+  static async create(purpose: string, level = 'restricted'): Promise<TestNamespace> {
     const name = `etcd-apply-${purpose}-${randomBytes(3).toString('hex')}`;
     const labels = {
       'app.kubernetes.io/part-of': 'cdk8s-etcd-apply',
-      'pod-security.kubernetes.io/enforce': 'restricted',
-      'pod-security.kubernetes.io/warn': 'restricted',
+      'pod-security.kubernetes.io/enforce': level,
+      'pod-security.kubernetes.io/warn': level,
     };
     const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
     await kubectl(['create', '-f', '-'], JSON.stringify(manifest));

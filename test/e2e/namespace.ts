@@ -16,6 +16,11 @@ export class Namespace {
     return new Namespace(name);
   }
 
+  /** One that the manifests under test make. */
+  static named(name: string): Namespace {
+    return new Namespace(name);
+  }
+
   private constructor(readonly name: string) {}
 
   kubectl(args: readonly string[], input?: string): Promise<Output> {

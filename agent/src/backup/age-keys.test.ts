@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateHybridIdentity, generateX25519Identity, identityToRecipient } from 'age-encryption';
@@ -89,6 +89,17 @@ describe('identities', () => {
   test('are taken from files, with comments, several in one', async () => {
     const path = await file(`# created: 2026-11-21\n# public key: ${recipient}\n${identity}\n${hybridIdentity}\n`);
     expect(await readIdentities([path, await file(identity)])).toEqual([identity, hybridIdentity, identity]);
+  });
+
+  test('a directory, as a Secret is mounted, means every file in it', async () => {
+    const mounted = await mkdtemp(join(directory, 'mounted-'));
+    await mistake(readIdentities([mounted]), /holds no file/);
+    await mkdir(join(mounted, '..2026'));
+    await writeFile(join(mounted, '..2026/new'), hybridIdentity);
+    await symlink('..2026', join(mounted, '..data'));
+    await symlink('..data/new', join(mounted, 'new'));
+    await writeFile(join(mounted, 'old'), identity);
+    expect(await readIdentities([mounted])).toEqual([hybridIdentity, identity]);
   });
 
   test('a recipient is none', async () => {

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { abbreviated } from './encryption.ts';
@@ -8,33 +9,45 @@ const isSecret = (text: string) => /age-secret-key|age-plugin/i.test(text);
 const isPostQuantum = (recipient: string) => /^age1(tag)?pq1/.test(recipient);
 
 /** Recipients as they are given and from files, each once. */
-export async function readRecipients(given: readonly string[], files: readonly string[]): Promise<string[]> {
+export async function readRecipients(
+  given: readonly string[],
+  files: readonly string[],
+  flag = '--age-recipient',
+): Promise<string[]> {
   const recipients = new Set<string>();
   const add = async (text: string, where: string) => {
     await checkRecipient(text, where);
     recipients.add(text);
   };
-  for (const text of given) await add(text.trim(), '--age-recipient: this');
+  for (const text of given) await add(text.trim(), `${flag}: this`);
   for (const file of files) await forEachLine('--age-recipients-file', file, add);
   const all = [...recipients];
   if (all.some(isPostQuantum) && !all.every(isPostQuantum)) {
-    throw mistake(
-      '--age-recipient: some are post-quantum and some are not, so none would be protected; give one kind only',
-    );
+    throw mistake(`${flag}: some are post-quantum and some are not, so none would be protected; give one kind only`);
   }
   return all;
 }
 
-/** Identities, which are secret: no message repeats any of the text. */
-export async function readIdentities(files: readonly string[]): Promise<string[]> {
+/** Identities, which are secret: no message repeats any of the text. A directory, such as a mounted Secret, means every file in it. */
+export async function readIdentities(paths: readonly string[]): Promise<string[]> {
   const identities: string[] = [];
-  for (const file of files) {
+  for (const file of (await Promise.all(paths.map(filesOf))).flat()) {
     await forEachLine('--age-identity-file', file, async (text, where) => {
       checkIdentity(text, where);
       identities.push(text);
     });
   }
   return identities;
+}
+
+async function filesOf(path: string): Promise<string[]> {
+  // Whatever else is wrong with it is told when it is read.
+  const names = await readdir(path).catch(() => undefined);
+  if (names === undefined) return [path];
+  // kubelet's own files begin with two dots.
+  const files = names.filter((name) => !name.startsWith('..')).sort();
+  if (files.length === 0) throw mistake(`--age-identity-file: ${path} holds no file`);
+  return files.map((name) => join(path, name));
 }
 
 async function checkRecipient(text: string, where: string): Promise<void> {

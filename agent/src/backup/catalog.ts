@@ -9,7 +9,7 @@ const AT_ONCE = 8;
 const FAMILY = MANIFEST_SCHEMA.replace(/[^/]*$/, '');
 const NEWER = 'its manifest has the schema ';
 /** What we write beside a payload. Under a name that is not ours anything else belongs to somebody else. */
-const OWN = /^\.(json|pin|verify\.json|drill\.json|restored-[0-9a-f]+\.json)$/;
+const OWN = /^\.(json|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+\.json)$/;
 
 /** One snapshot as the store has it. */
 export interface Entry {
@@ -226,4 +226,17 @@ export function selectEntry(
     throw new AgentError(ExitCode.verificationFailed, `${entry.id}: ${entry.problem ?? messageOf('unreadable')}`);
   }
   return { ...entry, manifest };
+}
+
+/** The newest verified snapshot that was taken before a moment. */
+export function selectBefore(entries: readonly Entry[], moment: Date, where: string): Entry & { manifest: Manifest } {
+  const older = entries.filter(({ manifest }) => manifest && Date.parse(manifest.createdAt) < moment.getTime());
+  const entry = older.find(isVerified);
+  if (!entry?.manifest) {
+    throw new AgentError(
+      ExitCode.nothingThere,
+      `${where} holds no verified snapshot from before ${moment.toISOString()}; see \`list\``,
+    );
+  }
+  return { ...entry, manifest: entry.manifest };
 }

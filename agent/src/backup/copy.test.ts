@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,6 +76,30 @@ test('restore notes go along, also later; pins and findings do not', async () =>
   await writeFile(join(from, cluster, `${old}.pin`), '');
   await copy();
   expect(await files(to)).toEqual([...both(old), `${old}.restored-c1.json`, ...both(middle), ...both(newest)].sort());
+});
+
+describe('extra files', () => {
+  const key = `${cluster}/${newest}.extra.tar.age`;
+  const withExtra = async (content: string) => {
+    const sha256 = createHash('sha256').update('extra').digest('hex');
+    await put(from, newest, newest, { extra: { key, sizeBytes: 5, sha256, paths: ['/etc/pki'], recipients: [] } });
+    await writeFile(join(from, key), content);
+  };
+
+  test('go along', async () => {
+    await withExtra('extra');
+    expect(await copy(newest)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+    expect(await readFile(join(to, key), 'utf8')).toBe('extra');
+    expect(await files(to)).toHaveLength(3);
+  });
+
+  test('that are damaged, or gone, keep the snapshot from being called copied', async () => {
+    await withExtra('exTra');
+    expect(await copy(newest)).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { failed: 1 } });
+    expect(await files(to)).toEqual([]);
+    await rm(join(from, key));
+    expect(await copy(newest)).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { failed: 1 } });
+  });
 });
 
 test('one with damaged bytes is not committed; the others go on', async () => {

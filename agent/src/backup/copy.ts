@@ -4,6 +4,7 @@ import type { Progress } from '../progress.ts';
 import type { Store } from '../store/store.ts';
 import { type Entry, manifestKey, putJson, readDocument } from './catalog.ts';
 import { discard } from './discard.ts';
+import { putExtra, storedExtra } from './extra.ts';
 import type { Manifest } from './manifest.ts';
 import { readStored } from './read-payload.ts';
 import { isSnapshotId } from './snapshot-id.ts';
@@ -83,6 +84,7 @@ async function copyPayload(entry: Entry, manifest: Manifest, context: CopyContex
   try {
     progress.phase('read-back', `reading ${id} back from ${to.url}`);
     for await (const _ of readStored(to, manifest, { signal, onBytes }));
+    await copyExtra(manifest, context);
   } catch (error) {
     if (!kept) await discardUncommitted(to, key, manifestKey(cluster, id));
     throw error;
@@ -101,6 +103,17 @@ async function copyPayload(entry: Entry, manifest: Manifest, context: CopyContex
     }
     throw error;
   });
+}
+
+async function copyExtra({ id, extra }: Manifest, { from, to, cluster, signal }: CopyContext): Promise<void> {
+  if (!extra) return;
+  const bytes = await storedExtra(from, extra, { signal }).catch(asDamage(id));
+  try {
+    await putExtra(to, extra, bytes, { signal });
+  } catch (error) {
+    await discardUncommitted(to, extra.key, manifestKey(cluster, id));
+    throw error;
+  }
 }
 
 /** Under a name of ours a payload alone is the rest of a dead run; under any other it may be somebody's file. */
@@ -127,9 +140,11 @@ async function* ofSource(source: AsyncIterable<Uint8Array>, id: string): AsyncIt
   }
 }
 
-const asDamage = (id: string) => (error: unknown) => {
-  throw asGone(id, error);
-};
+const asDamage =
+  (id: string) =>
+  (error: unknown): never => {
+    throw asGone(id, error);
+  };
 
 function asGone(id: string, error: unknown): unknown {
   if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) return error;

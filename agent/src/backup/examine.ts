@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { databaseDamage } from '../etcd/database-check.ts';
-import { type Etcdutl, reasonOf } from '../etcd/etcdutl.ts';
+import { type Etcdutl, reasonOf, type SnapshotStatus } from '../etcd/etcdutl.ts';
 import { TRAILER } from '../etcd/snapshot-stream.ts';
 import type { Store, StoredObject } from '../store/store.ts';
 import { decompress } from './compression.ts';
 import { checkIdentities, decrypt } from './encryption.ts';
 import type { Manifest } from './manifest.ts';
+import { scratchDirectory } from './scratch.ts';
 
 const MIB = 1024 * 1024;
 /** bbolt's smallest page: a database is a multiple of it, and a trailer after it is not. */
@@ -25,11 +26,10 @@ export interface ExamineOptions {
 
 type Encoding = Pick<Manifest['object'], 'compression' | 'encryption'>;
 
-export type Examined = Pick<Manifest, 'content'> & {
-  readonly stored: { readonly sizeBytes: number; readonly sha256: string };
-  readonly revision: number;
-  readonly storageVersion?: string;
-};
+export type Examined = Pick<Manifest, 'content'> &
+  SnapshotStatus & {
+    readonly stored: { readonly sizeBytes: number; readonly sha256: string };
+  };
 
 const failed = (key: string, message: string) => new AgentError(ExitCode.verificationFailed, `${key}: ${message}`);
 
@@ -45,21 +45,10 @@ export async function examine(
 ): Promise<Examined> {
   const { scratch } = options;
   if (encoding.encryption) await checkIdentities(object.key, encoding.encryption.recipients, options.identities);
-  const directory = await mkdtemp(join(scratch, 'etcd-agent-')).catch((error) => {
-    throw new AgentError(ExitCode.usage, `--scratch: cannot write to ${scratch} (${codeOf(error)})`);
-  });
-  try {
-    const file = join(directory, 'snapshot.db');
-    const sums = await fetchPlain(store, object, encoding, file, options);
-    const damage = await databaseDamage(file, sums.content.sizeBytes - TRAILER, options.signal);
-    if (damage) throw failed(object.key, `its database is damaged: ${damage}`);
-    return {
-      ...sums,
-      ...(await tryRestore(object.key, file, join(directory, 'data'), sums.content.sizeBytes, options)),
-    };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  await using directory = await scratchDirectory(scratch);
+  const file = join(directory.path, 'snapshot.db');
+  const sums = await fetchPlain(store, object, encoding, file, options);
+  return { ...sums, ...(await tryRestore(object.key, file, join(directory.path, 'data'), options)) };
 }
 
 async function fetchPlain(
@@ -129,19 +118,37 @@ async function writeFile(
   }
 }
 
-async function tryRestore(
-  key: string,
+/**
+ * Opens the database of a plain snapshot file, restores it into a directory that is not there yet, and opens what came of
+ * it. Throws verificationFailed when it is damaged.
+ */
+export async function tryRestore(
+  name: string,
   file: string,
   into: string,
-  sizeBytes: number,
-  { etcdutl, signal }: ExamineOptions,
-): Promise<Pick<Examined, 'revision' | 'storageVersion'>> {
-  const run = { signal, timeout: 60_000 + Math.ceil(sizeBytes / MIB) * 500 };
+  { etcdutl, signal }: Pick<ExamineOptions, 'etcdutl' | 'signal'>,
+): Promise<SnapshotStatus> {
+  const { size } = await stat(file);
+  // Before etcdutl, which some damage makes take all memory there is.
+  const damage = await databaseDamage(file, size - TRAILER, signal);
+  if (damage) throw failed(name, `its database is damaged: ${damage}`);
+  const run = { signal, timeout: 60_000 + Math.ceil(size / MIB) * 500 };
   const status = await etcdutl.snapshotStatus(file, run);
-  if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${key}: ${status.why}`);
-  if (status.outcome === 'refused') throw failed(key, 'etcdutl finds no valid database in it');
+  if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${name}: ${status.why}`);
+  if (status.outcome === 'refused') throw failed(name, 'etcdutl finds no valid database in it');
   const result = await etcdutl.run(['snapshot', 'restore', file, '--data-dir', into], run);
-  if (result.exitCode !== 0) throw failed(key, `etcdutl refused to restore it: ${reasonOf(result)}`);
+  if (result.exitCode !== 0) {
+    const reason = reasonOf(result);
+    if (/no space left/i.test(reason)) {
+      throw new AgentError(ExitCode.usage, `--scratch: no room to restore ${name}; it needs about ${2 * size} bytes`);
+    }
+    throw failed(name, `etcdutl refused to restore it: ${reason}`);
+  }
+  const restored = await etcdutl.snapshotStatus(join(into, 'member', 'snap', 'db'), run);
+  if (restored.outcome === 'unable') throw new AgentError(ExitCode.usage, `${name}: ${restored.why}`);
+  if (restored.outcome === 'refused' || restored.value.revision !== status.value.revision) {
+    throw failed(name, 'what etcdutl restored from it does not hold its data');
+  }
   return status.value;
 }
 

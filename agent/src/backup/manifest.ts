@@ -52,6 +52,44 @@ export const manifestSchema = z.object({
     /** Why the source's data are in doubt: `Corrupt`, `MembersInconsistent`. Such a snapshot never counts as verified. */
     suspect: z.optional(z.array(z.string())),
   }),
+  /** Every member of the etcd, as it lists them; only where it was asked. */
+  members: z.optional(
+    z.array(
+      z.object({
+        id: etcdId,
+        name: z.string(),
+        peerUrls: z.array(z.string()),
+        clientUrls: z.array(z.string()),
+        isLearner: z.optional(z.boolean()),
+      }),
+    ),
+  ),
+  /** The machine that the backup ran on, where it was told to look: beside etcd, not in a pod of its own. */
+  host: z.optional(
+    z.object({
+      nodeName: z.optional(z.string()),
+      /** What its etcd runs with: from its static pod's manifest, or from the process. */
+      etcd: z.optional(
+        z.object({
+          from: z.enum(['static-pod', 'process']),
+          image: z.optional(z.string()),
+          /** The executable, and its arguments. */
+          command: z.array(z.string()),
+        }),
+      ),
+    }),
+  ),
+  /** Files of that machine, in an object of their own: a tar file, encrypted with age. */
+  extra: z.optional(
+    z.object({
+      key: z.string(),
+      sizeBytes: count,
+      sha256,
+      /** What was asked for, files and directories. */
+      paths: z.array(z.string()),
+      recipients: z.array(z.string()),
+    }),
+  ),
   content: z.object({
     sizeBytes: count,
     sha256,
@@ -75,10 +113,14 @@ export const manifestSchema = z.object({
   }),
   timing: z.object({ startedAt: instant, finishedAt: instant, seconds: z.number() }),
   trigger: z.string(),
+  /** Who asked for it: such a request is met once. */
+  request: z.optional(z.string()),
   verified: z.optional(verified),
   agent: z.object({ version: z.string() }),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
+export type Host = NonNullable<Manifest['host']>;
+export type Extra = NonNullable<Manifest['extra']>;
 
 /** What a later `verify` found, beside the manifest, which is never rewritten. */
 export const VERIFICATION_SCHEMA = 'cdk8s-etcd/verification/v1';

@@ -1,5 +1,5 @@
 import { AgentError, ExitCode, messageOf } from '../errors.ts';
-import { type Alarm, type EtcdAccess, EtcdMember } from '../etcd/etcd-member.ts';
+import { type Alarm, type EtcdAccess, EtcdMember, type Member } from '../etcd/etcd-member.ts';
 import type { Log } from '../log.ts';
 import type { ObservedMember } from './choose-source.ts';
 
@@ -11,13 +11,18 @@ export interface ReachedMember extends ObservedMember {
 export class ObservedCluster {
   readonly members: readonly ReachedMember[];
   readonly alarms: readonly Alarm[];
-  /** How many voters the cluster has, whether they answered or not; undefined when no member list could be read. */
-  readonly voters: number | undefined;
+  /** Every member, whether it answered or not; undefined when no member list could be read. */
+  readonly listed: readonly Member[] | undefined;
 
-  constructor(members: readonly ReachedMember[], alarms: readonly Alarm[], voters: number | undefined) {
+  constructor(members: readonly ReachedMember[], alarms: readonly Alarm[], listed: readonly Member[] | undefined) {
     this.members = members;
     this.alarms = alarms;
-    this.voters = voters;
+    this.listed = listed;
+  }
+
+  /** How many voters the cluster has; undefined when no member list could be read. */
+  get voters(): number | undefined {
+    return this.listed?.filter(({ isLearner }) => !isLearner).length;
   }
 
   [Symbol.dispose](): void {
@@ -63,11 +68,7 @@ export async function observeCluster(access: EtcdAccess, log: Log, signal?: Abor
             member.alarms(),
       ),
     );
-    return new ObservedCluster(
-      [...reached.values()],
-      alarms ?? [],
-      members?.filter((member) => !member.isLearner).length,
-    );
+    return new ObservedCluster([...reached.values()], alarms ?? [], members);
   } catch (error) {
     for (const { member } of reached.values()) member.close();
     throw error;

@@ -4,7 +4,7 @@ import { chooseSources } from './choose-source.ts';
 import { compareMembers } from './compare-members.ts';
 import type { HashKV } from './manifest.ts';
 import { type ObservedCluster, type ReachedMember, reachMember } from './observe-cluster.ts';
-import type { RunContext } from './take.ts';
+import type { RunContext } from './store-snapshot.ts';
 
 export interface Source {
   readonly reached: ReachedMember;

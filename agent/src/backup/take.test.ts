@@ -181,6 +181,83 @@ describe('an exact key', () => {
   });
 });
 
+describe('a request that may have been met before', () => {
+  const unreachable = { access: { endpoints: ['http://127.0.0.1:1'], dialTimeout: 500 } };
+
+  test('is reported, with nobody asking etcd, and another request takes another snapshot', async () => {
+    const [a, b] = [open('a'), open('b')];
+    const first = await take([a, b], { request: 'uid-1' });
+    const again = await take([a, b], { request: 'uid-1', ...unreachable });
+    expect(again.manifest.id).toBe(first.manifest.id);
+    expect(again.revision).toBe(first.revision);
+    const { store, key, verified } = first.targets[1]!;
+    expect(again.targets[1]).toEqual({ store, key, verified });
+    await take([a, b], { request: 'uid-2' });
+    await take([a, b]);
+    expect(await allAreWhole(b)).toHaveLength(2);
+  });
+
+  test('is not met while one store lacks it, or has not all of it', async () => {
+    const [a, b] = [open('a'), open('b')];
+    const first = await take([a], { request: 'uid-1' });
+    await expect(take([a, b], { request: 'uid-1', ...unreachable })).rejects.toThrow();
+    await rm(join(root, 'a', first.manifest.object.key));
+    await expect(take([a], { request: 'uid-1', ...unreachable })).rejects.toThrow();
+  });
+
+  test('a key of its own is not refused to the request that it was written for', async () => {
+    const key = 'before/upgrade.db';
+    const first = await take([open()], { key, request: 'uid-1' });
+    const again = await take([open()], { key, request: 'uid-1', ...unreachable });
+    expect([again.manifest.id, again.targets[0]!.key]).toEqual([first.manifest.id, key]);
+    await expect(take([open()], { key, request: 'uid-2' })).rejects.toMatchObject({ exitCode: ExitCode.refused });
+  });
+});
+
+describe('extra files of the machine', () => {
+  const keys = async () => {
+    const path = join(root, 'ca.key');
+    await writeFile(path, 'key');
+    return { paths: [path], recipients: [await identityToRecipient(await generateX25519Identity())] };
+  };
+  const endings = ['.db.zst', '.extra.tar.age', '.json'];
+  const filesIn = async (name: string) => (await readdir(join(root, name, 'orders'))).sort();
+  const filesOf = (ids: readonly string[]) => ids.flatMap((id) => endings.map((ending) => `${id}${ending}`)).sort();
+
+  test.each([undefined, 'own-%Y%m%d-%H%M%S'])('lie beside the snapshot, named %s, and go with it', async (fileName) => {
+    const host = { nodeName: 'cp-1' };
+    for (let n = 0; n < 3; n++) await take([open()], { extra: await keys(), host, fileName });
+    const left = await allAreWhole(open());
+    expect(left).toHaveLength(2);
+    expect(await filesIn('store')).toEqual(filesOf(left));
+    const [entry] = await readCatalog(open(), 'orders');
+    expect(entry?.manifest).toMatchObject({
+      host,
+      extra: { key: `orders/${left[0]}.extra.tar.age`, paths: [join(root, 'ca.key')] },
+      members: [{ id: entry?.manifest?.source.memberId, clientUrls: etcd.endpoints }],
+    });
+  });
+
+  test('a kill at any step leaves none of them without a snapshot', async () => {
+    const extra = await keys();
+    const healthy = new CrashingStore(open('healthy'));
+    await take([healthy], { extra });
+    expect(healthy.steps.filter((step) => step.includes('put')).length).toBe(9);
+    for (let step = 1; step <= healthy.steps.length; step++) {
+      const name = `killed-${step}`;
+      await take([new CrashingStore(open(name), step)], { extra }).catch(() => {});
+      await take([open(name)], { extra, sweepAge: 0 });
+      expect(await filesIn(name)).toEqual(filesOf(await allAreWhole(open(name))));
+    }
+  });
+
+  test('a path that is not there is told before etcd is asked', async () => {
+    const access = { endpoints: ['http://127.0.0.1:1'], dialTimeout: 500 };
+    const extra = { ...(await keys()), paths: [join(root, 'gone')] };
+    await expect(take([open()], { extra, access })).rejects.toMatchObject({ exitCode: ExitCode.usage });
+  });
+});
+
 describe.each(compressions)('encrypted, with compression %s', (compression) => {
   const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 

@@ -1,243 +1,68 @@
-import { AgentError, ExitCode, messageOf } from '../errors.ts';
-import type { EtcdAccess } from '../etcd/etcd-member.ts';
-import type { Etcdutl } from '../etcd/etcdutl.ts';
-import type { SnapshotStream } from '../etcd/snapshot-stream.ts';
-import type { Log } from '../log.ts';
-import type { Progress } from '../progress.ts';
-import type { Store } from '../store/store.ts';
-import { type Entry, readCatalog } from './catalog.ts';
-import { commit } from './commit.ts';
-import { extensions } from './compression.ts';
-import { discard } from './discard.ts';
-import { ENCRYPTED } from './encryption.ts';
-import { refuseExisting } from './exact-key.ts';
-import { formatFileName, freeFileName } from './file-name.ts';
-import { lineageOf } from './lineage.ts';
-import { type Level, MANIFEST_SCHEMA, type Manifest } from './manifest.ts';
+import type { EtcdAccess, Member } from '../etcd/etcd-member.ts';
 import { observeCluster } from './observe-cluster.ts';
 import { pickSource, type Source, survivorSource } from './pick-source.ts';
-import type { RetentionSpec } from './retention-spec.ts';
-import { newSnapshotId } from './snapshot-id.ts';
-import { sweep } from './sweep.ts';
-import { type Encoding, type Uploaded, upload } from './upload.ts';
+import {
+  type BackupOutcome,
+  type Origin,
+  type RunContext,
+  type StoreRequest,
+  storeSnapshot,
+} from './store-snapshot.ts';
 
-export interface Target {
-  readonly store: Store;
-  readonly retention?: RetentionSpec;
-}
-
-export interface BackupRequest extends Encoding {
-  readonly cluster: string;
-  readonly namespace?: string;
+export interface BackupRequest extends StoreRequest {
   readonly access: EtcdAccess;
   /** Take what this one member holds, without quorum and without comparing. */
   readonly survivor?: string;
-  readonly targets: readonly Target[];
-  /** age identities, only for level `open` of what is encrypted. */
-  readonly identities?: readonly string[];
-  /** A strftime pattern for names of the caller's own. */
-  readonly fileName?: string;
-  /** An IANA name. */
-  readonly fileNameTimeZone: string;
-  /** Store it under just this key, out of retention's reach. */
-  readonly key?: string;
-  /** Replace what is under `key`, once the new one is whole. */
-  readonly overwrite: boolean;
-  /** How far what was stored is verified before the manifest is written. */
-  readonly level: Level;
-  readonly trigger: string;
-  readonly restoredFrom: readonly string[];
-  /** Lifts the limit of deletions a run. */
-  readonly force: boolean;
   /** Milliseconds. */
   readonly idleTimeout: number;
-  /** Milliseconds after which the rests of dead runs are removed. */
-  readonly sweepAge: number;
-  readonly scratch: string;
-  readonly etcdutl: Etcdutl;
-  readonly agentVersion: string;
-}
-
-export interface RunContext {
-  readonly log: Log;
-  readonly progress: Progress;
-  readonly signal: AbortSignal;
-  /** Called once the database's size in bytes is known. */
-  readonly onSize?: (dbSize: number) => void;
-}
-
-export interface TargetOutcome {
-  readonly store: string;
-  readonly key?: string;
-  readonly verified?: Level;
-  readonly error?: AgentError;
-  readonly deleted?: readonly string[];
-  readonly retained?: readonly string[];
-  readonly deferred?: number;
-  /** How many snapshots the store has now; only where retention ran. */
-  readonly kept?: number;
-  /** Why retention could delete nothing at all. */
-  readonly veto?: string;
-  /** Why the snapshot is kept although retention failed. */
-  readonly retentionError?: string;
-}
-
-export interface BackupOutcome {
-  readonly manifest: Manifest;
-  readonly targets: readonly TargetOutcome[];
-  readonly degraded: readonly string[];
-  readonly comparison: string;
 }
 
 /** Takes one snapshot into every target. Throws when no target has it in the end. */
-export async function takeBackup(request: BackupRequest, context: RunContext): Promise<BackupOutcome> {
-  const { targets } = request;
-  const startedAt = new Date();
-  const failures = new Map<Target, AgentError>();
-  const attempt = async <T>(target: Target, work: () => Promise<T>): Promise<T | undefined> => {
-    if (failures.has(target)) return undefined;
-    try {
-      return await work();
-    } catch (error) {
-      context.signal.throwIfAborted();
-      failures.set(
-        target,
-        error instanceof AgentError ? error : new AgentError(ExitCode.unexpected, messageOf(error), { cause: error }),
-      );
-      context.log.error({ store: target.store.url }, messageOf(error));
-      if (failures.size === targets.length) throw [...failures.values()][0];
-      return undefined;
-    }
-  };
+export const takeBackup = (request: BackupRequest, context: RunContext): Promise<BackupOutcome> =>
+  storeSnapshot(request, context, (use) => withMember(request, context, use));
 
-  context.progress.phase('sweep', 'looking at the store');
-  const catalogs: (Entry[] | undefined)[] = [];
-  for (const target of targets) catalogs.push(await attempt(target, () => prepare(target, request, context)));
-
+/** The member to take the snapshot from. */
+async function withMember<T>(
+  { access, survivor, idleTimeout }: BackupRequest,
+  context: RunContext,
+  use: (origin: Origin) => Promise<T>,
+): Promise<T> {
   context.progress.phase('connect', 'asking the members');
-  using observed = request.survivor ? undefined : await observeCluster(request.access, context.log, context.signal);
+  using observed = survivor ? undefined : await observeCluster(access, context.log, context.signal);
   // Before the members are compared: HashKV reads all of a database.
   if (observed) context.onSize?.(Math.max(...observed.members.map(({ status }) => status.dbSize)));
-  const source = observed
-    ? await pickSource(observed, context)
-    : await survivorSource(request.survivor ?? '', request.access, context);
-  const { member, endpoint, status } = source.reached;
+  const source = observed ? await pickSource(observed, context) : await survivorSource(survivor ?? '', access, context);
+  const { member, status } = source.reached;
   try {
     context.onSize?.(status.dbSize);
-    const open = targets.filter((target) => !failures.has(target));
-    const id = await nameSnapshot(request, open, startedAt, context.signal);
-    const key = payloadKey(request, id);
-
-    context.progress.phase('stream', `snapshot of ${endpoint}`);
-    const stream = await member.snapshot(request.idleTimeout, context.signal);
-    const uploaded = await upload(
-      stream,
-      open.map(({ store }) => store),
-      key,
-      request,
-      {
-        signal: context.signal,
-        onBytes: (bytes) => context.progress.bytes(bytes, stream.expectedBytes),
-      },
-    );
-
-    const manifest = describe(request, source, stream, uploaded, {
-      id,
-      key,
-      startedAt,
-      lineage: lineageOf(catalogs.find(Boolean) ?? [], status.clusterId, request.restoredFrom),
-    });
-
-    const outcomes = new Map<Target, TargetOutcome>();
-    for (const [index, target] of open.entries()) {
-      const put = uploaded.outcomes[index]!;
-      const outcome = await attempt(target, async () => {
-        if (put instanceof Error) throw put;
-        return commit(target, { ...manifest, object: { ...manifest.object, ...put } }, request, context);
-      }).catch(async (error) => {
-        // The run is over: nobody will commit what the other stores have.
-        const rest = open.filter((_, at) => at > index && !(uploaded.outcomes[at] instanceof Error));
-        await Promise.all(rest.map(({ store }) => discard(store, key)));
-        throw error;
-      });
-      if (outcome) outcomes.set(target, outcome);
-    }
-    return {
-      manifest,
-      targets: targets.map(
-        (target) => outcomes.get(target) ?? { store: target.store.url, error: failures.get(target) },
-      ),
-      degraded: source.alarms.filter((alarm) => alarm === 'NOSPACE'),
+    return await use({
+      source: describe(source),
+      members: observed?.listed?.map(describeMember),
+      hashKV: source.hashKV,
       comparison: source.comparison,
-    };
+      revision: source.hashKV?.revision ?? status.revision,
+      open: () => member.snapshot(idleTimeout, context.signal),
+    });
   } finally {
     member.close();
   }
 }
 
-async function nameSnapshot(
-  { fileName, fileNameTimeZone, cluster }: BackupRequest,
-  targets: readonly Target[],
-  now: Date,
-  signal: AbortSignal,
-): Promise<string> {
-  if (!fileName) return newSnapshotId(now);
-  const stores = targets.map(({ store }) => store);
-  return freeFileName(formatFileName(fileName, now, fileNameTimeZone), cluster, stores, { signal });
-}
-
-function payloadKey({ cluster, compression, recipients = [], key, overwrite }: BackupRequest, id: string): string {
-  if (!key) return `${cluster}/${id}${extensions[compression]}${recipients.length > 0 ? ENCRYPTED : ''}`;
-  return overwrite ? `${key}.${id}` : key;
-}
-
-async function prepare({ store }: Target, request: BackupRequest, context: RunContext): Promise<Entry[]> {
-  if (request.key && !request.overwrite) await refuseExisting(store, request.key, context);
-  const swept = await sweep(store, request.cluster, request.sweepAge, context);
-  if (swept.length > 0) context.log.info({ store: store.url, swept }, 'removed what dead runs left');
-  return readCatalog(store, request.cluster, context);
-}
-
-function describe(
-  request: BackupRequest,
-  { reached: { endpoint, status }, ...source }: Source,
-  stream: SnapshotStream,
-  uploaded: Uploaded,
-  { id, key, startedAt, lineage }: { id: string; key: string; startedAt: Date; lineage: string[] },
-): Manifest {
-  const finishedAt = new Date();
-  const { compression, recipients = [] } = request;
+function describe({ reached: { endpoint, status }, role, alarms, suspect }: Source): Origin['source'] {
+  const { clusterId, memberId, version, dbSize, dbSizeInUse } = status;
   return {
-    schema: MANIFEST_SCHEMA,
-    id,
-    createdAt: startedAt.toISOString(),
-    cluster: { name: request.cluster, namespace: request.namespace, ...(lineage.length > 0 && { lineage }) },
-    source: {
-      clusterId: status.clusterId,
-      memberId: status.memberId,
-      endpoint,
-      role: source.role,
-      version: status.version,
-      storageVersion: stream.storageVersion,
-      alarms: [...source.alarms],
-      dbSize: status.dbSize,
-      dbSizeInUse: status.dbSizeInUse,
-      ...(source.suspect.length > 0 && { suspect: [...source.suspect] }),
-    },
-    content: { ...uploaded.content, hashKV: source.hashKV },
-    object: {
-      key,
-      sizeBytes: uploaded.sizeBytes,
-      sha256: uploaded.sha256,
-      compression,
-      ...(recipients.length > 0 && { encryption: { recipients: [...recipients] } }),
-    },
-    timing: {
-      startedAt: startedAt.toISOString(),
-      finishedAt: finishedAt.toISOString(),
-      seconds: (finishedAt.getTime() - startedAt.getTime()) / 1000,
-    },
-    trigger: request.trigger,
-    agent: { version: request.agentVersion },
+    clusterId,
+    memberId,
+    endpoint,
+    role,
+    version,
+    alarms: [...alarms],
+    dbSize,
+    dbSizeInUse,
+    ...(suspect.length > 0 && { suspect: [...suspect] }),
   };
+}
+
+function describeMember({ id, name, peerUrls, clientUrls, isLearner }: Member): NonNullable<Origin['members']>[number] {
+  return { id, name, peerUrls: [...peerUrls], clientUrls: [...clientUrls], ...(isLearner && { isLearner }) };
 }

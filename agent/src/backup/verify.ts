@@ -1,4 +1,4 @@
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { databaseDamage } from '../etcd/database-check.ts';
@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import { payloadProblem } from './catalog.ts';
 import type { Level, Manifest } from './manifest.ts';
 import { type ReadOptions, readContent, readStored } from './read-payload.ts';
+import { scratchDirectory } from './scratch.ts';
 
 const MIB = 1024 * 1024;
 
@@ -44,17 +45,10 @@ export async function verifySnapshot(store: Store, manifest: Manifest, options: 
 }
 
 async function openSnapshotFile(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
-  const { scratch } = options;
-  const directory = await mkdtemp(join(scratch, 'etcd-agent-')).catch((error) => {
-    throw new AgentError(ExitCode.usage, `--scratch: cannot write to ${scratch} (${codeOf(error)})`);
-  });
-  try {
-    const file = join(directory, 'snapshot.db');
-    await writeContent(store, manifest, file, options);
-    return await checkDatabase(file, manifest, options);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  await using directory = await scratchDirectory(options.scratch);
+  const file = join(directory.path, 'snapshot.db');
+  await writeContent(store, manifest, file, options);
+  return await checkDatabase(file, manifest, options);
 }
 
 async function checkDatabase(

@@ -11,7 +11,7 @@ const member = (changes: Partial<MemberStatus>) =>
 
 test('a CORRUPT alarm fails as the source of a backup would', () => {
   const alarms = [{ memberId: 'a', type: 'CORRUPT' }];
-  expect(checkAlarms(new ObservedCluster([], alarms, 1))).toMatchObject([
+  expect(checkAlarms(new ObservedCluster([], alarms, []))).toMatchObject([
     { outcome: 'failed', exitCode: ExitCode.sourceSuspect },
   ]);
 });

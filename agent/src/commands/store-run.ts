@@ -1,7 +1,9 @@
-import { type Entry, readCatalog, selectEntry } from '../backup/catalog.ts';
+import * as z from 'zod/mini';
+import { type Entry, readCatalog, selectBefore, selectEntry } from '../backup/catalog.ts';
 import { readExactEntry } from '../backup/exact-key.ts';
 import type { Manifest } from '../backup/manifest.ts';
 import { checkClusterName } from '../backup/snapshot-id.ts';
+import type { Target } from '../backup/store-snapshot.ts';
 import type { CommandContext } from '../command.ts';
 import { AgentError, ExitCode } from '../errors.ts';
 import { inFuture } from '../metrics/samples.ts';
@@ -31,6 +33,13 @@ export async function withStore<T>(
   }
 }
 
+/** The stores that a snapshot goes to; the caller closes them. */
+export async function openTargets(specs: readonly StoreSpec[]): Promise<Target[]> {
+  const targets = [];
+  for (const spec of specs) targets.push({ store: await openStore(spec), retention: spec.retention });
+  return targets;
+}
+
 /** The snapshot that a command is about: `--object-key`, the id, or the newest verified one. */
 export async function askedFor(
   opened: OpenedStore,
@@ -47,8 +56,13 @@ export async function askedFor(
     const adopted = await adoptKey(key.replace(/^\/+/, ''), opened, context, grow);
     if (adopted) return adopted;
   }
+  const id = settings.args[0] ?? settings.text('snapshot');
+  const before = settings.text('latestVerifiedBefore');
+  if (before !== undefined && (id || key)) {
+    throw new AgentError(ExitCode.usage, '--latest-verified-before: an id or --object-key names another one; give one');
+  }
   if (key) return readExactEntry(store, key, { signal });
-  const [id] = settings.args;
+  if (before !== undefined) return selectBefore(entries, parseInstant(before), store.url);
   const entry = selectEntry(entries, id, store.url);
   if ((!id || id === 'latest') && inFuture(entry)) {
     log.warn(
@@ -56,4 +70,14 @@ export async function askedFor(
     );
   }
   return entry;
+}
+
+/** A date alone, or a time without a zone, means another moment wherever it is read. */
+function parseInstant(text: string): Date {
+  const found = z.iso.datetime({ offset: true }).safeParse(text);
+  if (found.success) return new Date(found.data);
+  throw new AgentError(
+    ExitCode.usage,
+    `--latest-verified-before: '${text}' is no time; write it like 2026-11-21T02:30:00Z`,
+  );
 }

@@ -19,6 +19,7 @@ export interface EtcdAccess {
 export interface Member {
   readonly id: string;
   readonly name: string;
+  readonly peerUrls: readonly string[];
   readonly clientUrls: readonly string[];
   readonly isLearner: boolean;
 }
@@ -81,6 +82,7 @@ export class EtcdMember {
     return members.map((member) => ({
       id: BigInt(member.ID).toString(16),
       name: member.name,
+      peerUrls: member.peerURLs,
       clientUrls: member.clientURLs,
       isLearner: member.isLearner,
     }));

@@ -24,6 +24,13 @@ export type Answer<T> =
   /** This says nothing about the file: the version of the tool can't do it, or it was killed. */
   | { readonly outcome: 'unable'; readonly why: string };
 
+export interface SnapshotStatus {
+  readonly revision: number;
+  /** As this tool counts them: 3.5 and 3.6 do not agree what counts. */
+  readonly keys: number;
+  readonly storageVersion?: string;
+}
+
 /** etcd's offline tool, of any version from 3.5 on. It crashes on damaged files, so a failure is an answer, not an error. */
 export class Etcdutl {
   readonly #program: string;
@@ -49,16 +56,13 @@ export class Etcdutl {
     return status.outcome === 'found' ? { outcome: 'found', value: status.value.revision } : status;
   }
 
-  /** Revision of a snapshot file, and the storage version where it has one and the tool is of 3.6 or newer. */
-  async snapshotStatus(
-    file: string,
-    options: RunOptions,
-  ): Promise<Answer<{ revision: number; storageVersion?: string }>> {
+  /** What a snapshot file holds; the storage version where it has one and the tool is of 3.6 or newer. */
+  async snapshotStatus(file: string, options: RunOptions): Promise<Answer<SnapshotStatus>> {
     const result = await this.run(['snapshot', 'status', file, '-w', 'json'], options);
-    const { revision, version } = parse(result) ?? {};
+    const { revision, totalKey, version } = parse(result) ?? {};
     if (typeof revision !== 'number') return noAnswer(result);
     const storageVersion = typeof version === 'string' && version ? version : undefined;
-    return { outcome: 'found', value: { revision, storageVersion } };
+    return { outcome: 'found', value: { revision, keys: Number(totalKey ?? 0), storageVersion } };
   }
 
   /**

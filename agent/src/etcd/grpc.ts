@@ -13,6 +13,17 @@ export interface CallOptions {
   readonly deadline?: number;
 }
 
+/** What the server itself answered: the cause of the error that tells of it. */
+export class GrpcStatus extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.name = 'GrpcStatus';
+    this.code = code;
+  }
+}
+
 /** gRPC over one HTTP/2 connection to one etcd member. */
 export class GrpcChannel {
   readonly endpoint: string;
@@ -54,7 +65,10 @@ export class GrpcChannel {
     session.once('remoteSettings', () => resolve());
     session.once('error', (error) => reject(connectionError(endpoint, error)));
     // With TLS 1.3 the server looks at the client's certificate after the handshake; its alert reaches the socket only.
-    session.once('connect', (_, socket) => socket.once('error', (error) => reject(connectionError(endpoint, error))));
+    let socket: { destroy(): unknown } | undefined;
+    session.once('connect', (_, connected) => {
+      socket = connected.once('error', (error) => reject(connectionError(endpoint, error)));
+    });
     session.once('close', () => reject(connectionError(endpoint, channel.#failure)));
     try {
       await promise;
@@ -62,6 +76,8 @@ export class GrpcChannel {
       return channel;
     } catch (error) {
       session.destroy();
+      // After a TLS alert the session leaves its socket open.
+      socket?.destroy();
       throw error;
     } finally {
       clearTimeout(timer);
@@ -107,7 +123,7 @@ export class GrpcChannel {
       signal?.throwIfAborted();
       if (timedOut) throw new Error('deadline exceeded');
       const { code, message } = await status;
-      if (code !== 0) throw statusError(this.endpoint, code, message);
+      if (code !== 0) throw withCause(statusError(this.endpoint, code, message), new GrpcStatus(code, message));
     } catch (error) {
       signal?.throwIfAborted();
       if (timedOut) {
@@ -125,10 +141,18 @@ export class GrpcChannel {
     }
   }
 
+  /** No call can be made any more: the server ended the connection, or it was lost. */
+  onClose(listener: () => void): void {
+    if (this.#session.closed || this.#session.destroyed) listener();
+    else this.#session.once('close', listener).once('goaway', listener);
+  }
+
   close(): void {
     this.#session.destroy();
   }
 }
+
+const withCause = (error: AgentError, cause: Error): AgentError => Object.assign(error, { cause });
 
 function frame(message: Uint8Array): Buffer {
   const framed = Buffer.alloc(5 + message.length);

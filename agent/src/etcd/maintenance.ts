@@ -21,6 +21,8 @@ export interface MemberStatus {
   readonly storageVersion?: string;
   /** Bytes that the backend may grow to; etcd 3.6 and newer. */
   readonly dbSizeQuota?: number;
+  /** A downgrade is under way; etcd 3.6 and newer. */
+  readonly downgradeEnabled?: boolean;
 }
 
 export interface HashKVAnswer {
@@ -29,7 +31,7 @@ export interface HashKVAnswer {
   readonly compactRevision: number;
 }
 
-function header(message: Uint8Array): { clusterId: string; memberId: string; revision: number } {
+export function header(message: Uint8Array): { clusterId: string; memberId: string; revision: number } {
   const found = { clusterId: '0', memberId: '0', revision: 0 };
   for (const [field, value] of fieldsOf(message)) {
     if (field === 1) found.clusterId = hexId(value);
@@ -54,6 +56,7 @@ export async function status(channel: GrpcChannel, options: CallOptions): Promis
     isLearner: false,
     storageVersion: undefined as string | undefined,
     dbSizeQuota: undefined as number | undefined,
+    downgradeEnabled: undefined as boolean | undefined,
   };
   for (const [field, value] of fieldsOf(answer)) {
     if (field === 1) head = header(value as Uint8Array);
@@ -68,9 +71,13 @@ export async function status(channel: GrpcChannel, options: CallOptions): Promis
     if (field === 10) found.isLearner = value !== 0n;
     if (field === 11) found.storageVersion = text(value) || undefined;
     if (field === 12) found.dbSizeQuota = integer(value) || undefined;
+    if (field === 13) found.downgradeEnabled = isSet(value as Uint8Array, 1);
   }
   return { ...head, ...found };
 }
+
+const isSet = (message: Uint8Array, wanted: number): boolean =>
+  [...fieldsOf(message)].some(([field, value]) => field === wanted && value !== 0n);
 
 export async function hashKV(channel: GrpcChannel, revision: number, options: CallOptions): Promise<HashKVAnswer> {
   const answer = await channel.unary('Maintenance/HashKV', encodeInt(1, revision), options);

@@ -17,6 +17,15 @@ export function encodeInt(field: number, value: bigint | number): Uint8Array {
   return wide === 0n ? new Uint8Array() : Uint8Array.from([...varint(BigInt(field << 3)), ...varint(wide)]);
 }
 
+/** Encodes one field of bytes or text. */
+export function encodeBytes(field: number, value: Uint8Array | string): Uint8Array {
+  const bytes = Buffer.from(value);
+  return Buffer.concat([
+    Uint8Array.from([...varint(BigInt((field << 3) | 2)), ...varint(BigInt(bytes.length))]),
+    bytes,
+  ]);
+}
+
 /** Walks the fields of a message. Throws a RangeError when it ends in the middle of one. */
 export function* fieldsOf(message: Uint8Array): Generator<[number: number, value: FieldValue]> {
   let at = 0;
@@ -63,3 +72,4 @@ export const text = (value: FieldValue): string => Buffer.from(value as Uint8Arr
 export const integer = (value: FieldValue): number => Number(BigInt.asIntN(64, value as bigint));
 /** A 64-bit id in hex, as etcdctl prints it. */
 export const hexId = (value: FieldValue): string => (value as bigint).toString(16);
+export const idOf = (hex: string): bigint => BigInt(`0x${hex}`);

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { AgentError, codeOf, ExitCode } from '../errors.ts';
+import { join } from 'node:path';
+import { AgentError, codeOf, ExitCode, messageOf } from '../errors.ts';
 
 export interface TlsFiles {
   readonly cacert?: string;
@@ -53,4 +54,20 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
     }
   }
   return { ca, cert, key };
+}
+
+/** `--peer-tls-dir`: what the members show each other, `ca.crt`, `tls.crt` and `tls.key`. */
+export async function loadPeerTls(directory: string | undefined): Promise<TlsMaterial | undefined> {
+  if (directory === undefined) return undefined;
+  const [cacert, cert, key] = ['ca.crt', 'tls.crt', 'tls.key'].map((name) => join(directory, name));
+  return loadTls({ cacert: cacert!, cert: cert!, key: key! }).catch((error) => {
+    throw mistake(`--peer-tls-dir: ${messageOf(error).replace(/^--\w+: /, '')}`);
+  });
+}
+
+/** The authorities of both; the certificate of the first. */
+export function mergeTls(first: TlsMaterial | undefined, second: TlsMaterial | undefined): TlsMaterial | undefined {
+  if (!first || !second) return first ?? second;
+  const ca = [first.ca, second.ca].filter((pem) => pem !== undefined);
+  return { ...second, ...first, ca: Buffer.concat(ca.flatMap((pem) => [pem, Buffer.from('\n')])) };
 }

@@ -58,4 +58,4 @@ function pairs(labels: Sample['labels']): string {
     .join(',');
 }
 
-const escaped = (value: string) => value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+export const escaped = (value: string) => value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');

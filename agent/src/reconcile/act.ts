@@ -19,7 +19,7 @@ export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 
     case 'DeletePod':
       return nothing(workload.deletePod(effect.ordinal, effect.uid));
     case 'DeletePvc':
-      return nothing(workload.deleteClaim(effect.ordinal, effect.uid));
+      return nothing(workload.deleteClaim(effect));
     case 'MemberAdd':
       return nothing(membership.addLearner(effect.peerUrl));
     case 'MemberRemove':

@@ -2,6 +2,7 @@ import { bootstrap } from './operations/bootstrap.ts';
 import { deletion, deletionWithoutRecord, finalizer } from './operations/deletion.ts';
 import { ephemeral } from './operations/ephemeral.ts';
 import { firstRecordRows } from './operations/first-record.ts';
+import { freeNode } from './operations/free-node.ts';
 import { hash } from './operations/hash.ts';
 import { barriers, holds } from './operations/holds.ts';
 import { jobs } from './operations/jobs.ts';
@@ -51,6 +52,7 @@ export const rows: readonly AnyRow[] = byPriority([
   ...scale,
   ...restart,
   ...restartBroken,
+  ...freeNode,
   ...ephemeral,
   ...noSpace,
   ...upgrade,

@@ -10,6 +10,11 @@ export interface AgentStatus {
   state: 'Init' | 'WaitPermit' | 'Preparing' | 'Restoring' | 'Starting' | 'Running' | 'Held' | 'Refused' | 'Failed';
   /** VersionRefused, NeedsSnapshot, VersionMismatch, ForeignData, SplitEvidence, … */
   reason?: string;
+  /** What the reason is about, for people. */
+  message?: string;
+  podIp?: string;
+  /** Of the certificate that runs out first. */
+  certificate?: { notAfter: string };
   volume: {
     walPresent: boolean;
     nonce?: string;
@@ -60,5 +65,7 @@ export interface Identity {
   state: 'permitted' | 'sealed';
   lastRestoreId?: string;
   lastVersion: string;
+  /** Of the cluster, as serve saw it last. */
+  clusterVersion?: string;
   runs: number;
 }

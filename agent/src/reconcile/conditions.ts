@@ -1,3 +1,4 @@
+import type { AgentStatus } from './agent-status.ts';
 import {
   agentAt,
   agentOf,
@@ -19,6 +20,8 @@ import {
 } from './facts.ts';
 import { heldReason } from './held.ts';
 import { quorumReason } from './operations/holds.ts';
+import { restoreOp } from './operations/jobs.ts';
+import { outdated } from './operations/restart.ts';
 import { isMixed } from './operations/scale.ts';
 import { type Reason, reasons } from './reasons.ts';
 import type { Op } from './record.ts';
@@ -61,12 +64,12 @@ export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
   const held = heldReason(v, hold);
   const heldCondition = held ? is('Held', true, held.reason, held.message) : is('Held', false, 'Automatic');
   if (!record.known || !record.v) {
-    return [unborn('Available', hold), unborn('Ready', hold), heldCondition, accepted(problemsBeforeBirth(v))];
+    return [unborn(v, 'Available', hold), unborn(v, 'Ready', hold), heldCondition, accepted(problemsBeforeBirth(v))];
   }
   return [
     available(v),
     ready(v),
-    progressing(v),
+    progressing(v, held !== undefined),
     degraded(v),
     quorumLost(v),
     heldCondition,
@@ -76,18 +79,27 @@ export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
   ];
 }
 
-const unborn = (type: ConditionType, hold: Reason | undefined): Condition =>
-  hold ? is(type, false, hold) : is(type, false, 'Bootstrapping');
+function unborn(v: View, type: ConditionType, hold: Reason | undefined): Condition {
+  if (hold) return is(type, false, hold);
+  const rebuilds = v.cluster.status.epoch !== undefined;
+  return rebuilds
+    ? is(type, false, 'UnknownState', 'the record is gone; it is made again from what the members say')
+    : is(type, false, 'Bootstrapping');
+}
 
 function available(v: View): Condition {
   if (!isSeeded(v)) return is('Available', false, v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
   if (!quorumServes(v)) return is('Available', false, 'QuorumLost');
+  // A new cluster: while it has two voters the loss of either stops writes.
+  if (v.record.phase === 'Seeding') return is('Available', false, 'Bootstrapping');
   if (alarms(v, 'NoSpace').length > 0) return is('Available', false, 'NoSpace');
   return is('Available', true, 'Serving');
 }
 
+const isBorn = (v: View): boolean => isSeeded(v) && v.record.phase !== 'Seeding';
+
 const asDesired = (v: View): boolean =>
-  isSeeded(v) &&
+  isBorn(v) &&
   v.record.op === undefined &&
   allVotersHealthy(v) &&
   learners(v).length === 0 &&
@@ -102,14 +114,15 @@ function ready(v: View): Condition {
   return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'AsDesired' : 'OldVersion');
 }
 
-function progressing(v: View): Condition {
+function progressing(v: View, isHeld: boolean): Condition {
   const { op, versions } = v.record;
   if (v.spec.paused) return is('Progressing', false, 'Paused');
   if (op) return is('Progressing', true, reasonOf(v, op));
-  if (!isSeeded(v)) return is('Progressing', true, 'Bootstrapping');
+  if (!isBorn(v)) return is('Progressing', true, 'Bootstrapping');
   if (isMixed(v)) return is('Progressing', true, 'Upgrading');
   if (learners(v).length > 0 || voters(v).length < v.spec.size) return is('Progressing', true, 'Growing');
   if (versions.current === '3.6' && !isSettled(v)) return is('Progressing', true, 'Settling');
+  if (!isHeld && podsOf(v).some((pod) => outdated(v, pod))) return is('Progressing', true, 'RollingRestart');
   return is('Progressing', false, 'Idle');
 }
 
@@ -147,12 +160,13 @@ const pressure = 0.1;
 function degraded(v: View): Condition {
   const lost = voters(v).find((m) => volumeLost(v, ordinalOf(v, m) ?? -1, m.id));
   if (lost) return is('Degraded', true, 'VolumeLost', `member ${lost.id}: ${reasons.VolumeLost}`);
-  const refused = podsOf(v).find(({ ordinal }) => agentAt(v, ordinal)?.state === 'Refused');
-  if (refused) return is('Degraded', true, refusal(v, refused.ordinal), `pod ${refused.ordinal} is held at its gate`);
+  const kept = podsOf(v).find(({ ordinal }) => isKept(agentAt(v, ordinal)));
+  if (kept) return refusal(v, kept.ordinal);
   const foreign = podsOf(v).find(({ ordinal }) => agentOf(v, ordinal) && !agentAt(v, ordinal));
   if (foreign) return is('Degraded', true, 'ForeignData', `pod ${foreign.ordinal}: ${reasons.ForeignData}`);
+  if (isSeeded(v) && !quorumServes(v)) return withoutQuorum(v);
   const down = voters(v).find(({ id }) => !answers(v, id));
-  if (down && quorumServes(v)) return is('Degraded', true, 'MemberDown', `member ${down.id} does not answer`);
+  if (down) return is('Degraded', true, 'MemberDown', `member ${down.id} does not answer`);
   const stuck = learners(v).find(({ id }) => lasts(v, v.o.since.down[id], v.s.learnerStuck));
   if (stuck) return is('Degraded', true, 'LearnerStuck', `member ${stuck.id} does not catch up`);
   const missing = podsOf(v).find(
@@ -164,10 +178,24 @@ function degraded(v: View): Condition {
   return is('Degraded', false, 'Well');
 }
 
-const refusal = (v: View, ordinal: number): Reason => {
-  const reason = agentAt(v, ordinal)?.reason;
-  return reason !== undefined && reason in reasons ? (reason as Reason) : 'VersionRefused';
-};
+/** Its agent waits for a person, or for something that does not come by itself. */
+const isKept = (agent: AgentStatus | undefined): boolean =>
+  agent !== undefined && (['Refused', 'Failed'].includes(agent.state) || troubles.includes(agent.reason ?? ''));
+
+/** Said in a state that goes on. */
+const troubles = ['VolumeBusy', 'RestoreFailed', 'SalvageFailed'];
+
+function refusal(v: View, ordinal: number): Condition {
+  const { reason = '', message } = agentAt(v, ordinal)!;
+  const own = reason in reasons ? (reason as Reason) : undefined;
+  const said = [own ? '' : reason, message ?? reasons[own ?? 'PodHeld']].filter(Boolean).join(': ');
+  return is('Degraded', true, own ?? 'PodHeld', `pod ${ordinal}: ${said}`);
+}
+
+const withoutQuorum = (v: View): Condition =>
+  quorumLostLong(v)
+    ? is('Degraded', true, quorumReason(v))
+    : { type: 'Degraded', status: 'Unknown', reason: 'UnknownState', message: reasons.UnknownState };
 
 const isFull = (v: View, ordinal: number): boolean => {
   const volume = agentAt(v, ordinal)?.volume;
@@ -176,7 +204,10 @@ const isFull = (v: View, ordinal: number): boolean => {
 
 function quorumLost(v: View): Condition {
   if (!isSeeded(v) || quorumServes(v)) return is('QuorumLost', false, 'QuorumServes');
-  return quorumLostLong(v) ? is('QuorumLost', true, quorumReason(v)) : is('QuorumLost', false, 'UnknownState');
+  if (!quorumLostLong(v)) return is('QuorumLost', false, 'UnknownState');
+  return restoreOp(v)
+    ? is('QuorumLost', true, quorumReason(v), 'no quorum answers; a snapshot is being restored')
+    : is('QuorumLost', true, quorumReason(v));
 }
 
 function alarm(v: View): Condition {
@@ -186,10 +217,13 @@ function alarm(v: View): Condition {
   return is('Alarm', false, 'NoAlarm');
 }
 
-/** The schedules' runs say the rest. */
+/** Nothing is said of a schedule that has not run yet. */
 function backups(v: View): Condition[] {
   if (v.record.versions.withoutBackup) return [is('BackupHealthy', false, 'UpgradedWithoutBackup')];
-  return v.spec.schedule === undefined ? [is('BackupHealthy', false, 'NoSchedule')] : [];
+  if (v.spec.schedule === undefined) return [is('BackupHealthy', false, 'NoSchedule')];
+  const { last, failed } = v.cluster.backups ?? {};
+  if (failed) return [is('BackupHealthy', false, 'LastFailed', `${failed.schedule}: ${failed.message}`)];
+  return last ? [is('BackupHealthy', true, 'Fresh')] : [];
 }
 
 function accepted(problems: readonly Problem[]): Condition {

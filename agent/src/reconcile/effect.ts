@@ -14,7 +14,8 @@ export type Effect =
   | { kind: 'AnnotateEpoch'; epoch: number; basedOn: string }
   | { kind: 'AnnotatePvc'; ordinal: number; uid: string; clusterUid: string; epoch: number; basedOn: string }
   | { kind: 'DeletePod'; ordinal: number; uid: string }
-  | { kind: 'DeletePvc'; ordinal: number; uid: string }
+  /** basedOn: only as it was seen. */
+  | { kind: 'DeletePvc'; ordinal: number; uid: string; basedOn?: string }
   /** Always a learner. */
   | { kind: 'MemberAdd'; ordinal: number; peerUrl: string }
   | { kind: 'MemberRemove'; memberId: string }

@@ -22,14 +22,20 @@ const waits: readonly Reason[] = [
   'UnknownState',
 ];
 
+/** What a restore mends. */
+const quorumHolds: readonly Reason[] = ['MajorityVolumesLost', 'AllVolumesLost', 'SeedLost'];
+
+const heldBy = (hold: Reason | undefined): Held | undefined =>
+  hold && !waits.includes(hold) ? because(hold) : undefined;
+
 const because = (reason: Reason, message: string = reasons[reason]): Held => ({ reason, message });
 
 /** What a person must do something about, if there is anything. */
 export function heldReason(v: View, hold: Reason | undefined): Held | undefined {
   if (refusesUs(v)) return because('AuthEnabled');
   const { record } = v.o;
-  const held = hold && !waits.includes(hold) ? because(hold) : undefined;
-  if (!record.known || !record.v) return held;
+  if (!record.known || !record.v) return heldBy(hold);
+  const held = restoreOp(v) && hold && quorumHolds.includes(hold) ? undefined : heldBy(hold);
   return (
     recoveryHeld(v) ?? held ?? restoreHeld(v) ?? deletionHeld(v) ?? rollHeld(v) ?? upgradeHeld(v) ?? failureHeld(v)
   );

@@ -6,7 +6,8 @@ export const ordinals: readonly number[] = [0, 1, 2, 3, 4, 5, 6];
 export const podName = (cluster: Cluster, ordinal: number): string => `${cluster.name}-${ordinal}`;
 
 export function peerUrl(cluster: Cluster, ordinal: number): string {
-  const { name, namespace, domain, spec } = cluster;
+  const { name, namespace, domain, spec, peerUrls } = cluster;
+  if (peerUrls?.[ordinal] !== undefined) return peerUrls[ordinal];
   return `${spec.tls ? 'https' : 'http'}://${podName(cluster, ordinal)}.${name}-peers.${namespace}.svc.${domain}:2380`;
 }
 

@@ -110,7 +110,7 @@ export const pod = (ordinal: number, change: Partial<Pod> = {}): Pod => ({
   ...change,
 });
 
-const claim = (ordinal: number): Claim => ({
+const claimOf = (ordinal: number): Claim => ({
   ordinal,
   uid: `claim-${ordinal}`,
   rv: `claim-rv-${ordinal}`,
@@ -205,7 +205,7 @@ export class World {
         version: '3.6.16',
       }),
       pods: known(all.map((i) => pod(i))),
-      claims: known(all.map(claim)),
+      claims: known(all.map(claimOf)),
       agents: Object.fromEntries(all.map((i) => [i, known(agent(i))])),
       members: known(all.map((i) => member(i))),
       status: Object.fromEntries(ids.map((id) => [id, known(status())])),
@@ -271,6 +271,10 @@ export class World {
     return this;
   }
 
+  resource(change: Partial<Cluster>): this {
+    return this.set({ cluster: known({ ...this.cluster, ...change }) });
+  }
+
   set(change: Partial<Observed>): this {
     this.o = { ...this.o, ...change };
     return this;
@@ -307,6 +311,12 @@ export class World {
 
   pod(ordinal: number, change: Partial<Pod>): this {
     return this.pods((pods) => pods.map((one) => (one.ordinal === ordinal ? { ...one, ...change } : one)));
+  }
+
+  claim(ordinal: number, change: Partial<Claim>): this {
+    const { claims } = this.o;
+    const found = claims.known ? claims.v : [];
+    return this.set({ claims: known(found.map((one) => (one.ordinal === ordinal ? { ...one, ...change } : one))) });
   }
 
   sts(change: object): this {

@@ -1,4 +1,5 @@
 import type { AgentStatus } from './agent-status.ts';
+import type { ClusterStatus } from './cluster-status.ts';
 import type { Known } from './known.ts';
 import type { RecordDoc, RestoreSource } from './record.ts';
 
@@ -67,8 +68,12 @@ export interface Cluster {
   namespace: string;
   uid: string;
   rv: string;
+  /** Of the spec; unset where nobody counts. */
+  generation?: number;
   /** DNS domain of the Kubernetes cluster. */
   domain: string;
+  /** By ordinal, where there is no DNS; default the names of the pods. */
+  peerUrls?: readonly string[];
   deleting: boolean;
   finalizer: boolean;
   /** The annotation cdk8s-etcd.dev/skip-final-backup. */
@@ -76,7 +81,17 @@ export interface Cluster {
   /** The reconciler or the namespace is going: finalizers are released without their work. */
   reconcilerGoing: boolean;
   spec: ClusterSpec;
-  status: { epoch?: number; clusterUid?: string };
+  status: Partial<ClusterStatus>;
+  /** Unset where nobody mirrors them. */
+  backups?: ClusterBackups;
+}
+
+/** What its schedules and EtcdBackups came to. */
+export interface ClusterBackups {
+  /** The newest good one. */
+  last?: NonNullable<ClusterStatus['lastBackup']>;
+  /** A schedule whose newest run failed. */
+  failed?: { schedule: string; message: string };
 }
 
 export interface ClusterSpec {
@@ -143,6 +158,10 @@ export interface Pod {
   deleting: boolean;
   /** Its peer name resolves to its IP. */
   resolves: Known<boolean>;
+  /** Where it was put. */
+  node?: string;
+  /** No node takes it. */
+  unschedulable?: true;
 }
 
 export interface Claim {
@@ -152,6 +171,8 @@ export interface Claim {
   deleting: boolean;
   clusterUid?: string;
   epoch?: number;
+  /** For which its volume was made, where that waits for the first pod. */
+  node?: string;
 }
 
 export interface Member {
@@ -223,4 +244,6 @@ export interface HashResult {
   equal: boolean;
   /** Those that differ from the majority. */
   minority: string[];
+  /** Why nothing could be compared: then `equal` proves nothing. */
+  inconclusive?: string;
 }

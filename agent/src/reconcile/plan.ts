@@ -3,6 +3,7 @@ import { type Condition, conditionsOf } from './conditions.ts';
 import type { Effect } from './effect.ts';
 import type { Observed } from './observed.ts';
 import type { Reason } from './reasons.ts';
+import type { RecordDoc } from './record.ts';
 import type { AnyRow, Conjuncts } from './row.ts';
 import type { Settings } from './settings.ts';
 import { View } from './view.ts';
@@ -77,8 +78,16 @@ function decided(row: AnyRow, view: View, subject: unknown, waits: string | unde
   return { row: row.name, hold, why: waits ? `${hold}; ${waits}` : hold };
 }
 
+/** An operation, an upgrade, or a member on its way: the next step is due in seconds. */
+const isBusy = (doc: RecordDoc | undefined): boolean =>
+  !doc?.seeded ||
+  doc.phase === 'Seeding' ||
+  doc.op !== undefined ||
+  doc.versions.allowedMinors.length > 1 ||
+  Object.keys(doc.permits).length > 0;
+
 function requeue({ o, s }: View): number {
   if (o.failures > 0) return Math.min(s.backoffMin * 2 ** (o.failures - 1), s.backoffMax);
-  const busy = o.record.known && (!o.record.v?.doc.seeded || o.record.v.doc.op !== undefined);
-  return busy ? s.op : s.steady;
+  const isMoving = o.pods.known && o.pods.v.some((pod) => pod.deleting);
+  return isMoving || (o.record.known && isBusy(o.record.v?.doc)) ? s.op : s.steady;
 }

@@ -1,4 +1,5 @@
 import type { AgentStatus } from './agent-status.ts';
+import type { ClusterStatus } from './cluster-status.ts';
 import type { JobRequest } from './effect.ts';
 import type {
   Alarm,
@@ -37,6 +38,8 @@ export interface Clusters {
   restores(): Promise<RestoreRequest[]>;
   setFinalizer(basedOn: string): Promise<void>;
   releaseFinalizer(basedOn: string): Promise<void>;
+  /** All of it, in place of the one before. */
+  reportStatus(status: ClusterStatus): Promise<void>;
   reportRestore(report: { name: string; uid: string; phase: string; reason: string; message: string }): Promise<void>;
 }
 
@@ -56,7 +59,7 @@ export interface Workload {
     basedOn: string;
   }): Promise<void>;
   deletePod(ordinal: number, uid: string): Promise<void>;
-  deleteClaim(ordinal: number, uid: string): Promise<void>;
+  deleteClaim(claim: { ordinal: number; uid: string; basedOn?: string }): Promise<void>;
 }
 
 export interface Jobs {

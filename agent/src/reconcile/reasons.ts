@@ -11,7 +11,7 @@ export const reasons = {
   AsAsked: 'everything asked for is possible',
   // Being done
   NotAsDesired: 'size, version or template are not yet as asked for, or a member is not healthy',
-  Bootstrapping: 'the first member is being started',
+  Bootstrapping: 'a new cluster is being started; it has not had its size yet',
   Growing: 'a member is joining',
   Shrinking: 'the highest member is being removed',
   Replacing: 'a member that lost its volume is being replaced',
@@ -30,6 +30,7 @@ export const reasons = {
   LearnerStuck: 'a new member does not catch up',
   VersionRefused: 'a pod holds a version that may not start on its data',
   ForeignData: 'a volume holds data of another cluster',
+  PodHeld: 'the agent of a pod says what keeps it; its reasons are in docs/members.md',
   PodNotRunning: 'the pod of a missing member does not run, or its agent does not answer',
   DiskPressure: 'a volume has less than a tenth of its space free',
   OldVersion: 'etcd 3.4 below 3.4.29: upgrade',
@@ -58,6 +59,8 @@ export const reasons = {
   AuthEnabled: 'etcd authentication is on: the reconciler is not let in',
   DanglingOldPods: 'pods of the old epoch are still there',
   // Backups
+  Fresh: 'the newest run of each backup schedule succeeded',
+  LastFailed: 'the newest run of a backup schedule failed',
   NoSchedule: 'there is no backup schedule',
   UpgradedWithoutBackup: 'a minor upgrade went ahead without a backup',
   SnapshotRefused: 'the snapshot could not be verified; nothing was changed',

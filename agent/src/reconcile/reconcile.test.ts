@@ -29,6 +29,7 @@ function portOf(world: World, calls: unknown[][], change: { clusterId?: string; 
       restores: () => value(o.restores),
       setFinalizer: note('setFinalizer'),
       releaseFinalizer: note('releaseFinalizer'),
+      reportStatus: note('reportStatus'),
       reportRestore: note('reportRestore'),
     },
     workload: {

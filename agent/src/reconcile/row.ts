@@ -2,8 +2,18 @@ import type { Effect, EffectKind } from './effect.ts';
 import type { Reason } from './reasons.ts';
 import type { View } from './view.ts';
 
+export interface Conjunct<S> {
+  (view: View, subject: S): boolean;
+  /** Why the table decides the same without it. `npm run model-check:mutants` fails if that is wrong. */
+  readonly implied?: string;
+}
+
 /** Named conditions, all of which must hold, evaluated in order. The name is the one of the design and of the docs. */
-export type Conjuncts<S> = Record<string, (view: View, subject: S) => boolean>;
+export type Conjuncts<S> = Record<string, Conjunct<S>>;
+
+/** A condition that other rows or conditions imply: a second sight, or there for what is told meanwhile. */
+export const implied = <S = undefined>(why: string, holds: (view: View, subject: S) => boolean): Conjunct<S> =>
+  Object.assign((view: View, subject: S): boolean => holds(view, subject), { implied: why });
 
 /** One line of the action table: when it is wanted, what it requires, and the one effect that it has. */
 export interface Row<S = unknown> {

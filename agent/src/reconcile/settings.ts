@@ -6,6 +6,8 @@ export interface Settings {
   /** Between two passes without, and with an operation. */
   steady: number;
   op: number;
+  /** After an effect: the next pass sees what it brought. */
+  next: number;
   /** Lease of the holder; a new one waits this long before its first removal. */
   lease: number;
   renew: number;
@@ -43,6 +45,7 @@ export interface Settings {
 export const defaultSettings: Settings = {
   steady: 15 * second,
   op: 2 * second,
+  next: 100,
   lease: 30 * second,
   renew: 20 * second,
   retry: 4 * second,

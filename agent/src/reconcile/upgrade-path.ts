@@ -12,6 +12,11 @@ export interface Problem {
 const floors: Record<string, string> = { '3.4': '3.4.23', '3.5': '3.5.11', '3.6': '3.6.11', '3.7': '3.7.0' };
 /** First version that mends, at its start, member lists that older ones of 3.5 left wrong. */
 const mendsMembers = '3.5.26';
+/**
+ * An epoch born on it has no such list: tried with members joined, promoted, removed and replaced, and with a restored
+ * snapshot, also one of a salvaged survivor: 3.6, started with no restart before, lists the same members.
+ */
+const leavesNoneWrong = '3.5.35';
 
 const problem = (reason: Reason, message: string): Problem => ({ reason, message });
 
@@ -30,6 +35,24 @@ export const templateMayRun = (v: View): boolean => {
   if (version === undefined || versionProblem(version)) return false;
   return v.record.versions.allowedMinors.includes(minorOf(version));
 };
+
+/** What etcd itself calls the cluster's version: the lowest that any member has run since all were there. */
+export const clusterVersionIs = (v: View, minor: string): boolean =>
+  voters(v).some((m) => minorOf(clusterVersionAt(v, m) ?? '') === minor);
+
+const clusterVersionAt = (v: View, m: Member): string | undefined =>
+  statusOf(v, m.id)?.clusterVersion ?? agentAt(v, ordinalOf(v, m) ?? -1)?.etcd?.clusterVersion;
+
+/** etcd itself would not let it in, though its gate does: nobody joins with less than the cluster's version. */
+const isTooOldToJoin = (v: View, ordinal: number): boolean => {
+  const minor = minorOf(agentAt(v, ordinal)?.etcdBinary ?? '');
+  const { allowedMinors } = v.record.versions;
+  return allowedMinors.includes(minor) && minor !== allowedMinors.at(-1) && !clusterVersionIs(v, minor);
+};
+
+export const mayJoin = (v: View, ordinal: number): boolean =>
+  v.record.versions.allowedMinors.includes(minorOf(agentAt(v, ordinal)?.etcdBinary ?? '')) &&
+  !isTooOldToJoin(v, ordinal);
 
 /** Why the version asked for can not be reached from here; undefined: it can. */
 export function upgradeProblem(v: View): Problem | undefined {
@@ -74,10 +97,10 @@ function tooOld(v: View, floor: string): Problem | undefined {
   return old && problem('VersionTooOld', `member ${old.id} runs less than ${floor}; upgrade to a newer patch first`);
 }
 
-/** 3.6 refuses members that 3.5 removed only half. An epoch born on a mending version never had one. */
+/** 3.6 believes a list that 3.5 did not, and that older ones left wrong. */
 function restartFirst(v: View): Problem | undefined {
   const { bornOn } = v.record.versions;
-  if (bornOn && atLeast(bornOn, mendsMembers)) return undefined;
+  if (bornOn && atLeast(bornOn, leavesNoneWrong)) return undefined;
   const bad = voters(v).find((m) => {
     const version = versionOf(v, m);
     const restarted = v.record.members[ordinalOf(v, m) ?? -1]?.restartedOn;

@@ -166,7 +166,8 @@ describe('in the middle of a payload from S3', () => {
     const agent = start(args(place.through(proxy.url)));
     await agent.phase(args('')[0] === 'verify' ? 'verify' : args('')[1] === 'fetch' ? 'fetch' : 'restore');
     await sleep(500);
-    return agent.kill(signal);
+    // Awaited here: the proxy closes on return, and the agent would see that before the signal.
+    return await agent.kill(signal);
   }
 
   test.each(signals)('restore fetch, %s', async (signal) => {

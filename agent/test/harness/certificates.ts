@@ -23,6 +23,8 @@ export interface Certificates extends TlsFiles {
   /** Another authority, and a client that only it knows. */
   readonly otherCa: string;
   readonly otherClient: KeyPair;
+  /** New certificates of the same authority, into another directory. */
+  readonly renew: (directory: string) => Promise<TlsFiles>;
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -49,6 +51,14 @@ export async function createCertificates(directory: string): Promise<Certificate
     expiredServer: await issue(ca, directory, 'expired-server', { ...server, ...expired }),
     expiredClient: await issue(ca, directory, 'expired-client', { ...client, ...expired }),
     otherClient: await issue(otherCa, directory, 'other-client', { ...client, ...valid }),
+    renew: async (other) => {
+      await mkdir(other, { recursive: true });
+      return {
+        ca: ca.path,
+        server: await issue(ca, other, 'server', { ...server, ...valid }),
+        client: await issue(ca, other, 'client', { ...client, ...valid }),
+      };
+    },
   };
 }
 

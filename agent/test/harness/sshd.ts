@@ -18,6 +18,10 @@ export interface SshdOptions {
   readonly sftp?: readonly string[];
   /** More lines of sshd_config. */
   readonly config?: readonly string[];
+  /** The address that it listens on. Default: loopback. */
+  readonly host?: string;
+  /** Lets the user of this process in by it as well. Needs root. */
+  readonly password?: string;
 }
 
 /** An old server: SHA-1 wherever there is a choice, and none of OpenSSH's extensions of SFTP. */
@@ -34,9 +38,9 @@ export const legacySshd: SshdOptions = {
   ],
 };
 
-/** A real sshd on loopback that lets the user of this process in, by key. */
+/** A real sshd that lets the user of this process in, by key. */
 export class Sshd implements AsyncDisposable {
-  readonly host = '127.0.0.1';
+  readonly host: string;
   readonly port: number;
   readonly username = userInfo().username;
   /** A Secret's files: `username`, `privateKey`, `knownHosts`; the host key holds for every port of the host. */
@@ -49,6 +53,7 @@ export class Sshd implements AsyncDisposable {
 
   private constructor(root: string, port: number, options: SshdOptions) {
     this.#root = root;
+    this.host = options.host ?? '127.0.0.1';
     this.port = port;
     this.#options = options;
     this.directory = join(root, 'files');
@@ -104,12 +109,8 @@ export class Sshd implements AsyncDisposable {
 
   /** On the same port, with the same keys. */
   async restart(): Promise<void> {
-    this.#process = await ServerProcess.spawn(
-      'sshd',
-      sshd(),
-      ['-D', '-e', '-f', this.#config],
-      join(this.#root, 'log'),
-    );
+    const [program, ...args] = this.#command;
+    this.#process = await ServerProcess.spawn('sshd', program!, args, join(this.#root, 'log'));
     await this.#process.until(() => greets(this.host, this.port));
   }
 
@@ -143,6 +144,17 @@ export class Sshd implements AsyncDisposable {
     return join(this.#root, 'sshd_config');
   }
 
+  get #command(): string[] {
+    const server = [sshd(), '-D', '-e', '-f', this.#config];
+    if (this.#options.password === undefined) return server;
+    // It alone sees another file of passwords than the machine's.
+    return ['unshare', '--mount', 'sh', '-c', 'mount --bind "$0" /etc/shadow && exec "$@"', this.#shadow, ...server];
+  }
+
+  get #shadow(): string {
+    return join(this.#root, 'shadow');
+  }
+
   get #userKeyFile(): string {
     return join(this.#root, 'user-key');
   }
@@ -162,10 +174,18 @@ export class Sshd implements AsyncDisposable {
     const known = this.#hostKeys.map((type) => `${this.host} ${this.hostKey(type)}\n`);
     await writeFile(join(this.credentialsDirectory, 'knownHosts'), known.join(''));
     await writeFile(this.#config, `${this.#lines().join('\n')}\n`);
+    if (this.#options.password !== undefined) await this.#setPassword(this.#options.password);
     await chmod(this.#root, 0o755);
   }
 
+  async #setPassword(password: string): Promise<void> {
+    const hash = execFileSync('openssl', ['passwd', '-6', '-stdin'], { input: password, encoding: 'utf8' }).trim();
+    await writeFile(this.#shadow, `${this.username}:${hash}:20000:0:99999:7:::\n`, { mode: 0o600 });
+    await writeFile(join(this.credentialsDirectory, 'password'), password);
+  }
+
   #lines(): string[] {
+    const byPassword = this.#options.password !== undefined;
     return [
       `ListenAddress ${this.host}:${this.port}`,
       ...this.#hostKeys.map((type) => `HostKey ${this.#hostKeyFile(type)}`),
@@ -173,8 +193,8 @@ export class Sshd implements AsyncDisposable {
       'PidFile none',
       'StrictModes no',
       'UsePAM no',
-      'PermitRootLogin prohibit-password',
-      'PasswordAuthentication no',
+      `PermitRootLogin ${byPassword ? 'yes' : 'prohibit-password'}`,
+      `PasswordAuthentication ${byPassword ? 'yes' : 'no'}`,
       'MaxStartups 100',
       `Subsystem sftp internal-sftp ${(this.#options.sftp ?? []).join(' ')}`,
       ...(this.#options.config ?? []),

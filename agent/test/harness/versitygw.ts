@@ -15,6 +15,8 @@ export interface VersitygwOptions {
   readonly versioning?: boolean;
   /** Keeps what it knows of objects in files: in ext4's extended attributes there is room for some 500 parts. */
   readonly sidecar?: boolean;
+  /** The address that it listens on. Default: loopback. */
+  readonly host?: string;
 }
 
 /** A real S3 server over a temporary directory: a bucket is a directory in it, an object a file. */
@@ -29,17 +31,17 @@ export class Versitygw implements S3Server {
   readonly #root: string;
   #process: ServerProcess | undefined;
 
-  private constructor(root: string, port: number) {
+  private constructor(root: string, host: string, port: number) {
     this.#root = root;
     this.directory = join(root, 'buckets');
     this.credentialsDirectory = join(root, 'credentials');
-    this.endpoint = `http://127.0.0.1:${port}`;
+    this.endpoint = `http://${host}:${port}`;
   }
 
-  static async start({ buckets = [], ...options }: VersitygwOptions = {}): Promise<Versitygw> {
+  static async start({ buckets = [], host = '127.0.0.1', ...options }: VersitygwOptions = {}): Promise<Versitygw> {
     if (!existsSync(program)) throw new Error('no versitygw at hand; run `npm run servers`');
     const [port] = await freePorts(1);
-    const server = new Versitygw(await mkdtemp(join(tmpdir(), 'versitygw-')), port!);
+    const server = new Versitygw(await mkdtemp(join(tmpdir(), 'versitygw-')), host, port!);
     try {
       await server.#launch(options);
       for (const bucket of buckets) await mkdir(join(server.directory, bucket));

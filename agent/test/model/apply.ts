@@ -39,7 +39,7 @@ export function apply(world: World, effect: Effect): Applied {
     }
     case 'DeletePvc': {
       const claim = world.claims[effect.ordinal];
-      if (claim?.uid !== effect.uid) return conflict(world);
+      if (claim?.uid !== effect.uid || claim.rv !== (effect.basedOn ?? claim.rv)) return conflict(world);
       return ok(withClaim(world, effect.ordinal, { ...claim, deleting: true }));
     }
     case 'MemberAdd': {
@@ -153,10 +153,11 @@ function space(world: World, change: (cluster: Cluster, space: Space) => Cluster
 function disarmCorrupt(world: World): Applied {
   const cluster = askedCluster(world);
   if (!cluster) return { world, error: 'unavailable' };
-  return ok(differs(cluster) ? world : withCluster(world, { ...cluster, corrupt: undefined }));
+  return ok(isThere(cluster, cluster.corrupt) ? world : withCluster(world, { ...cluster, corrupt: undefined }));
 }
 
-const differs = (cluster: Cluster): boolean => cluster.members.some((m) => m.id === cluster.corrupt);
+const differs = (cluster: Cluster): boolean => isThere(cluster, cluster.corrupt) || isThere(cluster, cluster.differs);
+const isThere = (cluster: Cluster, id: string | undefined): boolean => cluster.members.some((m) => m.id === id);
 
 function hashKV(world: World, of: string): Applied {
   const cluster = askedCluster(world);
@@ -166,8 +167,7 @@ function hashKV(world: World, of: string): Applied {
 
 /** Raised again at the next put while the backend is as large as before. */
 function disarmed(cluster: Cluster, noSpace: Space, memberId: string): Cluster {
-  const isThere = cluster.members.some((m) => m.id === memberId);
-  if (isThere && !noSpace.small.includes(memberId)) return cluster;
+  if (isThere(cluster, memberId) && !noSpace.small.includes(memberId)) return cluster;
   const alarms = noSpace.alarms.filter((id) => id !== memberId);
   return { ...cluster, noSpace: alarms.length > 0 ? { ...noSpace, alarms } : undefined };
 }
@@ -217,5 +217,5 @@ function specIs(world: World, basedOn: string, change: { finalizer: true | undef
   if (!world.spec || world.spec.rv !== basedOn) return conflict(world);
   const [next, rv] = fresh(world, 'r');
   const spec = { ...world.spec, ...change, rv };
-  return ok({ ...next, spec: spec.deleting && !spec.finalizer ? undefined : spec });
+  return ok({ ...next, spec: spec.deleting && !spec.finalizer && !spec.foreground ? undefined : spec });
 }

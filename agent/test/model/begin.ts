@@ -39,10 +39,13 @@ export function nothingYet({ size, version = '3.5.35', room = size, rule = 'quor
 }
 
 /** After a fair run. */
-export function settledFrom(world: World, planner: Planner): World {
+export const settledFrom = (world: World, planner: Planner): World => reached(world, planner, () => false);
+
+/** After a fair run up to where this holds, or to its end. */
+export function reached(world: World, planner: Planner, isThere: (world: World) => boolean): World {
   let now = world;
   for (let n = 0; n < 1000; n++) {
-    const move = fairMove(now, planner);
+    const move = isThere(now) ? undefined : fairMove(now, planner);
     if (!move || canonical(move.next) === canonical(now)) return now;
     now = move.next;
   }

@@ -23,6 +23,8 @@ export interface Cluster {
   readonly lastV2: number;
   /** CORRUPT: the member whose data differ. */
   readonly corrupt?: string;
+  /** A member whose data differ, and etcd has not noticed. */
+  readonly differs?: string;
   /** NOSPACE alarms by member id, and what was done about the space. */
   readonly noSpace?: {
     readonly alarms: readonly string[];

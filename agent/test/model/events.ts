@@ -10,6 +10,8 @@ export type FaultKind =
   | 'volumeLost'
   | 'emptied'
   | 'nodeOff'
+  | 'nodeTaken'
+  | 'claimDeleted'
   | 'nodeLost'
   | 'oldVolume'
   | 'etcdCrash'
@@ -20,6 +22,7 @@ export type FaultKind =
   | 'noSpace'
   | 'fullAgain'
   | 'corrupt'
+  | 'differs'
   | 'snapshotReplaced'
   | 'scaledByHand'
   | 'templateUndone';
@@ -58,6 +61,17 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
     each(w, (i) => {
       const pod = w.pods[i];
       return pod && !pod.cut ? [[`the node of ${i} is off`, settled(withPod(w, i, { ...pod, cut: true }))]] : [];
+    }),
+  nodeTaken: (w) =>
+    each(w, (i) =>
+      each(w, (j) => [[`pod ${j} is evicted; the new volume of ${i} was made on its node`, nodeTaken(w, i, j)]]),
+    ),
+  claimDeleted: (w) =>
+    each(w, (i) => {
+      const claim = w.claims[i];
+      return claim && !claim.deleting && w.pods[i]
+        ? [[`somebody deletes the volume claim of ${i}, its pod stays`, withClaim(w, i, { ...claim, deleting: true })]]
+        : [];
     }),
   nodeLost: (w) =>
     each(w, (i) => (w.claims[i] && w.pods[i] ? [[`the node of ${i} burns down with its volume`, burnt(w, i)]] : [])),
@@ -106,6 +120,18 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
             [`the data of ${m.ordinal} differ: CORRUPT`, withCluster(w, { ...c, corrupt: m.id })] as [string, World],
         ),
     ),
+  differs: (w) =>
+    w.clusters.flatMap((c) =>
+      c.members
+        .filter((m) => !m.learner && c.leader && !c.differs && m.id !== c.corrupt && c.members.length > 1)
+        .map(
+          (m) =>
+            [`the data of ${m.ordinal} differ, no alarm`, unseen(withCluster(w, { ...c, differs: m.id }))] as [
+              string,
+              World,
+            ],
+        ),
+    ),
   snapshotReplaced: (w) =>
     w.store
       .filter((s) => s.foreign && !s.replaced)
@@ -127,9 +153,12 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
   },
 };
 
+/** It is time to compare again. */
+const unseen = (world: World): World => ({ ...world, memory: { ...world.memory, hash: undefined } });
+
 const changed = (before: World, after: World): World | undefined => (after === before ? undefined : after);
 
-function volumeLost(world: World, i: number): World {
+export function volumeLost(world: World, i: number): World {
   const volume = world.volumes[i]!;
   const shelf = volume.wal ? { ordinal: i, volume } : world.shelf;
   const bare = withVolume(withClaim(withPod(world, i, null), i, null), i, null);
@@ -147,6 +176,17 @@ function burnt(world: World, i: number): World {
   const dead = withClaim(next, i, { ...world.claims[i]!, dead: true });
   const pod = { ...world.pods[i]!, uid, state: 'new' as const, cut: undefined, terminating: undefined };
   return settled(withVolume(withPod(dead, i, pod), i, {}));
+}
+
+/** No other node was free. A new volume is made before anybody thinks of its permit. */
+export function nodeTaken(world: World, i: number, j: number): World | undefined {
+  const [pod, claim, volume] = [world.pods[i], world.claims[i], world.volumes[i]];
+  const waits = pod?.state === 'wait' && !pod.cut && !pod.terminating && !volume?.wal;
+  const isNew = claim && !claim.clusterUid && claim.on === undefined && !claim.deleting;
+  const isPermitted = world.record?.doc.permits[i]?.nonce === volume?.nonce;
+  if (i === j || !waits || !isNew || isPermitted || world.late || !world.volumes[j]?.wal || !world.pods[j])
+    return undefined;
+  return podGone(withClaim(world, i, { ...claim, on: j }), j);
 }
 
 function reattached(world: World): World | undefined {
@@ -255,11 +295,34 @@ export const remove: Edit = {
   apply: (spec) => (spec.deleting ? undefined : { spec: spec.finalizer ? { ...spec, deleting: true } : undefined }),
 };
 
+/** Something else holds the resource, too: `kubectl delete --cascade=foreground`. */
+export const removeInForeground: Edit = {
+  text: 'the EtcdCluster is deleted in the foreground',
+  apply: (spec) => (spec.deleting ? undefined : { spec: { ...spec, deleting: true, foreground: true } }),
+};
+
+/** Somebody did not want to wait: the finalizer is taken off by hand, and the manifests are applied again. */
+export const madeAgain: Edit = {
+  text: 'the EtcdCluster is made again',
+  apply: (spec) =>
+    spec.deleting ? { spec: { ...spec, deleting: undefined, foreground: undefined, finalizer: undefined } } : undefined,
+};
+
+export const reconcilerGoes: Edit = {
+  text: 'the reconciler’s Deployment is being deleted',
+  apply: (_, world) => (world.going ? undefined : { going: true }),
+};
+
 export const policyRetain: Edit = {
   text: 'onDelete is set to Retain, no final backup',
   apply: (spec) =>
     spec.onDelete || spec.finalBackup ? { spec: { ...spec, onDelete: undefined, finalBackup: undefined } } : undefined,
 };
+
+export const setSpecVersion = (version: string): Edit => ({
+  text: `the EtcdCluster’s version is set to ${version}, the template’s is not`,
+  apply: (spec) => (spec.version === version ? undefined : { spec: { ...spec, version } }),
+});
 
 export const setTemplateVersion = (version: string): Edit => ({
   text: `the template’s version is set to ${version}, the EtcdCluster’s is not`,

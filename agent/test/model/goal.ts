@@ -3,13 +3,18 @@ import { quorum, votersOf } from './etcd.ts';
 import type { Planner } from './passes.ts';
 import { clusterById, isUp, liveness } from './processes.ts';
 import { see } from './see.ts';
+import { isCrowdedOut } from './steps.ts';
 import type { World } from './world.ts';
 
 /** Where a fair run may end: as wanted, or in a documented state that the conditions name. What is wrong, if neither. */
 export function ending(world: World, planner: Planner): string | undefined {
-  if (!world.spec || world.spec.paused) return undefined;
+  if (!world.spec || world.spec.paused || world.going) return undefined;
+  if (world.spec.foreground && !world.spec.finalizer) return undefined;
   const { conditions, why } = planner.plan(see(world));
   const isTrue = (type: string): boolean => conditions.some((c) => c.type === type && String(c.status) === 'True');
+  const neverBegan = world.truth.began.length === 0 && world.statusEpoch === undefined;
+  if (neverBegan && conditions.some((c) => c.type === 'Held' && c.reason === 'RecordLost'))
+    return 'a record is called lost where there was none';
   const missing = notWanted(world);
   const reasons = conditions.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
   if (!missing) return isTrue('Ready') && !isTrue('Held') ? undefined : `all is as wanted, but ${reasons} (${why})`;
@@ -23,6 +28,10 @@ export function ending(world: World, planner: Planner): string | undefined {
   return alarm ? undefined : `nobody is told: ${missing}; ${reasons} (${why})`;
 }
 
+const NODE_OFF = 'a node is off';
+const NO_SIZE = 'the size is refused';
+const TWO_VERSIONS = 'the template names another version';
+
 /** The first thing that is not as the spec says. */
 export function notWanted(world: World): string | undefined {
   const { spec, sts, record } = world;
@@ -33,6 +42,7 @@ export function notWanted(world: World): string | undefined {
   if (doc.op) return `op ${doc.op.kind} in flight`;
   const cluster = clusterById(world, doc.clusterId);
   if (!cluster) return 'no cluster';
+  if (sts.version !== spec.version) return TWO_VERSIONS;
   if (sts.replicas !== spec.size) return `replicas ${sts.replicas}, size ${spec.size}`;
   if (sts.floor !== doc.floor) return 'epoch annotation';
   if (cluster.members.length !== spec.size) return `${cluster.members.length} members, size ${spec.size}`;
@@ -46,15 +56,11 @@ export function notWanted(world: World): string | undefined {
     if (pod.terminating) return 'a pod is terminating';
   }
   if (cluster.noSpace) return 'NOSPACE';
-  if (cluster.corrupt) return 'CORRUPT';
+  if (cluster.corrupt || cluster.members.some((m) => m.id === cluster.differs)) return 'CORRUPT';
   if (spec.onShrink === 'Delete' && world.claims.some((c, i) => c && i >= spec.size)) return 'a claim too many';
   const open = world.restores.find((r) => !r.phase);
   return open && `EtcdRestore ${open.name} is open`;
 }
-
-const NODE_OFF = 'a node is off';
-const NO_SIZE = 'the size is refused';
-const TWO_VERSIONS = 'the template names another version';
 
 /** A fault that only a human can end. */
 function excuse(world: World): string | undefined {
@@ -75,10 +81,11 @@ function excuse(world: World): string | undefined {
   if (doc.failure) return 'something failed, to be tried again later';
   const cluster = clusterById(world, doc.clusterId);
   if (cluster?.noSpace && (world.tight || world.spec?.report)) return 'space is for a human to make';
-  if (cluster?.corrupt) return 'a corrupt member waits for replace.force';
+  if (cluster?.corrupt || cluster?.differs) return 'a corrupt member waits for replace.force';
   if (cluster) {
     const voters = votersOf(cluster);
-    const able = voters.filter((m) => world.volumes.some((v, i) => v?.wal?.member === m.id && isUp(world.pods[i])));
+    const mayRun = (i: number): boolean => isUp(world.pods[i]) || isCrowdedOut(world, i);
+    const able = voters.filter((m) => world.volumes.some((v, i) => v?.wal?.member === m.id && mayRun(i)));
     if (able.length < quorum(voters.length)) return 'the quorum is lost';
   }
   if (world.spec?.manual && world.volumes.some((v, i) => v && !v.wal && doc.members[i]))

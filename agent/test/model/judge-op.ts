@@ -1,5 +1,5 @@
 import type { RecordDoc } from '../../src/reconcile/record.ts';
-import { votersOf } from './etcd.ts';
+import { memberAdd, votersOf } from './etcd.ts';
 import {
   allUp,
   current,
@@ -36,11 +36,12 @@ export function judgeOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
   if (was && !suspends && !gives && !instead) return 'I13: a second op takes the slot';
   if (is.kind === 'Remove' && is.step === 'claim') return judgeClaimOp(world, is);
   if (is.kind === 'Remove') return judgeRemoveOp(world, is, young) ?? judgeLoss(world, is.memberId);
-  if (is.kind === 'AddLearner') return judgeAddOp(world, is.ordinal);
+  if (is.kind === 'AddLearner') return judgeAddOp(world, is);
   if (is.kind === 'Promote') return judgePromoteOp(world, is, young);
   if (is.kind === 'ClearNoSpace' && world.spec?.report) return 'space is cleared although onNoSpace is Report';
   if (is.kind === 'ClearNoSpace' && !current(world)?.noSpace) return 'space is cleared without an alarm';
   if (is.kind === 'ClearNoSpace') return allUp(world) ? undefined : 'maintenance while a voter is down';
+  if (is.kind === 'Delete' && !world.spec?.finalizer) return 'a deletion does what nobody waits for';
   if (is.kind === 'Restore' || is.kind === 'Recover') return judgeRestoreOp(world, before, is, young);
   if (is.kind === 'Upgrade') return judgeUpgradeOp(world, young) ?? judgeTarget(world, is.to);
   if (is.kind === 'DeletePod') return judgeRestartOp(world, doc);
@@ -57,13 +58,21 @@ function judgeTarget(world: World, to: string): string | undefined {
 
 function judgeRestartOp(world: World, doc: RecordDoc): string | undefined {
   if (current(world)?.members.some((m) => m.learner)) return 'a restart beside a learner';
+  if (isTooOld(world)) return 'a restart onto an older minor than the cluster’s';
   return mayStart(world, doc) ? undefined : 'a restart onto a version that is refused';
 }
 
-function judgeAddOp(world: World, ordinal: number): string | undefined {
+/** etcd of the template's version exits with "invalid downgrade". */
+const isTooOld = (world: World): boolean =>
+  Number(shortMinor(world.sts?.version ?? '').split('.')[1]) < (current(world)?.minor ?? 0);
+
+function judgeAddOp(world: World, { ordinal, nonce }: OpOf<'AddLearner'>): string | undefined {
   const cluster = current(world);
   if (cluster?.members.some((m) => m.learner)) return 'a learner is to be added beside a learner';
   if (cluster?.members.some((m) => m.ordinal === ordinal)) return 'a member is to be added where one is';
+  if (!nonce || world.volumes[ordinal]?.nonce !== nonce) return 'a member is to be added for no volume';
+  if (cluster && !memberAdd(cluster, liveness(world, cluster), world.truth.rule, 'new', ordinal).ok)
+    return 'a member is to be added that etcd would refuse';
   return ordinal < (world.spec?.size ?? 0) ? undefined : 'a member is to be added that nobody wants';
 }
 
@@ -102,6 +111,8 @@ function judgeCourse(
   const failedBackup = world.jobs.some((j) => j.kind === 'recovery' && j.state === 'Failed');
   if (was.step === 'backup' && step === 'salvage' && !failedBackup)
     return 'F49: a survivor is restarted that could be backed up';
+  const untold = world.restores.some((r) => r.uid === was.args.uid && !r.phase);
+  if (was.step === 'report' && !is && untold) return 'an EtcdRestore is not told that it failed';
   // With ignoreUnreachablePods it is a human who says so.
   const waits = !was.args.ignoreUnreachablePods && world.pods.some((p) => p);
   if (was.step === 'drain' && step === 'seed' && waits) return 'R5: an old pod is still there';
@@ -137,6 +148,7 @@ function judgeClaimOp(world: World, op: OpOf<'Remove'>): string | undefined {
   const { spec } = world;
   if (spec?.onShrink !== 'Delete' || op.ordinal < spec.size)
     return 'I7: a claim is to be deleted without a word of a human';
+  if (world.claims[op.ordinal]?.deleting) return 'a claim is to be deleted that is going already';
   const member = current(world)?.members.some((m) => m.ordinal === op.ordinal);
   return member || world.pods[op.ordinal] ? 'I7: a claim in use is to be deleted' : undefined;
 }
@@ -159,6 +171,7 @@ function judgeRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
         return 'a removal without evidence';
       return lost ? undefined : 'a member with its volume is called dead';
     case 'Forced':
+      if (discard && !op.claimUid && world.claims[op.ordinal]) return 'a volume stays that is to be discarded';
       return spec.force.some((f) => f.memberId === op.memberId && f.ordinal === op.ordinal)
         ? undefined
         : 'a forced removal that nobody asked for';
@@ -172,6 +185,7 @@ function judgeRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
     }
     case 'Shrink': {
       if (op.ordinal < spec.size) return 'a wanted member is removed to shrink';
+      if (record!.doc.versions.allowedMinors.length > 1) return 'F20: shrunk while an upgrade is half done';
       const { upToDate } = liveness(world, cluster);
       const well = cluster.members.every((m) => m.ordinal >= spec.size || upToDate.has(m.id));
       return well && !young ? undefined : 'shrunk onto a broken set';
@@ -179,6 +193,7 @@ function judgeRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
     case 'Roll':
       if (young || !othersUp(world, member.id) || cluster.members.some((m) => m.learner))
         return 'a member is rolled while another is away';
+      if (isTooOld(world)) return 'a member is rolled onto an older minor than the cluster’s';
       if (!mayStart(world, record!.doc)) return 'a member is rolled onto a version that is refused';
       return spec.ephemeral ? undefined : 'a member with a volume claim is rolled by removal';
   }
@@ -191,6 +206,7 @@ function judgeRestoreOp(
   young: boolean,
 ): string | undefined {
   const { id } = op.args;
+  if (world.spec?.deleting) return 'a restore begins in a cluster that is being deleted';
   if (op.kind === 'Recover' && (serves(world) || young)) return 'a recovery although a quorum may serve';
   if (op.kind === 'Recover' && !world.spec?.schedule) return 'a recovery with nowhere to store the survivor’s data';
   if (before.restores.some((r) => r.id === id)) return 'I18: a restore begins a second time';

@@ -34,7 +34,7 @@ function judgeRecovered(world: World, before: RecordDoc, doc: RecordDoc): string
 function judgeAgain(before: RecordDoc, doc: RecordDoc, justFailed: boolean): string | undefined {
   const { op } = doc;
   if (!justFailed || !op || op.id === before.op?.id) return undefined;
-  const roll = 'args' in op && op.args.id.startsWith('roll:') ? 'Roll' : op.kind;
+  const roll = 'args' in op && op.args.id.startsWith('roll:') ? 'Restore roll:' : op.kind;
   if (roll === 'Restore') return undefined;
   return before.failure?.of.startsWith(roll) ? 'what has just failed is tried again at once' : undefined;
 }
@@ -49,10 +49,23 @@ function judgeFacts(world: World, before: RecordDoc, doc: RecordDoc, young: bool
     const op = before.op?.kind === 'DeletePod' ? before.op : undefined;
     if (op && pod?.uid === op.podUid && !pod.terminating) return 'a restart is recorded that was none';
   }
+  const grown = before.seeded && before.phase === 'Seeding' && doc.phase === 'Running';
+  const voters = grown ? votersOf(current(world)!).length : Number.POSITIVE_INFINITY;
+  if (voters < (world.spec?.size ?? 0)) return 'a new cluster is called grown that is not';
+  if (forgetsRestart(world, before, doc)) return 'a restart is forgotten';
   const { finalizedIndex } = doc.versions;
   const marked = finalizedIndex && finalizedIndex !== before.versions.finalizedIndex && before.seeded;
   if (marked && !(allUp(world) && !young && current(world)?.minor === 6)) return 'Settle begins while a voter is down';
   return judgeSpace(world, before, doc);
+}
+
+/** It counts for an upgrade to 3.6. */
+function forgetsRestart(world: World, { op }: RecordDoc, doc: RecordDoc): boolean {
+  if (op?.kind !== 'DeletePod' || doc.op || op.version !== op.nextVersion) return false;
+  const pod = world.pods[op.ordinal];
+  const member = doc.members[op.ordinal];
+  const gone = pod?.uid !== op.podUid || pod.terminating === true;
+  return gone && member !== undefined && member.restartedOn !== op.nextVersion;
 }
 
 function judgeSpace(world: World, before: RecordDoc, { op }: RecordDoc): string | undefined {
@@ -74,7 +87,13 @@ function judgeFailure(world: World, before: RecordDoc, doc: RecordDoc): string |
     const large = noSpace && cluster && !votersOf(cluster).every((m) => noSpace.small.includes(m.id));
     return large ? undefined : 'clearing space is called failed that did not fail';
   }
-  if (doc.failure.of.startsWith('Roll')) {
+  if (doc.failure.of.startsWith('Recover')) {
+    const survivor = before.op?.kind === 'Recover' ? before.op.args.survivor?.memberId : undefined;
+    const lost = !world.volumes.some((v) => v?.wal?.member === survivor);
+    const failed = lost || world.jobs.some((j) => j.state === 'Failed') || world.store.some((s) => s.replaced);
+    return failed ? undefined : 'a recovery is called failed that did not fail';
+  }
+  if (doc.failure.of.startsWith('Restore roll:')) {
     const failed = world.jobs.some((j) => j.state === 'Failed') || !world.spec?.schedule;
     return failed ? undefined : 'a roll is called failed that did not fail';
   }
@@ -93,6 +112,13 @@ function judgeFirst(world: World, doc: RecordDoc): string | undefined {
   if (data && doc.epoch === 0) return 'I16: a first record although there was a cluster';
   if (!data && doc.epoch > 0 && !world.volumes.some((v) => v?.wal)) return 'a record is rebuilt from nothing';
   if (doc.epoch === 0) return undefined;
+  if (!world.truth.began.some((epoch) => epoch.startsWith(`${doc.clusterUid} `)))
+    return 'a record is rebuilt of another cluster';
+  if (Object.keys(doc.members).length === 0) return 'a record is rebuilt that knows no member';
+  const fenced = Math.max(world.sts?.floor ?? 0, world.statusEpoch ?? 0, ...world.claims.map((c) => c?.epoch ?? 0));
+  if (doc.epoch < fenced) return 'I8: a record is rebuilt from data of an epoch that is over';
+  if (world.restores.some((r) => r.phase === 'Completed' && !doc.restores.some(({ id }) => id === r.name)))
+    return 'I18: a rebuilt record has forgotten a restore';
   const newest = Math.max(0, ...world.clusters.map((c) => c.epoch));
   return doc.epoch === newest ? undefined : `I16: rebuilt with epoch ${doc.epoch}, but it is ${newest}`;
 }
@@ -131,6 +157,13 @@ function judgePermit(world: World, before: RecordDoc, doc: RecordDoc, permit: Pe
     return 'I1: a permit `new` that is not the seed’s';
   if (permit.mode === 'restore' && (permit.ordinal !== 0 || doc.phase !== 'Restoring'))
     return 'a restore permit out of its step';
+  if (permit.mode === 'restore' && world.pods[0]?.floor !== doc.floor)
+    return 'a restore permit for a pod of a stale template';
+  if (before.op?.kind === 'Remove' && before.op.memberId === permit.memberId)
+    return 'a permit for a member that is to be removed';
+  const again = before.permits[permit.ordinal];
+  if (permit.mode === 'salvage' && again?.mode === 'salvage' && again.nonce === permit.nonce)
+    return 'a second permit to salvage the same volume';
   if (permit.mode === 'new' && before.permits[0]?.mode === 'new' && before.permits[0].nonce === permit.nonce)
     return 'I1: a second permit for one seed';
   if (permit.mode !== 'existing') return undefined;
@@ -143,8 +176,18 @@ function judgePermit(world: World, before: RecordDoc, doc: RecordDoc, permit: Pe
   return member.started || named ? 'I6: a permit for a member id that another volume may hold' : undefined;
 }
 
+/** The same minor, or one up. */
+function startsOnSeed(world: World, { epoch, versions }: RecordDoc): boolean {
+  const { wal, identity } = world.volumes[0] ?? {};
+  if (!wal || identity?.epoch !== epoch) return true;
+  const minor = (version: string): number => Number(version.split('.')[1]);
+  return versions.allowedMinors.every((m) => [0, 1].includes(minor(m) - minor(identity.version)));
+}
+
 function judgeVersions(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
   const added = doc.versions.allowedMinors.filter((m) => !before.versions.allowedMinors.includes(m));
+  if (!before.seeded && doc.epoch === before.epoch && !startsOnSeed(world, doc))
+    return 'I15: a minor is allowed that does not start on the seed’s data';
   const cluster = current(world);
   if (!cluster || before.epoch === 0 || doc.epoch !== before.epoch) return undefined;
   const gone = before.versions.allowedMinors.filter((m) => !doc.versions.allowedMinors.includes(m));
@@ -153,6 +196,9 @@ function judgeVersions(world: World, before: RecordDoc, doc: RecordDoc, young: b
     const runs = pod && cluster.members.some((m) => m.id === world.volumes[i]?.wal?.member);
     if (runs && isUp(pod) && gone.includes(shortMinor(pod.version))) return 'a minor is refused that a member runs';
   }
+  const next = shortMinor(world.sts?.version ?? '');
+  if (gone.includes(next) && Number(next.split('.')[1]) >= cluster.minor)
+    return 'a minor is refused that the next pod will have';
   for (const minor of added) {
     const to = Number(minor.split('.')[1]);
     if (to > cluster.minor + 1) return 'I15: a skipped minor is allowed';

@@ -1,11 +1,12 @@
 import type { Effect } from '../../src/reconcile/effect.ts';
 import type { Observed } from '../../src/reconcile/observed.ts';
 import type { RecordDoc } from '../../src/reconcile/record.ts';
-import { quorum, votersOf } from './etcd.ts';
+import { INDEX_UNIT, quorum, votersOf } from './etcd.ts';
 import { judgeRecord } from './judge-record.ts';
 import { allUp, current, isDraining, judgeRemove, mayStart, opOf, ownBackups, serves } from './judge-truth.ts';
 import { clusterById, isUp, liveness } from './processes.ts';
-import { NOW } from './see.ts';
+import { A_LITTLE, NOW } from './see.ts';
+import { settings } from './settings.ts';
 import type { World } from './world.ts';
 
 /**
@@ -22,6 +23,9 @@ export function judge(world: World, effect: Effect, observed: Observed): string 
   const blind = pods.known && pods.v.length > 0 && pods.v.every((p) => p.resolves.known && !p.resolves.v && p.running);
   const adds = effect.kind === 'WriteRecord' && effect.doc.op?.kind === 'AddLearner' && !world.record?.doc.op;
   if (blind && adds) return 'a member is added whose name does not resolve';
+  const restarts = effect.kind === 'WriteRecord' && effect.doc.op?.kind === 'DeletePod' && !world.record?.doc.op;
+  if (restarts && lags(observed)) return 'a restart while the others lag';
+  if (salvages(world, effect, observed)) return 'F49: a survivor is restarted that answers';
   if (isIdle(world, effect)) return `${effect.kind} for nothing`;
   switch (effect.kind) {
     case 'WriteRecord':
@@ -33,11 +37,11 @@ export function judge(world: World, effect: Effect, observed: Observed): string 
     case 'MemberPromote':
       return opOf(world, 'Promote')?.memberId === effect.memberId ? undefined : 'I4: a promotion without its op';
     case 'MoveLeader':
-      return judgeMoveLeader(world, effect.leader);
+      return judgeMoveLeader(world, effect.leader, effect.to);
     case 'DeletePod':
       return judgeDeletePod(world, effect.ordinal, young);
     case 'DeletePvc':
-      return judgeDeletePvc(world, effect.ordinal);
+      return judgeDeletePvc(world, effect.ordinal, young);
     case 'ScaleTo':
       return judgeScale(world, effect.replicas);
     case 'AnnotateEpoch':
@@ -66,15 +70,40 @@ export function judge(world: World, effect: Effect, observed: Observed): string 
       return allUp(world) && !young ? undefined : 'Defrag while a voter is down';
     case 'Disarm':
       if (effect.alarm === 'Corrupt') return judgeDisarmCorrupt(world);
+      if (!opOf(world, 'ClearNoSpace')) return 'I13: Disarm without its op';
       return judgeDisarm(world, effect.memberId);
     case 'LeaseChurn':
       if (current(world)?.minor !== 6) return 'Settle on another minor than 3.6';
+      if (isSettled(world)) return 'LeaseChurn for nothing';
       return allUp(world) && !current(world)?.noSpace ? undefined : 'Settle while a voter is down or under an alarm';
     case 'ReleaseFinalizer':
       return judgeRelease(world);
+    case 'SetFinalizer':
+      return world.going ? 'a finalizer is set by one that goes' : undefined;
     default:
       return undefined;
   }
+}
+
+/** Some answer, and are a little behind. */
+const lags = ({ status }: Observed): boolean =>
+  Object.values(status).some((s) => s.known && s.v.appliedIndex + A_LITTLE === s.v.raftIndex);
+
+function salvages(world: World, effect: Effect, { status }: Observed): boolean {
+  const before = world.record?.doc.op;
+  const op = effect.kind === 'WriteRecord' ? effect.doc.op : undefined;
+  if (before?.kind !== 'Recover' || before.step !== 'backup' || op?.kind !== 'Recover' || op.step !== 'salvage')
+    return false;
+  return status[before.args.survivor!.memberId]?.known === true;
+}
+
+/** Of a record that knows where the entries of 3.5 end. */
+function isSettled(world: World): boolean {
+  const { finalizedIndex } = world.record!.doc.versions;
+  if (finalizedIndex === undefined) return false;
+  const ids = new Set(votersOf(current(world)!).map((m) => m.id));
+  const wals = world.volumes.flatMap((v) => (v?.wal && ids.has(v.wal.member) ? [v.wal] : []));
+  return wals.every((wal) => INDEX_UNIT * wal.snapIndex - settings.catchUpEntries > finalizedIndex);
 }
 
 /** It says what is so already. */
@@ -94,6 +123,8 @@ function isIdle(world: World, effect: Effect): boolean {
       return world.jobs.some((j) => j.uid === effect.uid && j.deleting);
     case 'SetFinalizer':
       return world.spec?.finalizer === true;
+    case 'ReleaseFinalizer':
+      return world.spec?.finalizer !== true;
     case 'ReportRestore':
       return world.restores.some((r) => r.uid === effect.uid && r.phase === effect.phase);
     default:
@@ -144,9 +175,10 @@ function judgeAdd(world: World, ordinal: number): string | undefined {
   return undefined;
 }
 
-function judgeMoveLeader(world: World, leader: string): string | undefined {
+function judgeMoveLeader(world: World, leader: string, to: string): string | undefined {
   const op = world.record?.doc.op;
   if (!op || !('ordinal' in op)) return 'I13: leadership moves without an op';
+  if (!to || to === leader) return 'leadership moves to nobody';
   const member = current(world)?.members.find((m) => m.id === leader);
   return member && member.ordinal !== op.ordinal ? 'leadership moves off a member that nobody is to touch' : undefined;
 }
@@ -160,6 +192,8 @@ function judgeDeletePod(world: World, ordinal: number, young: boolean): string |
   const meant = opOf(world, 'DeletePod')?.podUid === pod.uid;
   const asked = meant || (sts && (pod.version !== sts.version || pod.change !== sts.change || pod.floor !== sts.floor));
   const { op: now } = record?.doc ?? {};
+  if (!member && !asked && !isDraining(world) && ordinal >= (spec?.size ?? 0))
+    return 'a pod is restarted that is to go';
   if (now?.kind === 'Recover' && now.step === 'salvage' && (spec?.ephemeral || !wal))
     return 'a survivor loses its volume';
   if (member && !asked && !isDraining(world)) return 'a pod is deleted that needs no restart';
@@ -181,13 +215,16 @@ function judgeDeletePod(world: World, ordinal: number, young: boolean): string |
   return !pauses && left < quorum(voters.length) ? 'I5: a restart that leaves less than a quorum' : undefined;
 }
 
-function judgeDeletePvc(world: World, ordinal: number): string | undefined {
+function judgeDeletePvc(world: World, ordinal: number, young: boolean): string | undefined {
   const { spec } = world;
   if (spec?.deleting)
     return spec.onDelete === 'Delete' ? undefined : 'I7: a claim is deleted although onDelete is Retain';
   const wal = world.volumes[ordinal]?.wal;
   const member = current(world)?.members.some((m) => m.id === wal?.member);
   if (member) return 'I7: the volume of a member is deleted';
+  const { on, clusterUid } = world.claims[ordinal] ?? {};
+  if (on !== undefined && !wal && !clusterUid && world.pods[on]?.state === 'new')
+    return young ? 'a volume makes room on the evidence of a moment' : undefined;
   const meant = opOf(world, 'Remove')?.claimUid === world.claims[ordinal]?.uid;
   return meant ? undefined : 'I7: a claim is deleted without its op';
 }
@@ -212,7 +249,8 @@ function judgeDisarm(world: World, memberId: string): string | undefined {
 function judgeDisarmCorrupt(world: World): string | undefined {
   const cluster = current(world);
   if (!cluster?.corrupt) return 'disarmed without an alarm';
-  if (cluster.members.some((m) => m.id === cluster.corrupt)) return 'disarmed while the corrupt member is there';
+  if (cluster.members.some((m) => m.id === cluster.corrupt || m.id === cluster.differs))
+    return 'disarmed while a member is there whose data differ';
   return allUp(world) ? undefined : 'disarmed before all were compared';
 }
 
@@ -227,10 +265,13 @@ function judgeRaise(world: World, replicas: number, now: number): string | undef
 
 function judgeRelease(world: World): string | undefined {
   const { spec } = world;
-  if (!spec?.deleting) return undefined;
+  if (!spec || world.going) return undefined;
+  const needs = spec.onDelete === 'Delete' || spec.finalBackup;
+  if (!spec.deleting) return needs ? 'the finalizer goes although a deletion will have work' : undefined;
   const needed = spec.onDelete === 'Delete' || spec.finalBackup;
   if (needed && world.record && (world.sts?.replicas ?? 0) > 0) return 'the finalizer goes while pods are asked for';
-  if (spec.finalBackup && ownBackups(world) === 0) return 'the finalizer goes without the final backup';
+  const data = world.volumes.some((v) => v?.wal && world.truth.seeded.includes(v.wal.cluster));
+  if (spec.finalBackup && data && ownBackups(world) === 0) return 'the finalizer goes without the final backup';
   const left = world.claims.some((c) => c && !c.deleting);
   return spec.onDelete === 'Delete' && (left || world.record) ? 'the finalizer goes before the claims' : undefined;
 }

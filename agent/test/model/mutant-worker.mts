@@ -1,10 +1,11 @@
 import { parentPort } from 'node:worker_threads';
 import { canonical } from './canonical.ts';
 import { Explorer, fairRun, type Violation } from './explorer.ts';
-import { fairMove, moves } from './moves.ts';
+import { fairMove, type Move, moves } from './moves.ts';
 import { divergent, mutantsOf } from './mutants.ts';
 import { type Planner, sights } from './passes.ts';
 import { actionTable, planner, plannerOf } from './planner.ts';
+import type { Scenario } from './scenario.ts';
 import { scenarioOf } from './scenarios.ts';
 import type { World } from './world.ts';
 
@@ -22,49 +23,77 @@ export type MutantAnswer =
   | { readonly forks: Record<string, World[]>; readonly scenario: string }
   | { readonly mutant: string; readonly found?: string; readonly scenario?: string };
 
-/** In one state of so many the incomplete observations are compared, too: they cost the most. */
-const BLURRED = 5;
-const LONGEST_WALK = 16;
+/** After the first states of a scenario, in one of so many the incomplete observations are compared, too: they cost the most. */
+const BLURRED = 4;
+const FIRST = 250;
+const LONGEST_WALK = 120;
 
 const mutants = new Map(mutantsOf(actionTable).map((mutant) => [mutant.name, mutant]));
 
-/** Walks at random and then fairly to the end, and keeps for every mutant some worlds in which it would do otherwise. */
+/**
+ * Walks on the fair way with random turns, many or few, and keeps for every mutant some worlds in which it would do
+ * otherwise. Goes on for as long as new ones are met.
+ */
 function find(name: string, walks: number, perMutant: number): Record<string, World[]> {
   const forks: Record<string, World[]> = {};
   const scenario = scenarioOf(name, planner);
   const seen = new Set<string>();
-  const visit = (world: World): void => {
-    const text = canonical(world);
+  let met = 0;
+  const visit = (world: World, text: string): void => {
     if (seen.has(text)) return;
     seen.add(text);
-    const blurred = seen.size % BLURRED === 0;
+    const blurred = seen.size < FIRST || seen.size % BLURRED === 0;
     for (const mutant of new Set(sights(world, blurred).flatMap(([, observed]) => divergent(actionTable, observed)))) {
       forks[mutant] ??= [];
+      if (forks[mutant].length === 0) met++;
       if (forks[mutant].length < perMutant) forks[mutant].push(world);
     }
   };
-  let random = 1;
-  const next = (below: number): number => {
-    random = (Math.imul(random, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return (random >>> 8) % below;
-  };
-  for (let walk = 0; walk < walks; walk++) {
+  const random = randomOf(1);
+  const walk = (): void => {
+    const turns = TURNS[random(TURNS.length)]!;
     let world = scenario.start;
-    const detours = next(LONGEST_WALK);
-    for (let n = 0; n < detours; n++) {
-      visit(world);
-      const { all, fair } = moves(world, scenario, planner);
-      if (all.length === 0) break;
-      world = (fair >= 0 && next(2) === 0 ? all[fair]! : all[next(all.length)]!).next;
-    }
-    for (let n = 0; n < 100; n++) {
-      visit(world);
-      const move = fairMove(world, planner);
-      if (!move || canonical(move.next) === canonical(world)) break;
+    for (let n = 0; n < LONGEST_WALK; n++) {
+      const text = canonical(world);
+      visit(world, text);
+      const fair = random(turns) > 0 ? fairMove(world, planner) : undefined;
+      const isMove = fair !== undefined && canonical(fair.next) !== text;
+      if (!isMove && isSpent(world) && !fairMove(world, planner)) return;
+      const move = isMove ? fair : anyMove(world, scenario, random);
+      if (!move) return;
       world = move.next;
     }
+  };
+  for (let left = walks; left > 0; left--) {
+    const before = met;
+    walk();
+    if (met > before) left = walks;
   }
   return forks;
+}
+
+/** One step in so many is a turn off the fair way. */
+const TURNS = [2, 3, 5, 8, 12];
+
+const isSpent = ({ budget, late }: World): boolean =>
+  late === undefined && budget.faults + budget.edits + budget.writes + budget.late === 0;
+
+/** A pass, or something else: there are many more ways to see and to crash than things that happen. */
+function anyMove(world: World, scenario: Scenario, random: (below: number) => number): Move | undefined {
+  const { all } = moves(world, scenario, planner);
+  const isPass = random(3) === 0;
+  const some = all.filter((move) => 'kind' in move === isPass);
+  const from = some.length > 0 ? some : all;
+  return from[random(from.length)];
+}
+
+/** The same numbers in every run. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return (state >>> 8) % below;
+  };
 }
 
 /** Explores on from there with the mutant in charge, and all that the scenario allows still to come. */
@@ -85,7 +114,7 @@ function judged(mutated: Planner, fork: Fork, maxStates: number): string | undef
 function answer(task: MutantTask): MutantAnswer {
   if ('find' in task) return { scenario: task.find, forks: find(task.find, task.walks, task.perMutant) };
   const mutated = plannerOf(mutants.get(task.mutant)!.actions);
-  for (const maxStates of [100, task.maxStates]) {
+  for (const maxStates of [40, task.maxStates]) {
     for (const fork of task.forks) {
       const found = judged(mutated, fork, maxStates);
       // What plan() itself would do wrong from there is not the mutant's doing.

@@ -2,8 +2,8 @@ import type { Observed } from '../../src/reconcile/observed.ts';
 import type { Actions } from '../../src/reconcile/plan.ts';
 import type { AnyRow, Conjuncts } from '../../src/reconcile/row.ts';
 import { View } from '../../src/reconcile/view.ts';
-import { settings } from './planner.ts';
 import { NOW } from './see.ts';
+import { settings } from './settings.ts';
 
 /** The action table with one conjunct of one row left out. */
 export interface Mutant {
@@ -11,6 +11,8 @@ export interface Mutant {
   readonly name: string;
   readonly row: string;
   readonly actions: Actions;
+  /** Why it decides as plan() does, if that is said beside the conjunct. */
+  readonly implied?: string;
 }
 
 const PARTS = ['when', 'requires'] as const;
@@ -23,12 +25,13 @@ export function mutantsOf({ rows, rowsWithoutRecord }: Actions): Mutant[] {
   return [...all].flatMap((row) =>
     PARTS.flatMap((part) =>
       Object.keys(row[part]).map((conjunct): Mutant => {
-        const { [conjunct]: _, ...left } = row[part];
+        const { [conjunct]: dropped, ...left } = row[part];
         const mutated = { ...row, [part]: left };
         const swap = (list: readonly AnyRow[]): AnyRow[] => list.map((r) => (r === row ? mutated : r));
         return {
           name: nameOf(row, part, conjunct),
           row: row.name,
+          implied: dropped?.implied,
           actions: { rows: swap(rows), rowsWithoutRecord: swap(rowsWithoutRecord) },
         };
       }),

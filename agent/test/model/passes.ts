@@ -5,7 +5,7 @@ import type { Plan } from '../../src/reconcile/plan.ts';
 import { apply } from './apply.ts';
 import { fresh, violated } from './change.ts';
 import { judge } from './judge.ts';
-import { NOW, see } from './see.ts';
+import { A_LITTLE, NOW, see } from './see.ts';
 import type { Step } from './steps.ts';
 import type { World } from './world.ts';
 
@@ -66,15 +66,30 @@ export function sights(world: World, blurred: boolean): [string, Observed][] {
     lacking('the EtcdRestores', { restores: nothing }),
     lacking('the alarms', { alarms: nothing }),
   ];
+  if (Object.values(clear.status).some((status) => status.known)) all.push([' under load', underLoad(clear)]);
   if (clear.members.known) all.push(lacking('the member list', { members: nothing }));
   for (const i of Object.keys(clear.agents)) {
-    if (clear.agents[Number(i)]!.known) all.push(lacking(`agent ${i}`, { agents: { ...clear.agents, [i]: nothing } }));
+    const agent = clear.agents[Number(i)]!;
+    if (agent.known) all.push(lacking(`agent ${i}`, { agents: { ...clear.agents, [i]: nothing } }));
+    if (agent.known && agent.v.request) {
+      const busy = known({ ...agent.v, state: 'Init' as const, request: undefined });
+      all.push([` while the gate of ${i} has only begun`, { ...clear, agents: { ...clear.agents, [i]: busy } }]);
+    }
   }
   for (const id of Object.keys(clear.status)) {
     if (clear.status[id]!.known)
       all.push(lacking(`the status of ${id}`, { status: { ...clear.status, [id]: nothing } }));
   }
   return all;
+}
+
+/** Every member answers, and has some entries still to apply. */
+function underLoad(clear: Observed): Observed {
+  const status = Object.entries(clear.status).map(([id, s]) => [
+    id,
+    s.known ? known({ ...s.v, appliedIndex: s.v.appliedIndex - A_LITTLE }) : s,
+  ]);
+  return { ...clear, status: Object.fromEntries(status) };
 }
 
 /** An undisturbed pass does not try again what failed: the fair run would never end. */

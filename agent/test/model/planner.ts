@@ -1,12 +1,8 @@
 import { rows, rowsWithoutRecord } from '../../src/reconcile/actions.ts';
 import { type Actions, decideWith, planWith } from '../../src/reconcile/plan.ts';
-import { defaultSettings, type Settings } from '../../src/reconcile/settings.ts';
-import { INDEX_UNIT } from './etcd.ts';
 import type { Planner } from './passes.ts';
 import { NOW } from './see.ts';
-
-/** The defaults, but that one churn of leases is one unit of the model's raft index. */
-export const settings: Settings = { ...defaultSettings, churnPairs: INDEX_UNIT / 2 };
+import { settings } from './settings.ts';
 
 export const actionTable: Actions = { rows, rowsWithoutRecord };
 

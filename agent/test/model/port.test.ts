@@ -1,10 +1,11 @@
 import { emptyMemory, read } from '../../src/reconcile/observe.ts';
 import { withBudget } from './begin.ts';
 import { moves } from './moves.ts';
-import { planner, settings } from './planner.ts';
+import { planner } from './planner.ts';
 import { MemoryPort } from './port.ts';
 import { scenarioNames, scenarioOf } from './scenarios.ts';
 import { see } from './see.ts';
+import { settings } from './settings.ts';
 import type { World } from './world.ts';
 
 /** Reproducible: which of the moves is taken. */

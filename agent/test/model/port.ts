@@ -24,6 +24,7 @@ export class MemoryPort implements Port {
     restores: async () => this.#known(see(this.world).restores),
     setFinalizer: (basedOn) => this.#apply({ kind: 'SetFinalizer', basedOn }),
     releaseFinalizer: (basedOn) => this.#apply({ kind: 'ReleaseFinalizer', basedOn }),
+    reportStatus: async () => {},
     reportRestore: (report) => this.#apply({ kind: 'ReportRestore', ...report, phase: report.phase as 'Failed' }),
   };
 
@@ -36,7 +37,7 @@ export class MemoryPort implements Port {
     annotateEpoch: (epoch, basedOn) => this.#apply({ kind: 'AnnotateEpoch', epoch, basedOn }),
     annotateClaim: (claim) => this.#apply({ kind: 'AnnotatePvc', ...claim }),
     deletePod: (ordinal, uid) => this.#apply({ kind: 'DeletePod', ordinal, uid }),
-    deleteClaim: (ordinal, uid) => this.#apply({ kind: 'DeletePvc', ordinal, uid }),
+    deleteClaim: (claim) => this.#apply({ kind: 'DeletePvc', ...claim }),
   };
 
   readonly jobs: Port['jobs'] = {

@@ -11,6 +11,9 @@ import type { Pod, Spec, Volume, World } from './world.ts';
 /** The clock of every pass. What is old enough began at 0, what has only just begun began now. */
 export const NOW = 1_000_000_000;
 
+/** A lag at which nothing waits but a restart. */
+export const A_LITTLE = 500;
+
 export interface Sight {
   /** Everything only just began: since when a member is well, since when evidence is there, since when the lease is held. */
   readonly young?: boolean;
@@ -82,7 +85,7 @@ function clusterOf(world: World): seen.Cluster | undefined {
     deleting: spec.deleting === true,
     finalizer: spec.finalizer === true,
     skipFinalBackup: false,
-    reconcilerGoing: false,
+    reconcilerGoing: world.going === true,
     spec: specOf(spec),
     status: { epoch: world.statusEpoch },
   };
@@ -116,10 +119,13 @@ function podsOf(world: World): seen.Pod[] {
         ready: isReady(world, ordinal),
         deleting: pod.terminating === true,
         resolves: known(running),
+        ...(pod.state === 'new' ? { unschedulable: true as const } : { node: nodeOf(world, ordinal) }),
       },
     ];
   });
 }
+
+const nodeOf = (world: World, ordinal: number): string => `node ${world.claims[ordinal]?.on ?? ordinal}`;
 
 function isReady(world: World, i: number): boolean {
   const cluster = clusterById(world, world.volumes[i]?.wal?.cluster);
@@ -132,7 +138,7 @@ function claimsOf(world: World): seen.Claim[] {
   return world.claims.flatMap((claim, ordinal): seen.Claim[] => {
     if (!claim) return [];
     const { uid, rv, clusterUid, epoch } = claim;
-    return [{ ordinal, uid, rv, deleting: claim.deleting === true, clusterUid, epoch }];
+    return [{ ordinal, uid, rv, deleting: claim.deleting === true, clusterUid, epoch, node: nodeOf(world, ordinal) }];
   });
 }
 

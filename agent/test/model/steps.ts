@@ -59,9 +59,14 @@ function claimed(world: World, i: number): World {
 /** The pod is bound to its volume, and its gate looks. */
 function admitted(world: World, i: number, api: boolean): World {
   if (world.claims[i]?.dead) return world.claims[i].deleting ? claimed(world, i) : world;
+  if (isCrowdedOut(world, i)) return world;
   const pod = world.pods[i]!;
   return look(withPod(world, i, { ...pod, state: 'wait' }), i, api);
 }
+
+/** Another pod runs where its volume is, and no two may share a node. */
+export const isCrowdedOut = (world: World, i: number): boolean =>
+  world.claims.some((claim, other) => claim?.on === i && world.pods[other]);
 
 export function podGone(world: World, i: number): World | undefined {
   const pod = world.pods[i];
@@ -106,7 +111,10 @@ function ran(world: World, job: Job): World {
 function snapshotNow(world: World, job: Job): { id: string; writes: number } | undefined {
   const id = job.snapshot?.id ?? job.uid;
   if (job.kind === 'recovery' || job.kind === 'salvage') {
-    const at = job.survivor === undefined ? undefined : world.volumes[job.survivor]?.wal?.at;
+    const { survivor = -1 } = job;
+    const pod = world.pods[survivor];
+    const answers = job.kind === 'salvage' ? pod?.reason === 'Salvage' : isUp(pod) && !pod.mute;
+    const at = answers ? world.volumes[survivor]?.wal?.at : undefined;
     return at === undefined ? undefined : { id, writes: at - 1 };
   }
   const cluster = world.clusters.findLast((c) => c.leader !== undefined && world.pods.some(isUp));

@@ -33,6 +33,8 @@ export interface World {
   readonly memory: Memory;
   /** The one call of a paused old holder that is still to come. */
   readonly late?: Effect;
+  /** The reconciler's Deployment, or the namespace, is being deleted. */
+  readonly going?: true;
   /** Volumes have no room for a second copy of the data. */
   readonly tight?: true;
   /** A volume that somebody detached and may attach again. */
@@ -70,6 +72,8 @@ export interface Spec {
   readonly report?: true;
   readonly finalizer?: true;
   readonly deleting?: true;
+  /** Another finalizer than ours keeps it. */
+  readonly foreground?: true;
 }
 
 export interface StatefulSet {
@@ -106,6 +110,8 @@ export interface Claim {
   readonly deleting?: true;
   /** On a node that is off for good: a pod that needs it stays Pending. */
   readonly dead?: true;
+  /** Its volume was made on the node that holds the one of this ordinal. Default: each has a node. */
+  readonly on?: number;
 }
 
 export interface Identity {

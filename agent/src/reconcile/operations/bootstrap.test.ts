@@ -187,7 +187,7 @@ describe('MarkSeeded', () => {
       ),
     });
     expect(world.written).toMatchObject({
-      phase: 'Running',
+      phase: 'Seeding',
       seeded: true,
       clusterId: 'cluster-1',
       members: { 0: { memberId: idOf(0), nonce: 'new-0', everVoter: true } },
@@ -216,6 +216,16 @@ describe('MarkSeeded', () => {
     world.o.status[idOf(0)] = known(status({ clusterId: 'another' }));
     expect(world.effect).toBeUndefined();
   });
+});
+
+test('a new cluster is called available once it has its size, and from then on by its quorum', () => {
+  const world = new World(3).doc({ phase: 'Seeding' }).removed(2);
+  expect(world.row).not.toBe('MarkGrown');
+  expect(world.reason('Available')).toBe('Bootstrapping');
+  const grown = new World(3).doc({ phase: 'Seeding' });
+  expect(grown.row).toBe('MarkGrown');
+  expect(grown.commit().reason('Available')).toBe('Serving');
+  expect(new World(3).removed(2).reason('Available')).toBe('Serving');
 });
 
 test('all pods start at once', () => {

@@ -1,12 +1,26 @@
 import type { AgentStatus } from '../agent-status.ts';
 import type { Effect } from '../effect.ts';
-import { agentAt, claimAt, isSeeded, memberAt, quorumOf, requestOf, started, statusOf, voters } from '../facts.ts';
+import {
+  agentAt,
+  claimAt,
+  healthyVoters,
+  isSeeded,
+  memberAt,
+  quorumOf,
+  requestOf,
+  started,
+  statusOf,
+  voters,
+  wantedSize,
+} from '../facts.ts';
 import { peerUrl, podName } from '../names.ts';
 import type { Permit, RecordDoc } from '../record.ts';
-import { row } from '../row.ts';
+import { implied, row } from '../row.ts';
 import { minorOf, minorsUp } from '../versions.ts';
 import type { View } from '../view.ts';
 import { timestamp, write } from '../write.ts';
+
+const noPermitWhenSeeded = 'MarkSeeded empties the permits, so that of a seeded epoch no seed serves on its permit';
 
 const hasPermit = (v: View, nonce: string | undefined): boolean =>
   nonce !== undefined && v.record.permits[0]?.nonce === nonce;
@@ -78,7 +92,7 @@ function markSeeded(v: View): Effect {
   const version = statusOf(v, memberId)!.version;
   const { nonce } = permits[0]!;
   return write(v, {
-    phase: 'Running',
+    phase: isNew(v) ? 'Seeding' : 'Running',
     seeded: true,
     clusterId,
     members: { 0: { memberId, nonce, epoch, everVoter: true } },
@@ -89,6 +103,10 @@ function markSeeded(v: View): Effect {
     op: op?.kind === 'Restore' || op?.kind === 'Recover' ? undefined : op,
   });
 }
+
+/** Nobody was served before: it is not called available before it has its size. */
+const isNew = ({ record }: View): boolean =>
+  record.phase === 'Seeding' || (record.op?.kind === 'Restore' && record.op.args.id.startsWith('origin:'));
 
 /** The seed of a restore also ends it. */
 function seedDone(v: View): Partial<RecordDoc> {
@@ -124,8 +142,14 @@ export const bootstrap = [
     to: 'seeding',
     when: {
       'epoch not seeded': (v) => !isSeeded(v),
-      'no restore makes the seed': (v) => v.record.op === undefined && v.record.phase === 'Seeding',
-      'not born from a backup': (v) => v.record.epoch > 0 || v.spec.origin === undefined,
+      'no restore makes the seed': implied(
+        'its operation stays until the seed serves, and HoldOperation, above, keeps it',
+        (v) => v.record.phase === 'Seeding',
+      ),
+      'not born from a backup': implied(
+        'Origin, above, takes such a cluster, and HoldOperation keeps it',
+        (v) => v.record.epoch > 0 || v.spec.origin === undefined,
+      ),
     },
     requires: {
       'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
@@ -155,7 +179,7 @@ export const bootstrap = [
     from: 'seeding',
     to: 'seeding',
     when: {
-      'epoch not seeded': (v) => !isSeeded(v),
+      'epoch not seeded': implied(noPermitWhenSeeded, (v) => !isSeeded(v)),
       'seed serves': seedServes,
       'claim is known': (v) => claimAt(v, 0) !== undefined,
       'claim does not name this epoch': (v) => !claimNamesCluster(v),
@@ -173,8 +197,23 @@ export const bootstrap = [
     priority: 2,
     from: ['seeding', 'restoring'],
     to: 'running',
-    when: { 'epoch not seeded': (v) => !isSeeded(v) },
-    requires: { 'seed serves': seedServes, 'claim names this epoch': claimNamesCluster },
+    when: { 'epoch not seeded': implied(noPermitWhenSeeded, (v) => !isSeeded(v)) },
+    requires: {
+      'seed serves': seedServes,
+      'claim names this epoch': claimNamesCluster,
+      // Nobody was served yet, and a deletion began on that.
+      'it is not being deleted': (v) => v.op('Delete') === undefined,
+    },
     effect: markSeeded,
+  }),
+  row({
+    name: 'MarkGrown',
+    does: 'WriteRecord',
+    priority: 6.5,
+    from: 'running',
+    to: 'running',
+    when: { 'it has not had its size yet': (v) => v.record.phase === 'Seeding' },
+    requires: { 'as many healthy voters as wanted': (v) => healthyVoters(v).length >= wantedSize(v) },
+    effect: (v) => write(v, { phase: 'Running' }),
   }),
 ];

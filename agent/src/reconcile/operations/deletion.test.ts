@@ -56,7 +56,7 @@ test('a final backup that fails holds everything; a person may skip it', () => {
 test('Retain: claims and record stay', () => {
   const world = deleted({ finalBackupRequired: true });
   world.cluster.skipFinalBackup = true;
-  world.commit().commit().sts({ replicas: 0 });
+  world.commit().commit().sts({ replicas: 0 }).commit();
   expect(world.effect).toEqual({ kind: 'ReleaseFinalizer', basedOn: 'cr-rv' });
 });
 

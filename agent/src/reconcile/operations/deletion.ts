@@ -1,4 +1,4 @@
-import { claimsOf, podsOf, statefulSet } from '../facts.ts';
+import { claimsOf, isSeeded, podsOf, statefulSet } from '../facts.ts';
 import type { Claim } from '../observed.ts';
 import type { DeleteOp } from '../record.ts';
 import { row } from '../row.ts';
@@ -26,7 +26,7 @@ const backedUp = (v: View): boolean =>
   neverServed(v) ||
   ownJob(v, 'final')?.backup !== undefined;
 
-const neverServed = (v: View): boolean => v.record.phase === 'Seeding';
+const neverServed = (v: View): boolean => v.record.phase === 'Seeding' && !isSeeded(v);
 
 const deletes = (v: View): boolean => v.spec.onDelete === 'Delete';
 
@@ -57,7 +57,6 @@ export const deletion = [
     when: {
       'it has work at deletion': wantsFinalizer,
       'no finalizer yet': (v) => !v.cluster.finalizer,
-      'the cluster is not being deleted': (v) => !v.cluster.deleting,
       'the reconciler stays': (v) => !v.cluster.reconcilerGoing,
     },
     requires: {},
@@ -75,6 +74,19 @@ export const deletion = [
     },
     requires: { 'the slot is free': slotFree },
     effect: (v) => write(v, { op: { ...opBase(v), kind: 'Delete', step: 'backup' } }),
+  }),
+  row({
+    name: 'Delete.drop',
+    does: 'WriteRecord',
+    priority: 2.05,
+    from: 'deleting',
+    to: 'running',
+    when: {
+      'op Delete': (v) => v.op('Delete') !== undefined,
+      'the cluster was made again': (v) => !v.cluster.deleting,
+    },
+    requires: {},
+    effect: (v) => write(v, { op: undefined }),
   }),
   row({
     name: 'Delete.backedUp',
@@ -102,7 +114,7 @@ export const deletion = [
     priority: 2.2,
     from: 'deleting',
     to: 'deleting',
-    when: { 'step scale': (v) => at(v, 'scale') !== undefined, 'claims go too': deletes },
+    when: { 'step scale': (v) => at(v, 'scale') !== undefined },
     requires: {
       'StatefulSet is known': (v) => v.o.statefulSet.known,
     },
@@ -114,10 +126,12 @@ export const deletion = [
     priority: 2.2,
     from: 'deleting',
     to: 'gone',
-    when: { 'step scale': (v) => at(v, 'scale') !== undefined, 'claims stay': (v) => !deletes(v) },
-    requires: {
-      'scaled to 0, or no StatefulSet': (v) => v.o.statefulSet.known && (statefulSet(v)?.replicas ?? 0) === 0,
+    when: {
+      'step claims': (v) => at(v, 'claims') !== undefined,
+      'claims stay': (v) => !deletes(v),
+      'it has our finalizer': (v) => v.cluster.finalizer,
     },
+    requires: {},
     effect: release,
   }),
   row<Claim>({
@@ -127,7 +141,7 @@ export const deletion = [
     from: 'deleting',
     to: 'deleting',
     of: claimsOf,
-    when: { 'step claims': (v) => at(v, 'claims') !== undefined },
+    when: { 'step claims': (v) => at(v, 'claims') !== undefined, 'claims go too': deletes },
     requires: { 'it is not being deleted': (_, claim) => !claim.deleting },
     effect: (_, { ordinal, uid }) => ({ kind: 'DeletePvc', ordinal, uid }),
   }),
@@ -137,7 +151,7 @@ export const deletion = [
     priority: 2.2,
     from: 'deleting',
     to: 'deleting',
-    when: { 'step claims': (v) => at(v, 'claims') !== undefined },
+    when: { 'step claims': (v) => at(v, 'claims') !== undefined, 'claims go too': deletes },
     requires: { 'no claim is left': (v) => v.o.claims.known && claimsOf(v).length === 0 },
     effect: (v) => ({ kind: 'DeleteRecord', basedOn: v.o.record.known ? v.o.record.v!.rv : '' }),
   }),

@@ -76,8 +76,8 @@ export const ephemeral = [
     priority: 2.1,
     from: 'backing up',
     to: 'running',
-    when: { 'step backup': rolls },
-    requires: { 'its backup failed': (v) => ownJob(v, 'pre-upgrade')?.state === 'Failed' },
+    when: { 'step backup, and the backup failed': (v) => rolls(v) && ownJob(v, 'pre-upgrade')?.state === 'Failed' },
+    requires: {},
     effect: (v) => fails(v, 'BackupFailed', ownJob(v, 'pre-upgrade')?.message ?? 'the backup before the roll failed'),
   }),
 ];

@@ -1,8 +1,8 @@
 import type { Effect } from '../effect.ts';
 import { agentOf, statefulSet } from '../facts.ts';
-import { agents, firstRecord, hasData, membersOf, newestEpoch, oneCluster, rebuilt, sealed } from '../new-record.ts';
+import { agents, firstRecord, hasData, membersOf, newestEpoch, oneCluster, rebuilt } from '../new-record.ts';
 import type { RecordDoc } from '../record.ts';
-import { row } from '../row.ts';
+import { implied, row } from '../row.ts';
 import { sizeProblem } from '../size.ts';
 import { versionProblem } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
@@ -34,9 +34,10 @@ const create = (doc: RecordDoc): Effect => ({ kind: 'WriteRecord', doc });
 const epochSeen = (v: View): number =>
   Math.max(v.cluster.status.epoch ?? 0, statefulSet(v)?.epochFloor ?? 0, ...annotatedEpochs(v));
 
+/** By the claims that name a cluster. */
 const replicasNeeded = (v: View): number =>
   v.o.claims.known
-    ? Math.max(1, ...v.o.claims.v.filter(({ clusterUid }) => clusterUid).map(({ ordinal }) => ordinal + 1))
+    ? Math.max(0, ...v.o.claims.v.filter(({ clusterUid }) => clusterUid).map(({ ordinal }) => ordinal + 1))
     : 0;
 
 export const firstRecordRows = [
@@ -62,8 +63,7 @@ export const firstRecordRows = [
     from: 'no record',
     to: 'no record',
     when: {
-      'claims name a cluster': claimOfACluster,
-      'pods of its claims are missing': (v) =>
+      'pods of claims of a cluster are missing': (v) =>
         (statefulSet(v)?.replicas ?? Number.POSITIVE_INFINITY) < replicasNeeded(v),
     },
     requires: {},
@@ -75,11 +75,11 @@ export const firstRecordRows = [
     priority: 1,
     from: 'no record',
     to: 'running',
-    when: { 'a volume has data': (v) => sealed(v).length > 0 },
+    when: {},
     requires: {
       'claims and StatefulSet are known': (v) => v.o.claims.known && statefulSet(v) !== undefined,
       'requests for restores are known': (v) => v.o.restores.known,
-      'a quorum answers': (v) => v.o.members.known,
+      'a quorum answers': implied('without a list of members none can vouch', (v) => v.o.members.known),
       'the newest data are of one cluster': oneCluster,
       'a member vouches for them': (v) => Object.keys(membersOf(v)).length > 0,
       'no newer epoch was seen': (v) => newestEpoch(v) >= epochSeen(v),

@@ -33,7 +33,8 @@ export const hash = [
     when: { 'alarm CORRUPT': (v) => alarms(v, 'Corrupt').length > 0 },
     requires: {
       'all voters healthy': allVotersHealthy,
-      'compared and equal': (v) => voters(v).length > 1 && compared(v) && v.o.hash!.equal,
+      'compared and equal': (v) =>
+        voters(v).length > 1 && compared(v) && v.o.hash!.equal && v.o.hash!.inconclusive === undefined,
       'the member it names was replaced': (v) => namedGone(v),
     },
     effect: (v) => ({ kind: 'Disarm', memberId: alarms(v, 'Corrupt')[0]!.memberId, alarm: 'Corrupt' }),

@@ -79,7 +79,7 @@ const mayRetry = (v: View): boolean => {
 /** An EtcdRestore fails before the fence and says so; its maker can ask again. */
 export const givesUp = (op: RestoreOp): boolean => op.kind === 'Restore' && !op.args.id.includes(':');
 
-const ofNoOp: readonly JobKind[] = ['restore', 'salvage'];
+const neededOnlyInOp: readonly JobKind[] = ['restore', 'salvage'];
 
 const allJobs = (v: View): Job[] => (v.o.jobs.known ? v.o.jobs.v.filter(({ deleting }) => !deleting) : []);
 
@@ -111,10 +111,8 @@ export const jobs = [
     does: 'DeleteJob',
     priority: 18,
     of: allJobs,
-    when: {
-      'it serves an operation': (_, { kind }) => ofNoOp.includes(kind),
-      'that is over': (v, { op }) => v.record.op?.id !== op,
-    },
+    // Below HoldOperation: every operation is over.
+    when: { 'it served an operation': (_, { kind }) => neededOnlyInOp.includes(kind) },
     requires: {},
     effect: (_, { kind, uid }) => ({ kind: 'DeleteJob', job: kind, uid }),
   }),

@@ -11,38 +11,31 @@ import {
   podAt,
   recorded,
   requestOf,
-  started,
   wantedSize,
 } from '../facts.ts';
 import { peerUrl } from '../names.ts';
 import type { Member } from '../observed.ts';
-import { row } from '../row.ts';
-import { minorOf } from '../versions.ts';
+import type { AddLearnerOp } from '../record.ts';
+import { implied, row } from '../row.ts';
+import { mayJoin } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
 import { opBase, write } from '../write.ts';
 
 // A pod with an empty volume becomes a voter: learner first, a permit for that one volume, promoted when in sync.
-
-// A pod with an empty volume becomes a voter: learner first, a permit for that one volume, promoted when in sync.
 const wantedOrdinals = (v: View): number[] => [...Array(wantedSize(v)).keys()];
-
-const mayRun = (v: View, ordinal: number): boolean => {
-  const binary = agentAt(v, ordinal)?.etcdBinary;
-  return binary !== undefined && v.record.versions.allowedMinors.includes(minorOf(binary));
-};
 
 const resolves = (v: View, ordinal: number): boolean => {
   const pod = podAt(v, ordinal);
   return pod?.running === true && pod.resolves.known && pod.resolves.v;
 };
 
-/** Whether a learner can be added at this ordinal, for this volume, now. */
-const addable = (v: View, ordinal: number, nonce: string | undefined): boolean =>
+/** Whether the learner of the operation can be added now, for the volume that it was meant for. */
+const addable = (v: View, { ordinal, nonce }: AddLearnerOp): boolean =>
   isWanted(v, ordinal) &&
   learners(v).length === 0 &&
   canAdd(v) &&
-  nonce !== undefined &&
-  requestOf(v, ordinal) === nonce;
+  requestOf(v, ordinal) === nonce &&
+  mayJoin(v, ordinal);
 
 const inSync = (v: View, memberId: string): boolean =>
   lagOf(v, memberId) <= v.s.promoteLag && lasts(v, v.o.since.inSync[memberId], v.s.promoteGap);
@@ -72,8 +65,11 @@ export const join = [
     to: 'adding',
     when: { 'op AddLearner': (v) => v.op('AddLearner') !== undefined },
     requires: {
-      'nobody has its URL': (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
-      'it can be added': (v) => addable(v, v.op('AddLearner')!.ordinal, v.op('AddLearner')!.nonce),
+      'nobody has its URL': implied(
+        'since the operation was recorded only a learner can have come there, and then none can be added',
+        (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
+      ),
+      'it can be added': (v) => addable(v, v.op('AddLearner')!),
     },
     effect: (v) => {
       const { ordinal } = v.op('AddLearner')!;
@@ -96,9 +92,8 @@ export const join = [
     priority: 2.1,
     from: 'promoting',
     to: 'promoting',
-    when: { 'op Promote': (v) => v.op('Promote') !== undefined },
+    when: { 'op Promote, of a learner': (v) => promoted(v) !== undefined },
     requires: {
-      'it is a learner': (v) => promoted(v) !== undefined,
       'it can be promoted': (v) => promotable(v, promoted(v)!),
     },
     effect: (v) => ({ kind: 'MemberPromote', memberId: v.op('Promote')!.memberId }),
@@ -120,10 +115,12 @@ export const join = [
     from: 'joining',
     to: 'promoting',
     of: learners,
-    when: { 'learner started': (_, m) => started(m) },
+    when: {},
     requires: {
-      'its ordinal is wanted': (v, m) => isWanted(v, ordinalOf(v, m)),
-      'it runs on its permitted volume': runsThere,
+      'it runs on its permitted volume': implied(
+        'in sync it has started, and only the volume of its permit can start it',
+        runsThere,
+      ),
       'in sync for promoteGap': (v, m) => inSync(v, m.id),
       'all voters healthy': allVotersHealthy,
     },
@@ -139,9 +136,10 @@ export const join = [
     when: { 'wanted ordinal without a member': (v, i) => memberAt(v, i) === undefined },
     requires: {
       'its volume requests a permit': (v, i) => requestOf(v, i) !== undefined,
-      'its version may run': mayRun,
+      'its version may join': mayJoin,
       'its name resolves to its IP': resolves,
-      'no learner, and etcd would accept one': (v, i) => addable(v, i, requestOf(v, i)),
+      'no learner': (v) => learners(v).length === 0,
+      'etcd would accept one': canAdd,
     },
     effect: (v, i) => write(v, { op: { ...opBase(v), kind: 'AddLearner', ordinal: i, nonce: requestOf(v, i)! } }),
   }),

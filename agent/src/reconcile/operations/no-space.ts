@@ -87,7 +87,7 @@ export const noSpace = [
     from: 'clearing space',
     to: 'clearing space',
     when: { 'step compact': (v) => op(v, 'compact') !== undefined },
-    requires: { compacted: (v) => v.o.done.includes(compaction(v)) },
+    requires: {},
     effect: (v) => write(v, { op: { ...v.op('ClearNoSpace')!, step: 'defrag' } }),
   }),
   row<Member>({

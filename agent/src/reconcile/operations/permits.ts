@@ -1,8 +1,10 @@
 import type { Effect } from '../effect.ts';
 import { agentAt, isSeeded, learners, listed, ordinalOf, recorded, requestOf, started, voters } from '../facts.ts';
 import type { Member } from '../observed.ts';
+import { crowdsNobodyOut } from '../places.ts';
 import type { Permit } from '../record.ts';
-import { row } from '../row.ts';
+import { implied, row } from '../row.ts';
+import { mayJoin } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
 import { initialClusterOf, timestamp, without, write } from '../write.ts';
 
@@ -11,6 +13,11 @@ import { initialClusterOf, timestamp, without, write } from '../write.ts';
 const permitOf = (v: View, learner: Member): Permit | undefined => {
   const permit = v.record.permits[ordinalOf(v, learner) ?? -1];
   return permit?.memberId === learner.id ? permit : undefined;
+};
+
+const asksForItsPermit = (v: View, learner: Member): boolean => {
+  const nonce = requestOf(v, ordinalOf(v, learner) ?? -1);
+  return nonce !== undefined && permitOf(v, learner)?.nonce === nonce;
 };
 
 function permit(v: View, learner: Member, nonce: string, id = v.o.fresh.id): Permit {
@@ -60,7 +67,6 @@ export const permits = [
     to: 'running',
     of: voters,
     when: {
-      'epoch seeded': isSeeded,
       'its permit is recorded': (v, m) => recorded(v, ordinalOf(v, m) ?? -1)?.memberId === m.id,
       'it was no voter before': (v, m) => !recorded(v, ordinalOf(v, m)!)!.everVoter,
     },
@@ -86,6 +92,7 @@ export const permits = [
       'epoch seeded': isSeeded,
       'its volume vouches for it': vouched,
       'the record does not know it': (v, m) => recorded(v, ordinalOf(v, m)!)?.memberId !== m.id,
+      'it is not being removed': (v, m) => v.op('Remove')?.memberId !== m.id,
     },
     requires: {},
     effect: (v, m) => {
@@ -106,13 +113,21 @@ export const permits = [
     to: 'joining',
     of: learners,
     when: {
-      'epoch seeded': isSeeded,
-      'learner never started': (_, m) => !started(m),
+      'epoch seeded': implied(
+        'past a fence the restore is the operation, and before a first seed there is no learner',
+        isSeeded,
+      ),
+      'learner never started': implied(
+        'it starts on a permit only, and that is kept until it votes or is buried; a rebuilt record has one for each learner',
+        (_, m) => !started(m),
+      ),
       'no permit ever named it': (v, m) => permitOf(v, m) === undefined,
     },
     requires: {
       'no other operation': (v, m) => onlyItsOwnOp(v, ordinalOf(v, m)),
       'its volume requests a permit': (v, m) => requestOf(v, ordinalOf(v, m) ?? -1) !== undefined,
+      'its version may join': (v, m) => mayJoin(v, ordinalOf(v, m) ?? -1),
+      'no voter’s pod waits for its node': (v, m) => crowdsNobodyOut(v, ordinalOf(v, m) ?? -1),
     },
     effect: (v, m) => issue(v, m, v.o.fresh.id),
   }),
@@ -124,9 +139,11 @@ export const permits = [
     to: 'joining',
     of: learners,
     when: {
-      'learner never started': (_, m) => !started(m),
-      'its volume still requests': (v, m) => requestOf(v, ordinalOf(v, m) ?? -1) !== undefined,
-      'its permit is for that volume': (v, m) => permitOf(v, m)?.nonce === requestOf(v, ordinalOf(v, m)!),
+      'learner never started': implied(
+        'a volume that had data asks with a new nonce, which is not its permit’s',
+        (_, m) => !started(m),
+      ),
+      'its volume still requests its permit': asksForItsPermit,
       'membership moved since': (v, m) => permitOf(v, m)!.initialCluster !== initialClusterOf(v, listed(v)),
     },
     requires: {},

@@ -28,6 +28,11 @@ const salvagePermit = (v: View): Permit | undefined => {
   return permit?.mode === 'salvage' && permit.nonce === chosen(v).nonce ? permit : undefined;
 };
 
+const holdsData = (v: View): boolean => {
+  const volume = agentAt(v, chosen(v).ordinal)?.volume;
+  return volume?.walPresent === true && volume.identity?.nonce === chosen(v).nonce;
+};
+
 const inGate = (v: View): boolean => podAt(v, chosen(v).ordinal)?.uid !== chosen(v).podUid;
 
 function start(v: View): Effect {
@@ -98,7 +103,6 @@ export const recovery = [
     to: 'running',
     when: {
       'recovery asked for': asked,
-      'no operation': (v) => v.record.op === undefined,
       'quorum serves': (v) => isSeeded(v) && quorumServes(v),
     },
     requires: {},
@@ -132,7 +136,6 @@ export const recovery = [
       'it did not fail just now': (v) => !triedJustNow(v),
     },
     requires: {
-      'epoch seeded': isSeeded,
       'quorum lost for quorumLost': quorumLostLong,
       'the slot is free': slotFree,
       'there is a backup schedule': (v) => v.spec.schedule !== undefined,
@@ -174,7 +177,7 @@ export const recovery = [
       'volumes persist': (v) => !v.spec.ephemeral,
       'its Job failed': (v) => ownJob(v, 'recovery')?.state === 'Failed',
       'the survivor answers no more': (v) => statusOf(v, chosen(v).memberId) === undefined,
-      'its agent is known': (v) => agentAt(v, chosen(v).ordinal) !== undefined,
+      'its agent sees its data': holdsData,
     },
     effect: (v) =>
       write(v, step(v, 'salvage', { survivor: { ...chosen(v), podUid: agentAt(v, chosen(v).ordinal)!.podUid } })),

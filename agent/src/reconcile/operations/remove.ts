@@ -19,8 +19,6 @@ import type { View } from '../view.ts';
 import { bury, opBase, write } from '../write.ts';
 
 // A removal: its intent is recorded first, and completed by whoever finds it (I4).
-
-// A removal: its intent is recorded first, and completed by whoever finds it (I4).
 export const intendRemoval = (v: View, member: Member, why: RemoveOp['why'], claimUid?: string): Effect =>
   write(v, {
     op: {
@@ -124,8 +122,8 @@ export const remove = [
     priority: 2.1,
     from: 'removing',
     to: 'removing',
-    when: { 'op Remove, its claim goes too': (v) => removal(v, 'claim') !== undefined },
-    requires: { 'the claim is still there': (v) => claimOfRemoval(v) !== undefined },
+    when: { 'op Remove, its claim is still there': (v) => claimOfRemoval(v) !== undefined },
+    requires: {},
     effect: (v) => {
       const { ordinal, uid } = claimOfRemoval(v)!;
       return { kind: 'DeletePvc', ordinal, uid };

@@ -4,7 +4,6 @@ import {
   evidenceLasts,
   isForced,
   isGone,
-  isSeeded,
   isTombstoned,
   isWanted,
   lasts,
@@ -19,6 +18,7 @@ import {
 } from '../facts.ts';
 import type { Member, Pod } from '../observed.ts';
 import { row } from '../row.ts';
+import { mayJoin } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
 import { bury, write } from '../write.ts';
 import { intendRemoval } from './remove.ts';
@@ -28,7 +28,7 @@ import { intendRemoval } from './remove.ts';
 const discards = (v: View, member: Member): boolean =>
   v.spec.replace.force.some((request) => request.memberId === member.id && request.discardVolume);
 
-/** Why a learner will never be a voter: not wanted, on another volume than its permit's, or on a version that its gate refuses. */
+/** Why a learner will never be a voter: not wanted, on another volume than its permit's, or on a version that may not join. */
 function unusable(v: View, learner: Member): boolean {
   const ordinal = ordinalOf(v, learner);
   if (!isWanted(v, ordinal) || isForced(v, ordinal, learner.id)) return true;
@@ -38,7 +38,8 @@ function unusable(v: View, learner: Member): boolean {
   const permit = v.record.permits[ordinal!];
   const ours = permit?.memberId === learner.id;
   if (nonce === undefined) return !ours && lasts(v, v.o.since.down[learner.id], v.s.learnerStuck);
-  return evidenceLasts(v, ordinal!) && ((ours && permit.nonce !== nonce) || started(learner));
+  const refused = ours ? permit.nonce !== nonce : !mayJoin(v, ordinal!);
+  return evidenceLasts(v, ordinal!) && (refused || started(learner));
 }
 
 const refusedVersions = ['VersionRefused', 'NeedsSnapshot'];
@@ -57,16 +58,13 @@ export const repair = [
   row<{ ordinal: number; memberId: string }>({
     name: 'BuryVanished',
     does: 'WriteRecord',
-    priority: 2,
+    // Below Remove.finish, which buries what was to be removed.
+    priority: 2.25,
     from: 'running',
     to: 'running',
     of: (v) =>
       Object.entries(v.record.members).map(([ordinal, { memberId }]) => ({ ordinal: Number(ordinal), memberId })),
-    when: {
-      'epoch seeded': isSeeded,
-      'recorded member is not in the list': (v, { memberId }) => isGone(v, memberId),
-      'no removal of it': (v, { memberId }) => v.op('Remove')?.memberId !== memberId,
-    },
+    when: { 'recorded member is not in the list': (v, { memberId }) => isGone(v, memberId) },
     requires: {},
     effect: (v, { ordinal, memberId }) => write(v, bury(v, ordinal, memberId, 'not in the member list')),
   }),

@@ -1,6 +1,6 @@
 import { agentAt, isSeeded, podsOf, quorumLostLong, recorded } from '../facts.ts';
 import type { Pod } from '../observed.ts';
-import { row } from '../row.ts';
+import { implied, row } from '../row.ts';
 import { templateMayRun } from '../upgrade-path.ts';
 import { outdated } from './restart.ts';
 
@@ -35,7 +35,10 @@ export const restartBroken = [
       'its version is allowed': templateMayRun,
       'its etcd is down, says its agent': (v, pod) =>
         agentAt(v, pod.ordinal) !== undefined && agentAt(v, pod.ordinal)?.etcd?.up !== true,
-      'it is not ready': (_, pod) => !pod.ready,
+      'it is not ready': implied(
+        'no pod is ready without a quorum; kubelet’s sight beside ours',
+        (_, pod) => !pod.ready,
+      ),
     },
     effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
   }),

@@ -1,4 +1,4 @@
-import { known } from '../known.ts';
+import { known, unknown } from '../known.ts';
 import { agent, asking, idOf, now, status, World } from '../observed.fixture.ts';
 
 /** The template is newer than every pod. */
@@ -57,6 +57,13 @@ describe('a new template', () => {
     const { written } = world;
     expect(written).not.toHaveProperty('op');
     expect(written?.members[2]?.restartedOn).toBe('3.6.16');
+  });
+
+  test('nor forgotten in a pass that sees no pods', () => {
+    const world = rolling()
+      .commit()
+      .set({ pods: unknown('timeout') });
+    expect(world.effect).toBeUndefined();
   });
 
   test('the restart that brings a version does not count', () => {

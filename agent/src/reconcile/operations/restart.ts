@@ -6,22 +6,19 @@ import {
   podAt,
   podsOf,
   recorded,
-  safeRemove,
   safeRestart,
   statefulSet,
   statusOf,
   voters,
 } from '../facts.ts';
 import type { Member, Pod } from '../observed.ts';
-import { row } from '../row.ts';
+import { implied, row } from '../row.ts';
 import { templateMayRun } from '../upgrade-path.ts';
 import { minorOf } from '../versions.ts';
 import type { View } from '../view.ts';
 import { opBase, write } from '../write.ts';
 import { intendRemoval, leads, otherLeader } from './remove.ts';
 import { isMixed } from './scale.ts';
-
-// Pods follow the template one by one: broken ones, then followers from the highest ordinal, the leader last.
 
 // Pods follow the template one by one: broken ones, then followers from the highest ordinal, the leader last.
 export const outdated = (v: View, pod: Pod): boolean => {
@@ -47,6 +44,8 @@ const next = (v: View): Pod[] =>
   inOrder(v)
     .filter((pod) => outdated(v, pod) && voterAt(v, pod.ordinal))
     .slice(0, 1);
+
+const onlyOutdated = 'the row is about pods that are not';
 
 /** Once every voter runs a minor, etcd's cluster version follows within seconds, and an older binary does not start any more. */
 const mayGoBack = (v: View): boolean => {
@@ -91,9 +90,8 @@ export const restart = [
     priority: 2.2,
     from: 'restarting',
     to: 'restarting',
-    when: { 'op DeletePod': (v) => deletion(v) !== undefined },
+    when: { 'op DeletePod, its pod is still there': (v) => podOfOp(v)?.deleting === false },
     requires: {
-      'the pod is still there': (v) => podOfOp(v)?.deleting === false,
       'it is a voter': (v) => memberOfOp(v) !== undefined,
       safeRestart: (v) => safeRestart(v, memberOfOp(v)!.id),
     },
@@ -128,7 +126,7 @@ export const restart = [
     from: 'restarting',
     to: 'running',
     when: { 'op DeletePod': (v) => deletion(v) !== undefined },
-    requires: {},
+    requires: { 'pods are known': (v) => v.o.pods.known },
     effect: (v) => write(v, { op: undefined }),
   }),
   row<Pod>({
@@ -138,7 +136,7 @@ export const restart = [
     from: 'running',
     to: 'restarting',
     of: next,
-    when: { 'not on the template': outdated, 'volumes persist': (v) => !v.spec.ephemeral },
+    when: { 'not on the template': implied(onlyOutdated, outdated), 'volumes persist': (v) => !v.spec.ephemeral },
     requires: {
       'its version is allowed': templateMayRun,
       'its version can be gone back to': mayGoBack,
@@ -166,7 +164,7 @@ export const restart = [
     to: 'removing',
     of: next,
     when: {
-      'not on the template': outdated,
+      'not on the template': implied(onlyOutdated, outdated),
       'volumes do not persist': (v) => v.spec.ephemeral,
       'it is not the only voter': (v) => voters(v).length > 1,
     },
@@ -175,7 +173,6 @@ export const restart = [
       'its version can be gone back to': mayGoBack,
       'no learner': (v) => learners(v).length === 0,
       safeRestart: (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
-      safeRemove: (v, pod) => safeRemove(v, memberAt(v, pod.ordinal)!.id),
     },
     effect: (v, pod) => intendRemoval(v, memberAt(v, pod.ordinal)!, 'Roll'),
   }),

@@ -82,7 +82,8 @@ export const restoreFence = [
     from: 'draining',
     to: 'seeding',
     when: { 'step drain': (v) => at(v, 'drain') !== undefined },
-    requires: { 'scaled to 0': (v) => statefulSet(v)?.replicas === 0, 'no pod is left': drained },
+    // Scaled to 0: else AnnotateEpoch or Drain, above, comes first.
+    requires: { 'no pod is left': drained },
     effect: (v) => write(v, step(v, 'seed')),
   }),
 ];

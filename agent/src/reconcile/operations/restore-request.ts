@@ -117,7 +117,8 @@ export const restoreRequest = [
     to: 'verifying',
     of: requests,
     when: { 'blocked past the fence': blocked, 'another EtcdRestore is asked for': isOther },
-    requires: { 'its own says so, or is gone': (v) => ownRequest(v) === undefined },
+    // Its own says so, or is gone: else Restore.giveUp, above, comes first.
+    requires: {},
     effect: supersede,
   }),
   row({

@@ -2,7 +2,7 @@ import type { Effect } from '../effect.ts';
 import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../facts.ts';
 import { peerUrl, podName } from '../names.ts';
 import type { Permit, RecordDoc } from '../record.ts';
-import { row } from '../row.ts';
+import { implied, row } from '../row.ts';
 import type { View } from '../view.ts';
 import { timestamp, write } from '../write.ts';
 import { bornOn } from './bootstrap.ts';
@@ -86,7 +86,10 @@ export const restoreSeed = [
     when: { 'step seed': (v) => at(v, 'seed') !== undefined },
     requires: {
       'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
-      'its floor is the record’s': seedOnFloor,
+      'its floor is the record’s': implied(
+        'SeedPod.again comes first; a pod that is being deleted starts no etcd any more, and the next one asks again',
+        seedOnFloor,
+      ),
       'the verified snapshot is being served': sameSnapshot,
     },
     effect: (v) =>

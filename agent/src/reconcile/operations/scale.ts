@@ -15,7 +15,7 @@ import {
   wantedSize,
 } from '../facts.ts';
 import type { Claim, Member } from '../observed.ts';
-import { row } from '../row.ts';
+import { implied, row } from '../row.ts';
 import { templateMayRun } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
 import { opBase, write } from '../write.ts';
@@ -119,10 +119,12 @@ export const scale = [
     priority: 15,
     from: 'running',
     to: 'removing',
-    when: { 'more voters than wanted': (v) => highestMember(v) >= wantedSize(v) },
+    when: {
+      'the highest member is a voter that is not wanted': (v) =>
+        victim(v) !== undefined && highestMember(v) >= wantedSize(v),
+    },
     requires: {
       'no learner': (v) => learners(v).length === 0,
-      'the highest ordinal is a voter': (v) => victim(v) !== undefined,
       'every member that stays is healthy': keptHealthy,
       'no upgrade half done': (v) => !isMixed(v),
       safeRemove: (v) => safeRemove(v, victim(v)!.id),
@@ -156,7 +158,10 @@ export const scale = [
       'it is not being deleted': (_, claim) => !claim.deleting,
     },
     requires: {
-      'no member is there': (v, { ordinal }) => ordinal > highestMember(v),
+      'no member is there': implied(
+        'RaiseReplicas, above, keeps a pod for every member',
+        (v, { ordinal }) => ordinal > highestMember(v),
+      ),
       'no pod either': (v, { ordinal }) => pods(v) <= ordinal && v.o.pods.known && podAt(v, ordinal) === undefined,
     },
     effect: (v, { ordinal, uid }) =>

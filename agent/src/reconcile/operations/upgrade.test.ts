@@ -105,6 +105,7 @@ describe('refused, and told', () => {
     ['a minor that nobody knows', () => asked('3.8.0'), 'VersionUnsupported'],
     ['a patch below the floor', () => asked('3.6.5'), 'VersionTooOld'],
     ['members not restarted on 3.5', () => on35('3.6.16', { bornOn: undefined }), 'RestartFirst'],
+    ['born on a version not tried', () => on35('3.6.16', { bornOn: '3.5.34' }), 'RestartFirst'],
     ['no room', () => fullDisk(), 'DiskPressure'],
     ['entries of 3.5 in the log', () => unsettled(agent(1).volume), 'NotSettled'],
   ];

@@ -1,5 +1,4 @@
 import {
-  agentAt,
   alarms,
   allVotersHealthy,
   healthy,
@@ -7,15 +6,14 @@ import {
   lasts,
   leaderIndex,
   learners,
-  ordinalOf,
   removalDue,
   statefulSet,
   statusOf,
   voters,
 } from '../facts.ts';
 import type { RecordDoc } from '../record.ts';
-import { row } from '../row.ts';
-import { upgradeProblem, waitsForVersion } from '../upgrade-path.ts';
+import { implied, row } from '../row.ts';
+import { clusterVersionIs, upgradeProblem, waitsForVersion } from '../upgrade-path.ts';
 import { minorOf } from '../versions.ts';
 import type { View } from '../view.ts';
 import { opBase, timestamp, write } from '../write.ts';
@@ -43,12 +41,6 @@ const repairWaits = (v: View): boolean => voters(v).some((member) => removalDue(
 const runs = (v: View, minor: string): boolean =>
   voters(v).every(({ id }) => minorOf(statusOf(v, id)?.version ?? '') === minor);
 
-const clusterVersionIs = (v: View, minor: string): boolean =>
-  voters(v).some((m) => minorOf(clusterVersionAt(v, m.id, ordinalOf(v, m)) ?? '') === minor);
-
-const clusterVersionAt = (v: View, id: string, ordinal = -1): string | undefined =>
-  statusOf(v, id)?.clusterVersion ?? agentAt(v, ordinal)?.etcd?.clusterVersion;
-
 const added = (v: View): string =>
   v.record.versions.allowedMinors.find((minor) => minor !== v.record.versions.current)!;
 
@@ -58,7 +50,6 @@ const ready = {
     voters(v).every((m) => healthy(v, m.id) || waitsForVersion(v, m)),
   'no learner': (v: View) => learners(v).length === 0,
   'no alarm': (v: View) => alarms(v, 'NoSpace').length === 0,
-  'no other upgrade half done': (v: View) => !isMixed(v),
   'the template names the same version': (v: View) => statefulSet(v)?.version === v.spec.version,
 };
 
@@ -87,7 +78,7 @@ export const upgrade = [
     priority: 2,
     from: 'backing up',
     to: 'upgrading',
-    when: { 'op Upgrade': (v) => v.op('Upgrade') !== undefined },
+    when: { 'op Upgrade': implied('its backup is of no other operation', (v) => v.op('Upgrade') !== undefined) },
     requires: {
       'its backup is verified': (v) => job(v)?.state === 'Succeeded' && job(v)?.backup !== undefined,
     },
@@ -105,10 +96,7 @@ export const upgrade = [
     priority: 2,
     from: 'backing up',
     to: 'running',
-    when: {
-      'op Upgrade': (v) => v.op('Upgrade') !== undefined,
-      'its backup failed': (v) => job(v)?.state === 'Failed',
-    },
+    when: { 'the backup of op Upgrade failed': (v) => job(v)?.state === 'Failed' },
     requires: {},
     effect: (v) =>
       write(v, {
@@ -126,7 +114,7 @@ export const upgrade = [
     priority: 8,
     from: 'upgrading',
     to: 'running',
-    when: { 'upgrade half done': isMixed },
+    when: { 'upgrade half done': implied('else no minor was added for the cluster version to be', isMixed) },
     requires: {
       'all voters healthy': allVotersHealthy,
       'so says the cluster version': (v) => clusterVersionIs(v, added(v)),

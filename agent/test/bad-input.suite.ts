@@ -51,6 +51,8 @@ const file = async (name: string, content: string) => {
   return join(root, name);
 };
 
+const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
+
 test('the good command is good', async () => {
   expect(await runAgent(good())).toMatchObject({ code: 0 });
 });
@@ -92,9 +94,17 @@ describe('usage', () => {
     ['age-recipient', 'AGE-SECRET-KEY-1a-secret-key', /--age-recipient: this is a secret key, which must not be here/],
     ['age-recipients-file', '/nowhere/keys', /--age-recipients-file: cannot read \/nowhere\/keys \(ENOENT\)/],
     ['age-identity-file', '/nowhere/keys', /--age-identity-file: cannot read \/nowhere\/keys \(ENOENT\)/],
+    ['extra-path', '/etc', /--extra-path: is only stored encrypted; give --age-recipient or --extra-age-recipient/],
+    ['extra-age-recipient', 'AGE-SECRET-KEY-1a-secret-key', /--extra-age-recipient: this is a secret key/],
+    ['extra-age-recipient', recipient, /--extra-age-recipient: there is no --extra-path to encrypt/],
     ['config', '/nowhere/config.yaml', /--config: cannot read/],
   ])('--%s=%s', async (flag, value, line) => {
     await expectMistake(replaced(flag, value), ExitCode.usage, line);
+  });
+
+  test('extra files beside an exact key', async () => {
+    const extra = ['--extra-path=/etc', `--age-recipient=${recipient}`];
+    await expectMistake([...good(), ...extra, '--object-key=a.db'], ExitCode.usage, /--extra-path: has no place/);
   });
 
   test('a setting of a config file that does not exist', async () => {

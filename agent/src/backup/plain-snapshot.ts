@@ -1,0 +1,66 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AgentError, ExitCode } from '../errors.ts';
+import type { Etcdutl } from '../etcd/etcdutl.ts';
+import type { Store } from '../store/store.ts';
+import { tryRestore } from './examine.ts';
+import type { Manifest } from './manifest.ts';
+import type { ReadOptions } from './read-payload.ts';
+import { scratchDirectory } from './scratch.ts';
+import { refuseNewer } from './server-version.ts';
+import { writeContent } from './verify.ts';
+
+/** What the caller knows of the snapshot that it wants. */
+export interface Expected {
+  /** Of the plain snapshot, in hex. */
+  readonly sha256?: string;
+  readonly revision?: number;
+  /** Of the etcd that will start on it, such as `3.6`. */
+  readonly serverVersion?: string;
+}
+
+export interface PlainSnapshot {
+  readonly id: string;
+  /** Database and etcd's trailer, as `etcdctl snapshot save` writes them. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly revision: number;
+  readonly keys: number;
+}
+
+/** Makes a plain file of a stored snapshot and proves that it restores; throws, and leaves the file, when it does not. */
+export async function plainSnapshot(
+  store: Store,
+  manifest: Manifest,
+  directory: string,
+  expected: Expected,
+  { etcdutl, onPhase, ...options }: ReadOptions & { etcdutl: Etcdutl; onPhase: (phase: 'fetch' | 'try') => void },
+): Promise<PlainSnapshot> {
+  const { id, source, content } = manifest;
+  const { sha256, sizeBytes } = content;
+  if (expected.sha256 !== undefined && expected.sha256 !== sha256) {
+    throw failed(`${id}: its sha256 is ${sha256}, not the expected ${expected.sha256}`);
+  }
+  refuseNewer(id, source.storageVersion ?? source.version, expected.serverVersion);
+  const file = join(directory, 'snapshot.db');
+  onPhase('fetch');
+  await writeContent(store, manifest, file, options);
+  onPhase('try');
+  await using trial = await scratchDirectory(directory);
+  const { revision, keys, storageVersion } = await tryRestore(id, file, join(trial.path, 'data'), {
+    etcdutl,
+    signal: options.signal,
+  });
+  refuseNewer(id, storageVersion, expected.serverVersion);
+  // While it was taken writes went on: its backup told the revision that members were compared at.
+  const known = [revision, content.hashKV?.revision];
+  if (expected.revision !== undefined && !known.includes(expected.revision)) {
+    throw failed(`${id}: its revision is ${revision}, not the expected ${expected.revision}`);
+  }
+  const { size } = await stat(file);
+  if (size !== sizeBytes) throw failed(`${id}: ${file} changed while it was checked`);
+  return { id, file, sha256, sizeBytes, revision, keys };
+}
+
+const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { AgentError, codeOf, ExitCode, messageOf } from '../errors.ts';
+import type { ListenAddress } from '../listen-address.ts';
+import type { Log } from '../log.ts';
+import { hasToken } from '../member/bearer.ts';
+import { HttpListener } from '../member/http-listener.ts';
+import { send, sendFile } from '../member/status-server.ts';
+import type { PlainSnapshot } from './plain-snapshot.ts';
+
+export interface SnapshotServerOptions {
+  readonly listen: ListenAddress;
+  /** Hex, of the token that GET /snapshot asks for. */
+  readonly tokenSha256: string;
+  /** `tls.crt`, `tls.key`, `ca.crt`: with them GET /snapshot asks for a client certificate of that authority too. */
+  readonly peerTlsDir?: string;
+  readonly log: Log;
+}
+
+/** The server of the restore Job: its result for the reconciler, the snapshot for one gate. */
+export class SnapshotServer implements AsyncDisposable {
+  readonly #options: SnapshotServerOptions;
+  readonly #listener: HttpListener;
+  #snapshot: PlainSnapshot | undefined;
+
+  private constructor(options: SnapshotServerOptions) {
+    const { listen, peerTlsDir, log } = options;
+    this.#options = options;
+    const tls = peerTlsDir === undefined ? {} : { serverTlsDir: peerTlsDir, askClientCertificate: true };
+    this.#listener = new HttpListener({ listen, ...tls }, log, (request, response) => this.#answer(request, response));
+  }
+
+  static async listen(options: SnapshotServerOptions): Promise<SnapshotServer> {
+    const server = new SnapshotServer(options);
+    const { host, port } = options.listen;
+    await server.#listener.listen().catch((error) => {
+      throw new AgentError(ExitCode.usage, `--listen: cannot listen on ${host}:${port} (${codeOf(error)})`);
+    });
+    return server;
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  serve(snapshot: PlainSnapshot): void {
+    this.#snapshot = snapshot;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#listener.close();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    switch (new URL(request.url ?? '/', 'http://agent').pathname) {
+      case '/status':
+        return send(response, 200, JSON.stringify(this.#status()), 'application/json');
+      case '/snapshot':
+        return this.#send(request, response);
+      default:
+        return send(response, 404, 'there is /status and /snapshot\n');
+    }
+  }
+
+  #status(): object {
+    if (!this.#snapshot) return { v: 1, state: 'Verifying' };
+    const { file: _, ...result } = this.#snapshot;
+    return { v: 1, state: 'Serving', ...result };
+  }
+
+  async #send(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { tokenSha256, peerTlsDir, log } = this.#options;
+    const known = peerTlsDir === undefined || (request.socket as TLSSocket).authorized;
+    if (!known) return send(response, 401, 'a certificate of a member is needed\n');
+    if (!hasToken(request, tokenSha256)) return send(response, 401, 'the token is missing or wrong\n');
+    if (!this.#snapshot) return send(response, 503, 'it is being verified\n');
+    const { remoteAddress } = request.socket;
+    log.info({ remoteAddress }, 'sending the snapshot');
+    await sendFile(response, this.#snapshot.file).catch((error) => {
+      // Whoever has all of it may be gone before that is noticed.
+      if (!response.writableEnded)
+        log.warn({ remoteAddress }, `the snapshot was not fetched whole: ${messageOf(error)}`);
+    });
+  }
+}
+
+/** Resolves when the signal is aborted. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}

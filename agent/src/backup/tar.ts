@@ -1,0 +1,66 @@
+/** What of a file goes into a tar file. */
+export interface TarEntry {
+  readonly path: string;
+  readonly type: 'file' | 'directory' | 'symlink';
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  /** Seconds. */
+  readonly modified: number;
+  /** Of a file. */
+  readonly content?: Buffer;
+  /** Of a symlink. */
+  readonly target?: string;
+}
+
+const BLOCK = 512;
+const typeFlags = { file: '0', symlink: '2', directory: '5' } as const;
+
+/** A tar file as POSIX's ustar has it, which every tar reads. Paths lose their slash at the beginning. */
+export function tarFile(entries: readonly TarEntry[]): Buffer {
+  const blocks = entries.flatMap((entry) => {
+    const { content = Buffer.alloc(0) } = entry;
+    return [header(entry, content.length), content, Buffer.alloc(-content.length & (BLOCK - 1))];
+  });
+  return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]);
+}
+
+function header(entry: TarEntry, size: number): Buffer {
+  const { name, prefix } = split(entry.path.replace(/^\/+/, '') + (entry.type === 'directory' ? '/' : ''));
+  const block = Buffer.alloc(BLOCK);
+  const write = (text: string, offset: number, length: number) => {
+    if (Buffer.byteLength(text) > length) throw new Error(`'${text}' is too long for a tar file`);
+    block.write(text, offset);
+  };
+  const octal = (value: number, offset: number, length: number) =>
+    write(value.toString(8).padStart(length - 1, '0'), offset, length - 1);
+  write(name, 0, 100);
+  octal(entry.mode & 0o7777, 100, 8);
+  octal(entry.uid, 108, 8);
+  octal(entry.gid, 116, 8);
+  octal(size, 124, 12);
+  octal(entry.modified, 136, 12);
+  write(typeFlags[entry.type], 156, 1);
+  write(entry.target ?? '', 157, 100);
+  write('ustar\x0000', 257, 8);
+  write(prefix, 345, 155);
+  // The sum is made as if its own field were blank.
+  block.fill(' ', 148, 156);
+  octal(
+    block.reduce((sum, byte) => sum + byte, 0),
+    148,
+    7,
+  );
+  block[154] = 0;
+  return block;
+}
+
+/** A name of up to 100 bytes, and up to 155 before the slash between them. */
+function split(path: string): { name: string; prefix: string } {
+  if (Buffer.byteLength(path) <= 100) return { name: path, prefix: '' };
+  for (let slash = path.indexOf('/'); slash > 0 && slash < path.length - 1; slash = path.indexOf('/', slash + 1)) {
+    if (Buffer.byteLength(path.slice(slash + 1)) <= 100)
+      return { name: path.slice(slash + 1), prefix: path.slice(0, slash) };
+  }
+  return { name: path, prefix: '' };
+}

@@ -1,0 +1,34 @@
+import { writeFile } from 'node:fs/promises';
+import { readExtra } from '../backup/extra.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
+import { formatBytes } from '../progress.ts';
+import type { CommandResult } from '../result.ts';
+import { withTimeout } from '../run-limit.ts';
+import { askedFor, withStore } from './store-run.ts';
+
+export const run: Command = (context) => withTimeout(context, (signal) => restore({ ...context, signal }));
+
+async function restore(context: CommandContext): Promise<CommandResult> {
+  const { settings, signal, progress } = context;
+  const file = settings.required('to', '--to', 'name the tar file to write');
+  const identities = await settings.identities();
+  return withStore(context, async (opened) => {
+    const { store } = opened;
+    const { id, manifest } = await askedFor(opened, context);
+    progress.phase('fetch', id);
+    const tar = await readExtra(store, manifest, { signal, identities });
+    await writeFile(file, tar, { flag: 'wx', mode: 0o600 }).catch((error) => {
+      const code = codeOf(error);
+      throw code === 'EEXIST'
+        ? new AgentError(ExitCode.refused, `--to: ${file} exists; name another file, or remove it`)
+        : new AgentError(ExitCode.usage, `--to: cannot write ${file} (${code})`, { cause: error });
+    });
+    const paths = manifest.extra?.paths ?? [];
+    return {
+      exitCode: 0,
+      text: `${file}: ${paths.join(', ')} of ${manifest.host?.nodeName ?? 'the machine of the backup'}, ${formatBytes(tar.length)} (${id})`,
+      data: { store: store.url, id, file, paths, nodeName: manifest.host?.nodeName, sizeBytes: tar.length },
+    };
+  });
+}

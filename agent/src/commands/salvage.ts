@@ -1,0 +1,96 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { tryRestore } from '../backup/examine.ts';
+import { fetchSource, type Source } from '../backup/fetch-source.ts';
+import { scratchDirectory } from '../backup/scratch.ts';
+import { type BackupOutcome, type Origin, type StoreRequest, storeSnapshot } from '../backup/store-snapshot.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { AgentError, ExitCode } from '../errors.ts';
+import type { SnapshotStatus } from '../etcd/etcdutl.ts';
+import { SnapshotCheck, type SnapshotStream, type SnapshotSums } from '../etcd/snapshot-stream.ts';
+import { loadPeerTls, loadTls, mergeTls, type TlsMaterial } from '../etcd/tls.ts';
+import { withTimeout } from '../run-limit.ts';
+import type { Settings } from '../settings.ts';
+import { backupResult } from './backup-result.ts';
+import { storeRequest } from './store-request.ts';
+import { openTargets } from './store-run.ts';
+
+export const run: Command = async (context) => {
+  const { settings } = context;
+  const source = sourceOf(process.env);
+  const specs = settings.stores();
+  const request = await storeRequest(settings);
+  // Retention has its turn when the cluster is back.
+  const targets = (await openTargets(specs)).map(({ store }) => ({ store }));
+  try {
+    return backupResult(await salvage({ ...request, targets }, source, context));
+  } finally {
+    for (const { store } of targets) store.close();
+  }
+};
+
+/** Where the gate serves its copy: a secret, so never on a command line. */
+function sourceOf(env: NodeJS.ProcessEnv): Source {
+  const read = (name: string, pattern: RegExp, what: string) => {
+    const value = env[name] ?? '';
+    if (!pattern.test(value)) throw new AgentError(ExitCode.usage, `${name}: must be ${what}, in the environment`);
+    return value;
+  };
+  return {
+    url: read('ETCD_AGENT_SOURCE_URL', /^https?:\/\/[^\s@]+$/, "the URL of the gate's /salvage"),
+    token: read('ETCD_AGENT_SOURCE_TOKEN', /^\S+$/, 'its token'),
+    sha256: read('ETCD_AGENT_SOURCE_SHA256', /^[0-9a-f]{64}$/, 'the SHA-256 of the snapshot, 64 hex digits'),
+  };
+}
+
+const salvage = (request: StoreRequest, source: Source, context: CommandContext): Promise<BackupOutcome> =>
+  withTimeout(context, async (signal, grow) => {
+    const { settings, progress } = context;
+    await using directory = await scratchDirectory(request.scratch);
+    const file = join(directory.path, 'snapshot.db');
+    return await storeSnapshot(request, { ...context, signal }, async (use) => {
+      progress.phase('fetch', source.url);
+      const sums = await fetchSource(source, file, {
+        signal,
+        tls: await tlsOf(settings),
+        serverName: settings.text('serverName'),
+        idleTimeout: settings.duration('idleTimeout', '--idle-timeout') ?? 60_000,
+        onBytes: (bytes, expected) => {
+          grow(expected * (4 + request.targets.length));
+          progress.bytes(bytes, expected);
+        },
+      });
+      progress.phase('try', 'opening it');
+      const { etcdutl } = request;
+      const status = await tryRestore(source.url, file, join(directory.path, 'data'), { etcdutl, signal });
+      return use(originOf(source, status, sums, file));
+    });
+  });
+
+/** A gate shows clients what etcd shows them; its authority need not be that of the members. */
+const tlsOf = async (settings: Settings): Promise<TlsMaterial | undefined> =>
+  mergeTls(await loadPeerTls(settings.text('peerTlsDir')), await loadTls({ cacert: settings.text('cacert') }));
+
+function originOf({ url }: Source, status: SnapshotStatus, sums: SnapshotSums, file: string): Origin {
+  return {
+    source: { clusterId: 'unknown', endpoint: new URL(url).origin, role: 'survivor', alarms: [] },
+    comparison: 'a survivor is not compared',
+    revision: status.revision,
+    open: async () => streamOf(file, sums, status.storageVersion),
+  };
+}
+
+/** Reads the file once more, and fails when it is another one by then. */
+function streamOf(file: string, sums: SnapshotSums, storageVersion: string | undefined): SnapshotStream {
+  const check = new SnapshotCheck(sums.sizeBytes, file);
+  const body = async function* () {
+    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+      check.add(chunk);
+      yield chunk;
+    }
+    if (check.finish().sha256 !== sums.sha256) {
+      throw new AgentError(ExitCode.verificationFailed, `${file} changed after it was fetched`);
+    }
+  };
+  return { expectedBytes: sums.sizeBytes, storageVersion, body: body(), sums: () => check.finish() };
+}

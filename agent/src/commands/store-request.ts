@@ -1,0 +1,46 @@
+import { checkIdentities } from '../backup/encryption.ts';
+import { formatFileName } from '../backup/file-name.ts';
+import { compressions, levels } from '../backup/manifest.ts';
+import { checkClusterName } from '../backup/snapshot-id.ts';
+import type { StoreRequest } from '../backup/store-snapshot.ts';
+import { AgentError, ExitCode } from '../errors.ts';
+import { Etcdutl } from '../etcd/etcdutl.ts';
+import type { Settings } from '../settings.ts';
+import { agentVersion } from '../version.ts';
+
+/** How a new snapshot is stored, from the flags of `backup` and `salvage`. */
+export async function storeRequest(settings: Settings): Promise<Omit<StoreRequest, 'targets'>> {
+  const request = {
+    cluster: checkClusterName(settings.text('cluster')),
+    namespace: settings.text('namespace'),
+    fileName: checkFileName(settings),
+    fileNameTimeZone: settings.text('fileNameTimeZone') ?? 'UTC',
+    key: settings.text('objectKey')?.replace(/^\/+/, ''),
+    overwrite: settings.flag('overwrite'),
+    compression: settings.oneOf('compression', '--compression', compressions),
+    recipients: await settings.recipients(),
+    identities: await settings.identities(),
+    level: settings.oneOf('verify', '--verify', levels),
+    trigger: settings.text('trigger') ?? 'manual',
+    request: settings.text('request') || undefined,
+    restoredFrom: settings.list('restoredFrom'),
+    force: settings.flag('force'),
+    sweepAge: settings.duration('sweepAge', '--sweep-age') ?? 86_400_000,
+    scratch: settings.scratch,
+    etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
+    agentVersion,
+  };
+  if (request.level === 'open' && request.recipients.length > 0) {
+    await checkIdentities('at --verify=open the snapshot', request.recipients, request.identities);
+  }
+  return request;
+}
+
+function checkFileName(settings: Settings): string | undefined {
+  const pattern = settings.text('fileName');
+  if (pattern === undefined) return undefined;
+  if (settings.text('objectKey'))
+    throw new AgentError(ExitCode.usage, '--file-name and --object-key both name it; give one');
+  formatFileName(pattern, new Date(), settings.text('fileNameTimeZone') ?? 'UTC');
+  return pattern;
+}

@@ -1,0 +1,26 @@
+import { effectiveFlags, flagsOfArguments, flagsOfConfig } from './etcd-flags.ts';
+
+const noConfig = () => Promise.reject(new Error('there is none'));
+
+test('flags are read in every spelling that etcd takes', () => {
+  expect(flagsOfArguments(['--name=cp1', '-data-dir', '/d', '--client-cert-auth', '--logger=zap', '--x'])).toEqual({
+    name: 'cp1',
+    'data-dir': '/d',
+    'client-cert-auth': 'true',
+    logger: 'zap',
+    x: 'true',
+  });
+});
+
+test('flags come before the environment, and a config file before both', async () => {
+  const env = { ETCD_NAME: 'env', ETCD_DATA_DIR: '/env', PATH: '/bin' };
+  expect(await effectiveFlags(['--name=flag'], env, noConfig)).toEqual({ name: 'flag', 'data-dir': '/env' });
+  const config =
+    'name: file\nclient-transport-security:\n  cert-file: /c.crt\npeer-transport-security:\n  cert-file: /p.crt\n';
+  const flags = await effectiveFlags(['--name=flag', '--config-file=/etc/etcd.yaml'], env, async () => config);
+  expect(flags).toEqual({ name: 'file', 'cert-file': '/c.crt', 'peer-cert-file': '/p.crt' });
+});
+
+test('what is no config file is told', () => {
+  expect(() => flagsOfConfig('just words')).toThrow(/no map/);
+});

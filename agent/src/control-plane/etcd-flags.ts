@@ -1,0 +1,56 @@
+import { parse } from 'yaml';
+
+/** etcd's settings by their flags' names, whatever they were set by. */
+export type EtcdFlags = Readonly<Record<string, string>>;
+
+/** `--name=value`, `-name=value`, `--name value`, and `--name` alone, which means true. */
+export function flagsOfArguments(args: readonly string[]): EtcdFlags {
+  const flags: Record<string, string> = {};
+  for (let at = 0; at < args.length; at++) {
+    const [, name, value] = /^--?([a-z][a-z0-9-]*)(?:=(.*))?$/s.exec(args[at]!) ?? [];
+    if (name === undefined) continue;
+    const next = args[at + 1];
+    if (value !== undefined) flags[name] = value;
+    else if (next === undefined || next.startsWith('-')) flags[name] = 'true';
+    else {
+      flags[name] = next;
+      at++;
+    }
+  }
+  return flags;
+}
+
+/** `ETCD_DATA_DIR` is `data-dir`. */
+export function flagsOfEnvironment(env: Readonly<Record<string, string>>): EtcdFlags {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      /^ETCD_[A-Z0-9_]+$/.test(name) ? [[name.slice(5).toLowerCase().replaceAll('_', '-'), value]] : [],
+    ),
+  );
+}
+
+const transports: Record<string, string> = { 'client-transport-security': '', 'peer-transport-security': 'peer-' };
+
+/** Of etcd's config file; throws when it is no YAML. */
+export function flagsOfConfig(text: string): EtcdFlags {
+  const document = (parse(text) ?? {}) as Record<string, unknown>;
+  if (typeof document !== 'object') throw new TypeError('it is no map of settings');
+  return Object.fromEntries(
+    Object.entries(document).flatMap(([name, value]) => {
+      const prefix = transports[name];
+      if (prefix === undefined || typeof value !== 'object') return [[name, String(value)]];
+      return Object.entries(value ?? {}).map(([key, each]) => [`${prefix}${key}`, String(each)]);
+    }),
+  );
+}
+
+/** With a config file etcd takes nothing from flags and environment; otherwise flags come before the environment. */
+export async function effectiveFlags(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  readConfig: (file: string) => Promise<string>,
+): Promise<EtcdFlags> {
+  const given = { ...flagsOfEnvironment(env), ...flagsOfArguments(args) };
+  const file = given['config-file'];
+  return file ? flagsOfConfig(await readConfig(file)) : given;
+}

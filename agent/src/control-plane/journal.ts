@@ -1,0 +1,128 @@
+import { mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
+import { replaceFile } from '../member/replace-file.ts';
+import { syncDirectory } from '../store/directories.ts';
+import type { EtcdNode } from './node.ts';
+
+export const JOURNAL_SCHEMA = 'cdk8s-etcd/control-plane-restore/v1';
+const FILE = 'journal.json';
+const PREFIX = 'etcd-restore-';
+
+/** How far a restore came. Each says what was done for sure; the next step may have begun. */
+export const states = ['prepared', 'stopped', 'replaced', 'starting', 'served', 'done', 'undoing', 'undone'] as const;
+export type State = (typeof states)[number];
+
+/** What a run has to know of the one before it, on this node. */
+export interface JournalContent {
+  readonly schema: typeof JOURNAL_SCHEMA;
+  readonly state: State;
+  readonly startedAt: string;
+  /** Of the snapshot. */
+  readonly id: string;
+  readonly token: string;
+  /** How far the revision jumped. */
+  readonly bump: number;
+  readonly initialCluster: string;
+  /** Peer URLs of other members, new and old, that must not serve the old cluster any more. */
+  readonly others: readonly string[];
+  readonly clusterId: string;
+  readonly memberId: string;
+  /** Raft's commit index as the restore made it: a higher one has served. */
+  readonly commit: number;
+  readonly node: EtcdNode;
+  readonly manifestsDir: string;
+  /** Where the old data lie, once they were moved. */
+  readonly aside: string;
+  readonly etcdStartedAt?: string;
+  readonly servedAt?: string;
+}
+
+/** A dated folder with a journal and the manifests that were moved there. */
+export class Journal {
+  readonly folder: string;
+  #content: JournalContent;
+
+  private constructor(folder: string, content: JournalContent) {
+    this.folder = folder;
+    this.#content = content;
+  }
+
+  get content(): JournalContent {
+    return this.#content;
+  }
+
+  get manifests(): string {
+    return join(this.folder, 'manifests');
+  }
+
+  async set(change: Partial<JournalContent>): Promise<void> {
+    const content = { ...this.#content, ...change };
+    await replaceFile(join(this.folder, FILE), `${JSON.stringify(content, null, 2)}\n`);
+    this.#content = content;
+  }
+
+  /** As if it had never begun; a folder that still holds a manifest stays. */
+  async discard(): Promise<void> {
+    await rm(join(this.folder, FILE), { force: true });
+    await removeUnused(this.folder);
+  }
+
+  /** A new one in a dated folder in `parent`. */
+  static async begin(parent: string, content: JournalContent): Promise<Journal> {
+    const folder = await newFolder(parent, `${PREFIX}${stampOf(new Date(content.startedAt))}`);
+    const journal = new Journal(folder, content);
+    await journal.set({});
+    await syncDirectory(parent);
+    return journal;
+  }
+
+  /** The newest one in `parent`. Folders that a killed run made and never used are removed. */
+  static async newest(parent: string): Promise<Journal | undefined> {
+    const names = (await readdir(parent).catch(() => [])).filter((name) => name.startsWith(PREFIX)).sort();
+    for (const name of names.reverse()) {
+      const folder = join(parent, name);
+      const content = await readContent(folder);
+      if (content) return new Journal(folder, content);
+      await removeUnused(folder);
+    }
+    return undefined;
+  }
+}
+
+async function newFolder(parent: string, name: string): Promise<string> {
+  const folder = join(parent, name);
+  try {
+    await mkdir(parent, { recursive: true });
+    await mkdir(folder, { mode: 0o700 });
+    await mkdir(join(folder, 'manifests'), { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return newFolder(parent, `${name}-1`);
+    throw new AgentError(ExitCode.usage, `cannot write ${folder} (${codeOf(error)})`, { cause: error });
+  }
+  await syncDirectory(folder);
+  return folder;
+}
+
+async function readContent(folder: string): Promise<JournalContent | undefined> {
+  const file = join(folder, FILE);
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const content = JSON.parse(text) as JournalContent;
+  if (content.schema === JOURNAL_SCHEMA) return content;
+  throw new AgentError(ExitCode.refused, `${file} is of another version of the agent; finish with that one`);
+}
+
+async function removeUnused(folder: string): Promise<void> {
+  await rm(join(folder, `${FILE}.tmp`), { force: true });
+  // What holds anything stays.
+  await rmdir(join(folder, 'manifests')).catch(() => {});
+  await rmdir(folder).catch(() => {});
+}
+
+/** `20261122-031500`, UTC. */
+export const stampOf = (time: Date): string =>
+  time
+    .toISOString()
+    .replaceAll(/[-:]|\.\d+Z$/g, '')
+    .replace('T', '-');

@@ -1,0 +1,69 @@
+import { isAbsolute, resolve } from 'node:path';
+import { AgentError, ExitCode } from '../errors.ts';
+import type { TlsFiles } from '../etcd/tls.ts';
+import type { EtcdFlags } from './etcd-flags.ts';
+
+/** What a restore needs to know of the member on this node. Paths are those of the host. */
+export interface MemberFlags {
+  readonly name: string;
+  readonly dataDir: string;
+  /** `--initial-advertise-peer-urls`: one or several, comma-separated. */
+  readonly peerUrls: string;
+  readonly listenPeerUrls: readonly string[];
+  /** Peer URLs of `--initial-cluster`: those that were there when this member joined. */
+  readonly initialPeerUrls: readonly string[];
+  /** Those it listens on and those it advertises. */
+  readonly clientUrls: readonly string[];
+  readonly listenClientUrls: readonly string[];
+  readonly metricsUrls: readonly string[];
+  readonly clientTls: TlsFiles;
+  readonly peerTls: TlsFiles;
+}
+
+interface Where {
+  /** What they were read from, for errors. */
+  readonly source: string;
+  /** A path as the process sees it, on the host. */
+  readonly hostPath?: (path: string) => string;
+  /** That a relative data directory lies in. */
+  readonly workingDirectory?: string;
+}
+
+const list = (value: string | undefined): string[] => (value ?? '').split(',').filter(Boolean);
+
+/** With etcd's own defaults. */
+export function memberFlags(
+  flags: EtcdFlags,
+  { source, hostPath = (path) => path, workingDirectory }: Where,
+): MemberFlags {
+  const mistake = (message: string) => new AgentError(ExitCode.usage, `${source}: ${message}`);
+  if (flags['wal-dir']) {
+    throw mistake('etcd has --wal-dir, which this command cannot restore; use `restore fetch` and etcdutl --wal-dir');
+  }
+  const name = flags.name ?? 'default';
+  const given = flags['data-dir'] ?? `${name}.etcd`;
+  if (!isAbsolute(given) && workingDirectory === undefined) {
+    throw mistake(`etcd's --data-dir ${given} is relative, and nobody knows to what; give --data-dir`);
+  }
+  const listenClientUrls = list(flags['listen-client-urls'] ?? 'http://localhost:2379');
+  const tls = (prefix: string): TlsFiles => {
+    const file = (flag: string) => {
+      const path = flags[`${prefix}${flag}`];
+      return path ? hostPath(path) : undefined;
+    };
+    const [cacert, cert, key] = [file('trusted-ca-file'), file('cert-file'), file('key-file')];
+    return { ...(cacert && { cacert }), ...(cert && { cert }), ...(key && { key }) };
+  };
+  return {
+    name,
+    dataDir: hostPath(resolve(workingDirectory ?? '/', given)),
+    peerUrls: flags['initial-advertise-peer-urls'] ?? 'http://localhost:2380',
+    listenPeerUrls: list(flags['listen-peer-urls'] ?? 'http://localhost:2380'),
+    initialPeerUrls: list(flags['initial-cluster']).map((part) => part.slice(part.indexOf('=') + 1)),
+    clientUrls: [...new Set([...listenClientUrls, ...list(flags['advertise-client-urls'])])],
+    listenClientUrls,
+    metricsUrls: list(flags['listen-metrics-urls']),
+    clientTls: tls(''),
+    peerTls: tls('peer-'),
+  };
+}

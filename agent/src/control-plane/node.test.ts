@@ -1,0 +1,136 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { refuseOtherNode } from './local-address.ts';
+import { readNode, versionIn } from './node.ts';
+import { refuseOwnProcessNamespace } from './processes.ts';
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'node-'));
+});
+afterEach(() => rm(root, { recursive: true }));
+
+const kubeadm = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  spec: {
+    containers: [
+      {
+        name: 'etcd',
+        image: 'registry.k8s.io/etcd:3.6.5-0',
+        command: [
+          'etcd',
+          '--name=cp1',
+          '--data-dir=/var/lib/etcd',
+          '--initial-advertise-peer-urls=https://10.0.0.1:2380',
+          '--initial-cluster=cp1=https://10.0.0.1:2380',
+          '--listen-peer-urls=https://10.0.0.1:2380',
+          '--listen-client-urls=https://127.0.0.1:2379,https://10.0.0.1:2379',
+          '--listen-metrics-urls=http://127.0.0.1:2381',
+          '--peer-cert-file=/etc/kubernetes/pki/etcd/peer.crt',
+          '--cert-file=/etc/kubernetes/pki/etcd/server.crt',
+        ],
+        volumeMounts: [
+          { name: 'data', mountPath: '/var/lib/etcd' },
+          { name: 'certs', mountPath: '/etc/kubernetes/pki/etcd' },
+        ],
+        securityContext: { runAsUser: 1001 },
+      },
+    ],
+    volumes: [
+      { name: 'data', hostPath: { path: '/disk/etcd' } },
+      { name: 'certs', hostPath: { path: '/etc/kubernetes/pki/etcd' } },
+    ],
+  },
+};
+const manifest = (content: unknown) => writeFile(join(root, 'etcd.yaml'), stringify(content));
+
+test("kubeadm's manifest says all, with paths of the host", async () => {
+  await manifest(kubeadm);
+  const node = await readNode({ manifestsDir: root });
+  expect(node).toMatchObject({ kind: 'static-pod', version: '3.6.5', uid: 1001, dataDir: '/var/lib/etcd' });
+  expect(node.member).toMatchObject({
+    name: 'cp1',
+    dataDir: '/disk/etcd',
+    peerUrls: 'https://10.0.0.1:2380',
+    metricsUrls: ['http://127.0.0.1:2381'],
+    clientTls: { cert: '/etc/kubernetes/pki/etcd/server.crt' },
+    peerTls: { cert: '/etc/kubernetes/pki/etcd/peer.crt' },
+  });
+});
+
+test('the flags of another node are refused by their addresses', async () => {
+  await manifest(kubeadm);
+  const node = await readNode({ manifestsDir: root });
+  expect(() => refuseOtherNode(node, new Set(['127.0.0.1', '10.0.0.2']))).toThrow(
+    /flags of another node: cp1 listens on 10.0.0.1/,
+  );
+  refuseOtherNode(node, new Set(['10.0.0.1']));
+});
+
+test.each([
+  ['no YAML', ': - {', /holds no Pod/],
+  ['no Pod', 'kind: Deployment', /holds no Pod/],
+  ['no etcd', { ...kubeadm, spec: { containers: [{ name: 'nginx' }] } }, /no container 'etcd'/],
+  [
+    'a shell',
+    { ...kubeadm, spec: { containers: [{ name: 'etcd', command: ['sh', '-c', 'etcd'] }] } },
+    /its command is sh/,
+  ],
+])("%s: no manifest of kubeadm's", async (_, content, message) => {
+  await (typeof content === 'string' ? writeFile(join(root, 'etcd.yaml'), content) : manifest(content));
+  await expect(readNode({ manifestsDir: root })).rejects.toThrow(message);
+});
+
+test('a folder without etcd.yaml names what to give', async () => {
+  await mkdir(join(root, 'manifests'));
+  const dataDir = join(root, 'nowhere');
+  await expect(readNode({ manifestsDir: join(root, 'manifests'), dataDir })).rejects.toThrow(
+    /holds no etcd.yaml of kubeadm's, and no etcd process runs on .*--manifests-dir.*--etcd-unit/,
+  );
+});
+
+test('etcd outside the kubelet: environment file, config file, unit', async () => {
+  const env = join(root, 'etcd.env');
+  await writeFile(env, 'ETCD_NAME=m1\nETCD_DATA_DIR=/data\nETCD_LISTEN_PEER_URLS=http://10.0.0.7:2380\n');
+  const config = join(root, 'etcd.conf.yaml');
+  await writeFile(config, 'name: m2\ndata-dir: /data2\n');
+  const unit = join(root, 'etcd.service');
+  await writeFile(unit, `[Service]\nEnvironmentFile=${env}\nExecStart=/nowhere/etcd --name=m3\n`);
+  const read = async (sources: object) => {
+    const { kind, member } = await readNode({ manifestsDir: join(root, 'none'), ...sources });
+    return [kind, member.name, member.dataDir];
+  };
+  expect(await read({ environmentFile: env })).toEqual(['process', 'm1', '/data']);
+  expect(await read({ configFile: config })).toEqual(['process', 'm2', '/data2']);
+  expect(await read({ unit })).toEqual(['systemd', 'm3', '/data']);
+  await expect(read({ environmentFile: join(root, 'no') })).rejects.toThrow(
+    /--etcd-environment-file: cannot read .*ENOENT/,
+  );
+});
+
+test('a write-ahead log of its own, and a relative data directory, are refused', async () => {
+  const env = join(root, 'etcd.env');
+  await writeFile(env, 'ETCD_WAL_DIR=/wal\nETCD_DATA_DIR=/data\n');
+  await expect(readNode({ manifestsDir: root, environmentFile: env })).rejects.toThrow(/--wal-dir/);
+  await writeFile(env, 'ETCD_NAME=m1\n');
+  await expect(readNode({ manifestsDir: root, environmentFile: env })).rejects.toThrow(/m1.etcd is relative/);
+});
+
+test('a version is found in an image and in what etcd says of itself', () => {
+  expect(versionIn('registry.k8s.io/etcd:3.6.5-0')).toBe('3.6.5');
+  expect(versionIn('quay.io/coreos/etcd:v3.5.35')).toBe('3.5.35');
+  expect(versionIn('etcd Version: 3.4.23\nGit SHA: x')).toBe('3.4.23');
+  expect(versionIn('registry:5000/etcd@sha256:00')).toBeUndefined();
+});
+
+test('a container that does not see the processes of the node is refused', async () => {
+  await mkdir(join(root, '1'));
+  await writeFile(join(root, '1', 'comm'), 'pause\n');
+  await expect(refuseOwnProcessNamespace(7, root)).rejects.toThrow(/hostPID/);
+  await writeFile(join(root, '1', 'comm'), 'systemd\n');
+  await refuseOwnProcessNamespace(7, root);
+  await expect(refuseOwnProcessNamespace(1, root)).rejects.toThrow(/hostPID/);
+});

@@ -1,0 +1,61 @@
+import { ApiClient } from './api-client.ts';
+import { FakeApi, failure } from './fake-api.fixture.ts';
+import type { KubeObject } from './objects.ts';
+import { Paths } from './paths.ts';
+
+const paths = new Paths('shop');
+const pod = paths.of('pods', 'orders-0');
+
+let api: FakeApi;
+let client: ApiClient;
+beforeEach(async () => {
+  api = await FakeApi.listen();
+  client = new ApiClient(api.access, 500);
+});
+afterEach(async () => {
+  client.close();
+  await api[Symbol.asyncDispose]();
+});
+
+test('a delete says whom it means, and another one is not deleted', async () => {
+  const { metadata } = api.put(pod, {});
+  await expect(client.remove(pod, { uid: 'another' })).rejects.toThrow(/Precondition failed/);
+  expect(api.object(pod)).toBeDefined();
+  await client.remove(pod, { uid: metadata.uid as string });
+  expect(api.object(pod)).toBeUndefined();
+});
+
+test('a right that is missing is named in one line', async () => {
+  const said =
+    'pods "orders-0" is forbidden: User "x"\ncannot delete resource "pods" in API group "" in the namespace "shop"';
+  api.fault = (_, response) => {
+    failure(response, 403, 'Forbidden', said);
+    return true;
+  };
+  const refused = await client.remove(pod, { uid: '1' }).catch((error: Error) => error.message);
+  expect(refused).toBe(
+    'DELETE /api/v1/namespaces/shop/pods/orders-0: pods "orders-0" is forbidden: User "x" cannot delete resource "pods" in API group "" in the namespace "shop" (a right is missing: apply the manifests of the cluster and of the reconciler again)',
+  );
+});
+
+test('a server that does not answer is given up', async () => {
+  api.fault = () => true;
+  await expect(client.get(pod)).rejects.toThrow('no answer in 500 ms');
+});
+
+test('a list has every page', async () => {
+  const asked: (string | null)[] = [];
+  api.fault = (request, response) => {
+    const next = new URL(request.url!, 'http://api').searchParams.get('continue');
+    asked.push(next);
+    const page = {
+      metadata: { resourceVersion: '7', continue: next ? '' : 'more' },
+      items: [{ metadata: { name: next } }],
+    };
+    response.end(JSON.stringify(page));
+    return true;
+  };
+  const { items } = await client.list<KubeObject>(paths.of('pods'));
+  expect(items.map(({ metadata }) => metadata.name)).toEqual([null, 'more']);
+  expect(asked).toEqual([null, 'more']);
+});

@@ -1,0 +1,179 @@
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https';
+import { text } from 'node:stream/consumers';
+import type { ApiAccess } from './api-access.ts';
+import { ApiError } from './api-error.ts';
+import { lines } from './lines.ts';
+import type { KubeList, KubeObject } from './objects.ts';
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export interface WatchEvent<T> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  readonly object: T;
+}
+
+interface Call {
+  readonly query?: Query | undefined;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+/** Who owns the fields that we write. */
+export const fieldManager = 'etcd-reconciler';
+
+const pageSize = 500;
+
+/** The few calls of the Kubernetes API that the reconciler makes. Each has a time limit, and none is repeated. */
+export class ApiClient {
+  readonly #access: ApiAccess;
+  readonly #timeout: number;
+  readonly #agent: HttpAgent | HttpsAgent;
+
+  /** `timeout`: milliseconds of a call; a watch has its own. */
+  constructor(access: ApiAccess, timeout: number) {
+    this.#access = access;
+    this.#timeout = timeout;
+    const options = { keepAlive: true, scheduling: 'lifo' } as const;
+    this.#agent = access.server.protocol === 'http:' ? new HttpAgent(options) : new HttpsAgent(options);
+  }
+
+  get<T extends KubeObject>(path: string, query?: Query): Promise<T> {
+    return this.#call('GET', path, { query });
+  }
+
+  /** Every page; what the API server has at this moment, not what a cache had. */
+  async list<T extends KubeObject>(
+    path: string,
+    query?: Query,
+    signal?: AbortSignal,
+  ): Promise<{ items: T[]; resourceVersion: string }> {
+    const items: T[] = [];
+    let resourceVersion = '';
+    let next: string | undefined;
+    do {
+      const page: KubeList<T> = await this.#call('GET', path, {
+        query: { ...query, limit: pageSize, continue: next },
+        signal,
+      });
+      items.push(...page.items);
+      resourceVersion = page.metadata.resourceVersion;
+      next = page.metadata.continue || undefined;
+    } while (next);
+    return { items, resourceVersion };
+  }
+
+  create<T>(path: string, body: unknown): Promise<T> {
+    return this.#call('POST', path, { query: { fieldManager }, body });
+  }
+
+  /** Refused unless `metadata.resourceVersion` of the body is the one that is stored. */
+  replace<T>(path: string, body: KubeObject): Promise<T> {
+    return this.#call('PUT', path, { query: { fieldManager }, body });
+  }
+
+  merge<T>(path: string, body: unknown): Promise<T> {
+    return this.#call('PATCH', path, { query: { fieldManager }, body, contentType: 'application/merge-patch+json' });
+  }
+
+  /** Server-side apply: what we no longer name goes, what others own stays. */
+  apply<T>(path: string, body: unknown): Promise<T> {
+    const query = { fieldManager, force: 'true' };
+    return this.#call('PATCH', path, { query, body, contentType: 'application/apply-patch+yaml' });
+  }
+
+  async remove(path: string, preconditions: Preconditions): Promise<void> {
+    const options = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: 'Background' };
+    await this.#call('DELETE', path, { body: options });
+  }
+
+  /** Ends when the server ends it; throws when nothing came for `silence` ms. */
+  async *watch<T extends KubeObject>(
+    path: string,
+    query: Query,
+    silence: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent<T>> {
+    const quiet = new AbortController();
+    const expire = () => quiet.abort(new Error(`GET ${path}: nothing came for ${silence / 1000} s`));
+    const timer = setTimeout(expire, silence);
+    try {
+      const either = AbortSignal.any([signal, quiet.signal]);
+      const response = await this.#send('GET', path, { query: { ...query, watch: 'true' }, signal: either });
+      for await (const line of lines(response)) {
+        timer.refresh();
+        const event: WatchEvent<T> = JSON.parse(line);
+        if (event.type === 'ERROR') throw watchError(path, event.object);
+        yield event;
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #call<T>(method: string, path: string, call: Call): Promise<T> {
+    const limit = AbortSignal.timeout(this.#timeout);
+    const signal = call.signal ? AbortSignal.any([limit, call.signal]) : limit;
+    try {
+      const response = await this.#send(method, path, { ...call, signal });
+      return JSON.parse(await text(response));
+    } catch (error) {
+      if (limit.aborted) throw new Error(`${method} ${path}: no answer in ${this.#timeout} ms`);
+      throw error;
+    }
+  }
+
+  async #send(method: string, path: string, call: Call): Promise<IncomingMessage> {
+    const { server } = this.#access;
+    const { headers, ...options } = await this.#access.options();
+    const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
+    const all: RequestOptions = {
+      agent: this.#agent,
+      ...options,
+      method,
+      host: server.hostname.replaceAll(/[[\]]/g, ''),
+      port: server.port,
+      path: `${server.pathname.replace(/\/$/, '')}${path}${queryText(call.query)}`,
+      headers: { ...headers, accept: 'application/json', 'user-agent': fieldManager, ...bodyHeaders(call, body) },
+      ...(call.signal && { signal: call.signal }),
+    };
+    const send = server.protocol === 'http:' ? requestHttp : requestHttps;
+    const response = await answerOf(send(all), body);
+    const status = response.statusCode ?? 0;
+    if (status < 200 || status > 299) throw ApiError.of(status, `${method} ${path}`, await text(response));
+    return response;
+  }
+}
+
+/** Node leaves the length out with DELETE, and the server then drops the body with its preconditions. */
+function bodyHeaders({ contentType = 'application/json' }: Call, body: Buffer | undefined): Record<string, string> {
+  return body ? { 'content-type': contentType, 'content-length': `${body.length}` } : {};
+}
+
+function answerOf(sent: ClientRequest, body: Buffer | undefined): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  sent.once('response', resolve).on('error', reject).end(body);
+  return promise;
+}
+
+function queryText(query: Query = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, `${value}`] as [string, string]],
+  );
+  return given.length > 0 ? `?${new URLSearchParams(given)}` : '';
+}
+
+function watchError(path: string, status: unknown): ApiError {
+  const { code = 0 } = status as { code?: number };
+  return ApiError.of(code, `GET ${path}`, JSON.stringify(status));
+}

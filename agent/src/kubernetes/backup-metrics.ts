@@ -1,0 +1,35 @@
+import { type EtcdBackupObject, isFinal, mirroredJob } from './backup-object.ts';
+
+const phases = ['Pending', 'BackingUp', 'Completed', 'Failed'] as const;
+
+export interface BackupMetrics {
+  readonly phases: readonly (readonly [phase: string, count: number])[];
+  /** Of the newest run of each schedule that has ended. */
+  readonly runs: readonly {
+    readonly cluster: string;
+    readonly schedule: string;
+    readonly failed: boolean;
+    /** Seconds since 1970. */
+    readonly endedAt: number;
+    /** Of the newest good one. */
+    readonly sizeBytes?: number;
+  }[];
+}
+
+export function backupMetrics(all: readonly EtcdBackupObject[]): BackupMetrics {
+  const runs = new Map<string, BackupMetrics['runs'][number]>();
+  const ended = all.filter((backup) => mirroredJob(backup) && isFinal(backup));
+  for (const { spec, status } of ended.sort((a, b) => endOf(a) - endOf(b))) {
+    const { clusterName: cluster = '', schedule = '' } = spec;
+    const key = `${cluster} ${schedule}`;
+    const sizeBytes = status?.sizeBytes ?? runs.get(key)?.sizeBytes;
+    runs.set(key, {
+      ...{ cluster, schedule, failed: status?.phase === 'Failed', endedAt: endOf({ status }) / 1000 },
+      ...(sizeBytes !== undefined && { sizeBytes }),
+    });
+  }
+  const count = (phase: string) => all.filter(({ status }) => (status?.phase ?? 'Pending') === phase).length;
+  return { phases: phases.map((phase) => [phase, count(phase)] as const), runs: [...runs.values()] };
+}
+
+const endOf = ({ status }: Pick<EtcdBackupObject, 'status'>): number => Date.parse(status?.completionTime ?? '') || 0;

@@ -1,0 +1,99 @@
+import type { Log } from '../log.ts';
+import type { Settings } from '../reconcile/settings.ts';
+import type { ApiClient } from './api-client.ts';
+import type { ClientMaterial, ClientTls } from './client-tls.ts';
+import type { EtcdClusterObject } from './cluster-object.ts';
+import type { EventOf, Events } from './events.ts';
+import type { PodTemplate } from './objects.ts';
+import { groupVersion, type Paths } from './paths.ts';
+import { domainOf } from './stateful-set.ts';
+
+export interface ContextOptions {
+  readonly client: ApiClient;
+  readonly paths: Paths;
+  readonly namespace: string;
+  /** Of the EtcdCluster. */
+  readonly name: string;
+  readonly settings: Settings;
+  readonly events: Events;
+  readonly clientTls: ClientTls;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error' | 'debug'>;
+}
+
+/** What the parts of one cluster's port share: who it is, and what was last seen of it. */
+export class ClusterContext {
+  readonly client: ApiClient;
+  readonly paths: Paths;
+  readonly namespace: string;
+  readonly name: string;
+  readonly settings: Settings;
+  readonly log: ContextOptions['log'];
+  readonly #options: ContextOptions;
+  #cluster: EtcdClusterObject | undefined;
+  #template: PodTemplate | undefined;
+
+  constructor(options: ContextOptions) {
+    this.#options = options;
+    this.client = options.client;
+    this.paths = options.paths;
+    this.namespace = options.namespace;
+    this.name = options.name;
+    this.settings = options.settings;
+    this.log = options.log;
+  }
+
+  get cluster(): EtcdClusterObject | undefined {
+    return this.#cluster;
+  }
+
+  /** Of the StatefulSet. */
+  get template(): PodTemplate | undefined {
+    return this.#template;
+  }
+
+  get domain(): string {
+    return this.#template ? domainOf(this.#template) : 'cluster.local';
+  }
+
+  seenCluster(cluster: EtcdClusterObject | undefined): void {
+    if (cluster) this.#cluster = cluster;
+  }
+
+  seenTemplate(template: PodTemplate | undefined): void {
+    if (template) this.#template = template;
+  }
+
+  peerName(ordinal: number): string {
+    return `${this.name}-${ordinal}.${this.name}-peers.${this.namespace}.svc.${this.domain}`;
+  }
+
+  /** Of a member, by its address. */
+  urlOf(address: string, port: number): string {
+    const host = address.includes(':') ? `[${address}]` : address;
+    return `${this.#cluster?.spec.tls ? 'https' : 'http'}://${host}:${port}`;
+  }
+
+  /** undefined without TLS. */
+  async tls(): Promise<ClientMaterial | undefined> {
+    const { tls, clientTlsSecret } = this.#cluster?.spec ?? {};
+    if (!tls || clientTlsSecret === undefined) return undefined;
+    return this.#options.clientTls.material(clientTlsSecret, `${this.name}.${this.namespace}.svc`);
+  }
+
+  /** As an Event of the EtcdCluster, or of another resource of ours. */
+  tell(
+    type: EventOf['type'],
+    reason: string,
+    message: string,
+    about: { readonly kind: string; readonly name: string; readonly uid: string } | undefined = this.#itself(),
+  ): void {
+    if (!about) return;
+    const subject = { apiVersion: groupVersion, ...about, namespace: this.namespace };
+    this.#options.events.tell(subject, { type, reason, message });
+  }
+
+  #itself() {
+    const uid = this.#cluster?.metadata.uid;
+    return uid === undefined ? undefined : { kind: 'EtcdCluster', name: this.name, uid };
+  }
+}

@@ -1,0 +1,62 @@
+import { messageOf } from '../errors.ts';
+import { runCluster } from '../reconcile/loop.ts';
+import type { AtPoint } from '../reconcile/reconcile.ts';
+import type { EtcdClusterObject } from './cluster-object.ts';
+import { KubernetesPort, type PortOptions } from './kubernetes-port.ts';
+import { Wake } from './wake.ts';
+
+export type RunnerOptions = PortOptions & {
+  readonly holder: string;
+  readonly at: AtPoint;
+};
+
+/** Looks after one cluster, apart from all others: what is slow here delays nobody. */
+export class ClusterRunner {
+  /** Of the EtcdCluster. */
+  readonly uid: string;
+  readonly #options: RunnerOptions;
+  readonly #port: KubernetesPort;
+  readonly #stop = new AbortController();
+  readonly #wake = new Wake();
+  readonly #ended: Promise<void>;
+
+  constructor(cluster: EtcdClusterObject, options: RunnerOptions) {
+    this.uid = cluster.metadata.uid;
+    this.#options = options;
+    this.#port = new KubernetesPort(options);
+    this.#ended = this.#run();
+  }
+
+  /** Something of the cluster changed. */
+  wake(): void {
+    this.#wake.now();
+  }
+
+  /** Begins no further pass; resolves when the present one has ended, or `grace` ms later. */
+  async stop(grace: number): Promise<void> {
+    this.#stop.abort();
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, grace);
+    await Promise.race([this.#ended, late.promise]);
+    clearTimeout(timer);
+    this.#port.close();
+  }
+
+  /** Nobody will be there to do what the finalizer of a cluster that is being deleted waits for. */
+  async releaseFinalizer(): Promise<void> {
+    const cluster = await this.#port.clusters.cluster();
+    if (cluster?.deleting && cluster.finalizer && cluster.reconcilerGoing) {
+      await this.#port.clusters.releaseFinalizer(cluster.rv);
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { settings, holder, log, at } = this.#options;
+    const { signal } = this.#stop;
+    try {
+      await runCluster({ port: this.#port, settings, holder, signal, log, at, wake: this.#wake.wait });
+    } catch (error) {
+      log.error({ err: error }, `no longer looked after: ${messageOf(error)}`);
+    }
+  }
+}

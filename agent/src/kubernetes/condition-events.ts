@@ -1,0 +1,42 @@
+import type { ClusterStatus, ReportedCondition } from '../reconcile/cluster-status.ts';
+import type { ConditionType } from '../reconcile/conditions.ts';
+import type { EventOf } from './events.ts';
+
+/** The state of a condition in which somebody should look. */
+const bad: Partial<Record<ConditionType, 'True' | 'False'>> = {
+  Available: 'False',
+  Degraded: 'True',
+  QuorumLost: 'True',
+  Held: 'True',
+  Alarm: 'True',
+  BackupHealthy: 'False',
+  Accepted: 'False',
+};
+
+/** Nobody needs to look at these alone; nor, while a cluster is being born, at pods that do not run yet. */
+const expected: readonly string[] = ['Bootstrapping', 'NoSchedule'];
+const expectedAtBirth = [...expected, 'PodNotRunning'];
+
+/** What is to be told of a change of status: what became bad or well, and what begins to be done. */
+export function conditionEvents(before: Partial<ClusterStatus> | undefined, now: ClusterStatus): EventOf[] {
+  const quiet = now.conditions.some(({ reason }) => reason === 'Bootstrapping') ? expectedAtBirth : expected;
+  return now.conditions.flatMap((condition) => {
+    const old = before?.conditions?.find(({ type }) => type === condition.type);
+    return eventOf(old, condition, quiet) ?? [];
+  });
+}
+
+function eventOf(
+  old: ReportedCondition | undefined,
+  now: ReportedCondition,
+  quiet: readonly string[],
+): EventOf | undefined {
+  const { type, status, reason, message } = now;
+  if (old?.status === status && old.reason === reason) return undefined;
+  if (isBad(now)) return quiet.includes(reason) ? undefined : { type: 'Warning', reason, message };
+  const began = status === 'True' && (type === 'Progressing' || (type === 'Ready' && old?.status !== 'True'));
+  if (began || (old && isBad(old) && status !== 'Unknown')) return { type: 'Normal', reason, message };
+  return undefined;
+}
+
+const isBad = ({ type, status }: ReportedCondition): boolean => bad[type] === status;

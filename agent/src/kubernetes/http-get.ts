@@ -1,0 +1,26 @@
+import { request as requestHttp } from 'node:http';
+import { type RequestOptions, request as requestHttps } from 'node:https';
+
+const longest = 1024 * 1024;
+
+/** A short answer of a pod of ours; anything but 200 is an error. */
+export async function getJson<T>(url: string, options: RequestOptions & { signal: AbortSignal }): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const send = url.startsWith('https:') ? requestHttps : requestHttp;
+  send(url, { agent: false, ...options }, async (response) => {
+    try {
+      let body = '';
+      for await (const chunk of response.setEncoding('utf8')) {
+        body += chunk;
+        if (body.length > longest) throw new Error(`${url}: the answer is too long`);
+      }
+      if (response.statusCode !== 200) throw new Error(`${url}: answers ${response.statusCode}`);
+      resolve(JSON.parse(body));
+    } catch (error) {
+      reject(error);
+    }
+  })
+    .on('error', reject)
+    .end();
+  return promise;
+}

@@ -1,0 +1,43 @@
+import type { JobObject, ObjectCondition, PodObject } from './objects.ts';
+
+/** What the agent said at its end: the result of its command, or the end of its log. */
+export interface JobResult {
+  readonly exitCode?: number;
+  readonly error?: string;
+  readonly snapshot?: {
+    readonly id: string;
+    readonly revision: number;
+    readonly sha256: string;
+    readonly sizeBytes: number;
+  };
+  readonly stores?: readonly {
+    readonly store: string;
+    readonly key?: string;
+    readonly verified?: string;
+    readonly error?: string;
+    readonly retentionError?: string;
+  }[];
+  readonly suspect?: readonly string[];
+}
+
+/** Of the pod that ended last; undefined when none said anything. */
+export function jobResult(pods: readonly PodObject[]): JobResult | undefined {
+  const [last] = pods
+    .flatMap(({ status }) => status?.containerStatuses?.[0]?.state?.terminated ?? [])
+    .sort((a, b) => ((a.finishedAt ?? '') < (b.finishedAt ?? '') ? 1 : -1));
+  if (!last) return undefined;
+  const { exitCode, message = '' } = last;
+  // One that was killed left the end of its log.
+  const line = message.trimEnd().split('\n').at(-1) ?? '';
+  try {
+    const found: unknown = JSON.parse(line);
+    if (found !== null && typeof found === 'object') return { exitCode, ...found };
+  } catch {
+    // No JSON: the line itself is all there is.
+  }
+  return line ? { exitCode, error: line } : undefined;
+}
+
+/** When it holds. */
+export const jobCondition = ({ status }: JobObject, type: 'Failed' | 'Complete'): ObjectCondition | undefined =>
+  status?.conditions?.find((each) => each.type === type && each.status === 'True');

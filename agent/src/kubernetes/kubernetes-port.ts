@@ -1,0 +1,55 @@
+import { ports } from '../../../src/cluster-ports.ts';
+import { EtcdPort } from '../reconcile/etcd/etcd-port.ts';
+import type { Port } from '../reconcile/port.ts';
+import { ClusterContext, type ContextOptions } from './cluster-context.ts';
+import { type ClustersOptions, KubernetesClusters } from './kubernetes-clusters.ts';
+import { KubernetesJobs } from './kubernetes-jobs.ts';
+import { KubernetesWorkload } from './kubernetes-workload.ts';
+import type { OwnerReference } from './objects.ts';
+import { groupVersion } from './paths.ts';
+import { RecordConfigMap } from './record-config-map.ts';
+import { RestoreProgress } from './restore-progress.ts';
+import { ToldMembership } from './told-membership.ts';
+
+export type PortOptions = ContextOptions & Omit<ClustersOptions, 'context' | 'progress'>;
+
+/**
+ * One cluster on Kubernetes. Every pass asks the API server anew: a decision on what a watch brought last might be on
+ * what is long gone.
+ */
+export class KubernetesPort implements Port {
+  readonly records: RecordConfigMap;
+  readonly clusters: KubernetesClusters;
+  readonly workload: KubernetesWorkload;
+  readonly jobs: KubernetesJobs;
+  readonly membership: ToldMembership;
+  readonly maintenance: EtcdPort;
+
+  constructor(options: PortOptions) {
+    const { client, paths, name: cluster, settings, deployment, seen, backups } = options;
+    const context = new ClusterContext(options);
+    this.records = new RecordConfigMap({ client, paths, cluster, owner: () => ownerOf(context) });
+    const progress = new RestoreProgress(context, () => ({ doc: this.records.last, served: this.jobs.served }));
+    this.clusters = new KubernetesClusters({ context, deployment, seen, progress, ...(backups && { backups }) });
+    this.workload = new KubernetesWorkload(context);
+    const addresses = () => this.workload.addresses();
+    this.jobs = new KubernetesJobs(context, addresses);
+    this.maintenance = new EtcdPort({
+      endpoints: async () => [...(await addresses()).values()].map((address) => context.urlOf(address, ports.client)),
+      tls: () => context.tls(),
+      settings,
+    });
+    this.membership = new ToldMembership(this.maintenance, context);
+  }
+
+  close(): void {
+    this.maintenance.close();
+  }
+}
+
+/** Without volumes the record tells of living pods alone. */
+function ownerOf({ cluster }: ClusterContext): OwnerReference | undefined {
+  if (!cluster?.spec.storage?.ephemeral) return undefined;
+  const { name, uid } = cluster.metadata;
+  return { apiVersion: groupVersion, kind: 'EtcdCluster', name, uid };
+}

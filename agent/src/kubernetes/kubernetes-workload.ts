@@ -1,0 +1,126 @@
+import { ports } from '../../../src/cluster-ports.ts';
+import type { AgentStatus } from '../reconcile/agent-status.ts';
+import type { Claim, Pod, StatefulSet } from '../reconcile/observed.ts';
+import type { Workload } from '../reconcile/port.ts';
+import { unlessMissing } from './api-error.ts';
+import type { ClusterContext } from './cluster-context.ts';
+import { getJson } from './http-get.ts';
+import type { KubeObject, PodObject, StatefulSetObject } from './objects.ts';
+import { PeerNames } from './peer-name.ts';
+import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf } from './pod.ts';
+import { epochAnnotation, statefulSetOf } from './stateful-set.ts';
+
+/** Pods, claims and the StatefulSet of one cluster, as the API server has them at this moment. */
+export class KubernetesWorkload implements Workload {
+  readonly #context: ClusterContext;
+  readonly #names: PeerNames;
+  #listing: Promise<readonly PodObject[]> = Promise.resolve([]);
+  #last: readonly PodObject[] = [];
+
+  constructor(context: ClusterContext) {
+    this.#context = context;
+    this.#names = new PeerNames(context.settings.observeRpc / 2);
+  }
+
+  async statefulSet(): Promise<StatefulSet | undefined> {
+    const { client, paths, name } = this.#context;
+    const found = await client.get<StatefulSetObject>(paths.of('statefulsets', name)).catch(unlessMissing);
+    this.#context.seenTemplate(found?.spec.template);
+    return found && statefulSetOf(found);
+  }
+
+  async pods(): Promise<Pod[]> {
+    this.#listing = this.#list();
+    const found = await this.#listing;
+    return Promise.all(found.map((pod) => this.#pod(pod)));
+  }
+
+  /** By ordinal, of the pods that were listed last, or are being listed. */
+  async addresses(): Promise<ReadonlyMap<number, string>> {
+    const found = await this.#listing.catch(() => this.#last);
+    const { name } = this.#context;
+    return new Map(
+      found.flatMap((pod) => {
+        const address = addressOf(pod);
+        return address === undefined ? [] : [[ordinalOf(pod.metadata.name, name)!, address] as const];
+      }),
+    );
+  }
+
+  async claims(): Promise<Claim[]> {
+    const { client, paths, name } = this.#context;
+    const labelSelector = `app.kubernetes.io/name=etcd,app.kubernetes.io/instance=${name}`;
+    const { items } = await client.list<KubeObject>(paths.of('persistentvolumeclaims'), { labelSelector });
+    return items.flatMap((claim) => {
+      const ordinal = ordinalOf(claim.metadata.name, `data-${name}`);
+      return ordinal === undefined ? [] : [claimOf(claim, ordinal)];
+    });
+  }
+
+  async agent({ ordinal, uid }: Pod): Promise<AgentStatus> {
+    const pod = this.#last.find(({ metadata }) => metadata.uid === uid);
+    const address = pod && addressOf(pod);
+    if (address === undefined) throw new Error(`pod ${ordinal} has no address`);
+    const { settings } = this.#context;
+    const url = this.#context.urlOf(address, ports.agent);
+    const tls = await this.#context.tls();
+    const status = await getJson<AgentStatus>(`${url}/status`, {
+      ...(tls && { ca: tls.ca, servername: tls.servername }),
+      signal: AbortSignal.timeout(settings.observeRpc),
+    });
+    if (status.podUid !== uid) throw new Error(`another pod answers at ${address}: ${status.pod} ${status.podUid}`);
+    return status;
+  }
+
+  async scale(replicas: number, basedOn: string): Promise<void> {
+    const { client, paths, name } = this.#context;
+    const body = { metadata: { resourceVersion: basedOn }, spec: { replicas } };
+    await client.merge(paths.of('statefulsets', name, 'scale'), body);
+    this.#context.tell('Normal', 'Scaled', `the StatefulSet has ${replicas} ${replicas === 1 ? 'pod' : 'pods'}`);
+  }
+
+  async annotateEpoch(epoch: number, basedOn: string): Promise<void> {
+    const { client, paths, name } = this.#context;
+    const metadata = { annotations: { [epochAnnotation]: `${epoch}` } };
+    const body = { metadata: { resourceVersion: basedOn }, spec: { template: { metadata } } };
+    await client.merge(paths.of('statefulsets', name), body);
+  }
+
+  async annotateClaim(claim: Parameters<Workload['annotateClaim']>[0]): Promise<void> {
+    const { client, paths, name } = this.#context;
+    const { ordinal, uid, clusterUid, epoch, basedOn } = claim;
+    const annotations = claimAnnotations(clusterUid, epoch);
+    const body = { metadata: { uid, resourceVersion: basedOn, annotations } };
+    await client.merge(paths.of('persistentvolumeclaims', `data-${name}-${ordinal}`), body);
+  }
+
+  async deletePod(ordinal: number, uid: string): Promise<void> {
+    const { client, paths, name } = this.#context;
+    const pod = `${name}-${ordinal}`;
+    await client.remove(paths.of('pods', pod), { uid }).catch(unlessMissing);
+    this.#context.tell('Normal', 'PodDeleted', `deleted pod ${pod}, to be made again`);
+  }
+
+  async deleteClaim({ ordinal, uid, basedOn }: Parameters<Workload['deleteClaim']>[0]): Promise<void> {
+    const { client, paths, name } = this.#context;
+    const claim = `data-${name}-${ordinal}`;
+    const preconditions = { uid, ...(basedOn && { resourceVersion: basedOn }) };
+    await client.remove(paths.of('persistentvolumeclaims', claim), preconditions).catch(unlessMissing);
+    this.#context.tell('Normal', 'VolumeClaimDeleted', `deleted volume claim ${claim}`);
+  }
+
+  async #list(): Promise<readonly PodObject[]> {
+    const { client, paths, name } = this.#context;
+    const labelSelector = `app.kubernetes.io/instance=${name},app.kubernetes.io/component=member`;
+    const { items } = await client.list<PodObject>(paths.of('pods'), { labelSelector });
+    this.#last = items.filter(({ metadata }) => ordinalOf(metadata.name, name) !== undefined);
+    return this.#last;
+  }
+
+  async #pod(pod: PodObject): Promise<Pod> {
+    const ordinal = ordinalOf(pod.metadata.name, this.#context.name)!;
+    const address = addressOf(pod);
+    if (address === undefined) return podOf(pod, ordinal, noAddress);
+    return podOf(pod, ordinal, await this.#names.leadsTo(this.#context.peerName(ordinal), address));
+  }
+}

@@ -1,0 +1,37 @@
+/** Paths of the API, within one namespace. */
+export class Paths {
+  readonly #namespace: string;
+
+  constructor(namespace: string) {
+    this.#namespace = encodeURIComponent(namespace);
+  }
+
+  get namespace(): string {
+    return `/api/v1/namespaces/${this.#namespace}`;
+  }
+
+  /** Of all of them, or of the one that is named. */
+  of(resource: keyof typeof apis, ...name: string[]): string {
+    const api = apis[resource];
+    const root = api === 'v1' ? '/api/v1' : `/apis/${api}`;
+    return [`${root}/namespaces/${this.#namespace}/${resource}`, ...name.map(encodeURIComponent)].join('/');
+  }
+}
+
+export const group = 'cdk8s-etcd.dev';
+export const groupVersion = `${group}/v1alpha1`;
+
+const apis = {
+  configmaps: 'v1',
+  events: 'v1',
+  persistentvolumeclaims: 'v1',
+  pods: 'v1',
+  secrets: 'v1',
+  deployments: 'apps/v1',
+  statefulsets: 'apps/v1',
+  jobs: 'batch/v1',
+  leases: 'coordination.k8s.io/v1',
+  etcdclusters: groupVersion,
+  etcdbackups: groupVersion,
+  etcdrestores: groupVersion,
+} as const;

@@ -1,0 +1,34 @@
+import type { StatefulSet } from '../reconcile/observed.ts';
+import type { Container, PodTemplate, StatefulSetObject } from './objects.ts';
+import { group } from './paths.ts';
+
+export const epochAnnotation = `${group}/epoch`;
+
+export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): StatefulSet {
+  const epoch = Number(spec.template.metadata?.annotations?.[epochAnnotation] ?? 0);
+  return {
+    replicas: spec.replicas ?? 1,
+    rv: metadata.resourceVersion,
+    updateRevision: status?.updateRevision ?? '',
+    observed: metadata.generation !== undefined && status?.observedGeneration === metadata.generation,
+    epochFloor: Number.isSafeInteger(epoch) ? epoch : 0,
+    version: gateOf(spec.template)?.env?.find(({ name }) => name === 'ETCD_VERSION')?.value ?? '',
+  };
+}
+
+export const gateOf = ({ spec }: PodTemplate): Container | undefined =>
+  spec.initContainers?.find(({ name }) => name === 'gate');
+
+/** `--cluster-domain` of the gate. */
+export function domainOf(template: PodTemplate): string {
+  const flag = '--cluster-domain=';
+  return (
+    gateOf(template)
+      ?.args?.find((argument) => argument.startsWith(flag))
+      ?.slice(flag.length) ?? 'cluster.local'
+  );
+}
+
+/** The Secret of the volume `peer-tls`. */
+export const peerSecretOf = ({ spec }: PodTemplate): string | undefined =>
+  spec.volumes?.find(({ name }) => name === 'peer-tls')?.secret?.secretName;

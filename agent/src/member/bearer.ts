@@ -1,0 +1,14 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Whether a request carries the token of that SHA-256. */
+export function hasToken({ headers }: IncomingMessage, tokenSha256: string): boolean {
+  const [, token] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  const wanted = Buffer.from(tokenSha256, 'hex');
+  const given = createHash('sha256')
+    .update(token ?? '')
+    .digest();
+  return token !== undefined && wanted.length === given.length && timingSafeEqual(given, wanted);
+}

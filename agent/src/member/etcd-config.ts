@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { readFile, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { configKey, problemsOfSettings, type Settings, translate } from '../../../src/etcd-config-keys.ts';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
+import type { Identity } from '../reconcile/agent-status.ts';
+import type { Permit } from '../reconcile/record.ts';
+import { minorOf } from '../reconcile/versions.ts';
+import type { MemberConfig } from './member-config.ts';
+import { replaceFile } from './replace-file.ts';
+import { etcdDirOf } from './volume.ts';
+
+/** What writing the file came to; `edited`: it was not as the agent had left it. */
+export type Written = 'same' | 'written' | 'edited';
+
+/** How a member finds its cluster: the first start of a cluster, of a member that joins one, and every later start. */
+interface Form {
+  readonly state: 'new' | 'existing';
+  readonly cluster: string;
+  readonly token: string;
+}
+
+const GIB = 2 ** 30;
+/** etcd's own, where nothing is set. */
+const defaultQuota = 2 * GIB;
+
+export const configFile = (dataDir: string): string => join(dataDir, 'etcd.yaml');
+
+/** `<name>=<peer URL>` of this member. */
+export const selfOf = ({ pod, peerUrl }: MemberConfig): string => `${pod}=${peerUrl}`;
+
+/** For a volume with a WAL: an emptied data directory can not begin a cluster with it. */
+export function sealConfig(config: MemberConfig, { token }: Pick<Identity, 'token'>): Promise<Written> {
+  return write(config, { state: 'existing', cluster: selfOf(config), token });
+}
+
+/** For the first start on an empty volume. */
+export function permitConfig(config: MemberConfig, { mode, token, initialCluster }: Permit): Promise<Written> {
+  if (mode === 'new') return write(config, { state: 'new', cluster: selfOf(config), token });
+  return write(config, { state: 'existing', cluster: initialCluster, token });
+}
+
+async function write(config: MemberConfig, form: Form): Promise<Written> {
+  const file = configFile(config.dataDir);
+  const text = render(etcdConfig(config, form, await readSettings(config), await volumeSize(config.dataDir)));
+  const old = await readFile(file, 'utf8').catch((error) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  // A full disk stops nobody whose file is as it should be.
+  if (old === text) return 'same';
+  await replaceFile(file, text);
+  return old === undefined || isUntouched(old) ? 'written' : 'edited';
+}
+
+const volumeSize = async (dataDir: string): Promise<number> => {
+  const { blocks, bsize } = await statfs(dataDir);
+  return blocks * bsize;
+};
+
+/** Canonical keys in, those of the minor out; nothing of a file is ever passed on as it is. */
+export function etcdConfig(
+  config: MemberConfig,
+  form: Form,
+  settings: Settings,
+  volumeBytes: number,
+): Record<string, unknown> {
+  const quota = quotaFor(settings['quota-backend-bytes'], volumeBytes);
+  return translate(
+    {
+      // etcd 3.4 takes neither for granted when it has a file.
+      logger: 'zap',
+      'enable-grpc-gateway': true,
+      ...settings,
+      ...(quota !== undefined && { 'quota-backend-bytes': quota }),
+      ...memberSettings(config, form),
+    },
+    minorOf(config.etcdVersion),
+  );
+}
+
+function memberSettings(config: MemberConfig, { state, cluster, token }: Form): Settings {
+  return {
+    name: config.pod,
+    'data-dir': etcdDirOf(config.dataDir),
+    'listen-peer-urls': config.listenPeerUrl,
+    'listen-client-urls': config.listenClientUrl,
+    'listen-metrics-urls': config.metricsUrl,
+    'initial-advertise-peer-urls': config.peerUrl,
+    'advertise-client-urls': config.clientUrl,
+    'initial-cluster-state': state,
+    'initial-cluster': cluster,
+    'initial-cluster-token': token,
+    'strict-reconfig-check': true,
+    'max-learners': 1,
+    ...(config.peerTlsDir !== undefined && { 'peer-transport-security': transport(config.peerTlsDir) }),
+    ...(config.serverTlsDir !== undefined && { 'client-transport-security': transport(config.serverTlsDir) }),
+  };
+}
+
+const transport = (directory: string) => ({
+  'cert-file': join(directory, 'tls.crt'),
+  'key-file': join(directory, 'tls.key'),
+  'trusted-ca-file': join(directory, 'ca.crt'),
+  'client-cert-auth': true,
+});
+
+/** No more than the volume really holds beside the write-ahead log and a copy: etcd's alarm must come before a full disk. */
+function quotaFor(wanted: unknown, volumeBytes: number): number | undefined {
+  const most = Math.floor(volumeBytes - Math.min(GIB, volumeBytes / 2));
+  if (wanted === undefined) return most < defaultQuota ? most : undefined;
+  return Math.min(Number(wanted), most);
+}
+
+/** The settings file, by canonical key. Throws an error that names what is wrong with it. */
+export async function readSettings({ settingsFile, etcdVersion }: MemberConfig): Promise<Settings> {
+  const wrong = (why: string) => new AgentError(ExitCode.usage, `--settings: ${settingsFile} ${why}`);
+  const text = await readFile(settingsFile, 'utf8').catch((error) => {
+    throw wrong(`can not be read (${codeOf(error)})`);
+  });
+  const settings = parseSettings(text);
+  if (!settings) throw wrong('holds no JSON object');
+  // What this minor does not have is left out: the same settings serve both minors of an upgrade.
+  const minor = minorOf(etcdVersion);
+  const known = Object.entries(settings).filter(([key]) => configKey(key)?.minors.includes(minor) ?? true);
+  const problems = problemsOfSettings(Object.fromEntries(known), minor);
+  if (problems.length > 0) throw wrong(problems.join('; '));
+  return settings;
+}
+
+function parseSettings(text: string): Settings | undefined {
+  try {
+    const document = JSON.parse(text);
+    return typeof document === 'object' && document !== null && !Array.isArray(document) ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const header = '# Written by etcd-agent for each start: a change here is overwritten. Checksum: ';
+
+function render(keys: Record<string, unknown>): string {
+  const sorted = Object.fromEntries(Object.entries(keys).sort(([a], [b]) => (a < b ? -1 : 1)));
+  // etcd reads YAML 1.1, to which a plain `on` is no text.
+  const body = stringify(sorted, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 });
+  return `${header}${checksum(body)}\n${body}`;
+}
+
+/** Whether a file is still as the agent wrote it. */
+export function isUntouched(text: string): boolean {
+  const end = text.indexOf('\n');
+  return text.slice(0, end) === `${header}${checksum(text.slice(end + 1))}`;
+}
+
+const checksum = (body: string): string => createHash('sha256').update(body).digest('hex').slice(0, 16);

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { messageOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+
+export interface ListenOptions {
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Holds `tls.crt` and `tls.key`; without it the server speaks plain http. */
+  readonly serverTlsDir?: string;
+  /** Over TLS: clients may show a certificate of the directory's `ca.crt`; `socket.authorized` tells. */
+  readonly askClientCertificate?: boolean;
+}
+
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/** A server that answers GET alone, over TLS with whatever certificate lies in the directory at the time. */
+export class HttpListener {
+  readonly #server: Server | TlsServer;
+  readonly #options: ListenOptions;
+
+  constructor(options: ListenOptions, log: Log, answer: Answer) {
+    this.#options = options;
+    const listener: RequestListener = (request, response) => void guarded(request, response, log, answer);
+    const { serverTlsDir } = options;
+    this.#server =
+      serverTlsDir === undefined ? createServer(listener) : tlsServer({ ...options, serverTlsDir }, log, listener);
+    // Probes and polls are short; what hangs must not pile up.
+    this.#server.requestTimeout = 30_000;
+    this.#server.headersTimeout = 10_000;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async listen(): Promise<void> {
+    const { host, port } = this.#options.listen;
+    this.#server.listen(port, host);
+    await once(this.#server, 'listening');
+    this.#server.on('error', () => {});
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
+
+async function guarded(request: IncomingMessage, response: ServerResponse, log: Log, answer: Answer): Promise<void> {
+  try {
+    if (request.method !== 'GET') {
+      response.writeHead(405, { allow: 'GET' }).end('GET only\n');
+      return;
+    }
+    await answer(request, response);
+  } catch (error) {
+    log.warn(`GET ${request.url}: ${messageOf(error)}`);
+    if (response.headersSent) response.destroy();
+    else response.writeHead(500).end(`${messageOf(error)}\n`);
+  }
+}
+
+type TlsOptions = ListenOptions & { readonly serverTlsDir: string };
+
+/** The certificate is looked at before each connection: a replaced one is used from the next on. */
+function tlsServer(options: TlsOptions, log: Log, listener: RequestListener): TlsServer {
+  const { serverTlsDir: directory, askClientCertificate } = options;
+  const server = createTlsServer({ requestCert: askClientCertificate, rejectUnauthorized: false }, listener);
+  const names = ['tls.crt', 'tls.key', ...(askClientCertificate ? ['ca.crt'] : [])];
+  let used = '';
+  let complaint = '';
+  const refresh = () => {
+    try {
+      const [cert, key, ca] = names.map((name) => readFileSync(join(directory, name), 'utf8'));
+      const found = `${cert}${key}${ca}`;
+      if (found === used) return;
+      server.setSecureContext({ cert, key, ca });
+      used = found;
+    } catch (error) {
+      // Half replaced, or not there: the former one still serves.
+      const message = `${directory}: the certificate cannot be used (${messageOf(error)})`;
+      if (message !== complaint) log.error(message);
+      complaint = message;
+    }
+  };
+  refresh();
+  server.prependListener('connection', refresh);
+  return server;
+}

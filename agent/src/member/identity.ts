@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { codeOf } from '../errors.ts';
+import type { Identity } from '../reconcile/agent-status.ts';
+import { describeIssue } from '../schema-issue.ts';
+import { replaceFile } from './replace-file.ts';
+
+/** What `identity.json` says: whose data the volume holds, and by which permit. */
+export type StoredIdentity =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'identity'; readonly identity: Identity }
+  /** It is there, and says nothing that can be relied on. */
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+export const identityFile = (dataDir: string): string => join(dataDir, 'identity.json');
+
+const count = z.int().check(z.nonnegative());
+
+/** Loose: a later agent of the same version of the format may add fields, which are kept. */
+const identitySchema = z.looseObject({
+  v: z.literal(1),
+  clusterUid: z.string().check(z.minLength(1)),
+  epoch: count,
+  token: z.string(),
+  ordinal: count,
+  nonce: z.string(),
+  permitId: z.string(),
+  mode: z.string(),
+  memberId: z.optional(z.string()),
+  clusterId: z.optional(z.string()),
+  clusterVersion: z.optional(z.string()),
+  state: z.enum(['permitted', 'sealed']),
+  lastRestoreId: z.optional(z.string()),
+  lastVersion: z.string().check(z.regex(/^\d+\.\d+\.\d+/)),
+  runs: count,
+});
+
+/** Throws only when the volume itself can not be read. */
+export async function readIdentity(dataDir: string): Promise<StoredIdentity> {
+  let text: string;
+  try {
+    text = await readFile(identityFile(dataDir), 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return { kind: 'none' };
+    if (codeOf(error) === 'EISDIR') return { kind: 'unreadable', why: 'it is a directory' };
+    throw error;
+  }
+  return parseIdentity(text);
+}
+
+export function parseIdentity(text: string): StoredIdentity {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return { kind: 'unreadable', why: 'it is no JSON' };
+  }
+  const version = (document as { v?: unknown } | null)?.v;
+  if (typeof version === 'number' && version > 1)
+    return { kind: 'unreadable', why: `it is of format ${version}, and this agent knows 1: use a newer agent` };
+  const parsed = identitySchema.safeParse(document);
+  if (!parsed.success) return { kind: 'unreadable', why: describeIssue(parsed.error) };
+  return { kind: 'identity', identity: parsed.data as Identity };
+}
+
+export async function writeIdentity(dataDir: string, identity: Identity): Promise<void> {
+  await replaceFile(identityFile(dataDir), `${JSON.stringify(identity, null, 2)}\n`);
+}

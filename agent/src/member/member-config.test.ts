@@ -1,0 +1,63 @@
+import { memberConfig, parseMemberArgs } from './member-config.ts';
+
+const env = {
+  ...{ POD_NAME: 'orders-2', POD_UID: 'u', POD_IP: '10.0.0.7', ETCD_AGENT_NAMESPACE: 'shop' },
+  ...{ EPOCH_FLOOR: '', ETCD_VERSION: '3.6.16' },
+};
+const pod = {
+  ...{ cluster: 'orders', 'data-dir': '/data', 'scratch-dir': '/scratch', settings: '/s.json' },
+  ...{ record: 'orders-record', 'peer-service': 'orders-peers', 'cluster-domain': 'cluster.local' },
+};
+const parse = (flags: Record<string, string> = {}, variables: Record<string, string | undefined> = {}) =>
+  memberConfig('gate', (name) => ({ ...pod, ...flags })[name as keyof typeof pod], { ...env, ...variables });
+
+test('what a pod passes is enough', () => {
+  expect(parse()).toMatchObject({
+    ordinal: 2,
+    epochFloor: 0,
+    peerUrl: 'http://orders-2.orders-peers.shop.svc.cluster.local:2380',
+    clientUrl: 'http://orders-2.orders-peers.shop.svc.cluster.local:2379',
+    listenPeerUrl: 'http://0.0.0.0:2380',
+    listenClientUrl: 'http://0.0.0.0:2379',
+    metricsUrl: 'http://0.0.0.0:2381',
+    listen: { host: '0.0.0.0', port: 8080 },
+    poll: 3000,
+  });
+});
+
+test('with TLS directories the URLs are https, but for the metrics', () => {
+  const config = parse({ 'peer-tls-dir': '/p', 'server-tls-dir': '/s' });
+  expect([config.peerUrl, config.listenPeerUrl, config.clientUrl, config.listenClientUrl]).toEqual([
+    'https://orders-2.orders-peers.shop.svc.cluster.local:2380',
+    'https://0.0.0.0:2380',
+    'https://orders-2.orders-peers.shop.svc.cluster.local:2379',
+    'https://0.0.0.0:2379',
+  ]);
+  expect(config.metricsUrl).toBe('http://0.0.0.0:2381');
+});
+
+test('serve wants no scratch directory, and looks less often', () => {
+  const args = ['--cluster=orders', '--data-dir=/data', '--settings=/s', '--record=r'];
+  expect(parseMemberArgs('serve', args, env)).toMatchObject({ poll: 30_000, epochFloor: 0 });
+  expect(() => parseMemberArgs('serve', [...args, '--etcdutl=x'], env)).toThrow('--etcdutl');
+});
+
+test.each([
+  [{ listen: 'nowhere' }, {}, "--listen: 'nowhere' is no address; write host:port"],
+  [{ listen: '1.2.3.4:99999' }, {}, "--listen: '1.2.3.4:99999' is no address; write host:port"],
+  [{ poll: '0s' }, {}, "--poll: '0s' is no duration above zero; write 500ms, 3s or 5m"],
+  [{ 'peer-url': 'c-0:2380' }, {}, "--peer-url: 'c-0:2380' is no URL of scheme, host and port"],
+  [{ 'peer-url': 'https://a:1' }, {}, "--peer-url: 'https://a:1' is not http, which the given TLS directories ask for"],
+  [{ cluster: '' }, {}, '--cluster: name the EtcdCluster'],
+  [{}, { POD_NAME: 'other-2' }, "POD_NAME: 'other-2' is no pod of --cluster orders, such as orders-0"],
+  [{}, { POD_UID: undefined }, 'POD_UID: it is not set; the pod template sets it'],
+  [{}, { POD_IP: 'x' }, "POD_IP: 'x' is no IP address"],
+  [{}, { EPOCH_FLOOR: '-1' }, "EPOCH_FLOOR: '-1' is no whole number"],
+  [{}, { ETCD_VERSION: '3.6' }, "ETCD_VERSION: '3.6' is no version of etcd; write all of it, such as 3.6.16"],
+])('%j %j: one clear line', (flags, variables, line) => {
+  expect(() => parse(flags as Record<string, string>, variables)).toThrow(new Error(line));
+});
+
+test('every mistake is told at once', () => {
+  expect(() => parse({ poll: 'x', listen: 'y' }, { POD_IP: 'z' })).toThrow(/POD_IP.*\n.*--listen.*\n.*--poll/);
+});

@@ -1,0 +1,220 @@
+import { isIP } from 'node:net';
+import { parseArgs } from 'node:util';
+import { tryDuration } from '../duration.ts';
+import { AgentError, ExitCode } from '../errors.ts';
+
+/** All that a pod is handed, for its gate and its sidecar alike. */
+export interface MemberConfig {
+  readonly cluster: string;
+  readonly namespace: string;
+  /** Name of the pod, and of the etcd member. */
+  readonly pod: string;
+  readonly podUid: string;
+  /** Unknown when empty. */
+  readonly podIp: string;
+  readonly ordinal: number;
+  /** Full version that the pod template names. */
+  readonly etcdVersion: string;
+  /** Data of an older epoch never serve; 0 = none. */
+  readonly epochFloor: number;
+  readonly dataDir: string;
+  /** Of the gate. */
+  readonly scratchDir: string;
+  readonly settingsFile: string;
+  /** Name of the ConfigMap, or file:///path/record.json. */
+  readonly record: string;
+  readonly peerUrl: string;
+  readonly clientUrl: string;
+  readonly listenPeerUrl: string;
+  readonly listenClientUrl: string;
+  readonly metricsUrl: string;
+  /** Of GET /status. */
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly peerTlsDir?: string;
+  readonly serverTlsDir?: string;
+  /** Between two looks, in ms; half as much more or less. */
+  readonly poll: number;
+  /** Of one read of the record, in ms. */
+  readonly recordTimeout: number;
+  /** Without a new byte of a snapshot, in ms. */
+  readonly idleTimeout: number;
+  readonly etcdutl: string;
+  /** Holds `<minor>/etcd`, and `<minor>/etcdutl` where there is one. */
+  readonly etcdDir: string;
+}
+
+export type MemberCommand = 'gate' | 'serve';
+
+interface MemberFlag {
+  readonly name: string;
+  readonly value: string;
+  readonly description: string;
+  /** Of one of the two commands only. */
+  readonly of?: MemberCommand;
+}
+
+const flag = (name: string, value: string, description: string, of?: MemberCommand): MemberFlag => ({
+  name,
+  value,
+  description,
+  of,
+});
+
+/** Every flag of `gate` and `serve`, without its dashes. */
+export const memberFlags: readonly MemberFlag[] = [
+  flag('cluster', 'name', 'the EtcdCluster; the pod is named <cluster>-<ordinal>'),
+  flag('data-dir', 'dir', 'the volume'),
+  flag('scratch-dir', 'dir', 'room for one database, for restores and salvage', 'gate'),
+  flag('settings', 'file', "etcd's settings, as JSON"),
+  flag('record', 'name|url', 'the ConfigMap with the record, or file:///path/record.json'),
+  flag('peer-service', 'name', 'the headless Service (default: <cluster>-peers)'),
+  flag('cluster-domain', 'name', 'DNS domain of the Kubernetes cluster (default: cluster.local)'),
+  flag('peer-tls-dir', 'dir', 'tls.crt, tls.key and ca.crt for the members among themselves'),
+  flag('server-tls-dir', 'dir', 'tls.crt, tls.key and ca.crt for clients'),
+  flag('listen', 'host:port', 'where GET /status is answered (default: 0.0.0.0:8080)'),
+  flag('peer-url', 'url', 'where other members find this one (default: its name in the headless Service)'),
+  flag('client-url', 'url', 'where clients find this member (default: its name in the headless Service)'),
+  flag('listen-peer-url', 'url', 'where etcd listens for members (default: port 2380)'),
+  flag('listen-client-url', 'url', 'where etcd listens for clients (default: port 2379)'),
+  flag('metrics-url', 'url', 'where etcd answers probes and metrics (default: http://0.0.0.0:2381)'),
+  flag('poll', 'duration', 'between two looks (default: 3s, serve 30s)'),
+  flag('record-timeout', 'duration', 'of one read of the record (default: 2s)'),
+  flag('idle-timeout', 'duration', 'without a new byte of a snapshot (default: 60s)', 'gate'),
+  flag('etcdutl', 'file', 'etcd’s offline tool (default: etcdutl)', 'gate'),
+  flag('etcd-dir', 'dir', 'holds <minor>/etcd of every minor (default: /opt/etcd)', 'gate'),
+];
+
+export const flagsOf = (command: MemberCommand): readonly MemberFlag[] =>
+  memberFlags.filter(({ of }) => of === undefined || of === command);
+
+/** Reads a command line, without commander. */
+export function parseMemberArgs(command: MemberCommand, args: string[], env: NodeJS.ProcessEnv): MemberConfig {
+  const options = Object.fromEntries(flagsOf(command).map(({ name }) => [name, { type: 'string' as const }]));
+  const { values } = parseArgs({ args, options });
+  return memberConfig(command, (name) => values[name] as string | undefined, env);
+}
+
+/** `read` gives the value of a flag by its name. Throws with every mistake at once, one line each. */
+export function memberConfig(
+  command: MemberCommand,
+  read: (flag: string) => string | undefined,
+  env: NodeJS.ProcessEnv,
+): MemberConfig {
+  const reader = new Reader(read, env);
+  const config = readConfig(command, reader);
+  if (reader.mistakes.length > 0) throw new AgentError(ExitCode.usage, reader.mistakes.join('\n'));
+  return config;
+}
+
+function readConfig(command: MemberCommand, from: Reader): MemberConfig {
+  const cluster = from.flag('cluster', 'name the EtcdCluster');
+  const pod = from.variable('POD_NAME');
+  const namespace = from.variable('ETCD_AGENT_NAMESPACE');
+  const peerTlsDir = from.optional('peer-tls-dir');
+  const serverTlsDir = from.optional('server-tls-dir');
+  const peerScheme = peerTlsDir === undefined ? 'http' : 'https';
+  const clientScheme = serverTlsDir === undefined ? 'http' : 'https';
+  const host = `${pod}.${from.optional('peer-service') ?? `${cluster}-peers`}.${namespace}.svc.${from.optional('cluster-domain') ?? 'cluster.local'}`;
+  return {
+    cluster,
+    namespace,
+    pod,
+    podUid: from.variable('POD_UID'),
+    podIp: from.ip('POD_IP'),
+    ordinal: from.ordinal(pod, cluster),
+    etcdVersion: from.version('ETCD_VERSION'),
+    epochFloor: from.count('EPOCH_FLOOR'),
+    dataDir: from.flag('data-dir', 'name the volume'),
+    scratchDir: command === 'gate' ? from.flag('scratch-dir', 'name a directory with room for one database') : '',
+    settingsFile: from.flag('settings', "name the file with etcd's settings"),
+    record: from.flag('record', 'name the ConfigMap, or file:///path/record.json'),
+    peerUrl: from.url('peer-url', peerScheme, `${host}:2380`),
+    clientUrl: from.url('client-url', clientScheme, `${host}:2379`),
+    listenPeerUrl: from.url('listen-peer-url', peerScheme, '0.0.0.0:2380'),
+    listenClientUrl: from.url('listen-client-url', clientScheme, '0.0.0.0:2379'),
+    metricsUrl: from.url('metrics-url', 'http', '0.0.0.0:2381'),
+    listen: from.address('listen', '0.0.0.0:8080'),
+    ...(peerTlsDir !== undefined && { peerTlsDir }),
+    ...(serverTlsDir !== undefined && { serverTlsDir }),
+    poll: from.duration('poll', command === 'gate' ? '3s' : '30s'),
+    recordTimeout: from.duration('record-timeout', '2s'),
+    idleTimeout: from.duration('idle-timeout', '60s'),
+    etcdutl: from.optional('etcdutl') ?? 'etcdutl',
+    etcdDir: from.optional('etcd-dir') ?? '/opt/etcd',
+  };
+}
+
+/** Flags and variables as values, with a line for each that is wrong. */
+class Reader {
+  readonly mistakes: string[] = [];
+  readonly #read: (flag: string) => string | undefined;
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(read: (flag: string) => string | undefined, env: NodeJS.ProcessEnv) {
+    this.#read = read;
+    this.#env = env;
+  }
+
+  optional(name: string): string | undefined {
+    return this.#read(name) || undefined;
+  }
+
+  flag(name: string, what: string): string {
+    return this.optional(name) ?? this.#wrong(`--${name}: ${what}`, '');
+  }
+
+  variable(name: string): string {
+    return this.#env[name] || this.#wrong(`${name}: it is not set; the pod template sets it`, '');
+  }
+
+  ip(name: string): string {
+    const value = this.#env[name] ?? '';
+    return !value || isIP(value) ? value : this.#wrong(`${name}: '${value}' is no IP address`, '');
+  }
+
+  count(name: string): number {
+    const value = this.#env[name] ?? '';
+    return /^\d{0,15}$/.test(value) ? Number(value) : this.#wrong(`${name}: '${value}' is no whole number`, 0);
+  }
+
+  version(name: string): string {
+    const value = this.variable(name);
+    if (!value || /^3\.\d+\.\d+$/.test(value)) return value;
+    return this.#wrong(`${name}: '${value}' is no version of etcd; write all of it, such as 3.6.16`, '');
+  }
+
+  ordinal(pod: string, cluster: string): number {
+    const digits = pod.startsWith(`${cluster}-`) ? pod.slice(cluster.length + 1) : '';
+    if (/^\d{1,3}$/.test(digits) || !pod || !cluster) return Number(digits);
+    return this.#wrong(`POD_NAME: '${pod}' is no pod of --cluster ${cluster}, such as ${cluster}-0`, 0);
+  }
+
+  duration(name: string, byDefault: string): number {
+    const value = this.optional(name) ?? byDefault;
+    return (
+      tryDuration(value) || this.#wrong(`--${name}: '${value}' is no duration above zero; write 500ms, 3s or 5m`, 0)
+    );
+  }
+
+  url(name: string, scheme: 'http' | 'https', byDefault: string): string {
+    const value = this.optional(name) ?? `${scheme}://${byDefault}`;
+    const url = URL.parse(value);
+    if (!url?.hostname || !url.port || url.pathname !== '/' || url.search || url.hash || url.username)
+      return this.#wrong(`--${name}: '${value}' is no URL of scheme, host and port`, '');
+    if (url.protocol === `${scheme}:`) return url.origin;
+    return this.#wrong(`--${name}: '${value}' is not ${scheme}, which the given TLS directories ask for`, '');
+  }
+
+  address(name: string, byDefault: string): { host: string; port: number } {
+    const value = this.optional(name) ?? byDefault;
+    const [, v6, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(value) ?? [];
+    const port = Number(digits);
+    if (port <= 65_535) return { host: v6 ?? plain!, port };
+    return this.#wrong(`--${name}: '${value}' is no address; write host:port`, { host: '', port: 0 });
+  }
+
+  #wrong<T>(mistake: string, value: T): T {
+    this.mistakes.push(mistake);
+    return value;
+  }
+}

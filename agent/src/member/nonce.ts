@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf } from '../errors.ts';
+import { syncDirectory } from '../store/directories.ts';
+import { replaceFile } from './replace-file.ts';
+
+const fileOf = (dataDir: string) => join(dataDir, 'nonce');
+
+/** The name of this volume in permits; undefined when it has none, or what is there is no nonce. */
+export async function readNonce(dataDir: string): Promise<string | undefined> {
+  try {
+    const text = (await readFile(fileOf(dataDir), 'utf8')).trim();
+    return /^[0-9a-f]{32}$/.test(text) ? text : undefined;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** A name that no permit holds. */
+export async function writeNonce(dataDir: string): Promise<string> {
+  const nonce = randomBytes(16).toString('hex');
+  await replaceFile(fileOf(dataDir), `${nonce}\n`);
+  return nonce;
+}
+
+/** On the disk when it returns: no permit fits this volume any more. */
+export async function removeNonce(dataDir: string): Promise<void> {
+  await rm(fileOf(dataDir), { force: true });
+  await syncDirectory(dataDir);
+}

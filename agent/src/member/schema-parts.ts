@@ -1,0 +1,10 @@
+import * as z from 'zod/mini';
+
+export const text = z.string();
+export const count = z.int().check(z.nonnegative());
+/** Any JSON object. */
+export const anything = z.record(text, z.unknown());
+export const byOrdinal = <T extends z.ZodMiniType>(value: T) => z.record(z.string().check(z.regex(/^\d+$/)), value);
+
+/** A schema for each field of T: the compiler finds one that is missing here, or of another type. */
+export type Shape<T> = { readonly [K in keyof Required<T>]: z.ZodMiniType<T[K]> };

@@ -1,0 +1,95 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { Log } from '../log.ts';
+import type { AgentStatus } from '../reconcile/agent-status.ts';
+import { agentMetrics } from './agent-metrics.ts';
+import { hasToken } from './bearer.ts';
+import { type Answer, HttpListener, type ListenOptions } from './http-listener.ts';
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** For whoever looks at a probe that fails. */
+  readonly why: string;
+}
+
+/** A file that whoever has the token may fetch. */
+export interface GuardedFile {
+  readonly file: string;
+  /** Hex. */
+  readonly tokenSha256: string;
+}
+
+/** What an agent tells of its pod, in both phases: GET only, and nothing of it changes anything. */
+export class StatusServer {
+  /** Asked at each request. */
+  status: () => AgentStatus | Promise<AgentStatus>;
+  ready: () => Readiness | Promise<Readiness> = () => ({ ready: false, why: 'etcd does not run yet' });
+  metrics: () => string | Promise<string> = async () => agentMetrics(await this.status(), { now: Date.now() });
+  salvage?: GuardedFile;
+  readonly #listener: HttpListener;
+
+  private constructor(listener: HttpListener, status: StatusServer['status']) {
+    this.#listener = listener;
+    this.status = status;
+  }
+
+  /** Listens from here on; `status` can be replaced later. */
+  static async listen(options: ListenOptions & { log: Log; status: StatusServer['status'] }): Promise<StatusServer> {
+    const answer: Answer = (request, response) => server.#answer(request, response);
+    const server: StatusServer = new StatusServer(new HttpListener(options, options.log, answer), options.status);
+    await server.#listener.listen();
+    return server;
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  close(): Promise<void> {
+    return this.#listener.close();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? '/', 'http://agent');
+    switch (pathname) {
+      case '/status':
+        return send(response, 200, JSON.stringify(await this.status()), 'application/json');
+      case '/readyz': {
+        const { ready, why } = await this.ready();
+        return send(response, ready ? 200 : 503, `${why}\n`);
+      }
+      case '/livez':
+        return send(response, 200, 'ok\n');
+      case '/metrics':
+        return send(response, 200, await this.metrics(), 'text/plain; version=0.0.4; charset=utf-8');
+      case '/salvage':
+        return this.#sendFile(request, response);
+      default:
+        return send(response, 404, 'there is /status, /readyz, /livez and /metrics\n');
+    }
+  }
+
+  async #sendFile(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { salvage } = this;
+    if (!salvage) return send(response, 404, 'nothing was salvaged here\n');
+    if (!hasToken(request, salvage.tokenSha256)) return send(response, 401, 'the token is missing or wrong\n');
+    await sendFile(response, salvage.file);
+  }
+}
+
+export function send(response: ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
+}
+
+/** All bytes of a file, and how many they are. */
+export async function sendFile(response: ServerResponse, file: string): Promise<void> {
+  const { size } = await stat(file);
+  response.writeHead(200, {
+    'content-type': 'application/octet-stream',
+    'content-length': size,
+    'cache-control': 'no-store',
+  });
+  await pipeline(createReadStream(file), response);
+}

@@ -1,0 +1,163 @@
+import { readdir, readFile, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { codeOf } from '../errors.ts';
+import { walIdentity } from '../etcd/wal.ts';
+import type { AgentStatus } from '../reconcile/agent-status.ts';
+import { readIdentity, type StoredIdentity } from './identity.ts';
+import { readNonce } from './nonce.ts';
+import { snapIndex } from './snap-index.ts';
+
+/** Where things lie on a volume. */
+export const etcdDirOf = (dataDir: string): string => join(dataDir, 'etcd');
+export const workDirOf = (dataDir: string): string => join(dataDir, 'work');
+export const asideDirOf = (dataDir: string): string => join(dataDir, 'aside');
+export const restoreMarkerOf = (etcdDir: string): string => join(etcdDir, '.restore-id');
+
+const ours = ['nonce', 'identity.json', 'etcd.yaml', 'record-cache.json', 'etcd', 'work', 'aside', 'lock'];
+
+/** All that the gate decides by, and /status shows, of a volume. */
+export interface VolumeFacts {
+  /** At least one file of the write-ahead log: a start that etcd refused leaves other files behind. */
+  readonly walPresent: boolean;
+  /** Without a WAL: what lies in `etcd/` all the same. */
+  readonly leftover?: 'database' | 'data';
+  readonly nonce?: string;
+  readonly identity: StoredIdentity;
+  /** Ids that the WAL begins with. */
+  readonly wal?: { readonly memberId: string; readonly clusterId: string };
+  /** The restore that made `etcd/`. */
+  readonly restored?: RestoreMarker;
+  /** Entries that are neither the agent's nor a file system's own. */
+  readonly foreign: readonly string[];
+  readonly snapIndex?: number;
+  /** Bytes that a failed defragmentation left behind. */
+  readonly orphanTmp: number;
+  readonly asideCount: number;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+/** Written into restored data before they get their place, as their identity can only be written after. */
+export interface RestoreMarker {
+  readonly v: 1;
+  readonly restoreId: string;
+  readonly clusterUid: string;
+  readonly epoch: number;
+  readonly token: string;
+  readonly ordinal: number;
+  readonly nonce: string;
+  readonly permitId: string;
+  readonly version: string;
+}
+
+const markerSchema = z.object({
+  v: z.literal(1),
+  restoreId: z.string(),
+  clusterUid: z.string(),
+  epoch: z.number(),
+  token: z.string(),
+  ordinal: z.number(),
+  nonce: z.string(),
+  permitId: z.string(),
+  version: z.string(),
+});
+
+/** Throws when the volume can not be read. */
+export async function readVolume(dataDir: string): Promise<VolumeFacts> {
+  const etcdDir = etcdDirOf(dataDir);
+  const [space, names, identity, nonce, walPresent] = await Promise.all([
+    statfs(dataDir),
+    readdir(dataDir),
+    readIdentity(dataDir),
+    readNonce(dataDir),
+    hasWal(dataDir),
+  ]);
+  return {
+    walPresent,
+    leftover: walPresent ? undefined : await leftoverOf(etcdDir),
+    nonce,
+    identity,
+    wal: walPresent ? await walIdentity(etcdDir).catch(() => undefined) : undefined,
+    restored: walPresent ? await readMarker(etcdDir) : undefined,
+    foreign: names.filter(isForeign),
+    snapIndex: await snapIndex(etcdDir),
+    orphanTmp: (await orphansOf(etcdDir)).reduce((sum, { bytes }) => sum + bytes, 0),
+    asideCount: (await list(asideDirOf(dataDir))).length,
+    freeBytes: space.bavail * space.bsize,
+    totalBytes: space.blocks * space.bsize,
+  };
+}
+
+/** As GET /status tells it. */
+export function volumeStatus(facts: VolumeFacts): AgentStatus['volume'] {
+  const { walPresent, nonce, identity, freeBytes, totalBytes, asideCount, snapIndex: index, orphanTmp } = facts;
+  return {
+    walPresent,
+    ...(nonce !== undefined && { nonce }),
+    ...(identity.kind === 'identity' && { identity: identity.identity }),
+    freeBytes,
+    totalBytes,
+    asideCount,
+    ...(index !== undefined && { snapIndex: index }),
+    ...(orphanTmp > 0 && { orphanTmp }),
+  };
+}
+
+export async function hasWal(dataDir: string): Promise<boolean> {
+  return (await list(join(etcdDirOf(dataDir), 'member', 'wal'))).some((name) => name.endsWith('.wal'));
+}
+
+/** Files that a failed defragmentation left in a data directory; etcd 3.7 never removes them. */
+export async function orphansOf(etcdDir: string): Promise<{ file: string; bytes: number }[]> {
+  const snap = join(etcdDir, 'member', 'snap');
+  const names = (await list(snap)).filter((name) => name.startsWith('db.tmp.'));
+  const sized = names.map(async (name) => {
+    const file = join(snap, name);
+    return { file, bytes: (await stat(file).catch(() => undefined))?.size ?? 0 };
+  });
+  return Promise.all(sized);
+}
+
+const isForeign = (name: string): boolean =>
+  !ours.includes(name.replace(/\.tmp$/, '')) && name !== 'lost+found' && !name.startsWith('.');
+
+/** A start that etcd refused leaves an empty database alone; raft's snapshots or anything else once belonged to a member. */
+async function leftoverOf(etcdDir: string): Promise<VolumeFacts['leftover']> {
+  const files = await allFiles(etcdDir);
+  if (files === undefined) return undefined;
+  if (files.length === 0) return (await list(etcdDir)).length > 0 ? 'database' : undefined;
+  return files.every((file) => /^member\/(snap\/db(\.tmp\..*)?|wal(\.tmp)?\/.*\.tmp|wal\.tmp\/.*)$/.test(file))
+    ? 'database'
+    : 'data';
+}
+
+/** Undefined: there is no such directory. */
+async function allFiles(directory: string): Promise<string[] | undefined> {
+  try {
+    const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function list(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
+    throw error;
+  }
+}
+
+async function readMarker(etcdDir: string): Promise<RestoreMarker | undefined> {
+  try {
+    return markerSchema.parse(JSON.parse(await readFile(restoreMarkerOf(etcdDir), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}

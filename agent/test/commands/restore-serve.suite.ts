@@ -1,0 +1,258 @@
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { ExitCode } from '../../src/errors.ts';
+import { runAgent } from '../harness/agent.ts';
+import { type Certificates, createCertificates, type KeyPair } from '../harness/certificates.ts';
+import { etcdutl } from '../harness/etcd-binaries.ts';
+import { EtcdCluster } from '../harness/etcd-cluster.ts';
+import { freePorts } from '../harness/free-ports.ts';
+import { runHere } from '../in-process.ts';
+import { type RunUntil, runUntil } from '../run-until.ts';
+
+const token = 'a-token-that-nobody-guesses';
+const hash = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
+
+let directory: string;
+let store: string;
+let id: string;
+let sha256: string;
+let certificates: Certificates;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'restore-serve-'));
+  store = join(directory, 'store');
+  certificates = await createCertificates(join(directory, 'certificates'));
+  await using etcd = await EtcdCluster.start({ size: 1 });
+  await etcd.put(20);
+  const backup = ['backup', `--endpoints=${etcd.endpoints}`, '--cluster=orders', `--store=file://${store}`];
+  const { exitCode, data } = await runHere(...backup);
+  expect(exitCode).toBe(0);
+  ({ id, sha256 } = data.snapshot);
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+let scratch: string;
+let port: number;
+beforeEach(async () => {
+  scratch = await mkdtemp(join(directory, 'scratch-'));
+  [port] = (await freePorts(1)) as [number];
+});
+
+function serve(args: readonly string[] = [], { from = store, stopAt }: { from?: string; stopAt?: string } = {}) {
+  const fixed = ['--cluster=orders', `--scratch=${scratch}`, `--etcdutl=${etcdutl()}`, `--listen=127.0.0.1:${port}`];
+  const sum = `--token-sha256=${hash(token)}`;
+  return runUntil(['restore', 'serve', `--store=file://${from}`, ...fixed, sum, ...args], stopAt);
+}
+
+const get = (path: string, given?: string, method = 'GET') =>
+  fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { connection: 'close', ...(given && { authorization: `Bearer ${given}` }) },
+  });
+
+async function ended(run: RunUntil): Promise<{ exitCode: number; text: string }> {
+  const { exitCode, text } = await run.finished;
+  expect(await readdir(scratch)).toEqual([]);
+  await expect(get('/status')).rejects.toThrow();
+  return { exitCode, text };
+}
+
+test('serves the verified snapshot to whoever has the token, and its result to everybody', async () => {
+  const run = serve();
+  await run.phase('serve');
+  const status = (await (await get('/status')).json()) as { sizeBytes: number };
+  expect(status).toEqual({ v: 1, state: 'Serving', id, sha256, sizeBytes: expect.any(Number), revision: 21, keys: 20 });
+  const answer = await get('/snapshot', token);
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  expect(hash(bytes)).toBe(sha256);
+  expect(bytes.length).toBe(status.sizeBytes);
+
+  expect((await get('/snapshot')).status).toBe(401);
+  expect((await get('/snapshot', 'another')).status).toBe(401);
+  expect((await get('/snapshot', hash(token))).status).toBe(401);
+  expect((await get('/snapshot', token, 'POST')).status).toBe(405);
+  expect((await get('/other', token)).status).toBe(404);
+
+  run.stop();
+  const { data } = await run.finished;
+  expect(data).toMatchObject({ snapshot: { id, sha256, revision: 21 } });
+  expect(await ended(run)).toMatchObject({ exitCode: ExitCode.terminated });
+  expect(run.output.join('\n')).not.toContain(token);
+});
+
+test.each(['fetch', 'try', 'serve'])('SIGTERM at %s leaves nothing', async (phase) => {
+  const run = serve([], { stopAt: phase });
+  expect(await ended(run)).toMatchObject({ exitCode: ExitCode.terminated });
+});
+
+test('a process that is told to stop ends with 143, and leaves its result as the termination message', async () => {
+  const termination = join(directory, 'termination');
+  const args = ['restore', 'serve', '--cluster=orders', `--store=file://${store}`, `--scratch=${scratch}`];
+  const { code, stderr } = await runAgent([...args, `--listen=127.0.0.1:${port}`, `--token-sha256=${hash(token)}`], {
+    env: { ETCD_AGENT_TERMINATION_LOG: termination },
+    signalAt: { phase: 'serve', signal: 'SIGTERM' },
+  });
+  expect([code, stderr]).toEqual([ExitCode.terminated, expect.stringContaining('serving the snapshot')]);
+  const message = JSON.parse(await readFile(termination, 'utf8'));
+  expect(message).toMatchObject({ exitCode: 143, snapshot: { id, sha256, revision: 21, keys: 20 } });
+  expect(await readdir(scratch)).toEqual([]);
+});
+
+test('before it is verified only the state is told', async () => {
+  const slow = join(directory, 'slow-etcdutl');
+  await writeFile(slow, `#!/bin/sh\nsleep 1\nexec ${etcdutl()} "$@"\n`, { mode: 0o755 });
+  const run = serve([`--etcdutl=${slow}`]);
+  await run.phase('try');
+  expect(await (await get('/status')).json()).toEqual({ v: 1, state: 'Verifying' });
+  expect((await get('/snapshot', token)).status).toBe(503);
+  expect((await get('/snapshot', 'another')).status).toBe(401);
+  run.stop();
+  await ended(run);
+});
+
+test('the newest verified one from before a moment', async () => {
+  const [before, after] = ['2020-01-01T00:00:00Z', new Date(Date.now() + 60_000).toISOString()];
+  const run = serve([`--latest-verified-before=${after}`]);
+  await run.phase('serve');
+  expect(await (await get('/status')).json()).toMatchObject({ id });
+  run.stop();
+  await ended(run);
+  expect(await ended(serve([`--latest-verified-before=${before}`]))).toMatchObject({ exitCode: ExitCode.nothingThere });
+});
+
+test('a file that somebody else saved, by its key', async () => {
+  const place = join(directory, 'foreign');
+  await mkdir(join(place, 'old'), { recursive: true });
+  const { text } = await runHere(
+    ...['restore', 'fetch', '--cluster=orders', `--store=file://${store}`, `--to=${join(place, 'old/etcd.db')}`],
+  );
+  expect(text).toContain('verified');
+  const run = serve(['--object-key=old/etcd.db', '--adopt'], { from: place });
+  await run.phase('serve');
+  expect(await (await get('/status')).json()).toMatchObject({ state: 'Serving', sha256 });
+  run.stop();
+  await ended(run);
+});
+
+describe('refused, with nothing served', () => {
+  async function damaged(change: (payload: string) => Promise<unknown>): Promise<string> {
+    const place = await mkdtemp(join(directory, 'damaged-'));
+    await mkdir(join(place, 'orders'));
+    const names = await readdir(join(store, 'orders'));
+    for (const name of names) await copyFile(join(store, 'orders', name), join(place, 'orders', name));
+    await change(join(place, 'orders', names.find((name) => name.includes('.db'))!));
+    return place;
+  }
+
+  test('what is cut, or flipped, in the store', async () => {
+    const cut = await damaged(async (file) => truncate(file, (await readFile(file)).length - 7));
+    expect(await ended(serve([], { from: cut }))).toMatchObject({ exitCode: ExitCode.nothingThere });
+    expect(await ended(serve([id], { from: cut }))).toMatchObject({ exitCode: ExitCode.verificationFailed });
+    const flipped = await damaged(async (file) => {
+      const bytes = await readFile(file);
+      bytes[bytes.length >> 1]! ^= 1;
+      await writeFile(file, bytes);
+    });
+    expect(await ended(serve([id], { from: flipped }))).toMatchObject({ exitCode: ExitCode.verificationFailed });
+  });
+
+  test.each([
+    ['--sha256', `--sha256=${'0'.repeat(64)}`, ExitCode.verificationFailed, /not the expected 000/],
+    ['--expected-revision', '--expected-revision=20', ExitCode.verificationFailed, /its revision is 21/],
+    ['--server-version', '--server-version=3.4', ExitCode.refused, /which etcd 3.4 cannot read/],
+    ['no sha256', '--sha256=abc', ExitCode.usage, /64 hex digits/],
+    ['no revision', '--expected-revision=new', ExitCode.usage, /whole number/],
+    ['no time', '--latest-verified-before=yesterday', ExitCode.usage, /write it like/],
+    ['a time without a zone', '--latest-verified-before=2026-11-21T02:30:00', ExitCode.usage, /write it like/],
+    ['no address', '--listen=here', ExitCode.usage, /0\.0\.0\.0:8080/],
+    ['no directory', '--scratch=/nonexistent', ExitCode.usage, /--scratch/],
+    ['no certificate', '--peer-tls-dir=/nonexistent', ExitCode.usage, /--peer-tls-dir: cannot read/],
+    ['no token', '--token-sha256=', ExitCode.usage, /--token-sha256/],
+  ])('%s', async (_, flag, code, words) => {
+    const { exitCode, text } = await ended(serve([flag]));
+    expect({ exitCode, text }).toEqual({ exitCode: code, text: expect.stringMatching(words) });
+    expect(text).not.toContain('\n');
+  });
+
+  test('an id and a moment', async () => {
+    const { exitCode, text } = await ended(serve([id, '--latest-verified-before=2026-11-21T02:30:00Z']));
+    expect([exitCode, text]).toEqual([ExitCode.usage, expect.stringContaining('give one')]);
+  });
+
+  test('a port that is taken', async () => {
+    const server = createServer().listen(port, '127.0.0.1');
+    const { exitCode, text } = await serve().finished;
+    expect([exitCode, text]).toEqual([ExitCode.usage, expect.stringContaining('EADDRINUSE')]);
+    server.close();
+  });
+
+  test('an etcdutl that cannot restore it', async () => {
+    const broken = join(directory, 'broken-etcdutl');
+    const refuse = 'case "$2" in restore) echo "Error: no" >&2; exit 1;; esac';
+    await writeFile(broken, `#!/bin/sh\n${refuse}\nexec ${etcdutl()} "$@"\n`, { mode: 0o755 });
+    const { exitCode, text } = await ended(serve([`--etcdutl=${broken}`]));
+    expect([exitCode, text]).toEqual([ExitCode.verificationFailed, expect.stringContaining('refused to restore')]);
+  });
+
+  test('no room for the trial', async () => {
+    const full = join(directory, 'full-etcdutl');
+    const refuse = 'case "$2" in restore) echo "Error: write db: no space left on device" >&2; exit 1;; esac';
+    await writeFile(full, `#!/bin/sh\n${refuse}\nexec ${etcdutl()} "$@"\n`, { mode: 0o755 });
+    const { exitCode, text } = await ended(serve([`--etcdutl=${full}`]));
+    expect([exitCode, text]).toEqual([ExitCode.usage, expect.stringMatching(/^--scratch: no room/)]);
+  });
+
+  test('an etcdutl that restores something else', async () => {
+    const other = join(directory, 'other-etcdutl');
+    const empty =
+      'case "$2$3" in restore*) shift 4; mkdir -p "$1/member/snap"; echo no > "$1/member/snap/db"; exit 0;; esac';
+    await writeFile(other, `#!/bin/sh\n${empty}\nexec ${etcdutl()} "$@"\n`, { mode: 0o755 });
+    const { exitCode, text } = await ended(serve([`--etcdutl=${other}`]));
+    expect([exitCode, text]).toEqual([ExitCode.verificationFailed, expect.stringContaining('does not hold its data')]);
+  });
+});
+
+describe('over TLS', () => {
+  async function peerTls(pair: KeyPair): Promise<string> {
+    const place = await mkdtemp(join(directory, 'tls-'));
+    await copyFile(certificates.ca, join(place, 'ca.crt'));
+    await copyFile(pair.cert, join(place, 'tls.crt'));
+    await copyFile(pair.key, join(place, 'tls.key'));
+    return place;
+  }
+
+  async function ask(path: string, client?: KeyPair): Promise<{ status: number | undefined; body: Buffer }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number | undefined; body: Buffer }>();
+    const shown = client && { cert: await readFile(client.cert), key: await readFile(client.key) };
+    const ca = await readFile(certificates.ca);
+    const headers = { authorization: `Bearer ${token}` };
+    request(`https://127.0.0.1:${port}${path}`, { ca, ...shown, headers, agent: false }, (response) => {
+      buffer(response).then((body) => resolve({ status: response.statusCode, body }), reject);
+    })
+      .on('error', reject)
+      .end();
+    return promise;
+  }
+
+  test('the status is for everybody, the snapshot for members', async () => {
+    const run = serve([`--peer-tls-dir=${await peerTls(certificates.server)}`]);
+    await run.phase('serve');
+    expect((await ask('/status')).status).toBe(200);
+    expect((await ask('/snapshot')).status).toBe(401);
+    expect((await ask('/snapshot', certificates.otherClient)).status).toBe(401);
+    const { status, body } = await ask('/snapshot', certificates.server);
+    expect([status, hash(body)]).toEqual([200, sha256]);
+    run.stop();
+    await ended(run);
+  });
+
+  test('an expired certificate is told at once', async () => {
+    const { exitCode, text } = await ended(serve([`--peer-tls-dir=${await peerTls(certificates.expiredServer)}`]));
+    expect([exitCode, text]).toEqual([ExitCode.usage, expect.stringMatching(/^--peer-tls-dir: .*expired/)]);
+  });
+});

@@ -1,0 +1,188 @@
+// A kubeadm control plane of one node: real etcd, a kubelet and an API server that are played.
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run, succeed } from '../faults/commands.ts';
+import { DirectoryPlace } from '../faults/directory-place.ts';
+import { nameOf, type Point, pointsOf, runTo } from '../faults/steps.ts';
+import { restoreArgs, takeSnapshot } from './commands.ts';
+import { FakeControlPlane, type FakeNode, manifestNames } from './node-fixture.ts';
+
+/** For CI a part of the points. */
+const EVERY = process.env.SMOKE ? 6 : 1;
+
+let place: DirectoryPlace;
+let plane: FakeControlPlane;
+let node: FakeNode;
+let id: string;
+beforeAll(async () => {
+  [place, plane] = await Promise.all([DirectoryPlace.make(), FakeControlPlane.start()]);
+  [node] = plane.nodes as [FakeNode];
+  await plane.put('before', 'yes');
+  id = await takeSnapshot(plane, place);
+  await plane.put('after', 'yes');
+});
+afterAll(async () => {
+  await plane?.[Symbol.asyncDispose]();
+  await place?.[Symbol.asyncDispose]();
+});
+
+const revision = async () => JSON.parse(await plane.client.etcdctl('get', 'before', '-w', 'json')).header.revision;
+const manifests = async () => (await readdir(node.manifestsDir)).sort();
+const asides = async () => (await readdir(node.dataDir)).filter((name) => name.startsWith('member.replaced-'));
+
+async function expectRestored(): Promise<void> {
+  await plane.healthy();
+  expect([await plane.get('before'), await plane.get('after')]).toEqual(['yes', '']);
+  expect(await revision()).toBeGreaterThan(1_000_000_000);
+  expect(await manifests()).toEqual(manifestNames);
+  expect((await readdir(node.dataDir)).filter((name) => name === 'member.partial')).toEqual([]);
+}
+
+test('the plan changes nothing and names what there is', async () => {
+  const before = await node.files();
+  const pid = node.kubelet.pid('etcd.yaml');
+  const { steps, initialCluster } = await succeed(restoreArgs(node, place, '--plan'));
+  expect(initialCluster).toBe(`cp1=${plane.plans[0]!.peerUrl}`);
+  const commands = steps.flatMap((step: { commands: string[] }) => step.commands);
+  expect(commands[2]).toMatch(`etcd-agent restore control-plane ${id} `);
+  expect(await node.files()).toEqual(before);
+  expect(node.kubelet.pid('etcd.yaml')).toBe(pid);
+});
+
+test('destroyed data are restored; a second run does nothing and says so', async () => {
+  await rm(node.dataDir, { recursive: true });
+  await mkdir(node.dataDir, { mode: 0o700 });
+  const apiServer = node.kubelet.pid('kube-apiserver.yaml');
+  const scheduler = node.kubelet.pid('kube-scheduler.yaml');
+  const { state, clusterId } = await succeed(restoreArgs(node, place));
+  expect(state).toBe('done');
+  await expectRestored();
+  expect(node.kubelet.pid('kube-apiserver.yaml')).not.toBe(apiServer);
+  expect(node.kubelet.pid('kube-scheduler.yaml')).not.toBe(scheduler);
+
+  await plane.put('later', 'yes');
+  const before = await node.files();
+  for (const again of [[], [id]]) {
+    expect(await succeed(restoreArgs(node, place, ...again))).toMatchObject({ alreadyRestored: true, clusterId });
+  }
+  expect(await node.files()).toEqual(before);
+  expect(await plane.get('later')).toBe('yes');
+  expect((await place.keys()).filter((key) => key.endsWith(`.restored-${clusterId}.json`))).toHaveLength(1);
+
+  const refused = await run(restoreArgs(node, place, '--undo'));
+  expect(refused).toMatchObject({ code: 40, result: { error: expect.stringMatching(/has served/) } });
+  expect(await plane.get('later')).toBe('yes');
+
+  const { result } = await run(
+    restoreArgs(node, place, '--verify', '--kubeconfig=/nowhere', `--etcd-log=${join(node.root, 'log')}`),
+  );
+  // No scheduler and no controller-manager answers here, or one of another control plane does.
+  const healthy = result.components.filter(({ trouble }: { trouble?: string }) => trouble === undefined);
+  expect(healthy.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(['etcd', 'kube-apiserver']));
+  expect(result.logs).toEqual({ files: [join(node.root, 'log')], errors: [] });
+});
+
+test('owner and mode are as before', async () => {
+  const { mode, uid } = await stat(join(node.dataDir, 'member'));
+  await succeed(restoreArgs(node, place, id, '--bump-revision=2000000000'));
+  const after = await stat(join(node.dataDir, 'member'));
+  expect([after.mode, after.uid]).toEqual([mode, uid]);
+  await expectRestored();
+});
+
+test('once more, it has to jump farther: clients know the revisions up to there', async () => {
+  const { code, result } = await run(restoreArgs(node, place, id, '--initial-cluster-token=again'));
+  expect([code, result.error]).toEqual([
+    40,
+    expect.stringMatching(/ was restored before, as the cluster [0-9a-f]+, .* --bump-revision, such as 2000000000$/),
+  ]);
+  const { header } = JSON.parse(await plane.client.etcdctl('get', 'before', '-w', 'json'));
+  expect(header.revision).toBeGreaterThan(2_000_000_000);
+});
+
+test('a disk that is lost after --stop', async () => {
+  await succeed(restoreArgs(node, place, id, '--bump-revision=3000000000', '--stop'));
+  await rm(node.dataDir, { recursive: true });
+  await mkdir(node.dataDir, { mode: 0o700 });
+  const unnamed = await run(restoreArgs(node, place));
+  expect(unnamed).toMatchObject({ code: 2, result: { error: expect.stringMatching(/is gone; name that snapshot/) } });
+  await succeed(restoreArgs(node, place, id));
+  await expectRestored();
+});
+
+test('a file of `etcdctl snapshot save` is restored by its key', async () => {
+  await plane.client.etcdctl('snapshot', 'save', join(place.path, 'orders', 'etcd-by-script.db'));
+  await plane.put('after', 'the script');
+  const { clusterId } = await succeed(restoreArgs(node, place, '--object-key=orders/etcd-by-script.db', '--adopt'));
+  await expectRestored();
+  const again = await succeed(restoreArgs(node, place, '--object-key=orders/etcd-by-script.db', '--adopt'));
+  expect(again).toMatchObject({ alreadyRestored: true, clusterId });
+});
+
+/** What a kill in between may make a difference to. */
+const matters = ({ next }: Point) => /^(phase|rename|mkdir|rm|writeFile|unlink|rmdir) /.test(next);
+
+describe('killed at each step', () => {
+  let points: Point[];
+  let turn = 3;
+  const anew = () => `--bump-revision=${turn}000000000`;
+  beforeAll(async () => {
+    turn++;
+    const all = (await pointsOf(restoreArgs(node, place, id, anew()))).filter(matters);
+    points = all.filter((_, n) => n % EVERY === 0);
+    expect(all.length).toBeGreaterThan(25);
+  });
+
+  test('run again, it comes to the same end', async () => {
+    const failures: string[] = [];
+    for (const point of points) {
+      turn++;
+      await plane.put('after', 'yes');
+      const had = (await asides()).length;
+      try {
+        const { signal } = await runTo(point, 'SIGKILL', restoreArgs(node, place, id, anew()));
+        expect(signal).toBe('SIGKILL');
+        await succeed(restoreArgs(node, place, id, anew()));
+        await expectRestored();
+        expect((await asides()).length).toBe(had + 1);
+      } catch (error) {
+        failures.push(`${nameOf(point)}: ${error}`);
+        break;
+      }
+    }
+    expect(failures).toEqual([]);
+  });
+
+  test('undone, it is as before, or it has served', async () => {
+    const failures: string[] = [];
+    const ends = { undone: 0, refused: 0, nothing: 0 };
+    for (const point of points) {
+      turn++;
+      await plane.put('after', `turn ${turn}`);
+      const had = (await asides()).length;
+      try {
+        await runTo(point, 'SIGKILL', restoreArgs(node, place, id, anew()));
+        const { code, result } = await run(restoreArgs(node, place, '--undo'));
+        if (code === 0 || /nothing done/.test(result.error ?? '')) {
+          ends[result.undone ? 'undone' : 'nothing']++;
+          await plane.healthy();
+          expect(await plane.get('after')).toBe(`turn ${turn}`);
+          expect(await manifests()).toEqual(manifestNames);
+          expect((await asides()).length).toBe(had);
+        } else {
+          ends.refused++;
+          expect(result).toMatchObject({ exitCode: 40, error: expect.stringMatching(/has served/) });
+          // Nobody is left half-way.
+          await succeed(restoreArgs(node, place, id, anew()));
+          await expectRestored();
+        }
+      } catch (error) {
+        failures.push(`${nameOf(point)}: ${error}`);
+        break;
+      }
+    }
+    expect(failures).toEqual([]);
+    expect(ends.undone).toBeGreaterThan(0);
+    expect(ends.refused).toBeGreaterThan(0);
+  });
+});

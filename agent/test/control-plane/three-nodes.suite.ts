@@ -1,0 +1,111 @@
+// A kubeadm control plane of three nodes, of which two have lost their data.
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run, start, succeed } from '../faults/commands.ts';
+import { DirectoryPlace } from '../faults/directory-place.ts';
+import { nameOf, pointsOf, runTo } from '../faults/steps.ts';
+import { restoreArgs, takeSnapshot } from './commands.ts';
+import { FakeControlPlane, type FakeNode, manifestNames } from './node-fixture.ts';
+
+/** For CI a part of the points. */
+const EVERY = process.env.SMOKE ? 6 : 1;
+
+let place: DirectoryPlace;
+let plane: FakeControlPlane;
+let id: string;
+beforeAll(async () => {
+  [place, plane] = await Promise.all([DirectoryPlace.make(), FakeControlPlane.start({ size: 3 })]);
+  await plane.put('before', 'yes');
+  id = await takeSnapshot(plane, place);
+});
+afterAll(async () => {
+  await plane?.[Symbol.asyncDispose]();
+  await place?.[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  await plane.put('after', 'yes');
+});
+
+const args = (node: FakeNode, ...more: string[]) => restoreArgs(node, place, id, ...more);
+const all = <T>(work: (node: FakeNode) => Promise<T>) => Promise.all(plane.nodes.map(work));
+
+async function expectOneCluster(): Promise<void> {
+  await plane.healthy();
+  expect([await plane.get('before'), await plane.get('after')]).toEqual(['yes', '']);
+  const hashes = JSON.parse(await plane.client.etcdctl('endpoint', 'hashkv', '-w', 'json'));
+  const parts = hashes.map(
+    ({ HashKV: { header, hash } }: { HashKV: { header: { cluster_id: number }; hash: number } }) =>
+      [header.cluster_id, hash].join(),
+  );
+  expect([parts.length, new Set(parts).size]).toEqual([3, 1]);
+  const { members } = JSON.parse(await plane.client.etcdctl('member', 'list', '-w', 'json'));
+  expect(members.map(({ name, isLearner }: { name: string; isLearner?: boolean }) => [name, isLearner]).sort()).toEqual(
+    [
+      ['cp1', undefined],
+      ['cp2', undefined],
+      ['cp3', undefined],
+    ],
+  );
+  for (const node of plane.nodes) expect((await readdir(node.manifestsDir)).sort()).toEqual(manifestNames);
+}
+
+test('two of three have lost their data: what the plan prints brings all back', async () => {
+  await Promise.all(plane.nodes.slice(0, 2).map(({ dataDir }) => rm(join(dataDir, 'member'), { recursive: true })));
+  const { steps } = await succeed(args(plane.nodes[2]!, '--plan'));
+  const rounds = steps.map((step: { commands: string[] }) => step.commands.at(-1));
+  expect(rounds.filter((command: string) => command.endsWith('--stop'))).toHaveLength(3);
+
+  await all((node) => succeed(args(node, '--stop')));
+  for (const node of plane.nodes) expect(await readdir(node.manifestsDir)).toEqual([]);
+  const results = await all((node) => succeed(args(node)));
+  expect(new Set(results.map(({ clusterId }) => clusterId)).size).toBe(1);
+  await expectOneCluster();
+});
+
+test('a node does not start while another one serves the old cluster', async () => {
+  const anew = '--bump-revision=2000000000';
+  const [first, ...others] = plane.nodes as [FakeNode, FakeNode, FakeNode];
+  const { code, result } = await run(args(first, anew, '--wait=3s'));
+  expect([code, result.error]).toEqual([50, expect.stringMatching(/^etcd on 127.0.0.1 still serves the old cluster/)]);
+  expect(await readdir(first.manifestsDir)).toEqual([]);
+  expect((await plane.client.etcdctl('get', 'after', `--endpoints=${others[0]!.clientUrl}`)).trim()).toMatch(/yes/);
+
+  // The old data go back, and the cluster with them.
+  await succeed(restoreArgs(first, place, '--undo'));
+  await plane.healthy();
+  expect(await plane.get('after')).toBe('yes');
+  await all((node) => succeed(args(node, anew)));
+  await expectOneCluster();
+});
+
+test('which snapshot has to be said', async () => {
+  const before = await plane.node.files();
+  const { code, result } = await run(restoreArgs(plane.node, place, '--initial-cluster-token=unnamed'));
+  expect([code, result.error]).toEqual([2, expect.stringMatching(`restored from one snapshot: name it.*${id}`)]);
+  expect(await plane.node.files()).toEqual(before);
+});
+
+test('killed at each phase on one node, then run again', async () => {
+  let turn = 3;
+  const anew = () => `--bump-revision=${turn}000000000`;
+  const [first, ...others] = plane.nodes as [FakeNode, FakeNode, FakeNode];
+  const running = others.map((node) => start(args(node, anew())).finished);
+  const points = (await pointsOf(args(first, anew())))
+    .filter(({ next }) => /^(phase|rename) /.test(next))
+    .filter((_, n) => n % EVERY === 0);
+  expect((await Promise.all(running)).map(({ code }) => code)).toEqual([0, 0]);
+  expect(points.length).toBeGreaterThan(3);
+  for (const point of points) {
+    turn++;
+    await plane.put('after', 'yes');
+    const begun = others.map((node) => start(args(node, anew())).finished);
+    const { signal } = await runTo(point, 'SIGKILL', args(first, anew()));
+    expect([nameOf(point), signal]).toEqual([nameOf(point), 'SIGKILL']);
+    await succeed(args(first, anew()));
+    expect((await Promise.all(begun)).map(({ code, result }) => [code, result.error])).toEqual([
+      [0, undefined],
+      [0, undefined],
+    ]);
+    await expectOneCluster();
+  }
+});

@@ -1,0 +1,265 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RestoreRequest } from '../../src/reconcile/observed.ts';
+import type { Certificates } from '../harness/certificates.ts';
+import { etcdOf } from '../harness/etcd-binaries.ts';
+import { type Crasher, type CrashPoints, crashesDone, setCrashPoints } from './crash.ts';
+import { JobController } from './jobs.ts';
+import { Kubelet } from './kubelet.ts';
+import { mountCertificates, type NewWorld, newWorld, specOf, testEtcdSettings, testSettings } from './new-world.ts';
+import { type ClusterObject, podOf, podsOf, type RestoreObject, type StatefulSetObject } from './objects.ts';
+import type { Change, LocalClusterOptions } from './options.ts';
+import { agentCommand, type LocalPod } from './pod.ts';
+import { ReconcilerProcess } from './reconciler-process.ts';
+import { ClusterView } from './view.ts';
+
+export type { LocalClusterOptions } from './options.ts';
+
+/** A cluster of real processes on loopback, with a small stand-in for Kubernetes: files for the API, child processes for pods. */
+export class LocalCluster extends ClusterView implements AsyncDisposable {
+  /** Directories, by claim uid, of the volumes that were lost or wiped on purpose. */
+  readonly lostVolumes: string[] = [];
+  readonly #certificates: Certificates | undefined;
+  readonly #isTemporary: boolean;
+  readonly #kubelet: Kubelet;
+  readonly #jobs: JobController;
+  readonly #reconciler: ReconcilerProcess;
+
+  private constructor(dir: string, { world, certificates }: NewWorld, { dir: given, volumeRoot }: LocalClusterOptions) {
+    super(dir, world);
+    this.#certificates = certificates;
+    this.#isTemporary = given === undefined;
+    this.#kubelet = new Kubelet(dir, this.store, world, volumeRoot ?? (() => join(dir, 'volumes')));
+    this.#reconciler = new ReconcilerProcess(dir, this.store);
+    this.#jobs = new JobController({
+      store: this.store,
+      dir,
+      name: world.name,
+      namespace: world.namespace,
+      endpoints: () => podsOf(this.store).map(({ ordinal }) => this.endpoints[ordinal]!),
+      endpointOf: (ordinal) => this.endpoints[ordinal]!,
+      tls: world.tls,
+      peerTlsDir: world.tls && join(dir, 'tls/peer'),
+      agent: agentCommand,
+    });
+  }
+
+  /** As `kubectl apply` of new manifests: does not wait for the cluster. */
+  static async start(options: LocalClusterOptions = {}): Promise<LocalCluster> {
+    const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'local-cluster-'));
+    const made = await newWorld(dir, options.tls === true);
+    const cluster = new LocalCluster(dir, made, options);
+    cluster.#create(options);
+    cluster.#kubelet.start(() => cluster.#jobs.tick());
+    if (options.reconciler !== false) cluster.startReconciler();
+    return cluster;
+  }
+
+  #create({ size = 3, minor = '3.6', version = etcdOf(minor).version, ...rest }: LocalClusterOptions): void {
+    const settings = { ...testEtcdSettings, ...rest.etcd };
+    this.#writeSettings(settings);
+    writeFileSync(join(this.dir, 'reconciler.json'), JSON.stringify({ ...testSettings, ...rest.settings }));
+    const { name, namespace } = this.world;
+    this.store.create<ClusterObject>('cluster', {
+      ...{ name, namespace, generation: 1, finalizer: false, deleting: false, skipFinalBackup: false, status: {} },
+      spec: { ...specOf(size, version, rest.tls === true), ...rest.spec },
+    });
+    this.store.create<StatefulSetObject>('stateful-set', { replicas: 1, template: { version, settings, epoch: 0 } });
+  }
+
+  #writeSettings(settings: Readonly<Record<string, unknown>>): void {
+    writeFileSync(join(this.dir, 'settings.json'), JSON.stringify(settings));
+  }
+
+  /** Spec and template at once, as manifests that were made again. */
+  async apply({ spec, version, etcd }: Change): Promise<void> {
+    this.store.update<ClusterObject>('cluster', undefined, (old) => ({
+      ...old,
+      generation: old.generation + 1,
+      spec: { ...old.spec, ...spec, ...(version && { version }) },
+    }));
+    if (!version && !etcd) return;
+    const { template } = this.store.update<StatefulSetObject>('stateful-set', undefined, (old) => ({
+      ...old,
+      template: {
+        ...old.template,
+        ...(version && { version }),
+        ...(etcd && { settings: { ...old.template.settings, ...etcd } }),
+      },
+    }));
+    this.#writeSettings(template.settings);
+  }
+
+  /** A new EtcdRestore. */
+  async restore(request: Partial<RestoreRequest>): Promise<void> {
+    const name = request.name ?? 'restore';
+    this.store.create<RestoreObject>(`restores/${name}`, {
+      ...{ name, createdAt: Date.now(), specHash: JSON.stringify(request.source), source: {} },
+      ...{ safetyBackup: true, ignoreUnreachablePods: false },
+      ...request,
+    });
+  }
+
+  /** Directory of the volume that the pod of this ordinal has. */
+  volume(ordinal: number): string {
+    return this.#kubelet.volume(ordinal);
+  }
+
+  /** Its processes. */
+  pod(ordinal: number): LocalPod {
+    return this.#kubelet.pod(ordinal);
+  }
+
+  /** Graceful: etcd gets SIGTERM; else the pod is gone at once, as with --force. */
+  async deletePod(ordinal: number, { graceful = true }: { graceful?: boolean } = {}): Promise<void> {
+    if (!graceful) return this.#kubelet.kill(ordinal, () => this.store.remove(`pods/${ordinal}`));
+    const uid = podOf(this.store, ordinal)?.uid;
+    this.store.update<{ deleting: boolean }>(`pods/${ordinal}`, undefined, (old) => ({ ...old, deleting: true }));
+    await this.until(() => podOf(this.store, ordinal)?.uid !== uid, `pod ${ordinal} is gone`);
+  }
+
+  /** Pod killed, claim and volume gone. */
+  async loseVolume(ordinal: number): Promise<void> {
+    const volume = this.volume(ordinal);
+    await this.#kubelet.kill(ordinal, () => {
+      this.lostVolumes.push(volume);
+      this.store.remove(`pods/${ordinal}`);
+      this.store.remove(`claims/${ordinal}`);
+      rmSync(volume, { recursive: true, force: true });
+    });
+  }
+
+  /** The node is gone for good with its volume: a new pod stays Pending until somebody deletes the claim. */
+  async burnNode(ordinal: number): Promise<void> {
+    const volume = this.volume(ordinal);
+    await this.#kubelet.kill(ordinal, () => {
+      this.lostVolumes.push(volume);
+      this.store.remove(`pods/${ordinal}`);
+      rmSync(volume, { recursive: true, force: true });
+    });
+  }
+
+  /** The data directory, or everything in the volume (`all`), is emptied under a killed pod; its containers start again. */
+  async wipeData(ordinal: number, { all = false }: { all?: boolean } = {}): Promise<void> {
+    const volume = this.volume(ordinal);
+    await this.#kubelet.kill(ordinal, () => {
+      this.lostVolumes.push(volume);
+      const directory = all ? volume : join(volume, 'etcd');
+      for (const name of readdirSync(directory)) rmSync(join(directory, name), { recursive: true });
+    });
+  }
+
+  killEtcd(ordinal: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+    this.pod(ordinal).killEtcd(signal);
+  }
+
+  /** The gate, or the sidecar behind it. */
+  killAgent(ordinal: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+    this.pod(ordinal).killAgent(signal);
+  }
+
+  /** All processes of the pod die and start again from the gate, as after a reboot of its node. */
+  restartPod(ordinal: number): Promise<void> {
+    return this.#kubelet.kill(ordinal);
+  }
+
+  /** The node goes off: all processes of the pod die, the API knows no more than before. */
+  stopKubelet(ordinal: number): Promise<void> {
+    return this.#kubelet.off(ordinal);
+  }
+
+  /** The node is on again. */
+  startKubelet(ordinal: number): void {
+    this.#kubelet.on(ordinal);
+  }
+
+  startReconciler(): void {
+    this.#reconciler.start();
+  }
+
+  /** It stays away. */
+  stopReconciler(): Promise<void> {
+    return this.#reconciler.stop();
+  }
+
+  pauseReconciler(): Promise<void> {
+    return this.#reconciler.pause();
+  }
+
+  resumeReconciler(): void {
+    this.#reconciler.signal('SIGCONT');
+  }
+
+  /**
+   * Stops the reconciler before an effect (`before <row>`) and starts another, as a lease that ran out does. The result
+   * lets the old one carry it out, late; then it is gone.
+   */
+  supersedeReconciler(point: string): Promise<() => Promise<void>> {
+    return this.#reconciler.supersede(point);
+  }
+
+  /** It is started again. */
+  killReconciler(): void {
+    this.#reconciler.signal('SIGKILL');
+  }
+
+  /** Points at which something was really killed: `before <row>`, `after <row>`, `gate <step>`, `serve <step>`. */
+  get crashed(): string[] {
+    return crashesDone(this.dir);
+  }
+
+  reconcilerCrashesAt(points: CrashPoints): void {
+    this.#crash('reconciler', points);
+  }
+
+  gateCrashesAt(points: CrashPoints): void {
+    this.#crash('gate', points);
+  }
+
+  serveCrashesAt(points: CrashPoints): void {
+    this.#crash('serve', points);
+  }
+
+  /** Points of serve, at which the etcd beside it is killed; `etcd <step>` in `crashed`. */
+  etcdCrashesAt(points: CrashPoints): void {
+    this.#crash('etcd', points);
+  }
+
+  #crash(who: Crasher, points: CrashPoints): void {
+    setCrashPoints(this.dir, who, points);
+  }
+
+  /** The record is unreadable for agents, every object for the reconciler, and nothing is made or deleted. */
+  blockApi(): void {
+    this.store.locked(() => {
+      this.recordFile.block();
+      writeFileSync(this.store.file('unreachable'), '');
+    });
+  }
+
+  unblockApi(): void {
+    this.store.locked(() => {
+      this.recordFile.unblock();
+      rmSync(this.store.file('unreachable'));
+    });
+  }
+
+  /** As `kubectl delete configmap`. */
+  deleteRecord(): Promise<void> {
+    return this.recordFile.remove();
+  }
+
+  /** New ones of the same authority, put in place as kubelet does it. */
+  async replaceCertificates(): Promise<void> {
+    const made = await this.#certificates?.renew(join(this.dir, `tls/made-${Date.now()}`));
+    if (made) await mountCertificates(this.dir, made);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#reconciler.stop();
+    await Promise.all([this.#kubelet.stop(), this.#jobs.stop()]);
+    if (this.#isTemporary) await rm(this.dir, { recursive: true, force: true });
+  }
+}

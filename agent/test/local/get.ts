@@ -1,0 +1,20 @@
+import { request as http } from 'node:http';
+import { request as https } from 'node:https';
+import { text } from 'node:stream/consumers';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** One GET on a connection of its own, so that nobody's restart is hidden by an old one. */
+export function get(url: string, ca: Buffer | undefined, ms: number): Promise<Answer> {
+  const send = url.startsWith('https:') ? https : http;
+  return new Promise((resolve, reject) => {
+    const sent = send(url, { ca, agent: false, signal: AbortSignal.timeout(ms) }, (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}

@@ -1,0 +1,144 @@
+import type { ClusterStatus } from '../../src/reconcile/cluster-status.ts';
+import { type ClusterRun, runCluster } from '../../src/reconcile/loop.ts';
+import { defaultSettings, type Settings } from '../../src/reconcile/settings.ts';
+import { nothingYet } from '../model/begin.ts';
+import { MemoryPort } from '../model/port.ts';
+import { steps } from '../model/steps.ts';
+
+const settings: Settings = {
+  ...defaultSettings,
+  stable: 0,
+  evidence: 0,
+  promoteGap: 0,
+  lease: 0,
+  hashEvery: 3_600_000,
+};
+
+class Loop {
+  readonly port = new MemoryPort(nothingYet({ size: 3, version: '3.6.16' }));
+  readonly reported: ClusterStatus[] = [];
+  readonly points: string[] = [];
+  readonly said: string[] = [];
+  passes = 0;
+  readonly #stop = new AbortController();
+
+  constructor() {
+    this.port.clusters.reportStatus = async (status) => {
+      this.reported.push(status);
+    };
+    const { cluster } = this.port.clusters;
+    this.port.clusters.cluster = async () => {
+      const seen = await cluster();
+      return seen && { ...seen, generation: 4, status: { ...seen.status, ...this.reported.at(-1) } };
+    };
+  }
+
+  /** Until the world says so, and for some passes more. */
+  async run(done: () => boolean, more = 0, change: Partial<ClusterRun> = {}): Promise<void> {
+    const note = (first: unknown, text?: string) => void this.said.push(text ?? String(first));
+    let left = more;
+    await runCluster({
+      port: this.port,
+      settings,
+      holder: 'me',
+      signal: this.#stop.signal,
+      log: { debug: note, info: note, warn: note, error: note },
+      at: (point) => void this.points.push(point),
+      wake: async () => {
+        this.passes++;
+        this.#advance();
+        if (this.passes > 300 || (done() && left-- <= 0)) this.#stop.abort();
+      },
+      ...change,
+    });
+  }
+
+  #advance(): void {
+    for (let n = 0; n < 50; n++) {
+      const [step] = steps(this.port.world);
+      if (!step) return;
+      this.port.world = step.next;
+    }
+  }
+
+  get phase(): string | undefined {
+    return this.reported.at(-1)?.phase;
+  }
+
+  get voters(): number {
+    return this.port.world.clusters[0]?.members.filter(({ learner }) => !learner).length ?? 0;
+  }
+}
+
+test('forms a cluster and says how far it is', async () => {
+  const loop = new Loop();
+  await loop.run(() => loop.phase === 'Ready');
+  expect(loop.reported.at(-1)).toMatchObject({
+    observedGeneration: 4,
+    epoch: 1,
+    size: 3,
+    voters: 3,
+    readyVoters: 3,
+    leader: 'c-0',
+    version: '3.6.16',
+    members: [{ role: 'Leader' }, { role: 'Follower', healthy: true }, { pod: 'c-2' }],
+  });
+  const phases = loop.reported.map(({ phase }) => phase);
+  expect(phases.indexOf('Bootstrapping')).toBeLessThan(phases.indexOf('Growing'));
+});
+
+test('a status that says nothing new is not written', async () => {
+  const loop = new Loop();
+  await loop.run(() => loop.phase === 'Ready', 10);
+  expect(loop.reported.filter(({ phase }) => phase === 'Ready')).toHaveLength(1);
+  const reported = loop.reported.map((status) => JSON.stringify(status));
+  expect(reported.filter((status, i) => status === reported[i - 1])).toEqual([]);
+});
+
+test('names every effect before and after it', async () => {
+  const loop = new Loop();
+  await loop.run(() => loop.voters === 3);
+  const [first, second] = loop.points;
+  expect(second).toBe(first!.replace('before', 'after'));
+  expect(loop.points.filter((point) => point.startsWith('before')).length).toBeGreaterThan(10);
+});
+
+test('a condition keeps its time for as long as its status', async () => {
+  const loop = new Loop();
+  await loop.run(() => loop.phase === 'Ready');
+  const times = (type: string) =>
+    new Map(
+      loop.reported.flatMap(({ conditions }) =>
+        conditions.filter((each) => each.type === type).map((each) => [each.status, each.lastTransitionTime] as const),
+      ),
+    );
+  const all = loop.reported.flatMap(({ conditions }) => conditions.filter(({ type }) => type === 'QuorumLost'));
+  expect(new Set(all.map(({ lastTransitionTime }) => lastTransitionTime)).size).toBe(1);
+  expect(times('Ready').size).toBe(2);
+});
+
+test('an effect that fails is not repeated at once, and the loop goes on', async () => {
+  const loop = new Loop();
+  loop.port.records.write = () => Promise.reject(new Error('refused'));
+  const waits: number[] = [];
+  const before = performance.now();
+  await loop.run(() => loop.points.length >= 3, 0, {
+    settings: { ...settings, backoffMin: 20, backoffMax: 60 },
+    wake: async (signal) => {
+      await new Promise((done) => signal.addEventListener('abort', done));
+      waits.push(performance.now() - before);
+    },
+    signal: AbortSignal.timeout(400),
+  });
+  expect(loop.said).toContain('InitRecord: refused');
+  expect(loop.points.length).toBeGreaterThan(2);
+  expect(loop.points.length).toBeLessThan(14);
+});
+
+test('a status that can not be written stops nothing', async () => {
+  const loop = new Loop();
+  loop.port.clusters.reportStatus = () => Promise.reject(new Error('no API'));
+  await loop.run(() => loop.voters === 3);
+  expect(loop.voters).toBe(3);
+  expect(loop.said).toContain('the status could not be written: no API');
+});

@@ -1,0 +1,30 @@
+import type { ClusterSpec } from '../../src/reconcile/observed.ts';
+import type { Settings } from '../../src/reconcile/settings.ts';
+import type { Minor } from '../harness/etcd-binaries.ts';
+
+export interface LocalClusterOptions {
+  /** Default 3. */
+  readonly size?: number;
+  /** Full, such as 3.6.16; default the one at hand of `minor`. */
+  readonly version?: string;
+  /** Default 3.6. */
+  readonly minor?: Minor;
+  readonly tls?: boolean;
+  /** Of the reconciler, on top of the shortened ones. */
+  readonly settings?: Partial<Settings>;
+  /** etcd's settings by canonical key. */
+  readonly etcd?: Readonly<Record<string, unknown>>;
+  readonly spec?: Partial<ClusterSpec>;
+  /** Default a temporary one, removed at the end. */
+  readonly dir?: string;
+  /** Where the volumes of an ordinal are made: a small file system, say. */
+  readonly volumeRoot?: (ordinal: number) => string;
+  /** False: it is started later. */
+  readonly reconciler?: boolean;
+}
+
+export interface Change {
+  readonly spec?: Partial<ClusterSpec>;
+  readonly version?: string;
+  readonly etcd?: Readonly<Record<string, unknown>>;
+}

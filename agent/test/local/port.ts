@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { ClusterStatus } from '../../src/reconcile/cluster-status.ts';
+import { known } from '../../src/reconcile/known.ts';
+import type { Cluster, Pod } from '../../src/reconcile/observed.ts';
+import type { Clusters, Jobs, Maintenance, Membership, Port, RecordStore, Workload } from '../../src/reconcile/port.ts';
+import { get } from './get.ts';
+import {
+  type ClaimObject,
+  type ClusterObject,
+  clusterOf,
+  type PodObject,
+  podsOf,
+  type RestoreObject,
+  type StatefulSetObject,
+  statefulSetOf,
+  type Template,
+  type WorldFile,
+} from './objects.ts';
+import { RecordFile } from './record-file.ts';
+import { Conflict, type FileStore } from './store.ts';
+
+/** The reconciler's port on local processes: the API is files, etcd is real. */
+export class LocalPort implements Port {
+  readonly records: RecordStore;
+  readonly clusters: Clusters;
+  readonly workload: Workload;
+  readonly jobs: Jobs;
+  readonly membership: Membership;
+  readonly maintenance: Maintenance;
+
+  constructor(store: FileStore, world: WorldFile, etcd: Membership & Maintenance, jobs: Jobs) {
+    this.records = reachable(store, new RecordFile(store));
+    this.clusters = reachable(store, clusters(store, world));
+    this.workload = reachable(store, workload(store, world), ['agent']);
+    this.jobs = reachable(store, jobs);
+    this.membership = etcd;
+    this.maintenance = etcd;
+  }
+}
+
+/** Every call of the API fails while its server does not answer. */
+function reachable<T extends object>(store: FileStore, part: T, besides: readonly string[] = []): T {
+  return new Proxy(part, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name);
+      if (typeof value !== 'function' || besides.includes(String(name))) return value;
+      return async (...args: unknown[]) => {
+        if (store.unreachable) throw new Error('the API server does not answer');
+        return value.apply(target, args);
+      };
+    },
+  });
+}
+
+export const peerUrlOf = (world: WorldFile, ordinal: number): string =>
+  `${world.tls ? 'https' : 'http'}://127.0.0.1:${world.ports[ordinal]!.peer}`;
+export const clientUrlOf = (world: WorldFile, ordinal: number): string =>
+  `${world.tls ? 'https' : 'http'}://127.0.0.1:${world.ports[ordinal]!.client}`;
+export const agentUrlOf = (world: WorldFile, ordinal: number, path: string): string =>
+  `${world.tls ? 'https' : 'http'}://127.0.0.1:${world.ports[ordinal]!.agent}${path}`;
+
+const revisionOf = (template: Template): string =>
+  createHash('sha256').update(JSON.stringify(template)).digest('hex').slice(0, 10);
+
+const clusters = (store: FileStore, world: WorldFile): Clusters => ({
+  cluster: async () => clusterSeen(store, world),
+  restores: async () => store.list<RestoreObject>('restores'),
+  setFinalizer: async (basedOn) => {
+    store.update<ClusterObject>('cluster', basedOn, (old) => ({ ...old, finalizer: true }));
+  },
+  releaseFinalizer: async (basedOn) => {
+    const { uid, deleting } = store.update<ClusterObject>('cluster', basedOn, (old) => ({ ...old, finalizer: false }));
+    if (deleting) store.remove('cluster', uid);
+  },
+  reportStatus: async (status: ClusterStatus) => {
+    store.update<ClusterObject>('cluster', undefined, (old) => ({ ...old, status }));
+  },
+  reportRestore: async ({ name, uid, phase, reason, message }) => {
+    store.update<RestoreObject>(`restores/${name}`, undefined, (old) => {
+      if (old.uid !== uid) throw new Conflict(`restore ${name} is another one`);
+      return { ...old, phase, report: { reason, message } };
+    });
+  },
+});
+
+function clusterSeen(store: FileStore, world: WorldFile): Cluster | undefined {
+  const object = clusterOf(store);
+  if (!object) return undefined;
+  const peerUrls = world.ports.map((_, ordinal) => peerUrlOf(world, ordinal));
+  return { ...object, domain: 'cluster.local', reconcilerGoing: false, peerUrls };
+}
+
+const workload = (store: FileStore, world: WorldFile): Workload => ({
+  statefulSet: async () => {
+    const set = statefulSetOf(store);
+    if (!set) return undefined;
+    const { replicas, rv, template } = set;
+    const updateRevision = revisionOf(template);
+    return { replicas, rv, updateRevision, observed: true, epochFloor: template.epoch, version: template.version };
+  },
+  pods: async () =>
+    podsOf(store).map(({ ordinal, uid, template, running, ready, deleting }) => {
+      const resolves = known(running);
+      return { ordinal, uid, revision: revisionOf(template), running, ready, deleting, resolves };
+    }),
+  claims: async () => store.list<ClaimObject>('claims'),
+  agent: async ({ ordinal }: Pod) => {
+    const ca = world.tls && (await readFile(world.tls.ca));
+    const { status, body } = await get(agentUrlOf(world, ordinal, '/status'), ca, 2_000);
+    if (status !== 200) throw new Error(`the agent of pod ${ordinal} answers ${status}`);
+    return JSON.parse(body);
+  },
+  scale: async (replicas, basedOn) => {
+    store.update<StatefulSetObject>('stateful-set', basedOn, (old) => ({ ...old, replicas }));
+  },
+  annotateEpoch: async (epoch, basedOn) => {
+    store.update<StatefulSetObject>('stateful-set', basedOn, (old) => ({
+      ...old,
+      template: { ...old.template, epoch },
+    }));
+  },
+  annotateClaim: async ({ ordinal, uid, clusterUid, epoch, basedOn }) => {
+    const name = `claims/${ordinal}`;
+    store.update<ClaimObject>(name, basedOn, (old) => sameUid(old, uid, { ...old, clusterUid, epoch }));
+  },
+  deletePod: async (ordinal, uid) => {
+    store.update<PodObject>(`pods/${ordinal}`, undefined, (old) => sameUid(old, uid, { ...old, deleting: true }));
+  },
+  deleteClaim: async ({ ordinal, uid, basedOn }) => {
+    store.update<ClaimObject>(`claims/${ordinal}`, basedOn, (old) => sameUid(old, uid, { ...old, deleting: true }));
+  },
+});
+
+function sameUid<T>(old: { uid: string }, uid: string, changed: T): T {
+  if (old.uid !== uid) throw new Conflict('it is another one');
+  return changed;
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Container, nodeCommand } from './container.ts';
+import { setPause } from './crash.ts';
+import type { FileStore } from './store.ts';
+
+/** The Deployment of the reconciler: one process, started again when it ends. */
+export class ReconcilerProcess {
+  readonly #dir: string;
+  readonly #store: FileStore;
+  readonly #paused: Container[] = [];
+  #container: Container | undefined;
+
+  constructor(dir: string, store: FileStore) {
+    this.#dir = dir;
+    this.#store = store;
+  }
+
+  start(): void {
+    if (this.#container) return;
+    const command = [...nodeCommand('reconciler.mts'), this.#dir];
+    this.#container = new Container({ command, log: join(this.#dir, 'logs/reconciler.log') });
+    this.#container.keep();
+  }
+
+  /** Waits until it stops before an effect and lets another one take over; the result carries out the late effect. */
+  async supersede(point: string): Promise<() => Promise<void>> {
+    const old = this.#container;
+    if (!old) throw new Error('the reconciler does not run');
+    setPause(this.#dir, point);
+    while (!isStopped(old.pid)) await sleep(50);
+    this.#container = undefined;
+    this.start();
+    this.#paused.push(old);
+    return () => old.resumeOnce();
+  }
+
+  async stop(): Promise<void> {
+    const container = this.#container;
+    this.#container = undefined;
+    await Promise.all([container, ...this.#paused].map((each) => each?.stop(0)));
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#container?.signal(signal);
+  }
+
+  /** Never while it holds the lock of the store. */
+  async pause(): Promise<void> {
+    const pid = this.#container?.pid;
+    if (pid === undefined) throw new Error('the reconciler does not run');
+    this.#store.locked(() => {
+      process.kill(pid, 'SIGSTOP');
+      while (!isStopped(pid));
+    });
+    await sleep(0);
+  }
+}
+
+const isStopped = (pid: number | undefined): boolean =>
+  pid !== undefined && /\) [Tt]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { flushCompileCache } from 'node:module';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { createLog } from '../../src/log.ts';
+import { EtcdPort } from '../../src/reconcile/etcd/etcd-port.ts';
+import { runCluster } from '../../src/reconcile/loop.ts';
+import { crashAt, pauseAt } from './crash.ts';
+import { LocalJobs } from './jobs.ts';
+import { podsOf, type WorldFile } from './objects.ts';
+import { clientUrlOf, LocalPort } from './port.ts';
+import { FileStore } from './store.ts';
+
+/** The reconciler of one local cluster: `node reconciler.mts DIRECTORY`. */
+const dir = process.argv[2]!;
+const world: WorldFile = JSON.parse(readFileSync(join(dir, 'world.json'), 'utf8'));
+const settings = JSON.parse(readFileSync(join(dir, 'reconciler.json'), 'utf8'));
+const store = new FileStore(join(dir, 'api'));
+const stop = new AbortController();
+for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stop.abort());
+
+const etcd = new EtcdPort({
+  endpoints: () => podsOf(store).map(({ ordinal }) => clientUrlOf(world, ordinal)),
+  tls: async () =>
+    world.tls && {
+      ca: await readFile(world.tls.ca),
+      cert: await readFile(world.tls.client.cert),
+      key: await readFile(world.tls.client.key),
+    },
+  settings,
+});
+
+const [pause, crash] = [pauseAt(dir), crashAt(dir, 'reconciler')];
+flushCompileCache();
+await runCluster({
+  port: new LocalPort(store, world, etcd, new LocalJobs(store)),
+  settings,
+  holder: `${hostname()}-${process.pid}`,
+  signal: stop.signal,
+  log: createLog(process.stderr),
+  at: (point) => {
+    pause(point);
+    crash(point);
+  },
+});
+await etcd.close();
+process.exit(0);

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import type { RecordStore } from '../../src/reconcile/port.ts';
+import type { RecordDoc } from '../../src/reconcile/record.ts';
+import { Conflict, type FileStore, readIfThere, writeWhole } from './store.ts';
+
+type Read = { doc: RecordDoc; rv: string } | undefined;
+
+/** The record in a file of its own, as agents read it. */
+export class RecordFile implements RecordStore {
+  readonly #store: FileStore;
+
+  constructor(store: FileStore) {
+    this.#store = store;
+  }
+
+  async read(): Promise<Read> {
+    return this.now();
+  }
+
+  async write(doc: RecordDoc, basedOn?: string): Promise<void> {
+    this.#store.locked(() => {
+      if (this.now()?.rv !== basedOn) throw new Conflict('the record was changed');
+      // First: a kill between the two must not leave a version out of the log.
+      this.#log({ doc });
+      writeWhole(this.#file, JSON.stringify(doc, null, 1));
+    });
+  }
+
+  async remove(basedOn?: string): Promise<void> {
+    this.#store.locked(() => {
+      if (basedOn !== undefined && this.now()?.rv !== basedOn) throw new Conflict('the record was changed');
+      rmSync(this.#file, { force: true });
+      this.#log({ removed: true });
+    });
+  }
+
+  now(): Read {
+    const text = readIfThere(this.#file);
+    if (text === undefined) return undefined;
+    return { doc: JSON.parse(text), rv: createHash('sha256').update(text).digest('hex') };
+  }
+
+  /** A directory in its place can not be read; there is no moment without either. */
+  block(): void {
+    const { published, kept } = this.#paths;
+    const directory = this.#store.file('no-record');
+    mkdirSync(directory, { recursive: true });
+    if (existsSync(published)) linkSync(published, kept);
+    symlinkSync(directory, `${published}.link`);
+    renameSync(`${published}.link`, published);
+  }
+
+  unblock(): void {
+    const { published, kept } = this.#paths;
+    if (existsSync(kept)) renameSync(kept, published);
+    else rmSync(published);
+  }
+
+  get #file(): string {
+    const { published, kept } = this.#paths;
+    return this.#store.unreachable ? kept : published;
+  }
+
+  get #paths(): { published: string; kept: string } {
+    return { published: this.#store.file('record.json'), kept: this.#store.file('record.kept') };
+  }
+
+  /** Every version that there ever was, a line each. */
+  #log(entry: { doc: RecordDoc } | { removed: true }): void {
+    appendFileSync(this.#store.file('record.log'), `${JSON.stringify({ at: Date.now(), ...entry })}\n`);
+  }
+}

@@ -1,0 +1,7 @@
+// Prints where the programs of the tests are.
+import { join } from 'node:path';
+import { cacheDirectory, etcdutl, newestEtcd } from '../harness/etcd-binaries.ts';
+
+const age = (program: string) => join(cacheDirectory, 'age', program);
+const { etcdctl } = newestEtcd();
+process.stdout.write(JSON.stringify({ etcdctl, etcdutl: etcdutl(), age: age('age'), ageKeygen: age('age-keygen') }));

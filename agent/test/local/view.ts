@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentStatus } from '../../src/reconcile/agent-status.ts';
+import type { ClusterStatus, ReportedCondition } from '../../src/reconcile/cluster-status.ts';
+import type { ConditionType } from '../../src/reconcile/conditions.ts';
+import type { ClusterSpec } from '../../src/reconcile/observed.ts';
+import type { RecordDoc } from '../../src/reconcile/record.ts';
+import { minorOf } from '../../src/reconcile/versions.ts';
+import type { TlsFiles } from '../harness/certificates.ts';
+import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
+import { EtcdClient } from '../harness/etcd-client.ts';
+import { get } from './get.ts';
+import { type ClusterObject, clusterOf, podsOf, type RestoreObject, statefulSetOf, type WorldFile } from './objects.ts';
+import { agentUrlOf, clientUrlOf } from './port.ts';
+import { RecordFile } from './record-file.ts';
+import { FileStore } from './store.ts';
+
+const patience = 90;
+
+/** What can be seen of a local cluster, from any process. */
+export class ClusterView {
+  readonly dir: string;
+  readonly world: WorldFile;
+  readonly store: FileStore;
+  readonly recordFile: RecordFile;
+
+  constructor(dir: string, world: WorldFile) {
+    this.dir = dir;
+    this.world = world;
+    this.store = new FileStore(join(dir, 'api'));
+    this.recordFile = new RecordFile(this.store);
+  }
+
+  /** Client URLs of all ordinals, 0 to 6; fixed. */
+  get endpoints(): readonly string[] {
+    return this.world.ports.map((_, ordinal) => clientUrlOf(this.world, ordinal));
+  }
+
+  get tls(): TlsFiles | undefined {
+    return this.world.tls;
+  }
+
+  /** Of the ordinals that the spec asks for. */
+  client(): EtcdClient {
+    const { size, version } = this.spec;
+    return new EtcdClient(etcdOf(minorOf(version) as Minor), this.endpoints.slice(0, size), this.tls);
+  }
+
+  get spec(): ClusterSpec {
+    return this.#object.spec;
+  }
+
+  get #object(): ClusterObject {
+    const cluster = clusterOf(this.store);
+    if (!cluster) throw new Error('there is no EtcdCluster');
+    return cluster;
+  }
+
+  restoreNamed(name = 'restore'): RestoreObject | undefined {
+    return this.store.read<RestoreObject>(`restores/${name}`);
+  }
+
+  /** Polls; the error says how everything is. */
+  async until(what: (world: this) => boolean | Promise<boolean>, why: string, seconds = patience): Promise<void> {
+    const deadline = Date.now() + seconds * 1_000;
+    while (Date.now() < deadline) {
+      if (await what(this)) return;
+      await sleep(100);
+    }
+    throw new Error(`not in ${seconds} s: ${why}\n${await this.describe()}`);
+  }
+
+  /** Ready at the wanted size, nothing in flight. */
+  settled(seconds?: number): Promise<void> {
+    return this.until(() => this.#isSettled(), 'the cluster is ready and nothing is in flight', seconds);
+  }
+
+  #isSettled(): boolean {
+    const { generation, spec } = this.#object;
+    const { observedGeneration, voters } = this.status();
+    const idle = this.condition('Progressing')?.status === 'False' && this.record()?.op === undefined;
+    const replicas = statefulSetOf(this.store)?.replicas;
+    const holds = (type: ConditionType) => this.condition(type)?.status === 'True';
+    const ready = holds('Available') && holds('Ready') && voters === spec.size && replicas === spec.size;
+    return observedGeneration === generation && ready && idle;
+  }
+
+  status(): Partial<ClusterStatus> {
+    return clusterOf(this.store)?.status ?? {};
+  }
+
+  record(): RecordDoc | undefined {
+    return this.recordFile.now()?.doc;
+  }
+
+  condition(type: ConditionType): ReportedCondition | undefined {
+    return this.status().conditions?.find((condition) => condition.type === type);
+  }
+
+  async agent(ordinal: number): Promise<AgentStatus> {
+    const ca = this.tls && (await readFile(this.tls.ca));
+    return JSON.parse((await get(agentUrlOf(this.world, ordinal, '/status'), ca, 2_000)).body);
+  }
+
+  /** All that a person would look at first. */
+  async describe(): Promise<string> {
+    const agents = podsOf(this.store).map(({ ordinal }) => this.agent(ordinal).catch(String));
+    const lines = [`status ${JSON.stringify(this.status(), null, 1)}`, `record ${JSON.stringify(this.record())}`];
+    for (const pod of podsOf(this.store)) lines.push(`pod ${JSON.stringify(pod)}`);
+    for (const agent of await Promise.all(agents)) lines.push(`agent ${JSON.stringify(agent)}`);
+    for (const file of readdirSync(join(this.dir, 'logs')).sort()) lines.push(`--- ${file}`, this.#tail(file));
+    return lines.join('\n');
+  }
+
+  #tail(log: string): string {
+    const lines = readFileSync(join(this.dir, 'logs', log), 'utf8')
+      .trimEnd()
+      .split('\n');
+    return lines
+      .slice(-12)
+      .map((line) => line.slice(0, 400))
+      .join('\n');
+  }
+}

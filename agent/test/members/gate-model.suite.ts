@@ -1,0 +1,107 @@
+import { type Decision, decide } from '../../src/member/decide.ts';
+import type { VolumeFacts } from '../../src/member/volume.ts';
+import type { Identity } from '../../src/reconcile/agent-status.ts';
+import { INDEX_UNIT } from '../model/etcd.ts';
+import { look } from '../model/gate.ts';
+import { moves } from '../model/moves.ts';
+import { planner } from '../model/planner.ts';
+import { clusterById } from '../model/processes.ts';
+import { scenarioNames, scenarioOf } from '../model/scenarios.ts';
+import type { Volume, World } from '../model/world.ts';
+
+// The model check proves what follows from the gate of agent/test/model/gate.ts; this is whether the real one is like it.
+
+/** What the gate of the model did at one look. */
+function modelled(world: World, i: number, api: boolean): string {
+  const next = look(world, i, api);
+  const [before, after] = [world.volumes[i]!, next.volumes[i]!];
+  const pod = next.pods[i]!;
+  if (after.nonce !== before.nonce) return 'new nonce';
+  if (pod.state === 'refused') return pod.reason!;
+  if (pod.state === 'wait') return 'wait';
+  return 'start';
+}
+
+/** The same of the real one. */
+function judged(world: World, i: number, api: boolean): string {
+  const pod = world.pods[i]!;
+  const doc = api ? world.record?.doc : undefined;
+  const decision = decide({
+    cluster: 'c',
+    ordinal: i,
+    epochFloor: pod.floor,
+    etcdVersion: pod.version,
+    volume: volumeOf(world, world.volumes[i]!, i),
+    record: doc ? { kind: 'record', doc } : { kind: 'unreachable', why: 'blocked' },
+  });
+  return named(decision);
+}
+
+function named(decision: Decision): string {
+  switch (decision.do) {
+    case 'nonce':
+    case 'aside':
+      return 'new nonce';
+    case 'refuse':
+      return decision.why.reason;
+    case 'salvage':
+      return 'Salvage';
+    case 'wait':
+      return 'wait';
+    default:
+      return 'start';
+  }
+}
+
+function volumeOf(world: World, { nonce, identity, wal }: Volume, ordinal: number): VolumeFacts {
+  const cluster = clusterById(world, wal?.cluster);
+  const stored = identity && {
+    ...{ v: 1 as const, ordinal, state: 'sealed' as const, runs: 1, lastVersion: identity.version },
+    ...(cluster && { clusterVersion: `3.${cluster.minor}.0` }),
+    ...(identity as Omit<typeof identity, 'version'>),
+  };
+  return {
+    walPresent: wal !== undefined,
+    nonce,
+    identity: stored ? { kind: 'identity', identity: stored as Identity } : { kind: 'none' },
+    ...(wal && { wal: { memberId: wal.member, clusterId: wal.cluster }, snapIndex: INDEX_UNIT * wal.snapIndex }),
+    ...{ foreign: [], orphanTmp: 0, asideCount: 0, freeBytes: 1, totalBytes: 1 },
+  };
+}
+
+/** etcd, or the fetch of a snapshot, waits where the model's gate does. */
+const isSame = (model: string, real: string): boolean => model === real || (model === 'wait' && real === 'start');
+
+/** Some way through a scenario, the same at every run. */
+function wander(name: string, steps: number, visit: (world: World) => void): void {
+  const scenario = scenarioOf(name, planner);
+  let world = scenario.start;
+  let random = 1;
+  for (let step = 0; step < steps; step++) {
+    visit(world);
+    const { all } = moves(world, scenario, planner);
+    if (all.length === 0) return;
+    random = (random * 48_271) % 2_147_483_647;
+    world = all[random % all.length]!.next;
+  }
+}
+
+test('in states of the model the real gate decides what the modelled one does', () => {
+  const differ = new Map<string, number>();
+  const seen = new Map<string, number>();
+  const visit = (world: World) => {
+    for (let i = 0; i < world.pods.length; i++) {
+      const pod = world.pods[i];
+      if (!pod || !world.volumes[i] || pod.cut || !['new', 'wait', 'refused'].includes(pod.state)) continue;
+      for (const api of [true, false]) {
+        const [model, real] = [modelled(world, i, api), judged(world, i, api)];
+        seen.set(model, (seen.get(model) ?? 0) + 1);
+        const pair = `${model}, not ${real}${api ? '' : ' (record unreachable)'}`;
+        if (!isSame(model, real)) differ.set(pair, (differ.get(pair) ?? 0) + 1);
+      }
+    }
+  };
+  for (const name of scenarioNames) wander(name, 30, visit);
+  expect([...differ]).toEqual([]);
+  expect([...seen.keys()]).toEqual(expect.arrayContaining(['new nonce', 'wait', 'start', 'VersionRefused']));
+});

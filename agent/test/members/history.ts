@@ -1,0 +1,68 @@
+/** What the clients saw: one entry a write, or an operation on a register. Times are of one monotonic clock, in ms. */
+interface Operation {
+  readonly client: number;
+  readonly start: number;
+  /** When the answer came, or was given up. */
+  readonly end: number;
+  /** unknown: it may have been applied, then or at any time later. */
+  readonly outcome: 'ok' | 'unknown' | 'failed';
+  /** Of the answer. */
+  readonly clusterId?: string;
+  readonly revision?: number;
+  /** The last error of a write that was not acknowledged. */
+  readonly error?: string;
+}
+
+/** A key that is written once, with a value that no other has; attempts of one write carry the same value. */
+export interface Write extends Operation {
+  readonly key: string;
+  readonly value: string;
+  readonly attempts: number;
+}
+
+/**
+ * On a key that all clients share. No value is ever written twice. A swap that finds another value than `from` is
+ * recorded as a read of it. Never tried again, so an unknown one is applied at most once.
+ */
+export type RegisterOperation = Operation & {
+  readonly key: string;
+} & (
+    | { readonly kind: 'write'; readonly value: string }
+    | { readonly kind: 'read'; readonly value: string | undefined }
+    | { readonly kind: 'swap'; readonly from: string; readonly value: string }
+  );
+
+/** Somebody led the cluster in this term. */
+export interface Term {
+  readonly clusterId: string;
+  readonly term: number;
+}
+
+export interface History {
+  readonly writes: readonly Write[];
+  readonly registers: readonly RegisterOperation[];
+  /** Each once, in the order in which an answer first named it. */
+  readonly terms: readonly Term[];
+  /** Cluster ids in the order in which they first answered. */
+  readonly clusterIds: readonly string[];
+}
+
+export type Acknowledged<T extends Operation> = T & { readonly clusterId: string; readonly revision: number };
+
+export const acknowledged = <T extends Operation>(operations: readonly T[]): Acknowledged<T>[] =>
+  operations.filter((operation): operation is Acknowledged<T> => operation.outcome === 'ok');
+
+/** Leaders after the first, summed over all clusters. */
+export function elections({ terms }: Pick<History, 'terms'>): number {
+  return terms.length - new Set(terms.map(({ clusterId }) => clusterId)).size;
+}
+
+/** The longest time without an acknowledged write, in ms; with `until`, the time after the last one counts too. */
+export function longestGap({ writes }: Pick<History, 'writes'>, from = 0, until?: number): number {
+  const acks = acknowledged(writes)
+    .map(({ end }) => end)
+    .filter((end) => end >= from && end <= (until ?? Number.POSITIVE_INFINITY))
+    .sort((a, b) => a - b);
+  const points = [...(from > 0 ? [from] : []), ...acks, ...(until === undefined ? [] : [until])];
+  return points.slice(1).reduce((longest, at, i) => Math.max(longest, at - points[i]!), 0);
+}

@@ -1,0 +1,155 @@
+// S11: most volumes are lost. Nothing happens by itself; a survivor's data come back when somebody says so.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { logsWith, takeBackup, tokenOf, verifiedSnapshot } from './backups.ts';
+import { leaderOf, memberIds } from './facts.ts';
+import { acknowledged } from './history.ts';
+import { type Play, scenario } from './scenario.ts';
+import { smoke } from './smoke.ts';
+
+const spec = { schedule: 'nightly' };
+const recovery = (change: object = {}) => ({
+  recovery: { id: 'r1', action: 'RestoreFromSurvivor', acceptDataLoss: true, ...change },
+});
+
+/** Loses the volumes of two of three, and waits until that is told. Nothing is done about it. */
+async function majorityLost(play: Play, survivor: number): Promise<void> {
+  const { cluster } = play;
+  await Promise.all([0, 1, 2].filter((i) => i !== survivor).map((i) => cluster.loseVolume(i)));
+  await cluster.until(() => cluster.condition('QuorumLost')?.status === 'True', 'QuorumLost');
+}
+
+/** A person looks at it first: meanwhile nothing of the members changes. */
+async function leftAlone(play: Play, ms = 5_000): Promise<void> {
+  const { cluster } = play;
+  const { epoch, members, tombstones, restores } = cluster.record()!;
+  await sleep(ms);
+  expect(cluster.record()).toMatchObject({ epoch, members, tombstones, restores });
+  expect(cluster.condition('Available')?.status).toBe('False');
+}
+
+/** How many acknowledged writes the recovery did not bring back. */
+async function recovered(play: Play, seconds?: number): Promise<number> {
+  const { cluster, writer } = play;
+  const clusterId = writer.history.clusterIds.at(-1)!;
+  let lost = 0;
+  let token = '';
+  await play.converges('recovered', async () => {
+    await cluster.apply({ spec: recovery() });
+    const { revision } = await verifiedSnapshot(cluster, seconds);
+    play.gaveUp({ clusterId, revision });
+    token = tokenOf(cluster);
+    const writes = acknowledged(writer.history.writes).filter((write) => write.clusterId === clusterId);
+    lost = writes.filter((write) => write.revision > revision).length;
+    await cluster.until(() => cluster.record()?.lastRecoveryId === 'r1', 'the seed is restored', seconds);
+    play.notes.push(`${lost} acknowledged writes lost`);
+  });
+  expect(logsWith(cluster, token)).toEqual([]);
+  expect(cluster.record()).toMatchObject({ lastRecoveryId: 'r1', restores: [{ id: 'recovery:r1' }] });
+  expect(cluster.record()?.clusterId).not.toBe(clusterId);
+  await writer.more(20);
+  return lost;
+}
+
+const followerOf = (play: Play): number => [0, 1, 2].find((i) => i !== leaderOf(play.cluster))!;
+
+scenario('S11a: two of three lost, the survivor is up', { size: 3, tls: true, spec }, async (play) => {
+  const { cluster, writer } = play;
+  await play.formed();
+  await writer.more(100);
+  const survivor = followerOf(play);
+  await majorityLost(play, survivor);
+  await leftAlone(play);
+  const upSince = (await cluster.agent(survivor)).etcd?.upSince;
+  expect(upSince).toBeDefined();
+
+  // Without the word nothing is done either.
+  await cluster.apply({ spec: recovery({ acceptDataLoss: false }) });
+  await leftAlone(play, 3_000);
+  expect((await cluster.agent(survivor)).etcd?.upSince).toBe(upSince);
+
+  // Each of the four clients may have had one write acknowledged that this follower was not told of yet.
+  expect(await recovered(play)).toBeLessThanOrEqual(8);
+  expect(cluster.record()?.lastBackup?.id).toBeDefined();
+});
+
+if (!smoke) {
+  scenario('S11b: two of three lost, the survivor was restarted', { size: 3, tls: false, spec }, async (play) => {
+    const { cluster, writer } = play;
+    await play.formed();
+    await writer.more(100);
+    const survivor = followerOf(play);
+    await majorityLost(play, survivor);
+    const before = memberIds(cluster);
+    await cluster.restartPod(survivor);
+    await leftAlone(play);
+    let bound = -1;
+    const watching = setInterval(async () => {
+      const { salvage } = await cluster.agent(survivor).catch(() => ({ salvage: undefined }));
+      if (salvage) bound = salvage.lastIndex - salvage.commit;
+    }, 100);
+    try {
+      const lost = await recovered(play);
+      expect(bound).toBeGreaterThanOrEqual(0);
+      // What the survivor's log did not hold, and what it held without knowing that it was committed.
+      expect(lost).toBeLessThanOrEqual(bound + 8);
+    } finally {
+      clearInterval(watching);
+    }
+    expect(Object.values(memberIds(cluster))).not.toContain(before[survivor]);
+  });
+
+  scenario('S11: all volumes lost: held, until a restore is asked for', { size: 3, tls: true, spec }, async (play) => {
+    const { cluster, writer } = play;
+    await play.formed();
+    const { id } = await takeBackup(cluster);
+    await writer.more(50);
+    const clusterId = writer.history.clusterIds.at(-1)!;
+    await Promise.all([0, 1, 2].map((i) => cluster.loseVolume(i)));
+    await cluster.until(() => cluster.condition('Held')?.reason === 'AllVolumesLost', 'Held AllVolumesLost');
+    await leftAlone(play);
+    await cluster.apply({ spec: recovery() });
+    await leftAlone(play, 3_000);
+    await play.converges('restored', async () => {
+      await cluster.restore({ name: 'monday', source: { snapshotId: id } });
+      const { revision } = await verifiedSnapshot(cluster);
+      play.gaveUp({ clusterId, revision });
+      await cluster.until(() => cluster.restoreNamed('monday')?.phase === 'Completed', 'monday is completed');
+    });
+    await writer.more(20);
+  });
+
+  scenario(
+    'S11: reconciler and gates are killed while a survivor is salvaged',
+    { size: 3, tls: true, spec },
+    async (play) => {
+      const { cluster, writer } = play;
+      await play.formed();
+      await writer.more(50);
+      const survivor = followerOf(play);
+      await majorityLost(play, survivor);
+      await cluster.restartPod(survivor);
+      cluster.reconcilerCrashesAt('each');
+      cluster.gateCrashesAt('each');
+      await recovered(play, 300);
+      for (const row of ['Recover', 'Salvage.permit', 'Recover.stored']) {
+        expect(cluster.crashed).toEqual(expect.arrayContaining([`before ${row}`, `after ${row}`]));
+      }
+    },
+  );
+
+  scenario('S11: the volumes come back before anybody decides', { size: 3, tls: false, spec }, async (play) => {
+    const { cluster, writer } = play;
+    await play.formed();
+    const before = memberIds(cluster);
+    await Promise.all([0, 1].map((i) => cluster.stopKubelet(i)));
+    await cluster.until(() => cluster.condition('QuorumLost')?.status === 'True', 'QuorumLost');
+    await leftAlone(play, 3_000);
+    await play.converges('back', async () => {
+      for (const ordinal of [0, 1]) cluster.startKubelet(ordinal);
+      await cluster.until(() => cluster.condition('QuorumLost')?.status === 'False', 'a quorum answers');
+    });
+    expect(memberIds(cluster)).toEqual(before);
+    expect(cluster.record()?.epoch).toBe(1);
+    await writer.more(20);
+  });
+}

@@ -1,0 +1,66 @@
+import type { RecordDoc, RemoveOp } from '../../src/reconcile/record.ts';
+
+/** A line of the log of all versions of the record. */
+export type Logged = { readonly doc: RecordDoc } | { readonly removed: true };
+
+/** C8 and I1, I2, I4: what must hold over all versions of the record. */
+export function recordIsSound(all: readonly Logged[]): string[] {
+  const log = all.filter((entry, i) => !isUnwritten(entry, all[i + 1]));
+  const docs = log.flatMap((entry) => ('doc' in entry ? [entry.doc] : []));
+  return [...revsRise(log), ...oneSeedPerEpoch(docs), ...tokensAreFresh(docs), ...removalsWereMeant(docs)];
+}
+
+/** A version is logged, then written: the writer may be killed between the two, and its successor writes that version. */
+const isUnwritten = (entry: Logged, next: Logged | undefined): boolean =>
+  next !== undefined && 'doc' in entry && 'doc' in next && entry.doc.rev === next.doc.rev;
+
+/** A record that was deleted may begin anew. */
+function revsRise(log: readonly Logged[]): string[] {
+  return log.flatMap((entry, i) => {
+    const before = log[i - 1];
+    if (!before || !('doc' in entry) || !('doc' in before) || entry.doc.rev === before.doc.rev + 1) return [];
+    return [`C8: record revision ${entry.doc.rev} follows ${before.doc.rev}`];
+  });
+}
+
+const seeds = (doc: RecordDoc) => Object.values(doc.permits).filter(({ mode }) => mode === 'new' || mode === 'restore');
+
+function oneSeedPerEpoch(docs: readonly RecordDoc[]): string[] {
+  const nonces = new Map<string, Set<string>>();
+  const wrong = new Set<string>();
+  for (const doc of docs) {
+    for (const { epoch, nonce, ordinal, mode } of seeds(doc)) {
+      if (ordinal !== 0) wrong.add(`I1: a ${mode} permit for ordinal ${ordinal}`);
+      const key = `${doc.clusterUid} ${epoch}`;
+      nonces.set(key, (nonces.get(key) ?? new Set()).add(nonce));
+    }
+  }
+  for (const [epoch, of] of nonces)
+    if (of.size > 1) wrong.add(`I1: epoch ${epoch} has seed permits for ${of.size} volumes`);
+  return [...wrong];
+}
+
+function tokensAreFresh(docs: readonly RecordDoc[]): string[] {
+  const epochs = new Map<string, Set<string>>();
+  for (const { epoch, token, clusterUid } of docs) {
+    if (epoch > 0) epochs.set(token, (epochs.get(token) ?? new Set()).add(`${clusterUid} ${epoch}`));
+  }
+  const shared = [...epochs.values()].filter((of) => of.size > 1);
+  return shared.map((of) => `I2: epochs ${[...of].join(' and ')} share a token`);
+}
+
+const intended: readonly string[] = ['Dead', 'Forced', 'Learner', 'Shrink', 'Roll'] satisfies RemoveOp['why'][];
+
+/** A tombstone of ours follows the intent to remove that member. */
+function removalsWereMeant(docs: readonly RecordDoc[]): string[] {
+  const meant = new Set<string>();
+  const wrong = new Set<string>();
+  for (const { op, tombstones } of docs) {
+    if (op?.kind === 'Remove') meant.add(op.memberId);
+    for (const { memberId, why } of tombstones) {
+      if (intended.includes(why) && !meant.has(memberId))
+        wrong.add(`I4: member ${memberId} was removed without an intent`);
+    }
+  }
+  return [...wrong];
+}

@@ -1,0 +1,229 @@
+// S8: from minor to minor under writers; what is not allowed is not started, and what is half done goes on or back.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
+import { LocalCluster } from '../local/cluster.ts';
+import { recordLog } from './checks.ts';
+import { leaderOf, memberIds } from './facts.ts';
+import { type Play, scenario } from './scenario.ts';
+import { smoke } from './smoke.ts';
+
+const three = [0, 1, 2];
+/** A roll of three takes a while on a busy machine, and Settle some thousand raft entries. */
+const patience = 300;
+const versionOf = (minor: Minor): string => etcdOf(minor).version;
+
+/** Members by the version that their etcd runs. */
+async function running(cluster: LocalCluster, minor: Minor): Promise<number[]> {
+  const agents = await Promise.all(three.map((i) => cluster.agent(i).catch(() => undefined)));
+  return three.filter((i) => agents[i]?.etcd?.up && agents[i].etcd.version === versionOf(minor));
+}
+
+async function isOn(cluster: LocalCluster, minor: Minor): Promise<void> {
+  await cluster.until(async () => (await running(cluster, minor)).length === 3, `everybody runs ${minor}`);
+  const clusterVersions = () => Promise.all(three.map(async (i) => (await cluster.agent(i)).etcd?.clusterVersion));
+  await cluster.until(
+    async () => (await clusterVersions().catch(() => [])).filter((version) => version === minor).length === 3,
+    `everybody knows a cluster version of ${minor}`,
+  );
+  expect(cluster.record()?.versions).toMatchObject({ current: minor, allowedMinors: [minor] });
+}
+
+async function upgraded(cluster: LocalCluster, minor: Minor): Promise<void> {
+  await cluster.apply({ version: versionOf(minor) });
+  const current = () => cluster.record()?.versions.current;
+  await cluster.until(() => current() === minor, `the cluster version is ${minor}`, patience);
+}
+
+async function rolled(play: Play, minor: Minor): Promise<void> {
+  await play.converges(`on ${minor} in`, () => upgraded(play.cluster, minor));
+  await isOn(play.cluster, minor);
+  await play.writer.more(20);
+}
+
+/** An attempt of the writers and the pause behind it, in ms, with some delay. */
+const attempt = 450;
+
+/**
+ * Writes that were not acknowledged within their second, by the clock of the logs. A client whose attempts took longer than
+ * their time-out did not get its second: the machine stood still, not etcd.
+ */
+function untaken(play: Play, since: number): string[] {
+  const missed = play.missed(since);
+  const tried = missed.filter(({ start, end, attempts }) => end - start <= attempts * attempt);
+  const starved = missed.length - tried.length;
+  if (starved > 0) play.notes.push(`${starved} writes not counted, as the machine stood still`);
+  return tried.map(({ start, end, attempts, error }) => {
+    const [from, to] = [start, end].map((at) => new Date(performance.timeOrigin + at).toISOString().slice(11));
+    return `${from} to ${to}, ${attempts} attempts: ${error}`;
+  });
+}
+
+const etcdLog = ({ dir }: LocalCluster, ordinal: number): string =>
+  readFileSync(join(dir, `logs/main-${ordinal}-etcd.log`), 'utf8');
+const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
+
+/** Every etcd that was told to stop had no leadership left to hand over. */
+function nobodyStoppedAsLeader(cluster: LocalCluster): void {
+  for (const i of three) {
+    const log = etcdLog(cluster, i);
+    expect(count(log, /skipped leadership transfer/g)).toBe(count(log, /received signal; shutting down/g));
+  }
+}
+
+const pathTo37: readonly Minor[] = ['3.6', '3.7'];
+
+scenario('S8: 3.5 → 3.6 → 3.7, Settle included', { size: 3, minor: '3.5', tls: true }, async (play) => {
+  const { cluster, writer } = play;
+  await play.formed();
+  const before = memberIds(cluster);
+  const since = writer.now;
+  for (const minor of pathTo37) await rolled(play, minor);
+  expect(untaken(play, since)).toEqual([]);
+  expect(memberIds(cluster)).toEqual(before);
+  nobodyStoppedAsLeader(cluster);
+});
+
+if (!smoke) {
+  test('S8e: five writes in all, a restart and a join on 3.5 in between, and 3.7 starts on every member', async () => {
+    await using cluster = await LocalCluster.start({ size: 3, minor: '3.5' });
+    await cluster.settled();
+    let writes = 0;
+    const write = () => cluster.client().etcdctl('put', `key-${writes}`, `value-${writes++}`);
+    await write();
+    await cluster.restartPod(2);
+    await cluster.until(async () => (await running(cluster, '3.5')).length === 3, 'the restarted member is back');
+    await cluster.settled();
+    await write();
+    const before = memberIds(cluster)[1];
+    await cluster.loseVolume(1);
+    await cluster.until(() => cluster.record()?.members[1]?.memberId !== before, 'the member is replaced');
+    await cluster.settled();
+    await write();
+    for (const minor of pathTo37) {
+      await upgraded(cluster, minor);
+      await cluster.settled();
+      await isOn(cluster, minor);
+      await write();
+    }
+    expect(writes).toBe(5);
+    const read = await cluster.client().etcdctl('get', 'key-', '--prefix');
+    for (let n = 0; n < writes; n++) expect(read).toContain(`key-${n}\nvalue-${n}\n`);
+    for (const i of three) {
+      expect(etcdLog(cluster, i)).not.toContain('unmarshal should never fail');
+    }
+  });
+
+  scenario('S8d: stopped half way from 3.6 to 3.7, and back', { size: 3, minor: '3.6', tls: true }, async (play) => {
+    const { cluster, writer } = play;
+    await play.formed();
+    const since = writer.now;
+    await cluster.apply({ version: versionOf('3.7') });
+    await cluster.until(async () => (await running(cluster, '3.7')).length > 0, 'one member runs 3.7');
+    expect(cluster.record()?.versions.allowedMinors).toEqual(['3.6', '3.7']);
+    await play.converges('back on 3.6 in', async () => {
+      await cluster.apply({ version: versionOf('3.6') });
+      await cluster.until(
+        () => cluster.record()?.versions.allowedMinors.length === 1,
+        'one minor is allowed',
+        patience,
+      );
+    });
+    await isOn(cluster, '3.6');
+    expect(untaken(play, since)).toEqual([]);
+    nobodyStoppedAsLeader(cluster);
+    await rolled(play, '3.7');
+  });
+
+  scenario(
+    'S8c: pods evicted onto images that are not allowed',
+    { size: 3, minor: '3.5', tls: false },
+    async (play) => {
+      const { cluster, writer } = play;
+      await play.formed();
+      const before = memberIds(cluster);
+      const since = writer.now;
+      const evicted = three.find((i) => i !== leaderOf(cluster))!;
+      const refused = async () => {
+        const { state, reason } = await cluster.agent(evicted);
+        return state === 'Refused' && reason === 'VersionRefused';
+      };
+
+      await cluster.apply({ version: versionOf('3.7') });
+      await cluster.until(() => cluster.condition('Held')?.status === 'True', 'a skipped minor is held');
+      expect(cluster.condition('Held')).toMatchObject({
+        reason: 'UpgradeRefused',
+        message: expect.stringMatching(/one minor at a time/),
+      });
+      await cluster.deletePod(evicted);
+      await cluster.until(async () => refused().catch(() => false), 'the gate refuses 3.7 on data of 3.5');
+      await writer.more(50);
+      expect(cluster.record()?.versions).toMatchObject({ current: '3.5', allowedMinors: ['3.5'] });
+      expect(await running(cluster, '3.5')).toHaveLength(2);
+      await play.converges('back on 3.5 in', async () => cluster.apply({ version: versionOf('3.5') }));
+      await isOn(cluster, '3.5');
+
+      // A minor that is next, on a pod that is faster than the reconciler.
+      await cluster.stopReconciler();
+      await cluster.apply({ version: versionOf('3.6') });
+      await cluster.deletePod(evicted);
+      await cluster.until(async () => refused().catch(() => false), 'the gate refuses 3.6, which nobody allowed');
+      await play.converges('on 3.6 in', async () => {
+        cluster.startReconciler();
+        await cluster.until(() => cluster.record()?.versions.current === '3.6', 'the cluster version is 3.6', patience);
+      });
+      await isOn(cluster, '3.6');
+      expect(untaken(play, since)).toEqual([]);
+      expect(memberIds(cluster)).toEqual(before);
+    },
+  );
+
+  scenario('S8: 3.4 → 3.5', { size: 3, minor: '3.4', tls: false }, async (play) => {
+    const { cluster, writer } = play;
+    await play.formed();
+    const since = writer.now;
+    await rolled(play, '3.5');
+    expect(untaken(play, since)).toEqual([]);
+    nobodyStoppedAsLeader(cluster);
+  });
+
+  scenario('S8b: a drain in the middle of an upgrade', { size: 3, minor: '3.6', tls: true }, async (play) => {
+    const { cluster } = play;
+    await play.formed();
+    await play.converges('on 3.7 in', async () => {
+      await cluster.apply({ version: versionOf('3.7') });
+      await cluster.until(async () => (await running(cluster, '3.7')).length > 0, 'one member runs 3.7');
+      await cluster.stopReconciler();
+      const minors = () => Promise.all([running(cluster, '3.6'), running(cluster, '3.7')]);
+      await cluster.until(async () => (await minors()).flat().length === 3, 'everybody runs');
+      const [old] = await minors();
+      expect(old.length).toBeGreaterThan(0);
+      await cluster.deletePod(old.find((i) => i !== leaderOf(cluster)) ?? old[0]!);
+      cluster.startReconciler();
+      await cluster.until(() => cluster.record()?.versions.current === '3.7', 'the cluster version is 3.7', patience);
+    });
+    await isOn(cluster, '3.7');
+  });
+
+  scenario(
+    'S8g: with a schedule the backup comes before the first restart',
+    { size: 3, minor: '3.6', tls: true },
+    async (play) => {
+      const { cluster } = play;
+      await cluster.apply({ spec: { requiredForUpgrade: true } });
+      await play.formed();
+      await cluster.apply({ version: versionOf('3.7') });
+      await cluster.until(() => cluster.condition('Held')?.status === 'True', 'an upgrade without a schedule is held');
+      expect(cluster.condition('Held')?.message).toMatch(/without a backup schedule/);
+      await cluster.apply({ spec: { schedule: 'hourly' } });
+      await rolled(play, '3.7');
+      const log = recordLog(cluster).flatMap((entry) => ('doc' in entry ? [entry.doc] : []));
+      const backup = log.findIndex(({ lastBackup }) => lastBackup !== undefined);
+      const restart = log.findIndex(({ op }) => op?.kind === 'DeletePod');
+      expect(backup).toBeGreaterThan(0);
+      expect(restart).toBeGreaterThan(backup);
+      expect(log[backup]?.versions.allowedMinors).toEqual(['3.6', '3.7']);
+      expect(cluster.record()?.versions.withoutBackup).toBeUndefined();
+    },
+  );
+}

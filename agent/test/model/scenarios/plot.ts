@@ -1,0 +1,160 @@
+import { nothingYet, reached, running, type Start } from '../begin.ts';
+import { fresh as newId, withVolume } from '../change.ts';
+import type { Cluster } from '../etcd.ts';
+import { type Edit, type FaultKind, force, setVersion } from '../events.ts';
+import type { Planner } from '../passes.ts';
+import { settled } from '../processes.ts';
+import type { Budget, World } from '../world.ts';
+
+/** A scenario before its world has run. */
+export interface Plot {
+  readonly name: string;
+  readonly from: (planner: Planner) => World;
+  readonly budget: Partial<Budget>;
+  readonly faults?: readonly FaultKind[];
+  readonly edits?: readonly Edit[];
+}
+
+export const VOLUMES: readonly FaultKind[] = ['podLost', 'volumeLost', 'oldVolume', 'emptied'];
+export const NODES: readonly FaultKind[] = ['nodeOff', 'nodeLost', 'etcdCrash'];
+export const JOBS: readonly FaultKind[] = ['jobFails', 'podLost', 'volumeLost'];
+
+/** Before 3.5.30. */
+export const old = 'allConnected' as const;
+
+export const fresh = (start: Start) => (): World => nothingYet(start);
+export const of =
+  (start: Start) =>
+  (planner: Planner): World =>
+    running(start, planner);
+
+export const tight =
+  (from: Plot['from']) =>
+  (planner: Planner): World => ({ ...from(planner), tight: true });
+
+/** A cluster on 3.6 that came from 3.5: nobody knows which of its entries are of 3.5. */
+export const unsettled =
+  (size: number, spec?: Start['spec']) =>
+  (planner: Planner): World => {
+    const world = running({ size, version: '3.6.16', spec }, planner);
+    const { doc, rv } = world.record!;
+    const { current, allowedMinors } = doc.versions;
+    const clusters = world.clusters.map((c) => ({ ...c, lastV2: c.index }));
+    return { ...world, clusters, record: { doc: { ...doc, versions: { current, allowedMinors } }, rv } };
+  };
+
+/** Something has happened, and what follows up to where this holds. */
+export const after =
+  (from: Plot['from'], happens: (world: World) => World, isThere: (world: World) => boolean = () => true) =>
+  (planner: Planner): World => {
+    const world = reached(happens(from(planner)), planner, isThere);
+    if (!isThere(world)) throw new Error('a scenario does not come to where it is to start');
+    return world;
+  };
+
+export const edited =
+  (edit: Edit) =>
+  (world: World): World => ({ ...world, ...edit.apply(world.spec!, world) });
+
+/** It is added, and not yet permitted. */
+export const withLearner = (world: World, ordinal: number): World => {
+  const [next, id] = newId(world, 'm');
+  const { doc, rv } = next.record!;
+  const nonce = next.volumes[ordinal]!.nonce!;
+  const op = { id: 'o#900', holder: next.holder, startedAt: '', kind: 'AddLearner', ordinal, nonce } as const;
+  const added = { id, ordinal, learner: true, started: false };
+  const clusters = next.clusters.map((c, n) =>
+    n === next.clusters.length - 1 ? { ...c, members: [...c.members, added] } : c,
+  );
+  return { ...next, clusters, record: { doc: { ...doc, op }, rv } };
+};
+
+/** Its member was removed, and a late call added another. */
+export const addedAgain = (world: World, ordinal: number): World => {
+  const [next, id] = newId(world, 'm');
+  const again = (c: Cluster): Cluster => ({
+    ...c,
+    members: c.members.map((m) => (m.ordinal === ordinal ? { ...m, id } : m)),
+  });
+  return { ...next, clusters: next.clusters.map(again) };
+};
+
+/** A reconciler has begun to remove its member. */
+export const removing = (world: World, ordinal: number): World => {
+  const { doc, rv } = world.record!;
+  const memberId = world.clusters.at(-1)!.members.find((m) => m.ordinal === ordinal)!.id;
+  const id = { id: 'o#900', holder: world.holder, startedAt: '' };
+  const op = { ...id, kind: 'Remove', ordinal, memberId, why: 'Shrink', step: 'remove' } as const;
+  return { ...world, record: { doc: { ...doc, op }, rv } };
+};
+
+/** Every database is full. */
+export const alarmed = (world: World): World => ({
+  ...world,
+  clusters: world.clusters.map((c) => ({
+    ...c,
+    noSpace: { alarms: c.members.map((m) => m.id), compacted: false, small: [] },
+  })),
+});
+
+/** The data of one member differ, and it is to be replaced. */
+export const corruptAndForced = (world: World, ordinal: number): World => {
+  const corrupt = world.record!.doc.members[ordinal]!.memberId;
+  const clusters = world.clusters.map((c) => ({ ...c, corrupt }));
+  return edited(force(ordinal, false))({ ...world, clusters });
+};
+
+/** An upgrade from 3.5 that is not finalized yet, though every member runs 3.6. */
+export const allOn36 =
+  (start: Start) =>
+  (planner: Planner): World => {
+    const isMixed = ({ record, clusters }: World): boolean =>
+      record!.doc.versions.allowedMinors.length > 1 && clusters.at(-1)!.minor === 6;
+    return after(of(start), edited(setVersion('3.6.16')), isMixed)(planner);
+  };
+
+/** The record was rebuilt while this member's agent did not answer. */
+export const forgetful =
+  (from: Plot['from'], ordinal: number) =>
+  (planner: Planner): World => {
+    const world = from(planner);
+    const { doc, rv } = world.record!;
+    const { [ordinal]: _, ...members } = doc.members;
+    return { ...world, record: { doc: { ...doc, members }, rv } };
+  };
+
+/** Somebody has put a volume of another cluster in the place of ordinal 0's. */
+export const intruded =
+  (from: Plot['from']) =>
+  (planner: Planner): World => {
+    const world = from(planner);
+    const [cluster, member] = ['c#901', 's#902'];
+    const identity = { ...world.volumes[0]!.identity!, clusterUid: 'k#903', nonce: 'n#904', memberId: member };
+    const wal = { ...world.volumes[0]!.wal!, cluster, member };
+    const members = [0, 1, 2].map((ordinal) => ({
+      id: ordinal === 0 ? member : `m#90${4 + ordinal}`,
+      ordinal,
+      learner: false,
+      started: true,
+    }));
+    const other = { ...world.clusters[0]!, id: cluster, members, leader: undefined };
+    const volume = { nonce: 'n#904', identity: { ...identity, clusterId: cluster }, wal };
+    return settled(withVolume({ ...world, clusters: [other, ...world.clusters] }, 0, volume));
+  };
+
+/** A restore was done, and the volume that it was done on is replaced since. */
+export const restoredBefore =
+  (from: Plot['from']) =>
+  (planner: Planner): World => {
+    const world = from(planner);
+    const { doc, rv } = world.record!;
+    const [name, uid] = ['r', 'y#900'];
+    const snapshot = { id: 'snapshot-of-r', writes: 1, foreign: true as const };
+    const done = { name, uid, hash: name, snapshot, safetyBackup: false, ignoreUnreachablePods: false };
+    const restores = [{ id: name, uid, specHash: name, at: '' }];
+    return {
+      ...world,
+      restores: [{ ...done, phase: 'Completed' }],
+      record: { doc: { ...doc, restores, lastRestoreId: name }, rv },
+    };
+  };

@@ -1,0 +1,67 @@
+import { recover, restore, volumeLost } from '../events.ts';
+import { after, edited, of, type Plot } from './plot.ts';
+
+export const recoveries: readonly Plot[] = [
+  {
+    name: 'recovery of 3',
+    from: of({ size: 3 }),
+    budget: { faults: 2, edits: 1, writes: 1 },
+    faults: ['volumeLost', 'nodeOff'],
+    edits: [recover('x', true), recover('y', false)],
+  },
+  {
+    name: 'recovery of 2',
+    from: of({ size: 2 }),
+    budget: { faults: 2, edits: 2, late: 1 },
+    faults: ['volumeLost', 'jobFails', 'etcdCrash'],
+    edits: [recover('x', true), restore('r', 1)],
+  },
+  {
+    name: 'recovery without a schedule',
+    from: of({ size: 2, spec: { schedule: false } }),
+    budget: { faults: 1, edits: 1 },
+    faults: ['volumeLost'],
+    edits: [recover('x', true)],
+  },
+  {
+    name: 'recovery of an ephemeral cluster',
+    from: of({ size: 2, spec: { ephemeral: true } }),
+    budget: { faults: 2, edits: 1 },
+    faults: ['podLost', 'etcdCrash'],
+    edits: [recover('x', true)],
+  },
+  {
+    name: 'recovery from a named survivor',
+    from: of({ size: 2 }),
+    budget: { faults: 2, edits: 1 },
+    faults: ['nodeOff', 'etcdCrash', 'jobFails'],
+    edits: [recover('x', true, 0)],
+  },
+  {
+    name: 'recovery whose survivor is lost, too',
+    from: of({ size: 2 }),
+    budget: { faults: 2, edits: 1 },
+    faults: ['volumeLost', 'jobFails', 'podLost'],
+    edits: [recover('x', true, 0), recover('x', true, 1)],
+  },
+  {
+    name: 'recovery, its backup begun',
+    from: after(
+      of({ size: 2 }),
+      (world) => edited(recover('x', true))(volumeLost(world, 1)),
+      ({ jobs }) => jobs.some((job) => job.kind === 'recovery'),
+    ),
+    budget: { faults: 2 },
+    faults: ['jobFails', 'etcdCrash', 'jobGone'],
+  },
+  {
+    name: 'recovery, its restore begun',
+    from: after(
+      of({ size: 2 }),
+      (world) => edited(recover('x', true))(volumeLost(world, 1)),
+      ({ jobs }) => jobs.some((job) => job.kind === 'restore'),
+    ),
+    budget: { faults: 1 },
+    faults: ['jobFails'],
+  },
+];

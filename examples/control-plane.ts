@@ -1,0 +1,61 @@
+// Backs up the etcd of the Kubernetes that it is applied to, a kubeadm one: to an SFTP server, to a bucket of Ceph, and to a
+// folder of the node itself. With each snapshot go kubeadm's PKI and the encryption configuration, encrypted.
+//
+// The Secrets, once the namespace is there:
+//   kubectl create secret generic backup-sftp -n etcd-backup --from-literal=username=etcd \
+//     --from-file=privateKey=id_backup --from-file=knownHosts=known_hosts
+//   kubectl create secret generic backup-ceph -n etcd-backup --from-env-file=ceph.env   (AWS_ACCESS_KEY_ID=… and so on)
+import { writeFileSync } from 'node:fs';
+import { App, Chart, Cron } from 'cdk8s';
+// In a project of your own: from 'cdk8s-etcd'.
+import {
+  BackupStore,
+  Compression,
+  ControlPlaneEtcdBackup,
+  Encryption,
+  Retention,
+  S3Credentials,
+  SftpCredentials,
+} from '../src';
+
+const app = new App();
+const chart = new Chart(app, 'control-plane-backup', { namespace: 'etcd-backup' });
+
+const backup = new ControlPlaneEtcdBackup(chart, 'hourly', {
+  cluster: 'prod',
+  schedule: Cron.schedule({ minute: '17' }),
+  // Names that the tools of today look for, in the time of the people who read them.
+  fileName: 'etcd-snapshot-%Y%m%d-%H%M%S.db',
+  fileNameTimeZone: 'Asia/Shanghai',
+  compression: Compression.NONE,
+  store: BackupStore.sftp({
+    host: 'backup.example.com',
+    path: 'backup/etcd',
+    credentials: SftpCredentials.fromSecret('backup-sftp'),
+    legacyAlgorithms: true,
+  }),
+  retention: Retention.last(24),
+  files: {
+    files: ['/etc/kubernetes/enc/encryption.yaml'],
+    encryption: Encryption.age({
+      recipients: [
+        'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
+        'age1l52wqul6mupxel84hdf9dwtma8n7zxjmt0nwz4h38fde94ne7ppqh6sg7v',
+      ],
+    }),
+  },
+});
+backup.addStore(
+  BackupStore.s3({
+    endpoint: 'http://ceph.example.com:7480',
+    bucket: 'etcd-backup',
+    credentials: S3Credentials.fromSecret('backup-ceph'),
+  }),
+  { retention: Retention.last(72) },
+);
+backup.addStore(BackupStore.filesystem({ hostPath: '/var/backups/etcd' }), { retention: Retention.last(3) });
+
+app.synth();
+
+// Beside dist/, as it is for the nodes and not for the API server: docs/control-plane-backup.md.
+writeFileSync('etcd-restore.yaml', backup.restorePodYaml());

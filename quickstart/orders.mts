@@ -1,0 +1,18 @@
+import { App, Chart, Testing } from 'cdk8s';
+import library from '../lib/src/index.js';
+
+const { EtcdCluster, EtcdVersion } = library;
+
+export const source = `new EtcdCluster(chart, 'orders', {
+  size: 3,
+  version: EtcdVersion.V3_6,
+});`;
+
+/** What that TypeScript becomes: plain manifests, and the desired state among them. */
+export function synthesizeCluster(version: string) {
+  const chart = new Chart(new App(), 'orders');
+  new EtcdCluster(chart, 'orders', { size: 3, version: EtcdVersion.of(version) });
+  const manifests = Testing.synth(chart);
+  const { spec } = manifests.find(({ kind }) => kind === 'EtcdCluster');
+  return { manifests, spec: { size: Number(spec.size), version: String(spec.version) } };
+}

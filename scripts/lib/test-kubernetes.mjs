@@ -1,0 +1,75 @@
+// The Kubernetes that a test command works on, and how the agent's image comes into its nodes.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildImage, findBuilder, saveImage } from './image-builder.mjs';
+
+const root = join(import.meta.dirname, '../..');
+const image = 'ghcr.io/cdk8s-etcd/agent:e2e';
+
+export class TestKubernetes {
+  #command;
+  #env;
+
+  /** `command` is the npm script's name, `env` that which kubectl and the loader run with. */
+  constructor(command, env = process.env) {
+    this.#command = command;
+    this.#env = env;
+    if (!env.KUBECONFIG) this.give('set KUBECONFIG to the file of a Kubernetes that may be used for tests');
+    this.kubectl('get', '--raw', '/readyz', '--request-timeout=20s');
+  }
+
+  give(line) {
+    console.error(`${this.#command}: ${line}`);
+    process.exit(2);
+  }
+
+  kubectl(...args) {
+    const { error, status, stdout, stderr } = spawnSync('kubectl', args, { encoding: 'utf8', env: this.#env });
+    if (error) this.give('needs kubectl on the PATH');
+    if (status !== 0) this.give(`kubectl ${args.join(' ')}: ${stderr.trim().split('\n').at(-1)}`);
+    return stdout.trim();
+  }
+
+  /** The image under test, which the nodes have in the end. Returns its name. */
+  provideImage() {
+    if (this.#env.AGENT_IMAGE) return this.#env.AGENT_IMAGE;
+    const load = this.#loader();
+    const builder = findBuilder();
+    if (!builder) process.exit(2);
+    const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-image-'));
+    try {
+      const archive = join(directory, 'agent.tar');
+      const bundled = spawnSync(process.execPath, [join(root, 'agent/build.mjs')], { stdio: ['ignore', 2, 2] });
+      if (bundled.status !== 0) this.give('the agent could not be bundled');
+      if (buildImage(builder, image) !== 0) this.give('the image could not be built');
+      if (saveImage(builder, image, archive) !== 0) this.give('the image could not be saved');
+      const loaded = spawnSync('sh', ['-c', `${load} "$1"`, 'sh', archive], {
+        stdio: ['ignore', 2, 2],
+        env: this.#env,
+      });
+      if (loaded.status !== 0) this.give(`'${load}' could not load the image`);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+    return image;
+  }
+
+  /** Runs suites of the library against it, with jest's arguments. Returns the exit code. */
+  suites(args, env) {
+    const jest = [join(root, 'node_modules/jest/bin/jest.js'), '-c', 'jest.suites.config.mjs'];
+    const options = { cwd: root, stdio: 'inherit', env: { ...this.#env, ...env } };
+    return spawnSync(process.execPath, [...jest, '--selectProjects', 'library', ...args], options).status ?? 1;
+  }
+
+  /** The command that brings an archive, its last argument, into every node. */
+  #loader() {
+    if (this.#env.IMAGE_LOADER) return this.#env.IMAGE_LOADER;
+    const context = this.kubectl('config', 'current-context');
+    if (context.startsWith('kind-')) return `kind load image-archive --name ${context.slice('kind-'.length)}`;
+    return this.give(
+      `set IMAGE_LOADER to a command that loads an image archive into the nodes of ${context}, or AGENT_IMAGE to an image that they can pull`,
+    );
+  }
+}

@@ -1,0 +1,93 @@
+import { EtcdRestore, type EtcdRestoreProps, RestoreSource } from '../../src';
+import type { Manifest } from '../synth';
+import { MemberCluster } from './member-cluster';
+import { addNightly, backUp, playWithNightly } from './orders-backups';
+import { type Play, tell } from './play';
+import { RestoreWatch } from './restore-watch';
+import type { S3 } from './s3';
+import { slowTest } from './settings';
+
+let play: Play;
+let s3: S3;
+let snapshot: string;
+beforeAll(async () => {
+  ({ play, s3 } = await playWithNightly('restore'));
+});
+afterAll(() => play?.end());
+
+/** Applies an EtcdRestore beside its cluster, and waits until it is over. */
+async function restored(name: string, props: Partial<EtcdRestoreProps>, meanwhile = async () => {}): Promise<Manifest> {
+  play.cluster.reshape(({ chart, cluster }) => {
+    addNightly(cluster, s3.store());
+    const source = RestoreSource.snapshot(s3.store(), snapshot);
+    new EtcdRestore(chart, name, { cluster, name, source, ...props });
+  });
+  await play.cluster.apply();
+  await meanwhile();
+  return play.namespace.until(`the end of EtcdRestore ${name}`, 300, async () => {
+    const { status } = await play.namespace.get('etcdrestore', name);
+    return ['Completed', 'Failed'].includes(status?.phase) ? status : undefined;
+  });
+}
+
+test('a backup of it goes to S3', async () => {
+  await play.writesOn();
+  snapshot = await backUp(play.namespace, 'orders', 'monday');
+  await play.writesOn();
+});
+
+test('a snapshot that is not the one that was asked for: it fails, and the cluster serves all the time', async () => {
+  const before = await play.client.facts();
+  const { clusterId, epoch } = await play.cluster.record();
+  const status = await restored('bad', { sha256: '0'.repeat(64) });
+  expect(status).toMatchObject({ phase: 'Failed', reason: 'SnapshotRefused' });
+  expect(await play.cluster.record()).toMatchObject({ clusterId, epoch });
+  const { longestGap } = await play.client.facts(before.now);
+  tell(`restore: a bad snapshot, longest write gap ${(longestGap / 1000).toFixed(1)} s`);
+  expect(longestGap).toBeLessThan(5_000);
+  await play.cluster.ready(3);
+});
+
+test('in place, phase by phase; a watch from an old revision is told that it is compacted', async () => {
+  using watch = new RestoreWatch(play.namespace, 'good');
+  await play.converges('restored in place', 3, async () => {
+    const status = await restored('good', {}, () => play.givesUp());
+    expect(status).toMatchObject({ phase: 'Completed', snapshotId: snapshot });
+  });
+  expect(watch.phases.join()).toMatch(
+    /^(Pending,)?Verifying,BackingUp,(Fencing,)?Draining,Restoring,Regrowing,Completed$/,
+  );
+  const { compacted, clusterIds } = await play.client.facts();
+  expect(compacted.length).toBeGreaterThan(0);
+  expect(clusterIds).toHaveLength(2);
+  const { stdout } = await play.namespace.kubectl(['get', 'etcdrestores']);
+  expect(stdout).toMatch(new RegExp(`\\ngood +Completed +orders +${snapshot}`));
+});
+
+slowTest('every volume lost: held, then restored from S3 and grown back to its size', async () => {
+  await play.writesOn();
+  snapshot = await backUp(play.namespace, 'orders', 'tuesday');
+  await play.converges('every volume lost, and restored', 3, async () => {
+    await play.cluster.loseVolumes(0, 1, 2);
+    await play.namespace.until('Held', 240, async () => {
+      const held = await play.cluster.condition('Held');
+      return held?.reason === 'AllVolumesLost' ? held : undefined;
+    });
+    expect(await restored('all-lost', {}, () => play.givesUp())).toMatchObject({ phase: 'Completed' });
+  });
+});
+
+slowTest('a new cluster begins with the backup, beside the one that was backed up', async () => {
+  const { epoch, clusterId } = await play.cluster.record();
+  const source = RestoreSource.snapshot(s3.store(), snapshot, { cluster: 'orders' });
+  const copy = await MemberCluster.create(play.namespace, { name: 'copy', props: { origin: { source } } });
+  const begun = Date.now();
+  await copy.apply();
+  await copy.ready(3);
+  tell(`restore: a new cluster of three from the backup ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+  expect(await copy.etcdctl(['get', '--prefix', 'w/', '--keys-only', '--limit=1'])).toMatch(/^w\//);
+  expect((await copy.record()).clusterId).not.toBe(clusterId);
+  expect(await play.cluster.record()).toMatchObject({ epoch, clusterId });
+});
+
+test('nothing else that was acknowledged is lost, and each epoch is one cluster', () => play.ends(3));

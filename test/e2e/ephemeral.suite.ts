@@ -1,0 +1,29 @@
+import { Play } from './play';
+import { slowTest } from './settings';
+
+let play: Play;
+beforeAll(async () => {
+  play = await Play.begin('ephemeral', { props: { volume: { ephemeral: true } } });
+});
+afterAll(() => play?.end());
+
+slowTest.each([2, 0])('pod %i is deleted, and with it its data: another member comes', async (ordinal) => {
+  const before = await play.cluster.memberId(ordinal);
+  await play.converges(`pod ${ordinal} deleted`, 3, async () => {
+    await play.cluster.deletePods(ordinal);
+    await play.cluster.replaced(ordinal, before);
+  });
+});
+
+slowTest('nothing that was acknowledged is lost, and it is one cluster', () => play.ends(3));
+
+slowTest('all pods at once: it is held and says so, and no empty cluster takes its place', async () => {
+  const { epoch, token, clusterId } = await play.cluster.record();
+  await play.cluster.deletePods(0, 1, 2);
+  await play.namespace.until('Held for good', 240, async () => {
+    const held = await play.cluster.condition('Held');
+    // Until the last agent answers it is a majority.
+    return held?.status === 'True' && held.reason === 'AllVolumesLost' ? held : undefined;
+  });
+  expect(await play.cluster.record()).toMatchObject({ epoch, token, clusterId });
+});

@@ -1,0 +1,33 @@
+import type { BackupStore, EtcdCluster } from '../../src';
+import { outcomeOf } from './jobs';
+import type { Namespace } from './namespace';
+import { Play, type PlayOptions } from './play';
+import { S3 } from './s3';
+import { newYear } from './synthesis';
+
+/** A schedule whose runs are started by hand. */
+export function addNightly(cluster: EtcdCluster, store: BackupStore): void {
+  cluster.addBackupSchedule('nightly', { schedule: newYear, store });
+}
+
+/** A play with TLS, whose cluster has such a schedule on an S3 server of its own. */
+export async function playWithNightly(purpose: string, options: PlayOptions = {}): Promise<{ play: Play; s3: S3 }> {
+  let s3: S3 | undefined;
+  const play = await Play.begin(purpose, {
+    tls: true,
+    prepare: async (namespace) => {
+      s3 = await S3.start(namespace);
+    },
+    shape: ({ cluster }) => addNightly(cluster, s3!.store()),
+    ...options,
+  });
+  return { play, s3: s3! };
+}
+
+/** Takes a backup now, as a user does; the id of its snapshot. */
+export async function backUp(namespace: Namespace, cluster: string, job: string): Promise<string> {
+  await namespace.kubectl(['create', 'job', job, `--from=cronjob/${cluster}-nightly`]);
+  const { succeeded, pods } = await outcomeOf(namespace, job);
+  if (!succeeded) throw new Error(JSON.stringify(pods));
+  return JSON.parse(pods[0]!.terminationMessage).snapshot.id;
+}

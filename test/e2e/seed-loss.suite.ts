@@ -1,0 +1,41 @@
+import { crashes, crashing } from './crash-points';
+import { MemberCluster } from './member-cluster';
+import { Namespace } from './namespace';
+import { applyCrds, tell } from './play';
+import { slowTest } from './settings';
+
+let namespace: Namespace;
+beforeAll(async () => {
+  await applyCrds();
+  namespace = await Namespace.create('seed');
+});
+afterAll(() => namespace?.delete());
+
+slowTest(
+  'the first member’s volume lost before anybody joined it: the cluster begins anew, as the next epoch',
+  async () => {
+    const last = 'before MarkSeeded';
+    const cluster = await MemberCluster.create(namespace, { shape: crashing(last) });
+    await cluster.apply({ size: 3 });
+    await namespace.until('the seed', 180, async () => {
+      const all = await crashes(namespace).catch((): string[] => []);
+      return all.includes(last) ? all : undefined;
+    });
+    const before = await cluster.record();
+    expect(before).toMatchObject({ epoch: 1, seeded: false });
+    const { uid } = (await cluster.pods()).find(({ metadata }) => metadata.name === cluster.pod(0)).metadata;
+    await cluster.loseVolumes(0);
+    await namespace.until('another first pod', 120, async () => {
+      const pod = (await cluster.pods()).find(({ metadata }) => metadata.name === cluster.pod(0));
+      return pod && pod.metadata.uid !== uid ? pod : undefined;
+    });
+    cluster.reshape(() => {});
+    const begun = Date.now();
+    await cluster.apply();
+    await cluster.ready(3);
+    tell(`seed: formed without its first volume ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+    const after = await cluster.record();
+    expect(after.epoch).toBe(2);
+    expect(after.token).not.toBe(before.token);
+  },
+);
