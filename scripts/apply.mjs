@@ -18,6 +18,7 @@ function kubectl(...args) {
 }
 
 const ours = ['etcdclusters', 'etcdbackups', 'etcdrestores'].map((plural) => `${plural}.cdk8s-etcd.dev`);
+const certManagers = ['certificates', 'issuers', 'clusterissuers'].map((plural) => `${plural}.cert-manager.io`);
 const there = (name) => Boolean(kubectl('get', 'crd', name, '--ignore-not-found', '-o', 'name'));
 
 /** Deleting a CustomResourceDefinition, as these tests do, deletes all that was made of it. */
@@ -26,23 +27,34 @@ function refuseUsed(name) {
     give(`this Kubernetes has ${name}, which these tests would delete; take one that is for tests alone`);
 }
 
+/** Applies CustomResourceDefinitions, and waits until the API server serves what they define. */
+function define(directory) {
+  kubectl('apply', '--server-side', '--force-conflicts', '-f', directory);
+  kubectl('wait', '--for=condition=Established', '--timeout=60s', '-f', directory);
+}
+
+/** One that is going is there until it is gone, and takes with it what was made of it meanwhile. */
+function awaitDeletion(name) {
+  const deleted = there(name) && kubectl('get', 'crd', name, '-o', 'jsonpath={.metadata.deletionTimestamp}');
+  if (deleted) kubectl('wait', '--for=delete', '--timeout=120s', `crd/${name}`);
+}
+
 /** cert-manager's CRDs, unless it is there. Returns where they are; `none` when they are not to be had. */
 async function provideCertManager() {
   if (there('certificates.cert-manager.io')) return '';
-  try {
-    const directory = await certManagerCrds();
-    kubectl('apply', '--server-side', '-f', directory);
-    return directory;
-  } catch (error) {
+  const directory = await certManagerCrds().catch((error) => {
     console.error(`test:apply: leaves out cert-manager's Certificates: its CRDs need Go (${error.message})`);
-    return 'none';
-  }
+  });
+  if (!directory) return 'none';
+  define(directory);
+  return directory;
 }
 
 if (!process.env.KUBECONFIG) give('set KUBECONFIG to the file of a Kubernetes that may be used for tests');
 kubectl('get', '--raw', '/readyz', '--request-timeout=20s');
+for (const name of [...ours, ...certManagers]) awaitDeletion(name);
 ours.forEach(refuseUsed);
-kubectl('apply', '--server-side', '--force-conflicts', '-f', join(root, 'crds'));
+define(join(root, 'crds'));
 const certManager = await provideCertManager();
 
 const jest = join(root, 'node_modules/jest/bin/jest.js');
@@ -52,6 +64,6 @@ const { status } = spawnSync(process.execPath, [jest, '-c', 'jest.suites.config.
   stdio: 'inherit',
   env: { ...process.env, CERT_MANAGER_CRDS: certManager },
 });
-kubectl('delete', 'crd', '--ignore-not-found', '--wait=false', ...ours);
-if (certManager.startsWith('/')) kubectl('delete', '-f', certManager, '--wait=false');
+kubectl('delete', 'crd', '--ignore-not-found', '--timeout=120s', ...ours);
+if (certManager.startsWith('/')) kubectl('delete', 'crd', '--ignore-not-found', '--timeout=120s', ...certManagers);
 process.exitCode = status ?? 1;

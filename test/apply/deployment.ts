@@ -4,11 +4,27 @@ import type { Manifest } from '../synth';
 import type { App } from './apps';
 import { TestNamespace } from './namespace';
 
-/** The cluster-scoped kinds of this Kubernetes. */
-let clusterScoped: Promise<ReadonlySet<string>> | undefined;
-async function clusterScopedKinds(): Promise<ReadonlySet<string>> {
-  const { stdout } = await kubectl(['api-resources', '--namespaced=false', '--no-headers']);
-  return new Set(stdout.split('\n').map((line) => line.trim().split(/\s+/).at(-1) as string));
+/** What is served, as `<apiVersion> <kind>`, and whether it is namespaced. */
+type Served = ReadonlyMap<string, boolean>;
+
+async function apiResources(): Promise<Served> {
+  const { stdout } = await kubectl(['api-resources', '--no-headers']);
+  const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).slice(-3));
+  return new Map(rows.map(([version, namespaced, kind]) => [`${version} ${kind}`, namespaced === 'true']));
+}
+
+const typeOf = ({ apiVersion, kind }: Manifest): string => `${apiVersion} ${kind}`;
+
+/** An API server serves what a CustomResourceDefinition defines a moment after it has taken it. */
+async function allServed(manifests: readonly Manifest[]): Promise<Served> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const served = await apiResources();
+    const missing = manifests.map(typeOf).find((type) => !served.has(type));
+    if (!missing) return served;
+    if (Date.now() > deadline) throw new Error(`this Kubernetes does not serve ${missing}`);
+    await setTimeout(1000);
+  }
 }
 
 /** Cert-manager's kinds, where neither it nor its CRDs are to be had. */
@@ -19,17 +35,18 @@ export const isCrd = ({ kind }: Manifest): boolean => kind === 'CustomResourceDe
 /** An app in fresh namespaces: one for each that it names, and one for what names none. */
 export class Deployment {
   static async of({ manifests }: App, flags: readonly string[]): Promise<Deployment> {
-    clusterScoped ??= clusterScopedKinds();
-    const kinds = await clusterScoped;
+    // A Pod is a static one, for the kubelet.
+    const left = manifests.filter(
+      (manifest) =>
+        !['Namespace', 'Pod'].includes(manifest.kind) && !isCrd(manifest) && !leftOut.test(manifest.apiVersion),
+    );
+    const types = await allServed(left);
     const namespaces = new Map<string | undefined, TestNamespace>();
     const moved: Manifest[] = [];
     const own = manifests.find(({ kind }) => kind === 'Namespace');
     const level = own?.metadata.labels?.['pod-security.kubernetes.io/enforce'];
-    for (const manifest of manifests) {
-      // A Pod is a static one, for the kubelet.
-      if (['Namespace', 'Pod'].includes(manifest.kind) || isCrd(manifest) || leftOut.test(manifest.apiVersion))
-        continue;
-      if (kinds.has(manifest.kind)) {
+    for (const manifest of left) {
+      if (!types.get(typeOf(manifest))) {
         moved.push(manifest);
         continue;
       }
