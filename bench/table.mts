@@ -3,7 +3,7 @@ import type { Cost } from './measure.mts';
 /** Every round's cost of each way, in the order of the rounds. */
 export type Costs = ReadonlyMap<string, readonly Cost[]>;
 
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+export const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 export const spread = (values: readonly number[], digits: number) =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)})`;
 

@@ -24,10 +24,12 @@ const steps = [
   ['bench:backup', '--', '--smoke'],
   ['bench:restore', '--', '--smoke'],
   ['bench:lifecycle', '--', '--smoke'],
+  ['bench:reconciler', '--', '--smoke'],
   ...(kubernetes
     ? [
         ['test:apply'],
         ['test:e2e', '--', '--smoke'],
+        ['test:chaos', '--', '--smoke'],
         // The last one, as it destroys the control plane and restores it.
         ['test:control-plane', '--', '--smoke', 'test/control-plane'],
       ]
@@ -69,7 +71,7 @@ for (const step of steps) {
 }
 if (!kubernetes)
   console.log(
-    'left out: test:apply, test:e2e and the control plane of a real kubeadm, as KUBECONFIG names no Kubernetes',
+    'left out: test:apply, test:e2e, test:chaos and the control plane of a real kubeadm, as KUBECONFIG names no Kubernetes',
   );
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;

@@ -7,17 +7,6 @@ const { values, positionals } = parseArgs({
   options: { smoke: { type: 'boolean', default: false } },
 });
 const kubernetes = new TestKubernetes('test:e2e');
-const env = { AGENT_IMAGE: kubernetes.provideImage(), E2E_SMOKE: values.smoke ? '1' : '' };
-
-/** Returns the exit code. */
-const suites = (...args) => kubernetes.suites(args, env);
-
-// Most of the time is waiting; but nobody else can work while there is no API server, or a node less.
-const alone = 'test/e2e/(api-server|nodes)';
-process.exitCode =
-  positionals.length > 0
-    ? suites('--runInBand', ...positionals)
-    : Math.max(
-        suites('test/e2e', '--maxWorkers=2', `--testPathIgnorePatterns=${alone}`),
-        values.smoke ? 0 : suites('--runInBand', alone),
-      );
+const { smoke } = values;
+const env = { AGENT_IMAGE: kubernetes.provideImage(), E2E_SMOKE: smoke ? '1' : '' };
+process.exitCode = kubernetes.folder('test/e2e', { alone: ['api-server'], env, only: positionals, smoke });

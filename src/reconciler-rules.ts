@@ -15,7 +15,7 @@ export function namespaceRules(reconcilerName: string, lease: string): Rule[] {
     rule('cdk8s-etcd.dev', ['etcdclusters', 'etcdbackups', 'etcdrestores'], seen),
     // Those that tell of scheduled runs.
     rule('cdk8s-etcd.dev', ['etcdbackups'], ['create']),
-    rule('cdk8s-etcd.dev', ['etcdbackups/status', 'etcdrestores/status'], ['patch']),
+    rule('cdk8s-etcd.dev', ['etcdbackups/status', 'etcdclusters/status', 'etcdrestores/status'], ['patch']),
     rule('apps', ['statefulsets'], seen),
     rule('', ['pods', 'persistentvolumeclaims'], seen),
     rule('batch', ['jobs'], seen),

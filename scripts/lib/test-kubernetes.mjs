@@ -60,7 +60,19 @@ export class TestKubernetes {
   suites(args, env) {
     const jest = [join(root, 'node_modules/jest/bin/jest.js'), '-c', 'jest.suites.config.mjs'];
     const options = { cwd: root, stdio: 'inherit', env: { ...this.#env, ...env } };
-    return spawnSync(process.execPath, [...jest, '--selectProjects', 'library', ...args], options).status ?? 1;
+    // In the end, as it takes every word that follows for a project.
+    return spawnSync(process.execPath, [...jest, ...args, '--selectProjects', 'library'], options).status ?? 1;
+  }
+
+  /**
+   * Runs the suites of a folder, two at a time, as most of it is waiting; then, unless it is a smoke test, those beside
+   * which nobody can work, as there is no API server meanwhile, or a node less. Or `only` these. Returns the exit code.
+   */
+  folder(folder, { alone, env, only = [], smoke = false }) {
+    if (only.length > 0) return this.suites(['--runInBand', ...only], env);
+    const those = `${folder}/(${alone.join('|')})\\.suite`;
+    const others = this.suites([`${folder}/`, '--maxWorkers=2', `--testPathIgnorePatterns=${those}`], env);
+    return Math.max(others, smoke ? 0 : this.suites(['--runInBand', those], env));
   }
 
   /** The command that brings an archive, its last argument, into every node. */

@@ -15,6 +15,10 @@ export interface Facts {
   readonly written: number;
   /** The longest time without an acknowledged write. */
   readonly longestGap: number;
+  /** Writes that were tried for a second in vain. */
+  readonly failed: readonly string[];
+  /** Writes that do not count as such, as the machine was too busy. */
+  readonly starved: number;
   readonly elections: number;
   /** In the order in which they answered. */
   readonly clusterIds: readonly string[];
@@ -39,6 +43,8 @@ export interface ClientOptions {
   readonly endpoints: readonly string[];
   /** With `ca.crt`, `tls.crt` and `tls.key`. */
   readonly tlsSecret?: string | undefined;
+  /** Its node may go off and come back: it goes on with what it remembers. */
+  readonly outlivesNode?: boolean | undefined;
 }
 
 /** A pod that writes to a cluster and watches it without a break, with its own clock and away from kubectl. */
@@ -84,25 +90,30 @@ async function bundle(): Promise<string> {
   return stdout;
 }
 
-function pod(name: string, { endpoints, tlsSecret }: ClientOptions): Manifest {
+function pod(name: string, { endpoints, tlsSecret, outlivesNode = false }: ClientOptions): Manifest {
   const tls = { ca: '/tls/ca.crt', client: { cert: '/tls/tls.crt', key: '/tls/tls.key' } };
   const target = { endpoints, ...(tlsSecret && { tls }) };
   return podSpec({
-    restartPolicy: 'Never',
+    restartPolicy: outlivesNode ? 'Always' : 'Never',
     automountServiceAccountToken: false,
     containers: [
       container('client', agentImage, {
         command: ['node', '/client/client.mjs'],
-        env: [{ name: 'CLIENT_TARGET', value: JSON.stringify(target) }],
+        env: [
+          { name: 'CLIENT_TARGET', value: JSON.stringify(target) },
+          ...(outlivesNode ? [{ name: 'CLIENT_JOURNAL', value: '/journal/history' }] : []),
+        ],
         readinessProbe: { httpGet: { path: '/facts', port: 8080 }, periodSeconds: 1 },
         volumeMounts: [
           { name: 'client', mountPath: '/client' },
+          { name: 'journal', mountPath: '/journal' },
           ...(tlsSecret ? [{ name: 'tls', mountPath: '/tls', readOnly: true }] : []),
         ],
       }),
     ],
     volumes: [
       { name: 'client', configMap: { name } },
+      { name: 'journal', emptyDir: {} },
       ...(tlsSecret ? [{ name: 'tls', secret: { secretName: tlsSecret } }] : []),
     ],
   });

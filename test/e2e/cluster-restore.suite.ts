@@ -1,9 +1,9 @@
-import { EtcdRestore, type EtcdRestoreProps, RestoreSource } from '../../src';
-import type { Manifest } from '../synth';
+import { RestoreSource } from '../../src';
 import { MemberCluster } from './member-cluster';
-import { addNightly, backUp, playWithNightly } from './orders-backups';
+import { backUp, playWithNightly } from './orders-backups';
 import { type Play, tell } from './play';
 import { RestoreWatch } from './restore-watch';
+import { restored } from './restored';
 import type { S3 } from './s3';
 import { slowTest } from './settings';
 
@@ -15,21 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => play?.end());
 
-/** Applies an EtcdRestore beside its cluster, and waits until it is over. */
-async function restored(name: string, props: Partial<EtcdRestoreProps>, meanwhile = async () => {}): Promise<Manifest> {
-  play.cluster.reshape(({ chart, cluster }) => {
-    addNightly(cluster, s3.store());
-    const source = RestoreSource.snapshot(s3.store(), snapshot);
-    new EtcdRestore(chart, name, { cluster, name, source, ...props });
-  });
-  await play.cluster.apply();
-  await meanwhile();
-  return play.namespace.until(`the end of EtcdRestore ${name}`, 300, async () => {
-    const { status } = await play.namespace.get('etcdrestore', name);
-    return ['Completed', 'Failed'].includes(status?.phase) ? status : undefined;
-  });
-}
-
 test('a backup of it goes to S3', async () => {
   await play.writesOn();
   snapshot = await backUp(play.namespace, 'orders', 'monday');
@@ -39,7 +24,7 @@ test('a backup of it goes to S3', async () => {
 test('a snapshot that is not the one that was asked for: it fails, and the cluster serves all the time', async () => {
   const before = await play.client.facts();
   const { clusterId, epoch } = await play.cluster.record();
-  const status = await restored('bad', { sha256: '0'.repeat(64) });
+  const status = await restored(play, s3, { name: 'bad', snapshot, sha256: '0'.repeat(64) });
   expect(status).toMatchObject({ phase: 'Failed', reason: 'SnapshotRefused' });
   expect(await play.cluster.record()).toMatchObject({ clusterId, epoch });
   const { longestGap } = await play.client.facts(before.now);
@@ -51,7 +36,7 @@ test('a snapshot that is not the one that was asked for: it fails, and the clust
 test('in place, phase by phase; a watch from an old revision is told that it is compacted', async () => {
   using watch = new RestoreWatch(play.namespace, 'good');
   await play.converges('restored in place', 3, async () => {
-    const status = await restored('good', {}, () => play.givesUp());
+    const status = await restored(play, s3, { name: 'good', snapshot, meanwhile: () => play.givesUp() });
     expect(status).toMatchObject({ phase: 'Completed', snapshotId: snapshot });
   });
   expect(watch.phases.join()).toMatch(
@@ -73,7 +58,8 @@ slowTest('every volume lost: held, then restored from S3 and grown back to its s
       const held = await play.cluster.condition('Held');
       return held?.reason === 'AllVolumesLost' ? held : undefined;
     });
-    expect(await restored('all-lost', {}, () => play.givesUp())).toMatchObject({ phase: 'Completed' });
+    const status = await restored(play, s3, { name: 'all-lost', snapshot, meanwhile: () => play.givesUp() });
+    expect(status).toMatchObject({ phase: 'Completed' });
   });
 });
 

@@ -1,13 +1,14 @@
 import { JsonPatch } from 'cdk8s';
 import type { Parts } from './member-cluster';
 import type { Namespace } from './namespace';
+import type { Play } from './play';
 
 const directory = '/tmp/crashes';
 const agent = '/opt/etcd-agent/bin/etcd-agent.mjs';
 const node = '/usr/local/bin/node';
 
-/** Shorter than the defaults, as every new reconciler waits before its first removal. */
-const times = { lease: 12_000, renew: 8_000, retry: 1_000, stable: 3_000, evidence: 2_000 };
+/** Shorter than the defaults, as every new reconciler waits and looks for itself before it acts on what is lost. */
+const times = { lease: 12_000, renew: 8_000, retry: 1_000, stable: 3_000, evidence: 2_000, quorumLost: 10_000 };
 
 /**
  * Starts the reconciler again at once wherever it ended, as a kubelet would but for its growing waits; not any more once
@@ -43,6 +44,16 @@ export const crashing =
     );
   };
 
+/** Its reconciler is from now on one that ends at every point. */
+export async function crashFromNowOn({ cluster, namespace }: Play, shape: (parts: Parts) => void): Promise<void> {
+  cluster.reshape((parts) => {
+    crashing()(parts);
+    shape(parts);
+  });
+  await cluster.apply();
+  await namespace.ready('deployment', 'etcd-reconciler');
+}
+
 /** Where it ended so far: `before <row>` and `after <row>`. */
 export async function crashes(namespace: Namespace): Promise<string[]> {
   const list = `console.log(JSON.stringify(require('node:fs').readdirSync('${directory}')))`;
@@ -55,4 +66,10 @@ export async function crashes(namespace: Namespace): Promise<string[]> {
 export async function crashedAt(namespace: Namespace, ...rows: string[]): Promise<void> {
   const points = rows.flatMap((row) => [`before ${row}`, `after ${row}`]);
   expect(await crashes(namespace)).toEqual(expect.arrayContaining(points));
+}
+
+/** One that was not killed anywhere yet. */
+export async function anotherReconciler(namespace: Namespace): Promise<void> {
+  await namespace.kubectl(['delete', 'pod', '--selector=app.kubernetes.io/name=etcd-reconciler']);
+  await namespace.ready('deployment', 'etcd-reconciler');
 }

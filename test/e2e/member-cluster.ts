@@ -11,7 +11,7 @@ import {
 import { peerNames, serverNames } from '../../src/tls-names';
 import type { Manifest } from '../synth';
 import { Authority } from './certificates';
-import { Client } from './client';
+import { Client, type ClientOptions } from './client';
 import type { Namespace } from './namespace';
 import { agentImage } from './settings';
 
@@ -32,6 +32,13 @@ export interface MemberClusterOptions {
   readonly props?: Partial<EtcdClusterProps>;
   readonly reconciler?: Partial<EtcdReconcilerProps>;
   readonly shape?: (parts: Parts) => void;
+  /** Made elsewhere, in place of what is synthesized. */
+  readonly manifests?: () => Promise<string>;
+}
+
+export interface ClusterClientOptions extends Pick<ClientOptions, 'outlivesNode'> {
+  /** Where the client is, if not beside the cluster. */
+  readonly inside?: Namespace | undefined;
 }
 
 /** An EtcdCluster with its reconciler, driven by nothing but synth and apply. */
@@ -48,28 +55,45 @@ export class MemberCluster {
   #props: Partial<EtcdClusterProps>;
   #reconciler: Partial<EtcdReconcilerProps>;
   #shape: (parts: Parts) => void;
+  #source: () => Promise<string>;
 
   private constructor(namespace: Namespace, options: MemberClusterOptions) {
-    const { name = 'orders', tls = false, props = {}, reconciler = {}, shape = () => {} } = options;
+    const { name = 'orders', tls = false, props = {}, reconciler = {}, shape = () => {}, manifests } = options;
     this.name = name;
     this.#namespace = namespace;
     this.#tls = tls;
     this.#props = props;
     this.#reconciler = reconciler;
     this.#shape = shape;
+    this.#source = manifests ?? (async () => this.#synthesized());
   }
 
   /** What is changed stays changed. */
   async apply(props: Partial<EtcdClusterProps> = {}, flags: readonly string[] = ['--server-side']): Promise<string> {
     this.#props = { ...this.#props, ...props };
-    const { stdout } = await this.#namespace.kubectl(['apply', ...flags, '-f', '-'], this.#manifests());
+    const { stdout } = await this.#namespace.kubectl(['apply', ...flags, '-f', '-'], await this.manifests());
     return stdout;
+  }
+
+  /** What is applied. */
+  manifests(): Promise<string> {
+    return this.#source();
+  }
+
+  /** All that was applied; what the manifests do not hold stays. */
+  async delete(...flags: string[]): Promise<void> {
+    await this.#namespace.kubectl(['delete', ...flags, '-f', '-'], await this.manifests());
   }
 
   /** From the next apply on. */
   reshape(shape: (parts: Parts) => void, reconciler: Partial<EtcdReconcilerProps> = this.#reconciler): void {
     this.#shape = shape;
     this.#reconciler = reconciler;
+  }
+
+  /** From the next apply on, in place of what is synthesized. */
+  comesFrom(manifests: () => Promise<string>): void {
+    this.#source = manifests;
   }
 
   /** Waits until it has so many members, each in a ready pod, and nothing is left to do. */
@@ -91,6 +115,14 @@ export class MemberCluster {
   async condition(type: string): Promise<Manifest | undefined> {
     const { status } = await this.resource();
     return status?.conditions?.find((condition: Manifest) => condition.type === type);
+  }
+
+  /** The reasons of its events since then, in the order in which they came last. */
+  async told(since: number): Promise<string[]> {
+    const { items } = await this.#namespace.get('events', '--field-selector=involvedObject.kind=EtcdCluster');
+    const at = ({ lastTimestamp, eventTime }: Manifest): number => Date.parse(lastTimestamp ?? eventTime);
+    const late = items.filter((event: Manifest) => at(event) >= since - 1_000);
+    return [...late].sort((a, b) => at(a) - at(b)).map(({ reason }) => reason);
   }
 
   async record(): Promise<Manifest> {
@@ -138,23 +170,27 @@ export class MemberCluster {
   }
 
   /** A client that knows as many members as there may ever be. */
-  client(members = 5): Promise<Client> {
+  client({ inside = this.#namespace, ...options }: ClusterClientOptions = {}, members = 5): Promise<Client> {
     const endpoint = (ordinal: number) =>
       `${this.#tls ? 'https' : 'http'}://${this.pod(ordinal)}.${this.name}-peers.${this.#namespace.name}.svc.cluster.local:2379`;
-    return Client.start(this.#namespace, this.name, {
+    return Client.start(inside, this.name, {
       endpoints: Array.from({ length: members }, (_, ordinal) => endpoint(ordinal)),
       tlsSecret: this.#tls ? this.#secrets.client : undefined,
+      ...options,
     });
   }
 
-  async etcdctl(args: readonly string[], ordinal = 0): Promise<string> {
+  /** `input` is what it reads; a value that is put, say. */
+  async etcdctl(args: readonly string[], ordinal = 0, input?: string): Promise<string> {
     const files = '/etc/etcd/tls/server';
     const tls = [
       ...['--endpoints=https://localhost:2379', `--cacert=${files}/ca.crt`],
       ...[`--cert=${files}/tls.crt`, `--key=${files}/tls.key`],
     ];
-    const exec = ['exec', this.pod(ordinal), '-c', 'etcd', '--', 'etcdctl', ...(this.#tls ? tls : []), ...args];
-    return (await this.#namespace.kubectl(exec)).stdout.trim();
+    const interactive = input === undefined ? [] : ['-i'];
+    const command = ['etcdctl', ...(this.#tls ? tls : []), ...args];
+    const exec = ['exec', ...interactive, this.pod(ordinal), '-c', 'etcd', '--', ...command];
+    return (await this.#namespace.kubectl(exec, input)).stdout.trim();
   }
 
   get #secrets() {
@@ -172,7 +208,7 @@ export class MemberCluster {
     ]);
   }
 
-  #manifests(): string {
+  #synthesized(): string {
     const app = new App();
     const chart = new Chart(app, this.name, { namespace: this.#namespace.name });
     const { agentImage: reconcilerImage, imagePullPolicy } = image;

@@ -6,14 +6,9 @@ import { kubectl, type Output } from './kubectl';
 /** A namespace of its own for each suite, which lets only restricted pods in, and warns of others. */
 export class Namespace {
   static async create(purpose: string): Promise<Namespace> {
-    const name = `etcd-e2e-${purpose}-${randomBytes(3).toString('hex')}`;
-    const labels = {
-      'app.kubernetes.io/part-of': 'cdk8s-etcd-e2e',
-      'pod-security.kubernetes.io/enforce': 'restricted',
-      'pod-security.kubernetes.io/warn': 'restricted',
-    };
-    await kubectl(['create', '-f', '-'], json({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }));
-    return new Namespace(name);
+    const namespace = new Namespace(`etcd-e2e-${purpose}-${randomBytes(3).toString('hex')}`);
+    await namespace.make();
+    return namespace;
   }
 
   /** One that the manifests under test make. */
@@ -22,6 +17,17 @@ export class Namespace {
   }
 
   private constructor(readonly name: string) {}
+
+  /** Again, when it was deleted. */
+  async make(): Promise<void> {
+    const labels = {
+      'app.kubernetes.io/part-of': 'cdk8s-etcd-e2e',
+      'pod-security.kubernetes.io/enforce': 'restricted',
+      'pod-security.kubernetes.io/warn': 'restricted',
+    };
+    const metadata = { name: this.name, labels };
+    await kubectl(['create', '-f', '-'], json({ apiVersion: 'v1', kind: 'Namespace', metadata }));
+  }
 
   kubectl(args: readonly string[], input?: string): Promise<Output> {
     return kubectl([`--namespace=${this.name}`, ...args], input);
@@ -54,7 +60,7 @@ export class Namespace {
   }
 
   async delete(): Promise<void> {
-    await kubectl(['delete', 'namespace', this.name, '--timeout=300s']);
+    await kubectl(['delete', 'namespace', this.name, '--ignore-not-found', '--timeout=300s']);
   }
 
   private async state(): Promise<string> {

@@ -18,8 +18,11 @@ export async function playWithNightly(purpose: string, options: PlayOptions = {}
     prepare: async (namespace) => {
       s3 = await S3.start(namespace);
     },
-    shape: ({ cluster }) => addNightly(cluster, s3!.store()),
     ...options,
+    shape: (parts) => {
+      addNightly(parts.cluster, s3!.store());
+      options.shape?.(parts);
+    },
   });
   return { play, s3: s3! };
 }

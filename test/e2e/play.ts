@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Client, Loss } from './client';
+import type { Client, Facts, Loss } from './client';
 import { kubectl } from './kubectl';
 import { MemberCluster, type MemberClusterOptions } from './member-cluster';
 import { Namespace } from './namespace';
 
-const crds = join(__dirname, '../../dist/crds.k8s.yaml');
+export const crds = join(__dirname, '../../dist/crds.k8s.yaml');
 
 export async function applyCrds(): Promise<void> {
   await kubectl(['apply', '--server-side', '-f', crds]);
@@ -19,11 +19,24 @@ export interface PlayOptions extends MemberClusterOptions {
   readonly size?: number;
   /** Before the cluster is applied. */
   readonly prepare?: (namespace: Namespace) => Promise<unknown>;
+  /** How many members the client knows. Default 5, as many as there may ever be. */
+  readonly known?: number;
+  /** The client's node may go off and come back. */
+  readonly clientOutlivesNode?: boolean;
+  /** Where the client is, if not beside the cluster. */
+  readonly clientInside?: Namespace;
+}
+
+/** What a client saw of a change; `elections` are those of this time alone. */
+export interface Convergence extends Facts {
+  /** Until the cluster was whole, in ms. */
+  readonly took: number;
 }
 
 /** A cluster with a client that writes and watches until the end. */
 export class Play {
-  static async begin(purpose: string, { size = 3, prepare, ...options }: PlayOptions = {}): Promise<Play> {
+  static async begin(purpose: string, options: PlayOptions = {}): Promise<Play> {
+    const { size = 3, prepare, clientOutlivesNode, clientInside } = options;
     await applyCrds();
     const namespace = await Namespace.create(purpose);
     await prepare?.(namespace);
@@ -32,7 +45,8 @@ export class Play {
     await cluster.apply({ size });
     await cluster.ready(size);
     tell(`${purpose}: formed ${seconds(Date.now() - begun)}`);
-    return new Play(purpose, namespace, cluster, await cluster.client());
+    const client = await cluster.client({ outlivesNode: clientOutlivesNode, inside: clientInside });
+    return new Play(purpose, namespace, cluster, client);
   }
 
   readonly losses: Loss[] = [];
@@ -45,20 +59,29 @@ export class Play {
   ) {}
 
   /** Does something, waits until the cluster is of this size, and tells how long that took and what clients saw of it. */
-  async converges(what: string, size: number, work: () => Promise<unknown>): Promise<void> {
+  async converges(what: string, size: number, work: () => Promise<unknown>): Promise<Convergence> {
     const before = await this.client.facts();
     const begun = Date.now();
     await work();
     await this.cluster.ready(size);
     const took = Date.now() - begun;
     await this.writesOn();
-    const { longestGap, elections } = await this.client.facts(before.now);
+    const seen = await this.client.facts(before.now);
+    const elections = seen.elections - before.elections;
     const facts = [
       `${what} ${seconds(took)}`,
-      `longest write gap ${seconds(longestGap)}`,
-      `${elections - before.elections} elections`,
+      `longest write gap ${seconds(seen.longestGap)}`,
+      `${elections} elections`,
     ];
     tell(`${this.purpose}: ${facts.join(', ')}`);
+    return { ...seen, elections, took };
+  }
+
+  /** Converges, and no client that tries a write for a second notices. */
+  async unnoticed(what: string, size: number, work: () => Promise<unknown>): Promise<void> {
+    const { failed, starved } = await this.converges(what, size, work);
+    if (starved > 0) tell(`${this.purpose}: ${starved} writes in vain that do not count, as the machine was too busy`);
+    expect(failed).toEqual([]);
   }
 
   /** Waits for writes that begin from now on. */

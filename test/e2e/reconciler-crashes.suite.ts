@@ -1,4 +1,4 @@
-import { crashedAt, crashes, crashing } from './crash-points';
+import { anotherReconciler, crashedAt, crashes, crashing } from './crash-points';
 import { Play, tell } from './play';
 import { slowTest } from './settings';
 
@@ -25,8 +25,7 @@ slowTest('a member is replaced', async () => {
 });
 
 slowTest('it shrinks, under a reconciler that was not killed yet', async () => {
-  await play.namespace.kubectl(['delete', 'pod', '--selector=app.kubernetes.io/name=etcd-reconciler']);
-  await play.namespace.ready('deployment', 'etcd-reconciler');
+  await anotherReconciler(play.namespace);
   await play.converges('shrunk to 1 with kills', 1, () => play.cluster.apply({ size: 1 }));
   await crashedAt(play.namespace, 'Shrink', 'Remove.call', 'Remove.finish', 'LowerReplicas');
   tell(`crashes: ${(await crashes(play.namespace)).length} kills`);

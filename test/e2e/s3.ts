@@ -3,32 +3,45 @@ import { Authority } from './certificates';
 import { container, headlessService, podSpec, secret, statefulSet } from './manifests';
 import type { Namespace } from './namespace';
 
-const bucket = 'etcd-backup';
-const keys = { AWS_ACCESS_KEY_ID: 'end-to-end', AWS_SECRET_ACCESS_KEY: 'not-a-secret' };
+export const bucket = 'etcd-backup';
+export const keys = { AWS_ACCESS_KEY_ID: 'end-to-end', AWS_SECRET_ACCESS_KEY: 'not-a-secret' };
+const credentials = secret('s3-credentials', keys);
 const busybox = 'docker.io/library/busybox:1.35';
 const data = { name: 'data', mountPath: '/data' };
 const tls = { name: 'tls', mountPath: '/tls', readOnly: true };
 
 /** An S3 server with a certificate of an authority of its own, and one bucket. */
 export class S3 {
-  static async start(namespace: Namespace): Promise<S3> {
+  /** `plain`: without a certificate. */
+  static async start(namespace: Namespace, { plain = false } = {}): Promise<S3> {
     const authority = await Authority.create();
     await namespace.apply([
-      await authority.secret('s3-server', ['s3']),
-      secret('s3-credentials', keys),
+      await authority.secret('s3-server', ['s3', `s3.${namespace.name}.svc`]),
+      credentials,
       headlessService('s3', 7070),
-      statefulSet('s3', 1, pod),
+      statefulSet('s3', 1, pod(plain)),
     ]);
     await namespace.ready('statefulset', 's3');
-    return new S3(namespace);
+    return new S3(namespace, `${plain ? 'http' : 'https'}://s3:7070`);
   }
 
-  private constructor(private readonly namespace: Namespace) {}
+  private constructor(
+    private readonly namespace: Namespace,
+    private readonly endpoint: string,
+  ) {}
+
+  /** The same, for backups of another namespace. */
+  async from(namespace: Namespace): Promise<S3> {
+    const { data } = await this.namespace.get('secret', 's3-server');
+    const ca = { ...secret('s3-server', {}), data: { 'ca.crt': data['ca.crt'] } };
+    await namespace.apply([ca, credentials]);
+    return new S3(this.namespace, `https://s3.${this.namespace.name}.svc:7070`);
+  }
 
   /** As the backups see it. */
   store(props: { readonly bucket?: string } = {}): BackupStore {
     return BackupStore.s3({
-      endpoint: 'https://s3:7070',
+      endpoint: this.endpoint,
       ca: CaBundle.fromSecret('s3-server'),
       bucket,
       credentials: S3Credentials.fromSecret('s3-credentials'),
@@ -47,21 +60,25 @@ export class S3 {
   }
 }
 
-const pod = podSpec({
-  initContainers: [container('bucket', busybox, { command: ['mkdir', '-p', `/data/${bucket}`], volumeMounts: [data] })],
-  containers: [
-    container('s3', 'ghcr.io/versity/versitygw:v1.8.0', {
-      args: [
-        ...['--access', keys.AWS_ACCESS_KEY_ID, '--secret', keys.AWS_SECRET_ACCESS_KEY],
-        ...['--cert', '/tls/tls.crt', '--key', '/tls/tls.key', 'posix', '/data'],
-      ],
-      readinessProbe: { tcpSocket: { port: 7070 }, periodSeconds: 1 },
-      volumeMounts: [data, tls],
-    }),
-    container('shell', busybox, { command: ['sleep', '86400'], volumeMounts: [data] }),
-  ],
-  volumes: [
-    { name: 'data', emptyDir: {} },
-    { name: 'tls', secret: { secretName: 's3-server' } },
-  ],
-});
+const pod = (plain: boolean) =>
+  podSpec({
+    initContainers: [
+      container('bucket', busybox, { command: ['mkdir', '-p', `/data/${bucket}`], volumeMounts: [data] }),
+    ],
+    containers: [
+      container('s3', 'ghcr.io/versity/versitygw:v1.8.0', {
+        args: [
+          ...['--access', keys.AWS_ACCESS_KEY_ID, '--secret', keys.AWS_SECRET_ACCESS_KEY],
+          ...(plain ? [] : ['--cert', '/tls/tls.crt', '--key', '/tls/tls.key']),
+          ...['posix', '/data'],
+        ],
+        readinessProbe: { tcpSocket: { port: 7070 }, periodSeconds: 1 },
+        volumeMounts: [data, tls],
+      }),
+      container('shell', busybox, { command: ['sleep', '86400'], volumeMounts: [data] }),
+    ],
+    volumes: [
+      { name: 'data', emptyDir: {} },
+      { name: 'tls', secret: { secretName: 's3-server' } },
+    ],
+  });

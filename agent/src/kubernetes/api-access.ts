@@ -13,6 +13,9 @@ export interface ApiAccess {
   options(): Promise<RequestOptions>;
 }
 
+/** How long the files of a pod are taken to be the same, ms: the kubelet writes a token anew minutes before the old one ends. */
+const fresh = 10_000;
+
 /** KUBECONFIG when it is set, else the pod's own token, else the user's kubeconfig. */
 export async function findAccess(env: NodeJS.ProcessEnv): Promise<ApiAccess> {
   if (!env.KUBECONFIG && env.KUBERNETES_SERVICE_HOST) return podAccess(env);
@@ -31,12 +34,27 @@ async function podAccess(env: NodeJS.ProcessEnv): Promise<ApiAccess> {
       );
     });
   const bracketed = host.includes(':') ? `[${host}]` : host;
+  const read = async (): Promise<RequestOptions> => {
+    const [token, ca] = await Promise.all([file('token'), file('ca.crt')]);
+    return { ca, headers: { authorization: `Bearer ${token.toString().trim()}` } };
+  };
   return {
     server: new URL(`https://${bracketed}:${env.KUBERNETES_SERVICE_PORT ?? '443'}`),
     namespace: (await file('namespace')).toString().trim(),
-    options: async () => {
-      const [token, ca] = await Promise.all([file('token'), file('ca.crt')]);
-      return { ca, headers: { authorization: `Bearer ${token.toString().trim()}` } };
-    },
+    options: forAWhile(read),
+  };
+}
+
+/** A failure is not kept. */
+export function forAWhile<T>(read: () => Promise<T>, now = () => performance.now()): () => Promise<T> {
+  let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
+  return () => {
+    if (last && now() - last.at < fresh) return last.answer;
+    const reading = { at: now(), answer: read() };
+    last = reading;
+    reading.answer.catch(() => {
+      if (last === reading) last = undefined;
+    });
+    return reading.answer;
   };
 }

@@ -59,3 +59,24 @@ test('a list has every page', async () => {
   expect(items.map(({ metadata }) => metadata.name)).toEqual([null, 'more']);
   expect(asked).toEqual([null, 'more']);
 });
+
+test('metadata alone is asked for, and an empty list of it', async () => {
+  let accept: string | undefined;
+  api.fault = ({ headers }, response) => {
+    accept = headers.accept;
+    response.end(JSON.stringify({ metadata: { resourceVersion: '7' }, items: null }));
+    return true;
+  };
+  const listed = await client.list(paths.of('pods'), {}, { metadataOnly: true });
+  expect(listed).toEqual({ items: [], resourceVersion: '7' });
+  expect(accept).toBe('application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json');
+});
+
+test('who owns which field is not kept', async () => {
+  api.put(pod, { metadata: { labels: { a: 'b' }, managedFields: [{ manager: 'kubectl' }] } });
+  const { items } = await client.list(paths.of('pods'));
+  for (const { metadata } of [await client.get<KubeObject>(pod), ...items]) {
+    expect(metadata.labels).toEqual({ a: 'b' });
+    expect(metadata).not.toHaveProperty('managedFields');
+  }
+});

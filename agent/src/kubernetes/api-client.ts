@@ -17,7 +17,13 @@ interface Call {
   readonly query?: Query | undefined;
   readonly body?: unknown;
   readonly contentType?: string;
+  readonly accept?: string;
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface ListOptions {
+  readonly signal?: AbortSignal;
+  readonly metadataOnly?: boolean;
 }
 
 export interface Preconditions {
@@ -28,7 +34,13 @@ export interface Preconditions {
 /** Who owns the fields that we write. */
 export const fieldManager = 'etcd-reconciler';
 
-const pageSize = 500;
+const pageSize = 200;
+
+/** Kept for the next call: with TLS one takes 0.1 MiB. How many there are is not limited, or the Lease had to wait. */
+const maxFreeSockets = 16;
+
+/** The objects' metadata alone. */
+const partial = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
 
 /** The few calls of the Kubernetes API that the reconciler makes. Each has a time limit, and none is repeated. */
 export class ApiClient {
@@ -40,20 +52,21 @@ export class ApiClient {
   constructor(access: ApiAccess, timeout: number) {
     this.#access = access;
     this.#timeout = timeout;
-    const options = { keepAlive: true, scheduling: 'lifo' } as const;
+    const options = { keepAlive: true, scheduling: 'lifo', maxFreeSockets } as const;
     this.#agent = access.server.protocol === 'http:' ? new HttpAgent(options) : new HttpsAgent(options);
   }
 
-  get<T extends KubeObject>(path: string, query?: Query): Promise<T> {
-    return this.#call('GET', path, { query });
+  async get<T extends KubeObject>(path: string, query?: Query): Promise<T> {
+    return withoutOwners(await this.#call<T>('GET', path, { query }));
   }
 
   /** Every page; what the API server has at this moment, not what a cache had. */
   async list<T extends KubeObject>(
     path: string,
     query?: Query,
-    signal?: AbortSignal,
+    { signal, metadataOnly = false }: ListOptions = {},
   ): Promise<{ items: T[]; resourceVersion: string }> {
+    const accept = metadataOnly ? { accept: partial('PartialObjectMetadataList') } : {};
     const items: T[] = [];
     let resourceVersion = '';
     let next: string | undefined;
@@ -61,8 +74,9 @@ export class ApiClient {
       const page: KubeList<T> = await this.#call('GET', path, {
         query: { ...query, limit: pageSize, continue: next },
         signal,
+        ...accept,
       });
-      items.push(...page.items);
+      items.push(...(page.items ?? []).map(withoutOwners));
       resourceVersion = page.metadata.resourceVersion;
       next = page.metadata.continue || undefined;
     } while (next);
@@ -98,19 +112,24 @@ export class ApiClient {
     path: string,
     query: Query,
     silence: number,
-    signal: AbortSignal,
+    { signal, metadataOnly = false }: ListOptions & { readonly signal: AbortSignal },
   ): AsyncGenerator<WatchEvent<T>> {
     const quiet = new AbortController();
     const expire = () => quiet.abort(new Error(`GET ${path}: nothing came for ${silence / 1000} s`));
     const timer = setTimeout(expire, silence);
     try {
       const either = AbortSignal.any([signal, quiet.signal]);
-      const response = await this.#send('GET', path, { query: { ...query, watch: 'true' }, signal: either });
+      const accept = metadataOnly ? { accept: partial('PartialObjectMetadata') } : {};
+      const response = await this.#send('GET', path, {
+        query: { ...query, watch: 'true' },
+        signal: either,
+        ...accept,
+      });
       for await (const line of lines(response)) {
         timer.refresh();
         const event: WatchEvent<T> = JSON.parse(line);
         if (event.type === 'ERROR') throw watchError(path, event.object);
-        yield event;
+        yield { ...event, object: withoutOwners(event.object) };
       }
     } finally {
       clearTimeout(timer);
@@ -144,7 +163,12 @@ export class ApiClient {
       host: server.hostname.replaceAll(/[[\]]/g, ''),
       port: server.port,
       path: `${server.pathname.replace(/\/$/, '')}${path}${queryText(call.query)}`,
-      headers: { ...headers, accept: 'application/json', 'user-agent': fieldManager, ...bodyHeaders(call, body) },
+      headers: {
+        ...headers,
+        accept: call.accept ?? 'application/json',
+        'user-agent': fieldManager,
+        ...bodyHeaders(call, body),
+      },
       ...(call.signal && { signal: call.signal }),
     };
     const send = server.protocol === 'http:' ? requestHttp : requestHttps;
@@ -153,6 +177,12 @@ export class ApiClient {
     if (status < 200 || status > 299) throw ApiError.of(status, `${method} ${path}`, await text(response));
     return response;
   }
+}
+
+/** Who owns which field is half of an object, and of no use here; in what is written back the API server puts it again. */
+function withoutOwners<T extends KubeObject>(object: T): T {
+  delete (object.metadata as { managedFields?: unknown }).managedFields;
+  return object;
 }
 
 /** Node leaves the length out with DELETE, and the server then drops the body with its preconditions. */

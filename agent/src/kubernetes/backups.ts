@@ -6,6 +6,7 @@ import { isMirrorOf, mirrorOf } from './backup-mirror.ts';
 import { type EtcdBackupObject, isFinal } from './backup-object.ts';
 import type { BackupPassOptions } from './backup-pass.ts';
 import { BackupRunner } from './backup-runner.ts';
+import { partOf } from './cluster-changes.ts';
 import type { EtcdClusterObject } from './cluster-object.ts';
 import type { JobObject, KubeObject } from './objects.ts';
 
@@ -60,10 +61,11 @@ export class Backups {
     if (gone || isFinal(backup)) this.#wakeAll();
   }
 
-  /** Also one that came: there may be backups of it. */
-  clusterChanged(): void {
-    for (const backup of this.#seen.values()) this.#follow(backup);
-    for (const job of this.#options.jobs()) this.jobChanged(job, false);
+  /** Also one that came: there may be backups of it. Without a name: any of them. */
+  clusterChanged(name?: string): void {
+    const isMeant = (cluster: string | undefined) => name === undefined || cluster === name;
+    for (const backup of this.#seen.values()) if (isMeant(backup.spec.clusterName)) this.#follow(backup);
+    for (const job of this.#options.jobs()) if (isMeant(partOf(job))) this.jobChanged(job, false);
   }
 
   jobChanged(job: KubeObject, gone: boolean): void {

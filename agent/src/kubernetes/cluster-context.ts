@@ -4,6 +4,7 @@ import type { ApiClient } from './api-client.ts';
 import type { ClientMaterial, ClientTls } from './client-tls.ts';
 import type { EtcdClusterObject } from './cluster-object.ts';
 import type { EventOf, Events } from './events.ts';
+import type { LastLook } from './last-look.ts';
 import type { PodTemplate } from './objects.ts';
 import { groupVersion, type Paths } from './paths.ts';
 import { domainOf } from './stateful-set.ts';
@@ -18,6 +19,7 @@ export interface ContextOptions {
   readonly events: Events;
   readonly clientTls: ClientTls;
   readonly log: Pick<Log, 'info' | 'warn' | 'error' | 'debug'>;
+  readonly look: LastLook;
 }
 
 /** What the parts of one cluster's port share: who it is, and what was last seen of it. */
@@ -28,9 +30,11 @@ export class ClusterContext {
   readonly name: string;
   readonly settings: Settings;
   readonly log: ContextOptions['log'];
+  readonly look: LastLook;
   readonly #options: ContextOptions;
   #cluster: EtcdClusterObject | undefined;
   #template: PodTemplate | undefined;
+  #domain = 'cluster.local';
 
   constructor(options: ContextOptions) {
     this.#options = options;
@@ -40,19 +44,20 @@ export class ClusterContext {
     this.name = options.name;
     this.settings = options.settings;
     this.log = options.log;
+    this.look = options.look;
   }
 
   get cluster(): EtcdClusterObject | undefined {
     return this.#cluster;
   }
 
-  /** Of the StatefulSet. */
+  /** Of the StatefulSet, as it was read for what is being done. */
   get template(): PodTemplate | undefined {
     return this.#template;
   }
 
   get domain(): string {
-    return this.#template ? domainOf(this.#template) : 'cluster.local';
+    return this.#domain;
   }
 
   seenCluster(cluster: EtcdClusterObject | undefined): void {
@@ -60,7 +65,14 @@ export class ClusterContext {
   }
 
   seenTemplate(template: PodTemplate | undefined): void {
-    if (template) this.#template = template;
+    if (!template) return;
+    this.#template = template;
+    this.#domain = domainOf(template);
+  }
+
+  /** Nothing is done: what it takes for that is read again before. */
+  rest(): void {
+    this.#template = undefined;
   }
 
   peerName(ordinal: number): string {

@@ -1,6 +1,8 @@
 import { messageOf } from '../errors.ts';
 import { runCluster } from '../reconcile/loop.ts';
 import type { AtPoint } from '../reconcile/reconcile.ts';
+import type { Turns } from '../reconcile/turns.ts';
+import { isStatus } from './api-error.ts';
 import type { EtcdClusterObject } from './cluster-object.ts';
 import { KubernetesPort, type PortOptions } from './kubernetes-port.ts';
 import { Wake } from './wake.ts';
@@ -8,6 +10,7 @@ import { Wake } from './wake.ts';
 export type RunnerOptions = PortOptions & {
   readonly holder: string;
   readonly at: AtPoint;
+  readonly turn: Turns['take'];
 };
 
 /** Looks after one cluster, apart from all others: what is slow here delays nobody. */
@@ -29,6 +32,7 @@ export class ClusterRunner {
 
   /** Something of the cluster changed. */
   wake(): void {
+    this.#port.changed();
     this.#wake.now();
   }
 
@@ -43,18 +47,22 @@ export class ClusterRunner {
   }
 
   /** Nobody will be there to do what the finalizer of a cluster that is being deleted waits for. */
-  async releaseFinalizer(): Promise<void> {
-    const cluster = await this.#port.clusters.cluster();
-    if (cluster?.deleting && cluster.finalizer && cluster.reconcilerGoing) {
-      await this.#port.clusters.releaseFinalizer(cluster.rv);
-    }
+  async releaseFinalizer(tries = 3): Promise<void> {
+    const { clusters } = this.#port;
+    this.#port.lookAgain();
+    const cluster = await clusters.cluster();
+    if (!cluster?.deleting || !cluster.finalizer || !cluster.reconcilerGoing) return;
+    await clusters.releaseFinalizer(cluster.rv).catch((error: unknown) => {
+      if (tries > 1 && isStatus(error, 409)) return this.releaseFinalizer(tries - 1);
+      throw error;
+    });
   }
 
   async #run(): Promise<void> {
-    const { settings, holder, log, at } = this.#options;
+    const { settings, holder, log, at, turn } = this.#options;
     const { signal } = this.#stop;
     try {
-      await runCluster({ port: this.#port, settings, holder, signal, log, at, wake: this.#wake.wait });
+      await runCluster({ port: this.#port, settings, holder, signal, log, at, turn, wake: this.#wake.wait });
     } catch (error) {
       log.error({ err: error }, `no longer looked after: ${messageOf(error)}`);
     }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from './api-client.ts';
+import { belonging } from './cluster-changes.ts';
 import { FakeApi, failure } from './fake-api.fixture.ts';
-import { Informer } from './informer.ts';
+import { Informer, type InformerOptions } from './informer.ts';
 import type { KubeObject } from './objects.ts';
 import { Paths } from './paths.ts';
 
@@ -28,8 +29,12 @@ afterEach(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-function follow(more: Partial<typeof times> = {}): Informer<KubeObject> {
+function follow(
+  more: Partial<typeof times> = {},
+  which: Pick<InformerOptions<KubeObject>, 'keep' | 'metadataOnly'> = {},
+): Informer<KubeObject> {
   const informer = new Informer<KubeObject>({
+    ...which,
     client,
     path,
     onChange: ({ metadata }, gone) => changes.push(`${gone ? '-' : '+'}${metadata.name}`),
@@ -56,6 +61,21 @@ test('knows what there is and what changes', async () => {
   await until(() => changes.length === 4);
   expect(changes).toEqual(['+orders', '+search', '+orders', '-orders']);
   expect(informer.items.map(({ metadata }) => metadata.name)).toEqual(['search']);
+});
+
+test('of an object is kept only what is looked at', async () => {
+  const labels = { 'app.kubernetes.io/instance': 'orders', 'app.kubernetes.io/name': 'etcd' };
+  const object = { metadata: { labels, annotations: { a: 'b' } }, spec: { size: 3 } };
+  api.put(`${path}/orders`, object);
+  const informer = follow({}, { keep: belonging, metadataOnly: true });
+  await watched();
+  api.put(`${path}/search`, object);
+  await until(() => changes.length === 2);
+  for (const { metadata, ...more } of informer.items) {
+    expect(metadata.labels).toEqual({ 'app.kubernetes.io/instance': 'orders' });
+    expect(metadata).not.toHaveProperty('annotations');
+    expect(more).toEqual({});
+  }
 });
 
 test('a list that fails is tried again, and told once', async () => {

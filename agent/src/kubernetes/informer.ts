@@ -8,6 +8,10 @@ export interface InformerOptions<T> {
   readonly path: string;
   /** Such as `labelSelector`. */
   readonly query?: Query;
+  /** Nothing else of the objects is looked at. */
+  readonly metadataOnly?: boolean;
+  /** What is known of each afterwards; default: all. */
+  readonly keep?: (object: T) => T;
   /** An object that is new, changed or gone. */
   readonly onChange: (object: T, gone: boolean) => void;
   /** Why there is no list, once for each new reason; undefined: there is one again. */
@@ -66,8 +70,9 @@ export class Informer<T extends KubeObject> {
   }
 
   async #list(signal: AbortSignal): Promise<string> {
-    const { client, path, query, onChange } = this.#options;
-    const { items, resourceVersion } = await client.list<T>(path, query, signal).catch((error: unknown) => {
+    const { client, path, query, metadataOnly = false, onChange } = this.#options;
+    const listing = client.list<T>(path, query, { signal, metadataOnly });
+    const { items, resourceVersion } = await listing.catch((error: unknown) => {
       if (!signal.aborted) this.#tell(messageOf(error));
       throw error;
     });
@@ -85,7 +90,7 @@ export class Informer<T extends KubeObject> {
 
   /** Returns the version to go on from. */
   async #watch(from: string, signal: AbortSignal): Promise<string> {
-    const { client, path, query } = this.#options;
+    const { client, path, query, metadataOnly = false } = this.#options;
     const { watch, silence } = this.#times;
     const asked: Query = {
       ...query,
@@ -94,7 +99,7 @@ export class Informer<T extends KubeObject> {
       timeoutSeconds: Math.ceil(watch / 1000),
     };
     let version = from;
-    for await (const { type, object } of client.watch<T>(path, asked, silence, signal)) {
+    for await (const { type, object } of client.watch<T>(path, asked, silence, { signal, metadataOnly })) {
       this.#failures = 0;
       version = object.metadata.resourceVersion;
       if (type === 'DELETED') {
@@ -110,8 +115,10 @@ export class Informer<T extends KubeObject> {
   #keep(item: T): void {
     const { name, resourceVersion } = item.metadata;
     if (this.#items.get(name)?.metadata.resourceVersion === resourceVersion) return;
-    this.#items.set(name, item);
-    this.#options.onChange(item, false);
+    const { keep = (object) => object, onChange } = this.#options;
+    const kept = keep(item);
+    this.#items.set(name, kept);
+    onChange(kept, false);
   }
 
   #tell(trouble: string | undefined): void {

@@ -34,24 +34,19 @@ export class KubernetesClusters implements Clusters {
   }
 
   async cluster(): Promise<Cluster | undefined> {
-    const { client, paths, name, domain } = this.#context;
-    // There is no right to get one.
-    const query = { fieldSelector: `metadata.name=${name}` };
-    const { items } = await client.list<EtcdClusterObject>(paths.of('etcdclusters'), query);
-    const found = items.find(({ metadata }) => metadata.name === name);
+    const { domain, look } = this.#context;
+    const found = await look.at('etcdclusters', () => this.#find());
     this.#context.seenCluster(found);
     if (!found) return undefined;
     this.#options.seen(found.status ?? {}, 'read');
     const backups = this.#options.backups?.();
     const seen = { ...clusterOf(found, { domain, reconcilerGoing: false }), ...(backups && { backups }) };
     const matters = seen.finalizer || seen.spec.onDelete === 'Delete' || seen.spec.finalBackupRequired;
-    return matters ? { ...seen, reconcilerGoing: await this.#isGoing() } : seen;
+    return matters ? { ...seen, ...(await this.#going(seen)) } : seen;
   }
 
   async restores(): Promise<RestoreRequest[]> {
-    const { client, paths, name } = this.#context;
-    const { items } = await client.list<EtcdRestoreObject>(paths.of('etcdrestores'));
-    const ours = items.filter(({ spec }) => spec.clusterName === name);
+    const ours = await this.#context.look.at('etcdrestores', () => this.#restores());
     this.#options.progress.tell(ours);
     return ours.map(restoreOf);
   }
@@ -97,6 +92,20 @@ export class KubernetesClusters implements Clusters {
     });
   }
 
+  async #find(): Promise<EtcdClusterObject | undefined> {
+    const { client, paths, name } = this.#context;
+    // There is no right to get one.
+    const query = { fieldSelector: `metadata.name=${name}` };
+    const { items } = await client.list<EtcdClusterObject>(paths.of('etcdclusters'), query);
+    return items.find(({ metadata }) => metadata.name === name);
+  }
+
+  async #restores(): Promise<EtcdRestoreObject[]> {
+    const { client, paths, name } = this.#context;
+    const { items } = await client.list<EtcdRestoreObject>(paths.of('etcdrestores'));
+    return items.filter(({ spec }) => spec.clusterName === name);
+  }
+
   async #patchFinalizers(basedOn: string, change: (others: readonly string[]) => readonly string[]): Promise<void> {
     const { client, paths, name, cluster } = this.#context;
     if (cluster?.metadata.resourceVersion !== basedOn) throw new Error(`EtcdCluster ${name} has changed`);
@@ -105,15 +114,16 @@ export class KubernetesClusters implements Clusters {
     await client.merge(paths.of('etcdclusters', name), body);
   }
 
-  /** Nobody will be there to do what a finalizer waits for. */
-  async #isGoing(): Promise<boolean> {
+  /** Whether nobody will be there to do what a finalizer waits for. */
+  async #going({ deleting }: Cluster): Promise<Pick<Cluster, 'deleting' | 'reconcilerGoing'>> {
     const { client, paths } = this.#context;
     const { deployment } = this.#options;
     const [namespace, own] = await Promise.all([
       this.#isBeingDeleted(() => client.get(paths.namespace)),
       deployment === undefined ? false : this.#isBeingDeleted(() => client.get(paths.of('deployments', deployment))),
     ]);
-    return namespace || own;
+    // A namespace takes its pods first, this one too: its clusters are deleted when it is too late.
+    return { deleting: deleting || namespace, reconcilerGoing: namespace || own };
   }
 
   async #isBeingDeleted(get: () => Promise<KubeObject>): Promise<boolean> {

@@ -35,13 +35,12 @@ export class KubernetesJobs implements Jobs {
   }
 
   async jobs(): Promise<Job[]> {
-    const { client, paths, name } = this.#context;
-    const labelSelector = `app.kubernetes.io/name=etcd-backup,app.kubernetes.io/part-of=${name}`;
-    const { items } = await client.list<JobObject>(paths.of('jobs'), { labelSelector });
-    const ours = items.flatMap((job) => {
-      const kind = kinds.find((each) => job.metadata.name === `${name}-${each}`);
-      return kind && job.metadata.annotations?.[opAnnotation] !== undefined ? [{ job, kind }] : [];
-    });
+    // Of one that there is, the pods tell more, and no watch of them.
+    const ours = await this.#context.look.at(
+      'jobs',
+      () => this.#list(),
+      (found) => found.length === 0,
+    );
     for (const { kind } of ours) this.#refused.delete(kind);
     return [...(await Promise.all(ours.map(({ job, kind }) => this.#job(job, kind)))), ...this.#refused.values()];
   }
@@ -97,6 +96,16 @@ export class KubernetesJobs implements Jobs {
       ...(message && { message }),
       ...(backup && { backup: { id: backup.id, revision: backup.revision, sha256: backup.sha256 } }),
     };
+  }
+
+  async #list(): Promise<{ job: JobObject; kind: JobKind }[]> {
+    const { client, paths, name } = this.#context;
+    const labelSelector = `app.kubernetes.io/name=etcd-backup,app.kubernetes.io/part-of=${name}`;
+    const { items } = await client.list<JobObject>(paths.of('jobs'), { labelSelector });
+    return items.flatMap((job) => {
+      const kind = kinds.find((each) => job.metadata.name === `${name}-${each}`);
+      return kind && job.metadata.annotations?.[opAnnotation] !== undefined ? [{ job, kind }] : [];
+    });
   }
 
   async #podsOf(job: string): Promise<PodObject[]> {

@@ -5,17 +5,22 @@ import { ClusterContext, type ContextOptions } from './cluster-context.ts';
 import { type ClustersOptions, KubernetesClusters } from './kubernetes-clusters.ts';
 import { KubernetesJobs } from './kubernetes-jobs.ts';
 import { KubernetesWorkload } from './kubernetes-workload.ts';
+import { LastLook } from './last-look.ts';
 import type { OwnerReference } from './objects.ts';
 import { groupVersion } from './paths.ts';
 import { RecordConfigMap } from './record-config-map.ts';
 import { RestoreProgress } from './restore-progress.ts';
 import { ToldMembership } from './told-membership.ts';
 
-export type PortOptions = ContextOptions & Omit<ClustersOptions, 'context' | 'progress'>;
+export type PortOptions = Omit<ContextOptions, 'look'> &
+  Omit<ClustersOptions, 'context' | 'progress'> & {
+    /** Every change of what is read here is told by a watch, as `changed`. */
+    readonly isWatched: () => boolean;
+  };
 
 /**
- * One cluster on Kubernetes. Every pass asks the API server anew: a decision on what a watch brought last might be on
- * what is long gone.
+ * One cluster on Kubernetes. Whatever is done is decided on what the API server has at this moment: what a watch brought
+ * last might be long gone.
  */
 export class KubernetesPort implements Port {
   readonly records: RecordConfigMap;
@@ -24,10 +29,14 @@ export class KubernetesPort implements Port {
   readonly jobs: KubernetesJobs;
   readonly membership: ToldMembership;
   readonly maintenance: EtcdPort;
+  readonly #look: LastLook;
+  readonly #context: ClusterContext;
 
   constructor(options: PortOptions) {
     const { client, paths, name: cluster, settings, deployment, seen, backups } = options;
-    const context = new ClusterContext(options);
+    this.#look = new LastLook(options.isWatched);
+    const context = new ClusterContext({ ...options, look: this.#look });
+    this.#context = context;
     this.records = new RecordConfigMap({ client, paths, cluster, owner: () => ownerOf(context) });
     const progress = new RestoreProgress(context, () => ({ doc: this.records.last, served: this.jobs.served }));
     this.clusters = new KubernetesClusters({ context, deployment, seen, progress, ...(backups && { backups }) });
@@ -40,6 +49,21 @@ export class KubernetesPort implements Port {
       settings,
     });
     this.membership = new ToldMembership(this.maintenance, context);
+  }
+
+  /** A watch told of a change. */
+  changed(): void {
+    this.#look.changed();
+  }
+
+  lookAgain(): boolean {
+    return this.#look.again();
+  }
+
+  rest(): void {
+    this.records.rest();
+    this.maintenance.rest();
+    this.#context.rest();
   }
 
   close(): void {

@@ -2,7 +2,7 @@ import { ports } from '../../../src/cluster-ports.ts';
 import type { AgentStatus } from '../reconcile/agent-status.ts';
 import type { Claim, Pod, StatefulSet } from '../reconcile/observed.ts';
 import type { Workload } from '../reconcile/port.ts';
-import { unlessMissing } from './api-error.ts';
+import { isStatus, unlessMissing } from './api-error.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { getJson } from './http-get.ts';
 import type { KubeObject, PodObject, StatefulSetObject } from './objects.ts';
@@ -10,12 +10,19 @@ import { PeerNames } from './peer-name.ts';
 import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf } from './pod.ts';
 import { epochAnnotation, statefulSetOf } from './stateful-set.ts';
 
-/** Pods, claims and the StatefulSet of one cluster, as the API server has them at this moment. */
+/** Of a pod. */
+interface Address {
+  readonly ordinal: number;
+  readonly uid: string;
+  readonly address: string;
+}
+
+/** Pods, claims and the StatefulSet of one cluster. */
 export class KubernetesWorkload implements Workload {
   readonly #context: ClusterContext;
   readonly #names: PeerNames;
-  #listing: Promise<readonly PodObject[]> = Promise.resolve([]);
-  #last: readonly PodObject[] = [];
+  #listing: Promise<readonly Address[]> = Promise.resolve([]);
+  #last: readonly Address[] = [];
 
   constructor(context: ClusterContext) {
     this.#context = context;
@@ -23,43 +30,40 @@ export class KubernetesWorkload implements Workload {
   }
 
   async statefulSet(): Promise<StatefulSet | undefined> {
-    const { client, paths, name } = this.#context;
-    const found = await client.get<StatefulSetObject>(paths.of('statefulsets', name)).catch(unlessMissing);
-    this.#context.seenTemplate(found?.spec.template);
-    return found && statefulSetOf(found);
+    return this.#context.look.at('statefulsets', async () => {
+      const { client, paths, name } = this.#context;
+      const found = await client.get<StatefulSetObject>(paths.of('statefulsets', name)).catch(this.#unlessNone);
+      this.#context.seenTemplate(found?.spec.template);
+      return found && statefulSetOf(found);
+    });
   }
 
   async pods(): Promise<Pod[]> {
-    this.#listing = this.#list();
-    const found = await this.#listing;
-    return Promise.all(found.map((pod) => this.#pod(pod)));
+    // No watch tells of names.
+    const lead = (pods: readonly Pod[]) => pods.every(({ resolves }) => resolves.known && resolves.v);
+    return this.#context.look.at('pods', () => this.#pods(), lead);
   }
 
   /** By ordinal, of the pods that were listed last, or are being listed. */
   async addresses(): Promise<ReadonlyMap<number, string>> {
     const found = await this.#listing.catch(() => this.#last);
-    const { name } = this.#context;
-    return new Map(
-      found.flatMap((pod) => {
-        const address = addressOf(pod);
-        return address === undefined ? [] : [[ordinalOf(pod.metadata.name, name)!, address] as const];
-      }),
-    );
+    return new Map(found.map(({ ordinal, address }) => [ordinal, address]));
   }
 
   async claims(): Promise<Claim[]> {
-    const { client, paths, name } = this.#context;
-    const labelSelector = `app.kubernetes.io/name=etcd,app.kubernetes.io/instance=${name}`;
-    const { items } = await client.list<KubeObject>(paths.of('persistentvolumeclaims'), { labelSelector });
-    return items.flatMap((claim) => {
-      const ordinal = ordinalOf(claim.metadata.name, `data-${name}`);
-      return ordinal === undefined ? [] : [claimOf(claim, ordinal)];
+    return this.#context.look.at('persistentvolumeclaims', async () => {
+      const { client, paths, name } = this.#context;
+      const labelSelector = `app.kubernetes.io/name=etcd,app.kubernetes.io/instance=${name}`;
+      const { items } = await client.list<KubeObject>(paths.of('persistentvolumeclaims'), { labelSelector });
+      return items.flatMap((claim) => {
+        const ordinal = ordinalOf(claim.metadata.name, `data-${name}`);
+        return ordinal === undefined ? [] : [claimOf(claim, ordinal)];
+      });
     });
   }
 
   async agent({ ordinal, uid }: Pod): Promise<AgentStatus> {
-    const pod = this.#last.find(({ metadata }) => metadata.uid === uid);
-    const address = pod && addressOf(pod);
+    const address = this.#last.find((each) => each.uid === uid)?.address;
     if (address === undefined) throw new Error(`pod ${ordinal} has no address`);
     const { settings } = this.#context;
     const url = this.#context.urlOf(address, ports.agent);
@@ -109,12 +113,36 @@ export class KubernetesWorkload implements Workload {
     this.#context.tell('Normal', 'VolumeClaimDeleted', `deleted volume claim ${claim}`);
   }
 
+  /** The right to get one comes with its manifests, the right to list them with the reconciler. */
+  readonly #unlessNone = async (error: unknown): Promise<undefined> => {
+    if (!isStatus(error, 403)) return unlessMissing(error);
+    const { client, paths, name } = this.#context;
+    const query = { fieldSelector: `metadata.name=${name}` };
+    if ((await client.list<KubeObject>(paths.of('statefulsets'), query)).items.length > 0) throw error;
+    return undefined;
+  };
+
+  async #pods(): Promise<Pod[]> {
+    const listing = this.#list();
+    this.#listing = listing.then((found) => found.flatMap((pod) => this.#addressOf(pod)));
+    // Whoever asks for addresses meanwhile is told.
+    this.#listing.catch(() => {});
+    const found = await listing;
+    this.#last = await this.#listing;
+    return Promise.all(found.map((pod) => this.#pod(pod)));
+  }
+
   async #list(): Promise<readonly PodObject[]> {
     const { client, paths, name } = this.#context;
     const labelSelector = `app.kubernetes.io/instance=${name},app.kubernetes.io/component=member`;
     const { items } = await client.list<PodObject>(paths.of('pods'), { labelSelector });
-    this.#last = items.filter(({ metadata }) => ordinalOf(metadata.name, name) !== undefined);
-    return this.#last;
+    return items.filter(({ metadata }) => ordinalOf(metadata.name, name) !== undefined);
+  }
+
+  #addressOf(pod: PodObject): Address[] {
+    const address = addressOf(pod);
+    const { name, uid } = pod.metadata;
+    return address === undefined ? [] : [{ ordinal: ordinalOf(name, this.#context.name)!, uid, address }];
   }
 
   async #pod(pod: PodObject): Promise<Pod> {

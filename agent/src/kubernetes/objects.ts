@@ -29,7 +29,8 @@ export interface KubeObject {
 
 export interface KubeList<T> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items: T[];
+  /** Of metadata alone null when there is none. */
+  readonly items: T[] | null;
 }
 
 export interface ConfigMap extends KubeObject {

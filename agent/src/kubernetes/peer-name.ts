@@ -4,12 +4,21 @@ import { type Known, known, unknown } from '../reconcile/known.ts';
 
 const notThere = ['ENOTFOUND', 'ENODATA'];
 
+/** Each has sockets of its own, so all clusters share one. */
+const resolvers = new Map<number, Resolver>();
+
+function resolverOf(timeout: number): Resolver {
+  const resolver = resolvers.get(timeout) ?? new Resolver({ timeout, tries: 1 });
+  resolvers.set(timeout, resolver);
+  return resolver;
+}
+
 /** Looks names up as the members do, but never for longer than `timeout` ms. */
 export class PeerNames {
   readonly #resolver: Resolver;
 
   constructor(timeout: number) {
-    this.#resolver = new Resolver({ timeout, tries: 1 });
+    this.#resolver = resolverOf(timeout);
   }
 
   /** Whether the name leads to this address alone. */

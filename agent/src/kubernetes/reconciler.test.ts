@@ -117,6 +117,19 @@ test('tells that the manifests are missing, in status, events and metrics, and o
   );
 });
 
+test('tells so, too, where the rights are missing with the manifests', async () => {
+  put('orders');
+  api.fault = (request, response, path) => {
+    const own = ['/configmaps/orders-record', '/statefulsets/orders'].some((end) => path.endsWith(end));
+    if (request.method !== 'GET' || !own) return false;
+    failure(response, 403, 'Forbidden', 'forbidden');
+    return true;
+  };
+  start();
+  const found = await until(() => statusOf('orders'));
+  expect(found).toMatchObject({ phase: 'Held', reason: 'ManifestsMissing' });
+});
+
 const status = (name: string) => `PATCH ${paths.of('etcdclusters', name, 'status')}`;
 
 test('a restore of a cluster that is not there says so, and goes on when it is', async () => {
@@ -148,6 +161,20 @@ test('looks after those of its selector, and after no other', async () => {
   await sleep(200);
   expect(statusOf('orders')).toBeUndefined();
   expect(api.asked(`GET ${paths.of('configmaps', 'orders-record')}`)).toBe(0);
+});
+
+test('when its namespace goes, it lets go of every cluster: its own pod is the first to be told', async () => {
+  api.put('/api/v1/namespaces/shop', {});
+  const finalizers = ['cdk8s-etcd.dev/cluster', 'other.example.com/kept'];
+  const spec = { paused: true, pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } };
+  api.put(paths.of('etcdclusters', 'orders'), { ...cluster('orders', spec), metadata: { finalizers } });
+  start();
+  await until(() => api.asked('GET /api/v1/namespaces/shop') > 1);
+  expect(api.object(paths.of('etcdclusters', 'orders'))?.metadata.finalizers).toEqual(finalizers);
+  api.put('/api/v1/namespaces/shop', { metadata: { deletionTimestamp: '2026-11-21T00:00:00Z' } });
+  stop.abort();
+  await running;
+  expect(api.object(paths.of('etcdclusters', 'orders'))?.metadata.finalizers).toEqual(['other.example.com/kept']);
 });
 
 test('when it goes itself, it lets go of a cluster that is being deleted', async () => {

@@ -6,6 +6,7 @@ import { HttpListener } from '../member/http-listener.ts';
 import { send } from '../member/status-server.ts';
 import type { AtPoint } from '../reconcile/reconcile.ts';
 import type { Settings } from '../reconcile/settings.ts';
+import { Turns } from '../reconcile/turns.ts';
 import type { ApiAccess } from './api-access.ts';
 import { ApiClient } from './api-client.ts';
 import { backupMetrics } from './backup-metrics.ts';
@@ -13,11 +14,11 @@ import type { EtcdBackupObject } from './backup-object.ts';
 import { Backups } from './backups.ts';
 import { ClientTls } from './client-tls.ts';
 import { clusterBackups } from './cluster-backups.ts';
-import { followedKinds } from './cluster-changes.ts';
+import { type FollowedKind, followedKinds } from './cluster-changes.ts';
 import type { EtcdClusterObject } from './cluster-object.ts';
 import { ClusterRunner } from './cluster-runner.ts';
 import { Events } from './events.ts';
-import { Informer, type InformerTimes } from './informer.ts';
+import { Informer, type InformerOptions, type InformerTimes } from './informer.ts';
 import { Lease } from './lease.ts';
 import type { KubeObject } from './objects.ts';
 import { OrphanRestores } from './orphan-restores.ts';
@@ -45,6 +46,12 @@ export interface ReconcilerOptions {
 /** How long a pass may go on after the signal, ms. */
 const grace = 8_000;
 
+type Which<T> = Pick<FollowedKind, 'labelSelector'> & Pick<InformerOptions<T>, 'keep' | 'metadataOnly'>;
+
+/** How many clusters are looked at together, and for how many ms one of them keeps the next one waiting at most. */
+const places = 8;
+const slow = 1_000;
+
 interface Followed {
   readonly resource: string;
   readonly informer: Informer<KubeObject>;
@@ -66,6 +73,7 @@ export class Reconciler {
   /** By the name of the cluster, while it leads. */
   readonly #runners = new Map<string, ClusterRunner>();
   readonly #troubles = new Map<string, string>();
+  readonly #turns = new Turns(places, slow);
   #leading = false;
 
   constructor(options: ReconcilerOptions) {
@@ -75,21 +83,26 @@ export class Reconciler {
     this.#paths = new Paths(namespace);
     this.#lease = new Lease({ ...options, client: this.#client, paths: this.#paths, name: options.lease });
     this.#events = new Events(this.#client, this.#paths, holder, log);
-    this.#clusters = this.#informer<EtcdClusterObject>('etcdclusters', selector, (cluster, gone) => {
+    const mine: Which<EtcdClusterObject> = {
+      ...(selector !== undefined && { labelSelector: selector }),
+      // What its status says is read anew.
+      keep: ({ metadata, spec }) => ({ metadata, spec }),
+    };
+    this.#clusters = this.#informer<EtcdClusterObject>('etcdclusters', mine, (cluster, gone) => {
       this.#changed(cluster, gone);
-      this.#backups.clusterChanged();
+      this.#backups.clusterChanged(cluster.metadata.name);
       if (gone) this.#lookForOrphans();
     });
-    const backups = this.#informer<EtcdBackupObject>('etcdbackups', undefined, (backup, gone) => {
+    const backups = this.#informer<EtcdBackupObject>('etcdbackups', {}, (backup, gone) => {
       this.#backups.changed(backup, gone);
       this.#runners.get(backup.spec.clusterName ?? '')?.wake();
     });
     this.#followed = [
       { resource: 'etcdclusters', informer: this.#clusters as unknown as Informer<KubeObject> },
       { resource: 'etcdbackups', informer: backups as unknown as Informer<KubeObject> },
-      ...followedKinds.map(({ resource, labelSelector, clusterOf }) => ({
+      ...followedKinds.map(({ resource, clusterOf, ...which }) => ({
         resource,
-        informer: this.#informer(resource, labelSelector, (object, gone) => {
+        informer: this.#informer(resource, { ...which, metadataOnly: which.keep !== undefined }, (object, gone) => {
           this.#runners.get(clusterOf(object) ?? '')?.wake();
           if (resource === 'jobs') this.#backups.jobChanged(object, gone);
           if (resource === 'etcdrestores') this.#lookForOrphans();
@@ -190,7 +203,8 @@ export class Reconciler {
     const own = log.child({ cluster: name });
     own.info('looked after from now on');
     return new ClusterRunner(cluster, {
-      ...{ client, paths, namespace, name, settings, events, holder, deployment },
+      ...{ client, paths, namespace, name, settings, events, holder, deployment, turn: this.#turns.take },
+      isWatched: () => this.#followed.every(({ informer }) => informer.trouble === undefined),
       clientTls: new ClientTls(client, paths),
       backups: () => clusterBackups(this.#clusterNow(cluster), this.#backups.all),
       log: own,
@@ -216,14 +230,16 @@ export class Reconciler {
   }
 
   #informer<T extends KubeObject>(
-    resource: Parameters<Paths['of']>[0],
-    labelSelector: string | undefined,
+    resource: FollowedKind['resource'],
+    { labelSelector, metadataOnly = false, keep }: Which<T>,
     onChange: (object: T, gone: boolean) => void,
   ): Informer<T> {
     return new Informer<T>({
       client: this.#client,
       path: this.#paths.of(resource),
       ...(labelSelector !== undefined && { query: { labelSelector } }),
+      metadataOnly,
+      ...(keep && { keep }),
       onChange,
       onTrouble: (trouble) => this.#trouble(resource, trouble),
       ...(this.#options.informerTimes && { times: this.#options.informerTimes }),

@@ -58,8 +58,8 @@ test('is changed only as it was read, and what others wrote on it stays', async 
 });
 
 test('one that is not understood is not taken for none', async () => {
-  api.put(path, { data: { 'record.json': JSON.stringify({ ...doc, later: true }) } });
-  await expect(records.read()).rejects.toThrow(/ConfigMap orders-record: .*later/);
+  api.put(path, { data: { 'record.json': JSON.stringify({ ...doc, v: 2 }) } });
+  await expect(records.read()).rejects.toThrow(/ConfigMap orders-record: .*newer agent/);
   api.put(path, { data: {} });
   await expect(records.read()).rejects.toThrow(/ConfigMap orders-record/);
 });

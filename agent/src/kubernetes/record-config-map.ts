@@ -33,6 +33,12 @@ export class RecordConfigMap implements RecordStore {
     return this.#last;
   }
 
+  /** Nothing is written before it is read again. */
+  rest(): void {
+    this.#seen = undefined;
+    this.#last = undefined;
+  }
+
   async read(): Promise<{ doc: RecordDoc; rv: string } | undefined> {
     const { client, paths } = this.#options;
     this.#seen = await client.get<ConfigMap>(paths.of('configmaps', this.#name)).catch(unlessMissing);

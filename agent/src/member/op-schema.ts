@@ -6,21 +6,21 @@ type Kind<K extends Op['kind']> = Extract<Op, { kind: K }>;
 
 const base = { id: text, holder: text, startedAt: text };
 
-const addLearner = z.strictObject({
+const addLearner = z.looseObject({
   ...base,
   kind: z.literal('AddLearner'),
   ordinal: count,
   nonce: text,
 } satisfies Shape<Kind<'AddLearner'>>);
 
-const promote = z.strictObject({
+const promote = z.looseObject({
   ...base,
   kind: z.literal('Promote'),
   ordinal: count,
   memberId: text,
 } satisfies Shape<Kind<'Promote'>>);
 
-const remove = z.strictObject({
+const remove = z.looseObject({
   ...base,
   kind: z.literal('Remove'),
   ordinal: count,
@@ -30,7 +30,7 @@ const remove = z.strictObject({
   claimUid: z.optional(text),
 } satisfies Shape<Kind<'Remove'>>);
 
-const deletePod = z.strictObject({
+const deletePod = z.looseObject({
   ...base,
   kind: z.literal('DeletePod'),
   ordinal: count,
@@ -39,7 +39,7 @@ const deletePod = z.strictObject({
   nextVersion: text,
 } satisfies Shape<Kind<'DeletePod'>>);
 
-const args = z.strictObject({
+const args = z.looseObject({
   id: text,
   uid: text,
   specHash: text,
@@ -50,14 +50,14 @@ const args = z.strictObject({
   safetyBackup: z.boolean(),
   ignoreUnreachablePods: z.boolean(),
   sourceToken: text,
-  verified: z.optional(z.strictObject({ sha256: text, sizeBytes: count, revision: count })),
+  verified: z.optional(z.looseObject({ sha256: text, sizeBytes: count, revision: count })),
   lastRevision: z.optional(count),
-  survivor: z.optional(z.strictObject({ ordinal: count, memberId: text, podUid: text, nonce: text })),
+  survivor: z.optional(z.looseObject({ ordinal: count, memberId: text, podUid: text, nonce: text })),
   salvageToken: z.optional(text),
-  failed: z.optional(z.strictObject({ reason: text, message: text })),
+  failed: z.optional(z.looseObject({ reason: text, message: text })),
 } satisfies Shape<RestoreArgs>);
 
-const restore = z.strictObject({
+const restore = z.looseObject({
   ...base,
   kind: z.enum(['Restore', 'Recover']),
   step: z.enum(['backup', 'salvage', 'verify', 'safety', 'fence', 'drain', 'seed', 'restore', 'report']),
@@ -65,9 +65,9 @@ const restore = z.strictObject({
   suspended: z.optional(z.lazy((): z.ZodMiniType<Op> => op)),
 } satisfies Shape<RestoreOp>);
 
-const upgrade = z.strictObject({ ...base, kind: z.literal('Upgrade'), to: text } satisfies Shape<Kind<'Upgrade'>>);
+const upgrade = z.looseObject({ ...base, kind: z.literal('Upgrade'), to: text } satisfies Shape<Kind<'Upgrade'>>);
 
-const clearNoSpace = z.strictObject({
+const clearNoSpace = z.looseObject({
   ...base,
   kind: z.literal('ClearNoSpace'),
   step: z.enum(['compact', 'defrag', 'disarm']),
@@ -75,7 +75,7 @@ const clearNoSpace = z.strictObject({
   done: z.array(text),
 } satisfies Shape<Kind<'ClearNoSpace'>>);
 
-const deletion = z.strictObject({
+const deletion = z.looseObject({
   ...base,
   kind: z.literal('Delete'),
   step: z.enum(['backup', 'scale', 'claims', 'record']),

@@ -14,11 +14,11 @@ export type RecordAnswer =
 type Doc = RecordDoc;
 type Permit = Doc['permits'][string];
 
-const source = z.strictObject({ url: text, token: text, sha256: text } satisfies Shape<
+const source = z.looseObject({ url: text, token: text, sha256: text } satisfies Shape<
   NonNullable<Permit['restore']>['source']
 >);
 
-const permit = z.strictObject({
+const permit = z.looseObject({
   id: text,
   ordinal: count,
   nonce: text,
@@ -27,12 +27,12 @@ const permit = z.strictObject({
   token: text,
   initialCluster: text,
   memberId: z.optional(text),
-  restore: z.optional(z.strictObject({ id: text, source, bumpRevision: count })),
-  salvage: z.optional(z.strictObject({ token: text })),
+  restore: z.optional(z.looseObject({ id: text, source, bumpRevision: count })),
+  salvage: z.optional(z.looseObject({ token: text })),
   issuedAt: text,
 } satisfies Shape<Permit>);
 
-const member = z.strictObject({
+const member = z.looseObject({
   memberId: text,
   nonce: text,
   epoch: count,
@@ -40,7 +40,7 @@ const member = z.strictObject({
   restartedOn: z.optional(text),
 } satisfies Shape<Doc['members'][string]>);
 
-const tombstone = z.strictObject({
+const tombstone = z.looseObject({
   memberId: text,
   ordinal: count,
   epoch: count,
@@ -48,7 +48,7 @@ const tombstone = z.strictObject({
   why: text,
 } satisfies Shape<Doc['tombstones'][number]>);
 
-const versions = z.strictObject({
+const versions = z.looseObject({
   current: text,
   allowedMinors: z.array(text),
   bornOn: z.optional(text),
@@ -56,11 +56,11 @@ const versions = z.strictObject({
   withoutBackup: z.optional(z.boolean()),
 } satisfies Shape<Doc['versions']>);
 
-const fenced = z.strictObject({ id: text, uid: text, specHash: text, at: text } satisfies Shape<
+const fenced = z.looseObject({ id: text, uid: text, specHash: text, at: text } satisfies Shape<
   Doc['restores'][number]
 >);
 
-const record = z.strictObject({
+const record = z.looseObject({
   v: z.literal(1),
   rev: count,
   clusterUid: text,
@@ -78,13 +78,16 @@ const record = z.strictObject({
   lastRestoreId: z.optional(text),
   lastRecoveryId: z.optional(text),
   restores: z.array(fenced),
-  lastBackup: z.optional(z.strictObject({ id: text, revision: count, sha256: text, at: text })),
-  failure: z.optional(z.strictObject({ of: text, reason: text, message: text })),
+  lastBackup: z.optional(z.looseObject({ id: text, revision: count, sha256: text, at: text })),
+  failure: z.optional(z.looseObject({ of: text, reason: text, message: text })),
 } satisfies Shape<Doc>);
 
 const refused = (why: string): RecordAnswer => ({ kind: 'refused', reason: `the record is not followed: ${why}` });
 
-/** Nothing that is not understood to the last field is acted on. */
+/**
+ * A later release may add fields, which an older one ignores and keeps. What nobody may ignore gets a new `v`, and an
+ * operation or a mode that is not known is refused.
+ */
 export function parseRecord(json: string): RecordAnswer {
   let value: unknown;
   try {

@@ -25,6 +25,11 @@ test('without a quorum the cluster is not called well', () => {
   expect(world.reason('Degraded')).toBe('MajorityDown');
 });
 
+test('a cluster whose members are not known is not said to grow', () => {
+  expect(new World(2, { size: 3 }).reason('Progressing')).toBe('Growing');
+  expect(new World(3).noQuorum().reason('Progressing')).toBe('Idle');
+});
+
 test('backups are healthy when the newest run of each schedule was good, and nothing is said before there was one', () => {
   const last = { id: 's1', at: '2026-11-22T02:00:00Z' };
   const failed = { schedule: 'nightly', message: 'Job c-nightly-1: access denied' };

@@ -18,7 +18,7 @@ import {
   volumeLost,
   voters,
 } from './facts.ts';
-import { heldReason } from './held.ts';
+import { heldReason, named } from './held.ts';
 import { quorumReason } from './operations/holds.ts';
 import { restoreOp } from './operations/jobs.ts';
 import { outdated } from './operations/restart.ts';
@@ -80,7 +80,7 @@ export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
 }
 
 function unborn(v: View, type: ConditionType, hold: Reason | undefined): Condition {
-  if (hold) return is(type, false, hold);
+  if (hold) return is(type, false, hold, named(v, reasons[hold]));
   const rebuilds = v.cluster.status.epoch !== undefined;
   return rebuilds
     ? is(type, false, 'UnknownState', 'the record is gone; it is made again from what the members say')
@@ -120,7 +120,8 @@ function progressing(v: View, isHeld: boolean): Condition {
   if (op) return is('Progressing', true, reasonOf(v, op));
   if (!isBorn(v)) return is('Progressing', true, 'Bootstrapping');
   if (isMixed(v)) return is('Progressing', true, 'Upgrading');
-  if (learners(v).length > 0 || voters(v).length < v.spec.size) return is('Progressing', true, 'Growing');
+  const isSmall = learners(v).length > 0 || voters(v).length < v.spec.size;
+  if (v.o.members.known && isSmall) return is('Progressing', true, 'Growing');
   if (versions.current === '3.6' && !isSettled(v)) return is('Progressing', true, 'Settling');
   if (!isHeld && podsOf(v).some((pod) => outdated(v, pod))) return is('Progressing', true, 'RollingRestart');
   return is('Progressing', false, 'Idle');

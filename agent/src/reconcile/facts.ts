@@ -132,6 +132,10 @@ export const alarms = (v: View, type: Alarm['type']): Alarm[] =>
 export const jobOf = (v: View, kind: JobKind): Job | undefined =>
   v.o.jobs.known ? v.o.jobs.v.find((job) => job.kind === kind) : undefined;
 
+/** An EtcdCluster without the rest of its manifests, and without the rights that come with them. */
+export const lacksManifests = ({ o, cluster }: View): boolean =>
+  o.statefulSet.known && o.statefulSet.v === undefined && !cluster.deleting;
+
 /** The agent's answer, if it came from the pod that there is. */
 export const agentOf = (v: View, ordinal: number): AgentStatus | undefined => {
   const agent = v.o.agents[ordinal];

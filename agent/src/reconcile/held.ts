@@ -25,8 +25,12 @@ const waits: readonly Reason[] = [
 /** What a restore mends. */
 const quorumHolds: readonly Reason[] = ['MajorityVolumesLost', 'AllVolumesLost', 'SeedLost'];
 
-const heldBy = (hold: Reason | undefined): Held | undefined =>
-  hold && !waits.includes(hold) ? because(hold) : undefined;
+const heldBy = (v: View, hold: Reason | undefined): Held | undefined =>
+  hold && !waits.includes(hold) ? because(hold, named(v, reasons[hold])) : undefined;
+
+/** The message with the cluster's own name. */
+export const named = ({ cluster: { name, namespace } }: View, message: string): string =>
+  message.replaceAll('<name>', name).replaceAll('<namespace>', namespace);
 
 const because = (reason: Reason, message: string = reasons[reason]): Held => ({ reason, message });
 
@@ -34,8 +38,8 @@ const because = (reason: Reason, message: string = reasons[reason]): Held => ({ 
 export function heldReason(v: View, hold: Reason | undefined): Held | undefined {
   if (refusesUs(v)) return because('AuthEnabled');
   const { record } = v.o;
-  if (!record.known || !record.v) return heldBy(hold);
-  const held = restoreOp(v) && hold && quorumHolds.includes(hold) ? undefined : heldBy(hold);
+  if (!record.known || !record.v) return heldBy(v, hold);
+  const held = restoreOp(v) && hold && quorumHolds.includes(hold) ? undefined : heldBy(v, hold);
   return (
     recoveryHeld(v) ?? held ?? restoreHeld(v) ?? deletionHeld(v) ?? rollHeld(v) ?? upgradeHeld(v) ?? failureHeld(v)
   );

@@ -7,6 +7,7 @@ import type { Port } from './port.ts';
 import { type AtPoint, type Pass, pass } from './reconcile.ts';
 import type { Settings } from './settings.ts';
 import { clusterStatus, isSameStatus } from './status.ts';
+import type { Turns } from './turns.ts';
 
 export interface ClusterRun {
   port: Port;
@@ -18,34 +19,54 @@ export interface ClusterRun {
   at?: AtPoint;
   /** Resolves when something changed: the next pass does not wait its time out. */
   wake?: (signal: AbortSignal) => Promise<unknown>;
+  /** Carries a pass out when it is its turn, where there are many clusters. */
+  turn?: Turns['take'];
 }
 
 /** Looks after one cluster: pass after pass, until the signal. */
 export async function runCluster(run: ClusterRun): Promise<void> {
-  let memory = emptyMemory(clock());
-  let said: string | undefined;
+  let kept: Kept = { memory: emptyMemory(clock()), said: undefined, wait: 0 };
+  let changed = false;
   while (!run.signal.aborted) {
-    const now = clock();
-    const done = await attempt(run, now, memory);
-    if (!done) {
-      await pause(run, run.settings.backoffMin);
-      continue;
-    }
-    memory = done.memory;
-    said = tell(run, done, said);
-    await report(run, done, now);
-    await pause(run, waitOf(done, run.settings));
+    // What was seen is not kept while it waits: most clusters wait most of the time.
+    kept = await look(run, kept, changed || kept.wait < run.settings.steady / 2);
+    changed = await pause(run, kept.wait);
   }
 }
+
+/** What goes from one look to the next. */
+interface Kept {
+  memory: Memory;
+  said: string | undefined;
+  /** Until then, ms. */
+  wait: number;
+}
+
+async function look(run: ClusterRun, { memory, said }: Kept, isUrgent: boolean): Promise<Kept> {
+  const { port, settings, signal } = run;
+  const turn = run.turn ?? ((work) => work());
+  const done = await turn(async () => (signal.aborted ? undefined : attempt(run, memory)), isUrgent);
+  if (!done) return { memory, said, wait: settings.backoffMin };
+  const now = tell(run, done, said);
+  await report(run, done);
+  const { effect, requeueMs } = done.plan;
+  const isBusy = requeueMs < settings.steady;
+  if (!isBusy) port.rest?.();
+  if (isBusy || effect || !isReady(done)) port.lookAgain?.();
+  return { memory: done.memory, said: now, wait: waitOf(done, settings) };
+}
+
+type Done = Pass & { now: number };
 
 /** Steps of the wall clock do not move it. */
 const clock = (): number => Math.round(performance.timeOrigin + performance.now());
 
 /** A pass does not throw; should it all the same, the other clusters of this process must not stop with it. */
-async function attempt(run: ClusterRun, now: number, memory: Memory): Promise<Pass | undefined> {
+async function attempt(run: ClusterRun, memory: Memory): Promise<Done | undefined> {
   const { port, settings, holder, at, log } = run;
+  const now = clock();
   try {
-    return await pass(port, now, settings, holder, freshValues(), memory, at);
+    return { ...(await pass(port, now, settings, holder, freshValues(), memory, at)), now };
   } catch (error) {
     log.error({ err: error }, 'a pass ended unexpectedly');
     return undefined;
@@ -69,7 +90,7 @@ function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefin
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-async function report({ port, settings, log }: ClusterRun, { observed, plan }: Pass, now: number): Promise<void> {
+async function report({ port, settings, log }: ClusterRun, { observed, plan, now }: Done): Promise<void> {
   const status = clusterStatus(observed, plan.conditions, now, settings);
   const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
   if (!status || isSameStatus(before, status)) return;
@@ -80,15 +101,23 @@ async function report({ port, settings, log }: ClusterRun, { observed, plan }: P
   }
 }
 
-function waitOf({ plan, memory, error }: Pass, { next, backoffMin, backoffMax }: Settings): number {
+const isReady = ({ plan }: Pass): boolean =>
+  plan.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+
+function waitOf({ plan, memory, error }: Pass, { steady, next, backoffMin, backoffMax }: Settings): number {
   if (error) return Math.min(backoffMin * 2 ** (memory.failures - 1), backoffMax);
-  return plan.effect ? Math.min(next, plan.requeueMs) : plan.requeueMs;
+  if (plan.effect) return Math.min(next, plan.requeueMs);
+  // Many clusters that were looked at together are not for ever.
+  return plan.requeueMs === steady ? steady * (0.9 + Math.random() * 0.2) : plan.requeueMs;
 }
 
-async function pause({ signal, wake }: ClusterRun, ms: number): Promise<void> {
+/** True: something changed meanwhile. */
+async function pause({ signal, wake }: ClusterRun, ms: number): Promise<boolean> {
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
-  const waits = [sleep(ms, undefined, { signal: either }), ...(wake ? [wake(either)] : [])];
-  await Promise.race(waits.map((wait) => wait.catch(() => {})));
+  const over = async (wait: Promise<unknown>, changed: boolean) => wait.catch(() => {}).then(() => changed);
+  const waits = [over(sleep(ms, undefined, { signal: either }), false), ...(wake ? [over(wake(either), true)] : [])];
+  const changed = await Promise.race(waits);
   ended.abort();
+  return changed;
 }

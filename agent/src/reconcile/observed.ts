@@ -74,6 +74,7 @@ export interface Cluster {
   domain: string;
   /** By ordinal, where there is no DNS; default the names of the pods. */
   peerUrls?: readonly string[];
+  /** It, or its namespace. */
   deleting: boolean;
   finalizer: boolean;
   /** The annotation cdk8s-etcd.dev/skip-final-backup. */

@@ -1,6 +1,7 @@
 import { rows, rowsWithoutRecord } from './actions.ts';
 import { type Condition, conditionsOf } from './conditions.ts';
 import type { Effect } from './effect.ts';
+import { lacksManifests } from './facts.ts';
 import type { Observed } from './observed.ts';
 import type { Reason } from './reasons.ts';
 import type { RecordDoc } from './record.ts';
@@ -47,7 +48,9 @@ function decide(actions: Actions, view: View): Decision {
   const { cluster, record } = view.o;
   if (!cluster.known) return { why: `the EtcdCluster is unknown: ${cluster.why}` };
   if (!cluster.v) return { why: 'there is no EtcdCluster: hands off' };
-  if (!record.known) return { why: `the record is unknown: ${record.why}` };
+  if (!record.known) {
+    return { why: `the record is unknown: ${record.why}`, ...(lacksManifests(view) && { hold: 'ManifestsMissing' }) };
+  }
   return walk(record.v ? actions.rows : actions.rowsWithoutRecord, view);
 }
 

@@ -24,6 +24,10 @@ export interface Port {
   readonly jobs: Jobs;
   readonly membership: Membership;
   readonly maintenance: Maintenance;
+  /** Of one that keeps what it read while nothing changes: reads all of it anew. False: it has just done so. */
+  lookAgain?(): boolean;
+  /** Nothing is under way: what only that takes is let go. */
+  rest?(): void;
 }
 
 export interface RecordStore {

@@ -46,7 +46,7 @@ export const reasons = {
   Corrupt: 'alarm CORRUPT: writes are refused',
   // Held: a person must act
   ManifestsMissing:
-    "there is no StatefulSet of this name: an EtcdCluster is only the desired state; new EtcdCluster(chart, '<name>'), cdk8s synth and apply render the rest",
+    "there is no StatefulSet of this name: an EtcdCluster is only the desired state. kubectl get etcdcluster <name> -n <namespace> -o yaml | npx cdk8s-etcd render - | kubectl apply --server-side -f - makes the rest; or new EtcdCluster(chart, '<name>') and cdk8s synth",
   RecordLost: 'the record is gone and can not be rebuilt from what answers; see the runbook',
   RecordRolledBack: 'the record is older than what the agents have read',
   UpgradeRefused: 'the version asked for can not be reached from here',

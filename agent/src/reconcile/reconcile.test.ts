@@ -112,6 +112,27 @@ test('a read that hangs is unknown, and stops nothing but what needs it', async 
   expect(calls).toEqual([['scale', 3, 'sts-rv']]);
 });
 
+test.each([
+  {
+    there: 'it is still to be done',
+    world: new World(3).sts({ replicas: 1, rv: 'newer' }),
+    does: [['scale', 3, 'newer']],
+  },
+  { there: 'it is done already', world: new World(3), does: [] },
+])('nothing is done on what was kept since an earlier look: $there', async ({ world, does }) => {
+  const calls: unknown[][] = [];
+  const port = { ...portOf(new World(3).sts({ replicas: 1 }), calls) };
+  let kept = true;
+  port.lookAgain = () => {
+    Object.assign(port, portOf(world, calls));
+    const was = kept;
+    kept = false;
+    return was;
+  };
+  await pass(port, now, settings, 'me', fresh, emptyMemory(0));
+  expect(calls).toEqual(does);
+});
+
 test('an effect that fails is told, and tried again ever more slowly', async () => {
   const world = new World(3).sts({ replicas: 1 });
   const port = portOf(world, []);

@@ -34,6 +34,8 @@ export async function pass(
   const observed = { ...seen, since, done, failures, ...(hash && { hash }) };
   const decided = plan(observed, now, settings);
   if (!decided.effect) return { observed, plan: decided, memory: { ...before, failures: 0 } };
+  // Nothing is done on what was read before.
+  if (port.lookAgain?.()) return pass(port, now, settings, holder, fresh, memory, at);
   try {
     await at(`before ${decided.row}`);
     const result = await act(decided.effect, port);

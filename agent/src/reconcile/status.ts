@@ -3,6 +3,7 @@ import type { Condition, ConditionType } from './conditions.ts';
 import {
   answers,
   healthyVoters,
+  lacksManifests,
   lagOf,
   leaderOf,
   learners,
@@ -30,18 +31,20 @@ export function clusterStatus(
   now: number,
   settings: Settings,
 ): ClusterStatus | undefined {
-  const { cluster, record } = observed;
-  if (!cluster.known || !cluster.v || !record.known) return undefined;
+  const { cluster } = observed;
+  if (!cluster.known || !cluster.v) return undefined;
   const { generation, status } = cluster.v;
   const view = new View(observed, now, settings);
+  if (!observed.record.known && !lacksManifests(view)) return undefined;
+  const record = observed.record.known ? observed.record.v : undefined;
   return withoutUndefined({
     observedGeneration: generation,
     ...inOneWord(conditions),
-    ...(record.v ? recordFacts(view) : { epoch: status.epoch, clusterUid: status.clusterUid }),
-    lastBackup: newest([status.lastBackup, record.v?.doc.lastBackup, cluster.v.backups?.last]),
+    ...(record ? recordFacts(view) : { epoch: status.epoch, clusterUid: status.clusterUid }),
+    lastBackup: newest([status.lastBackup, record?.doc.lastBackup, cluster.v.backups?.last]),
     size: statefulSet(view)?.replicas,
-    ...(record.v && observed.members.known ? memberFacts(view) : {}),
-    members: record.v ? members(view) : [],
+    ...(record && observed.members.known ? memberFacts(view) : {}),
+    members: record ? members(view) : [],
     conditions: conditions.map((condition) => dated(condition, status.conditions, now, generation)),
   });
 }

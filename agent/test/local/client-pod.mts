@@ -1,18 +1,25 @@
 import { createServer } from 'node:http';
 import { messageOf } from '../../src/errors.ts';
+import { CpuPressure } from '../members/cpu-pressure.ts';
 import { dataIsThere, type Loss, registersLinearize, revisionsRise, watchedAll } from '../members/data-checks.ts';
 import { acknowledged, elections, longestGap } from '../members/history.ts';
+import { Journal } from '../members/journal.ts';
 import type { Target } from '../members/kv-client.ts';
+import { missedWrites } from '../members/missed-writes.ts';
 import { Watcher } from '../members/watcher.ts';
 import { Writer } from '../members/writer.ts';
 
 /**
  * A client of one cluster, in a pod of an end-to-end test: writes and watches without a break, and tells what it saw.
- * CLIENT_TARGET says whom it asks; `/facts?since=MS` tells how it went, `/judge?voters=N&losses=JSON` ends and judges.
+ * CLIENT_TARGET says whom it asks, CLIENT_JOURNAL the file in which its history outlives it; `/facts?since=MS` tells how
+ * it went, `/judge?voters=N&losses=JSON` ends and judges.
  */
 const target: Target = JSON.parse(process.env.CLIENT_TARGET ?? '');
-const writer = Writer.start({ target, clients: 2, pause: 50 });
+const { CLIENT_JOURNAL: path } = process.env;
+const writer = Writer.start({ target, clients: 2, pause: 50, journal: path ? new Journal(path) : undefined });
 const watcher = Watcher.start({ target, prefix: writer.prefix });
+const pressure = new CpuPressure();
+setInterval(() => pressure.sample(), 250);
 
 function facts(since: number) {
   const { history, now } = writer;
@@ -20,6 +27,7 @@ function facts(since: number) {
     now,
     written: acknowledged(history.writes).length,
     longestGap: longestGap(history, since, now),
+    ...missedWrites(history, since, pressure),
     elections: elections(history),
     clusterIds: history.clusterIds,
     compacted: watcher.compacted,

@@ -5,6 +5,7 @@ import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
 import { LocalCluster } from '../local/cluster.ts';
 import { recordLog } from './checks.ts';
 import { leaderOf, memberIds } from './facts.ts';
+import { missedWrites } from './missed-writes.ts';
 import { type Play, scenario } from './scenario.ts';
 import { smoke } from './smoke.ts';
 
@@ -41,22 +42,11 @@ async function rolled(play: Play, minor: Minor): Promise<void> {
   await play.writer.more(20);
 }
 
-/** An attempt of the writers and the pause behind it, in ms, with some delay. */
-const attempt = 450;
-
-/**
- * Writes that were not acknowledged within their second, by the clock of the logs. A client whose attempts took longer than
- * their time-out did not get its second: the machine stood still, not etcd.
- */
-function untaken(play: Play, since: number): string[] {
-  const missed = play.missed(since);
-  const tried = missed.filter(({ start, end, attempts }) => end - start <= attempts * attempt);
-  const starved = missed.length - tried.length;
-  if (starved > 0) play.notes.push(`${starved} writes not counted, as the machine stood still`);
-  return tried.map(({ start, end, attempts, error }) => {
-    const [from, to] = [start, end].map((at) => new Date(performance.timeOrigin + at).toISOString().slice(11));
-    return `${from} to ${to}, ${attempts} attempts: ${error}`;
-  });
+/** Writes that a client who retries for a second did not get through. */
+function untaken({ writer, notes }: Play, since: number): readonly string[] {
+  const { failed, starved } = missedWrites(writer.history, since);
+  if (starved > 0) notes.push(`${starved} writes not counted, as the machine stood still`);
+  return failed;
 }
 
 const etcdLog = ({ dir }: LocalCluster, ordinal: number): string =>

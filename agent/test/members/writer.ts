@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { History, RegisterOperation, Term, Write } from './history.ts';
+import type { Journal } from './journal.ts';
 import { CallFailed, KvClient, type Target } from './kv-client.ts';
 import { compareAndSwap, type Header, headerOf, put, range, rangeAnswer, swapAnswer } from './kv-messages.ts';
 
@@ -19,6 +20,8 @@ export interface WriterOptions {
   readonly pause?: number;
   /** It waits for this before its first write. */
   readonly after?: Promise<unknown>;
+  /** It goes on with the history there, and writes its own down. Default: none. */
+  readonly journal?: Journal | undefined;
 }
 
 /**
@@ -27,17 +30,20 @@ export interface WriterOptions {
  */
 export class Writer implements AsyncDisposable {
   readonly prefix: string;
-  readonly #options: Required<WriterOptions>;
-  readonly #writes: Write[] = [];
-  readonly #registers: RegisterOperation[] = [];
-  readonly #terms: Term[] = [];
-  readonly #clusterIds: string[] = [];
+  readonly #options: Required<Omit<WriterOptions, 'journal'>>;
+  readonly #journal: Journal | undefined;
+  readonly #writes: Write[];
+  readonly #registers: RegisterOperation[];
+  readonly #terms: Term[];
+  readonly #clusterIds: string[];
+  /** Above every one of the past. */
+  readonly #firstTurn: number;
   readonly #running: Promise<unknown>;
   readonly #stopped = Promise.withResolvers<void>();
   #stopping = false;
   #acknowledged = 0;
 
-  private constructor(options: WriterOptions) {
+  private constructor({ journal, ...options }: WriterOptions) {
     const defaults = {
       prefix: 'w/',
       clients: 4,
@@ -49,6 +55,12 @@ export class Writer implements AsyncDisposable {
     };
     this.#options = { ...defaults, ...options };
     this.prefix = this.#options.prefix;
+    this.#journal = journal;
+    this.#writes = [...(journal?.past.writes ?? [])];
+    this.#registers = [...(journal?.past.registers ?? [])];
+    this.#terms = [...(journal?.past.terms ?? [])];
+    this.#clusterIds = [...(journal?.past.clusterIds ?? [])];
+    this.#firstTurn = this.#writes.length + this.#registers.length;
     this.#running = Promise.all(Array.from({ length: this.#options.clients }, (_, client) => this.#run(client)));
   }
 
@@ -58,7 +70,7 @@ export class Writer implements AsyncDisposable {
 
   /** A moment of the clock of the history. */
   get now(): number {
-    return performance.now();
+    return this.#journal?.now ?? performance.now();
   }
 
   get acknowledged(): number {
@@ -94,7 +106,7 @@ export class Writer implements AsyncDisposable {
   async #run(client: number): Promise<void> {
     await Promise.race([this.#options.after, this.#stopped.promise]);
     const kv = new KvClient(this.#options.target, client);
-    for (let turn = 0; !this.#stopping; turn++) {
+    for (let turn = this.#firstTurn; !this.#stopping; turn++) {
       if (turn % 3 === 2 && this.#options.registers > 0) await this.#onRegister(kv, client, turn);
       else await this.#write(kv, client, turn);
       await sleep(this.#options.pause);
@@ -108,11 +120,12 @@ export class Writer implements AsyncDisposable {
     const start = this.now;
     let attempts = 0;
     let open = false;
+    this.#journal?.begins({ write: { client, key, value, start, end: start, outcome: 'unknown', attempts } });
     for (;;) {
       attempts++;
       try {
         const { clusterId, revision } = this.#seen(await kv.call('KV/Put', put(key, value), this.#options.attempt));
-        this.#writes.push({ client, key, value, start, end: this.now, outcome: 'ok', clusterId, revision, attempts });
+        this.#wrote({ client, key, value, start, end: this.now, outcome: 'ok', clusterId, revision, attempts });
         this.#acknowledged++;
         return;
       } catch (error) {
@@ -123,7 +136,7 @@ export class Writer implements AsyncDisposable {
           continue;
         }
         const outcome = open ? 'unknown' : 'failed';
-        this.#writes.push({ client, key, value, start, end: this.now, outcome, attempts, error: error.message });
+        this.#wrote({ client, key, value, start, end: this.now, outcome, attempts, error: error.message });
         return;
       }
     }
@@ -136,15 +149,27 @@ export class Writer implements AsyncDisposable {
     const kind = (['write', 'read', 'swap'] as const)[Math.floor(Math.random() * 3)]!;
     const last = kind === 'swap' ? this.#lastValue(key) : undefined;
     const asked = last === undefined && kind === 'swap' ? { kind: 'read' as const } : { kind };
+    const of = asked.kind === 'swap' ? { kind: asked.kind, from: last!, value } : { kind: asked.kind, value };
+    const open = asked.kind === 'read' ? 'failed' : 'unknown';
+    this.#journal?.begins({ register: { client, key, start, end: start, outcome: open, ...of } });
     try {
       const operation = await this.#attempt(kv, key, value, asked.kind, last);
-      this.#registers.push({ client, key, start, end: this.now, outcome: 'ok', ...operation });
+      this.#used({ client, key, start, end: this.now, outcome: 'ok', ...operation });
     } catch (error) {
       if (!(error instanceof CallFailed)) throw error;
-      const outcome = error.applied === 'no' || asked.kind === 'read' ? 'failed' : 'unknown';
-      const of = asked.kind === 'swap' ? { kind: asked.kind, from: last!, value } : { kind: asked.kind, value };
-      this.#registers.push({ client, key, start, end: this.now, outcome, error: error.message, ...of });
+      const outcome = error.applied === 'no' ? 'failed' : open;
+      this.#used({ client, key, start, end: this.now, outcome, error: error.message, ...of });
     }
+  }
+
+  #wrote(write: Write): void {
+    this.#writes.push(write);
+    this.#journal?.ends({ write });
+  }
+
+  #used(register: RegisterOperation): void {
+    this.#registers.push(register);
+    this.#journal?.ends({ register });
   }
 
   async #attempt(kv: KvClient, key: string, value: string, kind: RegisterOperation['kind'], last: string | undefined) {
@@ -176,6 +201,7 @@ export class Writer implements AsyncDisposable {
     if (!this.#clusterIds.includes(clusterId)) this.#clusterIds.push(clusterId);
     if (!this.#terms.some((one) => one.clusterId === clusterId && one.term === term)) {
       this.#terms.push({ clusterId, term });
+      this.#journal?.ends({ term: { clusterId, term } });
     }
     return header;
   }

@@ -149,6 +149,11 @@ export class EtcdPort implements Membership, Maintenance {
     });
   }
 
+  /** Ends the connections, which are made again when they are needed. */
+  rest(): void {
+    this.#connections.keep([]);
+  }
+
   /** Ends every connection and call. */
   close(): void {
     this.#connections.close();

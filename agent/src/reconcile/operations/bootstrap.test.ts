@@ -241,7 +241,8 @@ test('a pod that never got anywhere follows a mended template at once', () => {
 test('without a StatefulSet nothing happens, and it says what is missing', () => {
   const world = fresh().set({ statefulSet: known(undefined) });
   expect(world.plan()).toMatchObject({ hold: 'ManifestsMissing' });
-  expect(world.message('Held')).toContain('cdk8s synth');
+  const command = 'kubectl get etcdcluster c -n n -o yaml | npx cdk8s-etcd render - | kubectl apply';
+  for (const type of ['Held', 'Ready']) expect(world.message(type)).toContain(command);
 });
 
 test('no EtcdCluster, or an unknown one: hands off', () => {

@@ -1,4 +1,4 @@
-import { agentAt, isSeeded, ordinalOf, podsOf, quorumServes, requestOf, voters } from '../facts.ts';
+import { agentAt, isSeeded, lacksManifests, ordinalOf, podsOf, quorumServes, requestOf, voters } from '../facts.ts';
 import type { Reason } from '../reasons.ts';
 import { row } from '../row.ts';
 import type { View } from '../view.ts';
@@ -39,9 +39,7 @@ export const holds = [
     name: 'HoldManifestsMissing',
     priority: 0,
     when: {},
-    requires: {
-      'no StatefulSet': (v) => v.o.statefulSet.known && v.o.statefulSet.v === undefined && !v.cluster.deleting,
-    },
+    requires: { 'no StatefulSet': lacksManifests },
     hold: 'ManifestsMissing',
   }),
 ];

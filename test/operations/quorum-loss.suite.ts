@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { playWithNightly } from './orders-backups';
-import type { Play } from './play';
-import { slowTest } from './settings';
+import { backUp, playWithNightly } from '../e2e/orders-backups';
+import type { Play } from '../e2e/play';
+import { restored } from '../e2e/restored';
+import type { S3 } from '../e2e/s3';
+import { slowTest } from '../e2e/settings';
+import { majorityLossTold, recover } from './survivor-recovery';
 
 const survivor = 0;
 
 let play: Play;
+let s3: S3;
 beforeAll(async () => {
-  ({ play } = await playWithNightly('quorum-loss'));
+  ({ play, s3 } = await playWithNightly('quorum-loss'));
 });
 afterAll(() => play?.end());
 
@@ -19,31 +23,16 @@ async function majorityLost(): Promise<void> {
   const before = await uidOf(survivor);
   const { epoch, members, tombstones } = await play.cluster.record();
   await play.cluster.loseVolumes(1, 2);
-  await play.namespace.until('the loss to be told', 180, async () => {
-    const condition = await play.cluster.condition('QuorumLost');
-    return condition?.reason === 'MajorityVolumesLost' ? condition : undefined;
-  });
+  await majorityLossTold(play);
   await sleep(10_000);
   expect(await play.cluster.record()).toMatchObject({ epoch, members, tombstones });
   expect(await uidOf(survivor)).toBe(before);
   expect((await play.cluster.condition('Available'))?.status).toBe('False');
 }
 
-/** By apply alone, with the word that the newest writes may be lost. */
-async function recover(what: string, id: string): Promise<void> {
-  await play.converges(what, 3, async () => {
-    await play.cluster.apply({ recovery: { id, acceptDataLoss: true } });
-    await play.givesUp();
-    await play.namespace.until('the end of the recovery', 240, async () => {
-      const { lastRecoveryId } = await play.cluster.record();
-      return lastRecoveryId === id ? id : undefined;
-    });
-  });
-}
-
 slowTest('two of three volumes lost: it is told, and nobody touches what is left', majorityLost);
 
-slowTest('recovered from the survivor, which runs', () => recover('recovered from a running survivor', 'first'));
+slowTest('recovered from the survivor, which runs', () => recover(play, 'recovered from a running survivor', 'first'));
 
 slowTest('lost again, and the survivor was restarted meanwhile: recovered from its volume', async () => {
   await majorityLost();
@@ -53,7 +42,19 @@ slowTest('lost again, and the survivor was restarted meanwhile: recovered from i
     const uid = await uidOf(survivor).catch(() => before);
     return uid === before ? undefined : uid;
   });
-  await recover('recovered from a survivor that was restarted', 'second');
+  await recover(play, 'recovered from a survivor that was restarted', 'second');
+});
+
+slowTest('lost a third time: restored from the newest backup, whatever the survivor has', async () => {
+  const snapshot = await backUp(play.namespace, 'orders', 'nightly');
+  await play.writesOn();
+  await majorityLost();
+  const before = await play.cluster.record();
+  await play.converges('recovered from a backup', 3, async () => {
+    const status = await restored(play, s3, { name: 'newest', snapshot, meanwhile: () => play.givesUp() });
+    expect(status).toMatchObject({ phase: 'Completed', snapshotId: snapshot });
+  });
+  expect(await play.cluster.record()).toMatchObject({ epoch: before.epoch + 1 });
 });
 
 slowTest('nothing is lost but what was given up, and each epoch was one cluster', () => play.ends(3));

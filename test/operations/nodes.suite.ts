@@ -1,22 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { kubectl } from './kubectl';
-import { controlPlaneNodes, drive, nodeTest } from './node-driver';
-import { Play } from './play';
-import { slowTest } from './settings';
+import { kubectl } from '../e2e/kubectl';
+import { drive, nodeTest } from '../e2e/node-driver';
+import { Play } from '../e2e/play';
+import { slowTest } from '../e2e/settings';
+import { workerMember } from './worker-member';
 
 let play: Play;
-/** It has a member, and neither the client nor an API server. */
 let node: string;
 let ordinal: number;
 let ids: (string | undefined)[];
 
 beforeAll(async () => {
   play = await Play.begin('nodes', { tls: true });
-  const client = await play.namespace.get('pod', 'orders-client');
-  const taken = [client.spec.nodeName, ...(await controlPlaneNodes())];
-  const free = (await play.cluster.pods()).find(({ spec }) => !taken.includes(spec.nodeName))!;
-  node = free.spec.nodeName;
-  ordinal = Number(free.metadata.name.split('-').at(-1));
+  ({ node, ordinal } = await workerMember(play));
   ids = await play.cluster.memberIds();
 });
 afterAll(async () => {

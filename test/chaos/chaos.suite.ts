@@ -1,0 +1,69 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { kubectl } from '../e2e/kubectl';
+import type { Manifest } from '../synth';
+import { plan, type Step } from './plan';
+import { Stage } from './stage';
+import { state } from './state';
+
+/** Of scripts/chaos.mjs, which prints the plan before and the table after. */
+const settings = JSON.parse(process.env.CHAOS ?? '{}');
+if (settings.seed === undefined) throw new Error('CHAOS is not set; run this suite with npm run test:chaos');
+const steps = plan(settings.seed, settings).filter(({ number }) => settings.numbers.includes(number));
+
+const rows: object[] = [];
+let stage: Stage;
+let failed: number | undefined;
+
+beforeAll(async () => {
+  stage = await Stage.begin(settings);
+});
+afterAll(() => stage?.play.end());
+
+test.each(steps)('$number: $what', async (step) => {
+  if (failed !== undefined) throw new Error(`not tried, as ${failed} failed`);
+  await sleep(step.pause * 1_000);
+  try {
+    const { took, longestGap, elections } = await stage.play.converges(step.what, 3, () => all(step));
+    report(step, { took, longestGap, elections });
+  } catch (error) {
+    failed = step.number;
+    report(step, { failed: true });
+    process.stdout.write(await state(stage));
+    throw error;
+  }
+});
+
+/** Each is brought to its end, whatever becomes of the other: it may hold a node away. */
+async function all({ faults }: Step): Promise<void> {
+  const ends = await Promise.allSettled(
+    faults.map(async ({ after, run }) => {
+      await sleep(after * 1_000);
+      await run(stage);
+    }),
+  );
+  const failures = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+  if (failures.length > 0) throw failures.length > 1 ? new AggregateError(failures) : failures[0];
+}
+
+/** At once: a run may be ended before its end. */
+function report({ number, what }: Step, outcome: object): void {
+  rows.push({ number, what, ...outcome });
+  writeFileSync(settings.report, JSON.stringify(rows));
+}
+
+test('nothing is lost but what restores gave up, each epoch was one cluster, and all voters have the same', async () => {
+  if (failed !== undefined) throw new Error(`not judged, as ${failed} failed`);
+  await stage.play.ends(3);
+});
+
+test('nothing is left that ends and does not end', async () => {
+  const { namespace } = stage;
+  const { stdout } = await kubectl(['api-resources', '--namespaced', '--verbs=list', '-o', 'name']);
+  const kinds = stdout.split('\n').filter((kind) => kind && !kind.startsWith('events'));
+  await namespace.until('the end of what is deleted', 120, async () => {
+    const { items } = await namespace.get(kinds.join());
+    const ending = items.filter(({ metadata }: Manifest) => metadata.deletionTimestamp !== undefined);
+    return ending.length === 0 ? true : undefined;
+  });
+});

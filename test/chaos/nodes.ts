@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withoutApiServer } from '../e2e/api-server';
+import { kubectl } from '../e2e/kubectl';
+import { drive, onNode } from '../e2e/node-driver';
+import { workerMember } from '../operations/worker-member';
+import type { Manifest } from '../synth';
+import type { Stage } from './stage';
+
+export type Containers = 'etcd' | 'agent' | 'every container';
+
+/** In words of a shell on a node: whether the process $p is one of them. */
+const isOneOf: Record<Containers, string> = {
+  etcd: '[ "$(cat $p/comm)" = etcd ]',
+  agent: 'grep -q etcd-agent $p/cmdline',
+  'every container': '[ "$(cat $p/comm)" != pause ]',
+};
+
+/** The nodes under the cluster. */
+export class Nodes {
+  readonly withoutApiServer = withoutApiServer;
+  readonly #stage: Stage;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  /** The S3 server goes where the client is: some other node can then be taken away. */
+  async gather(): Promise<void> {
+    const { namespace } = this.#stage;
+    const { nodeName } = (await namespace.get('pod', 'orders-client')).spec;
+    const patch = { spec: { template: { spec: { nodeName } } } };
+    await namespace.kubectl(['patch', 'statefulset', 's3', '-p', JSON.stringify(patch)]);
+    await namespace.ready('statefulset', 's3');
+  }
+
+  /** Takes a member's node away for a while: one without client and API server, and with the leader if it is to be. */
+  async without(away: 'off' | 'cut', back: 'on' | 'mend', leads: boolean, seconds: number): Promise<void> {
+    const { node, ordinal } = await workerMember(this.#stage.play);
+    await this.#elect(ordinal, leads);
+    await drive(away, node);
+    try {
+      await sleep(seconds * 1_000);
+    } finally {
+      await drive(back, node);
+    }
+    await kubectl(['wait', '--for=condition=Ready', '--timeout=240s', `node/${node}`]);
+  }
+
+  /** Kills the processes of a pod, and says nothing to Kubernetes. */
+  async kill({ metadata, spec }: Manifest, containers: Containers): Promise<void> {
+    const pod = metadata.uid.replaceAll('-', '[-_]');
+    const each = `grep -qE '${pod}' $p/cgroup 2>/dev/null && ${isOneOf[containers]} && kill -9 \${p#/proc/}`;
+    await onNode(spec.nodeName, 'sh', '-c', `for p in /proc/[0-9]*; do ${each}; done; true`);
+  }
+
+  async #elect(ordinal: number, leads: boolean): Promise<void> {
+    const { cluster } = this.#stage;
+    const leader = await this.#stage.leader();
+    if ((leader === ordinal) === leads) return;
+    const to = leads ? ordinal : (ordinal + 1) % 3;
+    const list = await cluster.etcdctl(['member', 'list'], leader);
+    const [id] = list
+      .split('\n')
+      .find((line) => line.includes(` ${cluster.pod(to)},`))!
+      .split(',');
+    await cluster.etcdctl(['move-leader', id!], leader);
+  }
+}

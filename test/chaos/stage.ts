@@ -1,0 +1,122 @@
+import { Size } from 'cdk8s';
+import { EtcdVersion } from '../../src';
+import type { MemberCluster } from '../e2e/member-cluster';
+import type { Namespace } from '../e2e/namespace';
+import { addNightly, playWithNightly } from '../e2e/orders-backups';
+import type { Play } from '../e2e/play';
+import type { S3 } from '../e2e/s3';
+import type { Manifest } from '../synth';
+import { Backups } from './backups';
+import { quota } from './faults/no-space';
+import { versions } from './faults/upgraded';
+import { Nodes } from './nodes';
+import type { Role } from './role';
+
+const three = [0, 1, 2];
+
+/** What faults happen to: a cluster with TLS, backups to S3, and a client that writes and watches all the time. */
+export class Stage {
+  static async begin({ nodes }: { readonly nodes: boolean }): Promise<Stage> {
+    const props = { version: EtcdVersion.of(versions[0]), quota: Size.mebibytes(quota) };
+    const { play, s3 } = await playWithNightly('chaos', { props });
+    const stage = new Stage(play, s3);
+    if (nodes) await stage.nodes.gather();
+    return stage;
+  }
+
+  readonly nodes: Nodes;
+  readonly backups: Backups;
+  readonly #s3: S3;
+  #names = 0;
+
+  private constructor(
+    readonly play: Play,
+    s3: S3,
+  ) {
+    this.#s3 = s3;
+    this.nodes = new Nodes(this);
+    this.backups = new Backups(this, s3);
+  }
+
+  get cluster(): MemberCluster {
+    return this.play.cluster;
+  }
+
+  get namespace(): Namespace {
+    return this.play.namespace;
+  }
+
+  /** Of an object that was not there before. */
+  name(purpose: string): string {
+    return `${purpose}-${++this.#names}`;
+  }
+
+  async reconcilers(replicas: number): Promise<void> {
+    this.cluster.reshape(({ cluster }) => addNightly(cluster, this.#s3.store()), { replicas });
+    await this.cluster.apply();
+    await this.namespace.ready('deployment', 'etcd-reconciler');
+  }
+
+  async ordinal(role: Role): Promise<number> {
+    if (role.startsWith('member')) return Number(role.at(-1));
+    const leader = await this.leader();
+    return role === 'the leader' ? leader : three.find((ordinal) => ordinal !== leader)!;
+  }
+
+  /** Of the first three; while there are five, another may lead. */
+  leader(): Promise<number> {
+    return this.namespace.until('a leader', 90, async () => {
+      const statuses = await this.statuses();
+      const at = statuses.findIndex((status) => status && status.leader === status.header.member_id);
+      const another = statuses.some((status) => status?.leader);
+      return at >= 0 ? at : another ? 0 : undefined;
+    });
+  }
+
+  /** As each tells of itself, if it answers. */
+  statuses(): Promise<(Manifest | undefined)[]> {
+    return Promise.all(
+      three.map(async (ordinal) => {
+        const told = await this.cluster.etcdctl(['endpoint', 'status', '-w', 'json'], ordinal).catch(() => undefined);
+        return told && JSON.parse(told)[0].Status;
+      }),
+    );
+  }
+
+  pod(ordinal: number): Promise<Manifest> {
+    return this.namespace.get('pod', this.cluster.pod(ordinal));
+  }
+
+  /** Does something that has these pods made again, and waits until they are. */
+  async madeAgain(ordinals: readonly number[], work: () => Promise<unknown>): Promise<void> {
+    const uid = (ordinal: number) =>
+      this.pod(ordinal).then(
+        ({ metadata }) => metadata.uid,
+        () => undefined,
+      );
+    const before = await Promise.all(ordinals.map(uid));
+    await work();
+    await this.namespace.until('other pods', 180, async () => {
+      const now = await Promise.all(ordinals.map(uid));
+      return now.every((one, at) => one !== undefined && one !== before[at]) ? now : undefined;
+    });
+  }
+
+  async loseVolumes(volumes: readonly number[], pods = volumes): Promise<void> {
+    const claims = volumes.map((ordinal) => `data-${this.cluster.pod(ordinal)}`);
+    await this.namespace.kubectl(['delete', 'pvc', '--wait=false', ...claims]);
+    await this.cluster.deletePods(...pods);
+  }
+
+  /** Does something that costs a member its volume, and waits until another has taken its place. */
+  async replaced(ordinal: number, work: () => Promise<unknown>): Promise<void> {
+    // The EtcdCluster may be away just now.
+    const memberId = () => this.cluster.memberId(ordinal).catch(() => undefined);
+    const before = await this.namespace.until(`member ${ordinal}`, 90, memberId);
+    await work();
+    await this.namespace.until(`another member ${ordinal}`, 360, async () => {
+      const now = await memberId();
+      return now === before ? undefined : now;
+    });
+  }
+}

@@ -1,0 +1,162 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { EtcdReconciler, ImagePullPolicy } from '../../src';
+import { agentImage as released } from '../../src/agent-image';
+import { Client } from '../e2e/client';
+import { Etcd } from '../e2e/etcd';
+import { secret } from '../e2e/manifests';
+import { MemberCluster } from '../e2e/member-cluster';
+import { Namespace } from '../e2e/namespace';
+import { applyCrds, Play, tell } from '../e2e/play';
+import { bucket, keys, S3 } from '../e2e/s3';
+import { agentImage, slowTest } from '../e2e/settings';
+import { synthesize } from '../e2e/synthesis';
+import type { Manifest } from '../synth';
+import { renderProgram } from './rendered';
+import { type, typed } from './typed';
+
+const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-moving-'));
+const file = (name: string) => join(directory, name);
+const seconds = (since: number) => ((Date.now() - since) / 1000).toFixed(1);
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Has the image under test in what the program writes. */
+const program = { 'npx cdk8s-etcd': join(directory, 'cdk8s-etcd') };
+const underTest = `sed 's#${released}#${agentImage}#'`;
+beforeAll(() => {
+  const script = `#!/bin/sh -e\n${renderProgram()} "$@" > ${file('written')}\n${underTest} ${file('written')}\n`;
+  writeFileSync(program['npx cdk8s-etcd'], script, { mode: 0o755 });
+});
+
+describe('an EtcdCluster without its manifests', () => {
+  let play: Play | undefined;
+  afterAll(() => play?.end());
+
+  slowTest('says how to make them, and that command makes the cluster', async () => {
+    let namespace: Namespace;
+    let command = '';
+    play = await Play.begin('without-manifests', {
+      prepare: async (made) => {
+        namespace = made;
+        command = await commandToldOf(made);
+      },
+      manifests: async () => {
+        expect(command).toContain(`-n ${namespace.name} `);
+        return (await type(command.replace(/\| kubectl apply .*/, ''), program)).stdout;
+      },
+    });
+    expect(await play.cluster.condition('Held')).toMatchObject({ status: 'False' });
+    await play.writesOn();
+    await play.ends(3);
+  });
+
+  /** Where there is a reconciler, and nothing else but the resource. */
+  async function commandToldOf(namespace: Namespace): Promise<string> {
+    const image = { image: agentImage, imagePullPolicy: ImagePullPolicy.IF_NOT_PRESENT };
+    const reconciler = synthesize((chart) => new EtcdReconciler(chart, 'reconciler', image));
+    await namespace.kubectl(['apply', '--server-side', '-f', '-'], reconciler);
+    await namespace.apply([
+      {
+        apiVersion: 'cdk8s-etcd.dev/v1alpha1',
+        kind: 'EtcdCluster',
+        metadata: { name: 'orders' },
+        spec: { size: 3, version: '3.6.16', storage: { size: '2Gi' } },
+      },
+    ]);
+    const { message } = await namespace.until('the hint', 120, async () => {
+      const { status } = await namespace.get('etcdcluster', 'orders');
+      return status?.conditions?.find(({ type, reason }: Manifest) => type === 'Held' && reason === 'ManifestsMissing');
+    });
+    return /kubectl get etcdcluster .* -f -/.exec(message)?.[0] ?? message;
+  }
+});
+
+describe('a cluster of an older operator', () => {
+  let shop: Namespace;
+  let next: Namespace;
+  let old: Etcd;
+  let writer: Client;
+  beforeAll(async () => {
+    await applyCrds();
+    [shop, next] = await Promise.all([Namespace.create('old'), Namespace.create('new')]);
+    await S3.start(shop, { plain: true });
+    old = await Etcd.start(shop, { size: 1 });
+    await old.fill('catalogue', 2);
+    writer = await Client.start(shop, 'old', { endpoints: [`http://etcd-0.etcd.${shop.name}.svc:2379`] });
+    await next.apply([secret('aws', { credentials: sharedFile })]);
+  });
+  afterAll(async () => {
+    await shop?.delete();
+    await next?.delete();
+  });
+
+  /** As that operator wants it. */
+  const sharedFile = `[default]\naws_access_key_id = ${keys.AWS_ACCESS_KEY_ID}\naws_secret_access_key = ${keys.AWS_SECRET_ACCESS_KEY}\n`;
+  const resource = (kind: string, name: string, spec: Manifest) => ({
+    apiVersion: 'etcd.database.coreos.com/v1beta2',
+    kind,
+    metadata: { name, namespace: shop.name },
+    spec,
+  });
+  const s3 = (name: string) => ({
+    path: `${bucket}/old/${name}.db`,
+    awsSecret: 'aws',
+    endpoint: `http://s3.${shop.name}.svc:7070`,
+    forcePathStyle: true,
+  });
+  const backup = (name: string) =>
+    resource('EtcdBackup', name, {
+      etcdEndpoints: [`http://etcd-0.etcd.${shop.name}.svc:2379`],
+      storageType: 'S3',
+      s3: s3(name),
+    });
+  const write = (name: string, ...resources: Manifest[]) =>
+    writeFileSync(file(name), resources.map((each) => stringify(each)).join('---\n'));
+  const names = () => ({
+    ...program,
+    'shop-2': next.name,
+    'first.yaml': file('first.yaml'),
+    'last.yaml': file('last.yaml'),
+    'cluster.yaml': file('cluster.yaml'),
+  });
+  const everything = async (ask: () => Promise<string>) => (await ask()).trim();
+
+  slowTest('moves as the guide says: a backup, the last backup, and the cluster that begins with it', async () => {
+    write('first.yaml', backup('orders-first'));
+    write('last.yaml', backup('orders-last'));
+    write(
+      'cluster.yaml',
+      resource('EtcdCluster', 'orders', { size: 3, version: '3.6.16' }),
+      resource('EtcdRestore', 'orders-restore', {
+        etcdCluster: { name: 'orders' },
+        backupStorageType: 'S3',
+        s3: s3('orders-last'),
+      }),
+    );
+    const guide = 'docs/render.md';
+    let begun = Date.now();
+    await typed(guide, 'A first backup, while the old cluster serves', names());
+    tell(`moving: a first backup of the old etcd ${seconds(begun)} s`);
+    const verdict = await writer.judge(1);
+    expect(verdict.wrong).toEqual([]);
+
+    await typed(guide, 'The last backup', names());
+    const { status } = await next.get('etcdbackup', 'orders-last');
+    expect(status).toMatchObject({ phase: 'Completed', revision: await old.revision() });
+    begun = Date.now();
+    await typed(guide, 'The new cluster', names());
+    const orders = await MemberCluster.create(next);
+    await orders.ready(3);
+    tell(
+      `moving: the new cluster of three ${seconds(begun)} s, with ${verdict.written} acknowledged writes of the old one`,
+    );
+    const [before, after] = await Promise.all([
+      everything(() => old.etcdctl(['get', '--prefix', '', `--rev=${status.revision}`])),
+      everything(() => orders.etcdctl(['get', '--prefix', ''])),
+    ]);
+    expect(after === before).toBe(true);
+    expect((await orders.resource()).spec.origin.source.key).toBe('old/orders-last.db');
+  });
+});
