@@ -130,10 +130,10 @@ scenario('a record that this version does not understand', { size: 3, tls: false
   const understood = readFileSync(file, 'utf8');
   const record = JSON.parse(understood);
   for (const strange of [
-    { ...record, rev: record.rev + 1, somethingNew: true },
+    { ...record, rev: record.rev + 1, op: { kind: 'Later' } },
     { ...record, rev: record.rev + 1, v: 2 },
     // It would set every volume aside, were it followed.
-    { ...record, rev: record.rev + 1, epoch: 9, later: {} },
+    { ...record, rev: record.rev + 1, epoch: 9, v: 2 },
   ]) {
     writeFileSync(file, JSON.stringify(strange));
     // With its data a member starts on what it knows; without, it waits.
