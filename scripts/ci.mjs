@@ -29,7 +29,6 @@ const steps = [
     ? [
         ['test:apply'],
         ['test:e2e', '--', '--smoke'],
-        ['test:chaos', '--', '--smoke'],
         // The last one, as it destroys the control plane and restores it.
         ['test:control-plane', '--', '--smoke', 'test/control-plane'],
       ]
@@ -71,7 +70,7 @@ for (const step of steps) {
 }
 if (!kubernetes)
   console.log(
-    'left out: test:apply, test:e2e, test:operations, test:chaos and the control plane of a real kubeadm, as KUBECONFIG names no Kubernetes',
+    'left out: test:apply, test:e2e and the control plane of a real kubeadm, as KUBECONFIG names no Kubernetes',
   );
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;
