@@ -24,7 +24,6 @@ const steps = [
   ['bench:backup', '--', '--smoke'],
   ['bench:restore', '--', '--smoke'],
   ['bench:lifecycle', '--', '--smoke'],
-  ['bench:reconciler', '--', '--smoke'],
   ...(kubernetes
     ? [
         ['test:apply'],

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Chart, Testing } from 'cdk8s';
 import { parse } from 'yaml';
 import type { ApiClient } from '../../agent/src/kubernetes/api-client.ts';
-import { unlessMissing } from '../../agent/src/kubernetes/api-error.ts';
+import { isStatus, unlessMissing } from '../../agent/src/kubernetes/api-error.ts';
 import type { EtcdClusterObject } from '../../agent/src/kubernetes/cluster-object.ts';
 import type { KubeObject, StatefulSetObject } from '../../agent/src/kubernetes/objects.ts';
 import { Paths } from '../../agent/src/kubernetes/paths.ts';
@@ -99,7 +99,10 @@ export class Clusters {
     if (this.#controllers) {
       const accounts = `${this.paths.namespace}/serviceaccounts`;
       for (const manifest of manifests.filter(({ kind }) => kind === 'ServiceAccount')) {
-        await this.#client.create(accounts, manifest);
+        // All clusters share the reconciler's.
+        await this.#client.create(accounts, manifest).catch((error: unknown) => {
+          if (!isStatus(error, 409)) throw error;
+        });
       }
     }
     const given = ofKind('StatefulSet');
