@@ -1,9 +1,10 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { isInUse } from '../etcd/data-dir.ts';
 import { type Etcdutl, reasonOf } from '../etcd/etcdutl.ts';
 import { walIdentity } from '../etcd/wal.ts';
+import { sync } from '../store/directories.ts';
 import type { Store } from '../store/store.ts';
 import type { Manifest } from './manifest.ts';
 import type { ReadOptions } from './read-payload.ts';
@@ -27,7 +28,7 @@ export async function fetchSnapshot(
     await rm(partial, { force: true });
     await writeContent(store, manifest, partial, { ...options, durable: true });
     await rename(partial, file);
-    await syncDirectory(dirname(resolve(file)));
+    await sync(dirname(resolve(file)));
   } catch (error) {
     await rm(partial, { force: true }).catch(() => {});
     throw asMistake('--to', file, error);
@@ -91,7 +92,7 @@ export async function restoreDataDir(
     options.signal?.throwIfAborted();
     const movedAside = await moveAside(dataDir);
     await rename(fresh, dataDir);
-    await syncDirectory(dirname(dataDir));
+    await sync(dirname(dataDir));
     return { ...identity, movedAside, alreadyRestored: false };
   } catch (error) {
     options.signal?.throwIfAborted();
@@ -160,13 +161,4 @@ function asMistake(flag: string, path: string, error: unknown): unknown {
   if (error instanceof AgentError || !code) return error;
   const remedy = code === 'EBUSY' ? 'it is a mount point; name a directory below it' : code;
   return new AgentError(ExitCode.usage, `${flag}: cannot write ${path} (${remedy})`, { cause: error });
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

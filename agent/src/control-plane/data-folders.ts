@@ -1,6 +1,7 @@
-import { lchown, open, readdir, readFile, statfs } from 'node:fs/promises';
+import { lchown, readdir, readFile, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
+import { sync } from '../store/directories.ts';
 
 /** What a restored `member` carries: which snapshot it is of. */
 export const MARKER = 'etcd-agent-restore.json';
@@ -63,13 +64,4 @@ export async function settle(directory: string, owner: { uid: number; gid: numbe
   }
   await lchown(directory, owner.uid, owner.gid);
   await sync(directory);
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

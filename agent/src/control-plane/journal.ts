@@ -2,8 +2,9 @@ import { mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { replaceFile } from '../member/replace-file.ts';
-import { syncDirectory } from '../store/directories.ts';
+import { sync } from '../store/directories.ts';
 import type { EtcdNode } from './node.ts';
+import type { Prepared } from './prepare.ts';
 
 export const JOURNAL_SCHEMA = 'cdk8s-etcd/control-plane-restore/v1';
 const FILE = 'journal.json';
@@ -14,22 +15,10 @@ export const states = ['prepared', 'stopped', 'replaced', 'starting', 'served', 
 export type State = (typeof states)[number];
 
 /** What a run has to know of the one before it, on this node. */
-export interface JournalContent {
+export interface JournalContent extends Prepared {
   readonly schema: typeof JOURNAL_SCHEMA;
   readonly state: State;
   readonly startedAt: string;
-  /** Of the snapshot. */
-  readonly id: string;
-  readonly token: string;
-  /** How far the revision jumped. */
-  readonly bump: number;
-  readonly initialCluster: string;
-  /** Peer URLs of other members, new and old, that must not serve the old cluster any more. */
-  readonly others: readonly string[];
-  readonly clusterId: string;
-  readonly memberId: string;
-  /** Raft's commit index as the restore made it: a higher one has served. */
-  readonly commit: number;
   readonly node: EtcdNode;
   readonly manifestsDir: string;
   /** Where the old data lie, once they were moved. */
@@ -73,7 +62,7 @@ export class Journal {
     const folder = await newFolder(parent, `${PREFIX}${stampOf(new Date(content.startedAt))}`);
     const journal = new Journal(folder, content);
     await journal.set({});
-    await syncDirectory(parent);
+    await sync(parent);
     return journal;
   }
 
@@ -100,7 +89,7 @@ async function newFolder(parent: string, name: string): Promise<string> {
     if (codeOf(error) === 'EEXIST') return newFolder(parent, `${name}-1`);
     throw new AgentError(ExitCode.usage, `cannot write ${folder} (${codeOf(error)})`, { cause: error });
   }
-  await syncDirectory(folder);
+  await sync(folder);
   return folder;
 }
 

@@ -1,7 +1,7 @@
 import { readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
-import { syncDirectory } from '../store/directories.ts';
+import { sync } from '../store/directories.ts';
 import { ETCD_MANIFEST } from './node.ts';
 
 export const API_SERVER_MANIFEST = 'kube-apiserver.yaml';
@@ -44,6 +44,6 @@ async function move(name: string, from: string, to: string): Promise<void> {
   await rename(join(from, name), target).catch((error) => {
     throw new AgentError(ExitCode.usage, `${join(from, name)} cannot be moved to ${to} (${codeOf(error)})`);
   });
-  await syncDirectory(to);
-  await syncDirectory(from);
+  await sync(to);
+  await sync(from);
 }

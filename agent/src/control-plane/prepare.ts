@@ -23,13 +23,17 @@ const READY = 'ready.json';
 
 /** A member that is made and lies beside the old one. */
 export interface Prepared {
+  /** Of the snapshot. */
   readonly id: string;
   readonly token: string;
+  /** How far the revision jumped. */
   readonly bump: number;
   readonly initialCluster: string;
+  /** Peer URLs of other members, new and old, that must not serve the old cluster any more. */
   readonly others: readonly string[];
   readonly clusterId: string;
   readonly memberId: string;
+  /** Raft's commit index as the restore made it: a higher one has served. */
   readonly commit: number;
 }
 

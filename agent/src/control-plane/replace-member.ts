@@ -1,7 +1,7 @@
 import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, ExitCode } from '../errors.ts';
-import { syncDirectory } from '../store/directories.ts';
+import { sync } from '../store/directories.ts';
 import { type Marker, memberDir, partialDir, readMarker } from './data-folders.ts';
 
 export const exists = (path: string): Promise<boolean> =>
@@ -21,7 +21,7 @@ export async function replaceMember(
   if (await exists(made)) {
     if (await exists(member)) await moveAside(member, aside);
     await rename(made, member);
-    await syncDirectory(dataDir);
+    await sync(dataDir);
   }
   const marker = await readMarker(member);
   if (marker?.id !== id || marker.token !== token) {
@@ -41,7 +41,7 @@ async function moveAside(member: string, aside: string): Promise<void> {
     );
   }
   await rename(member, aside);
-  await syncDirectory(join(member, '..'));
+  await sync(join(member, '..'));
 }
 
 /** Puts the old data back, if any were moved; what was restored is kept beside them. */
@@ -54,11 +54,11 @@ export async function putBack(
   const marker = await readMarker(member);
   if (marker?.id === id && marker.token === token) {
     await rename(member, await free(`${aside.replace('.replaced-', '.undone-')}`));
-    await syncDirectory(dataDir);
+    await sync(dataDir);
   }
   if ((await exists(aside)) && !(await exists(member))) {
     await rename(aside, member);
-    await syncDirectory(dataDir);
+    await sync(dataDir);
   }
   await rm(partialDir(dataDir), { recursive: true, force: true });
 }

@@ -239,14 +239,18 @@ test('one at a time for a cluster, the oldest first', async () => {
   expect(statusOf('second').phase).toBe('BackingUp');
 });
 
+function refuseJobs(status: number, reason: string, message: string): void {
+  api.fault = (request, response, path) => {
+    if (request.method !== 'POST' || !path.endsWith('/jobs')) return false;
+    failure(response, status, reason, message);
+    return true;
+  };
+}
+
 test('a Job that the API server refuses is told, and made when it no longer does', async () => {
   cluster();
   ask('before');
-  api.fault = (request, response, path) => {
-    if (request.method !== 'POST' || !path.endsWith('/jobs')) return false;
-    failure(response, 403, 'Forbidden', 'exceeded quota: jobs');
-    return true;
-  };
+  refuseJobs(403, 'Forbidden', 'exceeded quota: jobs');
   await settle('before');
   expect(statusOf('before')).toMatchObject({ phase: 'Pending', reason: 'JobNotCreated' });
   expect(statusOf('before').message).toContain('exceeded quota: jobs');
@@ -260,11 +264,7 @@ test('a Job that the API server refuses is told, and made when it no longer does
 test('an API server that fails is asked again, and nothing is told', async () => {
   cluster();
   ask('before');
-  api.fault = (request, response, path) => {
-    if (request.method !== 'POST' || !path.endsWith('/jobs')) return false;
-    failure(response, 500, 'InternalError', 'etcd is busy');
-    return true;
-  };
+  refuseJobs(500, 'InternalError', 'etcd is busy');
   await expect(pass('before')).rejects.toThrow('etcd is busy');
   expect(statusOf('before').phase).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { mkdir, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../errors.ts';
-import { syncDirectory } from '../store/directories.ts';
+import { sync } from '../store/directories.ts';
 import { identityFile } from './identity.ts';
 import { removeNonce } from './nonce.ts';
 import type { AtStep } from './steps.ts';
@@ -50,13 +50,13 @@ async function mkdirNew(directory: string): Promise<boolean> {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
   }
-  await syncDirectory(dirname(directory));
+  await sync(dirname(directory));
   return true;
 }
 
 async function move(path: string, into: string): Promise<void> {
   if (!(await stat(path).catch(() => undefined))) return;
   await rename(path, join(into, basename(path)));
-  await syncDirectory(into);
-  await syncDirectory(dirname(path));
+  await sync(into);
+  await sync(dirname(path));
 }

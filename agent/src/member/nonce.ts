@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
-import { syncDirectory } from '../store/directories.ts';
+import { sync } from '../store/directories.ts';
 import { replaceFile } from './replace-file.ts';
 
 const fileOf = (dataDir: string) => join(dataDir, 'nonce');
@@ -28,5 +28,5 @@ export async function writeNonce(dataDir: string): Promise<string> {
 /** On the disk when it returns: no permit fits this volume any more. */
 export async function removeNonce(dataDir: string): Promise<void> {
   await rm(fileOf(dataDir), { force: true });
-  await syncDirectory(dataDir);
+  await sync(dataDir);
 }

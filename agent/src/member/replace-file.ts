@@ -1,6 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncDirectory } from '../store/directories.ts';
+import { sync } from '../store/directories.ts';
 
 /** The whole new content or the old one, whatever happens meanwhile; on the disk when it returns. */
 export async function replaceFile(file: string, content: string): Promise<void> {
@@ -19,5 +19,5 @@ export async function replaceFile(file: string, content: string): Promise<void> 
     await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
-  await syncDirectory(dirname(file));
+  await sync(dirname(file));
 }

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { fetchSource } from '../backup/fetch-source.ts';
@@ -8,7 +8,7 @@ import { loadPeerTls, type TlsMaterial } from '../etcd/tls.ts';
 import { walIdentity } from '../etcd/wal.ts';
 import type { Identity } from '../reconcile/agent-status.ts';
 import type { Permit, RecordDoc } from '../reconcile/record.ts';
-import { syncDirectory } from '../store/directories.ts';
+import { sync } from '../store/directories.ts';
 import { selfOf } from './etcd-config.ts';
 import type { MemberConfig } from './member-config.ts';
 import type { AtStep } from './steps.ts';
@@ -42,7 +42,7 @@ export async function restoreVolume(
     await at('restore.made');
     signal.throwIfAborted();
     await rename(partial, etcdDirOf(config.dataDir));
-    await syncDirectory(config.dataDir);
+    await sync(config.dataDir);
     await at('restore.renamed');
   } finally {
     await rm(file, { force: true }).catch(() => {});
@@ -112,16 +112,7 @@ async function syncTree(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) await syncTree(path);
-    else await syncFile(path);
+    else await sync(path);
   }
-  await syncDirectory(directory);
-}
-
-async function syncFile(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await sync(directory);
 }

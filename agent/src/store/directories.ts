@@ -2,9 +2,9 @@ import { mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf } from './errno.ts';
 
-/** Makes what is renamed into a directory, or unlinked in it, durable. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
+/** Makes the content of a file durable; of a directory, what is renamed into it or unlinked in it. */
+export async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
   try {
     await handle.sync();
   } finally {
@@ -24,7 +24,7 @@ export async function makeDirectory(directory: string): Promise<void> {
     await makeDirectory(dirname(directory));
     return makeDirectory(directory);
   }
-  await syncDirectory(dirname(directory));
+  await sync(dirname(directory));
 }
 
 const isDirectory = async (path: string) => (await unlessGone(stat(path)))?.isDirectory() ?? false;

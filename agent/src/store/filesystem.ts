@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { AgentError, ExitCode } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import { blocks } from './blocks.ts';
-import { makeDirectory, removeEmptyDirectories, syncDirectory, unlessGone, walk } from './directories.ts';
+import { makeDirectory, removeEmptyDirectories, sync, unlessGone, walk } from './directories.ts';
 import { errnoOf } from './errno.ts';
 import { filesystemFault } from './filesystem-errors.ts';
 import { garbageCounter } from './garbage.ts';
@@ -43,7 +43,7 @@ export class FilesystemStore implements Store {
       await this.#do('write', part, file.close());
       signal?.throwIfAborted();
       await this.#do('rename to', path, rename(part, path));
-      await this.#do('sync', dirname(path), syncDirectory(dirname(path)));
+      await this.#do('sync', dirname(path), sync(dirname(path)));
       return {};
     } catch (error) {
       await file.close().catch(() => {});
@@ -186,5 +186,5 @@ async function remove(path: string): Promise<void> {
     if (errnoOf(error) === 'EISDIR') return;
     throw error;
   }
-  await unlessGone(syncDirectory(dirname(path)));
+  await unlessGone(sync(dirname(path)));
 }
