@@ -4,6 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reap, spare } from './reaper.ts';
+import { isStopped } from './stopped.ts';
 
 /** A server that dies with this process and whose output goes to a file. */
 export class ServerProcess {
@@ -50,11 +51,15 @@ export class ServerProcess {
     throw new Error(`${this.#name} ${what}. The end of its log:\n${log}`);
   }
 
-  /** Sends a signal, and waits for the end that it brings. */
+  /** Sends a signal, and waits for the end, or the standstill, that it brings. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (!this.running) return;
     process.kill(this.pid, signal);
-    if (signal === 'SIGSTOP' || signal === 'SIGCONT') return;
+    if (signal === 'SIGCONT') return;
+    if (signal === 'SIGSTOP') {
+      while (this.running && !isStopped(this.pid)) await sleep(1);
+      return;
+    }
     this.#child.ref();
     await this.exited;
   }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isStopped } from '../harness/stopped.ts';
 import { Container, nodeCommand } from './container.ts';
 import { setPause } from './crash.ts';
 import type { FileStore } from './store.ts';
@@ -29,7 +29,7 @@ export class ReconcilerProcess {
     const old = this.#container;
     if (!old) throw new Error('the reconciler does not run');
     setPause(this.#dir, point);
-    while (!isStopped(old.pid)) await sleep(50);
+    while (old.pid === undefined || !isStopped(old.pid)) await sleep(50);
     this.#container = undefined;
     this.start();
     this.#paused.push(old);
@@ -57,6 +57,3 @@ export class ReconcilerProcess {
     await sleep(0);
   }
 }
-
-const isStopped = (pid: number | undefined): boolean =>
-  pid !== undefined && /\) [Tt]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
