@@ -34,36 +34,59 @@ const steps = [
     : []),
 ];
 
-/** Runs an npm script and returns how many tests passed and failed; a script without tests counts as one. */
-async function run(args) {
+const minutes = () => performance.now() / 60_000;
+
+/** Runs an npm script and returns how many tests passed and failed, and what it said; a script without tests counts as one. */
+async function run(args, env = {}) {
   console.log(`\n=== npm run ${args.join(' ')}`);
-  const started = performance.now();
-  const child = spawn('npm', ['run', '-s', ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
+  const started = minutes();
+  const options = { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } };
+  const child = spawn('npm', ['run', '-s', ...args], options);
+  let printed = '';
   for (const [from, to] of [
     [child.stdout, process.stdout],
     [child.stderr, process.stderr],
   ]) {
     from.on('data', (chunk) => {
-      output += chunk;
+      printed += chunk;
       to.write(chunk);
     });
   }
   const code = await new Promise((resolve) => child.on('close', resolve));
-  const summary = stripVTControlCharacters(output).match(/^Tests: .*$/m)?.[0] ?? '';
+  const output = stripVTControlCharacters(printed);
+  const summary = output.match(/^Tests: .*$/m)?.[0] ?? '';
   const count = (word) => Number(new RegExp(`(\\d+) ${word}`).exec(summary)?.[1] ?? 0);
-  const result = { passed: count('passed'), failed: count('failed') };
+  const result = { passed: count('passed'), failed: count('failed'), output };
   if (code !== 0 && result.failed === 0) result.failed = 1;
   if (code === 0 && !summary) result.passed = 1;
   console.log(
-    `=== ${args[0]}: ${result.passed} passed, ${result.failed} failed, ${Math.round((performance.now() - started) / 1000)} s`,
+    `=== ${args[0]}: ${result.passed} passed, ${result.failed} failed, ${Math.round((minutes() - started) * 60)} s`,
   );
   return result;
 }
 
+/**
+ * What plays with time limits on real servers fails now and then for want of CPU. Such a suite runs once more by itself, and
+ * is told as flaky when it passes then; never one that lost a write or read a wrong one.
+ */
+async function again(step, first) {
+  const failures = first.output.matchAll(/^FAIL \w+ (\S+\.suite\.ts)/gm);
+  const suites = [...new Set(Array.from(failures, ([, path]) => path))];
+  const untrue = /\bC[1-6]: |the watcher saw/.test(first.output);
+  const isRepeatable = suites.every((path) => path.startsWith('agent/') || path.startsWith('test/e2e/'));
+  if (suites.length === 0 || suites.length > 3 || untrue || !isRepeatable || minutes() > 75) return first;
+  const script = step[0] === 'test:e2e' ? step : ['suite', '--'];
+  const second = await run([...script, ...suites], { SMOKE: step.includes('--smoke') ? '1' : '' });
+  if (second.failed > 0) return first;
+  flaky.push(...suites);
+  return { passed: first.passed + first.failed, failed: 0 };
+}
+
+const flaky = [];
 const total = { passed: 0, failed: process.env.EXPECT_KUBERNETES ? 1 : 0 };
 for (const step of steps) {
-  const { passed, failed } = await run(step);
+  const first = await run(step);
+  const { passed, failed } = first.failed > 0 ? await again(step, first) : first;
   total.passed += passed;
   total.failed += failed;
 }
@@ -71,5 +94,6 @@ if (!kubernetes)
   console.log(
     'left out: test:apply, test:e2e and the control plane of a real kubeadm, as KUBECONFIG names no Kubernetes',
   );
+for (const path of flaky) console.log(`flaky: ${path} failed, and passed when it ran again`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed > 0 ? 1 : 0;
