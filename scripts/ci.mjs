@@ -13,7 +13,7 @@ const steps = [
   ['lint:manifests'],
   ['bench:synth', '--', '--smoke'],
   ['model-check', '--', '--smoke'],
-  ['test:retention'],
+  ['test:retention', '--', '--smoke'],
   ['test:etcd'],
   ['test:faults'],
   ['test:mutations'],
@@ -24,10 +24,13 @@ const steps = [
   ['bench:backup', '--', '--smoke'],
   ['bench:restore', '--', '--smoke'],
   ['bench:lifecycle', '--', '--smoke'],
+  ['bench:reconciler', '--', '--smoke'],
   ...(kubernetes
     ? [
         ['test:apply'],
         ['test:e2e', '--', '--smoke'],
+        ['test:operations', '--', '--smoke'],
+        ['test:chaos', '--', '--smoke'],
         // The last one, as it destroys the control plane and restores it.
         ['test:control-plane', '--', '--smoke', 'test/control-plane'],
       ]
@@ -73,9 +76,10 @@ async function again(step, first) {
   const failures = first.output.matchAll(/^FAIL \w+ (\S+\.suite\.ts)/gm);
   const suites = [...new Set(Array.from(failures, ([, path]) => path))];
   const untrue = /\bC[1-6]: |the watcher saw/.test(first.output);
-  const isRepeatable = suites.every((path) => path.startsWith('agent/') || path.startsWith('test/e2e/'));
+  const isLocal = suites.every((path) => path.startsWith('agent/'));
+  const isRepeatable = isLocal || ['test:e2e', 'test:operations'].includes(step[0]);
   if (suites.length === 0 || suites.length > 3 || untrue || !isRepeatable || minutes() > 75) return first;
-  const script = step[0] === 'test:e2e' ? step : ['suite', '--'];
+  const script = isLocal ? ['suite', '--'] : step;
   const second = await run([...script, ...suites], { SMOKE: step.includes('--smoke') ? '1' : '' });
   if (second.failed > 0) return first;
   flaky.push(...suites);
@@ -86,13 +90,15 @@ const flaky = [];
 const total = { passed: 0, failed: process.env.EXPECT_KUBERNETES ? 1 : 0 };
 for (const step of steps) {
   const first = await run(step);
+  // It has put the image into the nodes.
+  if (step[0] === 'test:e2e') process.env.AGENT_IMAGE ||= 'ghcr.io/cdk8s-etcd/agent:e2e';
   const { passed, failed } = first.failed > 0 ? await again(step, first) : first;
   total.passed += passed;
   total.failed += failed;
 }
 if (!kubernetes)
   console.log(
-    'left out: test:apply, test:e2e and the control plane of a real kubeadm, as KUBECONFIG names no Kubernetes',
+    'left out: test:apply, test:e2e, test:operations, test:chaos and the control plane of a real kubeadm, as KUBECONFIG names no Kubernetes',
   );
 for (const path of flaky) console.log(`flaky: ${path} failed, and passed when it ran again`);
 console.log(`${total.passed} passed, ${total.failed} failed`);

@@ -1,8 +1,16 @@
-// `npm run test:operations`: upgrades, disasters and moves of clusters on the Kubernetes that KUBECONFIG names.
+// `npm run test:operations -- [--smoke] [PATH…]`: upgrades, disasters and moves of clusters on the Kubernetes that KUBECONFIG
+// names.
+import { parseArgs } from 'node:util';
 import { TestKubernetes } from './lib/test-kubernetes.mjs';
 
 const alone = ['all-nodes-off', 'crds-removed', 'node-lost', 'nodes', 'upgrade-evictions'];
+const smoke = ['moving', 'no-space'].map((name) => `test/operations/${name}.suite`);
 
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { smoke: { type: 'boolean', default: false } },
+});
 const kubernetes = new TestKubernetes('test:operations');
 const env = { AGENT_IMAGE: kubernetes.provideImage() };
-process.exitCode = kubernetes.folder('test/operations', { alone, env, only: process.argv.slice(2) });
+const only = positionals.length > 0 ? positionals : values.smoke ? smoke : [];
+process.exitCode = kubernetes.folder('test/operations', { alone, env, only });

@@ -1,6 +1,7 @@
 import { apiTokenDirectory, apiTokenVolume } from './api-token';
 import { ports } from './cluster-ports';
 import { fieldVariable } from './field-variable';
+import { reconcilerNodeOptions } from './reconciler-node-options';
 import { restrictedContainer, restrictedPod } from './restricted';
 
 export interface ReconcilerPodSpec {
@@ -64,7 +65,11 @@ function container(spec: ReconcilerPodSpec): object {
       `--lease=${spec.lease}`,
       ...(spec.selector ? [`--selector=${selectorText(spec.selector)}`] : []),
     ],
-    env: [fieldVariable('POD_NAME', 'metadata.name'), fieldVariable('ETCD_AGENT_NAMESPACE', 'metadata.namespace')],
+    env: [
+      fieldVariable('POD_NAME', 'metadata.name'),
+      fieldVariable('ETCD_AGENT_NAMESPACE', 'metadata.namespace'),
+      { name: 'NODE_OPTIONS', value: reconcilerNodeOptions },
+    ],
     ports: [{ name: 'http', containerPort: ports.agent, protocol: 'TCP' }],
     startupProbe: { ...probe('/livez'), periodSeconds: 2, failureThreshold: 30 },
     livenessProbe: { ...probe('/livez'), failureThreshold: 6 },

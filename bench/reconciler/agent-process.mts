@@ -6,6 +6,7 @@ import { imageCommand } from '../../agent/test/harness/image-command.ts';
 import { ServerProcess } from '../../agent/test/harness/server-process.ts';
 import { Cgroup } from '../../agent/test/memory/cgroup.ts';
 import { apiTokenDirectory } from '../../src/api-token.ts';
+import { reconcilerNodeOptions } from '../../src/reconciler-node-options.ts';
 
 export interface AgentOptions {
   readonly directory: string;
@@ -61,7 +62,13 @@ export async function startAgent(options: AgentOptions): Promise<AgentProcess> {
   const access = inPod
     ? { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: `${apiPort}` }
     : { KUBECONFIG: join(directory, 'kubeconfig') };
-  const variables = { ...env, ...access, TOKENS: apiTokenDirectory, POD: directory };
+  const variables = {
+    ...env,
+    ...access,
+    NODE_OPTIONS: reconcilerNodeOptions,
+    TOKENS: apiTokenDirectory,
+    POD: directory,
+  };
   const args = ['reconcile', `--namespace=${namespace}`, '--listen=127.0.0.1:0'];
   const given = Object.keys(settings).length > 0 ? [`--settings=${join(directory, 'settings.json')}`] : [];
   const run = [...command, ...args, ...given];

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { kubectl, type Output } from './kubectl';
 import { slowTest } from './settings';
@@ -18,7 +19,21 @@ function run(verb: string, ...args: readonly string[]): Promise<Output> {
 
 /** Pulls a node's plug and puts it in again; takes it off the network and back. */
 export async function drive(verb: 'off' | 'on' | 'cut' | 'mend', node: string): Promise<void> {
-  await run(verb, node);
+  await (verb === 'on' ? powerOn(node) : run(verb, node));
+}
+
+/** What a node had on the network may take a while to go; one that did not get on is half on, until it is off again. */
+async function powerOn(node: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await run('on', node);
+      return;
+    } catch (error) {
+      if (tries === 6) throw error;
+    }
+    await run('off', node);
+    await sleep(10_000);
+  }
 }
 
 /** Runs a command on a node, as root. */

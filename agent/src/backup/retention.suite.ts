@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { history, plainHistory } from './retention.histories.ts';
 import { live, livePlainly, type Tally } from './retention.world.ts';
 
-const histories = 100_000;
+// docs/testing.md: --smoke
+const [histories, plain] = process.env.SMOKE ? [20_000, 4_000] : [100_000, 20_000];
 
 test(`${histories} random histories keep every promise`, () => {
   const tally: Tally = new Map();
@@ -19,6 +20,6 @@ test(`${histories} random histories keep every promise`, () => {
   expect(lived).toBeGreaterThanOrEqual(histories);
 });
 
-test('20000 plain histories lose nothing on the way', () => {
-  fc.assert(fc.property(plainHistory, livePlainly), { numRuns: 20_000, includeErrorInReport: true });
+test(`${plain} plain histories lose nothing on the way`, () => {
+  fc.assert(fc.property(plainHistory, livePlainly), { numRuns: plain, includeErrorInReport: true });
 });
