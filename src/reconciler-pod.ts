@@ -1,7 +1,7 @@
 import { apiTokenDirectory, apiTokenVolume } from './api-token';
 import { ports } from './cluster-ports';
 import { fieldVariable } from './field-variable';
-import { reconcilerNodeOptions } from './reconciler-node-options';
+import { reconcilerCommand } from './reconciler-command';
 import { restrictedContainer, restrictedPod } from './restricted';
 
 export interface ReconcilerPodSpec {
@@ -59,17 +59,14 @@ function container(spec: ReconcilerPodSpec): object {
     name: 'reconciler',
     image: spec.image,
     imagePullPolicy: spec.imagePullPolicy,
+    command: reconcilerCommand,
     args: [
       'reconcile',
       `--deployment=${spec.name}`,
       `--lease=${spec.lease}`,
       ...(spec.selector ? [`--selector=${selectorText(spec.selector)}`] : []),
     ],
-    env: [
-      fieldVariable('POD_NAME', 'metadata.name'),
-      fieldVariable('ETCD_AGENT_NAMESPACE', 'metadata.namespace'),
-      { name: 'NODE_OPTIONS', value: reconcilerNodeOptions },
-    ],
+    env: [fieldVariable('POD_NAME', 'metadata.name'), fieldVariable('ETCD_AGENT_NAMESPACE', 'metadata.namespace')],
     ports: [{ name: 'http', containerPort: ports.agent, protocol: 'TCP' }],
     startupProbe: { ...probe('/livez'), periodSeconds: 2, failureThreshold: 30 },
     livenessProbe: { ...probe('/livez'), failureThreshold: 6 },

@@ -6,7 +6,7 @@ import { imageCommand } from '../../agent/test/harness/image-command.ts';
 import { ServerProcess } from '../../agent/test/harness/server-process.ts';
 import { Cgroup } from '../../agent/test/memory/cgroup.ts';
 import { apiTokenDirectory } from '../../src/api-token.ts';
-import { reconcilerNodeOptions } from '../../src/reconciler-node-options.ts';
+import { reconcilerCommand } from '../../src/reconciler-command.ts';
 
 export interface AgentOptions {
   readonly directory: string;
@@ -45,7 +45,7 @@ exec "$@"
 const asPod = ['unshare', '--map-root-user', '--mount', 'sh'];
 export const canBeAsInPod = (): boolean => spawnSync(asPod[0]!, [...asPod.slice(1), '-c', 'true']).status === 0;
 
-/** The reconciler, as the image runs it. */
+/** The reconciler, as the manifests run it. */
 export async function startAgent(options: AgentOptions): Promise<AgentProcess> {
   const { directory, namespace, apiPort, ca, dns, settings } = options;
   await mkdir(directory, { recursive: true });
@@ -57,7 +57,7 @@ export async function startAgent(options: AgentOptions): Promise<AgentProcess> {
   await file('settings.json', JSON.stringify(settings));
   const server = `https://127.0.0.1:${apiPort}`;
   await file('kubeconfig', kubeConfig(server, ca, namespace));
-  const { command, env } = imageCommand();
+  const { command, env } = imageCommand(reconcilerCommand);
   const inPod = canBeAsInPod();
   const access = inPod
     ? { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: `${apiPort}` }
@@ -65,7 +65,6 @@ export async function startAgent(options: AgentOptions): Promise<AgentProcess> {
   const variables = {
     ...env,
     ...access,
-    NODE_OPTIONS: reconcilerNodeOptions,
     TOKENS: apiTokenDirectory,
     POD: directory,
   };

@@ -27,9 +27,9 @@ export const run: Command = async ({ settings, log, signal }: CommandContext) =>
     // docs/testing.md
     ...(process.env.CRASH_ONCE_DIR && { at: crashOnce(process.env.CRASH_ONCE_DIR) }),
   });
-  // The image lets V8 collect nothing below 64 MiB, which suits backups. After a first time V8 goes by what is in use.
-  globalThis.gc?.();
-  await reconciler.run(signal);
+  // V8 by itself lets what is out of use grow to as much as what is in use.
+  const collection = setInterval(() => globalThis.gc?.(), 60_000);
+  await reconciler.run(signal).finally(() => clearInterval(collection));
   return { exitCode: ExitCode.done, text: `stopped; the clusters of ${namespace} go on`, data: { namespace } };
 };
 

@@ -3,12 +3,18 @@ import { join } from 'node:path';
 
 const agent = join(import.meta.dirname, '../..');
 
-/** How the image starts the agent, its node flags and its environment, with this machine's Node and the bundle. */
-export function imageCommand(): { readonly command: readonly string[]; readonly env: Record<string, string> } {
+/**
+ * How the image starts the agent, its node flags and its environment, with this machine's Node and the bundle; or how it
+ * would with another command.
+ */
+export function imageCommand(other?: readonly string[]): {
+  readonly command: readonly string[];
+  readonly env: Record<string, string>;
+} {
   const dockerfile = readFileSync(join(agent, 'Dockerfile'), 'utf8');
   const entrypoint = /^ENTRYPOINT (\[.*\])$/m.exec(dockerfile)?.[1];
   if (!entrypoint) throw new Error('agent/Dockerfile: no ENTRYPOINT');
-  const [, ...args] = JSON.parse(entrypoint) as string[];
+  const [, ...args] = other ?? (JSON.parse(entrypoint) as string[]);
   const variables = [...dockerfile.matchAll(/^ENV (.*)$/gm)].flatMap(([, line]) => line!.split(' '));
   const here: Record<string, true> = { MALLOC_ARENA_MAX: true, MALLOC_MMAP_THRESHOLD_: true, NODE_ENV: true };
   return {
