@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { TestKubernetes } from './lib/test-kubernetes.mjs';
 
 const alone = ['all-nodes-off', 'crds-removed', 'node-lost', 'nodes', 'upgrade-evictions'];
-const smoke = ['moving', 'no-space'].map((name) => `test/operations/${name}.suite`);
+const smoke = ['test/operations/no-space.suite'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
