@@ -11,7 +11,7 @@ export interface EtcdReconcilerProps {
    */
   readonly name?: string;
   /**
-   * The agent's image.
+   * The agent's image, or one that has Node and agent at the same paths.
    * @default - the one of this release
    */
   readonly image?: string;
