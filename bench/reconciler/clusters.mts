@@ -63,8 +63,14 @@ export class Clusters {
     return (await inParallel(this.names, (name) => this.#cluster(name))).flat();
   }
 
-  delete(): Promise<void> {
-    return this.#client.remove(this.paths.namespace, {});
+  /** With controllers, nothing is left afterwards. */
+  async delete(): Promise<void> {
+    await this.#client.remove(this.paths.namespace, {});
+    const begun = performance.now();
+    while (this.#controllers && (await this.#client.get(this.paths.namespace).catch(unlessMissing))) {
+      if (performance.now() - begun > 600_000) throw new Error(`namespace ${this.namespace} is not gone in 10 minutes`);
+      await sleep(1_000);
+    }
   }
 
   /** Those whose status says Ready. */
