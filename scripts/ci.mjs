@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { image } from './lib/test-kubernetes.mjs';
 
 const root = join(import.meta.dirname, '..');
 const kubernetes = Boolean(process.env.KUBECONFIG);
@@ -36,6 +37,9 @@ const steps = [
       ]
     : []),
 ];
+
+/** Suites that passed the second time. */
+const flaky = [];
 
 const minutes = () => performance.now() / 60_000;
 
@@ -86,12 +90,11 @@ async function again(step, first) {
   return { passed: first.passed + first.failed, failed: 0 };
 }
 
-const flaky = [];
 const total = { passed: 0, failed: process.env.EXPECT_KUBERNETES ? 1 : 0 };
 for (const step of steps) {
   const first = await run(step);
   // It has put the image into the nodes.
-  if (step[0] === 'test:e2e') process.env.AGENT_IMAGE ||= 'ghcr.io/cdk8s-etcd/agent:e2e';
+  if (step[0] === 'test:e2e') process.env.AGENT_IMAGE ||= image;
   const { passed, failed } = first.failed > 0 ? await again(step, first) : first;
   total.passed += passed;
   total.failed += failed;

@@ -12,5 +12,5 @@ const { values, positionals } = parseArgs({
 });
 const kubernetes = new TestKubernetes('test:operations');
 const env = { AGENT_IMAGE: kubernetes.provideImage() };
-const only = positionals.length > 0 ? positionals : values.smoke ? smoke : [];
+const only = values.smoke && positionals.length === 0 ? smoke : positionals;
 process.exitCode = kubernetes.folder('test/operations', { alone, env, only });

@@ -62,12 +62,7 @@ export async function startAgent(options: AgentOptions): Promise<AgentProcess> {
   const access = inPod
     ? { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: `${apiPort}` }
     : { KUBECONFIG: join(directory, 'kubeconfig') };
-  const variables = {
-    ...env,
-    ...access,
-    TOKENS: apiTokenDirectory,
-    POD: directory,
-  };
+  const variables = { ...env, ...access, TOKENS: apiTokenDirectory, POD: directory };
   const args = ['reconcile', `--namespace=${namespace}`, '--listen=127.0.0.1:0'];
   const given = Object.keys(settings).length > 0 ? [`--settings=${join(directory, 'settings.json')}`] : [];
   const run = [...command, ...args, ...given];

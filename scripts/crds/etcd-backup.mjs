@@ -1,6 +1,6 @@
 import { common, conditions } from './conditions.mjs';
 import { ageColumn, column, crd, reasonColumns } from './crd.mjs';
-import { compression, encryption } from './etcd-cluster.mjs';
+import { backupRevision, compression, encryption } from './etcd-cluster.mjs';
 import {
   clusterName,
   duration,
@@ -135,7 +135,7 @@ const status = object('What became of it.', {
   source: text('The cluster or the first endpoint.', 512),
   snapshotId: text('The id of the snapshot.', 253),
   key: text('The key of the object.', 1024),
-  revision: integer('The revision when it began. Writes go on meanwhile: the snapshot has this much, or more.', 0),
+  revision: backupRevision,
   sizeBytes: integer('The size of the plain snapshot.', 0),
   sha256: text('The SHA-256 of the plain snapshot.', 64),
   verified: text('How much is proven: stream, read or open.', 32),

@@ -18,6 +18,11 @@ import {
 import { restoreFields, restoreRules } from './source.mjs';
 import { jobIdentity, scheduledStore } from './store.mjs';
 
+export const backupRevision = integer(
+  'The revision when it began. Writes go on meanwhile: the snapshot has this much, or more.',
+  0,
+);
+
 export const encryption = object('Encrypts the snapshot before it is stored.', {
   'age!': object(
     'With age. Only whoever has the secret key of one recipient can read it.',
@@ -259,7 +264,7 @@ const status = object('What the reconciler sees. It leaves out what it does not 
     'id!': text('Its id.', 253),
     'at!': time('When it was taken.'),
     schedule: text('Its schedule.', 63),
-    revision: integer('The revision of etcd.', 0),
+    revision: backupRevision,
     sizeBytes: integer('Its size.', 0),
     sha256: text('The SHA-256 of the plain snapshot.', 64),
     verified: text('How much is proven: stream, read or open.', 32),

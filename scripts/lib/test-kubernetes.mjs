@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { buildImage, findBuilder, saveImage } from './image-builder.mjs';
 
 const root = join(import.meta.dirname, '../..');
-const image = 'ghcr.io/cdk8s-etcd/agent:e2e';
+/** What `provideImage` makes. */
+export const image = 'ghcr.io/cdk8s-etcd/agent:e2e';
 
 export class TestKubernetes {
   #command;

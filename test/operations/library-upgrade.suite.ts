@@ -57,7 +57,9 @@ async function upgradedTo(release: RenderWays, what: string): Promise<void> {
       (await agentImages()).some((image) => had.includes(image)) ? undefined : true,
     );
   });
-  expect(await agentImages()).toHaveLength(1);
+  const images = await agentImages();
+  expect(images).toHaveLength(1);
+  expect(had).not.toContain(images[0]);
   const madeAt = ({ metadata }: Manifest): number => Date.parse(metadata.creationTimestamp);
   const inOrder = (await play.cluster.pods()).sort((a, b) => madeAt(a) - madeAt(b));
   expect(new Set(inOrder.map(madeAt)).size).toBe(3);
