@@ -16,7 +16,7 @@ const steps = [
   ['model-check', '--', '--smoke'],
   ['test:retention', '--', '--smoke'],
   ['test:etcd'],
-  ['test:faults'],
+  ['test:faults', '--', '--smoke'],
   ['test:mutations'],
   ['test:backup', '--', '--smoke'],
   ['test:members', '--', '--smoke'],

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -110,8 +110,11 @@ export class TestGate implements AsyncDisposable {
     return writeFile(join(this.dir, 'settings.json'), JSON.stringify(settings));
   }
 
-  record(doc: unknown): Promise<void> {
-    return writeFile(join(this.dir, 'record.json'), JSON.stringify(doc));
+  /** Whole at any moment, as from an API server. */
+  async record(doc: unknown): Promise<void> {
+    const file = join(this.dir, 'record.json');
+    await writeFile(`${file}.next`, JSON.stringify(doc));
+    await rename(`${file}.next`, file);
   }
 
   async file(path: string, content = 'x'): Promise<void> {

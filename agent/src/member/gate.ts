@@ -76,6 +76,8 @@ class Gate {
     const { signal } = this.#deps;
     try {
       const facts = await this.#look();
+      // An API server that is away for a moment takes back no permit.
+      if (this.#salvaged && facts.record.kind !== 'record') return 'later';
       return await this.#act(decide(facts), facts);
     } catch (error) {
       signal.throwIfAborted();

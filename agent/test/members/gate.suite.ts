@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { walIdentity } from '../../src/etcd/wal.ts';
 import { identity, nonceOf, permit } from '../../src/member/gate.fixture.ts';
@@ -272,6 +273,10 @@ describe('salvage', () => {
       const { stdout } = await execute(etcdutl(), ['snapshot', 'status', file, '-w', 'json']);
       expect(JSON.parse(stdout)).toMatchObject({ revision: salvage!.revision });
       await execute(etcdutl(), ['snapshot', 'restore', file, '--data-dir', join(bench.gate.dir, 'restored')]);
+
+      await rm(join(bench.gate.dir, 'record.json'));
+      await sleep(1_000);
+      expect(await bench.status()).toMatchObject({ state: 'Held', reason: 'Salvage', salvage });
 
       // The permit is withdrawn by the fence of the restore.
       bench.gate.env.EPOCH_FLOOR = '2';
