@@ -10,7 +10,7 @@ let api: FakeApi;
 let client: ApiClient;
 beforeEach(async () => {
   api = await FakeApi.listen();
-  client = new ApiClient(api.access, 500);
+  client = new ApiClient(api.access, 60_000);
 });
 afterEach(async () => {
   client.close();
@@ -40,7 +40,9 @@ test('a right that is missing is named in one line', async () => {
 
 test('a server that does not answer is given up', async () => {
   api.fault = () => true;
-  await expect(client.get(pod)).rejects.toThrow('no answer in 500 ms');
+  const impatient = new ApiClient(api.access, 50);
+  await expect(impatient.get(pod)).rejects.toThrow('no answer in 50 ms');
+  impatient.close();
 });
 
 test('a list has every page', async () => {

@@ -16,7 +16,7 @@ let changes: string[];
 let troubles: (string | undefined)[];
 beforeEach(async () => {
   api = await FakeApi.listen();
-  client = new ApiClient(api.access, 500);
+  client = new ApiClient(api.access, 60_000);
   stop = new AbortController();
   changes = [];
   troubles = [];

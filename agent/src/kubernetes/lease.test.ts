@@ -15,7 +15,7 @@ let client: ApiClient;
 const stop = new AbortController();
 beforeEach(async () => {
   api = await FakeApi.listen();
-  client = new ApiClient(api.access, 200);
+  client = new ApiClient(api.access, 2_000);
 });
 afterEach(async () => {
   client.close();

@@ -28,7 +28,7 @@ let client: ApiClient;
 let records: RecordConfigMap;
 beforeEach(async () => {
   api = await FakeApi.listen();
-  client = new ApiClient(api.access, 500);
+  client = new ApiClient(api.access, 60_000);
   records = new RecordConfigMap({ client, paths, cluster: 'orders', owner: () => owner });
 });
 afterEach(async () => {

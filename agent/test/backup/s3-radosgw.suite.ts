@@ -14,5 +14,5 @@ storeMatrix<BucketPlace>(
       };
     },
   },
-  2,
+  4,
 );

@@ -14,5 +14,5 @@ storeMatrix<BucketPlace>(
       };
     },
   },
-  1,
+  5,
 );
