@@ -38,12 +38,16 @@ export class CephCluster implements AsyncDisposable {
 
   /** Runs one of Ceph's commands and returns its stdout. */
   async run(program: string, ...args: string[]): Promise<string> {
-    try {
-      const { stdout } = await execute(program, ['-c', this.#file('ceph.conf'), ...args], { timeout: 120_000 });
-      return stdout;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      throw new Error(`no ${program} at hand; run \`npm run servers\``);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { stdout } = await execute(program, ['-c', this.#file('ceph.conf'), ...args], { timeout: 120_000 });
+        return stdout;
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        if (code === 'ENOENT') throw new Error(`no ${program} at hand; run \`npm run servers\``);
+        // The client asked what commands there are before it knew the cluster's id, and was refused: nothing was done.
+        if (attempt > 5 || !message.includes('problem getting command descriptions')) throw error;
+      }
     }
   }
 
@@ -94,7 +98,7 @@ export class CephCluster implements AsyncDisposable {
       log_file: this.#file('$name.log'),
       osd_objectstore: 'memstore',
       memstore_device_bytes: 4 * 1024 ** 3,
-      // An OSD that tells its own place may ask before it knows the cluster's id, is refused, and ends.
+      // An OSD that tells its own place may ask too early, as in `run`, and ends.
       osd_class_update_on_start: false,
       osd_crush_update_on_start: false,
       osd_crush_chooseleaf_type: 0,
