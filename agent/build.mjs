@@ -1,14 +1,17 @@
 // Bundles the agent into agent/lib/bin: one entry, and a chunk per command or store that is loaded when needed.
 import { rmSync } from 'node:fs';
-import { cp, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, cp, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { replaceDirectory } from './replace-directory.ts';
 
 const here = import.meta.dirname;
 // Beside the old one, which stays until the new one is whole.
 const out = join(here, `lib.${process.pid}`);
-process.on('exit', () => rmSync(out, { recursive: true, force: true }));
+process.on('exit', () => {
+  for (const each of [out, `${out}.old`]) rmSync(each, { recursive: true, force: true });
+});
 await build({
   entryPoints: { 'etcd-agent': join(here, 'src/cli.ts') },
   outdir: join(out, 'bin'),
@@ -32,9 +35,9 @@ await build({
     ].join('\n'),
   },
 });
+// The image has it on its PATH.
+await chmod(join(out, 'bin/etcd-agent.mjs'), 0o755);
 // etcd3 reads ../proto/*.proto, seen from its own code, at run time.
 const etcd3 = dirname(createRequire(import.meta.url).resolve('etcd3/package.json'));
 await cp(join(etcd3, 'proto'), join(out, 'proto'), { recursive: true });
-const lib = join(here, 'lib');
-await rm(lib, { recursive: true, force: true });
-await rename(out, lib);
+await replaceDirectory(out, join(here, 'lib'));

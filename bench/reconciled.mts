@@ -27,7 +27,6 @@ export class Reconciled implements Lifecycle {
       ...{ size: 3, minor: '3.6', reconciler: false },
       ...(!hasty && { settings: defaultSettings }),
       etcd: { 'quota-backend-bytes': quotaBytes },
-      spec: { quotaBytes },
     });
     return new Reconciled(cluster);
   }

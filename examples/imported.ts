@@ -80,7 +80,7 @@ new Shop(app, 'shop', { namespace, etcd });
 const report = new Chart(app, 'report', { namespace });
 const known = EtcdCluster.fromAttributes(report, 'etcd', {
   clusterName: 'orders',
-  clientEndpoints: [0, 1, 2].map((i) => `https://orders-${i}.orders-peers.${namespace}.svc.cluster.local:2379`),
+  clientEndpoints: [0, 1, 2].map((i) => `https://orders-${i}-client.${namespace}.svc.cluster.local:2379`),
   clientTls: EtcdClientTls.fromSecret('orders-client-tls'),
 });
 known.addBackupSchedule('monthly', {

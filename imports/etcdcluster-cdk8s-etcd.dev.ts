@@ -643,6 +643,13 @@ export interface EtcdClusterSpecOriginSource {
   readonly clusterName?: string;
 
   /**
+   * The namespace that the backups were taken in. Default: that of the cluster that is restored.
+   *
+   * @schema EtcdClusterSpecOriginSource#clusterNamespace
+   */
+  readonly clusterNamespace?: string;
+
+  /**
    * The id of the snapshot, as `etcd-agent list` prints it.
    *
    * @schema EtcdClusterSpecOriginSource#snapshotId
@@ -674,6 +681,7 @@ export function toJson_EtcdClusterSpecOriginSource(obj: EtcdClusterSpecOriginSou
     'backupName': obj.backupName,
     'store': toJson_EtcdClusterSpecOriginSourceStore(obj.store),
     'clusterName': obj.clusterName,
+    'clusterNamespace': obj.clusterNamespace,
     'snapshotId': obj.snapshotId,
     'key': obj.key,
     'latestVerifiedBefore': obj.latestVerifiedBefore?.toISOString(),

@@ -211,6 +211,13 @@ export interface EtcdRestoreSpecSource {
   readonly clusterName?: string;
 
   /**
+   * The namespace that the backups were taken in. Default: that of the cluster that is restored.
+   *
+   * @schema EtcdRestoreSpecSource#clusterNamespace
+   */
+  readonly clusterNamespace?: string;
+
+  /**
    * The id of the snapshot, as `etcd-agent list` prints it.
    *
    * @schema EtcdRestoreSpecSource#snapshotId
@@ -242,6 +249,7 @@ export function toJson_EtcdRestoreSpecSource(obj: EtcdRestoreSpecSource | undefi
     'backupName': obj.backupName,
     'store': toJson_EtcdRestoreSpecSourceStore(obj.store),
     'clusterName': obj.clusterName,
+    'clusterNamespace': obj.clusterNamespace,
     'snapshotId': obj.snapshotId,
     'key': obj.key,
     'latestVerifiedBefore': obj.latestVerifiedBefore?.toISOString(),

@@ -67,7 +67,7 @@ export async function tellOfBackups(directory: string): Promise<void> {
   for (const { name, peerUrl, dataDir } of plans) {
     show(
       await runAgent(
-        ...['restore', 'data-dir', ...inStore, `--data-dir=${dataDir}`, `--name=${name}`],
+        ...['restore', 'data-dir', snapshots[0].id, ...inStore, `--data-dir=${dataDir}`, `--name=${name}`],
         ...[`--initial-cluster=${initialCluster(plans)}`, `--initial-advertise-peer-urls=${peerUrl}`],
         '--initial-cluster-token=after-the-disaster',
       ),

@@ -44,7 +44,7 @@ export async function tellOfACluster(dir: string): Promise<void> {
   await cluster.apply({ version: etcdOf('3.7').version });
   await cluster.until(() => cluster.record()?.versions.current === '3.7', 'the upgrade is finished');
   await cluster.settled();
-  const store = ['--cluster=main', `--store=file://${join(dir, 'backups')}`, '--output=json'];
+  const store = ['--cluster=main', '--namespace=default', `--store=file://${join(dir, 'backups')}`, '--output=json'];
   const { snapshots } = JSON.parse(await runAgent('list', ...store));
   ensure(snapshots.length === 1, `a verified backup first (${snapshots[0].id}), then one by one, the leader last`);
   const refused = writer.history.writes.filter(({ start, outcome }) => start >= upgrade && outcome !== 'ok');

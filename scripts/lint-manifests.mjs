@@ -51,6 +51,10 @@ const answers = {
     kinds: ['NetworkPolicy'],
     why: 'it is for Jobs, which the reconciler starts later',
   },
+  'The services selector does not match any pods': {
+    kinds: ['Service'],
+    why: 'it selects one member by the label that only Kubernetes gives the pods of a StatefulSet',
+  },
   'Deployment few replicas': {
     kinds: ['Deployment'],
     why: 'etcd runs on without its reconciler, which one Lease would keep to one at work anyway',

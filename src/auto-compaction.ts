@@ -1,6 +1,8 @@
 import type { Duration } from 'cdk8s';
 import { durationProblem } from './duration';
 import { goDuration } from './go-duration';
+import { built } from './kinds';
+import { periodicKinds } from './property-kinds';
 
 /**
  * What etcd forgets by itself. It keeps every revision of every key until they are compacted, so without compaction the
@@ -9,7 +11,12 @@ import { goDuration } from './go-duration';
 export class AutoCompaction {
   /** Forgets what is older than this. A watch that was away for longer has to read anew. */
   static periodic(retention: Duration): AutoCompaction {
-    return new AutoCompaction('periodic', goDuration(retention), durationProblem('autoCompaction', retention));
+    return built(
+      AutoCompaction.prototype,
+      { retention },
+      periodicKinds,
+      () => new AutoCompaction('periodic', goDuration(retention), durationProblem('autoCompaction', retention)),
+    );
   }
 
   /** Keeps the last revisions, whatever their age. */

@@ -90,12 +90,12 @@ export interface BackupScheduleOptions {
    */
   readonly retries?: number;
   /**
-   * How many finished Jobs stay, with their pods' logs.
+   * How many finished Jobs stay, with their pods' logs. At least 1 for a schedule of an `EtcdCluster`.
    * @default 3
    */
   readonly successfulJobsHistoryLimit?: number;
   /**
-   * How many failed Jobs stay, with their pods' logs.
+   * How many failed Jobs stay, with their pods' logs. At least 1 for a schedule of an `EtcdCluster`.
    * @default 3
    */
   readonly failedJobsHistoryLimit?: number;

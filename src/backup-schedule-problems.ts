@@ -72,17 +72,20 @@ function activeDeadlineProblem(deadline: Duration, timeout: Duration | undefined
 
 function storesProblems(stores: readonly StoreDefinition[]): string[] {
   return stores.flatMap(({ place, problems }, index) => {
-    const name = index === 0 ? 'store' : `store ${index + 1}`;
+    const name = storeName(index);
     const first = stores.findIndex((store) => store.place === place);
     if (first === index) return problems.map((problem) => `${name}: ${problem}`);
     return [`${name}: is the same place as store ${first + 1}, ${place}; remove one, or give it a folder of its own`];
   });
 }
 
+/** How a problem names one of the stores. */
+export const storeName = (index: number): string => (index === 0 ? 'store' : `store ${index + 1}`);
+
 function ownImageProblem({ image }: EtcdBackupScheduleProps, stores: readonly StoreDefinition[]): string | undefined {
   const index = stores.findIndex(({ needsOwnImage }) => needsOwnImage);
   if (index === -1 || (image !== undefined && image !== agentImage)) return undefined;
-  return `image: ${index === 0 ? 'store' : `store ${index + 1}`} runs executables that the agent's own image does not have; name an image of yours with them and the agent in it`;
+  return `image: ${storeName(index)} runs executables that the agent's own image does not have; name an image of yours with them and the agent in it`;
 }
 
 function unverifiedRetentionProblem(

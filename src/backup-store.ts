@@ -1,30 +1,35 @@
 import { type CommandStoreProps, commandStore } from './command-store';
 import { type FilesystemStoreProps, filesystemStore } from './filesystem-store';
+import { built, type Kinds } from './kinds';
 import { type OssStoreProps, ossStore } from './oss-store';
+import { commandStoreKinds, filesystemStoreKinds, ossStoreKinds, s3StoreKinds, sftpStoreKinds } from './property-kinds';
 import { type S3StoreProps, s3Store } from './s3-store';
 import { type SftpStoreProps, sftpStore } from './sftp-store';
 import type { StoreDefinition } from './store-definition';
 
-/** Where backups go. They lie under the cluster's name, so that several clusters can share a store. */
+/**
+ * Where backups go. They lie under the namespace and the cluster's name, so that the clusters of one Kubernetes can share a
+ * store.
+ */
 export class BackupStore {
   /** A bucket of AWS S3, Ceph RGW, MinIO, or another server that speaks S3. The bucket must exist. */
   static s3(props: S3StoreProps): BackupStore {
-    return new BackupStore(s3Store(props));
+    return BackupStore.of(props, s3StoreKinds, () => s3Store(props));
   }
 
   /** A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist. */
   static oss(props: OssStoreProps): BackupStore {
-    return new BackupStore(ossStore(props));
+    return BackupStore.of(props, ossStoreKinds, () => ossStore(props));
   }
 
   /** A directory on an SFTP server. */
   static sftp(props: SftpStoreProps): BackupStore {
-    return new BackupStore(sftpStore(props));
+    return BackupStore.of(props, sftpStoreKinds, () => sftpStore(props));
   }
 
   /** A volume: a PersistentVolumeClaim, an NFS export or, for a `ControlPlaneEtcdBackup`, a directory of its node. */
   static filesystem(props: FilesystemStoreProps): BackupStore {
-    return new BackupStore(filesystemStore(props));
+    return BackupStore.of(props, filesystemStoreKinds, () => filesystemStore(props));
   }
 
   /**
@@ -32,7 +37,11 @@ export class BackupStore {
    * own with the agent in it: the schedule's `image`.
    */
   static command(props: CommandStoreProps): BackupStore {
-    return new BackupStore(commandStore(props));
+    return BackupStore.of(props, commandStoreKinds, () => commandStore(props));
+  }
+
+  private static of(props: object, kinds: Kinds, define: () => StoreDefinition): BackupStore {
+    return built(BackupStore.prototype, props, kinds, () => new BackupStore(define()));
   }
 
   private constructor(private readonly definition: StoreDefinition) {}

@@ -3,7 +3,7 @@ import { type ClusterModel, claimSpec, podSpec, reconcilerRights } from './clust
 import { jobPolicy, memberPolicy } from './cluster-network-policy';
 import { clusterPod } from './cluster-pod';
 import { binding, memberRules, reconcilerRules } from './cluster-roles';
-import { clientService, peerService } from './cluster-services';
+import { clientService, memberService, peerService } from './cluster-services';
 import { clusterStatefulSet } from './cluster-stateful-set';
 import type { EtcdClusterProps } from './etcd-cluster-props';
 import { NetworkAccess } from './network-access';
@@ -53,6 +53,13 @@ export function clusterManifests(model: ClusterModel, props: EtcdClusterProps, l
     }),
     EtcdCluster: manifest('cdk8s-etcd.dev/v1alpha1', 'EtcdCluster', name, { spec: late.resourceSpec }),
   };
+}
+
+/** One for each member that there may ever be: the size also changes without these manifests. */
+export function memberServices({ name, names }: ClusterModel): ClusterManifest[] {
+  return names.clientServices.map((service, ordinal) =>
+    manifest('v1', 'Service', service, { spec: memberService(name, names.pods[ordinal]!) }),
+  );
 }
 
 const rbac = 'rbac.authorization.k8s.io/v1';

@@ -101,9 +101,9 @@ export function reconcilerRights(model: ClusterModel, props: EtcdClusterProps): 
   };
 }
 
-/** The client URL of each member: within the namespace when the chart does not say which one that is. */
+/** The client URL of each member, by its own Service: within the namespace when the chart does not say which one that is. */
 export function clientEndpoints({ names, size, namespace, clusterDomain, tls }: ClusterModel): string[] {
   const scheme = tls.clientSecret === undefined ? 'http' : 'https';
   const domain = namespace === undefined ? '' : `.${namespace}.svc.${clusterDomain}`;
-  return names.pods.slice(0, size).map((pod) => `${scheme}://${pod}.${names.peerService}${domain}:2379`);
+  return names.clientServices.slice(0, size).map((service) => `${scheme}://${service}${domain}:2379`);
 }

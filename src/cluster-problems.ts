@@ -1,4 +1,5 @@
 import { choiceProblem } from './choice';
+import { objectSuffix } from './cluster-names';
 import { originProblems } from './cluster-origin';
 import { defaultClusterDomain, defaultSize } from './defaults';
 import { DeletionPolicy } from './deletion-policy';
@@ -49,6 +50,10 @@ export function clusterProblems(name: string, props: EtcdClusterProps, surroundi
 function clusterNameProblem(name: string): string | undefined {
   if (!/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name)) {
     return `name: '${name}' is no name of a Service; use lower-case letters, digits and '-', beginning with a letter`;
+  }
+  const [suffix] = objectSuffix.exec(name) ?? [];
+  if (suffix !== undefined) {
+    return `name: '${name}' is what cluster '${name.slice(0, -suffix.length)}' calls an object of its own; use a name that does not end in '${suffix}'`;
   }
   if (name.length <= 50) return undefined;
   return `name: '${name}' has ${name.length} characters; use at most 50, as the names of its objects are longer`;

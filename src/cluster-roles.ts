@@ -21,6 +21,7 @@ export function reconcilerRules(names: ClusterNames, rights: ReconcilerRights): 
     rule('', ['configmaps'], [record], ['get', 'update', ...(deletesRecord ? ['delete'] : [])]),
     rule('apps', ['statefulsets', 'statefulsets/scale'], [cluster], ['get', 'patch']),
     rule('', ['pods'], pods, ['get', 'delete']),
+    rule('', ['pods/eviction'], pods, ['create']),
     // Whatever the policies: a new volume may have to make room for a member's on the same node.
     ...when(!ephemeral, rule('', ['persistentvolumeclaims'], claims, ['get', 'patch', 'delete'])),
     rule('batch', ['jobs'], jobs, ['get', 'delete']),

@@ -2,6 +2,7 @@ import { ApiObject, Chart, JsonPatch, Yaml } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { agentImage } from './agent-image';
 import { type BackupPodStore, nodeAffinity } from './backup-pod';
+import { placed } from './construct-id';
 import type { ControlPlaneEtcdBackupProps } from './control-plane-etcd-backup-props';
 import { backupHost, controlPlaneDefaults, hostTls, hostTolerations } from './control-plane-host';
 import { controlPlaneProblems } from './control-plane-problems';
@@ -9,8 +10,9 @@ import { restorePod } from './control-plane-restore-pod';
 import { EtcdBackupSchedule } from './etcd-backup-schedule';
 import type { EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
 import { imageDaemonSet } from './image-daemon-set';
+import { requireKinds } from './kinds';
 import { namesakeProblems, takeName } from './name-registry';
-import { controlPlaneKinds, requireKinds } from './property-kinds';
+import { controlPlaneKinds } from './property-kinds';
 
 /**
  * Backs up the etcd of the Kubernetes that it runs in, from its control-plane nodes: a CronJob whose pods run beside etcd on
@@ -45,6 +47,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
     const { cluster, encryption, image, ...paths } = this.controlPlane;
     const pod = restorePod({
       cluster,
+      namespace: Chart.of(this).namespace ?? '',
       store: this.restoreStore(storeNumber),
       encrypted: encryption !== undefined,
       image: image ?? agentImage,
@@ -128,16 +131,11 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
 }
 
 function scheduleProps(scope: Construct, id: string, props: ControlPlaneEtcdBackupProps): EtcdBackupScheduleProps {
-  const path = [scope.node.path, id].filter(Boolean).join('/');
-  const { files } = props;
-  const ofFiles = {
-    'files.encryption': files?.encryption,
-    'files.directories': files?.directories,
-    'files.files': files?.files,
-  };
-  requireKinds({ node: { path } }, { ...ofFiles, ...props }, controlPlaneKinds);
+  requireKinds(placed(scope, id), props, controlPlaneKinds);
+  const { certificates, nodeLabels, manifestsDirectory, etcdService, dataDir, restoreDirectory, ...others } = props;
+  const { files, createNamespace, keepImage, ...schedule } = others;
   return {
-    ...props,
+    ...schedule,
     endpoints: props.endpoints ?? [...controlPlaneDefaults.endpoints],
     tls: hostTls(props),
     tolerations: hostTolerations(props),

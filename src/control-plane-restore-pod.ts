@@ -4,6 +4,8 @@ import { restrictedContainer } from './restricted';
 
 interface RestorePod {
   readonly cluster: string;
+  /** Of the backups: this pod lies in another one. */
+  readonly namespace: string;
   readonly store: BackupPodStore;
   readonly encrypted: boolean;
   readonly image: string;
@@ -85,7 +87,14 @@ export function restorePod(spec: RestorePod): object {
 
 const storeDirectory = (path: string): HostDirectory => ({ name: 'store', path, type: 'Directory' });
 
-function restoreArguments({ cluster, store, encrypted, manifestsDirectory, restoreDirectory }: RestorePod): string[] {
+function restoreArguments({
+  cluster,
+  namespace,
+  store,
+  encrypted,
+  manifestsDirectory,
+  restoreDirectory,
+}: RestorePod): string[] {
   const places = {
     directory: store.filesystem?.hostPath ?? '',
     credentials: `${restoreDirectory}/credentials`,
@@ -97,6 +106,7 @@ function restoreArguments({ cluster, store, encrypted, manifestsDirectory, resto
     'control-plane',
     `--manifests-dir=${manifestsDirectory}`,
     `--cluster=${cluster}`,
+    `--namespace=${namespace}`,
     `--store=${storeArgument(withFiles(store), places)}`,
     ...(encrypted ? [`--age-identity-file=${restoreDirectory}/age`] : []),
     `--config=${restoreDirectory}/restore.yaml`,

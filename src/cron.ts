@@ -113,3 +113,53 @@ function descriptorProblem(schedule: string): string | undefined {
   if (/^@every [+-]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/.test(schedule)) return undefined;
   return `'${schedule}' is not understood; use 5 fields, ${descriptors.join(', ')} or '@every 1h30m'`;
 }
+
+const minutesOfDay = 24 * 60;
+/** From one 29 February to the next, and over a century that has none, in days. */
+const horizon = 366 * 9;
+
+/** The longest time between two runs, in minutes; undefined for a schedule that Kubernetes would refuse. */
+export function longestGap(schedule: string): number | undefined {
+  if (cronProblem(schedule) !== undefined) return undefined;
+  const [, every] = /^@every \+?(.*)$/.exec(schedule) ?? [];
+  if (every !== undefined) return goMinutes(every);
+  const text = expanded[schedule] ?? schedule;
+  const words = text.split(/\s+/).filter(Boolean);
+  const [minute, hour, ...days] = fields.map((field, index) => parseField(words[index]!, field));
+  const times = [...hour!.values].flatMap((h) => [...minute!.values].map((m) => h * 60 + m)).sort((a, b) => a - b);
+  const within = Math.max(0, ...times.slice(1).map((time, index) => time - times[index]!));
+  const between = longestPause(days as [Times, Times, Times]) * minutesOfDay - times.at(-1)! + times[0]!;
+  return Math.max(within, between);
+}
+
+const expanded: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+
+/** Between two days that it runs on. */
+function longestPause([day, month, weekDay]: [Times, Times, Times]): number {
+  let [last, longest]: [number | undefined, number] = [undefined, 1];
+  for (let at = 0; at < horizon; at++) {
+    const date = new Date(Date.UTC(2096, 0, 1 + at));
+    const onDay = day.values.has(date.getUTCDate());
+    const onWeekDay = weekDay.values.has(date.getUTCDay());
+    const runs = day.star || weekDay.star ? onDay && onWeekDay : onDay || onWeekDay;
+    if (!runs || !month.values.has(date.getUTCMonth() + 1)) continue;
+    longest = Math.max(longest, last === undefined ? 1 : at - last);
+    last = at;
+  }
+  return longest;
+}
+
+const units: Readonly<Record<string, number>> = { h: 60, m: 1, s: 1 / 60 };
+
+function goMinutes(text: string): number {
+  const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)([a-zµμ]+)/g)];
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit!] ?? 0), 0);
+}

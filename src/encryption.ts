@@ -1,4 +1,6 @@
 import { ageRecipientProblem, isPostQuantum } from './age-recipient';
+import { built } from './kinds';
+import { ageKinds } from './property-kinds';
 
 /** Whom backups are encrypted for. */
 export interface AgeEncryptionProps {
@@ -14,7 +16,7 @@ export interface AgeEncryptionProps {
 export class Encryption {
   /** With [age](https://age-encryption.org); `age -d` decrypts without the agent. */
   static age(props: AgeEncryptionProps): Encryption {
-    return new Encryption(props.recipients);
+    return built(Encryption.prototype, props, ageKinds, () => new Encryption(props.recipients));
   }
 
   private constructor(private readonly recipients: readonly string[]) {}

@@ -1,5 +1,7 @@
 import type { BackupPodSecret } from './backup-pod';
+import { built } from './kinds';
 import { keyProblem, nameProblem, problemsOf } from './names';
+import { authKinds } from './property-kinds';
 
 /** The keys of a Secret that holds an etcd user. */
 export interface EtcdAuthKeys {
@@ -22,7 +24,12 @@ export class EtcdAuth {
    * `kubectl create secret generic NAME --from-file=username --from-file=password`.
    */
   static fromSecret(secretName: string, keys: EtcdAuthKeys = {}): EtcdAuth {
-    return new EtcdAuth(secretName, keys.usernameKey ?? 'username', keys.passwordKey ?? 'password');
+    return built(
+      EtcdAuth.prototype,
+      keys,
+      authKinds,
+      () => new EtcdAuth(secretName, keys.usernameKey ?? 'username', keys.passwordKey ?? 'password'),
+    );
   }
 
   private constructor(

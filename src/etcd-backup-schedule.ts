@@ -1,11 +1,13 @@
 import { ApiObject, Duration, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from './agent-image';
+import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
 import { type BackupJobSpec, type BackupPodStore, backupJob } from './backup-pod';
 import { podResources } from './backup-resources';
-import { scheduleProblems } from './backup-schedule-problems';
+import { scheduleProblems, storeName } from './backup-schedule-problems';
 import type { BackupStore } from './backup-store';
 import { isEtcdCluster } from './cluster-kind';
+import { freeId } from './construct-id';
 import { durationText, milliseconds } from './duration';
 import { endpointUrl } from './endpoints';
 import {
@@ -16,9 +18,11 @@ import {
 import { fileNameWithoutEnding } from './file-name';
 import { offHostProblem } from './host-path';
 import { Kept } from './kept';
+import { requireKinds } from './kinds';
 import { namesakeProblems, takeName } from './name-registry';
 import { nameProblem, problemsOf } from './names';
-import { requireKinds, scheduleKinds } from './property-kinds';
+import { addStoreKinds, scheduleKinds } from './property-kinds';
+import type { Retention } from './retention';
 import type { StoreDefinition } from './store-definition';
 
 /**
@@ -38,10 +42,11 @@ export class EtcdBackupSchedule extends Construct {
   readonly _labels: Record<string, string>;
   /** @internal */
   readonly _stores: StoreDefinition[] = [];
+  private readonly folders: BackupFolder[] = [];
   private readonly propertyProblems = new Kept<readonly string[]>();
 
   constructor(scope: Construct, id: string, props: EtcdBackupScheduleProps) {
-    super(scope, id);
+    super(scope, freeId(scope, id));
     requireKinds(this, props, scheduleKinds);
     this.props = props;
     this.cronJobName = props.name ?? `${props.cluster}-${id}`;
@@ -62,6 +67,7 @@ export class EtcdBackupSchedule extends Construct {
 
   /** Stores every backup here as well. Each store has its own retention. */
   addStore(store: BackupStore, options: AddStoreOptions = {}): void {
+    requireKinds(this, { ...options, store }, addStoreKinds);
     const definition = store._definition();
     const { retention } = options;
     const problems = [
@@ -73,6 +79,7 @@ export class EtcdBackupSchedule extends Construct {
       pod: { ...definition.pod, retention: retention?._policy() },
       problems: [...definition.problems, ...problems],
     });
+    this.addFolder(definition, retention);
     for (const [name, value] of Object.entries(definition.serviceAccountAnnotations ?? {})) {
       this.serviceAccount?.metadata.addAnnotation(name, value);
     }
@@ -99,6 +106,18 @@ export class EtcdBackupSchedule extends Construct {
       serviceAccountName: this.serviceAccountName(),
       image: props.image,
     };
+  }
+
+  private addFolder({ place }: StoreDefinition, retention: Retention | undefined): void {
+    const folder: BackupFolder = {
+      property: storeName(this._stores.length - 1),
+      place,
+      cluster: this.props.cluster,
+      endpoints: this.props.endpoints,
+      retention: JSON.stringify(retention?._policy() ?? 'all'),
+    };
+    this.folders.push(folder);
+    addBackupFolder(this, folder);
   }
 
   private serviceAccountName(): string {
@@ -177,6 +196,7 @@ export class EtcdBackupSchedule extends Construct {
         ...this.entryProblems(),
       ]),
       ...this.nameProblems(),
+      ...this.folders.flatMap((folder) => sharedFolderProblems(this, folder)),
     ];
   }
 
@@ -189,6 +209,11 @@ export class EtcdBackupSchedule extends Construct {
       this._stores.length <= 8
         ? undefined
         : `store ${this._stores.length}: a schedule of a cluster has at most 8; add another schedule`,
+      ...(['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'] as const).map((limit) =>
+        this.props[limit] === 0
+          ? `${limit}: 0 deletes Jobs before the reconciler has read what became of them; at least 1 for a schedule of a cluster`
+          : undefined,
+      ),
     );
   }
 

@@ -1,15 +1,18 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import type { EtcdBackupSpec } from '../imports/etcdbackup-cdk8s-etcd.dev';
+import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
 import { isForeign } from './cluster-kind';
+import { freeId } from './construct-id';
 import { durationText } from './duration';
 import { endpointUrl } from './endpoints';
 import { backupProblems } from './etcd-backup-problems';
 import type { EtcdBackupProps } from './etcd-backup-props';
 import { jobAccount } from './job-identity';
+import { requireKinds } from './kinds';
 import { namesakeProblems, takeName } from './name-registry';
 import type { Plain } from './plain';
-import { backupKinds, requireKinds } from './property-kinds';
+import { backupKinds } from './property-kinds';
 
 /**
  * One backup, taken once, by the reconciler of the namespace: before a release, say. `kubectl get etcdbackup` shows what
@@ -24,7 +27,7 @@ export class EtcdBackup extends Construct {
   readonly serviceAccount?: ApiObject;
 
   constructor(scope: Construct, id: string, props: EtcdBackupProps) {
-    super(scope, id);
+    super(scope, freeId(scope, id));
     requireKinds(this, props, backupKinds);
     const { cluster } = props;
     this.backupName = props.name ?? (cluster ? `${cluster.clusterName}-${id}` : id);
@@ -44,13 +47,28 @@ export class EtcdBackup extends Construct {
       spec: backupSpec(props, props.serviceAccountName ?? this.serviceAccount?.name),
     });
     takeName(this, 'EtcdBackup', this.backupName);
+    const folder = backupFolder(this.backupName, props);
+    if (folder) addBackupFolder(this, folder);
     this.node.addValidation({
       validate: () => [
         ...backupProblems(this, this.backupName, props),
         ...namesakeProblems(this, 'EtcdBackup', 'backup', this.backupName),
+        ...(folder ? sharedFolderProblems(this, folder) : []),
       ],
     });
   }
+}
+
+/** None when it lies under a key or a prefix of its own, or with the schedule's. */
+function backupFolder(backupName: string, props: EtcdBackupProps): BackupFolder | undefined {
+  const { cluster, endpoints, store, key, prefix } = props;
+  if (!store || key !== undefined || prefix !== undefined) return undefined;
+  return {
+    property: 'store',
+    place: store._definition().place,
+    cluster: cluster && !isForeign(cluster) ? cluster.clusterName : backupName,
+    endpoints: endpoints ?? cluster?.clientEndpoints ?? [],
+  };
 }
 
 function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefined): Plain<EtcdBackupSpec> {

@@ -1,6 +1,8 @@
 import type { BackupPodTls } from './backup-pod';
 import { CaBundle } from './ca-bundle';
+import { built } from './kinds';
 import { keyProblem, problemsOf } from './names';
+import { clientCaKinds, clientTlsKinds } from './property-kinds';
 
 /** The keys of a Secret that holds a client certificate. */
 export interface EtcdClientTlsKeys {
@@ -28,6 +30,10 @@ export class EtcdClientTls {
    * `kubectl create secret generic NAME --from-file=ca.crt --from-file=tls.crt --from-file=tls.key`.
    */
   static fromSecret(secretName: string, keys: EtcdClientTlsKeys = {}): EtcdClientTls {
+    return built(EtcdClientTls.prototype, keys, clientTlsKinds, () => EtcdClientTls.ofSecret(secretName, keys));
+  }
+
+  private static ofSecret(secretName: string, keys: EtcdClientTlsKeys): EtcdClientTls {
     const certKey = keys.certKey ?? 'tls.crt';
     const keyKey = keys.keyKey ?? 'tls.key';
     const ca = CaBundle.fromSecret(secretName, keys.caKey);
@@ -43,7 +49,12 @@ export class EtcdClientTls {
 
   /** TLS without a client certificate: only the server is checked. */
   static fromCa(ca: CaBundle): EtcdClientTls {
-    return new EtcdClientTls({ files: ca._files(), clientCertificate: false }, ca._problems('tls'));
+    return built(
+      EtcdClientTls.prototype,
+      { ca },
+      clientCaKinds,
+      () => new EtcdClientTls({ files: ca._files(), clientCertificate: false }, ca._problems('tls')),
+    );
   }
 
   /**

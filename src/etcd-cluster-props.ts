@@ -19,7 +19,8 @@ import type { Toleration } from './toleration';
 export interface EtcdClusterProps {
   /**
    * The cluster's name, and the beginning of the name of each of its objects: at most 50 lower-case letters, digits and
-   * `-`. Another name is another cluster, with volumes of its own.
+   * `-`, not ending in `-peers`, `-jobs`, `-etcd-reconciler` or `-<number>-client`, as objects of clusters do. Another name
+   * is another cluster, with volumes of its own.
    * @default - the construct's id
    */
   readonly name?: string;

@@ -4,13 +4,14 @@ import { agentImage } from './agent-image';
 import { isAttached } from './attached';
 import type { BackupScheduleOptions } from './backup-schedule-options';
 import { jobSelector } from './cluster-labels';
-import { type ClusterManifest, clusterManifests } from './cluster-manifests';
+import { type ClusterManifest, clusterManifests, memberServices } from './cluster-manifests';
 import { type ClusterModel, clientEndpoints, clusterModel } from './cluster-model';
 import { originSpec } from './cluster-origin';
 import { ports } from './cluster-ports';
 import { clusterProblems } from './cluster-problems';
 import { ClusterReconciler } from './cluster-reconciler';
 import { clusterResource, scheduleCountProblems } from './cluster-resource';
+import { freeId, placed } from './construct-id';
 import { type BackupScheduleSpec, EtcdBackupSchedule } from './etcd-backup-schedule';
 import { EtcdClientTls } from './etcd-client-tls';
 import type { EtcdClusterAttributes, EtcdEndpointsOptions } from './etcd-cluster-attributes';
@@ -19,7 +20,8 @@ import type { EtcdVersion } from './etcd-version';
 import { ForeignEtcdCluster, ImportedEtcdCluster } from './external-etcd-cluster';
 import type { IEtcdCluster } from './i-etcd-cluster';
 import { Kept } from './kept';
-import { clusterKinds, requireKinds } from './property-kinds';
+import { requireKinds } from './kinds';
+import { clusterKinds, endpointsKinds, scheduleOptionsKinds } from './property-kinds';
 import { recoveryIdentityProblems } from './quorum-recovery';
 import { TakenNames } from './taken-names';
 
@@ -40,6 +42,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     endpoints: string[],
     options: EtcdEndpointsOptions = {},
   ): IEtcdCluster {
+    requireKinds(placed(scope, id), options, endpointsKinds);
     return new ForeignEtcdCluster(scope, id, endpoints, options);
   }
 
@@ -54,7 +57,10 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   readonly size: number;
   /** Which etcd it runs. */
   readonly version: EtcdVersion;
-  /** The client URL of each member. Clients do best with all of them: the Service keeps a dead node for a while. */
+  /**
+   * The client URL of each member, whose name leads to it while it is ready. Clients do best with all of them: the Service
+   * keeps a dead node for a while.
+   */
   readonly clientEndpoints: string[];
   /** The port for clients. */
   readonly clientPort: number = ports.client;
@@ -77,10 +83,12 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   readonly reconcilerRoleBinding: ApiObject;
   /** The ConfigMap of etcd's settings. */
   readonly settings: ApiObject;
-  /** The Service that gives each member its DNS name. */
+  /** The Service by which the members find each other, ready or not. */
   readonly peerService: ApiObject;
   /** The Service of the ready members, for clients. */
   readonly clientService: ApiObject;
+  /** The Service of each member there may ever be, for clients. */
+  readonly memberServices: ApiObject[];
   /** Who may connect to the members. */
   readonly networkPolicy: ApiObject;
   /** Who may connect to the cluster's Jobs. */
@@ -102,8 +110,8 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   private readonly propertyProblems = new Kept<readonly string[]>();
 
   constructor(scope: Construct, id: string, props: EtcdClusterProps = {}) {
-    super(scope, id);
-    requireKinds(this, { 'volume.size': props.volume?.size, ...props }, clusterKinds);
+    super(scope, freeId(scope, id));
+    requireKinds(this, props, clusterKinds);
     const model = clusterModel(this, props);
     const { name, names } = model;
     this.props = props;
@@ -131,6 +139,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.settings = object('Settings');
     this.peerService = object('PeerService');
     this.clientService = object('ClientService');
+    this.memberServices = memberServices(model).map((service, ordinal) =>
+      this.object(`MemberService${ordinal}`, service),
+    );
     this.networkPolicy = object('NetworkPolicy');
     this.jobNetworkPolicy = object('JobNetworkPolicy');
     this.podDisruptionBudget = object('PodDisruptionBudget');
@@ -154,9 +165,10 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    * @param id the schedule's name; its CronJob is `<cluster>-<id>`
    */
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
+    requireKinds(placed(this, id), options, scheduleOptionsKinds);
     const { image, imagePullPolicy, imagePullSecrets } = this.agentImageProps();
     // A mirror has the agent's own image, which is not enough for each store: the schedule then asks for another.
-    const isEnough = this.props.agentImage !== undefined || !options.store?._definition?.().needsOwnImage;
+    const isEnough = this.props.agentImage !== undefined || !options.store._definition().needsOwnImage;
     const schedule = new EtcdBackupSchedule(this, id, {
       ...options,
       image: options.image ?? (isEnough ? image : undefined),

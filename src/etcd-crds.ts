@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiObject, Chart, JsonPatch, Yaml } from 'cdk8s';
 import { Construct } from 'constructs';
+import { freeId } from './construct-id';
 
 /**
  * The custom resources EtcdCluster, EtcdBackup and EtcdRestore, as the package's `crds/` has them. Once per Kubernetes,
@@ -18,7 +19,7 @@ export class EtcdCrds extends Construct {
   readonly etcdRestores: ApiObject;
 
   constructor(scope: Construct, id: string) {
-    super(scope, id);
+    super(scope, freeId(scope, id));
     this.etcdClusters = this.include('EtcdClusters', 'etcdclusters.yaml');
     this.etcdBackups = this.include('EtcdBackups', 'etcdbackups.yaml');
     this.etcdRestores = this.include('EtcdRestores', 'etcdrestores.yaml');

@@ -1,6 +1,7 @@
 import { agentImage } from './agent-image';
 import { defaultMinor, etcdRegistry, etcdRepository, newestPatches } from './defaults';
 import { EtcdVersion } from './etcd-version';
+import { isImage, versionOfImage } from './image-version';
 
 /** What may be said of a cluster's images. */
 export interface ImageProps {
@@ -21,7 +22,8 @@ export interface EtcdImages {
 /** The images of a cluster. The tag of etcd's image may say which version it is. */
 export function etcdImages(props: ImageProps): EtcdImages {
   const { image, registry } = props;
-  const tagged = image === undefined ? undefined : versionOfTag(image);
+  const tag = image === undefined ? undefined : versionOfImage(image);
+  const tagged = tag === undefined ? undefined : EtcdVersion.of(tag);
   const version = props.version ?? tagged ?? EtcdVersion.of(newestPatches[defaultMinor]);
   return {
     etcd: image ?? `${registry ?? etcdRegistry}/${etcdRepository}:v${version.version}`,
@@ -62,16 +64,4 @@ export function registryProblems(registry: string | undefined): string[] {
   return [
     `registry: '${registry}' is no registry; write it like registry.example.com/mirror, without https:// and a last /`,
   ];
-}
-
-const reference =
-  /^(?:[a-zA-Z0-9.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*(?::([\w][\w.-]{0,127}))?(?:@[a-z0-9]+:[0-9a-f]{32,})?$/;
-
-const isImage = (image: string) => reference.test(image);
-
-/** Builds of a version often add something of their own, such as `3.6.16-0`; a pre-release is another version. */
-function versionOfTag(image: string): EtcdVersion | undefined {
-  const tag = reference.exec(image)?.[1] ?? '';
-  const [, version] = /^v?(\d+\.\d+\.\d+)(?:-(?!alpha|beta|rc)[\w.-]+)?$/.exec(tag) ?? [];
-  return version === undefined ? undefined : EtcdVersion.of(version);
 }

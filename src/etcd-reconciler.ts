@@ -3,6 +3,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { agentImage } from './agent-image';
 import { ports } from './cluster-ports';
+import { freeId } from './construct-id';
 import { mirrored } from './etcd-image';
 import {
   defaultReconcilerName,
@@ -11,8 +12,9 @@ import {
 } from './etcd-reconciler-props';
 import { ExternalEtcdReconciler } from './external-etcd-reconciler';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
+import { built, requireKinds } from './kinds';
 import { namesakeProblems, takeName } from './name-registry';
-import { reconcilerKinds, requireKinds } from './property-kinds';
+import { externalReconcilerKinds, reconcilerKinds } from './property-kinds';
 import { reconcilerLabels, reconcilerSelectorLabels } from './reconciler-labels';
 import { reconcilerPod, selectorText } from './reconciler-pod';
 import { reconcilerProblems } from './reconciler-problems';
@@ -30,7 +32,12 @@ import { namespaceRules } from './reconciler-rules';
 export class EtcdReconciler extends Construct implements IEtcdReconciler {
   /** A reconciler that another app owns, in the namespace of the cluster that it is given to. */
   static external(options: ExternalReconcilerOptions = {}): IEtcdReconciler {
-    return new ExternalEtcdReconciler(options);
+    return built(
+      ExternalEtcdReconciler.prototype,
+      options,
+      externalReconcilerKinds,
+      () => new ExternalEtcdReconciler(options),
+    );
   }
 
   /** The name of the Deployment. */
@@ -56,7 +63,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   private readonly props: EtcdReconcilerProps;
 
   constructor(scope: Construct, id: string, props: EtcdReconcilerProps = {}) {
-    super(scope, id);
+    super(scope, freeId(scope, id));
     requireKinds(this, props, reconcilerKinds);
     this.props = props;
     this.reconcilerName = props.name ?? defaultReconcilerName;

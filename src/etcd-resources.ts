@@ -1,4 +1,6 @@
 import { Size } from 'cdk8s';
+import { built } from './kinds';
+import { resourcesKinds } from './property-kinds';
 import { type Quantities, quantitiesProblems } from './quantities';
 
 /** CPU and memory of one's own choice, for one member. */
@@ -47,7 +49,7 @@ export class EtcdResources {
 
   /** Other amounts. */
   static of(props: EtcdResourcesProps): EtcdResources {
-    return new EtcdResources(props);
+    return built(EtcdResources.prototype, props, resourcesKinds, () => new EtcdResources(props));
   }
 
   private static machine(cpus: number, gibibytes: number): EtcdResources {

@@ -3,13 +3,15 @@ import { Construct } from 'constructs';
 import type { EtcdRestoreSpec } from '../imports/etcdrestore-cdk8s-etcd.dev';
 import { isForeign, otherNamespaceProblem, scheduleIds } from './cluster-kind';
 import { originSpec, restoreProblems } from './cluster-origin';
+import { freeId } from './construct-id';
 import type { EtcdRestoreProps } from './etcd-restore-props';
 import { jobAccount } from './job-identity';
+import { requireKinds } from './kinds';
 import { labelProblems } from './labels';
 import { namesakeProblems, takeName } from './name-registry';
 import { nameProblem, problemsOf } from './names';
 import type { Plain } from './plain';
-import { requireKinds, restoreKinds } from './property-kinds';
+import { restoreKinds } from './property-kinds';
 
 /**
  * Replaces the data of a cluster with that of a backup, once. Clients are cut off until it is done, and what was written
@@ -24,7 +26,7 @@ export class EtcdRestore extends Construct {
   readonly serviceAccount?: ApiObject;
 
   constructor(scope: Construct, id: string, props: EtcdRestoreProps) {
-    super(scope, id);
+    super(scope, freeId(scope, id));
     requireKinds(this, props, restoreKinds);
     const { clusterName } = props.cluster;
     this.restoreName = props.name ?? `${clusterName}-${id}`;

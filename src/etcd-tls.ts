@@ -3,7 +3,9 @@ import { type CertificateManifest, type CertificateOptions, certificate } from '
 import { choiceProblem } from './choice';
 import { durationText, milliseconds } from './duration';
 import { IssuerKind } from './issuer-kind';
+import { built } from './kinds';
 import { nameProblem, problemsOf } from './names';
+import { certManagerKinds, tlsSecretsKinds } from './property-kinds';
 import { peerNames, serverNames } from './tls-names';
 
 /** Who issues a cluster's certificates, by cert-manager. */
@@ -82,12 +84,23 @@ export interface TlsBinding {
 export class EtcdTls {
   /** cert-manager issues and renews the certificates. The chart must have a namespace, as they hold its name. */
   static certManager(props: CertManagerTlsProps): EtcdTls {
-    return new EtcdTls(true, (cluster) => certManagerBinding(props, cluster));
+    return built(
+      EtcdTls.prototype,
+      props,
+      certManagerKinds,
+      () => new EtcdTls(true, (cluster) => certManagerBinding(props, cluster)),
+    );
   }
 
   /** Secrets that exist already, and that somebody else renews. */
   static fromSecrets(secrets: TlsSecrets): EtcdTls {
-    return new EtcdTls(true, () => ({ ...secretNames(secrets), certificates: [], problems: secretsProblems(secrets) }));
+    return built(
+      EtcdTls.prototype,
+      secrets,
+      tlsSecretsKinds,
+      () =>
+        new EtcdTls(true, () => ({ ...secretNames(secrets), certificates: [], problems: secretsProblems(secrets) })),
+    );
   }
 
   /** Plain http. */

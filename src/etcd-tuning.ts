@@ -1,7 +1,9 @@
 import { Duration } from 'cdk8s';
 import { AutoCompaction } from './auto-compaction';
 import { durationText, milliseconds } from './duration';
+import { built } from './kinds';
 import { problemsOf } from './names';
+import { tuningKinds } from './property-kinds';
 
 /** Time-outs, snapshots and compaction of one's own choice. */
 export interface EtcdTuningProps {
@@ -45,7 +47,7 @@ export class EtcdTuning {
 
   /** Other values. What is left out is as in `LAN`. */
   static of(props: EtcdTuningProps): EtcdTuning {
-    return new EtcdTuning(props);
+    return built(EtcdTuning.prototype, props, tuningKinds, () => new EtcdTuning(props));
   }
 
   private readonly heartbeat: Duration;

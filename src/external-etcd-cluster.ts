@@ -3,14 +3,16 @@ import type { BackupScheduleOptions } from './backup-schedule-options';
 import type { ForeignEtcd } from './cluster-kind';
 import { jobSelector } from './cluster-labels';
 import { clusterNameProblem } from './cluster-name';
+import { freeId, placed } from './construct-id';
 import { endpointsProblems, endpointUrl } from './endpoints';
 import type { EtcdAuth } from './etcd-auth';
 import { EtcdBackupSchedule } from './etcd-backup-schedule';
 import type { EtcdClientTls } from './etcd-client-tls';
 import type { EtcdClusterAttributes, EtcdEndpointsOptions } from './etcd-cluster-attributes';
 import type { IEtcdCluster } from './i-etcd-cluster';
+import { requireKinds } from './kinds';
 import { problemsOf } from './names';
-import { attributesKinds, requireKinds } from './property-kinds';
+import { attributesKinds, scheduleOptionsKinds } from './property-kinds';
 
 /** An `EtcdCluster` that another app makes. */
 export class ImportedEtcdCluster extends Construct implements IEtcdCluster {
@@ -19,7 +21,7 @@ export class ImportedEtcdCluster extends Construct implements IEtcdCluster {
   readonly clientTls?: EtcdClientTls;
 
   constructor(scope: Construct, id: string, attributes: EtcdClusterAttributes) {
-    super(scope, id);
+    super(scope, freeId(scope, id));
     requireKinds(this, attributes, attributesKinds);
     const { clusterName, clientEndpoints, clientTls } = attributes;
     this.clusterName = clusterName;
@@ -29,6 +31,7 @@ export class ImportedEtcdCluster extends Construct implements IEtcdCluster {
   }
 
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
+    requireKinds(placed(this, id), options, scheduleOptionsKinds);
     // The cluster's NetworkPolicy finds the pods by them.
     const labels = { ...options.labels, ...jobSelector(this.clusterName) };
     return new EtcdBackupSchedule(this, id, { ...options, ...this.access(), labels });
@@ -59,6 +62,7 @@ export class ForeignEtcdCluster extends ImportedEtcdCluster implements ForeignEt
   }
 
   override addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
+    requireKinds(placed(this, id), options, scheduleOptionsKinds);
     return new EtcdBackupSchedule(this, id, { ...options, ...this.access(), auth: this.auth });
   }
 

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
+import { built } from './kinds';
 import { labelProblems } from './labels';
 import { nameProblem } from './names';
+import { peersKinds } from './property-kinds';
 
 /** Pods or addresses that may connect. */
 export interface NetworkPeer {
@@ -45,7 +47,7 @@ export class NetworkAccess {
 
   /** These. */
   static from(...peers: NetworkPeer[]): NetworkAccess {
-    return new NetworkAccess(peers);
+    return built(NetworkAccess.prototype, { peers }, peersKinds, () => new NetworkAccess(peers));
   }
 
   private constructor(private readonly allowed: 'any' | readonly NetworkPeer[]) {}

@@ -1,5 +1,7 @@
 import type { BackupPodSecret } from './backup-pod';
+import { built } from './kinds';
 import { keyProblem, nameProblem, problemsOf } from './names';
+import { ossSecretKinds } from './property-kinds';
 
 /** What a Secret with an AccessKey of Alibaba Cloud holds, when its keys have other names. */
 export interface OssSecretOptions {
@@ -19,7 +21,7 @@ export interface OssSecretOptions {
 export class OssCredentials {
   /** A Secret of the backup's namespace. Its keys are `accessKeyID` and `accessKeySecret`, or those in the options. */
   static fromSecret(secretName: string, options: OssSecretOptions = {}): OssCredentials {
-    return new OssCredentials(secretName, options);
+    return built(OssCredentials.prototype, options, ossSecretKinds, () => new OssCredentials(secretName, options));
   }
 
   private constructor(

@@ -28,7 +28,7 @@ export function podProblems({
       priorityClassName === undefined ? undefined : nameProblem('priorityClassName', priorityClassName),
     ),
     ...labelProblems('nodeSelector', nodeSelector),
-    ...tolerations.flatMap((each) => tolerationProblems(each ?? {})).map((problem) => `tolerations: ${problem}`),
+    ...tolerations.flatMap((each) => tolerationProblems(each)).map((problem) => `tolerations: ${problem}`),
   ];
 }
 

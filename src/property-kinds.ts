@@ -1,109 +1,298 @@
-/** A class by one of its members, as another copy of this library or of cdk8s may have made the value. */
-interface Kind {
-  readonly name: string;
-  readonly member: string;
-  readonly required?: boolean;
-}
+// What every property of the public interfaces has to be. What is `anything` has a check of its own.
+import {
+  anything,
+  boolean,
+  instance,
+  type Kinds,
+  like,
+  list,
+  number,
+  object,
+  required,
+  shape,
+  text,
+  texts,
+} from './kinds';
 
-/** A construct, or one that is about to be made. */
-interface Placed {
-  readonly node: { readonly path: string };
-}
+const size = instance('a Size', 'toKibibytes', 'Size.gibibytes(8), say');
+const duration = instance('a Duration', 'toMilliseconds', 'Duration.minutes(5), say');
+const store = instance('a BackupStore', '_definition', 'BackupStore.s3({ … }), say');
+const encryption = instance('an Encryption', '_recipients', 'Encryption.age({ … })');
+const cluster = instance('an IEtcdCluster', 'clientEndpoints', 'the construct of a cluster');
+const networkAccess = instance('a NetworkAccess', '_peers', 'NetworkAccess.from({ … }), say');
+const caBundle = instance('a CaBundle', '_files', "CaBundle.fromSecret('NAME'), say");
+const clientTls = instance('an EtcdClientTls', '_pod', "EtcdClientTls.fromSecret('NAME'), say");
+const retention = instance('a Retention', '_policy', 'Retention.last(7), say');
+const source = instance('a RestoreSource', '_spec', "RestoreSource.backup('NAME'), say");
 
-type Kinds = Readonly<Record<string, Kind>>;
-
-const kind = (name: string, member: string): Kind => ({ name, member });
-const required = (kind: Kind): Kind => ({ ...kind, required: true });
-
-const object = kind('object', 'toString');
-const array = kind('array', 'map');
-const size = kind('Size', 'toKibibytes');
-const duration = kind('Duration', 'toMilliseconds');
-const store = kind('BackupStore', '_definition');
-const encryption = kind('Encryption', '_recipients');
-const cluster = kind('IEtcdCluster', 'clientEndpoints');
-const networkAccess = kind('NetworkAccess', '_peers');
-const pod = { imagePullSecrets: array, tolerations: array, nodeSelector: object, labels: object };
-const access = { endpoints: array, tls: kind('EtcdClientTls', '_pod'), auth: kind('EtcdAuth', '_files') };
+const quantities: Kinds = { cpuRequest: text, cpuLimit: text, memoryRequest: size, memoryLimit: size };
+const toleration = { key: text, operator: anything, value: text, effect: anything, tolerationSeconds: number };
+const pod: Kinds = {
+  imagePullPolicy: text,
+  imagePullSecrets: list(anything),
+  priorityClassName: text,
+  nodeSelector: object,
+  tolerations: list(shape(toleration)),
+  labels: object,
+};
+const access: Kinds = {
+  endpoints: list(anything),
+  tls: clientTls,
+  auth: instance('an EtcdAuth', '_files', "EtcdAuth.fromSecret('NAME')"),
+};
+const origin: Kinds = {
+  source: required(source),
+  identitySecret: text,
+  sha256: text,
+  expectedRevision: number,
+  serviceAccountName: text,
+  image: text,
+};
 
 export const clusterKinds: Kinds = {
   ...pod,
-  version: kind('EtcdVersion', 'minor'),
+  name: text,
+  size: number,
+  allowEvenSize: boolean,
+  version: instance('an EtcdVersion', 'minor', "EtcdVersion.V3_6 or EtcdVersion.of('3.6.16'), say"),
+  image: text,
+  registry: text,
+  agentImage: text,
+  volume: shape({ size, storageClass: text, ephemeral: boolean, readWriteOncePod: boolean }),
+  resources: instance('an EtcdResources', '_requirements', 'EtcdResources.SMALL or EtcdResources.of({ … })'),
   quota: size,
-  volume: object,
-  'volume.size': size,
-  resources: kind('EtcdResources', '_requirements'),
-  tuning: kind('EtcdTuning', '_settings'),
-  tls: kind('EtcdTls', '_bind'),
+  tuning: instance('an EtcdTuning', '_settings', 'EtcdTuning.WAN or EtcdTuning.of({ … })'),
   settings: object,
-  podAnnotations: object,
-  origin: object,
-  recovery: object,
-  spread: kind('EtcdSpread', '_constraints'),
+  tls: instance('an EtcdTls', '_bind', "EtcdTls.certManager({ issuer: 'NAME' }), say"),
+  clusterDomain: text,
+  spread: instance('an EtcdSpread', '_constraints', 'EtcdSpread.REQUIRED_ZONES, say'),
   networkAccess,
   metricsAccess: networkAccess,
-  reconciler: kind('IEtcdReconciler', 'reconcilerName'),
-  replace: kind('ReplacePolicy', '_spec'),
+  podAnnotations: object,
+  reconciler: instance('an IEtcdReconciler', 'reconcilerName', 'the construct, or EtcdReconciler.external()'),
+  paused: boolean,
+  replace: instance('a ReplacePolicy', '_spec', 'ReplacePolicy.manual({ … }), say'),
+  origin: shape(origin),
+  recovery: shape({
+    id: like(text, "an id of your choice, such as '2026-11-21'"),
+    acceptDataLoss: boolean,
+    survivor: number,
+    identitySecret: text,
+  }),
+  onShrink: anything,
+  onDelete: anything,
+  finalBackup: boolean,
+  backupSchedule: text,
+  requireBackupForUpgrade: boolean,
+  onNoSpace: anything,
 };
 
-export const reconcilerKinds: Kinds = { ...pod, metricsAccess: networkAccess, resources: object, selector: object };
-
-export const scheduleKinds: Kinds = {
+export const reconcilerKinds: Kinds = {
   ...pod,
-  ...access,
-  endpoints: required(array),
-  schedule: required(kind('Cron', 'expressionString')),
+  name: text,
+  image: text,
+  registry: text,
+  replicas: number,
+  resources: shape(quantities),
+  selector: object,
+  metricsAccess: networkAccess,
+};
+
+export const externalReconcilerKinds: Kinds = { name: text, serviceAccountName: text };
+
+export const scheduleOptionsKinds: Kinds = {
+  ...pod,
+  schedule: required(instance('a Cron', 'expressionString', "Cron.hourly() or Cron.schedule({ minute: '17' }), say")),
   store: required(store),
-  retention: kind('Retention', '_policy'),
+  retention,
+  timeZone: text,
+  compression: anything,
   encryption,
-  resources: object,
-  dialTimeout: duration,
-  timeout: duration,
+  fileName: text,
+  fileNameTimeZone: text,
+  verify: anything,
+  name: text,
+  suspend: boolean,
   startingDeadline: duration,
   activeDeadline: duration,
+  timeout: duration,
+  dialTimeout: duration,
+  retries: number,
+  successfulJobsHistoryLimit: number,
+  failedJobsHistoryLimit: number,
+  resources: shape(quantities),
+  image: text,
+  serviceAccountName: text,
 };
 
+export const scheduleKinds: Kinds = {
+  ...scheduleOptionsKinds,
+  ...access,
+  endpoints: required(list(anything)),
+  cluster: anything,
+  _host: anything,
+};
+
+export const addStoreKinds: Kinds = { store: required(store), retention };
+
+const paths = list(text);
 export const controlPlaneKinds: Kinds = {
-  ...{ nodeLabels: array, tolerations: array, certificates: object, files: object },
-  'files.encryption': encryption,
-  'files.directories': array,
-  'files.files': array,
+  ...scheduleOptionsKinds,
+  cluster: anything,
+  endpoints: list(anything),
+  certificates: shape({ ca: text, cert: text, key: text }),
+  nodeLabels: list(text),
+  manifestsDirectory: text,
+  etcdService: boolean,
+  dataDir: text,
+  restoreDirectory: text,
+  files: shape({ directories: paths, files: paths, encryption }),
+  createNamespace: boolean,
+  keepImage: boolean,
 };
 
 export const backupKinds: Kinds = {
   ...access,
-  labels: object,
+  name: text,
   cluster,
+  schedule: text,
   store,
+  key: text,
+  prefix: text,
+  compression: anything,
   encryption,
   dialTimeout: duration,
   timeout: duration,
+  serviceAccountName: text,
+  image: text,
+  labels: object,
 };
 
 export const restoreKinds: Kinds = {
-  labels: object,
+  ...origin,
   cluster: required(cluster),
-  source: required(kind('RestoreSource', '_spec')),
+  name: text,
+  safetyBackup: boolean,
+  ignoreUnreachablePods: boolean,
+  labels: object,
 };
 
-export const attributesKinds: Kinds = { clientEndpoints: required(array), clientTls: access.tls };
+export const sourceKinds: Kinds = { store: required(store), cluster: text, namespace: text };
 
-/**
- * Says at once, with the construct's path, which property has a value of another class. TypeScript does so before, but not
- * to those who write JavaScript or `any`: they would only learn that something is not a function.
- */
-export function requireKinds(construct: Placed, props: object, wanted: Kinds): void {
-  for (const [property, { name, member, required }] of Object.entries(wanted)) {
-    const value = (props as Readonly<Record<string, unknown>>)[property];
-    if (value === undefined && !required) continue;
-    if (typeof value === 'object' && value !== null && member in value) continue;
-    throw new Error(
-      `${construct.node.path}: ${property}: ${shown(value)} is no ${name}; give one${required ? '' : ', or leave it out'}`,
-    );
-  }
-}
+export const attributesKinds: Kinds = {
+  clusterName: required(text),
+  clientEndpoints: required(list(text)),
+  clientTls,
+};
 
-function shown(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return `an object of ${value.constructor?.name ?? 'no class'}`;
-  return typeof value === 'string' ? `'${value}'` : String(value);
-}
+export const endpointsKinds: Kinds = { name: text, tls: access.tls!, auth: access.auth! };
+
+export const s3StoreKinds: Kinds = {
+  bucket: anything,
+  credentials: required(
+    instance(
+      'an S3Credentials',
+      '_profile',
+      "S3Credentials.fromSecret('NAME'), or S3Credentials.workloadIdentity() for none",
+    ),
+  ),
+  prefix: text,
+  region: text,
+  endpoint: text,
+  pathStyle: boolean,
+  ca: caBundle,
+  serverSideEncryption: anything,
+  kmsKeyId: text,
+  sseCustomerKey: instance('an SseCustomerKey', '_files', "SseCustomerKey.fromSecret('NAME')"),
+};
+export const s3SecretKinds: Kinds = {
+  accessKeyIdKey: text,
+  secretAccessKeyKey: text,
+  sessionTokenKey: text,
+  profile: text,
+};
+export const s3IdentityKinds: Kinds = { serviceAccountAnnotations: texts };
+
+export const ossStoreKinds: Kinds = {
+  bucket: required(text),
+  credentials: required(instance('an OssCredentials', '_files', "OssCredentials.fromSecret('NAME')")),
+  prefix: text,
+  region: text,
+  endpoint: text,
+  ca: caBundle,
+};
+export const ossSecretKinds: Kinds = { accessKeyIdKey: text, accessKeySecretKey: text };
+
+export const sftpStoreKinds: Kinds = {
+  host: anything,
+  credentials: required(instance('an SftpCredentials', '_files', "SftpCredentials.fromSecret('NAME')")),
+  port: number,
+  username: text,
+  path: text,
+  hostKey: text,
+  legacyAlgorithms: boolean,
+};
+export const sftpSecretKinds: Kinds = {
+  usernameKey: text,
+  passwordKey: text,
+  privateKeyKey: text,
+  passphraseKey: text,
+  knownHostsKey: text,
+};
+
+export const filesystemStoreKinds: Kinds = {
+  claimName: text,
+  nfs: shape({ server: text, path: text }),
+  hostPath: text,
+  directory: text,
+};
+
+export const commandStoreKinds: Kinds = {
+  path: text,
+  env: texts,
+  credentialsSecretName: text,
+  idleTimeout: duration,
+};
+
+export const retentionKinds: Kinds = {
+  last: number,
+  within: duration,
+  hourly: number,
+  daily: number,
+  weekly: number,
+  monthly: number,
+  yearly: number,
+  minKeep: number,
+  timeZone: text,
+};
+
+export const ageKinds: Kinds = { recipients: required(list(anything)) };
+export const authKinds: Kinds = { usernameKey: text, passwordKey: text };
+export const clientTlsKinds: Kinds = { caKey: text, certKey: text, keyKey: text };
+export const clientCaKinds: Kinds = { ca: required(caBundle) };
+export const resourcesKinds: Kinds = quantities;
+
+export const tuningKinds: Kinds = {
+  heartbeatInterval: duration,
+  electionTimeout: duration,
+  snapshotCount: number,
+  autoCompaction: instance('an AutoCompaction', '_settings', 'AutoCompaction.periodic(Duration.hours(1)), say'),
+};
+export const periodicKinds: Kinds = { retention: required(duration) };
+
+export const certManagerKinds: Kinds = {
+  issuer: text,
+  issuerKind: anything,
+  peerIssuer: text,
+  peerIssuerKind: anything,
+  duration,
+  renewBefore: duration,
+};
+const secret = required(like(text, "the name of a Secret, such as 'orders-client'"));
+export const tlsSecretsKinds: Kinds = { peer: secret, server: secret, client: secret };
+
+const peer = shape({ podLabels: texts, namespace: text, namespaceLabels: texts, cidr: text });
+export const peersKinds: Kinds = { peers: list(peer) };
+
+const request = shape({ ordinal: number, memberId: required(text), discardVolume: boolean });
+export const replaceKinds: Kinds = { force: list(request) };

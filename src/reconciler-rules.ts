@@ -13,6 +13,8 @@ export function namespaceRules(reconcilerName: string, lease: string): Rule[] {
   const seen = ['list', 'watch'];
   return [
     rule('cdk8s-etcd.dev', ['etcdclusters', 'etcdbackups', 'etcdrestores'], seen),
+    // Its finalizer alone: the Role of the cluster may be deleted with it, and nobody could remove it any more.
+    rule('cdk8s-etcd.dev', ['etcdclusters'], ['patch']),
     // Those that tell of scheduled runs.
     rule('cdk8s-etcd.dev', ['etcdbackups'], ['create']),
     rule('cdk8s-etcd.dev', ['etcdbackups/status', 'etcdclusters/status', 'etcdrestores/status'], ['patch']),
@@ -21,7 +23,8 @@ export function namespaceRules(reconcilerName: string, lease: string): Rule[] {
     rule('batch', ['jobs'], seen),
     rule('', ['configmaps'], ['create']),
     rule('batch', ['jobs'], ['create']),
-    rule('', ['events'], ['create', 'patch']),
+    // Listed for what does not start: a mount that fails, a quota.
+    rule('', ['events'], ['create', 'list', 'patch']),
     // Argo CD leaves Leases out, and so the one of the manifests.
     rule('coordination.k8s.io', ['leases'], ['create']),
     { ...rule('coordination.k8s.io', ['leases'], ['get', 'update']), resourceNames: [lease] },

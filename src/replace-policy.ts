@@ -1,5 +1,7 @@
+import { built } from './kinds';
 import { problemsOf } from './names';
 import { ordinalProblem } from './ordinals';
+import { replaceKinds } from './property-kinds';
 
 /** Asks for one member to be replaced, say because its node will never come back. */
 export interface ReplaceRequest {
@@ -21,12 +23,16 @@ export interface ReplaceRequest {
 export class ReplacePolicy {
   /** A member whose volume came up empty is replaced, and so are those that are asked for. */
   static onVolumeLoss(...force: ReplaceRequest[]): ReplacePolicy {
-    return new ReplacePolicy('OnVolumeLoss', force);
+    return ReplacePolicy.of('OnVolumeLoss', force);
   }
 
   /** Only those that are asked for. */
   static manual(...force: ReplaceRequest[]): ReplacePolicy {
-    return new ReplacePolicy('Manual', force);
+    return ReplacePolicy.of('Manual', force);
+  }
+
+  private static of(policy: string, force: readonly ReplaceRequest[]): ReplacePolicy {
+    return built(ReplacePolicy.prototype, { force }, replaceKinds, () => new ReplacePolicy(policy, force));
   }
 
   private constructor(

@@ -1,9 +1,11 @@
 import type { BackupPodStore } from './backup-pod';
 import type { BackupStore } from './backup-store';
-import { clusterNameProblem } from './cluster-name';
+import { clusterNameProblem, namespaceProblem } from './cluster-name';
 import { offHostProblem } from './host-path';
+import { built } from './kinds';
 import { nameProblem, problemsOf } from './names';
 import { objectKeyProblem } from './object-key';
+import { sourceKinds } from './property-kinds';
 import type { StoreDefinition } from './store-definition';
 import { timestampProblem } from './timestamp';
 
@@ -36,16 +38,33 @@ export class RestoreSource {
   private static stored(
     store: BackupStore,
     which: Partial<RestoreSourceSpec>,
-    { cluster }: RestoreSourceOptions,
+    options: RestoreSourceOptions,
+    problem: string | undefined,
+  ): RestoreSource {
+    const given = { ...options, store };
+    return built(RestoreSource.prototype, given, sourceKinds, () =>
+      RestoreSource.ofStore(store, which, options, problem),
+    );
+  }
+
+  private static ofStore(
+    store: BackupStore,
+    which: Partial<RestoreSourceSpec>,
+    { cluster, namespace }: RestoreSourceOptions,
     problem: string | undefined,
   ): RestoreSource {
     const definition = store._definition();
     const problems = [
       ...definition.problems.map((text) => `store: ${text}`),
       ...problemsOf(offHostProblem(definition)).map((text) => `store: ${text}`),
-      ...problemsOf(problem, cluster === undefined ? undefined : clusterNameProblem('cluster', cluster)),
+      ...problemsOf(
+        problem,
+        cluster === undefined ? undefined : clusterNameProblem('cluster', cluster),
+        namespace === undefined ? undefined : namespaceProblem('namespace', namespace),
+      ),
     ];
-    return new RestoreSource({ store: definition.pod, ...which, clusterName: cluster }, problems, definition);
+    const spec = { store: definition.pod, ...which, clusterName: cluster, clusterNamespace: namespace };
+    return new RestoreSource(spec, problems, definition);
   }
 
   private constructor(
@@ -77,6 +96,11 @@ export interface RestoreSourceOptions {
    * @default - the name of the cluster that is restored
    */
   readonly cluster?: string;
+  /**
+   * The namespace that the backups were taken in, when it is another one.
+   * @default - the namespace of the cluster that is restored
+   */
+  readonly namespace?: string;
 }
 
 /** The `source` of the custom resources. */
@@ -84,6 +108,7 @@ export interface RestoreSourceSpec {
   readonly backupName?: string;
   readonly store?: BackupPodStore;
   readonly clusterName?: string;
+  readonly clusterNamespace?: string;
   readonly snapshotId?: string;
   readonly key?: string;
   readonly latestVerifiedBefore?: string;

@@ -1,6 +1,8 @@
 import type { Duration } from 'cdk8s';
 import { durationText, milliseconds } from './duration';
+import { built } from './kinds';
 import { problemsOf } from './names';
+import { retentionKinds } from './property-kinds';
 import { timeZoneProblem } from './time-zone';
 
 /** Which backups to keep. One that any rule keeps is kept. */
@@ -59,12 +61,12 @@ export interface RetentionTiers {
 export class Retention {
   /** The newest `count`. */
   static last(count: number): Retention {
-    return new Retention({ last: count });
+    return Retention.tiers({ last: count });
   }
 
   /** Fewer the older they are, such as `{ hourly: 24, daily: 7, weekly: 4 }`. */
   static tiers(tiers: RetentionTiers): Retention {
-    return new Retention(tiers);
+    return built(Retention.prototype, tiers, retentionKinds, () => new Retention(tiers));
   }
 
   private constructor(private readonly tiers: RetentionTiers) {}

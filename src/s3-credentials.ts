@@ -1,5 +1,7 @@
 import type { BackupPodSecret } from './backup-pod';
+import { built } from './kinds';
 import { keyProblem, nameProblem, problemsOf } from './names';
+import { s3IdentityKinds, s3SecretKinds } from './property-kinds';
 
 /** What a Secret with S3 credentials holds, when its keys are not among the names that the agent knows. */
 export interface S3SecretOptions {
@@ -44,12 +46,22 @@ export class S3Credentials {
    */
   static fromSecret(secretName: string, options: S3SecretOptions = {}): S3Credentials {
     // Not to be taken for a workload identity when JavaScript gives none.
-    return new S3Credentials(secretName ?? '', options, {});
+    return built(
+      S3Credentials.prototype,
+      options,
+      s3SecretKinds,
+      () => new S3Credentials(secretName ?? '', options, {}),
+    );
   }
 
   /** No Secret: IAM Roles for Service Accounts, EKS Pod Identity, or another identity that the AWS SDK finds by itself. */
   static workloadIdentity(options: S3WorkloadIdentityOptions = {}): S3Credentials {
-    return new S3Credentials(undefined, {}, options.serviceAccountAnnotations ?? {});
+    return built(
+      S3Credentials.prototype,
+      options,
+      s3IdentityKinds,
+      () => new S3Credentials(undefined, {}, options.serviceAccountAnnotations ?? {}),
+    );
   }
 
   private constructor(

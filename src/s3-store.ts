@@ -1,4 +1,5 @@
 import type { CaBundle } from './ca-bundle';
+import { choiceProblem } from './choice';
 import { pathProblem, problemsOf } from './names';
 import type { S3Credentials } from './s3-credentials';
 import { ServerSideEncryption } from './server-side-encryption';
@@ -74,7 +75,7 @@ export function s3Store(props: S3StoreProps): StoreDefinition {
         credentials: credentials._files(),
       },
     },
-    place: `s3://${[url?.host, bucket, prefix].filter(Boolean).join('/')}`,
+    place: `s3://${[url && isAws(url) ? undefined : url?.host, bucket, prefix].filter(Boolean).join('/')}`,
     problems: [
       ...problemsOf(
         bucketProblem(bucket),
@@ -86,6 +87,7 @@ export function s3Store(props: S3StoreProps): StoreDefinition {
         ca && url?.protocol === 'http:'
           ? 'ca: is of no use with an http:// endpoint; write https://, or remove it'
           : undefined,
+        choiceProblem('serverSideEncryption', serverSideEncryption, ServerSideEncryption),
         kmsKeyId !== undefined && serverSideEncryption !== ServerSideEncryption.KMS
           ? 'kmsKeyId: needs serverSideEncryption: ServerSideEncryption.KMS'
           : undefined,
@@ -115,6 +117,9 @@ function endpointUrl(endpoint: string): URL | undefined {
   const plain = !url.username && !url.password && url.pathname === '/' && !url.search && !url.hash;
   return plain && /^https?:$/.test(url.protocol) ? url : undefined;
 }
+
+/** Names of its buckets are the same everywhere. */
+const isAws = ({ hostname }: URL): boolean => /(^|\.)amazonaws\.com(\.cn)?$/.test(hostname);
 
 function bucketProblem(bucket: string): string | undefined {
   const valid =

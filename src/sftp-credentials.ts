@@ -1,5 +1,7 @@
 import type { BackupPodSecret } from './backup-pod';
+import { built } from './kinds';
 import { keyProblem, nameProblem, problemsOf } from './names';
+import { sftpSecretKinds } from './property-kinds';
 
 /**
  * What a Secret with SFTP credentials holds, when its keys are not among the names that the agent knows. When one is given,
@@ -40,7 +42,7 @@ export class SftpCredentials {
    * `ssh-privatekey`, `passphrase`, and `knownHosts` or `known_hosts`. Either a password or a private key is enough.
    */
   static fromSecret(secretName: string, keys: SftpSecretKeys = {}): SftpCredentials {
-    return new SftpCredentials(secretName, keys);
+    return built(SftpCredentials.prototype, keys, sftpSecretKinds, () => new SftpCredentials(secretName, keys));
   }
 
   private constructor(

@@ -141,12 +141,32 @@ test('the Services lead to ports that members have', () => {
       }),
     );
   expect(lead('orders')).toEqual({ client: 2379 });
+  expect(lead('orders-6-client')).toEqual({ client: 2379 });
   expect(lead('orders-peers')).toEqual(ports);
 });
 
 test('members find each other before they are ready, and clients only those that are', () => {
-  const peers = objectOf(cluster(), 'Service', 'orders-peers').spec;
+  const subject = cluster({ size: 7 });
+  const peers = objectOf(subject, 'Service', 'orders-peers').spec;
   expect(peers).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true });
-  expect(objectOf(cluster(), 'StatefulSet').spec.serviceName).toBe('orders-peers');
-  expect(objectOf(cluster(), 'Service', 'orders').spec).not.toHaveProperty('publishNotReadyAddresses');
+  expect(objectOf(subject, 'StatefulSet').spec.serviceName).toBe('orders-peers');
+  const forClients = ['orders', ...subject.clientEndpoints.map((endpoint) => new URL(endpoint).hostname)];
+  expect(forClients).toHaveLength(8);
+  for (const name of forClients)
+    expect(objectOf(subject, 'Service', name).spec).not.toHaveProperty('publishNotReadyAddresses');
+});
+
+test('the client name of a member leads to its pod alone', () => {
+  const subject = cluster({ size: 1 });
+  const { labels } = templateOf(subject).metadata;
+  const pod = (name: string) => ({ ...labels, 'statefulset.kubernetes.io/pod-name': name });
+  for (const ordinal of [0, 6]) {
+    const { clusterIP, selector } = objectOf(subject, 'Service', `orders-${ordinal}-client`).spec;
+    expect(clusterIP).toBe('None');
+    expect(selects({ matchLabels: selector }, pod(`orders-${ordinal}`))).toBe(true);
+    expect(selects({ matchLabels: selector }, pod('orders-1'))).toBe(false);
+    expect(selects({ matchLabels: selector }, { 'statefulset.kubernetes.io/pod-name': `orders-${ordinal}` })).toBe(
+      false,
+    );
+  }
 });

@@ -85,7 +85,7 @@ describe('the custom resource', () => {
       retention: Retention.last(7),
       encryption: Encryption.age({ recipients: ['age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj'] }),
     });
-    subject.addBackupSchedule('hourly', { schedule: Cron.hourly(), store: s3 });
+    subject.addBackupSchedule('hourly', { schedule: Cron.hourly(), store: s3, retention: Retention.last(7) });
     // Another store, after everything else.
     first.addStore(BackupStore.s3({ bucket: 'far-away', credentials: S3Credentials.workloadIdentity() }));
     const { backup } = specOf(subject);

@@ -28,7 +28,11 @@ const reconcilerRights = (props: EtcdClusterProps = {}) => {
 const ordinals = [0, 1, 2, 3, 4, 5, 6];
 const jobs = ['pre-upgrade', 'final', 'safety', 'recovery', 'restore', 'salvage'];
 
-const pods = ordinals.flatMap((i) => [`get core pods orders-${i}`, `delete core pods orders-${i}`]);
+const pods = ordinals.flatMap((i) => [
+  `get core pods orders-${i}`,
+  `delete core pods orders-${i}`,
+  `create core pods/eviction orders-${i}`,
+]);
 const claims = ordinals.flatMap((i) => [
   `get core persistentvolumeclaims data-orders-${i}`,
   `patch core persistentvolumeclaims data-orders-${i}`,

@@ -266,7 +266,8 @@ describe('etcd-restore.yaml', () => {
     ]);
     expect(pod.spec.volumes.slice(3)).toEqual([{ name: 'tmp', emptyDir: {} }]);
     expect(pod.spec.containers[0].args).toEqual([
-      ...['restore', 'control-plane', '--manifests-dir=/etc/kubernetes/manifests', '--cluster=prod'],
+      ...['restore', 'control-plane', '--manifests-dir=/etc/kubernetes/manifests'],
+      ...['--cluster=prod', '--namespace=etcd-backup'],
       '--store={"sftp":{"host":"b","credentialsDirectory":"/etc/etcd-restore/credentials"}}',
       ...['--age-identity-file=/etc/etcd-restore/age', '--config=/etc/etcd-restore/restore.yaml', '--output=json'],
     ]);
@@ -345,7 +346,9 @@ describe('a mistake is one line with the path and what to do', () => {
 
   test('a value of another class is told at once', () => {
     const wrong = { files: { directories: '/etc/kubernetes/pki' } } as unknown as ControlPlaneEtcdBackupProps;
-    expect(() => controlPlane(wrong)).toThrow(/^platform\/hourly: files.directories: '.*' is no array/);
+    expect(() => controlPlane(wrong)).toThrow(
+      /^platform\/hourly: files.directories: '.*' is not a list; write it in brackets/,
+    );
   });
 
   test('the namespace has to be one of its own', () => {

@@ -1,4 +1,4 @@
-import { cronProblem } from '../src/cron';
+import { cronProblem, longestGap } from '../src/cron';
 
 /** The answers are those of robfig/cron 3.0.1, the parser of Kubernetes. */
 test.each([
@@ -58,4 +58,23 @@ test.each([
   ['@every day', 'is not understood'],
 ])('%j does not: %s', (schedule, message) => {
   expect(cronProblem(schedule)).toContain(message);
+});
+
+test.each([
+  ['* * * * *', 1],
+  ['*/15 * * * *', 15],
+  ['7 * * * *', 60],
+  ['0 0 * * *', 24 * 60],
+  ['0 22,4 * * *', 18 * 60],
+  ['30 2 * * mon-fri', 3 * 24 * 60],
+  ['0 0 1 * *', 31 * 24 * 60],
+  ['0 0 1 1 *', 366 * 24 * 60],
+  ['0 0 29 2 *', 2921 * 24 * 60],
+  ['0 0 31 * mon', 7 * 24 * 60],
+  ['@hourly', 60],
+  ['@weekly', 7 * 24 * 60],
+  ['@every 1h30m', 90],
+  ['0 0 31 2 *', undefined],
+])('%j runs at least every %s minutes', (schedule, minutes) => {
+  expect(longestGap(schedule)).toBe(minutes);
 });

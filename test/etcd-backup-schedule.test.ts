@@ -362,6 +362,13 @@ describe('what an EtcdCluster says of its schedule', () => {
 
   test.each([
     [{ name: 'custom' }, 'Nightly', 0, "id: 'Nightly' is no Kubernetes name"],
+    [
+      { successfulJobsHistoryLimit: 0 },
+      'nightly',
+      0,
+      'successfulJobsHistoryLimit: 0 deletes Jobs before the reconciler',
+    ],
+    [{ failedJobsHistoryLimit: 0 }, 'nightly', 0, 'failedJobsHistoryLimit: 0 deletes Jobs before the reconciler'],
     [{}, 'nightly', 8, 'store 9: a schedule of a cluster has at most 8; add another schedule'],
   ])('cannot hold %j', (props, id, more, message) => {
     const cluster = new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders');

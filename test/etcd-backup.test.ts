@@ -53,7 +53,7 @@ test('of a cluster of another app, by its name alone', () => {
   const chart = chartOf();
   const cluster = new ImportedEtcdCluster(chart, 'imported', {
     clusterName: 'orders',
-    clientEndpoints: ['https://orders-0:2379'],
+    clientEndpoints: ['https://orders-0-client:2379'],
     clientTls: tls,
   });
   expect(manifestOf(backup({ cluster, schedule: 'nightly' }, chart)).spec).toEqual({

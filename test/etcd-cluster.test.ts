@@ -26,6 +26,7 @@ test('a name is all that it takes', () => {
     'ConfigMap orders-settings',
     'Service orders-peers',
     'Service orders',
+    ...[0, 1, 2, 3, 4, 5, 6].map((ordinal) => `Service orders-${ordinal}-client`),
     'NetworkPolicy orders',
     'NetworkPolicy orders-jobs',
     'PodDisruptionBudget orders',
@@ -78,12 +79,12 @@ test('names do not change when the construct moves within the tree', () => {
 
 test('clients get a name for each member, of the namespace where that is known', () => {
   expect(cluster().clientEndpoints).toEqual([
-    'http://orders-0.orders-peers:2379',
-    'http://orders-1.orders-peers:2379',
-    'http://orders-2.orders-peers:2379',
+    'http://orders-0-client:2379',
+    'http://orders-1-client:2379',
+    'http://orders-2-client:2379',
   ]);
   expect(cluster({ size: 1, clusterDomain: 'k8s.example.com' }, 'shop').clientEndpoints).toEqual([
-    'http://orders-0.orders-peers.shop.svc.k8s.example.com:2379',
+    'http://orders-0-client.shop.svc.k8s.example.com:2379',
   ]);
 });
 
@@ -101,7 +102,7 @@ test('other charts are wired by what it says of itself', () => {
   expect([plain.clientService.name, plain.peerService.name]).toEqual(['payments', 'payments-peers']);
   const secured = cluster({ size: 1, tls: EtcdTls.fromSecrets(tlsSecrets) });
   expect(secured.clientTlsSecretName).toBe('orders-client');
-  expect(secured.clientEndpoints).toEqual(['https://orders-0.orders-peers:2379']);
+  expect(secured.clientEndpoints).toEqual(['https://orders-0-client:2379']);
 });
 
 test('every object is there to be patched, under a stable id', () => {
@@ -120,6 +121,9 @@ test('every object is there to be patched, under a stable id', () => {
     Settings: 'orders-settings',
     PeerService: 'orders-peers',
     ClientService: 'orders',
+    ...Object.fromEntries(
+      [0, 1, 2, 3, 4, 5, 6].map((ordinal) => [`MemberService${ordinal}`, `orders-${ordinal}-client`]),
+    ),
     NetworkPolicy: 'orders',
     JobNetworkPolicy: 'orders-jobs',
     PodDisruptionBudget: 'orders',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Chart, type ChartProps, Testing } from 'cdk8s';
 import { parse } from 'yaml';
 import { Compression, DeletionPolicy, EtcdCrds, NoSpacePolicy, ServerSideEncryption, VerificationLevel } from '../src';
+import { objectSuffix } from '../src/cluster-names';
 import type { Manifest } from './synth';
 
 const plurals = ['etcdclusters', 'etcdbackups', 'etcdrestores'];
@@ -45,6 +46,21 @@ test.each(files.map((file) => [file.spec.names.kind, file.spec.versions[0].schem
     expect(fields.filter(endless).map(([path]) => path)).toEqual([]);
   },
 );
+
+test.each(files.map((file) => [file.spec.names.kind, file.spec.versions[0].schema.openAPIV3Schema]))(
+  'a row of %s is not empty while no reconciler runs',
+  (_, { properties: { status } }) => {
+    expect(status.default).toMatchObject({ phase: 'Pending', message: expect.stringContaining('no reconciler') });
+    expect(Object.keys(status.properties)).toEqual(expect.arrayContaining(Object.keys(status.default)));
+  },
+);
+
+test('a cluster cannot be called as the constructs refuse it', () => {
+  const { openAPIV3Schema } = files[0].spec.versions[0].schema;
+  expect(openAPIV3Schema['x-kubernetes-validations']).toContainEqual(
+    expect.objectContaining({ rule: `!self.metadata.name.matches('${objectSuffix.source}')` }),
+  );
+});
 
 const specOf = (index: number): Manifest =>
   files[index].spec.versions[0].schema.openAPIV3Schema.properties.spec.properties;

@@ -76,6 +76,7 @@ test.each([
   [RestoreSource.backup('orders-now'), { backupName: 'orders-now' }],
   [RestoreSource.snapshot(s3, 'orders-20261121-023807'), { store, snapshotId: 'orders-20261121-023807' }],
   [RestoreSource.snapshot(s3, id, { cluster: 'old_orders' }), { store, snapshotId: id, clusterName: 'old_orders' }],
+  [RestoreSource.snapshot(s3, id, { namespace: 'prod' }), { store, snapshotId: id, clusterNamespace: 'prod' }],
   [RestoreSource.key(s3, 'releases/2.0.db'), { store, key: 'releases/2.0.db' }],
   [
     RestoreSource.latestVerifiedBefore(s3, '2026-11-21T02:30:00Z', { cluster: 'old' }),
@@ -168,7 +169,7 @@ test('a safety backup needs a schedule that says where to', () => {
     "safetyBackup: 'orders' has no backup schedule that says where to; call addBackupSchedule, or say safetyBackup: false",
   ]);
   expect(problems({ safetyBackup: false })).toEqual([]);
-  const imported = { clusterName: 'orders', clientEndpoints: ['orders-0:2379'] };
+  const imported = { clusterName: 'orders', clientEndpoints: ['orders-0-client:2379'] };
   expect(problems({ safetyBackup: true, cluster: EtcdCluster.fromAttributes(chart, 'i', imported) })).toEqual([]);
 });
 

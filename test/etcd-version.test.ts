@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
 import { EtcdVersion } from '../src';
 import { newestPatches, oldestPatches } from '../src/defaults';
 
@@ -27,4 +30,16 @@ test.each([
   ['latest', "'latest' is no released version"],
 ])('%s is refused', (version, problem) => {
   expect(EtcdVersion.of(version)._problems()).toEqual([expect.stringContaining(problem)]);
+});
+
+test('the custom resource takes the versions that the library takes, and no others', () => {
+  const crd = parse(readFileSync(join(__dirname, '../crds/etcdclusters.yaml'), 'utf8'));
+  const { version } = crd.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties;
+  const pattern = new RegExp(/^self\.matches\(r'(.*)'\)$/.exec(version['x-kubernetes-validations'][0].rule)![1]!);
+  const minors = ['2.5', '3.4', '3.5', '3.6', '3.7', '3.8', '3.9', '4.0'];
+  const patches = ['0', '1', '9', '10', '11', '12', '19', '20', '99', '100', '999', '1000', '011', '', '11-rc.0'];
+  const every = minors.flatMap((minor) => patches.map((patch) => `${minor}.${patch}`));
+  expect(every.filter((each) => pattern.test(each))).toEqual(
+    every.filter((each) => EtcdVersion.of(each)._problems().length === 0),
+  );
 });

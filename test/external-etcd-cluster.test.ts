@@ -32,12 +32,12 @@ test('an EtcdCluster of another app is backed up on a schedule, and has no objec
   const chart = chartOf();
   const orders = EtcdCluster.fromAttributes(chart, 'imported', {
     clusterName: 'orders',
-    clientEndpoints: ['https://orders-0.orders-peers:2379'],
+    clientEndpoints: ['https://orders-0-client:2379'],
     clientTls: tls,
   });
   expect(Testing.synth(chart)).toEqual([]);
   expect(argumentsOf(orders.addBackupSchedule('nightly', options))).toEqual(
-    expect.arrayContaining(['--cluster=orders', '--endpoints=https://orders-0.orders-peers:2379']),
+    expect.arrayContaining(['--cluster=orders', '--endpoints=https://orders-0-client:2379']),
   );
 });
 

@@ -117,6 +117,15 @@ describe.each(pods)('$name', ({ pod, claims }) => {
     }
   });
 
+  test('the agent knows the namespace, which is a part of the folder of backups', () => {
+    const own = { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } };
+    for (const { image, args = [], env = [] } of containers) {
+      if (!image.includes('/agent:') || args[0] === 'keep-image') continue;
+      const named = args.some((argument: string) => /^--namespace=./.test(argument));
+      if (!named) expect(env).toContainEqual({ name: 'ETCD_AGENT_NAMESPACE', valueFrom: own });
+    }
+  });
+
   test('the files that the gate tells etcd of are mounted there', () => {
     const told = containers.flatMap(({ args = [] }) => args).filter((each) => /^--(peer|server)-tls-dir=/.test(each));
     const [{ volumeMounts }] = pod.containers;

@@ -61,12 +61,11 @@ const mistakes: [Props, string][] = [
   [{ nodeSelector: { disk: 'very fast' } }, "nodeSelector: 'disk' is 'very fast'; use up to 63"],
 ];
 
-const tolerations: [Toleration | undefined, string][] = [
+const tolerations: [Toleration, string][] = [
   [{ key: 'disk', effect: 'NoSchedules' }, "effect: 'NoSchedules' is none of NoSchedule, PreferNoSchedule, NoExecute"],
   [{ key: 'disk', operator: '=' }, "operator: '=' is none of Exists, Equal"],
   [{ key: 'a b', operator: 'Exists' }, "key: 'a b' is no name"],
   [{ effect: 'NoSchedule' }, "key: none given; name the taint, or say operator: 'Exists' for all"],
-  [undefined, 'key: none given'],
   [{ key: 'disk', operator: 'Exists', value: 'fast' }, "value: 'fast' is of no use with operator Exists"],
   [{ key: 'disk', value: 'very fast' }, "value: 'disk' is 'very fast'"],
   [{ key: 'disk', effect: 'NoSchedule', tolerationSeconds: 5 }, 'tolerationSeconds: is of no use without effect'],

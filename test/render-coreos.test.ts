@@ -39,7 +39,7 @@ describe('a cluster', () => {
         "metadata.name: the old cluster has a Service 'orders', as the new one does; apply this to another namespace (--namespace), or once the old cluster is deleted",
       ),
       on(
-        'metadata.name: clients find the new cluster at orders-0.orders-peers:2379 and so on, or at orders:2379, no longer at orders-client:2379',
+        'metadata.name: clients find the new cluster at orders-0-client:2379 and so on, or at orders:2379, no longer at orders-client:2379',
       ),
       on(
         'spec.pod.persistentVolumeClaimSpec: is not given, so the data was lost with its pod; each member now has a volume of 8Gi of the default storage class',
@@ -269,7 +269,7 @@ describe('a cluster', () => {
     const full = rendering([cluster({ TLS: { static: { member, operatorSecret: 'client' } } })], { namespace: 'shop' });
     expect(only(full, 'EtcdCluster').spec).toMatchObject({ tls: true, clientTlsSecret: 'orders-client-tls' });
     expect(about(full, 'spec.TLS.static')).toEqual([
-      'not carried over: the old Secrets have other keys, and certificates for names that the new members do not have; make the Secrets orders-peer-tls, orders-server-tls and orders-client-tls, each with ca.crt, tls.crt and tls.key, for orders-0.orders-peers.shop.svc.cluster.local and so on',
+      'not carried over: the old Secrets have other keys, and certificates for names that the new members do not have; make the Secrets orders-peer-tls, orders-server-tls and orders-client-tls, each with ca.crt, tls.crt and tls.key, for the names that docs/cluster.md#by-secrets-of-your-own lists',
     ]);
     const half = (secrets: Manifest) => about(rendering([cluster({ TLS: { static: secrets } })]), 'spec.TLS.static')[1];
     expect(half({ member: { peerSecret: 'peer' } })).toBe(
@@ -395,7 +395,7 @@ describe('a backup every so often', () => {
     const rendered = rendering([periodic({}, { name }), cluster()]);
     expect(only(rendered, 'CronJob').metadata.name).toBe(cronJob);
     const [container] = only(rendered, 'CronJob').spec.jobTemplate.spec.template.spec.containers;
-    expect(container.args.join(' ')).toContain('http://orders-0.orders-peers:2379');
+    expect(container.args.join(' ')).toContain('http://orders-0-client:2379');
     expect(only(rendered, 'EtcdCluster').spec.backup).toEqual({
       schedule: id,
       schedules: [{ name: id, cron: '0 * * * *', serviceAccountName: cronJob, stores: [storeOf({ prefix: 'etcd' })] }],

@@ -28,7 +28,7 @@ test('a cluster of size and image', () => {
   const on = (text: string) => `EtcdCluster demo (document 1): ${text}`;
   expect(rendered.lines).toEqual([
     `note: ${on("metadata.name: the old cluster has a StatefulSet and a Service 'demo', as the new one does; apply this to another namespace (--namespace), or once the old cluster is deleted")}`,
-    `note: ${on('metadata.name: clients find the new cluster at demo-0.demo-peers:2379 and so on, or at demo:2379, no longer at demo-0.demo:2379')}`,
+    `note: ${on('metadata.name: clients find the new cluster at demo-0-client:2379 and so on, or at demo:2379, no longer at demo-0.demo:2379')}`,
     `note: ${on('spec: each member had a volume of 1Gi, and now has one of 8Gi')}`,
     `note: ${on('spec.image: 3.4.13 is below 3.5.11, the oldest version that is supported of 3.5, and becomes 3.5.11; better write 3.5.35, the newest. No member is upgraded in place from 3.4: the data is carried over by a backup and a restore').replace('3.4.13', 'v3.4.13')}`,
     `not carried over: ${on("spec.image: 'cnych/etcd:v3.4.13': etcd's own image of 3.5.11 takes its place; --registry names a mirror of it")}`,

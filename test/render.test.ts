@@ -445,7 +445,7 @@ describe('errors', () => {
     [
       'no duration',
       scheduled({ timeout: 'soon' }),
-      `${where}.timeout: 'soon' is no duration; write it like 90s, 1h30m or 30d`,
+      `${where}.timeout: 'soon' is not a valid duration; write it like 90s, 1h30m or 30d`,
     ],
     [
       'a retention of nothing',
@@ -502,6 +502,11 @@ describe('errors', () => {
       'a name beside a key',
       restore({ source: { store, key: 'a', clusterName: 'b' } }),
       'spec.source.clusterName: is of no use with key; remove it',
+    ],
+    [
+      'a namespace beside a key',
+      restore({ source: { store, key: 'a', clusterNamespace: 'b' } }),
+      'spec.source.clusterNamespace: is of no use with key; remove it',
     ],
     [
       'a cluster that cannot be',

@@ -58,6 +58,9 @@ test('a new release can be applied over the manifests of any other', () => {
     'StatefulSet orders': { ...statefulSet, volumeClaimTemplates: [claim(storage('8Gi'))] },
     'Service orders': {},
     'Service orders-peers': { clusterIP: 'None' },
+    ...Object.fromEntries(
+      [0, 1, 2, 3, 4, 5, 6].map((ordinal) => [`Service orders-${ordinal}-client`, { clusterIP: 'None' }]),
+    ),
     'RoleBinding orders': role('orders'),
     'RoleBinding orders-etcd-reconciler': role('orders-etcd-reconciler'),
     'RoleBinding etcd-reconciler': role('etcd-reconciler'),

@@ -1,7 +1,8 @@
+#!/usr/local/bin/node --expose-gc
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError } from 'commander';
 import type { Command } from './command.ts';
-import { AgentError, ExitCode, messageOf } from './errors.ts';
+import { AgentError, codeOf, ExitCode, messageOf } from './errors.ts';
 import { createLog } from './log.ts';
 import { PhaseTimes } from './phase-times.ts';
 import { buildProgram, type CommandName, type Invocation } from './program.ts';
@@ -36,6 +37,15 @@ const commands: Record<CommandName, () => Promise<{ run: Command }>> = {
 // Node deprecates what grpc-js does with an IP address; whoever reads a backup's log can do nothing about it.
 process.noDeprecation = true;
 
+// Whoever reads this may be gone, as `head` is: that costs nothing of the run, and is no news.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    if (codeOf(error) === 'EPIPE') return;
+    process.exitCode = ExitCode.unexpected;
+    if (stream === process.stdout) process.stderr.write(`etcd-agent: cannot write the result: ${messageOf(error)}\n`);
+  });
+}
+
 // After a signal everything is given this long to clean up; kubelet waits 60 s.
 const GRACE = 20_000;
 
@@ -56,14 +66,14 @@ async function execute(invocation: Invocation): Promise<void> {
   const progress = new PhaseTimes(createProgress(log, process.stderr));
   const signal = stopSignal();
   let json = invocation.flags.output === 'json';
-  let cluster = String(invocation.flags.cluster ?? '');
+  let named = namedBy((name) => invocation.flags[name]);
   let metricsFile = invocation.flags.metricsFile as string | undefined;
   let result: CommandResult;
   try {
     const settings = await Settings.load(invocation);
     json = settings.oneOf('output', '--output', ['text', 'json']) === 'json';
     const { run } = await commands[invocation.command]();
-    cluster = settings.text('cluster') ?? '';
+    named = namedBy((name) => settings.text(name));
     metricsFile = settings.text('metricsFile');
     result = await run({ settings, log, progress, signal });
   } catch (error) {
@@ -75,7 +85,7 @@ async function execute(invocation: Invocation): Promise<void> {
   if (Object.keys(phases).length > 0) result = { ...result, data: { ...result.data, phases } };
   if (metricsFile) {
     const { writeRun } = await import('./metrics/run.ts');
-    await writeRun(metricsFile, { command: invocation.command, cluster, result, phases }).catch((error) =>
+    await writeRun(metricsFile, { command: invocation.command, named, result, phases }).catch((error) =>
       log.error(`--metrics-file: ${messageOf(error)}`),
     );
   }
@@ -89,6 +99,11 @@ async function execute(invocation: Invocation): Promise<void> {
   else process.stdout.write(`${result.text}\n`);
   process.exitCode = result.exitCode;
 }
+
+const namedBy = (flag: (name: string) => unknown) => ({
+  cluster: String(flag('cluster') ?? ''),
+  namespace: String(flag('namespace') ?? ''),
+});
 
 function failure(error: unknown): CommandResult {
   const message = messageOf(error);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { retentionSpec } from './backup/retention-spec.ts';
+import { notBoolean, parseBoolean } from './boolean.ts';
 import { AgentError, codeOf, ExitCode } from './errors.ts';
 import { describeIssue } from './schema-issue.ts';
 import { storeSpec } from './store/spec.ts';
@@ -10,6 +11,18 @@ const mistake = (message: string) => new AgentError(ExitCode.usage, message);
 
 const texts = z.union([z.string(), z.array(z.string())]);
 const text = z.optional(z.union([z.string(), z.number()]));
+/** YAML 1.2 reads `yes` and `no` as text. */
+const flag = z.optional(
+  z.pipe(
+    z.union([z.boolean(), z.string(), z.number()], 'must be true or false'),
+    z.transform((value, context) => {
+      const parsed = parseBoolean(String(value));
+      if (parsed !== undefined) return parsed;
+      context.issues.push({ code: 'custom', message: notBoolean(String(value)), input: value });
+      return z.NEVER;
+    }),
+  ),
+);
 
 /** What a `--config` file may hold: the flags by their names in camelCase. */
 const configSchema = z.strictObject({
@@ -17,9 +30,10 @@ const configSchema = z.strictObject({
   retention: z.optional(z.union([z.string(), retentionSpec])),
   endpoints: z.optional(texts),
   restoredFrom: z.optional(texts),
-  force: z.optional(z.boolean()),
+  force: flag,
   cluster: text,
   namespace: text,
+  clusterId: text,
   cacert: text,
   cert: text,
   key: text,
@@ -39,7 +53,7 @@ const configSchema = z.strictObject({
   trigger: text,
   nodeName: text,
   etcdManifest: text,
-  etcdProcess: z.optional(z.boolean()),
+  etcdProcess: flag,
   extraPath: z.optional(texts),
   extraAgeRecipient: z.optional(texts),
   request: text,
@@ -52,12 +66,14 @@ const configSchema = z.strictObject({
   maxAge: text,
   snapshot: text,
   objectKey: text,
-  adopt: z.optional(z.boolean()),
+  sha256: text,
+  adopt: flag,
   initialCluster: text,
   initialClusterToken: text,
   bumpRevision: text,
   serverVersion: text,
-  forceForeign: z.optional(z.boolean()),
+  forceFailed: flag,
+  forceForeign: flag,
 });
 export type Config = z.infer<typeof configSchema>;
 

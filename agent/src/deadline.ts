@@ -4,10 +4,16 @@ export class Deadline {
   readonly #startedAt = Date.now();
   readonly #reason: (seconds: number) => Error;
   #timer: NodeJS.Timeout | undefined;
+  #limit = 0;
 
   constructor(milliseconds: number, reason: (seconds: number) => Error) {
     this.#reason = reason;
     this.set(milliseconds);
+  }
+
+  /** Milliseconds from the start of the run. */
+  get limit(): number {
+    return this.#limit;
   }
 
   get signal(): AbortSignal {
@@ -17,6 +23,7 @@ export class Deadline {
   /** Counted from the start of the run. */
   set(milliseconds: number): void {
     clearTimeout(this.#timer);
+    this.#limit = milliseconds;
     const left = Math.max(0, this.#startedAt + milliseconds - Date.now());
     // setTimeout fires at once for more than 24 days.
     this.#timer = setTimeout(

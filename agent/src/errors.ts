@@ -35,10 +35,15 @@ export class AgentError extends Error {
 }
 
 /** The message of anything thrown, on one line. */
-export function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message || error.name : String(error);
-  return message.replaceAll(/\s*\n\s*/g, ' ').trim();
-}
+export const messageOf = (error: unknown): string =>
+  oneLine(error instanceof Error ? error.message || error.name : String(error));
+
+/** Without a full stop: more may follow. */
+export const oneLine = (text: string): string =>
+  text
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .trim()
+    .replace(/(?<!\.)\.$/, '');
 
 /** Node's error code (`ENOENT`, `ECONNREFUSED`, …), also of a cause. */
 export function codeOf(error: unknown): string | undefined {

@@ -25,9 +25,16 @@ export const storeOptions = [
     '--store <url|json>',
     's3://bucket/prefix?region=…&endpoint=…, sftp://user@host:port/dir?credentialsDirectory=… or file:///dir, or the same as a JSON object; backup takes several',
   ),
-  option('--cluster <name>', 'the cluster whose snapshots these are; the folder below the store'),
-  option('--namespace <name>', "the cluster's Kubernetes namespace, kept in the manifest"),
+  option('--cluster <name>', 'the cluster whose snapshots these are'),
+  option(
+    '--namespace <name>',
+    "the cluster's Kubernetes namespace; the folder below the store is NAMESPACE/CLUSTER, or CLUSTER without one",
+  ),
 ];
+export const clusterIdOption = option(
+  '--cluster-id <id>',
+  'of the etcd whose snapshots count, as `list` shows it: only where those of several share the folder',
+);
 export const cacertOption = option('--cacert <file>', "PEM certificate authorities of etcd's server certificates");
 export const etcdOptions = [
   list('--endpoints <urls>', 'comma-separated; where to begin, the other members are found from there'),
@@ -51,6 +58,7 @@ export const retentionOption = option(
   '--retention <rules>',
   'last=3,within=30d,hourly=24,daily=7,weekly=4,monthly=12,yearly=3,minKeep=3,timeZone=UTC; for stores without rules of their own (default: nothing is deleted)',
 );
+export const sha256Option = option('--sha256 <hex>', 'what the plain snapshot must have');
 export const keyOption = option(
   '--object-key <key>',
   'exactly this key below the store, not one of the names by time; retention leaves it alone',
@@ -77,6 +85,14 @@ export const metricsOption = option(
 export const adoptOption = option(
   '--adopt',
   'when --object-key has no manifest: check the file, give it one, then go on',
+);
+export const forceForeignOption = option(
+  '--force-foreign',
+  "take a snapshot although the data here are of another cluster, or adopt a file in another cluster's folder",
+);
+export const forceFailedOption = option(
+  '--force-failed',
+  'restore the snapshot although it is suspect, or `verify` found it bad or left what cannot be read',
 );
 export const serverVersionOption = option(
   '--server-version <minor>',
@@ -130,8 +146,11 @@ export const controlPlaneOptions = [
   option('--data-dir <dir>', 'which etcd process, when several run; or where the flags do not say'),
   option('--cert <file>', 'to ask this etcd how it is, when its own server certificate is none for clients'),
   option('--key <file>', 'PEM private key of --cert'),
-  option('--force-foreign', 'restore a snapshot although the data here are of another cluster'),
-  option('--wait <duration>', 'how long each wait may take: for processes to end, other nodes, health').default('10m'),
+  forceForeignOption,
+  option(
+    '--wait <duration>',
+    'how long each wait may take: for processes to end, other nodes, health, all well with --verify',
+  ).default('10m'),
   option('--image <name>', 'of the agent on the nodes, for --plan (default: what containerd has)'),
   option('--kubeconfig <file>', 'for --verify').default('/etc/kubernetes/admin.conf'),
   option('--etcd-log <file>', "for --verify: etcd's log (default: that of the static Pod)"),

@@ -1,11 +1,16 @@
 import { Command, type Option } from 'commander';
 import { levels } from './backup/manifest.ts';
+import { notBoolean, parseBoolean } from './boolean.ts';
+import { ExitCode } from './errors.ts';
 import {
   adoptOption,
   cacertOption,
+  clusterIdOption,
   controlPlaneOptions,
   encodingOptions,
   etcdOptions,
+  forceFailedOption,
+  forceForeignOption,
   forceOption,
   general,
   hostOptions,
@@ -22,6 +27,7 @@ import {
   retentionOption,
   runOptions,
   serverVersionOption,
+  sha256Option,
   storeOptions,
   sweepOption,
 } from './options.ts';
@@ -67,6 +73,8 @@ const oneLine = (message: string) =>
     .trim()
     .replaceAll(/\s*\n\s*/g, ' ');
 
+const readOptions = [...storeOptions, clusterIdOption];
+
 /** The command line. `run` gets what was parsed; nothing else happens here. */
 export function buildProgram(run: (invocation: Invocation) => Promise<void>): Command {
   const program = new Command('etcd-agent')
@@ -84,8 +92,9 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
       .exitOverride();
     for (const each of [...options, ...general]) command.addOption(each);
     const full = (parent === program ? name : `${parent.name()} ${name}`) as CommandName;
-    command.action(() =>
-      run({
+    command.action(() => {
+      readBooleans(command);
+      return run({
         command: full,
         args: command.args,
         flags: command.opts(),
@@ -94,8 +103,8 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
             .map((each) => each.attributeName())
             .filter((key) => ['default', undefined].includes(command.getOptionValueSource(key))),
         ),
-      }),
-    );
+      });
+    });
   };
 
   add(program, 'backup', 'take a snapshot, store it, verify it, apply retention', '', [
@@ -120,10 +129,21 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     metricsOption,
     ...runOptions,
   ]);
-  add(program, 'list', 'the snapshots of a cluster, newest first', '', [...storeOptions, retentionOption]);
-  add(program, 'show', 'everything that is known of one snapshot', '[id]', [...storeOptions, keyOption]);
+  add(program, 'list', 'the snapshots of a cluster, newest first', '', [
+    ...readOptions,
+    option(
+      '--retention <rules>',
+      'such as last=3,daily=7: also show which of these rules would keep each one; nothing is deleted',
+    ),
+    ...runOptions.slice(0, 1),
+  ]);
+  add(program, 'show', 'everything that is known of one snapshot', '[id]', [
+    ...readOptions,
+    keyOption,
+    ...runOptions.slice(0, 1),
+  ]);
   add(program, 'verify', 'verify stored snapshots: those named, or all', '[ids...]', [
-    ...storeOptions,
+    ...readOptions,
     keyOption,
     option(
       '--level <level>',
@@ -137,7 +157,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     ...runOptions,
   ]);
   add(program, 'prune', 'apply retention now', '', [
-    ...storeOptions,
+    ...readOptions,
     retentionOption,
     option('--dry-run', 'only say what would go, and why the rest stays'),
     forceOption,
@@ -147,7 +167,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     ...runOptions.slice(0, 1),
   ]);
   add(program, 'copy', 'copy snapshots to another store, verified (default: all verified ones)', '[ids...]', [
-    ...storeOptions,
+    ...readOptions,
     option('--to <url|json>', 'the store to copy to, written as --store is'),
     metricsOption,
     ...runOptions.slice(0, 1),
@@ -160,16 +180,20 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     ...runOptions,
   ]);
   add(program, 'status', 'the newest verified snapshot of each store, and whether it is new enough', '', [
-    ...storeOptions,
+    ...readOptions,
     option('--max-age <duration>', 'fail when the newest verified snapshot is older'),
     metricsOption,
     ...runOptions.slice(0, 1),
   ]);
-  add(program, 'pin', 'keep snapshots whatever retention says', '<ids...>', storeOptions);
-  add(program, 'unpin', 'leave snapshots to retention again', '<ids...>', storeOptions);
+  add(program, 'pin', 'keep snapshots whatever retention says', '<ids...>', [
+    ...storeOptions,
+    ...runOptions.slice(0, 1),
+  ]);
+  add(program, 'unpin', 'leave snapshots to retention again', '<ids...>', [...storeOptions, ...runOptions.slice(0, 1)]);
   add(program, 'adopt', 'make backups of snapshots that others saved (default: all in the folder)', '[keys...]', [
     ...storeOptions,
     identityOption,
+    forceForeignOption,
     option('--dry-run', 'check them, and only say what would be adopted'),
     ...runOptions,
   ]);
@@ -198,9 +222,11 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
 
   const restore = program.command('restore').description('bring a snapshot back').exitOverride();
   add(restore, 'fetch', 'write the verified, plain snapshot to a file (default: the newest verified one)', '[id]', [
-    ...storeOptions,
+    ...readOptions,
     keyOption,
     adoptOption,
+    forceForeignOption,
+    forceFailedOption,
     identityOption,
     option('--to <file>', 'the file to write; it must not exist'),
     ...runOptions,
@@ -211,7 +237,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     'write the extra files of a snapshot to a tar file (default: of the newest verified one)',
     '[id]',
     [
-      ...storeOptions,
+      ...readOptions,
       identityOption,
       option('--to <file>', 'the tar file to write; it must not exist'),
       ...runOptions.slice(0, 1),
@@ -223,9 +249,12 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     "make a member's data directory from a snapshot (default: the newest verified one)",
     '[id]',
     [
-      ...storeOptions,
+      ...readOptions,
       keyOption,
+      sha256Option,
       adoptOption,
+      forceForeignOption,
+      forceFailedOption,
       identityOption,
       option('--data-dir <dir>', 'what is there now is moved aside, not deleted'),
       option('--name <name>', "the member's name").default('default'),
@@ -235,8 +264,14 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
         '--initial-cluster-token <token>',
         'the same, and a new one, for all members (default for one member: random)',
       ),
-      option('--bump-revision <n>', 'how far the revision jumps ahead, so that watchers notice; 0: not at all').default(
-        '1000000000',
+      option(
+        '--bump-revision <n>',
+        'how far the revision jumps ahead, so that watchers notice; 0: not at all (default: billions, until it is above every revision that is known to have been served)',
+      ),
+      option('--again', 'restore once more what was restored here, and move what is there aside'),
+      option(
+        '--once',
+        'leave what was restored here as it is, also where etcd has written to it: for an init container',
       ),
       serverVersionOption,
       ...runOptions,
@@ -248,12 +283,14 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     'verify a snapshot, try to restore it, then serve it to a gate until it is told to stop (default: the newest verified one)',
     '[id]',
     [
-      ...storeOptions,
+      ...readOptions,
       keyOption,
       adoptOption,
+      forceForeignOption,
+      forceFailedOption,
       option('--latest-verified-before <time>', 'the newest verified one from before it, such as 2026-11-21T02:30:00Z'),
       identityOption,
-      option('--sha256 <hex>', 'what the plain snapshot must have'),
+      sha256Option,
       option('--expected-revision <n>', 'what the snapshot must have'),
       serverVersionOption,
       option('--token-sha256 <hex>', 'of the token that GET /snapshot asks for'),
@@ -268,9 +305,11 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     "restore this node's etcd, with no API server: kubeadm's, or one outside the kubelet (default: the newest verified snapshot)",
     '[id]',
     [
-      ...storeOptions,
+      ...readOptions,
       keyOption,
+      sha256Option,
       adoptOption,
+      forceFailedOption,
       identityOption,
       ...controlPlaneOptions,
       option('--initial-cluster <list>', 'name=peer-url of every member (default: those that the snapshot tells of)'),
@@ -280,7 +319,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
       ),
       option(
         '--bump-revision <n>',
-        'how far the revision jumps ahead, the same for all members; a larger one to restore one snapshot once more (default: 1000000000, or more when the store has a snapshot beyond that)',
+        'added to the revision of the snapshot, the same for all members (default: billions, until it is above every revision that is known to have been served)',
       ),
       serverVersionOption,
       ...runOptions,
@@ -291,6 +330,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     ...encodingOptions,
     ...nameOptions,
     option('--trigger <why>', 'kept in the manifest').default('salvage'),
+    option('--cluster-id <id>', 'of the etcd that is salvaged: else its snapshot is in no line with its other backups'),
     peerTlsOption,
     cacertOption,
     option('--server-name <name>', 'that the certificate of the gate must hold (default: the host of its URL)'),
@@ -300,4 +340,16 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     ...runOptions,
   ]);
   return program;
+}
+
+/** Commander takes a variable that is set for `true`, whatever it says. */
+function readBooleans(command: Command): void {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (!option.isBoolean() || !option.envVar || command.getOptionValueSource(name) !== 'env') continue;
+    const text = process.env[option.envVar] ?? '';
+    const value = parseBoolean(text);
+    if (value === undefined) command.error(`${option.envVar}: ${notBoolean(text)}`, { exitCode: ExitCode.usage });
+    command.setOptionValueWithSource(name, value, 'env');
+  }
 }

@@ -70,6 +70,30 @@ test('a line never wraps', () => {
   expect(Math.max(...screen(written).map((line) => line.length))).toBeLessThan(40);
 });
 
+test.each([80, 60, 50, 40])(
+  '%d columns show the percentage and the time left, whatever else there is room for',
+  (columns) => {
+    const { stderr, written } = fakeStderr(true, columns);
+    const progress = createProgress(createLog(stderr), stderr);
+    progress.phase('stream', 'snapshot of https://orders-0.orders-peers.shop.svc.cluster.local:2379');
+    now = 4_000;
+    progress.bytes(GIB / 4, GIB);
+    const [line = ''] = screen(written);
+    expect(line.length).toBeLessThan(columns);
+    expect(line).toMatch(/^snapshot.*… .*25%.*, 12 s left$/);
+    expect(line.includes('64.0 MiB/s')).toBe(columns > 50);
+  },
+);
+
+test('a bar is shorter where there is less room', () => {
+  const { stderr, written } = fakeStderr(true, 72);
+  const progress = createProgress(createLog(stderr), stderr);
+  progress.phase('stream', 'snapshot of etcd-0');
+  now = 4_000;
+  progress.bytes(GIB / 2, GIB);
+  expect(screen(written)[0]).toMatch(/^snapshot of etcd-0 █{8}░{7} 50% 512\.0 MiB, 128\.0 MiB\/s, 4 s left$/);
+});
+
 test('elsewhere each phase is a line of JSON, and a long one says every ten seconds where it is', () => {
   const { stderr, written } = fakeStderr(false);
   const progress = createProgress(createLog(stderr), stderr);

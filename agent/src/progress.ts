@@ -3,6 +3,9 @@ import type { Log } from './log.ts';
 const LINE_EVERY = 10_000;
 const DRAW_EVERY = 100;
 const BAR = 24;
+const SHORT_BAR = 8;
+/** So much of the text that one knows what is being done. */
+const TEXT = 16;
 
 /** How a command tells what it is doing: a bar on a terminal, JSON lines in the log elsewhere. */
 export interface Progress {
@@ -10,6 +13,16 @@ export interface Progress {
   /** Bytes done so far in this phase. */
   bytes(done: number, total?: number): void;
   end(): void;
+}
+
+/** Begins a phase with its first bytes, so that none is shown of what is refused before. */
+export function phaseOfBytes(progress: Progress, name: string, detail: string, total?: number): (done: number) => void {
+  let begun = false;
+  return (done) => {
+    if (!begun) progress.phase(name, detail);
+    begun = true;
+    progress.bytes(done, total);
+  };
 }
 
 export function createProgress(log: Log, stderr: NodeJS.WriteStream): Progress {
@@ -68,8 +81,8 @@ class Bar implements Progress {
     this.#next = Date.now() + DRAW_EVERY;
     const rate = done / this.#seconds();
     const speed = `${formatBytes(done)}, ${formatBytes(rate)}/s`;
-    if (total) this.#draw(`${this.#text} ${bar(done, total)} ${speed}${left(done, total, rate)}`);
-    else this.#draw(`${this.#text} ${speed}`);
+    if (!total) this.#draw(`${this.#text} ${speed}`);
+    else this.#draw(fitted(this.#text, done / total, ` ${speed}`, left(done, total, rate), this.#width));
   }
 
   end(): void {
@@ -91,14 +104,29 @@ class Bar implements Progress {
 
   /** A line that wraps could not be drawn over. */
   #draw(line: string): void {
-    this.#out.write(`\r\x1b[K${line.slice(0, Math.max(20, (this.#out.columns || 80) - 1))}`);
+    this.#out.write(`\r\x1b[K${line.slice(0, this.#width)}`);
+  }
+
+  get #width(): number {
+    return Math.max(20, (this.#out.columns || 80) - 1);
   }
 }
 
-function bar(done: number, total: number): string {
-  const share = Math.min(1, done / total);
-  return `${'█'.repeat(Math.round(share * BAR)).padEnd(BAR, '░')} ${Math.floor(share * 100)}%`;
+/** The percentage and the time left stay; where there is no room the bar gets shorter, then the text, then the speed goes. */
+function fitted(text: string, share: number, speed: string, time: string, width: number): string {
+  const percent = `${Math.floor(Math.min(1, share) * 100)}%`;
+  const all = `${percent}${speed}${time}`;
+  const room = Math.min(BAR, width - text.length - all.length - 2);
+  if (room >= SHORT_BAR) return `${text} ${bar(share, room)} ${all}`;
+  const numbers = width - all.length > TEXT ? all : `${percent}${time}`;
+  return `${cut(text, width - numbers.length - 1)} ${numbers}`;
 }
+
+const bar = (share: number, length: number): string =>
+  '█'.repeat(Math.round(Math.min(1, share) * length)).padEnd(length, '░');
+
+const cut = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`;
 
 function left(done: number, total: number, rate: number): string {
   return done < total ? `, ${formatSeconds((total - done) / rate)} left` : '';

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { type NamedCluster, namedCluster } from './backup/folder.ts';
+import type { Wanted } from './backup/identity.ts';
 import { type RetentionSpec, retentionSpec } from './backup/retention-spec.ts';
 import type { Config } from './config-file.ts';
 import { parseDuration } from './duration.ts';
@@ -51,6 +53,26 @@ export class Settings {
     const value = this.text(name);
     if (!value) throw mistake(`${flag}: ${what}`);
     return value;
+  }
+
+  /** The same for reading: with the etcd cluster id where that has to decide. An empty namespace says that it has none. */
+  wanted(): Wanted {
+    const named = this.cluster();
+    const clusterId = this.clusterId();
+    const namespace = this.text('namespace') === '' ? '' : named.namespace;
+    return { ...named, ...(namespace !== undefined && { namespace }), ...(clusterId !== undefined && { clusterId }) };
+  }
+
+  /** Of an etcd, as etcd's logs write it. */
+  clusterId(): string | undefined {
+    const clusterId = this.text('clusterId')?.toLowerCase();
+    if (clusterId === undefined || /^[0-9a-f]{1,16}$/.test(clusterId)) return clusterId;
+    throw mistake(`--cluster-id: '${clusterId}' is not an etcd cluster id; write it in hex, as \`list\` does`);
+  }
+
+  /** Whose snapshots these are. */
+  cluster(): NamedCluster {
+    return namedCluster(this.text('cluster'), this.text('namespace'));
   }
 
   flag(name: string): boolean {

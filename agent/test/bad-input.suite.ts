@@ -75,7 +75,7 @@ describe('usage', () => {
   });
 
   test.each([
-    ['cluster', 'a/b', /--cluster: 'a\/b' is no cluster name/],
+    ['cluster', 'a/b', /--cluster: 'a\/b' is not a cluster name/],
     ['store', 'ftp://host/dir', /--store: unknown scheme 'ftp'; known: s3, oss, sftp, file, exec/],
     ['store', 'exec:///nowhere', /command: cannot run \/nowhere\/put \(ENOENT\); the store needs put, get, list, stat/],
     ['store', 'sftp://host/dir', /sftp: host host: no credentials; set credentialsDirectory/],
@@ -86,7 +86,7 @@ describe('usage', () => {
     ['retention', 'last=0', /--retention: last: must be at least 1/],
     ['retention', 'lots=3', /--retention: .*lots/],
     ['retention', 'timeZone=Mars/Olympus,last=1', /--retention: timeZone: is no IANA time zone/],
-    ['timeout', 'soon', /--timeout: 'soon' is no duration above zero; write 90s, 5m or 24h/],
+    ['timeout', 'soon', /--timeout: 'soon' is not a valid duration above zero; write 90s, 5m or 24h/],
     ['user', 'root', /--password-file: a user needs a file with the password/],
     ['cert', '/nowhere/tls.crt', /--cert and --key go together/],
     ['cacert', '/nowhere/ca.crt', /--cacert: cannot read \/nowhere\/ca.crt \(ENOENT\)/],
@@ -140,6 +140,17 @@ describe('etcd', () => {
     );
     web.closeAllConnections();
     web.close();
+  });
+
+  test('serves TLS, and the endpoint says http', async () => {
+    const plainly = secured.endpoints.map((endpoint) => endpoint.replace('https://', 'http://'));
+    for (const endpoint of [plainly[0]!, plainly[0]!.replace('http://', '')]) {
+      await expectMistake(
+        replaced('endpoints', endpoint),
+        ExitCode.etcdUnavailable,
+        /if it serves TLS, write https:\/\//,
+      );
+    }
   });
 
   test('wants a client certificate', async () => {
@@ -242,7 +253,7 @@ describe('stores', () => {
     await expectMistake(
       ['show', 'etcd-snapshot-20260101-000000-abcdef', ...inStore],
       ExitCode.nothingThere,
-      /see `list`/,
+      /see `etcd-agent list`/,
     );
   });
 });

@@ -43,6 +43,19 @@ test('all is well: each thing in a line, and nothing is left in the store', asyn
   expect(await readdir(store)).toEqual([]);
 });
 
+test('snapshots of the same name in another namespace are not counted, but named', async () => {
+  await runHere('backup', ...inStore(), '--namespace=prod', withEtcd());
+  const [found] = of('snapshots', await check(withEtcd()));
+  expect(found).toMatchObject({
+    outcome: 'ok',
+    detail: expect.stringMatching(
+      /snapshots of orders: 0, verified: 0; it has some of prod\/orders \(1\): check --namespace$/,
+    ),
+  });
+  const prod = of('snapshots', await check(withEtcd(), '--namespace=prod'));
+  expect(prod).toMatchObject([{ detail: expect.stringMatching(/snapshots of prod\/orders: 1, verified: 1$/) }]);
+});
+
 test('an alarm NOSPACE is a warning: backups go on', async () => {
   await using alarmed = await EtcdCluster.start({ extraArgs: ['--quota-backend-bytes', String(2 * 1024 * 1024)] });
   await alarmed.fill();

@@ -21,7 +21,7 @@ describe('the example, on a directory', () => {
   });
   afterAll(() => scripts[Symbol.asyncDispose]());
 
-  storeContract(() => ({ store, rests: () => partsIn(scripts.directory) }), 50);
+  storeContract(() => ({ store, refusesAtOnce: 0, rests: () => partsIn(scripts.directory) }), 50);
 
   test('kill -9 in the middle of a put: the script sees that it was not all, and leaves nothing', async () => {
     const spec = {

@@ -126,7 +126,8 @@ async function expectSameAfterRestore(
   expect(await hashKV(restored, revision)).toEqual(recorded);
   expect(await contents(restored)).toEqual(before);
 
-  const jumped = await restore(inStore, 3, ['--initial-cluster-token=new-token', `--server-version=${minor}`]);
+  const [{ id }] = (await agent('list', ...inStore)).snapshots;
+  const jumped = await restore(inStore, 3, [id, '--initial-cluster-token=new-token', `--server-version=${minor}`]);
   await using three = await EtcdCluster.fromDataDirs(jumped, { minor, auth });
   expect(await contents(three)).toEqual(before);
   const { header } = JSON.parse(await three.etcdctl('get', 'leased', '-w', 'json'));

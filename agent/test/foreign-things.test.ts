@@ -1,11 +1,15 @@
 // What lies in a store and is not ours, or not of today: nothing of it is lost, and one line says what it is.
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readCatalog } from '../src/backup/catalog.ts';
 import { ExitCode } from '../src/errors.ts';
+import { FilesystemStore } from '../src/store/filesystem.ts';
 import { runHere } from './in-process.ts';
 import { type ManifestChanges, manifestOf } from './manifest-of.ts';
 import { seal } from './mutations/mutate.ts';
+import { S3Stub } from './s3-stub.ts';
+import { secretDirectory } from './secret-directory.ts';
 
 const day = 86_400_000;
 const good = 'etcd-snapshot-20261120-020000-000001';
@@ -66,7 +70,7 @@ test('files of others under our prefix are neither shown, copied nor removed', a
   expect((await run('list')).data.broken).toEqual([]);
   expect(await run('verify')).toMatchObject({ exitCode: 0, data: { verified: 1 } });
   expect(await run('status')).toMatchObject({ exitCode: 0 });
-  expect(await run('copy', `--to=file://${path}/copy`)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+  expect(await run('copy', `--to=file://${path}/copy/deeper`)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
   expect((await files()).filter((key) => key.startsWith('copy/'))).toHaveLength(2);
   await rm(join(path, 'copy'), { recursive: true });
   await rm(join(path, `orders/${good}.verify.json`));
@@ -96,7 +100,7 @@ describe('a manifest of a newer major version', () => {
   });
 
   test('is not copied', async () => {
-    const to = `--to=file://${path}/copy`;
+    const to = `--to=file://${path}/copy/deeper`;
     expect(await run('copy', to)).toMatchObject({
       exitCode: 0,
       data: { copied: 1 },
@@ -112,6 +116,47 @@ describe('a manifest of a newer major version', () => {
   });
 });
 
+describe('what verify found cannot be read', () => {
+  beforeEach(async () => {
+    await put(odd, { createdAt: new Date().toISOString() });
+    await write(`orders/${odd}.verify.json`, '{');
+  });
+
+  test('such a snapshot counts for nothing and is kept', async () => {
+    const problem = expect.stringMatching(/what `verify` found cannot be read/);
+    expect((await run('list')).data).toMatchObject({ snapshots: [{ id: good }], broken: [{ id: odd, problem }] });
+    expect(await run('status')).toMatchObject({ data: { stores: [{ id: good }] } });
+    await pruneLoses([]);
+    await put('etcd-snapshot-20261101-020000-000009', { createdAt: new Date(Date.now() - 9 * day).toISOString() });
+    await pruneLoses(['json', 'db'].map((ending) => `orders/etcd-snapshot-20261101-020000-000009.${ending}`));
+  });
+
+  test('a deeper look replaces it, a shallower one does not', async () => {
+    expect((await run('verify', odd)).exitCode).toBe(0);
+    expect(await readFile(join(path, `orders/${odd}.verify.json`), 'utf8')).toBe('{');
+    await writeFile(join(path, `orders/${odd}.db`), 'x');
+    expect((await run('verify', odd)).exitCode).toBe(ExitCode.verificationFailed);
+    expect(await readFile(join(path, `orders/${odd}.verify.json`), 'utf8')).toMatch(/"outcome": "failed"/);
+  });
+});
+
+test('nothing is deleted in favour of a snapshot that is no longer what the index says', async () => {
+  const ids = Array.from({ length: 70 }, (_, n) => `etcd-snapshot-20260101-000000-${String(n).padStart(6, '0')}`);
+  for (const [n, id] of ids.entries()) {
+    await put(id, { createdAt: new Date(Date.now() - (100 - n) * 60_000).toISOString() });
+  }
+  await readCatalog(new FilesystemStore({ path }), 'orders', { keepIndex: () => {} });
+  const newest = join(path, `orders/${ids.at(-1)}.json`);
+  const { mtime } = await stat(newest);
+  // Of the same size and time: the index does not notice.
+  await writeFile(newest, (await readFile(newest, 'utf8')).replace('"read"', '"none"'));
+  await utimes(newest, mtime, mtime);
+  await pruneLoses([]);
+  expect((await run('prune', '--retention=last=1,minKeep=1', '--force')).text).toMatch(
+    new RegExp(`nothing is deleted: ${ids.at(-1)} is no longer verified`),
+  );
+});
+
 describe('a snapshot dated in the future', () => {
   beforeEach(() => put(odd, { createdAt: new Date(Date.now() + day).toISOString() }));
 
@@ -122,22 +167,22 @@ describe('a snapshot dated in the future', () => {
       exitCode: ExitCode.nothingThere,
       text: expect.stringMatching(/too old: .*1d old, at most 1h is asked for; 1 dated in the future do not count$/),
     });
-    expect(await run('copy', `--to=file://${path}/copy`)).toMatchObject({ data: { copied: 2 } });
+    expect(await run('copy', `--to=file://${path}/copy/deeper`)).toMatchObject({ data: { copied: 2 } });
     await pruneLoses([]);
   });
 
-  test('is what `latest` means, with a warning', async () => {
+  test('is not what `latest` means, which is told; it can be named', async () => {
     const { data, log } = await run('show');
-    expect(data.manifest.id).toBe(odd);
-    expect(log).toEqual([expect.stringMatching(/is dated in the future/)]);
-    expect((await run('show', good)).log).toEqual([]);
+    expect(data.manifest.id).toBe(good);
+    expect(log).toEqual([expect.stringMatching(new RegExp(`${odd} is dated in the future .* name it to use it`))]);
+    expect((await run('show', odd)).data.manifest.id).toBe(odd);
   });
 
   test('alone it is no backup that a probe can count on', async () => {
     await rm(join(path, `orders/${good}.json`));
     expect(await run('status')).toMatchObject({
       exitCode: ExitCode.nothingThere,
-      text: expect.stringMatching(/no verified snapshot but 1 dated in the future/),
+      text: expect.stringMatching(/no verified snapshot of orders, but 1 dated in the future/),
     });
   });
 });
@@ -154,7 +199,9 @@ test('a manifest that names a payload elsewhere never has that removed', async (
     createdAt: new Date(Date.now() - 2 * day).toISOString(),
     object: { key: 'payments/precious.db', sizeBytes: 1 },
   });
-  expect((await run('list')).data.broken).toMatchObject([{ id: odd, problem: expect.stringMatching(/is missing/) }]);
+  expect((await run('list')).data.broken).toMatchObject([
+    { id: odd, problem: expect.stringMatching(/not in the folder/) },
+  ]);
   await run('prune', '--retention=last=1,minKeep=1', '--force');
   expect(await files()).toContain('payments/precious.db');
 });
@@ -174,7 +221,7 @@ test('an exact key without an ending is out of retention’s reach', async () =>
 test('snapshots of another cluster do not count for ours', async () => {
   await put(odd, { createdAt: new Date().toISOString(), cluster: { name: 'payments' } });
   expect(await run('status')).toMatchObject({ data: { stores: [{ id: good }] } });
-  expect(await run('copy', `--to=file://${path}/copy`)).toMatchObject({ data: { copied: 1 } });
+  expect(await run('copy', `--to=file://${path}/copy/deeper`)).toMatchObject({ data: { copied: 1 } });
   await pruneLoses([]);
 });
 
@@ -193,6 +240,7 @@ test('pins: set, shown, kept to, removed; an unknown id pins nothing', async () 
 });
 
 test('status: several stores, the worst decides', async () => {
+  await mkdir(join(path, 'nothing'));
   const empty = `--store=file://${path}/nothing`;
   expect(await run('status', '--max-age=2d')).toMatchObject({ exitCode: 0, text: expect.stringMatching(/1d old$/) });
   const { exitCode, text, data } = await run('status', empty);
@@ -212,4 +260,17 @@ test('the rest of a check that was killed is swept, and nothing that looks like 
     await utimes(join(path, 'orders', name), old, old);
   }
   await pruneLoses([`orders/${names[0]}`]);
+});
+
+test.each([0, 1])('`status` says what there is to say of one store while another, at place %i, hangs', async (at) => {
+  await using stub = await S3Stub.start();
+  stub.intercept = () => 'hang';
+  const keys = { AWS_ACCESS_KEY_ID: 'stub-access', AWS_SECRET_ACCESS_KEY: 'stub-secret' };
+  const { path: credentialsDirectory } = secretDirectory(join(path, 'secret'), keys);
+  const hung = `s3://${stub.bucket}?${new URLSearchParams({ endpoint: stub.endpoint, credentialsDirectory })}`;
+  const stores = [`--store=file://${path}`].toSpliced(at, 0, `--store=${hung}`);
+  const { data, exitCode } = await runHere('status', '--cluster=orders', ...stores, '--timeout=6s');
+  expect(exitCode).toBe(ExitCode.storeUnreachable);
+  expect(data.stores[at]).toMatchObject({ ok: false, detail: expect.stringContaining('no sign of life') });
+  expect(data.stores[1 - at]).toMatchObject({ ok: true, id: good });
 });

@@ -10,26 +10,29 @@ export interface Ran extends CommandResult {
   readonly data: any;
   /** What was logged as a warning or worse. */
   readonly log: string[];
+  /** Names of the phases that were shown. */
+  readonly phases: string[];
 }
 
 /** Runs a command of the agent in this process: what a started one would give back, without the start. */
 export async function runHere(...args: string[]): Promise<Ran> {
   const log: string[] = [];
+  const phases: string[] = [];
   const lines = pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) });
   let result: CommandResult | undefined;
   await buildProgram(async (invocation) => {
-    result = await execute(invocation, lines).catch((error) => {
+    result = await execute(invocation, lines, phases).catch((error) => {
       if (!(error instanceof AgentError)) throw error;
       return { exitCode: error.exitCode, text: error.message, data: { error: error.message } };
     });
   }).parseAsync(args, { from: 'user' });
   if (!result) throw new Error(`${args[0]} gave no result`);
-  return { ...result, data: JSON.parse(JSON.stringify(result.data)), log };
+  return { ...result, data: JSON.parse(JSON.stringify(result.data)), log, phases };
 }
 
-async function execute(invocation: Invocation, log: pino.Logger): Promise<CommandResult> {
+async function execute(invocation: Invocation, log: pino.Logger, phases: string[]): Promise<CommandResult> {
   const settings = await Settings.load(invocation);
   const { run }: { run: Command } = await import(`../src/commands/${invocation.command.replaceAll(' ', '-')}.ts`);
-  const progress = { phase() {}, bytes() {}, end() {} };
+  const progress = { phase: (name: string) => void phases.push(name), bytes() {}, end() {} };
   return run({ settings, log, progress, signal: new AbortController().signal });
 }

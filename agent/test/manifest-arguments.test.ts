@@ -116,10 +116,11 @@ test.each(members)('$name', async ({ args, env, cluster, namespace, mounts }) =>
   const config = memberConfig(command, memberFlag(settings), Object.fromEntries(variables));
 
   const tls = config.peerTlsDir === undefined ? 'http' : 'https';
-  const host = `${tls}://${pod}.${cluster}-peers.${namespace}.svc.cluster.local`;
+  const domain = `${namespace}.svc.cluster.local`;
+  const peerUrl = `${tls}://${pod}.${cluster}-peers.${domain}:2380`;
   expect(config).toMatchObject({
     ...{ cluster, namespace, pod, ordinal: 1, podUid: '5f2c', podIp: '10.0.0.7', epochFloor: 0 },
-    ...{ peerUrl: `${host}:2380`, clientUrl: `${host}:2379`, metricsUrl: 'http://0.0.0.0:2381' },
+    ...{ peerUrl, clientUrl: `${tls}://${pod}-client.${domain}:2379`, metricsUrl: 'http://0.0.0.0:2381' },
     ...{ listen: { host: '0.0.0.0', port: 8080 }, record: `${cluster}-record` },
   });
   const paths = [config.dataDir, config.scratchDir, config.settingsFile, config.peerTlsDir, config.serverTlsDir];

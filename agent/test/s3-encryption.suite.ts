@@ -92,8 +92,16 @@ describe('SSE-C', () => {
     const to = join(root, 'snapshot.db');
     await succeed(command('restore fetch', store('raw'), '--to', to));
     expect((await readFile(to)).length).toBe(manifest.content.sizeBytes);
+    // What one snapshot's manifest says is that snapshot's problem; whoever names it is refused.
+    const needed = /sseCustomerKeyFile must hold the key/;
     const denied = await run(command('verify', store('other')));
-    expectFailure(denied, ExitCode.storeRefused, /sseCustomerKeyFile must hold the key/);
+    expect(denied.code).toBe(ExitCode.inconclusive);
+    expect(denied.result.snapshots).toMatchObject([{ outcome: 'inconclusive', detail: expect.stringMatching(needed) }]);
+    expectFailure(
+      await run(['show', snapshot.id, ...command('', store('other')).slice(1)]),
+      ExitCode.storeRefused,
+      needed,
+    );
     for (const secret of [other, key.toString('base64')]) expect(denied.stdout + denied.stderr).not.toContain(secret);
   });
 });

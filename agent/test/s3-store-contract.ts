@@ -19,7 +19,7 @@ import { keysOf, once, read, storeContract, sweepUntil } from './store-contract.
 const DAY = 86_400_000;
 
 /** What the S3 store does on any server, registered as tests. */
-export function s3StoreContract(start: () => Promise<S3Server>): void {
+export function s3StoreContract(start: () => Promise<S3Server>, refusesAtOnce?: number): void {
   let server: S3Server;
   let admin: S3Client;
   let secrets: string;
@@ -55,7 +55,7 @@ export function s3StoreContract(start: () => Promise<S3Server>): void {
     await rm(secrets, { recursive: true, force: true });
   });
 
-  storeContract(() => ({ store, rests: uploads }), 1100);
+  storeContract(() => ({ store, rests: uploads, ...(refusesAtOnce && { refusesAtOnce }) }), 1100);
 
   test('stores with different prefixes do not see each other', async () => {
     const other = await open('contract/some');

@@ -59,6 +59,10 @@ export class S3Stub implements AsyncDisposable {
   pageSize = 1000;
   /** Answers instead of the bucket. */
   intercept: (request: StubRequest, operation: string) => StubAnswer | 'hang' | undefined = () => undefined;
+  /** Does what is asked, as if nothing intercepted it. */
+  carryOut(request: StubRequest): void {
+    this.#answer(operationOf(request), request);
+  }
   /** Milliseconds before it answers. */
   delay: (operation: string) => number = () => 0;
   readonly #server: Server;
@@ -145,12 +149,13 @@ export class S3Stub implements AsyncDisposable {
   }
 
   #answer(operation: string, request: StubRequest): StubAnswer {
-    const { key, query, body } = request;
+    const { key, query, body, headers } = request;
     const uploadId = query.get('uploadId') ?? '';
     const upload = this.uploads.get(uploadId);
     if (uploadId && upload?.key !== key) return refuse(404, 'NoSuchUpload');
     switch (operation) {
       case 'PutObject':
+        if (headers['if-none-match'] === '*' && this.objects.has(key)) return refuse(412, 'PreconditionFailed');
         return this.#store(key, body, md5(body));
       case 'HeadObject':
       case 'GetObject':
@@ -171,6 +176,7 @@ export class S3Stub implements AsyncDisposable {
         return { status: 200, headers: { etag: `"${etag}"` } };
       }
       case 'CompleteMultipartUpload':
+        if (headers['if-none-match'] === '*' && this.objects.has(key)) return refuse(412, 'PreconditionFailed');
         return this.#complete(uploadId, upload!, body.toString());
       case 'AbortMultipartUpload':
         this.uploads.delete(uploadId);

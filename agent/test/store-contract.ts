@@ -5,6 +5,8 @@ import type { CallOptions, Store } from '../src/store/store.ts';
 
 export interface ContractFixture {
   readonly store: Store;
+  /** The bytes up to which `onlyNew` holds among puts at once; beyond, it can only be looked at before. Default: all. */
+  readonly refusesAtOnce?: number;
   /** What unfinished puts have left behind in the store, by any means to see it. */
   rests(): Promise<string[]>;
 }
@@ -96,6 +98,33 @@ export function storeContract(fixture: () => ContractFixture, many: number): voi
     await put('twice/x', 'the second');
     expect((await read(store, 'twice/x')).toString()).toBe('the second');
     expect(await keysOf(store, 'twice/')).toEqual(['twice/x']);
+  });
+
+  test.each([1, 20 * MIB])('a put of %i bytes that must be new succeeds once', async (size) => {
+    const { store, rests } = fixture();
+    const key = `new/${size}`;
+    await store.put(key, oddly(Buffer.alloc(size, 1)), { onlyNew: true });
+    const again = store.put(key, oddly(Buffer.alloc(size, 2)), { onlyNew: true });
+    await expect(again).rejects.toMatchObject({ exitCode: ExitCode.refused });
+    expect((await read(store, key)).equals(Buffer.alloc(size, 1))).toBe(true);
+    expect(await rests()).toEqual([]);
+    await store.delete(key);
+  });
+
+  test.each([1, 20 * MIB])('of several puts of %i bytes at once that must be new one succeeds', async (size) => {
+    const { store, rests, refusesAtOnce = Infinity } = fixture();
+    if (size > refusesAtOnce) return;
+    const key = `new/once-${size}`;
+    const bodies = [1, 2, 3].map((fill) => Buffer.alloc(size, fill));
+    const puts = await Promise.allSettled(bodies.map((body) => store.put(key, oddly(body), { onlyNew: true })));
+    const won = puts.flatMap(({ status }, index) => (status === 'fulfilled' ? [index] : []));
+    expect(won).toHaveLength(1);
+    for (const put of puts) {
+      if (put.status === 'rejected') expect(put.reason).toMatchObject({ exitCode: ExitCode.refused });
+    }
+    expect((await read(store, key)).equals(bodies[won[0]!]!)).toBe(true);
+    expect(await rests()).toEqual([]);
+    await store.delete(key);
   });
 
   test.each([0, 3, 20])('a body that throws after %i MiB leaves nothing, and its own error', async (mib) => {

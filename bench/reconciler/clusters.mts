@@ -114,7 +114,10 @@ export class Clusters {
     const given = ofKind('StatefulSet');
     given.spec.replicas = size;
     given.spec.template.spec.schedulerName = schedulerName;
-    const made = await this.#client.create<KubeObject>(this.paths.of('statefulsets'), given);
+    const made = await this.#client.create<KubeObject>(this.paths.of('statefulsets'), {
+      ...given,
+      metadata: firstOf(given),
+    });
     const statefulSet = { ...given, ...made };
     if (!this.#controllers) await this.#statefulSetStatus(statefulSet);
     const members = await Promise.all(

@@ -10,6 +10,13 @@ export const reasonColumns = [
 ];
 export const ageColumn = column('Age', '.metadata.creationTimestamp', { type: 'date' });
 
+const unseen = {
+  phase: 'Pending',
+  reason: 'NotSeen',
+  message:
+    'no reconciler has reported on it yet; check that one runs: kubectl get pods -l app.kubernetes.io/name=etcd-reconciler',
+};
+
 export function crd({ kind, plural, shortName, description, spec, status, columns, rules, nameLength, scale }) {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -51,7 +58,8 @@ function schema({ description, spec, status, rules, nameLength }) {
       // Only a limit of the name makes rules about it possible.
       metadata: { type: 'object', properties: { name: { type: 'string', maxLength: nameLength } } },
       spec,
-      status,
+      // The API server fills it in until somebody reports: else a reconciler that does not run leaves an empty row.
+      status: { ...status, default: unseen },
     },
     ...rules,
   };

@@ -129,11 +129,14 @@ const spec = object(
 
 const status = object('What became of it.', {
   ...common,
-  phase: text('Pending, BackingUp, Completed or Failed. The last two are final.', 64),
+  phase: text(
+    'Pending, BackingUp, Completed or Failed. The last two are final: Completed says what was stored at completionTime, not that it is still there.',
+    64,
+  ),
   startTime: time('When its Job was made.'),
   completionTime: time('When it was completed or failed.'),
   source: text('The cluster or the first endpoint.', 512),
-  snapshotId: text('The id of the snapshot.', 253),
+  snapshotId: text('The id of the snapshot. Retention may have deleted it since.', 253),
   key: text('The key of the object.', 1024),
   revision: backupRevision,
   sizeBytes: integer('The size of the plain snapshot.', 0),

@@ -155,8 +155,8 @@ const spec = object(
     'version!': matching(
       'The version of etcd, that of the image in the StatefulSet.',
       16,
-      /^3\.[0-9]+\.[0-9]+$/,
-      'is no version of etcd: write it like 3.6.16',
+      /^3\.([56]\.(1[1-9]|[2-9][0-9]|[1-9][0-9]{2})|7\.(0|[1-9][0-9]{0,2}))$/,
+      'is not a supported version of etcd: write 3.5.11, 3.6.11, 3.7.0 or a later patch of these, such as 3.6.16',
     ),
     paused: flag('The reconciler only watches and reports.', { default: false }),
     tls: flag('TLS for clients and between members. Cannot be switched later.', { default: false }),
@@ -254,7 +254,7 @@ const status = object('What the reconciler sees. It leaves out what it does not 
   clusterId: text('The id of the cluster in etcd.', 16),
   clusterUid: text('Unlike the uid of this object it outlives a deletion with retained volumes.', 64),
   size: integer('How many pods there should be now.', 0, 7),
-  readyVoters: integer('How many voting members are healthy.', 0, 7),
+  readyVoters: integer('How many voting members are healthy, with a pod that is ready.', 0, 7),
   voters: integer('How many voting members there are.', 0, 7),
   learner: text('The pod of the member that is being added.', 253),
   leader: text('The pod of the leader.', 253),
@@ -270,6 +270,7 @@ const status = object('What the reconciler sees. It leaves out what it does not 
     verified: text('How much is proven: stream, read or open.', 32),
   }),
   lastRestoreId: text('The newest restore.', 253),
+  observedAt: time('When the reconciler looked, and said so: at every change, and every ten minutes without one.'),
   members: list('The members.', member, 0, 16, mapBy('ordinal')),
   conditions: conditions('Available, Ready, Progressing, Degraded, QuorumLost, Held, Alarm, BackupHealthy'),
 });
@@ -292,11 +293,21 @@ export const etcdCluster = crd({
     column('Leader', '.status.leader'),
     column('Phase', '.status.phase'),
     column('Backup-Age', '.status.lastBackup.at', { type: 'date', description: 'The age of the newest good backup.' }),
+    column('Observed', '.status.observedAt', {
+      type: 'date',
+      description: 'How old this is. More than 15 minutes: no reconciler looks after the cluster.',
+    }),
     ageColumn,
     ...reasonColumns,
   ],
-  rules: rules([
-    "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
-    'metadata.name must be a DNS label that begins with a letter, such as orders: the names of Services and pods begin with it',
-  ]),
+  rules: rules(
+    [
+      "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+      'metadata.name must be a DNS label that begins with a letter, such as orders: the names of Services and pods begin with it',
+    ],
+    [
+      "!self.metadata.name.matches('-(peers|jobs|etcd-reconciler|[0-9]+-client)$')",
+      'metadata.name must not end in -peers, -jobs, -etcd-reconciler or -<number>-client: objects of other clusters may be called so',
+    ],
+  ),
 });

@@ -29,13 +29,15 @@ const status = object('What became of it.', {
   phase: text('Pending, Verifying, BackingUp, Fencing, Draining, Restoring, Regrowing, Completed or Failed.', 64),
   startTime: time('When it began.'),
   completionTime: time('When it was completed or failed.'),
-  verifyingTime: time('When the snapshot began to be fetched and tried.'),
+  verifyingTime: time('When the snapshot began to be fetched and checked.'),
   backingUpTime: time('When the safety backup began.'),
   fencingTime: time('When the old data was shut out: from here on there is no way back.'),
   drainingTime: time('When the old pods began to stop.'),
   restoringTime: time('When the first pod began to restore.'),
   regrowingTime: time('When the other members began to join.'),
   snapshotId: text('The snapshot that was found.', 512),
+  passedOver: text('What is newer than the snapshot that was found, and why it was not taken.', 32_768),
+  safetyBackupId: text('The snapshot that was taken of the replaced data.', 253),
   conditions: conditions('Completed, Failed'),
 });
 

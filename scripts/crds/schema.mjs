@@ -69,7 +69,7 @@ export const duration = (description) =>
     32,
     rules([
       "self.matches(r'^([0-9]+([.][0-9]+)?(ms|s|m|h|d|w))+$') && self.matches('[1-9]')",
-      'is no duration above zero: write 90s, 5m, 24h or 30d',
+      'is not a valid duration above zero: write 90s, 5m, 24h or 30d',
     ]),
   );
 

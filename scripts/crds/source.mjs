@@ -14,6 +14,12 @@ const source = object(
       /^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/,
       "is no name of a cluster: use letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
     ),
+    clusterNamespace: matching(
+      'The namespace that the backups were taken in. Default: that of the cluster that is restored.',
+      63,
+      /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
+      "is not a namespace: use lower-case letters, digits and '-', beginning and ending with a letter or digit",
+    ),
     snapshotId: matching(
       'The id of the snapshot, as `etcd-agent list` prints it.',
       200,
@@ -32,6 +38,10 @@ const source = object(
     [
       '!has(self.clusterName) || has(self.snapshotId) || has(self.latestVerifiedBefore)',
       'clusterName is of use only with snapshotId or latestVerifiedBefore: remove it',
+    ],
+    [
+      '!has(self.clusterNamespace) || has(self.snapshotId) || has(self.latestVerifiedBefore)',
+      'clusterNamespace is of use only with snapshotId or latestVerifiedBefore: remove it',
     ],
   ),
 );

@@ -5,6 +5,6 @@ import { EtcdCluster, type IEtcdCluster } from '../index';
 export function sampleCluster(scope: Construct): IEtcdCluster {
   return EtcdCluster.fromAttributes(scope, 'orders', {
     clusterName: 'orders',
-    clientEndpoints: [0, 1, 2].map((ordinal) => `http://orders-${ordinal}.orders-peers:2379`),
+    clientEndpoints: [0, 1, 2].map((ordinal) => `http://orders-${ordinal}:2379`),
   });
 }

@@ -71,7 +71,7 @@ function repositoryProps(
   return { ...props, image };
 }
 
-function tls({ name, target: namespace, report }: Document, policy: Fields | undefined): EtcdTls | undefined {
+function tls({ name, report }: Document, policy: Fields | undefined): EtcdTls | undefined {
   const secrets = policy?.object('static');
   const member = secrets?.object('member');
   const peer = member?.text('peerSecret');
@@ -82,7 +82,7 @@ function tls({ name, target: namespace, report }: Document, policy: Fields | und
   const field = 'spec.TLS.static';
   report.lost(
     field,
-    `the old Secrets have other keys, and certificates for names that the new members do not have; make the Secrets ${names.peer}, ${names.server} and ${names.client}, each with ca.crt, tls.crt and tls.key, for ${name}-0.${name}-peers.${namespace ?? 'NAMESPACE'}.svc.cluster.local and so on`,
+    `the old Secrets have other keys, and certificates for names that the new members do not have; make the Secrets ${names.peer}, ${names.server} and ${names.client}, each with ca.crt, tls.crt and tls.key, for the names that docs/cluster.md#by-secrets-of-your-own lists`,
   );
   if (!peer || !server) {
     const [had, hadNot] = peer ? ['between the members', 'for clients'] : ['for clients', 'between the members'];

@@ -14,6 +14,7 @@ export function durationField(fields: Fields | undefined, key: string): Duration
   const text = fields?.text(key);
   if (fields === undefined || text === undefined) return undefined;
   const duration = parseDuration(text);
-  if (!duration) fields.report.error(fields.at(key), `'${text}' is no duration; write it like 90s, 1h30m or 30d`);
+  if (!duration)
+    fields.report.error(fields.at(key), `'${text}' is not a valid duration; write it like 90s, 1h30m or 30d`);
   return duration;
 }

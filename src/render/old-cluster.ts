@@ -1,3 +1,4 @@
+import { clientServiceName } from '../client-service-name';
 import { defaultSize } from '../defaults';
 import type { EtcdClusterProps } from '../etcd-cluster-props';
 import type { Document } from './documents';
@@ -23,7 +24,7 @@ export function noteMove({ name, report }: Document, objects: string, clientHost
   );
   report.note(
     'metadata.name',
-    `clients find the new cluster at ${name}-0.${name}-peers:2379 and so on, or at ${name}:2379, no longer at ${clientHost}`,
+    `clients find the new cluster at ${clientServiceName(`${name}-0`)}:2379 and so on, or at ${name}:2379, no longer at ${clientHost}`,
   );
 }
 

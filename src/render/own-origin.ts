@@ -25,6 +25,7 @@ function ownSource(fields: Fields): RestoreSource | undefined {
   const backupName = source.text('backupName');
   const store = source.object('store');
   const cluster = source.text('clusterName');
+  const namespace = source.text('clusterNamespace');
   const [snapshotId, key, before] = [
     source.text('snapshotId'),
     source.text('key'),
@@ -50,12 +51,13 @@ function ownSource(fields: Fields): RestoreSource | undefined {
       'store needs exactly one of snapshotId, key and latestVerifiedBefore; give one of them',
     );
   }
-  if (cluster !== undefined && key !== undefined) {
-    source.report.error(source.at('clusterName'), 'is of no use with key; remove it');
+  for (const [field, value] of Object.entries({ clusterName: cluster, clusterNamespace: namespace })) {
+    if (value !== undefined && key !== undefined)
+      source.report.error(source.at(field), 'is of no use with key; remove it');
   }
   if (!place) return undefined;
-  if (snapshotId !== undefined) return RestoreSource.snapshot(place, snapshotId, { cluster });
+  if (snapshotId !== undefined) return RestoreSource.snapshot(place, snapshotId, { cluster, namespace });
   return key === undefined
-    ? RestoreSource.latestVerifiedBefore(place, before ?? '', { cluster })
+    ? RestoreSource.latestVerifiedBefore(place, before ?? '', { cluster, namespace })
     : RestoreSource.key(place, key);
 }

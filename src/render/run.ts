@@ -1,8 +1,8 @@
+import { nearest } from '../nearest';
 import { Build, type BuildOptions } from './build';
 import { coreos } from './coreos';
 import { type Document, readDocuments } from './documents';
 import { join } from './join';
-import { nearest } from './nearest';
 import { own } from './own';
 import type { Api, Planned } from './plan';
 import { InputError, Report } from './report';

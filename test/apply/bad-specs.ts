@@ -71,6 +71,11 @@ const sources: readonly (readonly [what: string, source: Manifest, says: string]
     { store: bucket, key: 'a', clusterName: 'b' },
     'clusterName is of use only with snapshotId',
   ],
+  [
+    'a namespace beside a key',
+    { store: bucket, key: 'a', clusterNamespace: 'b' },
+    'clusterNamespace is of use only with snapshotId',
+  ],
 ];
 const inSources: readonly Case[] = sources.flatMap(([what, source, says]): Case[] => [
   [`an origin: ${what}`, cluster({ origin: { source } }), says],
@@ -131,6 +136,9 @@ const clusters: readonly Case[] = [
       cluster({}, name),
       'metadata.name must be a DNS label that begins with a letter',
     ],
+  ),
+  ...['orders-peers', 'orders-jobs', 'orders-etcd-reconciler', 'orders-2-client'].map(
+    (name): Case => [`the name ${name}`, cluster({}, name), 'metadata.name must not end in -peers, -jobs'],
   ),
 ];
 

@@ -99,7 +99,10 @@ export const around: Readonly<
   },
   'an origin': {
     path: ['spec', 'origin', 'source', 'store'],
-    manifest: (store) => cluster({ origin: fromStore({ store, snapshotId: snapshot, clusterName: 'Orders_old' }) }),
+    manifest: (store) =>
+      cluster({
+        origin: fromStore({ store, snapshotId: snapshot, clusterName: 'Orders_old', clusterNamespace: 'shop-old' }),
+      }),
   },
   'an EtcdBackup': {
     path: ['spec', 'store'],
@@ -202,6 +205,7 @@ const others: Readonly<Record<string, Manifest>> = {
     source: {
       store: { s3: { bucket: 'backups' } },
       clusterName: 'orders-old',
+      clusterNamespace: 'shop-old',
       latestVerifiedBefore: '2026-11-21T03:30:00+01:00',
     },
     safetyBackup: false,

@@ -16,6 +16,9 @@ import { timed } from './timed';
 import { findTools, run } from './tools';
 
 const cluster = 'prod';
+const namespaceName = 'etcd-control-plane-adopt';
+/** Of the cluster within the store. */
+const folder = `${namespaceName}/${cluster}`;
 const cronJob = `${cluster}-hourly`;
 const restoreDirectory = '/etc/kubernetes/restore';
 const hour = 3_600_000;
@@ -33,12 +36,12 @@ onPlanes(1)('a directory filled by a script', () => {
     root = await mkdtemp(join(tmpdir(), 'control-plane-adopt-'));
     [node] = (await controlPlaneNodes()) as [string];
     sshd = await StoreServer.start('sshd');
-    namespace = Namespace.named('etcd-control-plane-adopt');
+    namespace = Namespace.named(namespaceName);
     await kubectl(['apply', '--server-side', '-f', '-'], synthesize());
     await namespace.apply([sshd.secret('backup-sftp')]);
     await namespace.ready('daemonset', `${cronJob}-image`);
     await runScript(7);
-    saved = await sshd.files(`etcd/${cluster}`);
+    saved = await sshd.files(`etcd/${folder}`);
     expect(saved).toEqual(Array(7).fill(expect.stringMatching(/^etcd-snapshot-\d{8}-\d{6}\.db$/)));
   });
   afterAll(async () => {
@@ -54,11 +57,11 @@ onPlanes(1)('a directory filled by a script', () => {
   slowTest('is adopted by the time of the store: the names are eight hours ahead', async () => {
     const dry = await agent('look', 'adopt', '--dry-run');
     expect(dry.snapshots).toHaveLength(7);
-    expect(await sshd.files(`etcd/${cluster}`)).toEqual(saved);
+    expect(await sshd.files(`etcd/${folder}`)).toEqual(saved);
     const { adopted, snapshots } = await timed('seven files adopted', () => agent('adopt', 'adopt'));
     expect(adopted).toBe(7);
     const byTime = snapshots.toSorted((a: Manifest, b: Manifest) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
-    expect(byTime.map(({ key }: Manifest) => key)).toEqual(saved.map((name) => `${cluster}/${name}`));
+    expect(byTime.map(({ key }: Manifest) => key)).toEqual(saved.map((name) => `${folder}/${name}`));
     for (const { key, createdAt, warning } of snapshots) {
       expect(Math.abs(timeInName(key) - Date.parse(createdAt) - 8 * hour)).toBeLessThan(60_000);
       expect(warning).toContain("the store's time is taken");
@@ -71,7 +74,7 @@ onPlanes(1)('a directory filled by a script', () => {
     expect([succeeded, pods]).toEqual([true, [expect.objectContaining({ exitCode: 0 })]]);
     const result = JSON.parse(pods[0]!.terminationMessage);
     expect(result).toMatchObject({ stores: [{ verified: 'read', kept: 5 }] });
-    const files = await sshd.files(`etcd/${cluster}`);
+    const files = await sshd.files(`etcd/${folder}`);
     const [newest, ...more] = files.filter((name) => name.endsWith('.db') && !saved.includes(name));
     expect(more).toEqual([]);
     expect(newest).toMatch(/^etcd-snapshot-\d{8}-\d{6}\.db$/);
@@ -124,7 +127,7 @@ async function runScript(times: number): Promise<void> {
   }
   await writeFile(join(root, 'key'), sshd.credentials.privateKey!, { mode: 0o600 });
   await writeFile(join(root, 'known_hosts'), sshd.credentials.knownHosts!);
-  await mkdir(sshd.folder(`etcd/${cluster}`), { recursive: true });
+  await mkdir(sshd.folder(`etcd/${folder}`), { recursive: true });
   const { status } = JSON.parse((await kubectl(['get', 'node', node, '-o', 'json'])).stdout);
   const { address } = status.addresses.find(({ type }: Manifest) => type === 'InternalIP');
   const script = `
@@ -136,7 +139,7 @@ async function runScript(times: number): Promise<void> {
       file=etcd-snapshot-$(TZ=Asia/Shanghai date +%Y%m%d-%H%M%S).db
       ${etcdctl} --endpoints=https://${address}:2379 --cacert=ca.crt --cert=healthcheck-client.crt \\
         --key=healthcheck-client.key snapshot save $file >&2
-      echo "put $file ${sshd.folder(`etcd/${cluster}`)}/" | sftp -q -b - -i key -P ${sshd.port} \\
+      echo "put $file ${sshd.folder(`etcd/${folder}`)}/" | sftp -q -b - -i key -P ${sshd.port} \\
         -o UserKnownHostsFile=known_hosts ${sshd.credentials.username!.trim()}@${sshd.host} >&2
       rm $file
       sleep 1

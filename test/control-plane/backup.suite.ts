@@ -16,6 +16,9 @@ import { timed } from './timed';
 import { findTools, run, type Tools } from './tools';
 
 const cluster = 'prod';
+const namespaceName = 'etcd-control-plane-backup';
+/** Of the cluster within each store. */
+const clusterFolder = `${namespaceName}/${cluster}`;
 const cronJob = `${cluster}-hourly`;
 const staging = 'staging/etcd-snapshot-20260101-000000-5ca1ab';
 
@@ -37,7 +40,7 @@ beforeAll(async () => {
     StoreServer.start('legacy-sshd'),
     StoreServer.start('s3'),
   ]);
-  namespace = Namespace.named('etcd-control-plane-backup');
+  namespace = Namespace.named(namespaceName);
   await run(tools.ageKeygen, '-o', join(root, 'identity'));
   yaml = synthesize(await run(tools.ageKeygen, '-y', join(root, 'identity')));
 });
@@ -91,7 +94,7 @@ async function backup(job: string): Promise<Run> {
 }
 
 const manifestOf = async ({ id }: Run, { server, folder } = places()[0]!): Promise<Manifest> =>
-  JSON.parse(await readFile(join(server.folder(folder), cluster, `${id}.json`), 'utf8'));
+  JSON.parse(await readFile(join(server.folder(folder), clusterFolder, `${id}.json`), 'utf8'));
 
 test('cdk8s synth | kubectl apply: no warning, and once more changes nothing', async () => {
   const { stderr } = await kubectl(['apply', '--server-side', '-f', '-'], yaml);
@@ -135,7 +138,9 @@ describe('a run by hand', () => {
 
   slowTest('is whole to etcd’s own tool, wherever it was stored', async () => {
     for (const { server, folder } of places()) {
-      const content = zstdDecompressSync(await readFile(join(server.folder(folder), cluster, `${first.id}.db.zst`)));
+      const content = zstdDecompressSync(
+        await readFile(join(server.folder(folder), clusterFolder, `${first.id}.db.zst`)),
+      );
       const file = join(root, folder);
       await writeFile(file, content);
       const status = JSON.parse(await run(tools.etcdutl, 'snapshot', 'status', file, '-w', 'json'));
@@ -144,7 +149,7 @@ describe('a run by hand', () => {
   });
 
   slowTest('has kubeadm’s PKI beside it, for the owner of the identity', async () => {
-    const file = join(sshd.folder('by-key'), cluster, `${first.id}.extra.tar.age`);
+    const file = join(sshd.folder('by-key'), clusterFolder, `${first.id}.extra.tar.age`);
     const tar = join(root, 'pki.tar');
     await run(tools.age, '-d', '-i', join(root, 'identity'), '-o', tar, file);
     const names = (await run('tar', '-tf', tar)).split('\n').map((name) => name.replace(/^\//, ''));
@@ -163,7 +168,7 @@ describe('a run by hand', () => {
       );
       const files = await place.server.files(place.folder);
       const ours = [...kept, ...foreign, 'etcd-snapshot-20260101-000000.db', 'notes.txt'];
-      expect(files).toEqual([...ours.map((file) => `${cluster}/${file}`), ...others].sort());
+      expect(files).toEqual([...ours.map((file) => `${clusterFolder}/${file}`), ...others].sort());
     }
   });
 });
@@ -173,7 +178,7 @@ const others = [`${staging}.db.zst`, `${staging}.json`];
 /** Of another cluster; and beside ours, by a script and by somebody. */
 async function putOthersFiles(): Promise<void> {
   for (const { server, folder } of places()) {
-    const files = [...others, `${cluster}/etcd-snapshot-20260101-000000.db`, `${cluster}/notes.txt`];
+    const files = [...others, `${clusterFolder}/etcd-snapshot-20260101-000000.db`, `${clusterFolder}/notes.txt`];
     for (const file of files) {
       await mkdir(join(server.folder(folder), file, '..'), { recursive: true });
       await writeFile(join(server.folder(folder), file), 'not ours');
@@ -186,12 +191,12 @@ async function putForeignSnapshot(of: Run): Promise<string[]> {
   const id = 'etcd-snapshot-20260101-000000-0ddba1';
   for (const place of places()) {
     const manifest = await manifestOf(of, place);
-    const folder = join(place.server.folder(place.folder), cluster);
+    const folder = join(place.server.folder(place.folder), clusterFolder);
     const { extra: _, ...rest } = manifest;
     const foreign = {
       ...{ ...rest, id, createdAt: '2026-01-01T00:00:00.000Z' },
       source: { ...manifest.source, clusterId: '1234567890abcdef' },
-      object: { ...manifest.object, key: `${cluster}/${id}.db.zst` },
+      object: { ...manifest.object, key: `${clusterFolder}/${id}.db.zst` },
     };
     await copyFile(join(folder, `${of.id}.db.zst`), join(folder, `${id}.db.zst`));
     await writeFile(join(folder, `${id}.json`), JSON.stringify(foreign));

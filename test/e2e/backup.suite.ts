@@ -87,7 +87,8 @@ slowTest('each store keeps what its own retention says, whole', async () => {
   expect([succeeded, pods]).toEqual([true, [expect.objectContaining({ exitCode: 0 })]]);
   const older = snapshotOf(await outcomeOf(namespace, 'first'));
   const newest = snapshotOf({ pods });
-  expect((await s3.files()).sort()).toEqual([`orders/${newest}.db.zst`, `orders/${newest}.json`]);
+  const key = `${namespace.name}/orders/${newest}`;
+  expect((await s3.files()).sort()).toEqual([`${key}.db.zst`, `${key}.json`]);
   const args = ['verify', '--level=open'];
   const [inBucket, inVolume] = await Promise.all([
     runAgent(namespace, 'nightly', 'verify-bucket', { store: 0, args }),

@@ -3,7 +3,7 @@ import { MemberCluster } from './member-cluster';
 import { backUp, playWithNightly } from './orders-backups';
 import { type Play, tell } from './play';
 import { RestoreWatch } from './restore-watch';
-import { restored } from './restored';
+import { askForRestore, restored } from './restored';
 import type { S3 } from './s3';
 import { slowTest } from './settings';
 
@@ -30,6 +30,25 @@ test('a snapshot that is not the one that was asked for: it fails, and the clust
   const { longestGap } = await play.client.facts(before.now);
   tell(`restore: a bad snapshot, longest write gap ${(longestGap / 1000).toFixed(1)} s`);
   expect(longestGap).toBeLessThan(5_000);
+  await play.cluster.ready(3);
+});
+
+test('a Secret that is not there: told in the words of Kubernetes, and taken back without a trace', async () => {
+  const { clusterId, epoch } = await play.cluster.record();
+  await askForRestore(play, s3, { name: 'no-secret', snapshot, secretName: 'nowhere' });
+  const { phase, message } = await play.namespace.until('PodWaits', 60, async () => {
+    const { status } = await play.namespace.get('etcdrestore', 'no-secret');
+    return status?.reason === 'PodWaits' ? status : undefined;
+  });
+  expect(phase).toBe('Verifying');
+  expect(message).toMatch(/FailedMount: .*secret "nowhere" not found.*; nothing is changed yet$/);
+  await play.writesOn();
+  await play.namespace.kubectl(['delete', 'etcdrestore', 'no-secret', '--timeout=60s']);
+  const record = await play.namespace.until('the operation to end', 60, async () => {
+    const now = await play.cluster.record();
+    return now.op === undefined ? now : undefined;
+  });
+  expect(record).toMatchObject({ clusterId, epoch });
   await play.cluster.ready(3);
 });
 

@@ -19,7 +19,7 @@ function inExample(...runs: string[][]): Ran[] {
 }
 
 test("the example's image runs the agent, and the agent its scripts", () => {
-  const common = ['list', '--cluster=orders', '--output=json', '--store'];
+  const common = ['list', '--cluster=orders', '--namespace=shop', '--output=json', '--store'];
   const store = (env: object) => JSON.stringify({ command: { path: '/opt/store', env } });
   const [version, unset, noSecret] = inExample(
     ['--version'],
@@ -32,7 +32,7 @@ test("the example's image runs the agent, and the agent its scripts", () => {
   expect(JSON.parse(unset?.stdout ?? '')).toMatchObject({
     ok: false,
     error: expect.stringMatching(
-      /^exec:\/\/\/opt\/store: list orders\/ ended with exit code 2: .*name the server, as USER@HOST$/,
+      /^exec:\/\/\/opt\/store: list shop\/orders\/ ended with exit code 2: .*name the server, as USER@HOST$/,
     ),
   });
   expect(noSecret).toMatchObject({ code: 2 });

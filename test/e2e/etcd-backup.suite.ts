@@ -67,8 +67,9 @@ async function runs(schedule: string): Promise<Manifest[]> {
     .sort((a: Manifest, b: Manifest) => (a.status.startTime < b.status.startTime ? -1 : 1));
 }
 
-/** Ids of the snapshots in a folder of the bucket. */
-async function stored(folder: string): Promise<string[]> {
+/** Ids of the cluster's snapshots in the bucket, below a prefix. */
+async function stored(prefix = ''): Promise<string[]> {
+  const folder = `${prefix}${play.namespace.name}/orders`;
   const files = await s3.files();
   return files.flatMap((file) => (file.startsWith(`${folder}/`) && /^[^.]+\.json$/.test(file) ? [idOf(file)] : []));
 }
@@ -120,11 +121,11 @@ test('one by applying the resource, where its schedule has them', async () => {
   expect(status).toMatchObject({
     phase: 'Completed',
     verified: 'read',
-    key: `orders/${status.snapshotId}.db.zst`,
+    key: `${play.namespace.name}/orders/${status.snapshotId}.db.zst`,
     startTime: expect.any(String),
     completionTime: expect.any(String),
   });
-  expect(await stored('orders')).toContain(status.snapshotId);
+  expect(await stored()).toContain(status.snapshotId);
   expect(await reasonsOf('before')).toEqual(['BackupSucceeded', 'SuccessfulCreate']);
   const { stdout } = await play.namespace.kubectl(['get', 'etcdbackup', 'before']);
   expect(stdout).toMatch(new RegExp(`\\nbefore +Completed +orders +${status.revision} +${status.sizeBytes} +read `));
@@ -164,11 +165,25 @@ test('a failure: in kubectl get, as a Warning with the Job and its line, and the
   expect(JSON.parse(await lastLogLine(play.namespace, pods[0]!.name))).toMatchObject({ ok: false, exitCode: 21 });
 });
 
+test('a Secret that is not there is told in the words of Kubernetes, and the backup is taken once it is', async () => {
+  await ask('no-secret', { store: s3.store({ secretName: 'late' }) });
+  const { phase, message } = await play.namespace.until('PodWaits', 60, async () => {
+    const status = await statusOf('no-secret');
+    return status.reason === 'PodWaits' ? status : undefined;
+  });
+  expect(phase).toBe('BackingUp');
+  expect(message).toMatch(/^pod no-secret-\S+: FailedMount: .*secret "late" not found/);
+  await s3.grant('late');
+  expect(await ended('no-secret', 240)).toMatchObject({ phase: 'Completed', verified: 'read' });
+});
+
 slowTest('an image that cannot be pulled is Failed at the time-out', async () => {
   await ask('no-image', { store: s3.store(), image: 'registry.invalid/agent:none', timeout: Duration.seconds(45) });
   const status = await ended('no-image', 120);
   expect(status).toMatchObject({ phase: 'Failed', reason: 'ImageNotPulled' });
-  expect(status.message).toMatch(/stopped at its time-out: pod .*(ErrImagePull|ImagePullBackOff).*registry\.invalid/);
+  expect(status.message).toMatch(
+    /stopped at its time-out, after \d+ s: pod .*(ErrImagePull|ImagePullBackOff).*registry\.invalid/,
+  );
 });
 
 test('a Job that vanished is looked up in the store, and no other snapshot is taken', async () => {
@@ -180,11 +195,11 @@ test('a Job that vanished is looked up in the store, and no other snapshot is ta
   const { jobName, phase } = await statusOf('vanishing');
   await outcomeOf(play.namespace, jobName);
   await play.namespace.kubectl(['delete', 'job', jobName]);
-  const [id] = await stored('vanishing/orders');
+  const [id] = await stored('vanishing/');
   await reconcilers(1);
   const status = await ended('vanishing');
   expect(status).toMatchObject({ phase: 'Completed', snapshotId: id });
-  expect(await stored('vanishing/orders')).toEqual([id]);
+  expect(await stored('vanishing/')).toEqual([id]);
   // It may have been over before the reconciler was.
   if (phase === 'BackingUp')
     expect(await reasonsOf('vanishing')).toEqual([
@@ -225,7 +240,7 @@ test('retention is at work, the records are bounded, and the metrics tell', asyn
   await play.namespace.until('three records', 60, async () =>
     (await runs('minutely')).length <= 3 ? true : undefined,
   );
-  const left = await stored('orders');
+  const left = await stored();
   expect(left.length).toBeLessThanOrEqual(3);
   expect(left).toContain(newest.status.snapshotId);
   const verified = await runAgent(play.namespace, 'orders-minutely', 'verify', {

@@ -72,7 +72,7 @@ slowTest('a pod deleted in the middle ends with 143, is replaced at no try’s c
   expect([succeeded, pods]).toEqual([true, [expect.objectContaining({ exitCode: 0 })]]);
   expect(Object.fromEntries(watch.exitCodes)).toEqual({ [deleted]: 143, [pods[0]!.name]: 0 });
   const { id } = JSON.parse(pods[0]!.terminationMessage).snapshot;
-  const whole = [`orders/${id}.db.zst`, `orders/${id}.json`];
+  const whole = ['db.zst', 'json'].map((ending) => `${namespace.name}/orders/${id}.${ending}`);
   expect((await s3.files()).sort()).toEqual(whole);
   expect((await filesOfClaim(namespace, 'backups')).sort()).toEqual(whole);
   const verified = await runAgent(namespace, 'drained', 'verify', { store: 0, args: ['verify'] });

@@ -33,7 +33,7 @@ test('the image is a restricted pod by itself: not root, no shell, nothing to wr
     node: 'v24',
     etcdutl: expect.stringMatching(/^etcdutl version: 3\.\d+\.\d+$/),
     shells: [],
-    programs: ['etcdutl', 'node'],
+    programs: ['etcd-agent', 'etcdutl', 'node'],
     root: 'EROFS',
     temporary: 'written',
     apiServer: spec.clusterIP,

@@ -8,6 +8,7 @@ import {
   EtcdVersion,
   ImagePullPolicy,
 } from '../../src';
+import { clientServiceName } from '../../src/client-service-name';
 import { peerNames, serverNames } from '../../src/tls-names';
 import type { Manifest } from '../synth';
 import { Authority } from './certificates';
@@ -169,10 +170,13 @@ export class MemberCluster {
     });
   }
 
+  /** The Service by which clients reach one member. */
+  clientName = (ordinal: number) => clientServiceName(this.pod(ordinal));
+
   /** A client that knows as many members as there may ever be. */
   client({ inside = this.#namespace, ...options }: ClusterClientOptions = {}, members = 5): Promise<Client> {
     const endpoint = (ordinal: number) =>
-      `${this.#tls ? 'https' : 'http'}://${this.pod(ordinal)}.${this.name}-peers.${this.#namespace.name}.svc.cluster.local:2379`;
+      `${this.#tls ? 'https' : 'http'}://${this.clientName(ordinal)}.${this.#namespace.name}.svc.cluster.local:2379`;
     return Client.start(inside, this.name, {
       endpoints: Array.from({ length: members }, (_, ordinal) => endpoint(ordinal)),
       tlsSecret: this.#tls ? this.#secrets.client : undefined,

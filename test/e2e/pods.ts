@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Manifest } from '../synth';
 import { container, podSpec } from './manifests';
 import type { Namespace } from './namespace';
@@ -28,4 +29,15 @@ export async function filesOfClaim(namespace: Namespace, claimName: string): Pro
     .split('\n')
     .filter(Boolean)
     .map((path) => path.slice('./'.length));
+}
+
+/** What a pod of the namespace finds under a name of it; nothing when there is no such name. */
+export async function addressesOf(namespace: Namespace, name: string): Promise<string[]> {
+  const domain = `${name}.${namespace.name}.svc.cluster.local`;
+  const ask = container('ask', 'docker.io/library/busybox:1.35', {
+    command: ['sh', '-c', `nslookup -type=a ${domain}. || true`],
+  });
+  const output = await runPod(namespace, `ask-${randomBytes(4).toString('hex')}`, podSpec({ containers: [ask] }));
+  const [, answer = ''] = output.split(/^Name:.*$/m);
+  return [...answer.matchAll(/^Address:\s*(\S+)$/gm)].map(([, address]) => address!);
 }

@@ -39,14 +39,19 @@ export class S3 {
   }
 
   /** As the backups see it. */
-  store(props: { readonly bucket?: string } = {}): BackupStore {
+  store({ secretName = 's3-credentials', ...props }: { bucket?: string; secretName?: string } = {}): BackupStore {
     return BackupStore.s3({
       endpoint: this.endpoint,
       ca: CaBundle.fromSecret('s3-server'),
       bucket,
-      credentials: S3Credentials.fromSecret('s3-credentials'),
+      credentials: S3Credentials.fromSecret(secretName),
       ...props,
     });
+  }
+
+  /** The same credentials under another name. */
+  grant(secretName: string): Promise<void> {
+    return this.namespace.apply([secret(secretName, keys)]);
   }
 
   /** Every file of the bucket, unfinished uploads too. */

@@ -2,6 +2,7 @@ import { crashes, crashing } from './crash-points';
 import { MemberCluster } from './member-cluster';
 import { Namespace } from './namespace';
 import { applyCrds, tell } from './play';
+import { addressesOf } from './pods';
 import { slowTest } from './settings';
 
 let namespace: Namespace;
@@ -23,6 +24,10 @@ slowTest(
     });
     const before = await cluster.record();
     expect(before).toMatchObject({ epoch: 1, seeded: false });
+    // It serves, and what it is told would be lost: it has the name for its peers, and none for clients.
+    const [peer, client] = [`${cluster.pod(0)}.${cluster.name}-peers`, cluster.clientName(0)];
+    expect(await addressesOf(namespace, peer)).toHaveLength(1);
+    expect(await addressesOf(namespace, client)).toEqual([]);
     const { uid } = (await cluster.pods()).find(({ metadata }) => metadata.name === cluster.pod(0)).metadata;
     await cluster.loseVolumes(0);
     await namespace.until('another first pod', 120, async () => {
@@ -35,6 +40,12 @@ slowTest(
     await cluster.ready(3);
     tell(`seed: formed without its first volume ${((Date.now() - begun) / 1000).toFixed(1)} s`);
     const after = await cluster.record();
+    for (const ordinal of [0, 1, 2]) {
+      await namespace.until(`a name for clients of member ${ordinal}`, 60, async () => {
+        const [address] = await addressesOf(namespace, cluster.clientName(ordinal));
+        return address;
+      });
+    }
     expect(after.epoch).toBe(2);
     expect(after.token).not.toBe(before.token);
   },

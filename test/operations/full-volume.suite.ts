@@ -55,7 +55,7 @@ sizedTest(
       await ballasts[1]!.fill();
       await until('Degraded', 'DiskPressure');
       await fillUntilEnded(1);
-      await until('Degraded', 'MemberDown');
+      await until('Degraded', 'DiskFull');
       await play.writesOn();
       await drop();
     });

@@ -3,8 +3,8 @@ import { EtcdVersion } from '../../src';
 import { kubectl } from '../e2e/kubectl';
 import type { Play } from '../e2e/play';
 import { slowTest } from '../e2e/settings';
-import { drain } from './drain';
-import { leaderOf, runningMembers, versionsOf } from './member-versions';
+import { drain, evictFollower } from './drain';
+import { leaderOf, versionsOf } from './member-versions';
 import { applyVersion, begun, playOn, refused } from './upgrades';
 
 let play: Play;
@@ -22,16 +22,6 @@ afterAll(async () => {
   if (nodes.length > 0) await kubectl(['uncordon', ...nodes]);
   await play?.end();
 });
-
-/** As a drain does it; the name of its pod. */
-async function evictFollower(): Promise<string> {
-  const { name } = (await runningMembers(play.cluster)).find(({ leads }) => !leads)!;
-  const metadata = { name, namespace: play.namespace.name };
-  const eviction = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata });
-  const path = `/api/v1/namespaces/${metadata.namespace}/pods/${name}/eviction`;
-  await play.namespace.kubectl(['create', '--raw', path, '-f', '-'], eviction);
-  return name;
-}
 
 /** Its gate does not let this version start, and the others serve as before. */
 async function heldByGate(name: string): Promise<void> {
@@ -52,7 +42,7 @@ slowTest('evicted onto a version that skips a minor: its gate waits until that i
   await play.unnoticed('evicted onto 3.7.3, and back', 3, async () => {
     await applyVersion(play, '3.7.3');
     expect((await refused(play)).reason).toBe('MinorSkipped');
-    await heldByGate(await evictFollower());
+    await heldByGate(await evictFollower(play));
     await applyVersion(play, '3.5.35');
   });
   expect(await versionsOf(play.cluster)).toEqual(['3.5.35', '3.5.35', '3.5.35']);
@@ -61,7 +51,7 @@ slowTest('evicted onto a version that skips a minor: its gate waits until that i
 slowTest('evicted onto the next minor before that is allowed: its gate waits for the backup', async () => {
   await play.unnoticed('evicted onto 3.6.16 early, and all of them there', 3, async () => {
     await play.cluster.apply({ version: EtcdVersion.of('3.6.16'), paused: true });
-    await heldByGate(await evictFollower());
+    await heldByGate(await evictFollower(play));
     await play.cluster.apply({ paused: false });
   });
   expect(await versionsOf(play.cluster)).toEqual(['3.6.16', '3.6.16', '3.6.16']);

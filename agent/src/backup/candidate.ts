@@ -14,7 +14,7 @@ export interface Candidate {
   readonly pinned: boolean;
   /** Held by the store's object lock. */
   readonly locked: boolean;
-  /** False: the manifest cannot be read, or its schema is of a newer major version. */
+  /** False: the manifest, or what verify found, cannot be read, or is of a newer major version. */
   readonly readable: boolean;
   /** Taken with `--key`. */
   readonly exactKey: boolean;
@@ -27,6 +27,8 @@ export type Snapshot = Candidate & { readonly createdAt: Date };
 export interface ClusterLine {
   readonly id: string;
   readonly lineage: readonly string[];
+  /** Until when what each of those took is of this line: one that lived on is another etcd since. */
+  readonly ends?: ReadonlyMap<string, number>;
 }
 
 export interface Owner {
@@ -59,7 +61,7 @@ export function newestFirst(a: Candidate, b: Candidate): number {
 
 function notOurs(candidate: Candidate, owner: Owner): string | undefined {
   const { createdAt, clusterName, namespace } = candidate;
-  if (!candidate.readable || !createdAt || Number.isNaN(createdAt.getTime())) return 'unreadable manifest';
+  if (!candidate.readable || !createdAt || Number.isNaN(createdAt.getTime())) return 'unreadable';
   if (candidate.exactKey) return 'exact key';
   if (clusterName !== owner.clusterName) return `foreign cluster ${clusterName}`;
   if (namespace !== owner.namespace) return `foreign namespace ${namespace ?? '(none)'}`;
@@ -68,11 +70,16 @@ function notOurs(candidate: Candidate, owner: Owner): string | undefined {
   return undefined;
 }
 
-function foreignId({ clusterId }: Candidate, cluster: ClusterLine | undefined): string | undefined {
+function foreignId(candidate: Candidate, cluster: ClusterLine | undefined): string | undefined {
+  const { clusterId } = candidate;
   if (clusterId === 'unknown') return undefined;
-  const known = cluster ? [cluster.id, ...cluster.lineage] : [];
-  return clusterId !== undefined && known.includes(clusterId) ? undefined : `foreign cluster id ${clusterId}`;
+  const isKnown = clusterId !== undefined && cluster && isOfLine(clusterId, timeOf(candidate), cluster);
+  return isKnown ? undefined : `foreign cluster id ${clusterId}`;
 }
+
+/** Whether what an etcd took at this time is of a line. */
+export const isOfLine = (clusterId: string, time: number, { id, lineage, ends }: ClusterLine): boolean =>
+  clusterId === id || (lineage.includes(clusterId) && time <= (ends?.get(clusterId) ?? Number.POSITIVE_INFINITY));
 
 function timeOf({ createdAt }: Candidate): number {
   return createdAt?.getTime() || 0;

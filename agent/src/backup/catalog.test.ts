@@ -1,11 +1,13 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { type ManifestChanges, manifestOf } from '../../test/manifest-of.ts';
-import { ExitCode } from '../errors.ts';
+import { AgentError, ExitCode } from '../errors.ts';
 import { FilesystemStore } from '../store/filesystem.ts';
-import { isVerified, readCatalog, selectEntry } from './catalog.ts';
+import { isVerified, readCatalog, stateOf } from './catalog.ts';
 import type { Level, Verification } from './manifest.ts';
+import { whole } from './select.ts';
 
 let root: string;
 let store: FilesystemStore;
@@ -19,6 +21,7 @@ const ID = 'etcd-snapshot-20261121-023807-3f9c2a';
 const payload = Buffer.from('database and trailer');
 const at = '2026-11-21T02:38:07.000Z';
 const list = () => readCatalog(store, 'orders');
+const select = (id: string) => whole(store, { cluster: 'orders' }, id, {});
 const only = async () => {
   const [entry, ...more] = await list();
   expect(more).toEqual([]);
@@ -37,9 +40,13 @@ async function store1(changes: ManifestChanges = {}): Promise<void> {
   await write(`${id}.json`, manifestOf(payload, payload, changes));
 }
 
-async function verified(outcome: Verification['outcome'], level: Level): Promise<boolean> {
+const verification = (outcome: Verification['outcome'], level: Level = 'read') => {
   const schema = 'cdk8s-etcd/verification/v1';
-  await write(`${ID}.verify.json`, { schema, id: ID, level, outcome, at, agent: { version: 'test' } });
+  return { schema, id: ID, level, outcome, at, agent: { version: 'test' } };
+};
+
+async function verified(outcome: Verification['outcome'], level: Level): Promise<boolean> {
+  await write(`${ID}.verify.json`, verification(outcome, level));
   return isVerified(await only());
 }
 
@@ -47,7 +54,7 @@ test('a snapshot is its manifest and its payload', async () => {
   await store1();
   const entry = await only();
 
-  expect(entry).toMatchObject({ id: ID, pinned: false, restoredAs: [], manifest: { trigger: 'manual' } });
+  expect(entry).toMatchObject({ id: ID, pinned: false, restoredAs: [], manifest: { source: { clusterId: 'c0' } } });
   expect(entry.problem).toBeUndefined();
   expect(isVerified(entry)).toBe(true);
 });
@@ -86,9 +93,7 @@ describe('is listed with what is wrong with it, and never counts as verified', (
 
     expect(entry.problem).toMatch(problem);
     expect(isVerified(entry)).toBe(false);
-    expect(() => selectEntry([entry], ID, 'here')).toThrow(
-      expect.objectContaining({ exitCode: ExitCode.verificationFailed }),
-    );
+    await expect(select(ID)).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
   });
 
   test.each([
@@ -128,11 +133,19 @@ describe('verified', () => {
     expect(await verified('verified', 'read')).toBe(true);
   });
 
-  test('is still what it was after a verification that came to nothing or cannot be read', async () => {
+  test('is still what it was after a verification that came to nothing', async () => {
     await store1();
     expect(await verified('inconclusive', 'open')).toBe(true);
-    await write(`${ID}.verify.json`, '{');
-    expect(isVerified(await only())).toBe(true);
+  });
+
+  test.each([
+    ['damaged', '{'],
+    ['of a newer agent', { ...verification('failed'), schema: 'cdk8s-etcd/verification/v2' }],
+  ])('is not known while a later finding is %s', async (_name, finding) => {
+    await store1();
+    await write(`${ID}.verify.json`, finding);
+    expect(stateOf(await only())).toBe('unread');
+    expect(stateOf(await select(ID))).toBe('unread');
   });
 
   test('is never what came of a suspect source', async () => {
@@ -172,21 +185,137 @@ test('a manifest that is deleted while it is read was none', async () => {
   expect((await readCatalog(new Deleting({ path: root }), 'orders')).map(({ id }) => id)).toEqual([ID]);
 });
 
-describe('what is asked for', () => {
-  test('latest is the newest verified one', async () => {
-    await store1({ id: 'old', createdAt: '2026-01-01T00:00:00Z' });
-    await store1({ id: 'new', createdAt: '2026-01-02T00:00:00Z' });
-    await store1({ id: 'newest', createdAt: '2026-01-03T00:00:00Z', verified: undefined });
-    const entries = await list();
+describe('a manifest that the store does not give out', () => {
+  class Refusing extends FilesystemStore {
+    readonly asked: string[] = [];
+    override async get(key: string) {
+      this.asked.push(key);
+      if (key.endsWith('cold.json')) {
+        throw new AgentError(ExitCode.storeRefused, 'InvalidObjectState: it lies in cold storage');
+      }
+      return super.get(key);
+    }
+  }
 
-    expect(selectEntry(entries, undefined, 'here').id).toBe('new');
-    expect(selectEntry(entries, 'latest', 'here').id).toBe('new');
-    expect(selectEntry(entries, 'newest', 'here').id).toBe('newest');
+  test('is the problem of its own snapshot', async () => {
+    await store1();
+    await store1({ id: 'cold' });
+    const refusing = new Refusing({ path: root });
+
+    expect(await readCatalog(refusing, 'orders')).toMatchObject([
+      { id: ID, problem: undefined },
+      { id: 'cold', unread: 'refused', problem: expect.stringContaining('lies in cold storage') },
+    ]);
+    await expect(whole(refusing, { cluster: 'orders' }, 'cold', {})).rejects.toMatchObject({
+      exitCode: ExitCode.storeRefused,
+      message: expect.stringContaining('lies in cold storage'),
+    });
   });
 
-  test('what is not there is told so', async () => {
-    const nothing = expect.objectContaining({ exitCode: ExitCode.nothingThere });
-    expect(() => selectEntry([], undefined, 'here')).toThrow(nothing);
-    expect(() => selectEntry([], ID, 'here')).toThrow(nothing);
+  test('is not read when another one is asked for by its id', async () => {
+    await store1();
+    await store1({ id: 'cold' });
+    const refusing = new Refusing({ path: root });
+
+    expect((await whole(refusing, { cluster: 'orders' }, ID, {})).id).toBe(ID);
+    expect(refusing.asked).toEqual([`orders/${ID}.json`]);
+  });
+});
+
+test.each(['../../passwd', '/etc/passwd', 'other/file.db', 'orders/deeper/file.db', 'orders/'])(
+  'a manifest that names %s as its payload is the problem of its own snapshot',
+  async (key) => {
+    await store1();
+    await store1({ id: 'stray', object: { key } });
+
+    expect(await list()).toMatchObject([
+      { id: 'stray', problem: expect.stringContaining('which is not in the folder orders') },
+      { id: ID, problem: undefined },
+    ]);
+    await expect(select('stray')).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
+  },
+);
+
+describe('of many snapshots', () => {
+  class Counting extends FilesystemStore {
+    gets: string[] = [];
+    override async get(key: string) {
+      this.gets.push(key);
+      return super.get(key);
+    }
+  }
+  const idOf = (n: number) => `etcd-snapshot-20260101-0000${String(n).padStart(2, '0')}-${String(n).padStart(6, '0')}`;
+  const fill = async (from: number, to: number) => {
+    for (let n = from; n < to; n++) {
+      await store1({ id: idOf(n), createdAt: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString() });
+    }
+  };
+  const keepIndex = (error: unknown) => {
+    throw error;
+  };
+
+  test('a run reads each manifest once, and the next run those only that are new or changed', async () => {
+    await fill(0, 70);
+    const first = new Counting({ path: root });
+    expect(await readCatalog(first, 'orders', { keepIndex })).toHaveLength(70);
+    expect(first.gets).toHaveLength(71);
+    await fill(70, 72);
+    await readCatalog(first, 'orders', { keepIndex });
+    expect(first.gets).toHaveLength(73);
+
+    await store1({ id: idOf(5), createdAt: '2026-01-01T00:00:05Z', verified: { level: 'open', at } });
+    await write(`${idOf(6)}.verify.json`, verification('failed'));
+    await rm(join(root, 'orders', `${idOf(7)}.db`));
+    const second = new Counting({ path: root });
+    const entries = await readCatalog(second, 'orders');
+    expect(second.gets.map((key) => key.slice('orders/'.length)).sort()).toEqual(
+      ['.index.jsonl.gz', ...[5, 6, 70, 71].map((n) => `${idOf(n)}.json`), `${idOf(6)}.verify.json`].sort(),
+    );
+    const fresh = entries.map(({ id, ...entry }) => [id, stateOf({ id, ...entry })]);
+    expect(Object.fromEntries(fresh)).toMatchObject({
+      [idOf(5)]: 'verified',
+      [idOf(6)]: 'failed',
+      [idOf(7)]: 'broken',
+    });
+    // What the index says is what the manifests say.
+    await rm(join(root, 'orders/.index.jsonl.gz'));
+    expect(entries).toEqual(await readCatalog(new FilesystemStore({ path: root }), 'orders'));
+  });
+
+  test('a finding that one reader is refused is none that others are told of', async () => {
+    await fill(0, 70);
+    await write(`${idOf(69)}.verify.json`, verification('failed'));
+    class Refusing extends FilesystemStore {
+      override async get(key: string) {
+        if (key.endsWith('.verify.json')) throw new AgentError(ExitCode.storeRefused, 'AccessDenied');
+        return super.get(key);
+      }
+    }
+    const refused = await readCatalog(new Refusing({ path: root }), 'orders', { keepIndex });
+    expect(refused[0]).toMatchObject({ unread: 'refused', problem: expect.stringContaining('AccessDenied') });
+    expect(isVerified(refused[0]!)).toBe(false);
+    expect(stateOf((await list())[0]!)).toBe('failed');
+  });
+
+  test.each(['', 'no gzip', gzipSync('{"schema":"cdk8s-etcd/index/v1"}\n{}\n')])(
+    'an index that is damaged costs nothing but time',
+    async (bytes) => {
+      await fill(0, 70);
+      await write('.index.jsonl.gz', bytes);
+      expect((await list()).filter(isVerified)).toHaveLength(70);
+    },
+  );
+
+  test('an index that cannot be written is told and costs nothing', async () => {
+    await fill(0, 70);
+    class Full extends FilesystemStore {
+      override put(): Promise<never> {
+        return Promise.reject(new AgentError(ExitCode.storeRefused, 'full'));
+      }
+    }
+    const told: unknown[] = [];
+    const entries = await readCatalog(new Full({ path: root }), 'orders', { keepIndex: (error) => told.push(error) });
+    expect(entries).toHaveLength(70);
+    expect(told).toEqual([expect.objectContaining({ message: 'full' })]);
   });
 });

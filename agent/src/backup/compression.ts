@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream';
 import { constants, createGunzip, createGzip, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { decoded } from './decoding.ts';
 import type { Compression } from './manifest.ts';
+import { splitFrames } from './zstd-frames.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 
@@ -21,7 +22,9 @@ export function compress(compression: Compression, source: Bytes): Bytes {
 export function decompress(compression: Compression, source: Bytes): Bytes {
   if (compression === 'none') return source;
   return decoded(compression, source, (watched) =>
-    through(watched, compression === 'gzip' ? createGunzip({ chunkSize }) : createZstdDecompress({ chunkSize })),
+    compression === 'gzip'
+      ? through(watched, createGunzip({ chunkSize }))
+      : through(splitFrames(watched), createZstdDecompress({ chunkSize })),
   );
 }
 

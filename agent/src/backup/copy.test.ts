@@ -72,10 +72,11 @@ test('the copy is verified as of now, keeps fields that this agent does not know
 test('restore notes go along, also later; pins and findings do not', async () => {
   const note = JSON.stringify({ schema: 'cdk8s-etcd/restore/v1', id: old, clusterId: 'c1' });
   await copy();
-  await writeFile(join(from, cluster, `${old}.restored-c1.json`), note);
+  const notes = [`${old}.restored-c1-a1.json`, `${old}.restored-c1.json`];
+  for (const name of notes) await writeFile(join(from, cluster, name), note);
   await writeFile(join(from, cluster, `${old}.pin`), '');
   await copy();
-  expect(await files(to)).toEqual([...both(old), `${old}.restored-c1.json`, ...both(middle), ...both(newest)].sort());
+  expect(await files(to)).toEqual([...both(old), ...notes, ...both(middle), ...both(newest)].sort());
 });
 
 describe('extra files', () => {
@@ -182,7 +183,7 @@ test('killed at any step at the target, nothing there is half, and the next copy
   const attempt = async (path: string, diesAt?: number) => {
     const target = new CrashingStore(new FilesystemStore({ path }), diesAt);
     const there = await readCatalog(target, cluster);
-    const common = { cluster, from: new FilesystemStore({ path: from }), to: target, there, log };
+    const common = { folder: cluster, from: new FilesystemStore({ path: from }), to: target, there, log };
     const context = {
       ...common,
       progress: createProgress(log, { isTTY: false } as NodeJS.WriteStream),

@@ -5,12 +5,13 @@ import type { Store } from '../store/store.ts';
 import { type Entry, manifestKey, putJson, readDocument } from './catalog.ts';
 import { discard } from './discard.ts';
 import { putExtra, storedExtra } from './extra.ts';
-import type { Manifest } from './manifest.ts';
+import { type Brief, type Manifest, manifestSchema } from './manifest.ts';
 import { readStored } from './read-payload.ts';
 import { isSnapshotId } from './snapshot-id.ts';
 
 export interface CopyContext {
-  readonly cluster: string;
+  /** The cluster's, in both stores. */
+  readonly folder: string;
   readonly from: Store;
   readonly to: Store;
   /** What the target has already. */
@@ -38,11 +39,11 @@ const damaged = (message: string) => new AgentError(ExitCode.verificationFailed,
 export async function copySnapshot(entry: Entry, context: CopyContext): Promise<CopyOutcome> {
   const { id } = entry;
   try {
-    const manifest = checkSource(entry);
-    const storedBytes = manifest.object.sizeBytes;
+    const brief = checkSource(entry);
+    const storedBytes = brief.object.sizeBytes;
     const there = context.there.find((other) => other.id === id);
-    if (there) checkSame(there, manifest, context.to);
-    else await copyPayload(entry, manifest, context);
+    if (there) checkSame(there, brief, context.to);
+    else await copyPayload(entry, context);
     await copyNotes(entry, there, context);
     if (there) return { id, outcome: 'there', detail: 'there already', storedBytes };
     return { id, outcome: 'copied', detail: 'copied and read back', storedBytes };
@@ -55,13 +56,13 @@ export async function copySnapshot(entry: Entry, context: CopyContext): Promise<
   }
 }
 
-function checkSource({ id, manifest, problem, verification }: Entry): Manifest {
+function checkSource({ id, manifest, problem, verification }: Entry): Brief {
   if (!manifest || problem) throw damaged(`${id}: ${problem ?? 'unreadable'}`);
   if (verification?.outcome === 'failed') throw damaged(`${id}: verify found it bad: ${verification.detail ?? ''}`);
   return manifest;
 }
 
-function checkSame({ id, manifest, problem }: Entry, { object, content }: Manifest, to: Store): void {
+function checkSame({ id, manifest, problem }: Entry, { object, content }: Brief, to: Store): void {
   if (!manifest || problem) {
     throw refused(`${to.url} has ${id}, but not whole: ${problem}; look at it there, and remove it if it is of no use`);
   }
@@ -70,12 +71,14 @@ function checkSame({ id, manifest, problem }: Entry, { object, content }: Manife
   }
 }
 
-async function copyPayload(entry: Entry, manifest: Manifest, context: CopyContext): Promise<void> {
-  const { from, to, cluster, progress, signal } = context;
+async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
+  const { from, to, folder, progress, signal } = context;
   const { id } = entry;
+  const document = await readDocument(from, entry.manifestKey, { signal }).catch(asDamage(id));
+  const { data: manifest } = manifestSchema.safeParse(document);
+  if (!manifest) throw damaged(`${id}: its manifest changed while it was read`);
   const { key, sizeBytes } = manifest.object;
   const onBytes = (bytes: number) => progress.bytes(bytes, sizeBytes);
-  const document = await readDocument(from, entry.manifestKey, { signal }).catch(asDamage(id));
   const kept = await isThere(manifest, context);
   progress.phase('copy', `${id} to ${to.url}`);
   const put = kept
@@ -86,7 +89,7 @@ async function copyPayload(entry: Entry, manifest: Manifest, context: CopyContex
     for await (const _ of readStored(to, manifest, { signal, onBytes }));
     await copyExtra(manifest, context);
   } catch (error) {
-    if (!kept) await discardUncommitted(to, key, manifestKey(cluster, id));
+    if (!kept) await discardUncommitted(to, key, manifestKey(folder, id));
     throw error;
   }
   progress.phase('manifest', `writing the manifest of ${id}`);
@@ -96,22 +99,22 @@ async function copyPayload(entry: Entry, manifest: Manifest, context: CopyContex
     : { level: 'read' as const, at: new Date().toISOString() };
   // The document, not what was parsed of it: a newer agent may have added fields.
   const committed = { ...document, object: { ...object, ...put }, verified };
-  await putJson(to, manifestKey(cluster, id), committed, { signal }).catch(async (error) => {
+  await putJson(to, manifestKey(folder, id), committed, { signal }).catch(async (error) => {
     // Only a refusal is certain: after any other failure the manifest may be there.
     if (!kept && error instanceof AgentError && error.exitCode === ExitCode.storeRefused) {
-      await discardUncommitted(to, key, manifestKey(cluster, id));
+      await discardUncommitted(to, key, manifestKey(folder, id));
     }
     throw error;
   });
 }
 
-async function copyExtra({ id, extra }: Manifest, { from, to, cluster, signal }: CopyContext): Promise<void> {
+async function copyExtra({ id, extra }: Manifest, { from, to, folder, signal }: CopyContext): Promise<void> {
   if (!extra) return;
   const bytes = await storedExtra(from, extra, { signal }).catch(asDamage(id));
   try {
     await putExtra(to, extra, bytes, { signal });
   } catch (error) {
-    await discardUncommitted(to, extra.key, manifestKey(cluster, id));
+    await discardUncommitted(to, extra.key, manifestKey(folder, id));
     throw error;
   }
 }
@@ -163,7 +166,7 @@ async function copyNotes(entry: Entry, there: Entry | undefined, context: CopyCo
   const { from, to, signal, log } = context;
   const known = new Set(there?.objects.map(({ key }) => key));
   for (const { key } of entry.objects) {
-    if (!/\.restored-[0-9a-f]+\.json$/.test(key) || known.has(key)) continue;
+    if (!/\.restored-[0-9a-f]+(-[0-9a-f]+)?\.json$/.test(key) || known.has(key)) continue;
     try {
       const note = await readDocument(from, key, { signal });
       if (note) await putJson(to, key, note, { signal });

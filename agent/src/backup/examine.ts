@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
-import { databaseDamage } from '../etcd/database-check.ts';
-import { type Etcdutl, reasonOf, type SnapshotStatus } from '../etcd/etcdutl.ts';
+import { type DatabaseFacts, readDatabase } from '../etcd/database-check.ts';
+import { type Etcdutl, reasonOf } from '../etcd/etcdutl.ts';
 import { TRAILER } from '../etcd/snapshot-stream.ts';
 import type { Store, StoredObject } from '../store/store.ts';
 import { decompress } from './compression.ts';
@@ -26,8 +26,14 @@ export interface ExamineOptions {
 
 type Encoding = Pick<Manifest['object'], 'compression' | 'encryption'>;
 
+/** What a snapshot that restores says of itself. */
+export type Tried = Omit<DatabaseFacts, 'damage'> & {
+  /** As this etcdutl counts them. */
+  readonly keys: number;
+};
+
 export type Examined = Pick<Manifest, 'content'> &
-  SnapshotStatus & {
+  Tried & {
     readonly stored: { readonly sizeBytes: number; readonly sha256: string };
   };
 
@@ -127,10 +133,10 @@ export async function tryRestore(
   file: string,
   into: string,
   { etcdutl, signal }: Pick<ExamineOptions, 'etcdutl' | 'signal'>,
-): Promise<SnapshotStatus> {
+): Promise<Tried> {
   const { size } = await stat(file);
   // Before etcdutl, which some damage makes take all memory there is.
-  const damage = await databaseDamage(file, size - TRAILER, signal);
+  const { damage, ...facts } = await readDatabase(file, size - TRAILER, signal);
   if (damage) throw failed(name, `its database is damaged: ${damage}`);
   const run = { signal, timeout: 60_000 + Math.ceil(size / MIB) * 500 };
   const status = await etcdutl.snapshotStatus(file, run);
@@ -149,7 +155,7 @@ export async function tryRestore(
   if (restored.outcome === 'refused' || restored.value.revision !== status.value.revision) {
     throw failed(name, 'what etcdutl restored from it does not hold its data');
   }
-  return status.value;
+  return { keys: status.value.keys, ...facts };
 }
 
 /** Hashes all but the last 32 bytes, of a stream whose length nobody knows. */

@@ -24,8 +24,8 @@ export async function packExtra({ paths, recipients }: ExtraRequest): Promise<Pa
 }
 
 /** What the manifest of this snapshot says of it. */
-export function describeExtra({ paths, recipients, bytes }: PackedExtra, cluster: string, id: string): Extra {
-  const key = `${cluster}/${id}.extra.tar.age`;
+export function describeExtra({ paths, recipients, bytes }: PackedExtra, folder: string, id: string): Extra {
+  const key = `${folder}/${id}.extra.tar.age`;
   return { key, sizeBytes: bytes.length, sha256: sha256(bytes), paths: [...paths], recipients: [...recipients] };
 }
 

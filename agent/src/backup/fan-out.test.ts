@@ -71,3 +71,45 @@ test("the source's failure reaches every reader", async () => {
 
   expect(results.map((result) => result.status === 'rejected' && result.reason)).toEqual([failure, failure, failure]);
 });
+
+describe('patience', () => {
+  const failure = (reading: Promise<unknown>) =>
+    reading.then(
+      () => 'it read all',
+      (error: Error) => error.message,
+    );
+
+  test('a reader that hangs is left behind, and the others get everything', async () => {
+    const [a, b, c] = fanOut(numbers(20), 3, () => 100);
+    const hanging = a![Symbol.asyncIterator]();
+    await Promise.all([hanging.next(), b![Symbol.asyncIterator]().next(), c![Symbol.asyncIterator]().next()]);
+
+    expect(await Promise.all([readAll(b!), readAll(c!)])).toEqual([numbered(1, 20), numbered(1, 20)]);
+    await expect(hanging.next()).rejects.toThrow(/too slow: it has kept the other stores waiting/);
+  });
+
+  test('delays add up', async () => {
+    const [slow, fast] = fanOut(numbers(20), 2, () => 100);
+
+    expect(await Promise.all([failure(readAll(slow!, 20)), readAll(fast!)])).toEqual([
+      expect.stringMatching(/too slow/),
+      numbered(0, 20),
+    ]);
+  });
+
+  test('nobody is left behind for a slow source', async () => {
+    const slowly = async function* () {
+      for await (const chunk of numbers(5)) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        yield chunk;
+      }
+    };
+    const both = fanOut(slowly(), 2, () => 40);
+
+    expect(await Promise.all(both.map((reader) => readAll(reader)))).toEqual([numbered(0, 5), numbered(0, 5)]);
+  });
+});
+
+function numbered(from: number, to: number): number[] {
+  return [...Array(to).keys()].slice(from);
+}

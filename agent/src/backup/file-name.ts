@@ -1,6 +1,4 @@
 import { AgentError, ExitCode } from '../errors.ts';
-import type { CallOptions, Store } from '../store/store.ts';
-import { groupObjects } from './catalog.ts';
 
 const FIELDS = {
   Y: 'year',
@@ -45,15 +43,8 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
   }
 }
 
-/** The name itself, or with `-1`, `-2`, … where any of the stores has it already. */
-export async function freeFileName(
-  name: string,
-  cluster: string,
-  stores: readonly Store[],
-  options: CallOptions,
-): Promise<string> {
-  const taken = new Set<string>();
-  for (const store of stores) for (const id of (await groupObjects(store, cluster, options)).keys()) taken.add(id);
+/** The name itself, or with `-1`, `-2`, … where it is taken already. */
+export function freeFileName(name: string, taken: ReadonlySet<string>): string {
   for (let attempt = 0; ; attempt++) {
     const candidate = attempt === 0 ? name : `${name}-${attempt}`;
     if (!taken.has(candidate)) return candidate;

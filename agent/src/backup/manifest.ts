@@ -95,6 +95,8 @@ export const manifestSchema = z.object({
     sha256,
     trailerSha256: sha256,
     hashKV: z.optional(hashKV),
+    /** Of the data when they were asked for, also where no hash could be had: the compact revision has none. */
+    revision: z.optional(count),
   }),
   object: z.object({
     key: z.string(),
@@ -119,6 +121,11 @@ export const manifestSchema = z.object({
   agent: z.object({ version: z.string() }),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
+
+/** The snapshot holds this revision, and may hold newer ones: writes go on while it is taken. */
+export const revisionOf = ({ content }: Pick<Brief, 'content'>): number | undefined =>
+  content.hashKV?.revision ?? content.revision;
+
 export type Host = NonNullable<Manifest['host']>;
 export type Extra = NonNullable<Manifest['extra']>;
 
@@ -134,3 +141,16 @@ export const verificationSchema = z.object({
   agent: z.object({ version: z.string() }),
 });
 export type Verification = z.infer<typeof verificationSchema>;
+
+const { shape } = manifestSchema;
+/** What a list of all snapshots keeps of each: there may be ten thousand. */
+export const briefSchema = z.object({
+  ...z.pick(manifestSchema, { id: true, createdAt: true, cluster: true, verified: true, request: true }).shape,
+  source: z.pick(shape.source, { clusterId: true, suspect: true }),
+  content: z.pick(shape.content, { sizeBytes: true, sha256: true, hashKV: true, revision: true }),
+  object: z.pick(shape.object, { key: true, sizeBytes: true, sha256: true, encryption: true }),
+  extra: z.optional(z.object({ key: z.string() })),
+});
+export type Brief = z.infer<typeof briefSchema>;
+
+export const foundSchema = z.pick(verificationSchema, { level: true, outcome: true, detail: true });

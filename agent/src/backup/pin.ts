@@ -1,6 +1,8 @@
 import { AgentError, ExitCode } from '../errors.ts';
 import type { CallOptions, Store } from '../store/store.ts';
-import { type Entry, pinKey, selectEntry } from './catalog.ts';
+import { type Entry, pinKey } from './catalog.ts';
+import { folderOf, type NamedCluster } from './folder.ts';
+import { anyEntry } from './select.ts';
 
 export interface Pinning {
   readonly id: string;
@@ -8,28 +10,23 @@ export interface Pinning {
   readonly changed: boolean;
 }
 
-/** Pins or unpins snapshots; none of them when one is unknown. */
+/** Pins or unpins snapshots, also such as are not whole; none of them when one is unknown. */
 export async function setPins(
   store: Store,
-  cluster: string,
-  entries: readonly Entry[],
+  named: NamedCluster,
   ids: readonly string[],
   pinned: boolean,
   options: CallOptions,
 ): Promise<Pinning[]> {
-  const found = [...new Set(ids)].map((id) => entryOf(entries, id, store.url));
+  const found: Entry[] = [];
+  for (const id of new Set(ids)) found.push(await anyEntry(store, named, id, options));
   const done: Pinning[] = [];
   for (const entry of found) {
     const changed = entry.pinned !== pinned;
-    if (changed) await (pinned ? pin : unpin)(store, pinKey(cluster, entry.id), options);
+    if (changed) await (pinned ? pin : unpin)(store, pinKey(folderOf(named), entry.id), options);
     done.push({ id: entry.id, changed });
   }
   return done;
-}
-
-/** Also one that is not whole: a pin asks for no more than a name. */
-function entryOf(entries: readonly Entry[], id: string, where: string): Entry {
-  return entries.find((entry) => entry.id === id) ?? selectEntry(entries, id, where);
 }
 
 async function pin(store: Store, key: string, options: CallOptions): Promise<void> {

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, ExitCode } from '../errors.ts';
+import type { Switches } from '../etcd/database-check.ts';
 import type { Etcdutl } from '../etcd/etcdutl.ts';
 import type { Store } from '../store/store.ts';
 import { tryRestore } from './examine.ts';
@@ -12,8 +13,6 @@ import { writeContent } from './verify.ts';
 
 /** What the caller knows of the snapshot that it wants. */
 export interface Expected {
-  /** Of the plain snapshot, in hex. */
-  readonly sha256?: string;
   readonly revision?: number;
   /** Of the etcd that will start on it, such as `3.6`. */
   readonly serverVersion?: string;
@@ -39,28 +38,41 @@ export async function plainSnapshot(
 ): Promise<PlainSnapshot> {
   const { id, source, content } = manifest;
   const { sha256, sizeBytes } = content;
-  if (expected.sha256 !== undefined && expected.sha256 !== sha256) {
-    throw failed(`${id}: its sha256 is ${sha256}, not the expected ${expected.sha256}`);
-  }
   refuseNewer(id, source.storageVersion ?? source.version, expected.serverVersion);
   const file = join(directory, 'snapshot.db');
   onPhase('fetch');
   await writeContent(store, manifest, file, options);
   onPhase('try');
   await using trial = await scratchDirectory(directory);
-  const { revision, keys, storageVersion } = await tryRestore(id, file, join(trial.path, 'data'), {
-    etcdutl,
-    signal: options.signal,
-  });
-  refuseNewer(id, storageVersion, expected.serverVersion);
+  const { signal } = options;
+  const tried = await tryRestore(id, file, join(trial.path, 'data'), { etcdutl, signal });
+  const { revision, keys } = tried;
+  refuseNewer(id, tried.storageVersion, expected.serverVersion);
+  refuseUnserved(id, tried);
   // While it was taken writes went on: its backup told the revision that members were compared at.
-  const known = [revision, content.hashKV?.revision];
+  const known = [revision, content.hashKV?.revision, content.revision];
   if (expected.revision !== undefined && !known.includes(expected.revision)) {
     throw failed(`${id}: its revision is ${revision}, not the expected ${expected.revision}`);
   }
   const { size } = await stat(file);
   if (size !== sizeBytes) throw failed(`${id}: ${file} changed while it was checked`);
   return { id, file, sha256, sizeBytes, revision, keys };
+}
+
+/** Once a cluster has it, its reconciler is refused like everybody else, and cannot finish what it began. */
+function refuseUnserved(id: string, { authEnabled, corruptAlarm }: Switches): void {
+  if (authEnabled) {
+    throw new AgentError(
+      ExitCode.refused,
+      `${id} has auth enabled, and the reconciler does not log in; restore it by hand (restore data-dir), run \`etcdctl auth disable\` there, and restore a snapshot of that`,
+    );
+  }
+  if (corruptAlarm) {
+    throw new AgentError(
+      ExitCode.refused,
+      `${id} holds a CORRUPT alarm, with which etcd refuses every read and write; restore an earlier snapshot`,
+    );
+  }
 }
 
 const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);

@@ -4,7 +4,7 @@ import { SnapshotCheck } from '../etcd/snapshot-stream.ts';
 import type { Store } from '../store/store.ts';
 import { decompress } from './compression.ts';
 import { checkIdentities, decrypt } from './encryption.ts';
-import type { Manifest } from './manifest.ts';
+import type { Brief, Manifest } from './manifest.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 
@@ -57,7 +57,10 @@ export async function* readContent(store: Store, manifest: Manifest, options: Re
 }
 
 /** Throws usage when the snapshot is encrypted and none of the identities decrypts it. */
-export async function checkDecryptable({ id, object }: Manifest, { identities = [] }: ReadOptions): Promise<void> {
+export async function checkDecryptable(
+  { id, object }: Pick<Brief, 'id' | 'object'>,
+  { identities = [] }: ReadOptions,
+): Promise<void> {
   if (object.encryption) await checkIdentities(id, object.encryption.recipients, identities);
 }
 

@@ -15,6 +15,8 @@ export interface RetentionContext extends Owner {
   readonly storeNow?: Date;
   /** The snapshot of the `backup` that this is the end of. */
   readonly ownRun?: { readonly id: string; readonly verified: boolean };
+  /** Why what the store was found to hold cannot be relied on. */
+  readonly doubt?: string;
   /** Lifts the limit of deletions a run, and nothing else. */
   readonly force: boolean;
 }
@@ -119,9 +121,10 @@ function minKeepOf({ last, minKeep, timeZone: _, ...others }: RetentionSpec): nu
 export function vetoOf(
   candidates: readonly Candidate[],
   policy: RetentionSpec | undefined,
-  { now, storeNow, ownRun }: RetentionContext,
+  { now, storeNow, ownRun, doubt }: RetentionContext,
 ): string | undefined {
   if (!policy) return 'no retention policy is given';
+  if (doubt !== undefined) return doubt;
   const own = candidates.find(({ id }) => id === ownRun?.id);
   if (ownRun && !(ownRun.verified && own?.verified !== false)) return "this run's snapshot is not verified";
   const difference = storeNow ? Math.abs(now.getTime() - storeNow.getTime()) : 0;

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { AgentError, ExitCode } from '../errors.ts';
 
 const ID = /^etcd-snapshot-\d{8}-\d{6}-[0-9a-f]{6}$/;
-const CLUSTER = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 
 /** `etcd-snapshot-20261121-023807-3f9c2a`: UTC, so that names sort by time, and six random hex digits, so that two runs never collide. */
 export function newSnapshotId(now: Date): string {
@@ -18,15 +16,4 @@ export function splitName(name: string): { id: string; suffix: string } | undefi
   if (dot < 0) return undefined;
   const id = name.slice(0, dot);
   return /^[A-Za-z0-9][A-Za-z0-9_+-]*$/.test(id) && !name.includes('/') ? { id, suffix: name.slice(dot) } : undefined;
-}
-
-export function checkClusterName(name: string | undefined): string {
-  if (!name) throw new AgentError(ExitCode.usage, '--cluster: name the cluster whose snapshots these are');
-  if (!CLUSTER.test(name)) {
-    throw new AgentError(
-      ExitCode.usage,
-      `--cluster: '${name}' is no cluster name; use at most 63 letters, digits, '-', '_' or '.', beginning and ending with a letter or digit`,
-    );
-  }
-  return name;
 }

@@ -7,6 +7,8 @@ import type { Log } from '../log.ts';
 import { hasToken } from '../member/bearer.ts';
 import { HttpListener } from '../member/http-listener.ts';
 import { send, sendFile } from '../member/status-server.ts';
+import { proofHeader, proofOf } from './answer-proof.ts';
+import { clusterIdHeader } from './fetch-source.ts';
 import type { PlainSnapshot } from './plain-snapshot.ts';
 
 export interface SnapshotServerOptions {
@@ -16,6 +18,8 @@ export interface SnapshotServerOptions {
   /** `tls.crt`, `tls.key`, `ca.crt`: with them GET /snapshot asks for a client certificate of that authority too. */
   readonly peerTlsDir?: string;
   readonly log: Log;
+  /** Told, before the first byte is sent, as which etcd cluster the snapshot is restored. */
+  readonly onRestore?: (clusterId: string) => Promise<void>;
 }
 
 /** The server of the restore Job: its result for the reconciler, the snapshot for one gate. */
@@ -23,6 +27,7 @@ export class SnapshotServer implements AsyncDisposable {
   readonly #options: SnapshotServerOptions;
   readonly #listener: HttpListener;
   #snapshot: PlainSnapshot | undefined;
+  #passedOver = '';
 
   private constructor(options: SnapshotServerOptions) {
     const { listen, peerTlsDir, log } = options;
@@ -44,8 +49,10 @@ export class SnapshotServer implements AsyncDisposable {
     return this.#listener.port;
   }
 
-  serve(snapshot: PlainSnapshot): void {
+  /** `passedOver`: what is newer, and why it was not taken. */
+  serve(snapshot: PlainSnapshot, passedOver = ''): void {
     this.#snapshot = snapshot;
+    this.#passedOver = passedOver;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -55,7 +62,7 @@ export class SnapshotServer implements AsyncDisposable {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     switch (new URL(request.url ?? '/', 'http://agent').pathname) {
       case '/status':
-        return send(response, 200, JSON.stringify(this.#status()), 'application/json');
+        return this.#sendStatus(response);
       case '/snapshot':
         return this.#send(request, response);
       default:
@@ -63,18 +70,27 @@ export class SnapshotServer implements AsyncDisposable {
     }
   }
 
+  /** The reconciler does not know this certificate's authority: the proof says that it is its own Job that answers. */
+  #sendStatus(response: ServerResponse): void {
+    const body = JSON.stringify(this.#status());
+    response.setHeader(proofHeader, proofOf(body, this.#options.tokenSha256));
+    send(response, 200, body, 'application/json');
+  }
+
   #status(): object {
     if (!this.#snapshot) return { v: 1, state: 'Verifying' };
     const { file: _, ...result } = this.#snapshot;
-    return { v: 1, state: 'Serving', ...result };
+    return { v: 1, state: 'Serving', ...result, ...(this.#passedOver && { passedOver: this.#passedOver }) };
   }
 
   async #send(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { tokenSha256, peerTlsDir, log } = this.#options;
+    const { tokenSha256, peerTlsDir, log, onRestore } = this.#options;
     const known = peerTlsDir === undefined || (request.socket as TLSSocket).authorized;
     if (!known) return send(response, 401, 'a certificate of a member is needed\n');
     if (!hasToken(request, tokenSha256)) return send(response, 401, 'the token is missing or wrong\n');
     if (!this.#snapshot) return send(response, 503, 'it is being verified\n');
+    const clusterId = request.headers[clusterIdHeader];
+    if (typeof clusterId === 'string' && /^[0-9a-f]{1,16}$/.test(clusterId)) await onRestore?.(clusterId);
     const { remoteAddress } = request.socket;
     log.info({ remoteAddress }, 'sending the snapshot');
     await sendFile(response, this.#snapshot.file).catch((error) => {

@@ -1,9 +1,14 @@
 import { AgentError, ExitCode, messageOf } from '../errors.ts';
-import { inFuture, newestVerified, type Sample, storeSamples } from '../metrics/samples.ts';
+import { type Sample, storeSamples } from '../metrics/samples.ts';
 import { formatBytes } from '../progress.ts';
 import type { CallOptions, Store } from '../store/store.ts';
-import { isVerified, readCatalog } from './catalog.ts';
+import { lostManifests, readCatalog } from './catalog.ts';
+import { folderOf } from './folder.ts';
+import type { Wanted } from './identity.ts';
+import { listNames } from './names.ts';
+import { type PassedOver, passedOver, passedOverNote } from './passed-over.ts';
 import { MAX_CLOCK_DIFFERENCE } from './retention.ts';
+import { newestVerified, noneVerified } from './select.ts';
 
 export interface StoreStatus {
   readonly store: string;
@@ -16,46 +21,44 @@ export interface StoreStatus {
   readonly createdAt?: string;
   readonly ageSeconds?: number;
   readonly sizeBytes?: number;
+  /** Snapshots that are newer and do not count, the newest first. */
+  readonly passedOver?: readonly PassedOver[];
   /** How far the store's clock is ahead of ours. */
   readonly clockSeconds?: number;
   readonly metrics: readonly Sample[];
 }
 
-export interface StatusRequest {
-  readonly cluster: string;
+export interface StatusRequest extends Wanted {
   readonly store: Store;
   /** Milliseconds. */
   readonly maxAge: number | undefined;
 }
 
 /** How old the newest verified snapshot is, by the store's clock where there is one. */
-export async function storeStatus(
-  { cluster, store, maxAge }: StatusRequest,
-  options: CallOptions,
-): Promise<StoreStatus> {
-  const entries = await readCatalog(store, cluster, options);
+export async function storeStatus(request: StatusRequest, options: CallOptions): Promise<StoreStatus> {
+  const { store, maxAge } = request;
+  const folder = folderOf(request);
+  const names = await listNames(store, folder, options);
+  const entries = await readCatalog(store, folder, { ...options, names });
   const ours = new Date();
   const theirs = await store.now(options);
   const now = theirs ?? ours;
+  const found = newestVerified(entries, request, store.url, { now });
+  const { newest, future } = found;
   const common = {
     store: store.url,
     ...(theirs && { clockSeconds: Math.round((theirs.getTime() - ours.getTime()) / 1000) }),
-    metrics: storeSamples(cluster, store.url, entries, now),
+    metrics: storeSamples(request, store.url, found),
   };
   const clock = clockWarning(theirs, ours);
-  const future = entries.filter((entry) => inFuture(entry, now));
-  const newest = newestVerified(entries, cluster, now);
   if (!newest?.manifest) {
-    const verified = future.filter(isVerified);
-    const why =
-      verified.length > 0
-        ? `no verified snapshot but ${verified.length} dated in the future, such as ${verified[0]?.id}`
-        : `no verified snapshot of ${cluster}`;
-    return { ...common, ok: false, exitCode: ExitCode.nothingThere, detail: `${store.url}: ${why}${clock}` };
+    const { exitCode, message } = noneVerified(found, entries, request, store.url);
+    return { ...common, ok: false, exitCode, detail: `${message}${clock}` };
   }
   const { id, createdAt, content } = newest.manifest;
   const age = Math.max(0, now.getTime() - Date.parse(createdAt));
   const tooOld = maxAge !== undefined && age > maxAge;
+  const passed = passedOver([...entries, ...lostManifests(folder, names, now)], newest, request);
   const facts = `${id}, ${formatBytes(content.sizeBytes)}, ${formatAge(age)} old`;
   return {
     ...common,
@@ -65,12 +68,14 @@ export async function storeStatus(
       `${store.url}: ${tooOld ? 'too old: ' : ''}${facts}`,
       ...(tooOld ? [`, at most ${formatAge(maxAge)} is asked for`] : []),
       ...(future.length > 0 ? [`; ${future.length} dated in the future do not count`] : []),
+      passed.length > 0 ? `; ${passedOverNote(passed)}` : '',
       clock,
     ].join(''),
     id,
     createdAt,
     ageSeconds: Math.round(age / 1000),
     sizeBytes: content.sizeBytes,
+    ...(passed.length > 0 && { passedOver: passed }),
   };
 }
 

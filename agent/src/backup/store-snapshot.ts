@@ -1,24 +1,29 @@
-import { AgentError, ExitCode, messageOf } from '../errors.ts';
+import { type AgentError, messageOf } from '../errors.ts';
 import type { Etcdutl } from '../etcd/etcdutl.ts';
 import type { SnapshotStream } from '../etcd/snapshot-stream.ts';
 import type { Log } from '../log.ts';
 import type { Progress } from '../progress.ts';
-import type { Store } from '../store/store.ts';
+import { patienceFor } from '../store/patient.ts';
+import type { CallOptions, Store } from '../store/store.ts';
+import { lineageOf } from './ancestry.ts';
 import { type Entry, readCatalog } from './catalog.ts';
 import { commit } from './commit.ts';
 import { extensions } from './compression.ts';
 import { discard } from './discard.ts';
 import { ENCRYPTED } from './encryption.ts';
-import { refuseExisting } from './exact-key.ts';
+import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
 import { describeExtra, type ExtraRequest, type PackedExtra, packExtra } from './extra.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
-import { lineageOf } from './lineage.ts';
+import { folderOf, type NamedCluster } from './folder.ts';
+import { checkLanes, type Lane, lanesOf } from './lane.ts';
 import { type HashKV, type Host, type Level, MANIFEST_SCHEMA, type Manifest } from './manifest.ts';
+import { listNames, type Names } from './names.ts';
+import { reservationKey, reserve, sweepReserved } from './reservation.ts';
 import type { RetentionSpec } from './retention-spec.ts';
 import { newSnapshotId } from './snapshot-id.ts';
-import { sweep } from './sweep.ts';
+import { namedPayloads, sweep } from './sweep.ts';
 import { takenAlready } from './taken-already.ts';
-import { type Encoding, type Uploaded, upload } from './upload.ts';
+import { type Encoding, shareStream, type Uploaded } from './upload.ts';
 
 export interface Target {
   readonly store: Store;
@@ -26,9 +31,7 @@ export interface Target {
 }
 
 /** Where a snapshot is stored, and how. */
-export interface StoreRequest extends Encoding {
-  readonly cluster: string;
-  readonly namespace?: string;
+export interface StoreRequest extends Encoding, NamedCluster {
   readonly targets: readonly Target[];
   /** age identities, only for level `open` of what is encrypted. */
   readonly identities?: readonly string[];
@@ -65,6 +68,8 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** Called once the database's size in bytes is known. */
   readonly onSize?: (dbSize: number) => void;
+  /** Milliseconds that the run may take in all. */
+  readonly limit?: () => number;
 }
 
 export interface TargetOutcome {
@@ -79,6 +84,8 @@ export interface TargetOutcome {
   readonly kept?: number;
   /** Why retention could delete nothing at all. */
   readonly veto?: string;
+  /** Why the snapshot is not under its key itself; its manifest leads to it all the same. */
+  readonly keyError?: string;
   /** Why the snapshot is kept although retention failed. */
   readonly retentionError?: string;
 }
@@ -106,83 +113,87 @@ export interface BackupOutcome {
   readonly revision: number | undefined;
 }
 
-/** Puts one snapshot into every target. Throws when no target has it in the end. */
+/** Puts one snapshot into every target, each by itself. Throws when no target has it in the end. */
 export async function storeSnapshot(
   request: StoreRequest,
   context: RunContext,
   withOrigin: WithOrigin,
 ): Promise<BackupOutcome> {
-  const { targets } = request;
   const startedAt = new Date();
-  const failures = new Map<Target, AgentError>();
-  const attempt = async <T>(target: Target, work: () => Promise<T>): Promise<T | undefined> => {
-    if (failures.has(target)) return undefined;
-    try {
-      return await work();
-    } catch (error) {
-      context.signal.throwIfAborted();
-      failures.set(
-        target,
-        error instanceof AgentError ? error : new AgentError(ExitCode.unexpected, messageOf(error), { cause: error }),
-      );
-      context.log.error({ store: target.store.url }, messageOf(error));
-      if (failures.size === targets.length) throw [...failures.values()][0];
-      return undefined;
-    }
-  };
-
   const extra = request.extra && (await packExtra(request.extra));
   context.progress.phase('sweep', 'looking at the store');
-  const earlier = request.request === undefined ? undefined : await takenAlready(request, request.request, context);
+  const listed = new Map<Store, Names>();
+  const list: List = async (store, options) => {
+    const names = listed.get(store) ?? (await listNames(store, folderOf(request), options));
+    listed.set(store, names);
+    return names;
+  };
+  const earlier =
+    request.request === undefined ? undefined : await takenAlready(request, request.request, list, context);
   if (earlier) return earlier;
-  const catalogs: (Entry[] | undefined)[] = [];
-  for (const target of targets) catalogs.push(await attempt(target, () => prepare(target, request, context)));
+  const lanes = lanesOf(request.targets, context);
+  const each = async (work: (target: Target, context: RunContext) => Promise<void>) => {
+    await Promise.all(lanes.map((lane) => lane.attempt(work)));
+    checkLanes(lanes, context.signal);
+  };
+  const prepared = new Map<Target, Prepared>();
+  await each(async (target, within) => void prepared.set(target, await prepare(target, request, list, within)));
+  const taken = new Set(request.fileName ? [...prepared.values()].flatMap(({ ids }) => ids) : []);
 
   return withOrigin(async (origin) => {
-    const open = targets.filter((target) => !failures.has(target));
-    const id = await nameSnapshot(request, open, startedAt, context.signal);
+    const known = [...prepared.values()].flatMap(({ entries }) => entries);
+    const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
+    // Retention lists again: what was seen of many snapshots must not lie beside that.
+    prepared.clear();
+    listed.clear();
+    known.length = 0;
+    const id = await nameSnapshot(request, lanes, taken, startedAt);
+    checkLanes(lanes, context.signal);
     const key = payloadKey(request, id);
+    const open = lanes.filter(({ failure }) => !failure);
 
     context.progress.phase('stream', `snapshot of ${origin.source.endpoint}`);
-    const stream = await origin.open();
-    const uploaded = await upload(
-      stream,
-      open.map(({ store }) => store),
-      key,
-      request,
-      {
-        signal: context.signal,
-        onBytes: (bytes) => context.progress.bytes(bytes, stream.expectedBytes),
-      },
-    );
-
-    const manifest = describe(request, origin, stream, uploaded, {
-      id,
-      key,
-      startedAt,
-      extra,
-      lineage: lineageOf(catalogs.find(Boolean) ?? [], origin.source.clusterId, request.restoredFrom),
+    const release = async ({ target }: Lane) => {
+      if (request.fileName) await discard(target.store, reservationKey(folderOf(request), id));
+    };
+    const stream = await origin.open().catch(async (error) => {
+      await Promise.all(open.map(release));
+      throw error;
     });
-
-    const outcomes = new Map<Target, TargetOutcome>();
-    for (const [index, target] of open.entries()) {
-      const put = uploaded.outcomes[index]!;
-      const outcome = await attempt(target, async () => {
-        if (put instanceof Error) throw put;
-        return commit(target, { ...manifest, object: { ...manifest.object, ...put } }, request, context, extra?.bytes);
-      }).catch(async (error) => {
-        // The run is over: nobody will commit what the other stores have.
-        const rest = open.filter((_, at) => at > index && !(uploaded.outcomes[at] instanceof Error));
-        await Promise.all(rest.map(({ store }) => discard(store, key)));
-        throw error;
+    const shared = shareStream(stream, request, open.length, {
+      onBytes: (bytes) => context.progress.bytes(bytes, stream.expectedBytes),
+      patience: () => patienceFor(request.targets.length, context.limit?.()),
+    });
+    const manifest = once(() =>
+      describe(request, origin, stream, shared.uploaded(), {
+        id,
+        key,
+        startedAt,
+        extra,
+        lineage,
+      }),
+    );
+    const sizeHint = stream.expectedBytes;
+    const work = open.map(async (lane, index) => {
+      await lane.attempt(async (target, within) => {
+        const body = shared.bodies[index]!;
+        // A store that failed before it read anything would hold up the others.
+        const put = await target.store
+          .put(key, body, { signal: within.signal, sizeHint })
+          .finally(() => body[Symbol.asyncIterator]().return?.());
+        const { object, ...rest } = manifest();
+        const stored = { manifest: { ...rest, object: { ...object, ...put } }, extra: extra?.bytes };
+        lane.outcome = await commit(target, stored, request, within);
       });
-      if (outcome) outcomes.set(target, outcome);
-    }
+      await release(lane);
+    });
+    await Promise.all(work);
+    const failure = shared.failure();
+    if (failure !== undefined && !context.signal.aborted) throw failure;
+    checkLanes(lanes, context.signal);
     return {
-      manifest,
-      targets: targets.map(
-        (target) => outcomes.get(target) ?? { store: target.store.url, error: failures.get(target) },
-      ),
+      manifest: manifest(),
+      targets: lanes.map((lane) => lane.describe()),
       degraded: origin.source.alarms.filter((alarm) => alarm === 'NOSPACE'),
       comparison: origin.comparison,
       revision: origin.revision,
@@ -190,32 +201,86 @@ export async function storeSnapshot(
   });
 }
 
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** A name of the caller's own is reserved in every store that still takes part: of two runs at once only one has it. */
 async function nameSnapshot(
-  { fileName, fileNameTimeZone, cluster }: StoreRequest,
-  targets: readonly Target[],
+  request: StoreRequest,
+  lanes: readonly Lane[],
+  taken: Set<string>,
   now: Date,
-  signal: AbortSignal,
 ): Promise<string> {
+  const { fileName, fileNameTimeZone } = request;
   if (!fileName) return newSnapshotId(now);
-  const stores = targets.map(({ store }) => store);
-  return freeFileName(formatFileName(fileName, now, fileNameTimeZone), cluster, stores, { signal });
+  const folder = folderOf(request);
+  const name = formatFileName(fileName, now, fileNameTimeZone);
+  const each = (work: (target: Target, context: RunContext) => Promise<void>) =>
+    Promise.all(lanes.map((lane) => lane.attempt(work)));
+  for (;;) {
+    const candidate = freeFileName(name, taken);
+    const got: Store[] = [];
+    await each(async ({ store }, { signal }) => {
+      if (await reserve(store, folder, candidate, { signal })) got.push(store);
+      else taken.add(candidate);
+    });
+    if (!taken.has(candidate)) return candidate;
+    await Promise.all(got.map((store) => discard(store, reservationKey(folder, candidate))));
+  }
 }
 
-function payloadKey({ cluster, compression, recipients = [], key, overwrite }: StoreRequest, id: string): string {
-  if (!key) return `${cluster}/${id}${extensions[compression]}${recipients.length > 0 ? ENCRYPTED : ''}`;
-  return overwrite ? `${key}.${id}` : key;
+function payloadKey(request: StoreRequest, id: string): string {
+  const { compression, recipients = [], key } = request;
+  if (!key) return `${folderOf(request)}/${id}${extensions[compression]}${recipients.length > 0 ? ENCRYPTED : ''}`;
+  return besideKey(key, id);
 }
 
-async function prepare({ store }: Target, request: StoreRequest, context: RunContext): Promise<Entry[]> {
+/** What a store's folder holds: asked once a run, as the answer grows with the snapshots. */
+export type List = (store: Store, options: CallOptions) => Promise<Names>;
+
+interface Prepared {
+  readonly entries: readonly Entry[];
+  /** Names that are in use. */
+  readonly ids: readonly string[];
+}
+
+async function prepare({ store }: Target, request: StoreRequest, list: List, context: RunContext): Promise<Prepared> {
   if (request.key && !request.overwrite) await refuseExisting(store, request.key, context);
-  const swept = await sweep(store, request.cluster, request.sweepAge, context);
-  if (swept.length > 0) context.log.info({ store: store.url, swept }, 'removed what dead runs left');
-  return readCatalog(store, request.cluster, context);
+  const { log, signal } = context;
+  const warn = (message: string) => log.warn({ store: store.url }, message);
+  const names = await list(store, { signal });
+  const keepIndex = (error: unknown) => warn(`the index of the snapshots could not be written: ${messageOf(error)}`);
+  const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex });
+  const options = { signal, warn, names };
+  const swept = await sweep(store, folderOf(request), request.sweepAge, namedPayloads(entries), options);
+  await sweepRests(store, request, names, signal).then(
+    (rests) => swept.push(...rests),
+    (error) => {
+      signal.throwIfAborted();
+      warn(`what dead runs left could not be removed: ${messageOf(error)}`);
+    },
+  );
+  if (swept.length > 0) log.info({ store: store.url, swept }, 'removed what dead runs left');
+  const gone = new Set(swept);
+  const ids = [...names.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
+  return { entries, ids };
+}
+
+/** Under names of the caller's own. */
+async function sweepRests(store: Store, request: StoreRequest, names: Names, signal: AbortSignal): Promise<string[]> {
+  const { key, fileName, sweepAge } = request;
+  if (key) return sweepBeside(store, key, sweepAge, { signal });
+  return fileName ? sweepReserved(store, folderOf(request), names, sweepAge, { signal }) : [];
 }
 
 function describe(
   request: StoreRequest,
-  { source, members, hashKV }: Origin,
+  { source, members, hashKV, revision }: Origin,
   stream: SnapshotStream,
   uploaded: Uploaded,
   named: { id: string; key: string; startedAt: Date; lineage: string[]; extra?: PackedExtra },
@@ -231,8 +296,8 @@ function describe(
     source: { ...source, storageVersion: stream.storageVersion },
     members,
     host: request.host,
-    extra: extra && describeExtra(extra, request.cluster, id),
-    content: { ...uploaded.content, hashKV },
+    extra: extra && describeExtra(extra, folderOf(request), id),
+    content: { ...uploaded.content, hashKV, revision },
     object: {
       key,
       sizeBytes: uploaded.sizeBytes,

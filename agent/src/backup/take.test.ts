@@ -3,28 +3,24 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import { pino } from 'pino';
+import { backupRequest, silent } from '../../test/backup-request.ts';
 import { CrashingStore, Killed } from '../../test/crashing-store.ts';
 import { etcdutl } from '../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../test/harness/etcd-cluster.ts';
 import { ExitCode } from '../errors.ts';
 import { Etcdutl } from '../etcd/etcdutl.ts';
 import { FilesystemStore } from '../store/filesystem.ts';
-import type { Store } from '../store/store.ts';
-import { isVerified, readCatalog } from './catalog.ts';
+import type { CallOptions, Store } from '../store/store.ts';
+import { isVerified, putJson, readCatalog } from './catalog.ts';
 import { extensions } from './compression.ts';
-import { compressions } from './manifest.ts';
+import { compressions, revisionOf } from './manifest.ts';
 import { fetchSnapshot } from './restore.ts';
+import { whole } from './select.ts';
 import { type BackupRequest, takeBackup } from './take.ts';
 import { verifySnapshot } from './verify.ts';
 
 let etcd: EtcdCluster;
 let root: string;
-const silent = {
-  log: pino({ level: 'silent' }),
-  progress: { phase() {}, bytes() {}, end() {} },
-  signal: new AbortController().signal,
-};
 
 beforeAll(async () => {
   etcd = await EtcdCluster.start({ size: 1 });
@@ -38,35 +34,22 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 
 const open = (name = 'store') => new FilesystemStore({ path: join(root, name) });
 
-function request(stores: readonly Store[], overrides: Partial<BackupRequest> = {}): BackupRequest {
-  return {
-    cluster: 'orders',
-    access: { endpoints: etcd.endpoints, dialTimeout: 5_000 },
+const request = (stores: readonly Store[], overrides: Partial<BackupRequest> = {}): BackupRequest =>
+  backupRequest(etcd, root, stores, {
     targets: stores.map((store) => ({ store, retention: { last: 2 } })),
     compression: 'zstd',
-    level: 'read',
-    trigger: 'manual',
-    restoredFrom: [],
-    force: false,
-    overwrite: false,
-    fileNameTimeZone: 'UTC',
-    idleTimeout: 10_000,
-    sweepAge: 86_400_000,
-    scratch: root,
-    etcdutl: new Etcdutl(etcdutl()),
-    agentVersion: 'test',
     ...overrides,
-  };
-}
+  });
 
 const take = (stores: readonly Store[], overrides?: Partial<BackupRequest>) =>
   takeBackup(request(stores, overrides), silent);
 
 async function allAreWhole(store: Store): Promise<string[]> {
   const entries = await readCatalog(store, 'orders');
-  for (const { manifest, problem } of entries) {
+  for (const { id, problem } of entries) {
     expect(problem).toBeUndefined();
-    await verifySnapshot(store, manifest!, { level: 'read', scratch: root, etcdutl: new Etcdutl(etcdutl()) });
+    const { manifest } = await whole(store, { cluster: 'orders' }, id, {});
+    await verifySnapshot(store, manifest, { level: 'read', scratch: root, etcdutl: new Etcdutl(etcdutl()) });
   }
   return entries.map(({ id }) => id);
 }
@@ -205,6 +188,29 @@ describe('a request that may have been met before', () => {
     await expect(take([a], { request: 'uid-1', ...unreachable })).rejects.toThrow();
   });
 
+  test('is not met by a snapshot that a later verify found bad', async () => {
+    const { manifest } = await take([open()], { request: 'uid-1' });
+    const verification = {
+      ...{ schema: 'cdk8s-etcd/verification/v1', id: manifest.id, level: 'read', outcome: 'failed' },
+      ...{ at: new Date().toISOString(), detail: 'sha256 differs', agent: { version: 'test' } },
+    };
+    await putJson(open(), `orders/${manifest.id}.verify.json`, verification, {});
+    expect((await take([open()], { request: 'uid-1' })).manifest.id).not.toBe(manifest.id);
+  });
+
+  test('nor under a key of its own, where it is then refused, until it is replaced', async () => {
+    const key = 'before/upgrade.db';
+    const { manifest } = await take([open()], { key, request: 'uid-1' });
+    const verification = {
+      ...{ schema: 'cdk8s-etcd/verification/v1', id: manifest.id, level: 'read', outcome: 'failed' },
+      ...{ at: new Date().toISOString(), detail: 'sha256 differs', agent: { version: 'test' } },
+    };
+    await putJson(open(), `${key}.verify.json`, verification, {});
+    await expect(take([open()], { key, request: 'uid-1' })).rejects.toMatchObject({ exitCode: ExitCode.refused });
+    const again = await take([open()], { key, request: 'uid-1', overwrite: true });
+    expect(again.manifest.id).not.toBe(manifest.id);
+  });
+
   test('a key of its own is not refused to the request that it was written for', async () => {
     const key = 'before/upgrade.db';
     const first = await take([open()], { key, request: 'uid-1' });
@@ -230,11 +236,11 @@ describe('extra files of the machine', () => {
     const left = await allAreWhole(open());
     expect(left).toHaveLength(2);
     expect(await filesIn('store')).toEqual(filesOf(left));
-    const [entry] = await readCatalog(open(), 'orders');
-    expect(entry?.manifest).toMatchObject({
+    const entry = await whole(open(), { cluster: 'orders' }, left[0]!, {});
+    expect(entry.manifest).toMatchObject({
       host,
       extra: { key: `orders/${left[0]}.extra.tar.age`, paths: [join(root, 'ca.key')] },
-      members: [{ id: entry?.manifest?.source.memberId, clientUrls: etcd.endpoints }],
+      members: [{ id: entry.manifest.source.memberId, clientUrls: etcd.endpoints }],
     });
   });
 
@@ -315,6 +321,24 @@ describe.each(compressions)('encrypted, with compression %s', (compression) => {
   });
 });
 
+test.each<[string, Partial<BackupRequest>, number]>([
+  ['alone', {}, 1],
+  ['that may have been met before', { request: 'uid-1' }, 1],
+  ['under a name of the caller', { fileName: 'own-%Y' }, 1],
+  ['with retention, which has to see what other runs did meanwhile', { targets: [] }, 2],
+])('a backup lists the folder once, %s', async (_, overrides, times) => {
+  const listed: string[] = [];
+  class Counting extends FilesystemStore {
+    override list(prefix: string, options?: CallOptions) {
+      listed.push(prefix);
+      return super.list(prefix, options);
+    }
+  }
+  const store = new Counting({ path: join(root, 'store') });
+  await take([store], { ...overrides, targets: [{ store, ...(overrides.targets && { retention: { last: 2 } }) }] });
+  expect(listed.filter((prefix) => prefix === 'orders/')).toHaveLength(times);
+});
+
 test('names of the caller’s own: the second run in the same second gets another, and all is as with ours', async () => {
   const store = open();
   const ids: string[] = [];
@@ -342,4 +366,7 @@ test('a survivor is taken without asking for a quorum, and the manifest says so'
 
   expect(manifest.source.role).toBe('survivor');
   expect(manifest.content.hashKV).toBeUndefined();
+  // A cluster at rest that was restored in place is at its compact revision, which has no hash either.
+  expect(manifest.content.revision).toBeGreaterThan(0);
+  expect(revisionOf(manifest)).toBe(manifest.content.revision);
 });

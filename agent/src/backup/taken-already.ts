@@ -1,10 +1,13 @@
 import { AgentError, ExitCode, messageOf } from '../errors.ts';
-import { type Entry, readCatalog } from './catalog.ts';
+import { type Entry, readCatalog, stateOf, type WholeEntry } from './catalog.ts';
+import { finishKey } from './commit.ts';
 import { readExactEntry } from './exact-key.ts';
-import type { Manifest } from './manifest.ts';
-import type { BackupOutcome, RunContext, StoreRequest, Target } from './store-snapshot.ts';
+import { folderOf } from './folder.ts';
+import { revisionOf } from './manifest.ts';
+import { whole } from './select.ts';
+import type { BackupOutcome, List, RunContext, StoreRequest, Target, TargetOutcome } from './store-snapshot.ts';
 
-type Found = Entry & { manifest: Manifest };
+type Found = WholeEntry & Pick<TargetOutcome, 'keyError'>;
 
 /**
  * What an earlier run stored for the same request, whose end nobody saw; undefined unless it is whole in every store. A
@@ -13,40 +16,54 @@ type Found = Entry & { manifest: Manifest };
 export async function takenAlready(
   request: StoreRequest,
   asked: string,
+  list: List,
   context: RunContext,
 ): Promise<BackupOutcome | undefined> {
-  const entries: Found[] = [];
-  for (const target of request.targets) {
-    const found = await find(target, request, asked, context);
-    if (!found) return undefined;
-    entries.push(found);
-  }
+  const found = await Promise.all(request.targets.map((target) => find(target, request, asked, list, context)));
+  const entries = found.filter((entry) => entry !== undefined);
   const [first] = entries;
-  if (!first || entries.some(({ id }) => id !== first.id)) return undefined;
+  if (!first || entries.length < found.length || entries.some(({ id }) => id !== first.id)) return undefined;
   const { manifest } = first;
   context.log.info({ id: first.id }, 'this request was met before; no other snapshot is taken');
   return {
     manifest,
     targets: entries.map((entry, index) => ({
       store: request.targets[index]!.store.url,
-      key: entry.manifest.object.key,
+      key: request.key ?? entry.manifest.object.key,
+      ...(entry.keyError !== undefined && { keyError: entry.keyError }),
       ...(entry.manifest.verified && { verified: entry.manifest.verified.level }),
     })),
     degraded: manifest.source.alarms.filter((alarm) => alarm === 'NOSPACE'),
     comparison: 'taken before, for the same request',
-    revision: manifest.content.hashKV?.revision,
+    revision: revisionOf(manifest),
   };
 }
 
+/** What a later verification found bad meets nothing. */
+const isGood = (entry: Entry) => !['broken', 'unread', 'failed'].includes(stateOf(entry));
+
 async function find(
   { store }: Target,
-  { cluster, key }: StoreRequest,
+  request: StoreRequest,
   asked: string,
+  list: List,
   context: RunContext,
 ): Promise<Found | undefined> {
   try {
-    const entries = key ? [await readExactEntry(store, key, context)] : await readCatalog(store, cluster, context);
-    return entries.find((entry): entry is Found => entry.manifest?.request === asked && entry.problem === undefined);
+    const { key } = request;
+    const { signal } = context;
+    if (key) {
+      const exact = await readExactEntry(store, key, { signal });
+      if (exact.manifest.request !== asked || !isGood(exact)) return undefined;
+      const { manifest } = exact;
+      return manifest.object.key === key
+        ? exact
+        : { ...exact, ...(await finishKey(store, manifest, key, request, context)) };
+    }
+    const names = await list(store, { signal });
+    const entries = await readCatalog(store, folderOf(request), { signal, names });
+    const found = entries.find((entry) => entry.manifest?.request === asked && isGood(entry));
+    return found && (await whole(store, request, found.id, { signal }));
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return undefined;

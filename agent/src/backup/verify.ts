@@ -1,11 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
-import { databaseDamage } from '../etcd/database-check.ts';
+import { readDatabase } from '../etcd/database-check.ts';
 import type { Etcdutl } from '../etcd/etcdutl.ts';
 import { TRAILER } from '../etcd/snapshot-stream.ts';
 import type { Store } from '../store/store.ts';
 import { payloadProblem } from './catalog.ts';
+import { storedExtra } from './extra.ts';
 import type { Level, Manifest } from './manifest.ts';
 import { type ReadOptions, readContent, readStored } from './read-payload.ts';
 import { scratchDirectory } from './scratch.ts';
@@ -44,6 +45,17 @@ export async function verifySnapshot(store: Store, manifest: Manifest, options: 
   }
 }
 
+/** The same of all that was stored: with the extra files, which no restore of the data reads. */
+export async function verifyStored(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
+  const proof = await verifySnapshot(store, manifest, options);
+  const { id, extra } = manifest;
+  if (!extra) return proof;
+  const found = await store.stat(extra.key, options);
+  if (found?.size !== extra.sizeBytes) throw failed(`${id}: its extra files ${extra.key} are missing, or not whole`);
+  if (options.level !== 'stream') await storedExtra(store, extra, options);
+  return { ...proof, detail: `${proof.detail}; the extra files are as they were stored` };
+}
+
 async function openSnapshotFile(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
   await using directory = await scratchDirectory(options.scratch);
   const file = join(directory.path, 'snapshot.db');
@@ -57,7 +69,7 @@ async function checkDatabase(
   { etcdutl, signal }: VerifyOptions,
 ): Promise<Proof> {
   // Before etcdutl, which some damage makes take all memory there is.
-  const damage = await databaseDamage(file, content.sizeBytes - TRAILER, signal);
+  const { damage, revision } = await readDatabase(file, content.sizeBytes - TRAILER, signal);
   if (damage) throw failed(`${id}: its database is damaged: ${damage}`);
   const run = { signal, timeout: 30_000 + Math.ceil(content.sizeBytes / MIB) * 500 };
   const unproved = (why: string): Proof => ({
@@ -65,13 +77,16 @@ async function checkDatabase(
     detail: `the stored bytes are those that etcd sent, but ${why}`,
   });
 
-  const revision = await etcdutl.snapshotRevision(file, run);
-  if (revision.outcome === 'unable') return unproved(revision.why);
+  const status = await etcdutl.snapshotStatus(file, run);
+  if (status.outcome === 'unable') return unproved(status.why);
+  if (status.outcome === 'refused') throw failed(`${id}: etcdutl finds no valid database in it`);
   const expected = content.hashKV;
-  if (revision.outcome === 'refused' || (expected && revision.value < expected.revision)) {
-    throw failed(`${id}: etcdutl finds no valid database in it`);
+  if (expected && revision < expected.revision) {
+    throw failed(
+      `${id}: it ends at revision ${revision}, before ${expected.revision}, at which its cluster was compared`,
+    );
   }
-  const opens = `etcdutl opens it at revision ${revision.value}`;
+  const opens = `etcdutl opens it at revision ${revision}`;
   if (!expected) return { level: 'open', detail: `${opens}; it was taken without HashKV to compare with` };
 
   const found = await etcdutl.hashKV(file, expected.revision, run);

@@ -1,23 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { type Entry, isVerified, readCatalog } from '../backup/catalog.ts';
+import { folderOf, type NamedCluster } from '../backup/folder.ts';
+import { ownerOf } from '../backup/identity.ts';
+import { elsewhere } from '../backup/locate.ts';
 import { MAX_CLOCK_DIFFERENCE } from '../backup/retention.ts';
+import { inFuture } from '../backup/select.ts';
 import { formatAge } from '../backup/status.ts';
 import { newCanary } from '../backup/sweep.ts';
 import { AgentError, ExitCode } from '../errors.ts';
-import { inFuture } from '../metrics/samples.ts';
 import type { Store } from '../store/store.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 
-export async function checkStore(store: Store, cluster: string, signal: AbortSignal): Promise<Finding[]> {
-  const canary = await finding('store', signal, () => tryCanary(store, newCanary(cluster), signal));
+export async function checkStore(store: Store, named: NamedCluster, signal: AbortSignal): Promise<Finding[]> {
+  const folder = folderOf(named);
+  const canary = await finding('store', signal, () => tryCanary(store, newCanary(folder), signal));
   // One line is enough of a store that is away.
   if (canary.some(({ outcome }) => outcome === 'failed')) return canary;
   return [
     ...canary,
     ...(await finding('clock', signal, () => checkClock(store, signal))),
     ...(await finding('snapshots', signal, async () => {
-      const entries = await readCatalog(store, cluster, { signal });
-      return describeEntries(entries, store, cluster);
+      const entries = await readCatalog(store, folder, { signal });
+      const more = entries.length === 0 ? await elsewhere(store, named, { signal }) : '';
+      return describeEntries(entries, store, named, more);
     })),
   ];
 }
@@ -64,13 +69,14 @@ async function checkClock(store: Store, signal: AbortSignal): Promise<Finding> {
   return failed('clock', ExitCode.refused, `${store.url}: ${how}: retention would delete nothing; set the clocks`);
 }
 
-function describeEntries(entries: readonly Entry[], store: Store, cluster: string): Finding[] {
-  const whole = entries.filter(({ problem }) => !problem);
+function describeEntries(entries: readonly Entry[], store: Store, named: NamedCluster, more: string): Finding[] {
+  const folder = folderOf(named);
+  const whole = entries.filter((entry) => !entry.problem && ownerOf(entry) === folder);
   const verified = whole.filter(isVerified).length;
-  const others = new Set(entries.flatMap(({ manifest }) => manifest?.cluster.name ?? []));
-  others.delete(cluster);
+  const others = new Set(entries.flatMap((entry) => ownerOf(entry) ?? []));
+  others.delete(folder);
   return [
-    ok('snapshots', `${store.url}: snapshots of ${cluster}: ${whole.length}, verified: ${verified}`),
+    ok('snapshots', `${store.url}: snapshots of ${folder}: ${whole.length}, verified: ${verified}${more}`),
     ...entries.flatMap(({ id, problem }) => (problem ? [warning('snapshots', `${id}: ${problem}`)] : [])),
     ...[...others].map((name) => warning('snapshots', `${store.url}: some are of another cluster, ${name}`)),
     ...entries

@@ -1,6 +1,6 @@
 import { type AdoptContext, describeForeign, findByKey, writeAdopted } from '../backup/adopt.ts';
-import type { Entry } from '../backup/catalog.ts';
-import type { Manifest } from '../backup/manifest.ts';
+import { exactManifestKey, type WholeEntry } from '../backup/catalog.ts';
+import { whole } from '../backup/select.ts';
 import type { CommandContext } from '../command.ts';
 import { AgentError, ExitCode, messageOf } from '../errors.ts';
 import { Etcdutl } from '../etcd/etcdutl.ts';
@@ -8,14 +8,15 @@ import { agentVersion } from '../version.ts';
 import type { OpenedStore } from './store-run.ts';
 
 export async function adoptContext(
-  { cluster, store, entries }: OpenedStore,
+  { cluster, namespace, store, readAll }: OpenedStore,
   { settings, signal }: CommandContext,
 ): Promise<AdoptContext> {
   return {
     store,
     cluster,
-    entries,
-    namespace: settings.text('namespace'),
+    entries: await readAll(),
+    namespace,
+    forceForeign: settings.flag('forceForeign'),
     scratch: settings.scratch,
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
     identities: await settings.identities(),
@@ -30,13 +31,19 @@ export async function adoptKey(
   opened: OpenedStore,
   context: CommandContext,
   grow: (bytes: number) => void = () => {},
-): Promise<(Entry & { manifest: Manifest }) | undefined> {
+): Promise<WholeEntry | undefined> {
   const { signal, log, progress } = context;
-  const own = opened.entries.find(({ manifest }) => manifest?.object.key === key);
-  if (own?.manifest && !own.problem) return { ...own, manifest: own.manifest };
+  const own = (await opened.readAll()).find(({ manifest }) => manifest?.object.key === key);
+  if (own && !own.problem) return whole(opened.store, opened, own.id, { signal });
+  if (await opened.store.stat(exactManifestKey(key), { signal })) return undefined;
   const adopting = await adoptContext(opened, context);
   const found = await findByKey(key, adopting, { signal });
-  if (!found) return undefined;
+  if ('why' in found) {
+    throw new AgentError(
+      ExitCode.refused,
+      `--adopt: ${key}: ${own?.problem ? `${own.id}: ${own.problem}` : found.why}`,
+    );
+  }
   const { size } = found.object;
   grow(6 * size);
   progress.phase('adopt', key);

@@ -5,8 +5,11 @@ import {
   findByKey,
   findForeign,
   isEncrypted,
+  type PassedBy,
   writeAdopted,
 } from '../backup/adopt.ts';
+import type { Entry } from '../backup/catalog.ts';
+import { revisionOf } from '../backup/manifest.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { AgentError, ExitCode, messageOf } from '../errors.ts';
 import { formatBytes } from '../progress.ts';
@@ -14,7 +17,7 @@ import type { CommandResult } from '../result.ts';
 import { withTimeout } from '../run-limit.ts';
 import { table } from '../table.ts';
 import { adoptContext } from './adopt-key.ts';
-import { withStore } from './store-run.ts';
+import { withCatalog } from './store-run.ts';
 
 interface Outcome {
   readonly key: string;
@@ -36,16 +39,21 @@ export const run: Command = (context) => withTimeout(context, (signal, grow) => 
 
 async function adopt(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings, signal, log } = context;
-  return withStore(context, async (opened) => {
+  return withCatalog(context, async (opened) => {
     const { cluster, store } = opened;
     const adopting = await adoptContext(opened, context);
     const outcomes: Outcome[] = [];
     const found: Found[] = [];
-    if (settings.args.length === 0) found.push(...(await findForeign(adopting, { signal })));
+    const passBy = ({ key, why }: PassedBy) => outcomes.push({ key, outcome: 'skipped', detail: why });
+    if (settings.args.length === 0) {
+      const all = await findForeign(adopting, { signal });
+      found.push(...all.found);
+      all.passedBy.forEach(passBy);
+    }
     for (const key of new Set(settings.args.map((each) => each.replace(/^\/+/, '')))) {
       const one = await findByKey(key, adopting, { signal });
-      if (one) found.push(one);
-      else outcomes.push({ key, outcome: 'skipped', detail: 'it has a manifest already' });
+      if ('why' in one) passBy(one);
+      else found.push(one);
     }
     grow(found.reduce((sum, { object }) => sum + 4 * object.size + EACH, 0));
     for (const one of found) {
@@ -53,12 +61,41 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
       if (outcome.outcome === 'failed') log.error(outcome.detail);
       outcomes.push(outcome);
     }
-    return describe(outcomes, { cluster, store: store.url, dryRun: settings.flag('dryRun') });
+    const dated = [...outcomes, ...adopting.entries.map(datedOf)];
+    const told = outcomes.map((outcome) => {
+      const order = orderWarning(outcome, dated);
+      if (!order) return outcome;
+      log.warn(`${outcome.key}: ${order}`);
+      return { ...outcome, warning: `${outcome.warning}; ${order}` };
+    });
+    return describe(told, { cluster, store: store.url, dryRun: settings.flag('dryRun') });
   });
 }
 
+type Dated = Pick<Outcome, 'id' | 'createdAt' | 'revision'>;
+
+const datedOf = ({ id, manifest }: Entry): Dated => ({
+  id,
+  createdAt: manifest?.createdAt,
+  revision: manifest && revisionOf(manifest),
+});
+
+/** Where the time is in doubt, a revision may say more: only a restore sets it back. */
+function orderWarning({ warning, createdAt, revision }: Outcome, dated: readonly Dated[]): string | undefined {
+  if (!warning || createdAt === undefined || revision === undefined) return undefined;
+  const isAhead = (other: Dated): boolean =>
+    other.createdAt !== undefined &&
+    Date.parse(other.createdAt) < Date.parse(createdAt) &&
+    (other.revision ?? 0) > revision;
+  const other = dated.find(isAhead);
+  return (
+    other &&
+    `its revision ${revision} is lower than that of ${other.id} (${other.revision}), which has an earlier time: name the snapshot when you restore, if it is not the newest`
+  );
+}
+
 async function adoptOne(found: Found, adopting: AdoptContext, context: CommandContext): Promise<Outcome> {
-  const { settings, progress, signal, log } = context;
+  const { settings, progress, signal } = context;
   const { key, size } = found.object;
   // Asked for by its name, it is an error.
   if (isEncrypted(key) && adopting.identities.length === 0 && settings.args.length === 0) {
@@ -69,7 +106,6 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
     const onBytes = (bytes: number) => progress.bytes(bytes, size);
     const adopted = await describeForeign(found, { ...adopting, onBytes });
     const { manifest, revision, warning } = adopted;
-    if (warning) log.warn(`${key}: ${warning}`);
     const dryRun = settings.flag('dryRun');
     if (!dryRun) await writeAdopted(found, adopted, adopting);
     return {

@@ -1,14 +1,18 @@
 import type { Manifest } from '../backup/manifest.ts';
 import type { BackupOutcome, TargetOutcome } from '../backup/store-snapshot.ts';
 import { ExitCode } from '../errors.ts';
-import { gauge, retentionSamples, type Sample, seconds, sizeSamples } from '../metrics/samples.ts';
+import { clusterLabels, gauge, retentionSamples, type Sample, seconds, sizeSamples } from '../metrics/samples.ts';
 import { formatBytes } from '../progress.ts';
+import { quoted } from '../quoted.ts';
 import type { CommandResult } from '../result.ts';
 
-/** What `backup` and `salvage` give back. */
-export function backupResult({ manifest, targets, degraded, comparison, revision }: BackupOutcome): CommandResult {
+/** What `backup` and `salvage` give back; `key` is that of `--object-key`. */
+export function backupResult(
+  { manifest, targets, degraded, comparison, revision }: BackupOutcome,
+  key?: string,
+): CommandResult {
   const suspect = manifest.source.suspect ?? [];
-  const failed = targets.some(({ error, retentionError }) => error || retentionError);
+  const failed = targets.some(({ error, keyError, retentionError }) => error || keyError || retentionError);
   const exitCode = suspect.length > 0 ? ExitCode.sourceSuspect : failed ? ExitCode.partial : ExitCode.done;
   const { id, source, content, object, timing, extra } = manifest;
   return {
@@ -19,7 +23,12 @@ export function backupResult({ manifest, targets, degraded, comparison, revision
       ...(suspect.length > 0 ? [`  SUSPECT: ${suspect.join(', ')}; it does not count as verified`] : []),
       ...(extra ? [`  extra files of this machine: ${formatBytes(extra.sizeBytes)}, encrypted`] : []),
       ...(degraded.length > 0 ? [`  degraded: ${degraded.join(', ')}`] : []),
-      ...targets.map((target) => `  ${describeTarget(target)}`),
+      ...targets.flatMap((target) => [
+        `  ${describeTarget(target)}`,
+        ...(key === undefined || target.error || target.keyError
+          ? []
+          : [`  ${howToFind(key, target.store, manifest)}`]),
+      ]),
     ].join('\n'),
     data: {
       snapshot: {
@@ -51,6 +60,13 @@ export function backupResult({ manifest, targets, degraded, comparison, revision
   };
 }
 
+/** It is in no folder: neither its id nor `list` leads to it. */
+function howToFind(key: string, store: string, { cluster }: Manifest): string {
+  const namespace = cluster.namespace === undefined ? [] : [`--namespace=${cluster.namespace}`];
+  const flags = [`--store=${store}`, `--cluster=${cluster.name}`, ...namespace, `--object-key=${key}`];
+  return `found by its key alone: etcd-agent show ${flags.map(quoted).join(' ')}`;
+}
+
 const countsAsVerified = ({ error, verified }: TargetOutcome) =>
   !error && verified !== undefined && verified !== 'stream';
 
@@ -59,14 +75,14 @@ function samplesOf(
   { cluster, createdAt, source, content, object }: Manifest,
   targets: readonly TargetOutcome[],
 ): Sample[] {
-  const name = cluster.name;
+  const labelled = clusterLabels({ cluster: cluster.name, namespace: cluster.namespace });
   const { dbSize, dbSizeInUse } = source;
-  const database = { cluster: name };
+  const database = labelled;
   return [
     ...(dbSize === undefined ? [] : [gauge('etcd_backup_database_size_bytes', database, dbSize)]),
     ...(dbSizeInUse === undefined ? [] : [gauge('etcd_backup_database_in_use_bytes', database, dbSizeInUse)]),
     ...targets.flatMap((target) => {
-      const labels = { cluster: name, store: target.store };
+      const labels = { ...labelled, store: target.store };
       const { deleted, deferred = 0, kept } = target;
       return [
         ...(countsAsVerified(target)
@@ -76,18 +92,34 @@ function samplesOf(
             ]
           : []),
         ...(kept === undefined ? [] : [gauge('etcd_backup_snapshots', labels, kept)]),
-        ...(deleted ? retentionSamples('backup', labels, { deleted, deferred }) : []),
+        ...(deleted
+          ? retentionSamples(
+              'backup',
+              { cluster: cluster.name, namespace: cluster.namespace, store: target.store },
+              { deleted, deferred },
+            )
+          : []),
       ];
     }),
   ];
 }
 
-function describeTarget({ store, verified, error, deleted, deferred, veto, retentionError }: TargetOutcome): string {
+function describeTarget({
+  store,
+  verified,
+  error,
+  deleted,
+  deferred,
+  veto,
+  keyError,
+  retentionError,
+}: TargetOutcome): string {
   if (error) return `${store}: FAILED: ${error.message}`;
   const parts = [`${store}: ${verified ? `verified (${verified})` : 'not verified'}`];
   if (deleted?.length) parts.push(`${deleted.length} old deleted`);
   if (deferred) parts.push(`${deferred} more next time`);
   if (veto) parts.push(`nothing deleted: ${veto}`);
+  if (keyError) parts.push(`not under its key: ${keyError}`);
   if (retentionError) parts.push(`retention FAILED: ${retentionError}`);
   return parts.join(', ');
 }

@@ -1,6 +1,7 @@
 import { hostFacts } from '../backup/host.ts';
 import { takeBackup } from '../backup/take.ts';
 import type { Command } from '../command.ts';
+import { refuseStoresInContainer } from '../container-path.ts';
 import { parseEndpoints } from '../etcd/endpoints.ts';
 import { withTimeout } from '../run-limit.ts';
 import { backupResult } from './backup-result.ts';
@@ -11,6 +12,7 @@ import { openTargets } from './store-run.ts';
 export const run: Command = async (context) => {
   const { settings } = context;
   const specs = settings.stores();
+  await refuseStoresInContainer('--store', specs);
   const access = await settings.access();
   const survivor = settings.text('survivor');
   const stored = await storeRequest(settings);
@@ -29,16 +31,21 @@ export const run: Command = async (context) => {
     survivor: survivor && parseEndpoints([survivor], access.tls !== undefined)[0],
     idleTimeout: settings.duration('idleTimeout', '--idle-timeout') ?? 60_000,
   };
-  const targets = await openTargets(specs);
-  try {
-    const outcome = await withTimeout(context, (signal, grow) =>
-      takeBackup(
-        { ...request, targets },
-        { ...context, signal, onSize: (bytes) => grow(bytes * (1 + targets.length)) },
-      ),
-    );
-    return backupResult(outcome);
-  } finally {
-    for (const { store } of targets) store.close();
-  }
+  return withTimeout(
+    context,
+    async (signal, grow, limit) => {
+      const targets = openTargets(specs, limit);
+      const onSize = (bytes: number) =>
+        grow(bytes * (1 + targets.length * (request.key ? (request.overwrite ? 4 : 3) : 1)));
+      try {
+        return backupResult(
+          await takeBackup({ ...request, targets }, { ...context, signal, limit, onSize }),
+          request.key,
+        );
+      } finally {
+        for (const { store } of targets) store.close();
+      }
+    },
+    specs.length,
+  );
 };

@@ -1,4 +1,4 @@
-import { checkClusterName } from '../backup/snapshot-id.ts';
+import type { NamedCluster } from '../backup/folder.ts';
 import { checkEtcd } from '../check/check-etcd.ts';
 import { checkStore } from '../check/check-store.ts';
 import { checkEncryption, checkEtcdutl } from '../check/check-tools.ts';
@@ -15,18 +15,18 @@ export const run: Command = (context) => withTimeout(context, (signal) => check(
 
 async function check(context: CommandContext): Promise<CommandResult> {
   const { settings, signal, progress } = context;
-  const cluster = checkClusterName(settings.text('cluster'));
+  const named = settings.cluster();
   const stores = settings.stores();
   progress.phase('check-etcd', 'asking the members');
   const findings = await etcdFindings(context);
   for (const spec of stores) {
     progress.phase('check-store', 'trying the store');
-    findings.push(...(await storeFindings(spec, cluster, signal)));
+    findings.push(...(await storeFindings(spec, named, signal)));
   }
   progress.phase('check-tools', 'looking for keys and tools');
   findings.push(...(await checkEncryption(settings, signal)));
   findings.push(await checkEtcdutl(new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'), signal));
-  return describe(findings, cluster);
+  return describe(findings, named);
 }
 
 async function etcdFindings({ settings, signal, log }: CommandContext): Promise<Finding[]> {
@@ -34,18 +34,18 @@ async function etcdFindings({ settings, signal, log }: CommandContext): Promise<
   return finding('etcd', signal, async () => checkEtcd(await settings.access(), log, signal));
 }
 
-async function storeFindings(spec: StoreSpec, cluster: string, signal: AbortSignal): Promise<Finding[]> {
+async function storeFindings(spec: StoreSpec, named: NamedCluster, signal: AbortSignal): Promise<Finding[]> {
   return finding('store', signal, async () => {
     const store = await openStore(spec);
     try {
-      return await checkStore(store, cluster, signal);
+      return await checkStore(store, named, signal);
     } finally {
       store.close();
     }
   });
 }
 
-function describe(findings: readonly Finding[], cluster: string): CommandResult {
+function describe(findings: readonly Finding[], named: NamedCluster): CommandResult {
   const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
   const counts = { ok: count('ok'), warnings: count('warning'), failed: count('failed') };
   return {
@@ -58,6 +58,6 @@ function describe(findings: readonly Finding[], cluster: string): CommandResult 
       `failed: ${counts.failed}, warnings: ${counts.warnings}`,
     ].join('\n'),
     // `ok` is the result's own.
-    data: { cluster, warnings: counts.warnings, failed: counts.failed, findings },
+    data: { ...named, warnings: counts.warnings, failed: counts.failed, findings },
   };
 }

@@ -1,18 +1,23 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { Manifest } from '../backup/manifest.ts';
+import { passedOverText } from '../backup/passed-over.ts';
 import { scratchDirectory } from '../backup/scratch.ts';
 import type { CommandContext } from '../command.ts';
-import { bumpBeyond } from '../control-plane/bump.ts';
 import { refuseWithoutRoom } from '../control-plane/data-folders.ts';
-import { hostOf } from '../control-plane/local-address.ts';
-import { type PlanRequest, planSteps, planText, quoted } from '../control-plane/plan.ts';
-import { fetchChecked } from '../control-plane/prepare.ts';
+import { etcdTrouble } from '../control-plane/health.ts';
+import { leftOutNotes, leftOutOf } from '../control-plane/left-out.ts';
+import { type PlanRequest, planSteps, planText } from '../control-plane/plan.ts';
+import { bumpAndToken, fetchChecked } from '../control-plane/prepare.ts';
+import { highestOf } from '../control-plane/served.ts';
 import { initialClusterOf } from '../control-plane/snapshot-members.ts';
+import { SYSTEMD_ROOTS } from '../control-plane/systemd-unit.ts';
+import { quoted } from '../quoted.ts';
 import type { CommandResult } from '../result.ts';
 import { withTimeout } from '../run-limit.ts';
 import type { Settings } from '../settings.ts';
-import { bumpFlag } from './bump-flag.ts';
-import { nodeOf, placesOf, prepareRequest, refuseNode } from './control-plane-request.ts';
-import { withStore } from './store-run.ts';
+import { type ControlPlaneRequest, nodeOf, placesOf, prepareRequest, refuseNode } from './control-plane-request.ts';
+import { type OpenedCatalog, withCatalog } from './store-run.ts';
+import { switchNotes } from './warn-switches.ts';
 
 /** Does all that can be done without changing the node, and prints what is left to do. */
 export const plan = (context: CommandContext): Promise<CommandResult> =>
@@ -23,45 +28,78 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
   const places = placesOf(settings);
   const node = await nodeOf(settings);
   await refuseNode(node, places);
-  return withStore(context, async (opened) => {
+  return withCatalog(context, async (opened) => {
     const request = await prepareRequest(opened, node, context, grow);
     const { manifest } = request;
-    await refuseWithoutRoom(node.member.dataDir, manifest.content.sizeBytes);
+    await refuseWithoutRoom(node.member, manifest.content.sizeBytes);
     await using scratch = await scratchDirectory(settings.scratch);
     // The plan itself names the snapshot.
-    const checked = await fetchChecked({ ...request, named: true }, join(scratch.path, 'snapshot.db'));
+    const checked = await fetchChecked({ ...request, missingName: undefined }, join(scratch.path, 'snapshot.db'));
     const image = settings.text('image');
-    const hosts = new Set(checked.members.flatMap(({ peerUrls }) => peerUrls.map(hostOf)));
-    const known = [...checked.ofSnapshot.flatMap(({ peerUrls }) => peerUrls), ...node.member.initialPeerUrls];
-    const again = flagsAgain(settings);
-    // Other nodes might find a snapshot more, and jump farther still.
-    const farther = bumpFlag(settings) !== undefined || request.bump > bumpBeyond([checked.revision]);
+    const { members, ofSnapshot } = checked;
+    const { signal } = context;
+    const { leftOut } = await leftOutOf({ member: node.member, manifest, ofSnapshot, restored: members, signal });
+    const { flags, ...again } = flagsAgain(settings);
+    const { bump, token } = bumpAndToken(request, checked, true);
+    const initialCluster = initialClusterOf(members);
     const wanted: PlanRequest = {
       ...places,
       ...again,
-      ...(farther && { flags: [...again.flags, `--bump-revision=${request.bump}`] }),
+      ...(node.kind === 'systemd' && { mayExist: [...SYSTEMD_ROOTS, ...(node.files ?? [])] }),
+      // Said to all nodes, so that they agree whatever each of them knows.
+      flags: [...withNamespace(flags, opened), ...sha256Of(settings, manifest), `--bump-revision=${bump}`],
+      notes: [...(await notesOf(request)), ...switchNotes(manifest.id, checked), ...leftOutNotes(leftOut)],
       id: manifest.id,
       createdAt: manifest.createdAt,
       revision: checked.revision,
       sourceClusterId: manifest.source.clusterId,
-      members: checked.members,
-      token: request.token,
-      bump: request.bump,
-      initialCluster: initialClusterOf(checked.members),
-      leftOut: [...new Set(known.map(hostOf))].filter((host) => !hosts.has(host)),
+      members,
+      token,
+      bump,
+      initialCluster,
+      leftOut,
       node,
       ...(image !== undefined && { image }),
     };
     return {
       exitCode: 0,
       text: planText(wanted),
-      data: { id: manifest.id, initialCluster: wanted.initialCluster, token: wanted.token, steps: planSteps(wanted) },
+      data: { id: manifest.id, initialCluster, token, bump, notes: wanted.notes, steps: planSteps(wanted) },
     };
   });
 }
 
+/** What a person has to know before the first command is typed. */
+async function notesOf({ passedOver, manifest, served, node }: ControlPlaneRequest): Promise<string[]> {
+  const { revision, where } = highestOf([...served.inStore, ...served.here]);
+  const trouble = await etcdTrouble(node.member);
+  return [
+    ...passedOverText(passedOver, manifest.id),
+    ...served.unknown.map((what) => `The revision may be higher than --bump-revision allows for: ${what}`),
+    ...(revision > 0 ? [`The highest revision that is known is ${revision}: ${where}`] : []),
+    ...(node.unseen ?? []).map(
+      (path) =>
+        `${path} is not mounted into this container, so what it may say of etcd was not read; the function below mounts it where it exists`,
+    ),
+    trouble === undefined
+      ? 'etcd on this node is healthy, and has a quorum: a restore is only for data that are wrong; everything since the snapshot is lost by it'
+      : `etcd on this node: ${trouble}`,
+  ];
+}
+
+/** What lies under a key can be replaced between two nodes. */
+const sha256Of = (settings: Settings, { content }: Manifest): string[] =>
+  settings.text('objectKey') === undefined ? [] : [`--sha256=${content.sha256}`];
+
+/** The namespace that was found by a search is said, so that no other node has to search. */
+const withNamespace = (flags: readonly string[], { namespace }: OpenedCatalog): string[] =>
+  namespace === undefined || flags.some((flag) => flag.startsWith('--namespace='))
+    ? [...flags]
+    : [...flags, `--namespace=${quoted(namespace)}`];
+
 const repeated: readonly [name: string, flag: string, isPath?: true][] = [
   ['cluster', '--cluster'],
+  ['namespace', '--namespace'],
   ['objectKey', '--object-key'],
   ['manifestsDir', '--manifests-dir'],
   ['journalDir', '--journal-dir'],
@@ -78,7 +116,7 @@ const repeated: readonly [name: string, flag: string, isPath?: true][] = [
 ];
 
 /** The flags of this run that the others need too; no secret is among them, only files that hold one. */
-function flagsAgain(settings: Settings): Pick<PlanRequest, 'flags' | 'files' | 'storeFolder'> {
+export function flagsAgain(settings: Settings): Pick<PlanRequest, 'flags' | 'files' | 'storeFolder'> {
   const store = settings.store();
   const { retention: _, ...spec } = store;
   const identities = settings.list('ageIdentityFile');
@@ -91,10 +129,16 @@ function flagsAgain(settings: Settings): Pick<PlanRequest, 'flags' | 'files' | '
         : [`${flag}=${quoted(value)}`];
     }),
     ...identities.map((file) => `--age-identity-file=${quoted(file)}`),
-    ...['adopt', 'forceForeign'].flatMap((name) => (settings.flag(name) ? [`--${name.replace('F', '-f')}`] : [])),
+    ...['adopt', 'forceFailed', 'forceForeign'].flatMap((name) =>
+      settings.flag(name) ? [`--${name.replace('F', '-f')}`] : [],
+    ),
   ];
   const named = repeated.flatMap(([name, , isPath]) => (isPath ? [settings.text(name)] : []));
-  const files = [...named, ...identities, ...pathsIn(spec)].filter((path) => path !== undefined);
+  const unit = settings.text('etcdUnit');
+  const files = [...named, ...identities, ...pathsIn(spec)]
+    .filter((path) => path !== undefined)
+    // The drop-ins beside it, too.
+    .map((path) => (path === unit ? dirname(path) : path));
   const storeFolder = 'filesystem' in spec ? spec.filesystem?.path : undefined;
   return { flags, files, ...(storeFolder !== undefined && { storeFolder }) };
 }

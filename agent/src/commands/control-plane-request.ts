@@ -1,20 +1,29 @@
 import { dirname, resolve } from 'node:path';
-import type { Entry } from '../backup/catalog.ts';
+import { type Entry, isVerified, type WholeEntry } from '../backup/catalog.ts';
 import type { Manifest } from '../backup/manifest.ts';
+import { type PassedOver, passedOverText, timeOf } from '../backup/passed-over.ts';
 import type { CommandContext } from '../command.ts';
+import { isOfContainer } from '../container-path.ts';
 import { answerOf } from '../control-plane/answers.ts';
-import { bumpOf } from '../control-plane/bump.ts';
+import { beganAfter, dataRevision } from '../control-plane/data-revision.ts';
 import { refuseForeign } from '../control-plane/foreign.ts';
+import { reachable } from '../control-plane/health.ts';
+import { Journal } from '../control-plane/journal.ts';
+import { living } from '../control-plane/living.ts';
 import { refuseOtherNode } from '../control-plane/local-address.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from '../control-plane/manifests.ts';
+import { refuseMissingFiles } from '../control-plane/needed-files.ts';
 import { type EtcdNode, readNode } from '../control-plane/node.ts';
-import { type PrepareRequest, tokenOf } from '../control-plane/prepare.ts';
+import { type PrepareRequest, readPrepared } from '../control-plane/prepare.ts';
 import { apiServersOf } from '../control-plane/processes.ts';
+import { type OwnRestore, type Seen, type Served, servedBefore } from '../control-plane/served.ts';
 import { AgentError, ExitCode } from '../errors.ts';
 import { Etcdutl } from '../etcd/etcdutl.ts';
 import type { Settings } from '../settings.ts';
 import { bumpFlag } from './bump-flag.ts';
-import { askedFor, type OpenedStore } from './store-run.ts';
+import { missingName } from './one-snapshot.ts';
+import { askedToRestore, type OpenedCatalog, passedOverFor } from './store-run.ts';
+import { warnSwitches } from './warn-switches.ts';
 
 export interface Places {
   readonly manifestsDir: string;
@@ -24,11 +33,6 @@ export interface Places {
 export function placesOf(settings: Settings): Places {
   const manifestsDir = resolve(settings.required('manifestsDir', '--manifests-dir', "the kubelet's manifests folder"));
   return { manifestsDir, journalDir: resolve(settings.text('journalDir') ?? dirname(manifestsDir)) };
-}
-
-export function askedId(settings: Settings): string | undefined {
-  const id = settings.args[0] ?? settings.text('snapshot');
-  return id === 'latest' ? undefined : id;
 }
 
 /** This node's etcd, from what the flags name or from what is there. */
@@ -49,6 +53,13 @@ export async function nodeOf(settings: Settings): Promise<EtcdNode> {
 /** What can be refused before a store is asked. */
 export async function refuseNode(node: EtcdNode, { manifestsDir }: Places): Promise<void> {
   refuseOtherNode(node);
+  for (const folder of [node.member.dataDir, node.member.walDir]) {
+    if (folder === undefined || !(await isOfContainer(folder))) continue;
+    throw new AgentError(
+      ExitCode.usage,
+      `${node.source}: ${folder} is not mounted into this container; mount it there`,
+    );
+  }
   if ((await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return;
   const [server] = await apiServersOf(node.member);
   if (!server) return;
@@ -58,38 +69,91 @@ export async function refuseNode(node: EtcdNode, { manifestsDir }: Places): Prom
   );
 }
 
+export interface ControlPlaneRequest extends PrepareRequest {
+  readonly entry: WholeEntry;
+  /** Snapshots that are newer than the one that was found, where none was named. */
+  readonly passedOver: readonly PassedOver[];
+}
+
 /** The snapshot that was asked for, and how this node restores it. */
 export async function prepareRequest(
-  opened: OpenedStore,
+  opened: OpenedCatalog,
   node: EtcdNode,
   context: CommandContext,
   grow: (bytes: number) => void,
-): Promise<PrepareRequest & { readonly entry: Entry & { manifest: Manifest } }> {
+): Promise<ControlPlaneRequest> {
   const { settings, progress, signal } = context;
   const identities = await settings.identities();
-  const entry = await askedFor(opened, context, grow);
+  const entry = await askedToRestore(opened, context, grow);
   const { manifest } = entry;
-  if (!settings.flag('forceForeign')) await refuseForeign(manifest, opened.entries, node.member.dataDir);
+  const lost = await opened.readLost((await opened.store.now({ signal })) ?? new Date());
+  const all = [...opened.entries, ...lost];
+  const missing = missingName(settings, manifest);
+  if (!settings.flag('forceForeign')) await refuseForeign(manifest, opened.entries, node.member);
+  await refuseMissingFiles(node, placesOf(settings).manifestsDir, manifest);
   grow(4 * manifest.content.sizeBytes);
   const onBytes = (bytes: number) => progress.bytes(bytes, manifest.object.sizeBytes);
-  const initialCluster = settings.text('initialCluster');
-  const given = bumpFlag(settings);
-  const bump = given ?? bumpOf(opened.entries);
+  const [initialCluster, token] = [settings.text('initialCluster'), settings.text('initialClusterToken')];
+  const bump = bumpFlag(settings);
+  const instead = opened.entries.find(
+    (each) => each.id !== entry.id && isVerified(each) && timeOf(each) <= timeOf(entry),
+  );
   return {
-    entry,
+    ...(instead && { instead: instead.id }),
     node,
     manifest,
     store: opened.store,
-    named: askedId(settings) !== undefined || settings.text('objectKey') !== undefined,
+    ...(missing !== undefined && { missingName: missing }),
+    passedOver: await passedOverFor(opened, entry, context),
     ...(initialCluster !== undefined && { initialCluster }),
-    token: settings.text('initialClusterToken') ?? tokenOf(manifest, bump),
-    bump,
-    restoredAs: given === undefined ? entry.restoredAs : [],
+    asked: { ...(token !== undefined && { token }), ...(bump !== undefined && { bump }) },
+    served: await servedOf({ ...opened, entries: all }, node, entry, context),
     serverVersion: settings.text('serverVersion') ?? (await versionOf(node)),
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
     read: { signal, identities, onBytes },
     onPhase: (phase) => progress.phase(phase, manifest.id),
+    onSwitches: (switches) => warnSwitches(manifest.id, switches, context.log),
+    entry,
   };
+}
+
+/** Without a name the newest is meant: where that cannot be had, nobody is given an older one unasked. */
+export function refusePassedOver({ passedOver: passed, manifest }: ControlPlaneRequest): void {
+  if (passed.length === 0) return;
+  throw new AgentError(
+    ExitCode.refused,
+    `${passedOverText(passed, manifest.id).join('; ')}; name ${manifest.id} to confirm`,
+  );
+}
+
+/** How far the revision ever came, from the store, this node, and the members that answer. */
+async function servedOf(
+  { store, entries }: OpenedCatalog,
+  { member }: EtcdNode,
+  restored: Entry & { manifest: Manifest },
+  { settings, signal }: CommandContext,
+): Promise<Served> {
+  const own = member.listenClientUrls.map(reachable);
+  const others = (restored.manifest.members ?? []).flatMap(({ clientUrls }) => clientUrls);
+  const data = await dataRevision(member);
+  const isFresh = await beganAfter(member, new Date(timeOf(restored))).catch(() => false);
+  const [ofOwn, ofOthers] = await Promise.all(
+    [own, others.filter((url) => !member.clientUrls.includes(url))].map((urls) => living(urls, member.clientTls)),
+  );
+  const here: Seen[] = [
+    ...[...ofOwn!, ...(data ? [{ ...data, where: `the data in ${member.dataDir}` }] : [])].map((each) => ({
+      ...each,
+      isFresh,
+    })),
+    ...ofOthers!,
+  ];
+  const journals = await Journal.all(placesOf(settings).journalDir);
+  const prepared = await readPrepared(member.dataDir);
+  const restores: OwnRestore[] = [
+    ...journals.map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
+    ...(prepared ? [{ ...prepared, hasServed: false }] : []),
+  ];
+  return servedBefore({ store, entries, restored, here, own: restores, signal });
 }
 
 async function versionOf({ version, member, image, source }: EtcdNode): Promise<string> {

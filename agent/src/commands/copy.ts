@@ -1,9 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Entry, isVerified, readCatalog, selectEntry } from '../backup/catalog.ts';
+import { type Entry, isVerified, newestFirst, readCatalog } from '../backup/catalog.ts';
 import { type CopyOutcome, copySnapshot } from '../backup/copy.ts';
+import { folderOf, type NamedCluster } from '../backup/folder.ts';
+import { isOf } from '../backup/identity.ts';
+import { lineOf } from '../backup/lineage.ts';
+import { anyEntry, newestOfLine } from '../backup/select.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { refuseStoresInContainer } from '../container-path.ts';
 import { AgentError, ExitCode, messageOf } from '../errors.ts';
-import { gauge, storeSamples } from '../metrics/samples.ts';
+import { clusterLabels, gauge, storeSamples } from '../metrics/samples.ts';
 import { formatBytes } from '../progress.ts';
 import type { CommandResult } from '../result.ts';
 import { withTimeout } from '../run-limit.ts';
@@ -22,11 +27,12 @@ export const run: Command = (context) => withTimeout(context, (signal, grow) => 
 async function copy(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings } = context;
   const target = parseTarget(settings);
+  await refuseStoresInContainer('--to', [target]);
   if (isDeepStrictEqual(placeOf(target), placeOf(settings.store()))) {
     throw new AgentError(ExitCode.usage, '--to: this is --store itself; name another store');
   }
   return withStore(context, async (opened) => {
-    const chosen = choose(opened, settings.args, context);
+    const chosen = await choose(opened, settings.args, context);
     grow(chosen.reduce((sum, { manifest }) => sum + EACH + 2 * (manifest?.object.sizeBytes ?? 0), 0));
     const to = await openStore(target);
     try {
@@ -39,17 +45,22 @@ async function copy(context: CommandContext, grow: (bytes: number) => void): Pro
 
 async function copyAll(
   chosen: readonly Entry[],
-  { cluster, store: from }: OpenedStore,
+  opened: OpenedStore,
   to: Store,
   context: CommandContext,
 ): Promise<CommandResult> {
   const { signal, log } = context;
-  const there = await readCatalog(to, cluster, { signal });
+  const { store: from } = opened;
+  const folder = folderOf(opened);
+  const keepIndex = (error: unknown) =>
+    log.warn({ store: to.url }, `the index could not be written: ${messageOf(error)}`);
+  const read = () => readCatalog(to, folder, { signal, keepIndex });
+  const there = await read();
   const outcomes: CopyOutcome[] = [];
   let stopped: unknown;
   for (const entry of chosen) {
     try {
-      const outcome = await copySnapshot(entry, { ...context, cluster, from, to, there });
+      const outcome = await copySnapshot(entry, { ...context, folder, from, to, there });
       outcomes.push(outcome);
       if (['failed', 'refused'].includes(outcome.outcome)) log.error(outcome.detail);
     } catch (error) {
@@ -59,12 +70,15 @@ async function copyAll(
       break;
     }
   }
-  const after = stopped === undefined ? await readCatalog(to, cluster, { signal }).catch(() => there) : there;
-  return describe(outcomes, stopped, { cluster, from, to, metrics: storeSamples(cluster, to.url, after) });
+  const after = stopped === undefined ? await read().catch(() => there) : there;
+  const now = new Date();
+  const { cluster, namespace } = opened;
+  const line = lineOf(after, { now, clusterName: cluster, namespace }, opened);
+  const metrics = storeSamples(opened, to.url, newestOfLine(after, opened, line, now));
+  return describe(outcomes, stopped, { cluster, namespace, from, to, metrics });
 }
 
-interface Copied {
-  readonly cluster: string;
+interface Copied extends NamedCluster {
   readonly from: Store;
   readonly to: Store;
   readonly metrics: ReturnType<typeof storeSamples>;
@@ -73,18 +87,18 @@ interface Copied {
 function describe(
   outcomes: readonly CopyOutcome[],
   stopped: unknown,
-  { cluster, from, to, metrics }: Copied,
+  { from, to, metrics, ...named }: Copied,
 ): CommandResult {
   const count = (what: CopyOutcome['outcome']) => outcomes.filter(({ outcome }) => outcome === what).length;
   const counts = { copied: count('copied'), there: count('there'), failed: count('failed'), refused: count('refused') };
   const summary = `${to.url}: ${counts.copied} copied, ${counts.there} there already, ${counts.failed} failed, ${counts.refused} refused`;
-  const labels = { command: 'copy', cluster, store: to.url };
+  const labels = { command: 'copy', ...clusterLabels(named), store: to.url };
   return {
     exitCode: exitCodeOf(stopped, counts),
     text: stopped !== undefined ? `${messageOf(stopped)} (${summary})` : listed(outcomes, summary),
     data: {
       ...(stopped !== undefined && { error: messageOf(stopped) }),
-      cluster,
+      ...named,
       store: from.url,
       to: to.url,
       ...counts,
@@ -115,16 +129,21 @@ function exitCodeOf(stopped: unknown, { failed, refused }: { failed: number; ref
 }
 
 /** Newest first: a copy that is killed leaves the most useful ones. */
-function choose({ store, entries, cluster }: OpenedStore, ids: readonly string[], { log }: CommandContext): Entry[] {
+async function choose(
+  opened: OpenedStore,
+  ids: readonly string[],
+  { log, signal }: CommandContext,
+): Promise<readonly Entry[]> {
+  const { store, readAll } = opened;
   if (ids.length > 0) {
-    const wanted = new Set(
-      ids.map((id) => entries.find((entry) => entry.id === id) ?? selectEntry(entries, id, store.url)),
-    );
-    return entries.filter((entry) => [...wanted].some(({ id }) => id === entry.id));
+    const named: Entry[] = [];
+    for (const id of new Set(ids)) named.push(await anyEntry(store, opened, id, { signal }));
+    return named.sort(newestFirst);
   }
-  const chosen = entries.filter((entry) => isVerified(entry) && entry.manifest?.cluster.name === cluster);
+  const entries = await readAll();
+  const chosen = entries.filter((entry) => isVerified(entry) && isOf(opened, entry));
   if (chosen.length === 0) {
-    throw new AgentError(ExitCode.nothingThere, `${store.url} holds no verified snapshot of ${cluster}`);
+    throw new AgentError(ExitCode.nothingThere, `${store.url} holds no verified snapshot of ${folderOf(opened)}`);
   }
   const left = entries.length - chosen.length;
   if (left > 0) log.warn(`left out, as not whole, not verified or of another cluster: ${left}`);

@@ -1,41 +1,61 @@
-import { type Entry, isVerified } from '../backup/catalog.ts';
+import { type Entry, isVerified, type State, stateOf } from '../backup/catalog.ts';
+import { folderOf } from '../backup/folder.ts';
+import { entriesAsked, ownerOf } from '../backup/identity.ts';
 import { lineOf } from '../backup/lineage.ts';
+import { elsewhere } from '../backup/locate.ts';
+import { revisionOf } from '../backup/manifest.ts';
 import { toCandidate } from '../backup/prune.ts';
 import { decide } from '../backup/retention.ts';
-import type { Command } from '../command.ts';
-import { inFuture } from '../metrics/samples.ts';
+import { inFuture } from '../backup/select.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { ExitCode } from '../errors.ts';
 import { formatBytes } from '../progress.ts';
+import type { CommandResult } from '../result.ts';
+import { withTimeout } from '../run-limit.ts';
 import { table } from '../table.ts';
-import { withStore } from './store-run.ts';
+import { withCatalog } from './store-run.ts';
 
-export const run: Command = (context) =>
-  withStore(context, async ({ cluster, store, spec, entries }) => {
-    const owner = { now: new Date(), clusterName: cluster, namespace: context.settings.text('namespace') };
+export const run: Command = (context) => withTimeout(context, (signal) => list({ ...context, signal }));
+
+const list = (context: CommandContext): Promise<CommandResult> =>
+  withCatalog(context, async (opened) => {
+    const { cluster, namespace, clusterId, store, spec, entries } = opened;
+    const folder = folderOf(opened);
+    const now = (await store.now({ signal: context.signal })) ?? new Date();
+    const owner = { now, clusterName: cluster, namespace };
     const decisions = spec.retention
-      ? decide(entries.map(toCandidate), spec.retention, { ...owner, cluster: lineOf(entries, owner), force: true })
+      ? decide(entries.map(toCandidate), spec.retention, {
+          ...owner,
+          cluster: lineOf(entries, owner, { clusterId }),
+          force: true,
+        })
       : [];
     const keptBy = new Map(decisions.map(({ id, action, reasons }) => [id, action === 'keep' ? reasons : []]));
-    const snapshots = entries.filter(({ problem }) => !problem).map((entry) => summary(entry, keptBy.get(entry.id)));
-    const broken = entries.flatMap(({ id, problem }) => (problem ? [{ id, problem }] : []));
+    const asked = entriesAsked(entries, opened);
+    const snapshots = asked.filter(({ problem }) => !problem).map((entry) => summary(entry, now, keptBy.get(entry.id)));
+    const all = [...asked, ...(await opened.readLost(now))];
+    const broken = all.flatMap(({ id, problem }) => (problem ? [{ id, problem }] : []));
+    const others =
+      all.length === 0 && entries.length === 0 ? await elsewhere(store, opened, { signal: context.signal }) : '';
     return {
-      exitCode: 0,
+      exitCode: others ? ExitCode.nothingThere : ExitCode.done,
       text: [
         snapshots.length === 0
-          ? `no snapshots of ${cluster} in ${store.url}`
+          ? `no snapshots of ${folder}${clusterId === undefined ? '' : ` with the cluster id ${clusterId}`} in ${store.url}${others}`
           : table(
-              ['ID', 'TIME', 'SIZE', 'REVISION', 'VERIFIED', ...(spec.retention ? ['KEPT BY'] : [])],
-              snapshots.map(row),
+              ['ID', 'TIME', 'SIZE', 'REVISION', 'CLUSTER', 'VERIFIED', ...(spec.retention ? ['KEPT BY'] : [])],
+              snapshots.map((snapshot) => row(snapshot, folder)),
             ),
         ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
         ...broken.map(({ id, problem }) => `not whole: ${id}: ${problem}`),
       ].join('\n'),
-      data: { cluster, store: store.url, snapshots, broken },
+      data: { cluster, namespace, store: store.url, snapshots, broken },
     };
   });
 
 type Summary = ReturnType<typeof summary>;
 
-function summary(entry: Entry, keptBy: readonly string[] | undefined) {
+function summary(entry: Entry, now: Date, keptBy: readonly string[] | undefined) {
   const { manifest, verification, pinned, id } = entry;
   const suspect = manifest?.source.suspect;
   const level = verification?.outcome === 'verified' ? verification.level : manifest?.verified?.level;
@@ -44,31 +64,31 @@ function summary(entry: Entry, keptBy: readonly string[] | undefined) {
     createdAt: manifest?.createdAt,
     sizeBytes: manifest?.content.sizeBytes,
     storedBytes: manifest?.object.sizeBytes,
+    cluster: ownerOf(entry),
     clusterId: manifest?.source.clusterId,
-    revision: manifest?.content.hashKV?.revision,
+    revision: manifest && revisionOf(manifest),
     verified: isVerified(entry),
+    state: stateOf(entry),
     level,
     ...(verification?.outcome === 'failed' && { verificationFailed: verification.detail ?? true }),
     ...(suspect && { suspect }),
     pinned,
-    ...(inFuture(entry) && { inFuture: true }),
+    ...(inFuture(entry, now) && { inFuture: true }),
     ...(keptBy && { keptBy }),
   };
 }
 
-function row(snapshot: Summary): string[] {
-  const state = snapshot.verified
-    ? snapshot.level
-    : snapshot.suspect
-      ? 'SUSPECT'
-      : snapshot.verificationFailed
-        ? 'FAILED'
-        : 'no';
+const states: Partial<Record<State, string>> = { suspect: 'SUSPECT', failed: 'FAILED' };
+
+function row(snapshot: Summary, folder: string): string[] {
+  const state = snapshot.verified ? snapshot.level : (states[snapshot.state] ?? 'no');
   return [
     snapshot.id,
     snapshot.createdAt ?? '',
     formatBytes(snapshot.sizeBytes ?? 0),
     String(snapshot.revision ?? '?'),
+    // Another one's snapshots count for nothing here.
+    snapshot.cluster === folder ? (snapshot.clusterId ?? '?') : `FOREIGN ${snapshot.cluster}`,
     `${state}${snapshot.pinned ? ', pinned' : ''}`,
     ...(snapshot.keptBy ? [snapshot.keptBy.join(', ') || 'no rule'] : []),
   ];

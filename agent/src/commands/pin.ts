@@ -1,14 +1,19 @@
 import { setPins } from '../backup/pin.ts';
 import type { Command, CommandContext } from '../command.ts';
 import type { CommandResult } from '../result.ts';
+import { withTimeout } from '../run-limit.ts';
 import { withStore } from './store-run.ts';
 
 export const run: Command = (context) => changePins(context, true);
 
-export function changePins(context: CommandContext, pinned: boolean): Promise<CommandResult> {
+export const changePins = (context: CommandContext, pinned: boolean): Promise<CommandResult> =>
+  withTimeout(context, (signal) => change({ ...context, signal }, pinned));
+
+function change(context: CommandContext, pinned: boolean): Promise<CommandResult> {
   const { settings, signal } = context;
-  return withStore(context, async ({ cluster, store, entries }) => {
-    const snapshots = await setPins(store, cluster, entries, settings.args, pinned, { signal });
+  return withStore(context, async (opened) => {
+    const { cluster, store } = opened;
+    const snapshots = await setPins(store, opened, settings.args, pinned, { signal });
     const done = pinned ? 'pinned' : 'unpinned';
     return {
       exitCode: 0,

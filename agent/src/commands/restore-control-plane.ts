@@ -1,12 +1,13 @@
 import type { Command } from '../command.ts';
+import { Journal } from '../control-plane/journal.ts';
+import { withNodeLock } from '../control-plane/node-lock.ts';
 import { refuseOwnProcessNamespace } from '../control-plane/processes.ts';
 import { AgentError, ExitCode } from '../errors.ts';
 import { execute } from './control-plane-execute.ts';
 import { plan } from './control-plane-plan.ts';
+import { placesOf } from './control-plane-request.ts';
 import { undoRestore } from './control-plane-undo.ts';
 import { verify } from './control-plane-verify.ts';
-
-const modes = { plan, undo: undoRestore, verify } as const;
 
 export const run: Command = async (context) => {
   const { settings } = context;
@@ -16,6 +17,11 @@ export const run: Command = async (context) => {
   }
   await refuseOwnProcessNamespace();
   const [mode] = asked;
-  if (mode === undefined || mode === 'stop') return execute(context, mode === 'stop' ? 'stopped' : 'done');
-  return modes[mode](context);
+  if (mode === 'plan') return plan(context);
+  if (mode === 'verify') return verify(context);
+  const { journalDir } = placesOf(settings);
+  return withNodeLock(journalDir, async () => {
+    await Journal.tidy(journalDir);
+    return mode === 'undo' ? undoRestore(context) : execute(context, mode === 'stop' ? 'stopped' : 'done');
+  });
 };

@@ -1,6 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { readExtra } from '../backup/extra.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { refuseInContainer } from '../container-path.ts';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { formatBytes } from '../progress.ts';
 import type { CommandResult } from '../result.ts';
@@ -10,18 +11,19 @@ import { askedFor, withStore } from './store-run.ts';
 export const run: Command = (context) => withTimeout(context, (signal) => restore({ ...context, signal }));
 
 async function restore(context: CommandContext): Promise<CommandResult> {
-  const { settings, signal, progress } = context;
+  const { settings, signal } = context;
   const file = settings.required('to', '--to', 'name the tar file to write');
+  await refuseInContainer('--to', file);
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const { store } = opened;
     const { id, manifest } = await askedFor(opened, context);
-    progress.phase('fetch', id);
+    if (await stat(file).catch(() => undefined)) throw exists(file);
     const tar = await readExtra(store, manifest, { signal, identities });
     await writeFile(file, tar, { flag: 'wx', mode: 0o600 }).catch((error) => {
       const code = codeOf(error);
       throw code === 'EEXIST'
-        ? new AgentError(ExitCode.refused, `--to: ${file} exists; name another file, or remove it`)
+        ? exists(file)
         : new AgentError(ExitCode.usage, `--to: cannot write ${file} (${code})`, { cause: error });
     });
     const paths = manifest.extra?.paths ?? [];
@@ -32,3 +34,6 @@ async function restore(context: CommandContext): Promise<CommandResult> {
     };
   });
 }
+
+const exists = (file: string) =>
+  new AgentError(ExitCode.refused, `--to: ${file} exists; name another file, or remove it`);

@@ -1,30 +1,35 @@
+import { stateOf } from '../backup/catalog.ts';
 import { fetchSnapshot } from '../backup/restore.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { formatBytes } from '../progress.ts';
+import { refuseInContainer } from '../container-path.ts';
+import { formatBytes, phaseOfBytes } from '../progress.ts';
 import type { CommandResult } from '../result.ts';
 import { withTimeout } from '../run-limit.ts';
-import { askedFor, withStore } from './store-run.ts';
+import { askedToRestore, withStore } from './store-run.ts';
+import { warnSwitches } from './warn-switches.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => fetch({ ...context, signal }, grow));
 
 async function fetch(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings, progress, signal } = context;
   const file = settings.required('to', '--to', 'name the file to write');
+  await refuseInContainer('--to', file);
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const { store } = opened;
-    const { id, manifest } = await askedFor(opened, context, grow);
+    const entry = await askedToRestore(opened, context, grow);
+    const { id, manifest } = entry;
     grow(manifest.content.sizeBytes);
-    progress.phase('fetch', id);
-    await fetchSnapshot(store, manifest, file, {
+    const switches = await fetchSnapshot(store, manifest, file, {
       signal,
       identities,
-      onBytes: (bytes) => progress.bytes(bytes, manifest.object.sizeBytes),
+      onBytes: phaseOfBytes(progress, 'fetch', id, manifest.object.sizeBytes),
     });
     const { sizeBytes, sha256 } = manifest.content;
+    warnSwitches(id, switches, context.log);
     return {
       exitCode: 0,
-      text: `${file}: ${formatBytes(sizeBytes)}, verified (${id})`,
+      text: `${file}: ${formatBytes(sizeBytes)}, ${stateOf(entry)} (${id})`,
       data: { store: store.url, id, file, sizeBytes, sha256 },
     };
   });

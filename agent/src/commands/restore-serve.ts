@@ -1,3 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readCatalog, type WholeEntry } from '../backup/catalog.ts';
+import { folderOf, type NamedCluster } from '../backup/folder.ts';
+import { passedOverNote } from '../backup/passed-over.ts';
 import { type Expected, type PlainSnapshot, plainSnapshot } from '../backup/plain-snapshot.ts';
 import { scratchDirectory } from '../backup/scratch.ts';
 import { aborted, SnapshotServer } from '../backup/snapshot-server.ts';
@@ -10,7 +14,10 @@ import { formatBytes } from '../progress.ts';
 import type { CommandResult } from '../result.ts';
 import { withTimeout } from '../run-limit.ts';
 import type { Settings } from '../settings.ts';
-import { askedFor, withStore } from './store-run.ts';
+import { openStore } from '../store/open.ts';
+import { noteKey, noteRestore, warnNotNoted } from './note-restore.ts';
+import { sha256 } from './sha256-flag.ts';
+import { askedToRestore, passedOverFor, withStore } from './store-run.ts';
 
 const mistake = (message: string) => new AgentError(ExitCode.usage, message);
 
@@ -20,36 +27,99 @@ export const run: Command = async (context) => {
   const peerTlsDir = settings.text('peerTlsDir');
   // A server with a bad certificate would only be silent.
   await loadPeerTls(peerTlsDir);
+  let asked: Asked | undefined;
+  const notes = new Map<string, Promise<unknown>>();
   await using server = await SnapshotServer.listen({
     listen: parseListen(settings.text('listen') ?? '0.0.0.0:8080'),
     tokenSha256: tokenSha256Of(settings),
     ...(peerTlsDir !== undefined && { peerTlsDir }),
     log,
+    // Before the restore, so that none is without: a note of one that did not come about does no harm.
+    onRestore: async (clusterId) => {
+      if (!notes.has(clusterId))
+        notes.set(
+          clusterId,
+          noteUntilDone(() => note(asked!, clusterId, context), signal),
+        );
+      await Promise.race([notes.get(clusterId), sleep(noteTime, undefined, { ref: false })]);
+    },
   });
   await using scratch = await scratchDirectory(settings.scratch);
-  const snapshot = await verified(context, scratch.path, expected);
+  const { snapshot, passedOver, ...found } = await verified(context, scratch.path, expected);
+  asked = found;
   const { file: _, ...result } = snapshot;
-  server.serve(snapshot);
+  server.serve(snapshot, passedOver);
   progress.phase('serve', snapshot.id);
   log.info({ port: server.port, ...result }, 'serving the snapshot');
   await aborted(signal);
   return stopped(result, signal.reason);
 };
 
-const verified = (context: CommandContext, directory: string, expected: Expected): Promise<PlainSnapshot> =>
+interface Asked {
+  readonly entry: WholeEntry;
+  /** In whose folder it was looked for. */
+  readonly named: NamedCluster;
+}
+
+/** A gate waits no longer than this for a store that hangs, ms. */
+const noteTime = 10_000;
+const retryAfter = 60_000;
+
+/** Whether it is there. */
+async function note({ entry, named }: Asked, clusterId: string, context: CommandContext): Promise<boolean> {
+  const { settings, signal, log } = context;
+  const { id, manifest } = entry;
+  const from = manifest.source.clusterId;
+  try {
+    const store = await openStore(settings.store());
+    try {
+      const key = await noteKey(entry, named, clusterId, () => readCatalog(store, folderOf(named), { signal }));
+      if (key === undefined) return true;
+      await noteRestore(store, { key, id, clusterId, from }, context);
+      return (await store.stat(key, { signal })) !== undefined;
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    if (!signal.aborted) warnNotNoted(from, error, log);
+    return false;
+  }
+}
+
+/** For as long as it serves; resolves after the first try. */
+function noteUntilDone(attempt: () => Promise<boolean>, signal: AbortSignal): Promise<unknown> {
+  const first = attempt();
+  const goOn = async () => {
+    for (let done = await first; !done && !signal.aborted; done = await attempt())
+      await sleep(retryAfter, undefined, { signal, ref: false });
+  };
+  goOn().catch(() => {});
+  return first;
+}
+
+interface Verified extends Asked {
+  readonly snapshot: PlainSnapshot;
+  readonly passedOver: string;
+}
+
+const verified = (context: CommandContext, directory: string, expected: Expected): Promise<Verified> =>
   withTimeout(context, async (signal, grow) => {
     const { settings, progress } = context;
     const identities = await settings.identities();
     return withStore({ ...context, signal }, async (opened) => {
-      const { id, manifest } = await askedFor(opened, { ...context, signal }, grow);
+      const entry = await askedToRestore(opened, { ...context, signal }, grow);
+      const { id, manifest } = entry;
       grow(4 * manifest.content.sizeBytes);
-      return plainSnapshot(opened.store, manifest, directory, expected, {
+      const snapshot = await plainSnapshot(opened.store, manifest, directory, expected, {
         signal,
         identities,
         etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
         onPhase: (phase) => progress.phase(phase, id),
         onBytes: (bytes) => progress.bytes(bytes, manifest.object.sizeBytes),
       });
+      const { cluster, namespace } = opened;
+      const passedOver = passedOverNote(await passedOverFor(opened, entry, { ...context, signal }));
+      return { snapshot, passedOver, entry, named: { cluster, namespace } };
     });
   });
 
@@ -61,26 +131,17 @@ function stopped(result: Omit<PlainSnapshot, 'file'>, reason: unknown): CommandR
 }
 
 function expectedOf(settings: Settings): Expected {
-  const sha256 = settings.text('sha256')?.toLowerCase();
-  if (sha256 !== undefined && !isSha256(sha256)) throw mistake('--sha256: must be 64 hex digits');
   const revision = settings.text('expectedRevision');
   if (revision !== undefined && !/^[1-9]\d{0,15}$/.test(revision)) {
     throw mistake('--expected-revision: must be a whole number of at least 1');
   }
   const serverVersion = settings.text('serverVersion');
   return {
-    ...(sha256 !== undefined && { sha256 }),
     ...(revision !== undefined && { revision: Number(revision) }),
     ...(serverVersion !== undefined && { serverVersion }),
   };
 }
 
 function tokenSha256Of(settings: Settings): string {
-  const given = settings
-    .required('tokenSha256', '--token-sha256', 'give the SHA-256 of the token, in hex')
-    .toLowerCase();
-  if (!isSha256(given)) throw mistake('--token-sha256: must be 64 hex digits');
-  return given;
+  return sha256('--token-sha256', settings.required('tokenSha256', '--token-sha256', 'give the SHA-256 of the token'));
 }
-
-const isSha256 = (text: string) => /^[0-9a-f]{64}$/.test(text);

@@ -1,12 +1,18 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { tryRestore } from '../backup/examine.ts';
+import { type Tried, tryRestore } from '../backup/examine.ts';
 import { fetchSource, type Source } from '../backup/fetch-source.ts';
 import { scratchDirectory } from '../backup/scratch.ts';
-import { type BackupOutcome, type Origin, type StoreRequest, storeSnapshot } from '../backup/store-snapshot.ts';
+import {
+  type BackupOutcome,
+  type Origin,
+  type RunContext,
+  type StoreRequest,
+  storeSnapshot,
+} from '../backup/store-snapshot.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { refuseStoresInContainer } from '../container-path.ts';
 import { AgentError, ExitCode } from '../errors.ts';
-import type { SnapshotStatus } from '../etcd/etcdutl.ts';
 import { SnapshotCheck, type SnapshotStream, type SnapshotSums } from '../etcd/snapshot-stream.ts';
 import { loadPeerTls, loadTls, mergeTls, type TlsMaterial } from '../etcd/tls.ts';
 import { withTimeout } from '../run-limit.ts';
@@ -14,19 +20,31 @@ import type { Settings } from '../settings.ts';
 import { backupResult } from './backup-result.ts';
 import { storeRequest } from './store-request.ts';
 import { openTargets } from './store-run.ts';
+import { warnSwitches } from './warn-switches.ts';
 
 export const run: Command = async (context) => {
   const { settings } = context;
   const source = sourceOf(process.env);
   const specs = settings.stores();
+  await refuseStoresInContainer('--store', specs);
   const request = await storeRequest(settings);
-  // Retention has its turn when the cluster is back.
-  const targets = (await openTargets(specs)).map(({ store }) => ({ store }));
-  try {
-    return backupResult(await salvage({ ...request, targets }, source, context));
-  } finally {
-    for (const { store } of targets) store.close();
-  }
+  const clusterId = settings.clusterId() ?? 'unknown';
+  return withTimeout(
+    context,
+    async (signal, grow, limit) => {
+      // Retention has its turn when the cluster is back.
+      const targets = openTargets(specs, limit).map(({ store }) => ({ store }));
+      try {
+        return backupResult(
+          await salvage({ ...request, targets }, { ...source, clusterId }, { ...context, signal, limit }, grow),
+          request.key,
+        );
+      } finally {
+        for (const { store } of targets) store.close();
+      }
+    },
+    specs.length,
+  );
 };
 
 /** Where the gate serves its copy: a secret, so never on a command line. */
@@ -43,37 +61,47 @@ function sourceOf(env: NodeJS.ProcessEnv): Source {
   };
 }
 
-const salvage = (request: StoreRequest, source: Source, context: CommandContext): Promise<BackupOutcome> =>
-  withTimeout(context, async (signal, grow) => {
-    const { settings, progress } = context;
-    await using directory = await scratchDirectory(request.scratch);
-    const file = join(directory.path, 'snapshot.db');
-    return await storeSnapshot(request, { ...context, signal }, async (use) => {
-      progress.phase('fetch', source.url);
-      const sums = await fetchSource(source, file, {
-        signal,
-        tls: await tlsOf(settings),
-        serverName: settings.text('serverName'),
-        idleTimeout: settings.duration('idleTimeout', '--idle-timeout') ?? 60_000,
-        onBytes: (bytes, expected) => {
-          grow(expected * (4 + request.targets.length));
-          progress.bytes(bytes, expected);
-        },
-      });
-      progress.phase('try', 'opening it');
-      const { etcdutl } = request;
-      const status = await tryRestore(source.url, file, join(directory.path, 'data'), { etcdutl, signal });
-      return use(originOf(source, status, sums, file));
+interface Salvaged extends Source {
+  /** Neither the gate nor the file says it. */
+  readonly clusterId: string;
+}
+
+async function salvage(
+  request: StoreRequest,
+  source: Salvaged,
+  context: CommandContext & RunContext,
+  grow: (bytes: number) => void,
+): Promise<BackupOutcome> {
+  const { settings, progress, signal } = context;
+  await using directory = await scratchDirectory(request.scratch);
+  const file = join(directory.path, 'snapshot.db');
+  return await storeSnapshot(request, context, async (use) => {
+    progress.phase('fetch', source.url);
+    const sums = await fetchSource(source, file, {
+      signal,
+      tls: await tlsOf(settings),
+      serverName: settings.text('serverName'),
+      idleTimeout: settings.duration('idleTimeout', '--idle-timeout') ?? 60_000,
+      onBytes: (bytes, expected) => {
+        grow(expected * (4 + request.targets.length));
+        progress.bytes(bytes, expected);
+      },
     });
+    progress.phase('try', 'opening it');
+    const { etcdutl } = request;
+    const status = await tryRestore(source.url, file, join(directory.path, 'data'), { etcdutl, signal });
+    warnSwitches('what the gate serves', status, context.log);
+    return use(originOf(source, status, sums, file));
   });
+}
 
 /** A gate shows clients what etcd shows them; its authority need not be that of the members. */
 const tlsOf = async (settings: Settings): Promise<TlsMaterial | undefined> =>
   mergeTls(await loadPeerTls(settings.text('peerTlsDir')), await loadTls({ cacert: settings.text('cacert') }));
 
-function originOf({ url }: Source, status: SnapshotStatus, sums: SnapshotSums, file: string): Origin {
+function originOf({ url, clusterId }: Salvaged, status: Tried, sums: SnapshotSums, file: string): Origin {
   return {
-    source: { clusterId: 'unknown', endpoint: new URL(url).origin, role: 'survivor', alarms: [] },
+    source: { clusterId, endpoint: new URL(url).origin, role: 'survivor', alarms: [] },
     comparison: 'a survivor is not compared',
     revision: status.revision,
     open: async () => streamOf(file, sums, status.storageVersion),

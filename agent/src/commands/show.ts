@@ -1,9 +1,13 @@
 import { stringify } from 'yaml';
-import { isVerified } from '../backup/catalog.ts';
-import type { Command } from '../command.ts';
+import { isVerified, stateOf } from '../backup/catalog.ts';
+import type { Command, CommandContext } from '../command.ts';
+import type { CommandResult } from '../result.ts';
+import { withTimeout } from '../run-limit.ts';
 import { askedFor, withStore } from './store-run.ts';
 
-export const run: Command = (context) =>
+export const run: Command = (context) => withTimeout(context, (signal) => show({ ...context, signal }));
+
+const show = (context: CommandContext): Promise<CommandResult> =>
   withStore(context, async (opened) => {
     const { store } = opened;
     const entry = await askedFor(opened, context);
@@ -11,6 +15,7 @@ export const run: Command = (context) =>
     const data = {
       store: store.url,
       verified: isVerified(entry),
+      state: stateOf(entry),
       pinned,
       restoredAs,
       manifest,

@@ -1,22 +1,31 @@
-import { checkClusterName } from '../backup/snapshot-id.ts';
+import type { Wanted } from '../backup/identity.ts';
+import { isTimeout } from '../backup/lane.ts';
+import { elsewhere, locate, refuseMissing } from '../backup/locate.ts';
 import { failedStatus, type StoreStatus, storeStatus } from '../backup/status.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { ExitCode } from '../errors.ts';
 import type { CommandResult } from '../result.ts';
 import { withTimeout } from '../run-limit.ts';
-import { openStore } from '../store/open.ts';
 import type { StoreSpec } from '../store/spec.ts';
+import type { Store } from '../store/store.ts';
+import { openTargets } from './store-run.ts';
 
-export const run: Command = (context) => withTimeout(context, (signal) => status({ ...context, signal }));
+export const run: Command = (context) => {
+  const specs = context.settings.stores();
+  return withTimeout(context, (signal, _, limit) => status(specs, { ...context, signal }, limit), specs.length);
+};
 
-async function status(context: CommandContext): Promise<CommandResult> {
+async function status(
+  specs: readonly StoreSpec[],
+  context: CommandContext,
+  limit: () => number,
+): Promise<CommandResult> {
   const { settings, progress } = context;
-  const cluster = checkClusterName(settings.text('cluster'));
+  const wanted = settings.wanted();
   const maxAge = settings.duration('maxAge', '--max-age');
-  const stores: StoreStatus[] = [];
-  for (const spec of settings.stores()) {
-    progress.phase('status', 'looking at the store');
-    stores.push(await ask(spec, cluster, maxAge, context));
-  }
+  progress.phase('status', 'looking at the stores');
+  const targets = openTargets(specs, limit);
+  const stores = await Promise.all(targets.map(({ store }) => ask(store, wanted, maxAge, context)));
   const failed = stores.filter(({ ok }) => !ok);
   return {
     exitCode: failed[0]?.exitCode ?? 0,
@@ -25,7 +34,7 @@ async function status(context: CommandContext): Promise<CommandResult> {
       .join('\n'),
     data: {
       ...(failed.length > 0 && { error: failed.map(({ detail }) => detail).join('; ') }),
-      cluster,
+      ...wanted,
       stores: stores.map(({ metrics: _, ...store }) => store),
     },
     metrics: stores.flatMap(({ metrics }) => metrics),
@@ -33,16 +42,20 @@ async function status(context: CommandContext): Promise<CommandResult> {
 }
 
 async function ask(
-  spec: StoreSpec,
-  cluster: string,
+  store: Store,
+  wanted: Wanted,
   maxAge: number | undefined,
-  { signal }: CommandContext,
+  { signal, log }: CommandContext,
 ): Promise<StoreStatus> {
-  const store = await openStore(spec);
   try {
-    return await storeStatus({ cluster, store, maxAge }, { signal });
+    await refuseMissing(store, { signal });
+    const located = await locate(store, wanted, { signal, warn: (message) => log.warn(message) });
+    const found = await storeStatus({ ...located, store, maxAge }, { signal });
+    if (found.id !== undefined || found.exitCode !== ExitCode.nothingThere) return found;
+    return { ...found, detail: `${found.detail}${await elsewhere(store, located, { signal })}` };
   } catch (error) {
-    signal.throwIfAborted();
+    // One that takes too long says nothing of the others.
+    if (!isTimeout(signal)) signal.throwIfAborted();
     return failedStatus(store.url, error);
   } finally {
     store.close();

@@ -1,7 +1,6 @@
 import { checkIdentities } from '../backup/encryption.ts';
 import { formatFileName } from '../backup/file-name.ts';
 import { compressions, levels } from '../backup/manifest.ts';
-import { checkClusterName } from '../backup/snapshot-id.ts';
 import type { StoreRequest } from '../backup/store-snapshot.ts';
 import { AgentError, ExitCode } from '../errors.ts';
 import { Etcdutl } from '../etcd/etcdutl.ts';
@@ -11,8 +10,7 @@ import { agentVersion } from '../version.ts';
 /** How a new snapshot is stored, from the flags of `backup` and `salvage`. */
 export async function storeRequest(settings: Settings): Promise<Omit<StoreRequest, 'targets'>> {
   const request = {
-    cluster: checkClusterName(settings.text('cluster')),
-    namespace: settings.text('namespace'),
+    ...settings.cluster(),
     fileName: checkFileName(settings),
     fileNameTimeZone: settings.text('fileNameTimeZone') ?? 'UTC',
     key: settings.text('objectKey')?.replace(/^\/+/, ''),
@@ -30,6 +28,12 @@ export async function storeRequest(settings: Settings): Promise<Omit<StoreReques
     etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
     agentVersion,
   };
+  if (request.overwrite && !request.key) {
+    throw new AgentError(
+      ExitCode.usage,
+      '--overwrite: replaces what is under --object-key; give that too, or leave it out',
+    );
+  }
   if (request.level === 'open' && request.recipients.length > 0) {
     await checkIdentities('at --verify=open the snapshot', request.recipients, request.identities);
   }

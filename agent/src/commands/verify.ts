@@ -1,32 +1,56 @@
 import { createHash } from 'node:crypto';
-import { type Entry, putJson, selectEntry, verificationKeyOf } from '../backup/catalog.ts';
+import {
+  type Entry,
+  manifestKey,
+  putJson,
+  readEntry,
+  stateOf,
+  verificationKeyOf,
+  type WholeEntry,
+} from '../backup/catalog.ts';
+import { folderOf } from '../backup/folder.ts';
+import { entriesAsked } from '../backup/identity.ts';
+import { lineOf } from '../backup/lineage.ts';
 import { type Level, levels, VERIFICATION_SCHEMA, type Verification } from '../backup/manifest.ts';
 import { checkDecryptable } from '../backup/read-payload.ts';
-import { verifySnapshot } from '../backup/verify.ts';
+import { anyEntry, newestOfLine } from '../backup/select.ts';
+import { verifyStored } from '../backup/verify.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { AgentError, ExitCode, messageOf } from '../errors.ts';
 import { Etcdutl } from '../etcd/etcdutl.ts';
-import { gauge, type Sample, storeSamples } from '../metrics/samples.ts';
+import { clusterLabels, gauge, type Sample, storeSamples } from '../metrics/samples.ts';
 import type { CommandResult } from '../result.ts';
-import { withTimeout } from '../run-limit.ts';
+import { moreTime, withTimeout } from '../run-limit.ts';
+import type { Store } from '../store/store.ts';
 import { agentVersion } from '../version.ts';
 import { askedFor, type OpenedStore, withStore } from './store-run.ts';
+
+/** What each adds to a run's time, however small. */
+const SECONDS_EACH = 0.5;
 
 type Finding = Pick<Verification, 'id' | 'level' | 'outcome' | 'detail'>;
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => verify({ ...context, signal }, grow));
 
 async function verify(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
-  const { settings } = context;
+  const { settings, signal } = context;
   const level = settings.oneOf('level', '--level', levels);
   const part = parseSubset(settings.text('subset'));
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
-    const chosen = settings.text('objectKey') ? [await askedFor(opened, context)] : choose(opened, settings.args, part);
-    if (level === 'open') await checkAllDecryptable(chosen, identities);
+    const chosen = settings.text('objectKey')
+      ? [await askedFor(opened, context)]
+      : await choose(opened, settings.args, part, signal);
     grow(chosen.reduce((sum, { manifest }) => sum + (manifest?.content.sizeBytes ?? 0), 0));
+    moreTime(signal, chosen.length * SECONDS_EACH);
+    // Before the first of them is downloaded.
+    if (level === 'open')
+      for (const { manifest } of chosen) if (manifest) await checkDecryptable(manifest, { identities });
     const findings: Finding[] = [];
-    for (const entry of chosen) findings.push(await verifyOne(entry, { level, identities }, opened, context));
+    for (const entry of chosen) {
+      const finding = await verifyOne(entry, { level, identities }, opened, context);
+      if (finding) findings.push(finding);
+    }
     const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
     const [failed, inconclusive] = [count('failed'), count('inconclusive')];
     return {
@@ -34,6 +58,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
       text: findings.map(({ id, outcome, detail }) => `${id}: ${outcome}: ${detail}`).join('\n'),
       data: {
         cluster: opened.cluster,
+        namespace: opened.namespace,
         store: opened.store.url,
         level,
         verified: count('verified'),
@@ -41,46 +66,54 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
         inconclusive,
         snapshots: findings,
       },
-      metrics: verifySamples(opened, findings),
+      metrics: await verifySamples(opened, findings),
     };
   });
 }
+type Request = { readonly level: Level; readonly identities: readonly string[] };
 
-function verifySamples({ cluster, store, entries }: OpenedStore, findings: readonly Finding[]): Sample[] {
-  const labels = { command: 'verify', cluster, store: store.url };
+async function verifySamples(opened: OpenedStore, findings: readonly Finding[]): Promise<Sample[]> {
+  const { cluster, namespace, store } = opened;
+  const labels = { command: 'verify', ...clusterLabels(opened), store: store.url };
   const failed = findings.filter(({ outcome }) => outcome === 'failed');
-  const found = entries.map((entry): Entry => {
-    const finding = findings.find(({ id }) => id === entry.id);
-    if (!finding || (finding.outcome !== 'failed' && standsAgainst(finding, entry.verification))) return entry;
-    return { ...entry, verification: { ...finding, schema: '', at: '', agent: { version: agentVersion } } };
+  const byId = new Map(findings.map((finding) => [finding.id, finding]));
+  const entries = (await opened.readAll()).map((entry): Entry => {
+    const finding = byId.get(entry.id);
+    return finding && !standsAgainst(finding, standingOf(entry)) ? { ...entry, verification: finding } : entry;
   });
+  const now = new Date();
+  const line = lineOf(entries, { now, clusterName: cluster, namespace }, opened);
   return [
     gauge('etcd_backup_last_run_failed_snapshots', labels, failed.length),
-    ...storeSamples(cluster, store.url, found),
+    ...storeSamples(opened, store.url, newestOfLine(entries, opened, line, now)),
   ];
 }
 
+/** Undefined when it was deleted meanwhile, as retention does: such a snapshot is neither good nor bad. */
 async function verifyOne(
-  entry: Entry,
-  { level, identities }: { level: Level; identities: readonly string[] },
-  { store }: OpenedStore,
+  chosen: Entry,
+  request: Request,
+  opened: OpenedStore,
   context: CommandContext,
-): Promise<Finding> {
-  const { settings, progress, signal, log } = context;
-  const { id, manifest } = entry;
+): Promise<Finding | undefined> {
+  const { progress, signal, log } = context;
+  const { store } = opened;
+  const { id } = chosen;
   progress.phase('verify', id);
-  // Nor is anything noted beside it: a newer agent would take it for a finding.
-  if (entry.newer) return { id, level, outcome: 'inconclusive', detail: entry.problem ?? '' };
-  const finding = await check().catch((error): Finding => {
-    signal.throwIfAborted();
-    // Only what was found wrong is a finding; a store that is away says nothing about the snapshot.
-    if (error instanceof AgentError && error.exitCode === ExitCode.verificationFailed) {
-      return { id, level, outcome: 'failed', detail: messageOf(error) };
-    }
-    throw error;
-  });
-  if (finding.outcome !== 'failed' && standsAgainst(finding, entry.verification)) {
-    log.warn(`${id}: it still counts as failed: ${entry.verification?.detail}`);
+  const isThere = () => store.stat(chosen.manifestKey, { signal });
+  // Only the manifest of an exact key is no entry of the folder.
+  const isExact = chosen.manifestKey !== manifestKey(folderOf(opened), id);
+  const entry = isExact ? (chosen as WholeEntry) : await readEntry(store, folderOf(opened), id, { signal });
+  const finding = entry && (await findOut(entry, request, store, context));
+  if (!entry || !finding || (finding.outcome === 'failed' && !(await isThere()))) {
+    log.info(`${id}: it was deleted meanwhile`);
+    return undefined;
+  }
+  // Nor is anything noted beside it: a newer agent, or one with more rights, would take it for a finding.
+  if (isUnread(entry)) return finding;
+  const standing = standingOf(entry);
+  if (standsAgainst(finding, standing)) {
+    log.warn(`${id}: it still counts as ${stateOf(entry)}: ${standing?.detail}`);
     return finding;
   }
   const document: Verification = {
@@ -89,15 +122,31 @@ async function verifyOne(
     at: new Date().toISOString(),
     agent: { version: agentVersion },
   };
-  await putJson(store, verificationKeyOf(entry.manifestKey), document, { signal }).catch((error) => {
+  const key = verificationKeyOf(entry.manifestKey);
+  await putJson(store, key, document, { signal }).catch((error) => {
     signal.throwIfAborted();
     log.warn(`${id}: what was found could not be noted beside it: ${messageOf(error)}`);
   });
-  return finding;
+  if (await isThere()) return finding;
+  await store.delete(key, { signal });
+  log.info(`${id}: it was deleted meanwhile`);
+  return undefined;
+}
 
-  async function check(): Promise<Finding> {
-    if (!manifest) throw new AgentError(ExitCode.verificationFailed, entry.problem ?? 'unreadable');
-    const proof = await verifySnapshot(store, manifest, {
+/** Only what was found wrong is a finding; a store that is away says nothing about the snapshot. */
+async function findOut(
+  entry: Entry | WholeEntry,
+  { level, identities }: Request,
+  store: Store,
+  { settings, progress, signal }: CommandContext,
+): Promise<Finding | undefined> {
+  const { id, problem } = entry;
+  const state = stateOf(entry);
+  if (isUnread(entry)) return { id, level, outcome: 'inconclusive', detail: problem ?? '' };
+  if (state === 'broken') return { id, level, outcome: 'failed', detail: problem ?? '' };
+  const { manifest } = entry as WholeEntry;
+  try {
+    const proof = await verifyStored(store, manifest, {
       level,
       identities,
       signal,
@@ -106,26 +155,45 @@ async function verifyOne(
       onBytes: (bytes) => progress.bytes(bytes, manifest.object.sizeBytes),
     });
     return { id, level, outcome: proof.level === level ? 'verified' : 'inconclusive', detail: proof.detail };
+  } catch (error) {
+    signal.throwIfAborted();
+    const code = error instanceof AgentError ? error.exitCode : undefined;
+    // Gone between two calls.
+    if (code === ExitCode.nothingThere) return { id, level, outcome: 'failed', detail: messageOf(error) };
+    if (code === ExitCode.verificationFailed) return { id, level, outcome: 'failed', detail: messageOf(error) };
+    throw error;
   }
 }
 
-/** Before the first of them is downloaded. */
-async function checkAllDecryptable(entries: readonly Entry[], identities: readonly string[]): Promise<void> {
-  for (const { manifest } of entries) if (manifest) await checkDecryptable(manifest, { identities });
-}
+const isUnread = ({ unread }: Entry) => unread !== undefined && unread !== 'damaged';
+
+/** A finding that is damaged may have been the worst. */
+const standingOf = ({ unread, problem, verification }: Entry): Entry['verification'] =>
+  unread === 'damaged' ? { level: 'open', outcome: 'failed', detail: problem } : verification;
 
 /** What a deeper look found wrong, a shallower one does not take back. */
-function standsAgainst({ outcome, level }: Finding, standing: Verification | undefined): boolean {
+function standsAgainst({ outcome, level }: Finding, standing: Entry['verification']): boolean {
+  if (outcome === 'failed') return false;
   const proved = outcome === 'verified' ? level : 'read';
   return standing?.outcome === 'failed' && levels.indexOf(proved) < levels.indexOf(standing.level);
 }
 
-function choose({ store, entries, cluster }: OpenedStore, ids: readonly string[], part: Part | undefined): Entry[] {
+async function choose(
+  opened: OpenedStore,
+  ids: readonly string[],
+  part: Part | undefined,
+  signal: AbortSignal,
+): Promise<readonly Entry[]> {
+  const { store, readAll } = opened;
   if (ids.length > 0) {
-    return ids.map((id) => entries.find((entry) => entry.id === id) ?? selectEntry(entries, id, store.url));
+    const named: Entry[] = [];
+    for (const id of ids) named.push(await anyEntry(store, opened, id, { signal }));
+    return named;
   }
-  if (entries.length === 0) throw new AgentError(ExitCode.nothingThere, `no snapshots of ${cluster} in ${store.url}`);
-  return entries.filter(({ id }) => !part || bucketOf(id, part.of) === part.number);
+  const entries = entriesAsked(await readAll(), opened);
+  if (entries.length > 0) return entries.filter(({ id }) => !part || bucketOf(id, part.of) === part.number);
+  const of = `${folderOf(opened)}${opened.clusterId === undefined ? '' : ` with the cluster id ${opened.clusterId}`}`;
+  throw new AgentError(ExitCode.nothingThere, `no snapshots of ${of} in ${store.url}`);
 }
 
 interface Part {

@@ -1,14 +1,128 @@
-import type { Entry } from '../backup/catalog.ts';
-import { bumpOf } from './bump.ts';
+import { bumpBeyond, bumpOf } from './bump.ts';
+import type { RestoreNote, Seen, Served } from './served.ts';
 
-const at = (revision?: number) =>
-  ({ manifest: { content: revision === undefined ? {} : { hashKV: { revision } } } }) as unknown as Entry;
+const seen = (revision: number, clusterId = 'c0'): Seen => ({ revision, clusterId, where: `${clusterId}` });
+const served = (more: Partial<Served> = {}): Served => ({ inStore: [], here: [], notes: [], unknown: [], ...more });
+const note = (more: Partial<RestoreNote>): RestoreNote => ({
+  ...{
+    id: 'x',
+    clusterId: 'c1',
+    revision: 1e9 + 7,
+    bump: 1e9,
+    token: 't1',
+    part: 'none',
+    isRecent: true,
+    isAlive: false,
+  },
+  ...more,
+});
+const request = { id: 'x', revision: 7, several: false, token: (bump: number) => `t${bump / 1e9}` };
+const several = { ...request, several: true };
 
-test.each<[string, Entry[], number]>([
-  ['no snapshot tells a revision', [at(), { id: 'broken' } as unknown as Entry], 1e9],
-  ['nothing was restored yet', [at(7), at(999_999_999)], 1e9],
-  ['a later snapshot is of a restored cluster', [at(7), at(1_000_000_009)], 2e9],
-  ['it was restored twice', [at(2_000_000_009), at(1_000_000_009)], 3e9],
-])('the revision jumps beyond all that is known: %s', (_, entries, expected) => {
-  expect(bumpOf(entries)).toBe(expected);
+test.each([
+  [0, 0, 1e9],
+  [499_999_999, 7, 1e9],
+  [500_000_007, 7, 1e9],
+  [500_000_008, 7, 2e9],
+  [1_999_999_999, 7, 3e9],
+  // It is added: the revision of a cluster that is restored again and again grows by steps, and does not double.
+  [4_000_000_010, 4_000_000_003, 1e9],
+])('beyond %d, from %d on, there is room for what was served since', (highest, revision, bump) => {
+  expect(bumpBeyond(highest, revision)).toBe(bump);
+});
+
+test.each<[string, Partial<Served>, number]>([
+  ['nothing was restored yet', { inStore: [seen(7), seen(999)] }, 1e9],
+  ['a later backup is of a restored cluster', { inStore: [seen(7), seen(1_000_000_009)] }, 2e9],
+  ['the store notes a restore of another snapshot', { notes: [note({ id: 'y', revision: 3e9 + 9 })] }, 4e9],
+  ['the store notes an earlier restore of the same one', { notes: [note({})] }, 2e9],
+  ['a member answers', { here: [seen(9_000_001_969)] }, 10e9],
+])('it is beyond all that was served: %s', (_, known, bump) => {
+  expect(bumpOf(served(known), request)).toBe(bump);
+});
+
+test('a number that is too low is refused, whatever says so', () => {
+  const low = { ...request, given: 5e9 };
+  for (const known of [{ here: [seen(9e9)] }, { inStore: [seen(9e9)] }, { notes: [note({ revision: 9e9 })] }]) {
+    expect(() => bumpOf(served(known), low)).toThrow(
+      /=5000000000 makes 5000000007 .* came to 9000000000: .* 10000000000$/,
+    );
+  }
+  expect(bumpOf(served({ here: [seen(5e9)] }), low)).toBe(5e9);
+});
+
+test('what cannot be known is asked for, unless the data here are the newest of all', () => {
+  const unknown = { unknown: ['y was taken since'], inStore: [seen(1e9)] };
+  expect(() => bumpOf(served(unknown), request)).toThrow(
+    /not known: y was taken since; give --bump-revision, .* 2000000000$/,
+  );
+  expect(bumpOf(served(unknown), { ...request, isPlan: true })).toBe(2e9);
+  expect(bumpOf(served(unknown), { ...request, given: 2e9 })).toBe(2e9);
+  expect(bumpOf(served({ ...unknown, here: [seen(1e9 + 1)] }), request)).toBe(2e9);
+  expect(() => bumpOf(served({ ...unknown, here: [seen(3)] }), request)).toThrow(/not known/);
+});
+
+test('a node that is late joins the restore that the others made', () => {
+  const alive = { notes: [note({ isAlive: true, isRecent: false })], here: [seen(1e9 + 90, 'c1')] };
+  for (const given of [undefined, 1e9]) {
+    const asked = given === undefined ? several : { ...several, given };
+    expect(bumpOf(served({ notes: [note({})] }), asked)).toBe(1e9);
+    expect(bumpOf(served(alive), asked)).toBe(1e9);
+    expect(bumpOf(served({ ...alive, inStore: [seen(1e9 + 50, 'c1')] }), asked)).toBe(1e9);
+  }
+  // This node was part of it, and it has served: it is a restore of the past.
+  expect(bumpOf(served({ notes: [note({ part: 'served' })] }), several)).toBe(2e9);
+  expect(bumpOf(served({ notes: [note({ isRecent: false })] }), several)).toBe(2e9);
+  // Of a single node nobody else can be part of it, unless it was killed before it served.
+  expect(bumpOf(served({ notes: [note({ part: 'begun' })] }), request)).toBe(1e9);
+});
+
+test('nobody joins a restore whose cluster has served and is gone', () => {
+  const backedUp = { notes: [note({})], inStore: [seen(7), seen(1e9 + 22, 'c1')] };
+  const began = { notes: [note({ part: 'begun' })], inStore: [seen(7), seen(1e9 + 22, 'c1')] };
+  // It answers, and has no quorum: those that had one are gone.
+  const left = { notes: [note({})], here: [seen(1e9 + 22, 'c1')], inStore: [seen(7)] };
+  expect(bumpOf(served(backedUp), several)).toBe(2e9);
+  expect(bumpOf(served(began), several)).toBe(2e9);
+  expect(() => bumpOf(served({ ...left, notes: [note({ isRecent: false })] }), { ...several, given: 1e9 })).toThrow(
+    /came to 1000000022/,
+  );
+  expect(bumpOf(served(left), several)).toBe(2e9);
+  // Those that serve under its id came to less than a backup of it: it went back already.
+  expect(bumpOf(served({ ...backedUp, notes: [note({ isAlive: true })], here: [seen(1e9 + 9, 'c1')] }), several)).toBe(
+    2e9,
+  );
+});
+
+test('nobody joins where something is not known, and a plan joins nothing', () => {
+  const unknown = { unknown: ['y was taken since'], notes: [note({})], inStore: [seen(7)] };
+  expect(() => bumpOf(served(unknown), several)).toThrow(/not known: y was taken since/);
+  // The note of the node before is of what is under way: these data are the newest of all the same.
+  expect(bumpOf(served({ ...unknown, here: [seen(99)] }), several)).toBe(1e9);
+  expect(bumpOf(served({ notes: [note({})] }), { ...several, isPlan: true })).toBe(2e9);
+});
+
+test('a number that leaves no room for what was served since the last backup is refused when no data show it', () => {
+  const low = { ...request, given: 1 };
+  const known = { inStore: [seen(7)] };
+  expect(() => bumpOf(served(known), low)).toThrow(
+    /=1 makes 8 .* c0 came to 7, and nothing shows how far it came since: .* such as 1000000000$/,
+  );
+  expect(() => bumpOf(served({ ...known, here: [seen(1)] }), low)).toThrow(/nothing shows/);
+  expect(bumpOf(served({ ...known, here: [seen(7)] }), low)).toBe(1);
+  // A new etcd over an empty directory says nothing of how far the one before came.
+  const fresh = { ...seen(900), isFresh: true };
+  expect(() => bumpOf(served({ ...known, here: [fresh] }), { ...low, given: 1_000 })).toThrow(/nothing shows/);
+  expect(() => bumpOf(served({ ...known, unknown: ['y was taken since'], here: [fresh] }), request)).toThrow(
+    /not known/,
+  );
+  expect(bumpOf(served({ ...known, here: [fresh] }), request)).toBe(1e9);
+  expect(bumpOf(served(known), { ...request, given: 5e8 })).toBe(5e8);
+});
+
+test('several nodes go by what all of them see', () => {
+  expect(bumpOf(served({ inStore: [seen(7)], here: [seen(900)] }), several)).toBe(1e9);
+  const known = served({ inStore: [seen(7)], here: [seen(4e9)] });
+  expect(() => bumpOf(known, several)).toThrow(/give all nodes the same --bump-revision, such as 5000000000$/);
+  expect(bumpOf(known, { ...several, isPlan: true })).toBe(5e9);
 });

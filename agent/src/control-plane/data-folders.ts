@@ -1,7 +1,8 @@
-import { lchown, readdir, readFile, statfs } from 'node:fs/promises';
+import { lchown, readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { sync } from '../store/directories.ts';
+import type { MemberFlags } from './member-flags.ts';
 
 /** What a restored `member` carries: which snapshot it is of. */
 export const MARKER = 'etcd-agent-restore.json';
@@ -11,6 +12,12 @@ export interface Marker {
   readonly token: string;
   readonly bump: number;
   readonly clusterId: string;
+  readonly memberId?: string;
+  readonly name?: string;
+  readonly peerUrls?: string;
+  readonly initialCluster?: string;
+  /** Of the snapshot. */
+  readonly sha256?: string;
 }
 
 export const memberDir = (dataDir: string) => join(dataDir, 'member');
@@ -30,30 +37,54 @@ const WAL_FILES = 160 * 1024 * 1024;
 /** The snapshot, what is restored from it, and two files of the write-ahead log. */
 export const neededBytes = (sizeBytes: number): number => 2 * sizeBytes + WAL_FILES;
 
-export async function refuseWithoutRoom(dataDir: string, sizeBytes: number): Promise<void> {
-  const free = await freeBytes(dataDir);
-  const needed = neededBytes(sizeBytes);
+/** The log is made with the data, and copied to a place of its own where it has one. */
+export async function refuseWithoutRoom(
+  { dataDir, walDir }: Pick<MemberFlags, 'dataDir' | 'walDir'>,
+  sizeBytes: number,
+): Promise<void> {
+  const [data, log] = await Promise.all([roomAt(dataDir), walDir === undefined ? undefined : roomAt(walDir)]);
+  const isShared = log?.device === data.device;
+  refuseLess(
+    `${dataDir}: no room for a second data directory`,
+    data,
+    neededBytes(sizeBytes) + (isShared ? WAL_FILES : 0),
+  );
+  if (log && !isShared) refuseLess(`${walDir}: no room for a second write-ahead log`, log, WAL_FILES);
+}
+
+function refuseLess(what: string, { free }: Room, needed: number): void {
   if (free >= needed) return;
   throw new AgentError(
     ExitCode.usage,
-    `${dataDir}: no room for a second data directory: it needs ${mebibytes(needed)}, and ${mebibytes(free)} are free; the old data are not deleted, so move something else away`,
+    `${what}: it needs ${mebibytes(needed)}, and ${mebibytes(free)} are free; the old data are not deleted, so move something else away`,
   );
 }
 
 const mebibytes = (bytes: number) => `${Math.floor(bytes / 1024 / 1024)} MiB`;
 
-async function freeBytes(path: string): Promise<number> {
+interface Room {
+  readonly device: number;
+  readonly free: number;
+}
+
+/** Of the file system that a path lies in, or is to lie in. */
+async function roomAt(path: string): Promise<Room> {
   try {
-    const { bavail, bsize } = await statfs(path);
-    return bavail * bsize;
+    const [{ bavail, bsize }, { dev }] = [await statfs(path), await stat(path)];
+    return { device: dev, free: bavail * bsize };
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' || path === '/') throw error;
-    return freeBytes(dirname(path));
+    return roomAt(dirname(path));
   }
 }
 
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** Gives all of a directory to an owner, and puts it on the disk. */
-export async function settle(directory: string, owner: { uid: number; gid: number }): Promise<void> {
+export async function settle(directory: string, owner: Owner): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) await settle(path, owner);

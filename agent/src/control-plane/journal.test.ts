@@ -25,7 +25,10 @@ test('folders of a run that was killed at once go; what holds a manifest stays',
   await mkdir(join(parent, 'etcd-restore-1', 'manifests'), { recursive: true });
   await mkdir(join(parent, 'etcd-restore-2', 'manifests'), { recursive: true });
   await writeFile(join(parent, 'etcd-restore-2', 'manifests', 'etcd.yaml'), '');
+  // Who only looks may see the folder of a run that has just begun.
   expect(await Journal.newest(parent)).toBeUndefined();
+  expect(await readdir(parent)).toEqual(['etcd-restore-1', 'etcd-restore-2']);
+  await Journal.tidy(parent);
   expect(await readdir(parent)).toEqual(['etcd-restore-2']);
 });
 

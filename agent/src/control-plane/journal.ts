@@ -23,6 +23,8 @@ export interface JournalContent extends Prepared {
   readonly manifestsDir: string;
   /** Where the old data lie, once they were moved. */
   readonly aside: string;
+  /** What the store is told once the old etcd is out: before, all may be put back. Undefined: it was told. */
+  readonly note?: { readonly key: string; readonly from: string };
   readonly etcdStartedAt?: string;
   readonly servedAt?: string;
 }
@@ -66,17 +68,33 @@ export class Journal {
     return journal;
   }
 
-  /** The newest one in `parent`. Folders that a killed run made and never used are removed. */
+  /** The newest one in `parent`. */
   static async newest(parent: string): Promise<Journal | undefined> {
-    const names = (await readdir(parent).catch(() => [])).filter((name) => name.startsWith(PREFIX)).sort();
-    for (const name of names.reverse()) {
-      const folder = join(parent, name);
-      const content = await readContent(folder);
-      if (content) return new Journal(folder, content);
-      await removeUnused(folder);
-    }
-    return undefined;
+    return (await Journal.all(parent))[0];
   }
+
+  /** All in `parent`, the newest first. */
+  static async all(parent: string): Promise<Journal[]> {
+    const found: Journal[] = [];
+    for (const folder of await foldersIn(parent)) {
+      const content = await readContent(folder);
+      if (content) found.push(new Journal(folder, content));
+    }
+    return found;
+  }
+
+  /** Removes folders that a killed run made and never used; only for whoever has the node's lock, as one may be new. */
+  static async tidy(parent: string): Promise<void> {
+    for (const folder of await foldersIn(parent)) if (!(await readContent(folder))) await removeUnused(folder);
+  }
+}
+
+async function foldersIn(parent: string): Promise<string[]> {
+  const names = (await readdir(parent).catch((): string[] => [])).filter((name) => name.startsWith(PREFIX));
+  return names
+    .sort()
+    .reverse()
+    .map((name) => join(parent, name));
 }
 
 async function newFolder(parent: string, name: string): Promise<string> {

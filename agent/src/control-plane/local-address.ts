@@ -19,5 +19,5 @@ export function refuseOtherNode(
 
 export const hostOf = (url: string): string => (URL.parse(url)?.hostname ?? url).replaceAll(/[[\]]/g, '');
 
-const addresses = (): Set<string> =>
+export const addresses = (): Set<string> =>
   new Set(Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)));

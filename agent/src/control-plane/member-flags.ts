@@ -1,12 +1,16 @@
 import { isAbsolute, resolve } from 'node:path';
 import { AgentError, ExitCode } from '../errors.ts';
 import type { TlsFiles } from '../etcd/tls.ts';
+import { walDirectory } from '../etcd/wal.ts';
+import { memberDir } from './data-folders.ts';
 import type { EtcdFlags } from './etcd-flags.ts';
 
 /** What a restore needs to know of the member on this node. Paths are those of the host. */
 export interface MemberFlags {
   readonly name: string;
   readonly dataDir: string;
+  /** `--wal-dir`, where it is a place of its own. */
+  readonly walDir?: string;
   /** `--initial-advertise-peer-urls`: one or several, comma-separated. */
   readonly peerUrls: string;
   readonly listenPeerUrls: readonly string[];
@@ -37,13 +41,23 @@ export function memberFlags(
   { source, hostPath = (path) => path, workingDirectory }: Where,
 ): MemberFlags {
   const mistake = (message: string) => new AgentError(ExitCode.usage, `${source}: ${message}`);
-  if (flags['wal-dir']) {
-    throw mistake('etcd has --wal-dir, which this command cannot restore; use `restore fetch` and etcdutl --wal-dir');
-  }
   const name = flags.name ?? 'default';
   const given = flags['data-dir'] ?? `${name}.etcd`;
   if (!isAbsolute(given) && workingDirectory === undefined) {
     throw mistake(`etcd's --data-dir ${given} is relative, and nobody knows to what; give --data-dir`);
+  }
+  const walDir = flags['wal-dir'];
+  if (walDir && !isAbsolute(walDir) && workingDirectory === undefined) {
+    throw mistake(`etcd's --wal-dir ${walDir} is relative, and nobody knows to what; give it as an absolute path`);
+  }
+  const dataDir = hostPath(resolve(workingDirectory ?? '/', given));
+  const log = walDir && hostPath(resolve(workingDirectory ?? '/', walDir));
+  // Written out, etcd's own default is no other place.
+  const isOwnPlace = log !== undefined && log !== '' && log !== walDirectory(dataDir);
+  if (isOwnPlace && `${log}/`.startsWith(`${memberDir(dataDir)}/`)) {
+    throw mistake(
+      `etcd's --wal-dir ${log} lies in ${memberDir(dataDir)}, which a restore replaces as a whole; give it a place outside of it`,
+    );
   }
   const listenClientUrls = list(flags['listen-client-urls'] ?? 'http://localhost:2379');
   const tls = (prefix: string): TlsFiles => {
@@ -56,7 +70,8 @@ export function memberFlags(
   };
   return {
     name,
-    dataDir: hostPath(resolve(workingDirectory ?? '/', given)),
+    dataDir,
+    ...(isOwnPlace && { walDir: log }),
     peerUrls: flags['initial-advertise-peer-urls'] ?? 'http://localhost:2380',
     listenPeerUrls: list(flags['listen-peer-urls'] ?? 'http://localhost:2380'),
     initialPeerUrls: list(flags['initial-cluster']).map((part) => part.slice(part.indexOf('=') + 1)),

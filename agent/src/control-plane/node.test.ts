@@ -84,12 +84,79 @@ test.each([
   await expect(readNode({ manifestsDir: root })).rejects.toThrow(message);
 });
 
+test('a write-ahead log in its default place is none of its own, and elsewhere in the member it cannot be', async () => {
+  const env = join(root, 'etcd.env');
+  const read = async (walDir: string) => {
+    await writeFile(env, `ETCD_DATA_DIR=/srv/etcd\nETCD_WAL_DIR=${walDir}\n`);
+    return (await readNode({ manifestsDir: root, environmentFile: env })).member.walDir;
+  };
+  expect(await read('/srv/etcd/member/wal/')).toBeUndefined();
+  expect(await read('/srv/etcd/wal')).toBe('/srv/etcd/wal');
+  for (const inside of ['/srv/etcd/member', '/srv/etcd/member/wal/own']) {
+    await expect(read(inside)).rejects.toThrow(/--wal-dir \S+ lies in \/srv\/etcd\/member, which a restore replaces/);
+  }
+});
+
+test('a unit that starts etcd from a shell is refused', async () => {
+  const unit = join(root, 'etcd.service');
+  await writeFile(unit, '[Service]\nExecStart=-/bin/bash -c "exec etcd --data-dir=/srv/etcd"\n');
+  await expect(readNode({ manifestsDir: root, unit })).rejects.toThrow(/starts etcd from a shell \(\/bin\/bash\)/);
+});
+
+test.each([
+  [
+    '--data-dir=%S/etcd',
+    '',
+    /--data-dir is %S\/etcd, and what systemd makes of %S is not known here; leave --etcd-unit out/,
+  ],
+  [`--data-dir=\${DATA}/etcd`, '', /--data-dir is \$\{DATA\}\/etcd, and what systemd makes of \$\{DATA\}/],
+  ['--data-dir=$DATA', '', /--data-dir is \$DATA, /],
+  ['--data-dir=/srv', 'ETCD_NAME=%H', /--name is %H, /],
+  ['--config-file=%E/etcd.yaml', '', /--config-file is %E\/etcd.yaml, /],
+  ['--data-dir=etcd', 'A=b\nWorkingDirectory=%S', /WorkingDirectory is %S, /],
+  ['--data-dir=/srv', 'A=b\nEnvironmentFile=-/etc/%i.env', /EnvironmentFile is \/etc\/%i\.env, /],
+])('a unit with %s %s is refused: nobody but systemd knows what it means', async (args, environment, message) => {
+  const unit = join(root, 'etcd.service');
+  await writeFile(unit, `[Service]\nEnvironment=${environment}\nExecStart=/nowhere/etcd ${args}\n`);
+  await expect(readNode({ manifestsDir: root, unit })).rejects.toThrow(message);
+});
+
+test('a specifier in what does not matter, or one that a drop-in replaces, does not either', async () => {
+  const unit = join(root, 'etcd.service');
+  await mkdir(`${unit}.d`);
+  await writeFile(
+    unit,
+    '[Service]\nEnvironment=ETCD_DATA_DIR=%S/etcd\nExecStart=/nowhere/etcd --log-outputs=%L/x $MORE\n',
+  );
+  await writeFile(join(`${unit}.d`, 'data.conf'), '[Service]\nEnvironment=ETCD_DATA_DIR=/srv/100%%\n');
+  expect((await readNode({ manifestsDir: root, unit })).member.dataDir).toBe('/srv/100%');
+});
+
 test('a folder without etcd.yaml names what to give', async () => {
   await mkdir(join(root, 'manifests'));
   const dataDir = join(root, 'nowhere');
   await expect(readNode({ manifestsDir: join(root, 'manifests'), dataDir })).rejects.toThrow(
     /holds no etcd.yaml of kubeadm's, and no etcd process runs on .*--manifests-dir.*--etcd-unit/,
   );
+});
+
+test('an etcd on machines of its own is named by the API server', async () => {
+  const manifestsDir = join(root, 'external');
+  await mkdir(manifestsDir);
+  const apiServer = (servers: string) =>
+    writeFile(
+      join(manifestsDir, 'kube-apiserver.yaml'),
+      stringify({
+        kind: 'Pod',
+        spec: { containers: [{ name: 'kube-apiserver', command: ['kube-apiserver', `--etcd-servers=${servers}`] }] },
+      }),
+    );
+  await apiServer('https://198.51.100.7:2379,https://198.51.100.8:2379');
+  await expect(readNode({ manifestsDir, dataDir: join(root, 'nowhere') })).rejects.toThrow(
+    /on machines of its own \(https:..198\.51\.100\.7:2379,.*run this command there, with --etcd-unit/,
+  );
+  await apiServer('https://127.0.0.1:2379');
+  await expect(readNode({ manifestsDir, dataDir: join(root, 'nowhere') })).rejects.toThrow(/no etcd process runs on/);
 });
 
 test('etcd outside the kubelet: environment file, config file, unit', async () => {
@@ -111,12 +178,27 @@ test('etcd outside the kubelet: environment file, config file, unit', async () =
   );
 });
 
-test('a write-ahead log of its own, and a relative data directory, are refused', async () => {
+test('a write-ahead log of its own is found; a relative data directory is refused', async () => {
   const env = join(root, 'etcd.env');
   await writeFile(env, 'ETCD_WAL_DIR=/wal\nETCD_DATA_DIR=/data\n');
-  await expect(readNode({ manifestsDir: root, environmentFile: env })).rejects.toThrow(/--wal-dir/);
+  expect((await readNode({ manifestsDir: root, environmentFile: env })).member.walDir).toBe('/wal');
   await writeFile(env, 'ETCD_NAME=m1\n');
   await expect(readNode({ manifestsDir: root, environmentFile: env })).rejects.toThrow(/m1.etcd is relative/);
+});
+
+test('the drop-ins of a unit count, in their order, and say whose the data are', async () => {
+  const unit = join(root, 'etcd.service');
+  await mkdir(`${unit}.d`);
+  await writeFile(
+    unit,
+    '[Service]\nUser=root\nEnvironment=ETCD_NAME=m1 ETCD_DATA_DIR=/old\nExecStart=/nowhere/etcd --name=m1\n',
+  );
+  await writeFile(join(`${unit}.d`, '20-data.conf'), '[Service]\nEnvironment=ETCD_DATA_DIR=/new\nUser=4711\n');
+  await writeFile(join(`${unit}.d`, '10-start.conf'), '[Service]\nExecStart=\nExecStart=/nowhere/etcd --name=m2\n');
+  await writeFile(join(`${unit}.d`, 'notes.txt'), '[Service]\nExecStart=/nowhere/etcd --name=m3\n');
+  const { member, uid, gid, files } = await readNode({ manifestsDir: root, unit });
+  expect([member.name, member.dataDir, uid, gid]).toEqual(['m2', '/new', 4711, 4711]);
+  expect(files).toEqual([join(`${unit}.d`, '10-start.conf'), join(`${unit}.d`, '20-data.conf')]);
 });
 
 test('a version is found in an image and in what etcd says of itself', () => {

@@ -1,14 +1,24 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { isOfContainer } from '../container-path.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from '../errors.ts';
 import { parseEnvironmentFile } from './environment-file.ts';
-import { type EtcdFlags, effectiveFlags } from './etcd-flags.ts';
+import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
+import { addresses, hostOf } from './local-address.ts';
 import { type MemberFlags, memberFlags } from './member-flags.ts';
 import { type EtcdProcess, etcdProcesses } from './processes.ts';
 import { readStaticPod } from './static-pod.ts';
-import { expanded, parseSystemdUnit } from './systemd-unit.ts';
+import {
+  dropInsOf,
+  expanded,
+  parseSystemdUnit,
+  type SystemdUnit,
+  unknownIn,
+  unseenRoots,
+  written,
+} from './systemd-unit.ts';
 
 /** How etcd is run on this node. Plain data: the journal keeps it, as what it was read from may be gone later. */
 export interface EtcdNode {
@@ -23,6 +33,10 @@ export interface EtcdNode {
   readonly version?: string;
   readonly uid?: number;
   readonly gid?: number;
+  /** Files besides `source` that it was read from. */
+  readonly files?: readonly string[];
+  /** Files and folders that may say more of it, if they exist: they are not mounted into this container. */
+  readonly unseen?: readonly string[];
 }
 
 export interface NodeSources {
@@ -32,6 +46,8 @@ export interface NodeSources {
   readonly configFile?: string;
   readonly dataDir?: string;
 }
+
+const SHELL = /^(ba|da|a|k|mk|z)?sh$/;
 
 export const ETCD_MANIFEST = 'etcd.yaml';
 
@@ -78,20 +94,78 @@ export async function fromStaticPod(file: string): Promise<EtcdNode> {
 }
 
 async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
-  const unit = parseSystemdUnit(await text('--etcd-unit', file));
+  if (await isOfContainer(dirname(file))) {
+    throw mistake(
+      `--etcd-unit: ${dirname(file)} is not mounted into this container, so the drop-ins of ${file} cannot be seen`,
+    );
+  }
+  const dropIns = await dropInsOf(file);
+  const texts = await Promise.all([file, ...dropIns].map((each) => text('--etcd-unit', each)));
+  const unseen = await unseenRoots();
+  // Those that every systemd has.
+  const missing = unseen.filter((root) => /^\/(etc|run)\//.test(root));
+  if (missing.length > 0) {
+    throw mistake(
+      `--etcd-unit: ${missing.join(' and ')}: not mounted into this container, so the drop-ins of ${file} there cannot be seen; add --mount type=bind,src=${missing[0]},dst=${missing[0]},options=rbind:ro${missing.length > 1 ? ', and the same for the other,' : ''} to the function that starts it`,
+    );
+  }
+  const unit = parseSystemdUnit(texts.join('\n'));
   if (!unit) throw mistake(`--etcd-unit: ${file} has no ExecStart`);
+  if (SHELL.test(basename(unit.program))) {
+    throw mistake(
+      `--etcd-unit: ${file} starts etcd from a shell (${unit.program}), and its flags cannot be read there; leave --etcd-unit out while etcd runs, or name its settings with --etcd-environment-file or --etcd-config-file`,
+    );
+  }
   let env = { ...unit.env };
   for (const { file: environmentFile, optional } of unit.environmentFiles) {
+    refuseUnknown(file, 'EnvironmentFile', environmentFile);
+    if (optional && (await isOfContainer(environmentFile))) unseen.push(environmentFile);
     const content = await text('--etcd-unit', environmentFile).catch((error) => {
       if (optional) return '';
       throw error;
     });
     env = { ...env, ...parseEnvironmentFile(content) };
   }
-  const flags = await flagsOf(expanded(unit.args, env), env, '--etcd-unit');
+  const readConfig = (config: string) => {
+    refuseUnknown(file, '--config-file', config);
+    return text('--etcd-unit', config);
+  };
+  const flags = await flagsOf(expanded(unit.args, env), env, '--etcd-unit', readConfig);
+  for (const [name, value] of Object.entries(flags)) if (MATTERS.test(name)) refuseUnknown(file, `--${name}`, value);
+  if (unit.workingDirectory !== undefined) refuseUnknown(file, 'WorkingDirectory', unit.workingDirectory);
   const version = await versionOf(unit.program);
   const node = outside(file, flags, sources, unit.workingDirectory);
-  return { ...node, kind: 'systemd', ...(version && { version }) };
+  const files = [...dropIns, ...unit.environmentFiles.map((each) => each.file)];
+  return { ...node, kind: 'systemd', files, unseen, ...(await ownerOf(unit)), ...(version && { version }) };
+}
+
+/** What a restore goes by. */
+const MATTERS =
+  /^(name|data-dir|wal-dir|initial-cluster|initial-advertise-peer-urls|advertise-client-urls|listen-\w+-urls|(peer-)?(cert|key|trusted-ca)-file)$/;
+
+function refuseUnknown(unit: string, setting: string, value: string): void {
+  const unknown = unknownIn(value);
+  if (unknown === undefined) return;
+  throw mistake(
+    `--etcd-unit: ${unit}: ${setting} is ${written(value)}, and what systemd makes of ${unknown} is not known here; leave --etcd-unit out while etcd runs, or name its settings with --etcd-environment-file or --etcd-config-file`,
+  );
+}
+
+/** By number, or as this machine names them; a container has names of its own, and says nothing then. */
+async function ownerOf({ user, group }: SystemdUnit): Promise<Pick<EtcdNode, 'uid' | 'gid'>> {
+  const [entry, own] = await Promise.all([lineOf('/etc/passwd', user), lineOf('/etc/group', group)]);
+  const uid = numberOf(user) ?? numberOf(entry?.[2]);
+  const gid = numberOf(group) ?? numberOf(own?.[2]) ?? numberOf(entry?.[3]);
+  return uid === undefined ? {} : { uid, gid: gid ?? uid };
+}
+
+const numberOf = (value: string | undefined): number | undefined =>
+  value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
+
+async function lineOf(file: string, name: string | undefined): Promise<string[] | undefined> {
+  if (name === undefined || (await isOfContainer(file))) return undefined;
+  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').map((line) => line.split(':'));
+  return lines.find(([first]) => first === name);
 }
 
 async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<EtcdNode> {
@@ -99,6 +173,12 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
   const all = await etcdProcesses();
   const found = dataDir === undefined ? all : all.filter(({ flags }) => flags['data-dir'] === dataDir);
   const [process, ...others] = found;
+  const external = process ? undefined : await externalEtcd(manifestsDir);
+  if (external) {
+    throw mistake(
+      `${where}: this control plane's etcd is on machines of its own (${external}); run this command there, with --etcd-unit or another flag that says how etcd is started`,
+    );
+  }
   if (!process) {
     throw mistake(
       `${where}, and no etcd process runs${dataDir ? ` on ${dataDir}` : ''}; name its folder with --manifests-dir, or what etcd is started with: --etcd-unit, --etcd-environment-file, --etcd-config-file`,
@@ -114,6 +194,14 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
   return { ...node, uid, gid, ...(version && { version }) };
 }
 
+/** The etcd that the API server of this node goes to, when it is none of this machine. */
+async function externalEtcd(manifestsDir: string): Promise<string | undefined> {
+  const pod = await readStaticPod(join(manifestsDir, 'kube-apiserver.yaml'), 'kube-apiserver').catch(() => undefined);
+  const servers = flagsOfArguments(pod?.args ?? [])['etcd-servers'];
+  const isHere = servers?.split(',').some((url) => addresses().has(hostOf(url)) || hostOf(url) === 'localhost');
+  return isHere ? undefined : servers;
+}
+
 function outside(
   source: string,
   flags: EtcdFlags,
@@ -127,8 +215,13 @@ function outside(
   return { kind: 'process', source, member, dataDir: flags['data-dir'] ?? member.dataDir };
 }
 
-async function flagsOf(args: readonly string[], env: Record<string, string>, flag: string): Promise<EtcdFlags> {
-  return effectiveFlags(args, env, (file) => text(flag, file)).catch((error) => {
+async function flagsOf(
+  args: readonly string[],
+  env: Record<string, string>,
+  flag: string,
+  readConfig = (file: string) => text(flag, file),
+): Promise<EtcdFlags> {
+  return effectiveFlags(args, env, async (file) => readConfig(file)).catch((error) => {
     if (error instanceof AgentError) throw error;
     throw mistake(`${flag}: ${messageOf(error)}`);
   });

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { AgentError, ExitCode } from '../errors.ts';
 import { sync } from '../store/directories.ts';
 import { type Marker, memberDir, partialDir, readMarker } from './data-folders.ts';
+import { discardLog, logAside, putLogBack, replaceLog } from './log-folder.ts';
+import type { MemberFlags } from './member-flags.ts';
 
 export const exists = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -10,9 +12,21 @@ export const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
+type Places = Pick<MemberFlags, 'dataDir' | 'walDir'>;
+
+/** Where the old data lie by now; after a lost disk there are none. */
+export async function oldData({ walDir }: Places, aside: string): Promise<string[]> {
+  const places = [aside, ...(walDir ? [logAside(walDir, aside)] : [])];
+  const there = await Promise.all(places.map(exists));
+  return places.filter((_, n) => there[n]);
+}
+
+export const oldDataText = (places: readonly string[]): string =>
+  places.length > 0 ? `the old data are in ${places.join(' and ')}` : 'there were no old data';
+
 /** Puts the new member in the old one's place, which goes aside. May be called again wherever it was killed. */
 export async function replaceMember(
-  dataDir: string,
+  { dataDir, walDir }: Places,
   aside: string,
   { id, token }: Pick<Marker, 'id' | 'token'>,
 ): Promise<void> {
@@ -27,28 +41,38 @@ export async function replaceMember(
   if (marker?.id !== id || marker.token !== token) {
     throw new AgentError(
       ExitCode.refused,
-      `${member} is not what was restored from ${id}; the old data are in ${aside}`,
+      `${member} is not what was restored from ${id}; ${oldDataText(await oldData({ dataDir, walDir }, aside))}`,
     );
   }
+  if (walDir) await replaceLog(walDir, aside);
   await rm(partialDir(dataDir), { recursive: true, force: true });
 }
 
+/** What was made is not wanted any more, and nothing was replaced yet. */
+export async function discardMade({ dataDir, walDir }: Places): Promise<void> {
+  await rm(partialDir(dataDir), { recursive: true, force: true });
+  if (walDir) await discardLog(walDir);
+}
+
 async function moveAside(member: string, aside: string): Promise<void> {
-  if (await exists(aside)) {
-    throw new AgentError(
-      ExitCode.refused,
-      `${member} and ${aside} are both there: etcd was started meanwhile; move ${member} away and try again`,
-    );
-  }
+  await refuseBoth(member, aside);
   await rename(member, aside);
   await sync(join(member, '..'));
 }
 
+async function refuseBoth(member: string, aside: string): Promise<void> {
+  if (!(await exists(member)) || !(await exists(aside))) return;
+  throw new AgentError(
+    ExitCode.refused,
+    `${member} and ${aside} are both there: etcd was started meanwhile; move ${member} away and try again`,
+  );
+}
+
 /** Puts the old data back, if any were moved; what was restored is kept beside them. */
 export async function putBack(
-  dataDir: string,
+  { dataDir, walDir }: Places,
   aside: string,
-  { id, token }: Pick<Marker, 'id' | 'token'>,
+  { id, token, clusterId }: Pick<Marker, 'id' | 'token' | 'clusterId'>,
 ): Promise<void> {
   const member = memberDir(dataDir);
   const marker = await readMarker(member);
@@ -56,10 +80,12 @@ export async function putBack(
     await rename(member, await free(`${aside.replace('.replaced-', '.undone-')}`));
     await sync(dataDir);
   }
-  if ((await exists(aside)) && !(await exists(member))) {
+  if (await exists(aside)) {
+    await refuseBoth(member, aside);
     await rename(aside, member);
     await sync(dataDir);
   }
+  if (walDir) await putLogBack(walDir, aside, clusterId);
   await rm(partialDir(dataDir), { recursive: true, force: true });
 }
 

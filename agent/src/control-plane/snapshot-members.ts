@@ -10,23 +10,36 @@ const memberSchema = z.object({
 });
 
 export interface SnapshotMember {
+  /** One that never started has none. */
   readonly name: string;
   /** One or several. */
   readonly peerUrls: readonly string[];
 }
 
-/** The voters that the cluster had when a plain snapshot was taken, by name. One that never started has no name. */
-export async function snapshotMembers(file: string, signal?: AbortSignal): Promise<SnapshotMember[]> {
-  const members: SnapshotMember[] = [];
+export interface ListedMember extends SnapshotMember {
+  readonly isLearner: boolean;
+}
+
+/** As etcd writes it into its database, and answers it to its peers. */
+export function memberOf(document: unknown): ListedMember {
+  const { name = '', peerURLs, isLearner = false } = memberSchema.parse(document);
+  return { name, peerUrls: peerURLs, isLearner };
+}
+
+/** The members that the cluster had when a plain snapshot was taken, by name. */
+export async function snapshotMembers(file: string, signal?: AbortSignal): Promise<ListedMember[]> {
+  const members: ListedMember[] = [];
   const { size } = await stat(file);
   const visit = (bucket: string) => (_: Buffer, value: Buffer) => {
-    if (bucket !== 'members') return;
-    const { name, peerURLs, isLearner } = memberSchema.parse(JSON.parse(value.toString()));
-    if (name && !isLearner) members.push({ name, peerUrls: peerURLs });
+    if (bucket === 'members') members.push(memberOf(JSON.parse(value.toString())));
   };
   await boltDamage(file, size - TRAILER, visit, signal);
   return members.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+/** Those that a restore makes anew. */
+export const votersOf = (members: readonly ListedMember[]): SnapshotMember[] =>
+  members.flatMap(({ name, peerUrls, isLearner }) => (name && !isLearner ? [{ name, peerUrls }] : []));
 
 /** The value of `--initial-cluster`. */
 export const initialClusterOf = (members: readonly SnapshotMember[]): string =>

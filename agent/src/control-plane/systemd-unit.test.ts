@@ -1,5 +1,8 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { parseEnvironmentFile } from './environment-file.ts';
-import { expanded, parseSystemdUnit } from './systemd-unit.ts';
+import { dropInsOf, expanded, parseSystemdUnit, unknownIn, unseenRoots } from './systemd-unit.ts';
 
 test('a unit says what etcd is started with', () => {
   const unit = parseSystemdUnit(
@@ -30,4 +33,74 @@ test('an environment file may have quotes and comments', () => {
     ETCD_DATA_DIR: '/d',
     A: 'b c',
   });
+});
+
+test('what only systemd can put in is told apart', () => {
+  const unit = parseSystemdUnit(
+    [
+      'Environment=ETCD_DATA_DIR=%S/etcd ETCD_NAME=100%%',
+      'EnvironmentFile=/etc/etcd/%i.env',
+      'User=%i',
+      `ExecStart=/usr/bin/etcd --wal-dir=\${WAL} --data-dir=$DATA $MORE`,
+    ].join('\n'),
+  )!;
+  const [wal, data, ...more] = expanded(unit.args, unit.env);
+  expect([wal, data, unit.env.ETCD_DATA_DIR!, unit.environmentFiles[0]!.file].map((each) => unknownIn(each!))).toEqual([
+    `\${WAL}`,
+    '$DATA',
+    '%S',
+    '%i',
+  ]);
+  expect([unit.env.ETCD_NAME, unit.user, more]).toEqual(['100%', undefined, []]);
+  expect(unknownIn('/var/lib/etcd')).toBeUndefined();
+});
+
+describe('drop-ins', () => {
+  let root: string;
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'drop-ins-'));
+  });
+  afterEach(() => rm(root, { recursive: true }));
+
+  /** Those of a unit among these files, without the folder that they are in. */
+  const found = async (unit: string, ...files: string[]) => {
+    for (const file of files) {
+      await mkdir(dirname(join(root, file)), { recursive: true });
+      await writeFile(join(root, file), '');
+    }
+    const all = await dropInsOf(join(root, unit));
+    return all.filter((file) => file.startsWith(root)).map((file) => file.slice(root.length + 1));
+  };
+
+  test('also of the type, and of a name up to each dash, by the names of the files', async () => {
+    const files = ['service.d/9.conf', 'etcd-.service.d/2.conf', 'etcd-main-.service.d/3.conf', 'socket.d/4.conf'];
+    const [type, main, longer] = files;
+    const own = 'etcd-main-a.service.d/1.conf';
+    expect(await found('etcd-main-a.service', own, ...files)).toEqual([own, main, longer, type]);
+    expect(await found('etcd.service')).toEqual([type]);
+  });
+
+  test('of files of one name that of the narrowest folder counts', async () => {
+    const folders = ['etcd-main-a.service.d', 'etcd-main-.service.d', 'etcd-.service.d', 'service.d'];
+    while (folders.length > 0) {
+      const files = folders.map((folder) => `${folder}/x.conf`);
+      expect(await found('etcd-main-a.service', ...files)).toEqual([files[0]]);
+      await rm(join(root, folders.shift()!), { recursive: true });
+    }
+  });
+
+  test('of an instance also those of its template', async () => {
+    const files = ['etcd-a@.service.d/2.conf', 'etcd-@.service.d/3.conf', 'etcd-@b.service.d/4.conf'];
+    expect(await found('etcd-a@b.service', 'etcd-a@b.service.d/1.conf', ...files)).toEqual([
+      'etcd-a@b.service.d/1.conf',
+      ...files,
+    ]);
+  });
+});
+
+test('the roots of systemd that the container does not see', async () => {
+  const mounts = ['/', '/etc/systemd/system', '/usr/lib'].map((path, n) => `${n} 1 0:1 / ${path} rw`).join('\n');
+  const unseen = await unseenRoots({ program: '/opt/etcd-agent/bin/etcd-agent.mjs', mounts });
+  expect(unseen).toEqual(['/run/systemd/system', '/usr/local/lib/systemd/system', '/lib/systemd/system']);
+  expect(await unseenRoots({ program: '/usr/bin/other', mounts })).toEqual([]);
 });

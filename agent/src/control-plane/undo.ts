@@ -2,19 +2,19 @@ import { AgentError, ExitCode } from '../errors.ts';
 import { walState } from '../member/wal-state.ts';
 import { memberDir, readMarker } from './data-folders.ts';
 import { left } from './gone.ts';
-import { etcdTrouble } from './health.ts';
+import { serveTrouble } from './health.ts';
 import type { Journal } from './journal.ts';
 import { manifestsIn, moveIn, moveOut } from './manifests.ts';
-import { putBack } from './replace-member.ts';
+import { oldData, oldDataText, putBack } from './replace-member.ts';
 import { type RestoreContext, stopCommand } from './restore.ts';
 import { waitUntilClear } from './wait.ts';
 
 /** Puts the old data and manifests back, unless the new member has served: what was written since would be lost. */
 export async function undo(journal: Journal, context: RestoreContext): Promise<void> {
-  const { state, node, manifestsDir, aside } = journal.content;
-  if (state === 'served' || state === 'done') throw served(journal);
+  const { state, node, clusterId, manifestsDir, aside } = journal.content;
+  if (state === 'served' || state === 'done') throw await served(journal);
   const inPlace = await isInPlace(journal);
-  if (inPlace && !(await etcdTrouble(node.member))) return refuseServed(journal);
+  if (inPlace && !(await serveTrouble(node.member, clusterId))) return refuseServed(journal);
   context.progress.phase('stop', 'etcd');
   await moveOut(manifestsDir, journal.manifests);
   if (node.kind !== 'static-pod' && (await left(node))) {
@@ -28,7 +28,7 @@ export async function undo(journal: Journal, context: RestoreContext): Promise<v
   }
   await journal.set({ state: 'undoing' });
   context.progress.phase('undo', 'the old data and manifests back');
-  await putBack(node.member.dataDir, aside, journal.content);
+  await putBack(node.member, aside, journal.content);
   await moveIn(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
   await journal.set({ state: 'undone' });
 }
@@ -41,17 +41,19 @@ async function isInPlace({ content: { node, id, token } }: Journal): Promise<boo
 
 /** Without a quorum it commits nothing on top of what the restore made. */
 async function hasServed({ content: { node, commit } }: Journal): Promise<boolean> {
-  const state = await walState(node.member.dataDir).catch(() => undefined);
+  const state = await walState(node.member.dataDir, node.member.walDir).catch(() => undefined);
   return (state?.commit ?? 0) > commit;
 }
 
 async function refuseServed(journal: Journal): Promise<never> {
   await journal.set({ state: 'served', servedAt: journal.content.servedAt ?? new Date().toISOString() });
-  throw served(journal);
+  throw await served(journal);
 }
 
-const served = ({ content: { aside, id } }: Journal) =>
-  new AgentError(
+async function served({ content: { aside, id, node } }: Journal): Promise<AgentError> {
+  const old = oldDataText(await oldData(node.member, aside));
+  return new AgentError(
     ExitCode.refused,
-    `--undo: the member restored from ${id} has served, and what was written since would be lost; the old data are in ${aside}`,
+    `--undo: the member restored from ${id} has served, and what was written since would be lost; ${old}`,
   );
+}

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ApiClient } from '../kubernetes/api-client.ts';
+import type { Log } from '../log.ts';
 import type { MemberFlags } from './member-flags.ts';
-import { verifyControlPlane, verifyText } from './verify.ts';
+import { verifyControlPlane, verifyText, verifyUntilWell } from './verify.ts';
 
 const node = (port: number) => {
   const member = { listenClientUrls: [`http://127.0.0.1:${port}`], metricsUrls: [] as string[], clientTls: {} };
@@ -51,4 +52,22 @@ test('an API server that cannot be asked is a problem', async () => {
   const broken = { list: () => Promise.reject(new Error('refused')) } as unknown as ApiClient;
   const report = await withEtcd(200, (port) => verifyControlPlane({ ...rest, node: node(port), client: broken }));
   expect(report.problems).toEqual(['the API server cannot be asked: refused']);
+});
+
+test('it waits for what is not well yet, as after the restart of a kubelet, and no longer than asked', async () => {
+  let asked = 0;
+  const starting = {
+    list: async (path: string) => ({
+      items: path.endsWith('/nodes') ? [object('cp1', ++asked > 2 ? 'True' : 'Unknown')] : [],
+    }),
+  } as unknown as ApiClient;
+  const log = { warn: () => {} } as unknown as Log;
+  await withEtcd(200, async (port) => {
+    const request = { ...rest, node: node(port), client: starting };
+    const waiting = { signal: new AbortController().signal, log };
+    expect((await verifyUntilWell(request, { ...waiting, limit: 30_000 })).problems).toEqual([]);
+    expect(asked).toBe(3);
+    asked = -100;
+    expect((await verifyUntilWell(request, { ...waiting, limit: 1 })).problems).toEqual(['node cp1 is not Ready']);
+  });
 });

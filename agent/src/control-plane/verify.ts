@@ -4,12 +4,15 @@ import type { ApiClient } from '../kubernetes/api-client.ts';
 import type { KubeObject } from '../kubernetes/objects.ts';
 import { answerOf } from './answers.ts';
 import { logErrors } from './etcd-log.ts';
-import { apiServerTrouble, apiServerUrl, etcdTrouble } from './health.ts';
+import { apiServerTrouble, apiServerUrl, etcdTrouble, serveTrouble } from './health.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from './manifests.ts';
 import type { EtcdNode } from './node.ts';
+import { type Waiting, waitUntilClear } from './wait.ts';
 
 export interface VerifyRequest {
   readonly node: EtcdNode;
+  /** That a restore made here, and etcd is to serve. */
+  readonly clusterId?: string;
   readonly manifestsDir: string;
   /** Undefined: there is no kubeconfig on this machine, as on one of etcd's own. */
   readonly client?: ApiClient;
@@ -37,6 +40,16 @@ interface Conditions extends KubeObject {
 const isTrue = ({ status }: Conditions, type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
 
+/** Waits until all is well: after a kubelet's restart it takes a minute until it has told of its node and pods again. */
+export async function verifyUntilWell(request: VerifyRequest, waiting: Waiting): Promise<VerifyReport> {
+  let report: VerifyReport | undefined;
+  await waitUntilClear(async () => {
+    report = await verifyControlPlane(request);
+    return report.problems.length > 0 ? report.problems.join('; ') : undefined;
+  }, waiting);
+  return report!;
+}
+
 export async function verifyControlPlane(request: VerifyRequest): Promise<VerifyReport> {
   const components = await componentHealth(request);
   const logs = await logErrors(request.logs, request.since);
@@ -48,9 +61,11 @@ export async function verifyControlPlane(request: VerifyRequest): Promise<Verify
   return { components, nodes, pods, logs, problems };
 }
 
-async function componentHealth({ node, manifestsDir }: VerifyRequest): Promise<VerifyReport['components']> {
+async function componentHealth({ node, clusterId, manifestsDir }: VerifyRequest): Promise<VerifyReport['components']> {
   const found = await manifestsIn(manifestsDir);
-  const checks: [string, () => Promise<string | undefined>][] = [['etcd', () => etcdTrouble(node.member)]];
+  const checks: [string, () => Promise<string | undefined>][] = [
+    ['etcd', () => (clusterId === undefined ? etcdTrouble(node.member) : serveTrouble(node.member, clusterId))],
+  ];
   if (found.includes(API_SERVER_MANIFEST)) {
     checks.push([
       'kube-apiserver',

@@ -5,7 +5,7 @@ import { etcdutl, newestEtcd } from '../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../test/harness/etcd-cluster.ts';
 import { fnv1a } from '../../test/mutations/mutate.ts';
 import { saveSnapshot } from '../../test/save-snapshot.ts';
-import { databaseDamage } from './database-check.ts';
+import { readDatabase } from './database-check.ts';
 import { Etcdutl } from './etcdutl.ts';
 
 const PAGE = 4096;
@@ -34,7 +34,7 @@ const root = () => read64(32);
 async function damage(bytes: Buffer): Promise<string | undefined> {
   const file = join(directory, 'database');
   await writeFile(file, bytes);
-  return databaseDamage(file, bytes.length);
+  return (await readDatabase(file, bytes.length)).damage;
 }
 
 function changed(change: (bytes: Buffer) => void): Promise<string | undefined> {
@@ -153,7 +153,7 @@ describe('a list of free pages', () => {
     expect(await damage(listing)).toBeUndefined();
     const file = join(directory, 'listing');
     await writeFile(file, listing);
-    expect(await new Etcdutl(etcdutl()).snapshotRevision(file, {})).toMatchObject({ outcome: 'found' });
+    expect(await new Etcdutl(etcdutl()).snapshotStatus(file, {})).toMatchObject({ outcome: 'found' });
   });
 
   test('that names a page in use is damage: etcd would write over it', async () => {

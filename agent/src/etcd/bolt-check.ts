@@ -3,25 +3,26 @@ import { endianness } from 'node:os';
 
 const MAGIC = 0xed0cdaed;
 const VERSION = 2;
-const META_SIZE = 64;
+/** A page's header with the meta data behind it. */
+export const META_PAGE = 16 + 64;
 /** Of a page's header, of an element in its table, and of a bucket in front of its inline page. */
-const HEADER = 16;
+export const HEADER = 16;
 const BRANCH = 1;
 const LEAF = 2;
 const FREELIST = 16;
 const NO_FREELIST = 2n ** 64n - 1n;
 
-class Damage extends Error {}
+export class Damage extends Error {}
 
-/** Is told every bucket, and gives back what is then told every key and value in it, in their order. */
-export type BucketVisitor = (bucket: string) => (key: Buffer, value: Buffer) => void;
+/** Is told every bucket, and gives back what is then told every key and value in it, in their order; undefined: it is not read. */
+export type BucketVisitor = (bucket: string) => ((key: Buffer, value: Buffer) => void) | undefined;
 
-interface Page {
+export interface Page {
   readonly isBranch: boolean;
   readonly elements: readonly Element[];
 }
 
-interface Element {
+export interface Element {
   readonly key: Buffer;
   /** Of a branch: the page below. */
   readonly child: number;
@@ -87,13 +88,9 @@ class BoltCheck {
   }
 
   async #meta(id: number, at: number) {
-    const page = await this.#bytes(at, HEADER + META_SIZE);
-    const meta = page.subarray(HEADER);
-    const [magic, version, pageSize] = [uint32(meta, 0), uint32(meta, 4), uint32(meta, 8)];
-    if (magic !== MAGIC || version !== VERSION || uint64(meta, 56) !== fnv1a(meta.subarray(0, 56))) {
-      throw new Damage(`page ${id} is no meta page of a bbolt database`);
-    }
-    return { pageSize, root: Number(uint64(meta, 16)), freelist: uint64(meta, 32), pages: Number(uint64(meta, 40)) };
+    const meta = metaOf(await this.#bytes(at, META_PAGE));
+    if (!meta) throw new Damage(`page ${id} is no meta page of a bbolt database`);
+    return meta;
   }
 
   async #buckets(root: number, visitBucket: BucketVisitor): Promise<void> {
@@ -104,6 +101,7 @@ class BoltCheck {
       const where = `a bucket of page ${root}`;
       const visitLeaf = visitBucket(key.toString());
       if (!isBucket || value.length < HEADER) throw new Damage(`${where} is none`);
+      if (!visitLeaf) continue;
       const visit = (leaf: Element) => {
         if (leaf.isBucket) throw new Damage(`${where} holds a bucket`);
         visitLeaf(leaf.key, leaf.value);
@@ -174,8 +172,32 @@ class BoltCheck {
   }
 }
 
+export interface BoltMeta {
+  readonly pageSize: number;
+  /** Page of the bucket that holds all others. */
+  readonly root: number;
+  readonly freelist: bigint;
+  readonly pages: number;
+  readonly transaction: bigint;
+}
+
+/** What a meta page says; undefined: it is none, or was only written in part. */
+export function metaOf(page: Buffer): BoltMeta | undefined {
+  const meta = page.subarray(HEADER);
+  const isWhole =
+    uint32(meta, 0) === MAGIC && uint32(meta, 4) === VERSION && uint64(meta, 56) === fnv1a(meta.subarray(0, 56));
+  if (!isWhole) return undefined;
+  return {
+    pageSize: uint32(meta, 8),
+    root: Number(uint64(meta, 16)),
+    freelist: uint64(meta, 32),
+    pages: Number(uint64(meta, 40)),
+    transaction: uint64(meta, 48),
+  };
+}
+
 /** Splits up a page: bbolt writes keys and values one after the other, in the order of the table before them. */
-function parse(page: Buffer, room: number, where: string): Page {
+export function parse(page: Buffer, room: number, where: string): Page {
   if (page.length < HEADER) throw new Damage(`${where} is cut`);
   const flags = uint16(page, 8);
   const isBranch = flags === BRANCH;
@@ -200,7 +222,7 @@ function parse(page: Buffer, room: number, where: string): Page {
 }
 
 /** A small bucket lies in its parent, as a leaf page of its own. */
-function inlineElements(bytes: Buffer, where: string): readonly Element[] {
+export function inlineElements(bytes: Buffer, where: string): readonly Element[] {
   const { isBranch, elements } = parse(bytes, bytes.length, where);
   if (isBranch) throw new Damage(`${where} is inline and has branches`);
   checkOrder(elements, where);
@@ -238,8 +260,8 @@ function checkOrder(elements: readonly Element[], where: string, first?: Buffer,
 // bbolt writes numbers as the machine has them.
 const little = endianness() === 'LE';
 const uint16 = (bytes: Buffer, at: number) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at));
-const uint32 = (bytes: Buffer, at: number) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));
-const uint64 = (bytes: Buffer, at: number) => (little ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
+export const uint32 = (bytes: Buffer, at: number) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));
+export const uint64 = (bytes: Buffer, at: number) => (little ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
 
 function fnv1a(bytes: Uint8Array): bigint {
   let hash = 0xcbf29ce484222325n;

@@ -1,11 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { walDirectory } from './wal.ts';
 
 /** Whether an etcd has this data directory open: it holds a lock on its database and its newest WAL file. Linux only; elsewhere false. */
-export async function isInUse(dataDir: string): Promise<boolean> {
+export async function isInUse(dataDir: string, wal = walDirectory(dataDir)): Promise<boolean> {
   const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
   const locked = new Set(Array.from(locks.matchAll(/ [0-9a-f]+:[0-9a-f]+:(\d+) /g), ([, inode]) => Number(inode)));
-  const wal = join(dataDir, 'member', 'wal');
   const files = [
     join(dataDir, 'member', 'snap', 'db'),
     ...(await readdir(wal).catch(() => [])).map((name) => join(wal, name)),

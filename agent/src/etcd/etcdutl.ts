@@ -4,6 +4,9 @@ import { AgentError, codeOf, ExitCode } from '../errors.ts';
 const NOT_FOUND =
   'etcdutl was not found; install one of etcd 3.5 or newer (the newest is best) or name it with --etcdutl';
 
+/** Of an etcd that never had a key; the tool says 0. */
+const FIRST_REVISION = 1;
+
 export interface RunResult {
   /** −1: it was killed. */
   readonly exitCode: number;
@@ -25,6 +28,7 @@ export type Answer<T> =
   | { readonly outcome: 'unable'; readonly why: string };
 
 export interface SnapshotStatus {
+  /** Too low where a compaction left no key of it. */
   readonly revision: number;
   /** As this tool counts them: 3.5 and 3.6 do not agree what counts. */
   readonly keys: number;
@@ -50,19 +54,16 @@ export class Etcdutl {
     return promise;
   }
 
-  /** Revision of a snapshot file. */
-  async snapshotRevision(file: string, options: RunOptions): Promise<Answer<number>> {
-    const status = await this.snapshotStatus(file, options);
-    return status.outcome === 'found' ? { outcome: 'found', value: status.value.revision } : status;
-  }
-
   /** What a snapshot file holds; the storage version where it has one and the tool is of 3.6 or newer. */
   async snapshotStatus(file: string, options: RunOptions): Promise<Answer<SnapshotStatus>> {
     const result = await this.run(['snapshot', 'status', file, '-w', 'json'], options);
     const { revision, totalKey, version } = parse(result) ?? {};
     if (typeof revision !== 'number') return noAnswer(result);
     const storageVersion = typeof version === 'string' && version ? version : undefined;
-    return { outcome: 'found', value: { revision, keys: Number(totalKey ?? 0), storageVersion } };
+    return {
+      outcome: 'found',
+      value: { revision: Math.max(revision, FIRST_REVISION), keys: Number(totalKey ?? 0), storageVersion },
+    };
   }
 
   /**

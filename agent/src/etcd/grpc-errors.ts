@@ -3,6 +3,15 @@ import { AgentError, codeOf, ExitCode, messageOf } from '../errors.ts';
 const unavailable = (message: string, cause?: unknown) => new AgentError(ExitCode.etcdUnavailable, message, { cause });
 const mistake = (message: string, cause?: unknown) => new AgentError(ExitCode.usage, message, { cause });
 
+/** Of a server that ended a connection before it said anything: over plain http it may have waited for TLS. */
+export function greetingError(endpoint: string, error: unknown): AgentError {
+  const isClosed = error === undefined || ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
+  return isClosed && endpoint.startsWith('http:') ? closedPlainly(endpoint, error) : connectionError(endpoint, error);
+}
+
+const closedPlainly = (endpoint: string, error: unknown): AgentError =>
+  unavailable(`etcd at ${endpoint} closed the connection; if it serves TLS, write https:// and give --cacert`, error);
+
 /** What a failed connection means to the person who set it up. */
 export function connectionError(endpoint: string, error: unknown): AgentError {
   const code = codeOf(error) ?? '';
@@ -32,13 +41,15 @@ export function connectionError(endpoint: string, error: unknown): AgentError {
   }
   if (code === 'EPROTO' || /ERR_SSL/.test(code))
     return mistake(`${at} speaks no TLS; write http:// or check the port`, error);
-  if (/^ERR_HTTP2/.test(code)) {
-    return unavailable(`${at} closed the connection; if it serves TLS, write https:// and give --cacert`, error);
-  }
+  if (/^ERR_HTTP2/.test(code)) return closedPlainly(endpoint, error);
   if (code === 'ECONNRESET' && endpoint.startsWith('https:')) {
     return unavailable(`${at} closed the TLS connection (${code}); if it serves plain http, write http://`, error);
   }
-  if (code === 'ENOTFOUND') return unavailable(`${at}: the host name is not known; check --endpoints`, error);
+  if (code === 'ENOTFOUND')
+    return unavailable(
+      `${at}: the host name is not known; check --endpoints, and whether the pod is ready where it is that of an EtcdCluster's member`,
+      error,
+    );
   return unavailable(`${at} cannot be reached (${code || message})`, error);
 }
 

@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { AgentError, ExitCode } from '../errors.ts';
-import { connectionError, statusError } from './grpc-errors.ts';
+import { connectionError, greetingError, statusError } from './grpc-errors.ts';
 import type { TlsMaterial } from './tls.ts';
 
 // etcd sends 32 KiB of database a message; whatever is far larger is no message of etcd's.
@@ -63,13 +63,13 @@ export class GrpcChannel {
     signal?.addEventListener('abort', abort, { once: true });
     // 'remoteSettings' rather than 'connect': a server that refuses the client's certificate or speaks no HTTP/2 never sends them.
     session.once('remoteSettings', () => resolve());
-    session.once('error', (error) => reject(connectionError(endpoint, error)));
+    session.once('error', (error) => reject(greetingError(endpoint, error)));
     // With TLS 1.3 the server looks at the client's certificate after the handshake; its alert reaches the socket only.
     let socket: { destroy(): unknown } | undefined;
     session.once('connect', (_, connected) => {
-      socket = connected.once('error', (error) => reject(connectionError(endpoint, error)));
+      socket = connected.once('error', (error) => reject(greetingError(endpoint, error)));
     });
-    session.once('close', () => reject(connectionError(endpoint, channel.#failure)));
+    session.once('close', () => reject(greetingError(endpoint, channel.#failure)));
     try {
       await promise;
       session.setLocalWindowSize(WINDOW);

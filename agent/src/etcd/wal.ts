@@ -16,15 +16,18 @@ export interface WalIdentity {
 export const walDirectory = (dataDir: string) => join(dataDir, 'member', 'wal');
 
 /** Names of the log's files, oldest first; none: the member never started. */
-export async function walFiles(dataDir: string): Promise<string[]> {
-  return (await readdir(walDirectory(dataDir)).catch(() => [])).filter((name) => name.endsWith('.wal')).sort();
+export async function walFiles(directory: string): Promise<string[]> {
+  return (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.wal')).sort();
 }
 
 /** Member and cluster id of a data directory, from the first records of its log; the metadata's are {nodeID = 1, clusterID = 2}. */
-export async function walIdentity(dataDir: string): Promise<WalIdentity | undefined> {
-  const [first] = await walFiles(dataDir);
+export async function walIdentity(
+  dataDir: string,
+  directory = walDirectory(dataDir),
+): Promise<WalIdentity | undefined> {
+  const [first] = await walFiles(directory);
   if (!first) return undefined;
-  for (const { record } of framesOf(await readAt(join(walDirectory(dataDir), first), 0, HEAD))) {
+  for (const { record } of framesOf(await readAt(join(directory, first), 0, HEAD))) {
     const fields = Object.fromEntries(fieldsOf(record));
     if (fields[1] !== METADATA_RECORD) continue;
     const ids = Object.fromEntries(fieldsOf(fields[3] as Uint8Array));

@@ -1,3 +1,5 @@
+import { oneLine } from '../errors.ts';
+
 /** What the API server answered instead of doing it. */
 export class ApiError extends Error {
   readonly status: number;
@@ -27,8 +29,6 @@ export const unlessMissing = (error: unknown): undefined => {
   if (isStatus(error, 404)) return undefined;
   throw error;
 };
-
-const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').trim();
 
 const hint = (status: number): string =>
   status === 403 ? ' (a right is missing: apply the manifests of the cluster and of the reconciler again)' : '';

@@ -44,6 +44,33 @@ const backingUp: Partial<BackupStatus> = {
   startTime: created,
 };
 
+describe('a Job that ran into its time-out says after how long, and what it was doing', () => {
+  const late = { type: 'Failed', reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' };
+  const failed = (status: Partial<BackupStatus>, pods: PodObject[] = []) => {
+    const limited = { ...job(late), spec: { activeDeadlineSeconds: 660 } };
+    return decide({ backup: backup(status), jobs: [limited], pods }).status;
+  };
+
+  test('its pod ran', () => {
+    const status = failed(backingUp);
+    expect(status).toMatchObject({ phase: 'Failed', reason: 'TimedOut' });
+    expect(status?.message).toContain('after 660 s: its pod ran until then');
+    expect(status?.message).toContain('timeouts.total');
+  });
+
+  test('an earlier try ended at the agent’s own limit', () => {
+    const said = { error: 'not done after 600s', phases: { snapshot: 3, upload: 597 } };
+    expect(failed(backingUp, [over(50, said)])?.message).toContain('not done after 600s (phase upload)');
+  });
+
+  test('and so does one that Kubernetes did not have to end', () => {
+    const said = { error: 'not done after 600s', phases: { snapshot: 600 } };
+    const jobs = [job({ type: 'Failed', reason: 'BackoffLimitExceeded' })];
+    const { status } = decide({ backup: backup(backingUp), jobs, pods: [over(50, said)] });
+    expect(status).toMatchObject({ reason: 'TimedOut', message: expect.stringContaining('(phase snapshot)') });
+  });
+});
+
 describe('before there is a Job', () => {
   test('it is made', () => {
     expect(decide({ backup: backup() })).toEqual({ create: 1 });
@@ -115,7 +142,26 @@ describe('while the Job runs', () => {
     const late = [job({ type: 'Failed', reason: 'DeadlineExceeded', message: 'Job was active longer' })];
     const { status, event } = decide({ backup: backup(first), jobs: late });
     expect(status).toMatchObject({ phase: 'Failed', reason: 'ImageNotPulled', completionTime: ended });
-    expect(event?.message).toBe(`Job ${jobName(1)}: stopped at its time-out: ${first?.message}`);
+    expect(event?.message).toBe(`Job ${jobName(1)}: stopped at its time-out, after 180 s: ${first?.message}`);
+  });
+
+  test('what holds its pod up next is told in the place of what did before', () => {
+    const why = (reason: string, message: string) => [
+      {
+        ...pod({}, 'Pending'),
+        status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason, message }] },
+      },
+    ];
+    const jobs = [job()];
+    const first = decide({ backup: backup(backingUp), jobs, pods: why('Unschedulable', 'insufficient cpu') }).status;
+    expect(first?.message).toContain('insufficient cpu');
+    expect(decide({ backup: backup(first), jobs, pods: [pod({}, 'Pending')] }).status?.message).toBe(first?.message);
+    const secret = [pod({ waiting: { reason: 'CreateContainerConfigError', message: 'no key x' } }, 'Pending')];
+    const second = decide({ backup: backup(first), jobs, pods: secret }).status;
+    expect(second).toMatchObject({ reason: 'PodWaits', message: expect.stringContaining('no key x') });
+    const gone = [pod({ waiting: { reason: 'InvalidImageName', message: 'couldn’t parse' } }, 'Pending')];
+    const third = decide({ backup: backup(second), jobs, pods: gone }).status;
+    expect(third).toMatchObject({ reason: 'ImageNotPulled', message: expect.stringContaining('InvalidImageName') });
   });
 
   test.each([

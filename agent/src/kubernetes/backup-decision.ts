@@ -1,10 +1,10 @@
 import { type End, failureOf, verifiedOf } from './backup-end.ts';
 import { type BackupStatus, type EtcdBackupObject, isFinal, mirroredJob } from './backup-object.ts';
-import { hasEnded, isPodState, isStuck, type PodState, podState, podsOf } from './backup-pod-state.ts';
+import { hasEnded, isHidden, isPodState, podState, podsOf } from './backup-pod-state.ts';
 import { backupStatus, type Why } from './backup-status.ts';
 import type { EventOf } from './events.ts';
 import { jobCondition, jobResult } from './job-result.ts';
-import type { JobObject, PodObject } from './objects.ts';
+import type { EventObject, JobObject, PodObject } from './objects.ts';
 
 export interface ObservedBackup {
   readonly backup: EtcdBackupObject;
@@ -12,6 +12,8 @@ export interface ObservedBackup {
   readonly jobs: readonly JobObject[];
   /** Of all Jobs that had one of its names. */
   readonly pods: readonly PodObject[];
+  /** Events of what does not start. */
+  readonly why?: readonly EventObject[];
   /** Why no Job can be made at present, or ever. */
   readonly obstacle?: Why & { readonly forGood?: true };
   /** RFC 3339. */
@@ -41,7 +43,7 @@ export function decideBackup(observed: ObservedBackup): BackupDecision {
   if (job.metadata.deletionTimestamp !== undefined) return nothing;
   const pods = podsOf(job, observed.pods);
   const failed = jobCondition(job, 'Failed');
-  if (failed) return end(observed, 'Failed', job, failureOf(backup.status, failed, jobResult(pods)));
+  if (failed) return end(observed, 'Failed', job, failureOf(job, backup.status, failed, jobResult(pods)));
   const complete = jobCondition(job, 'Complete');
   if (complete) return completed(observed, job, pods, complete.lastTransitionTime);
   return running(observed, job, pods);
@@ -66,8 +68,8 @@ function withoutJob(observed: ObservedBackup): BackupDecision {
 function running(observed: ObservedBackup, job: JobObject, pods: readonly PodObject[]): BackupDecision {
   const { backup } = observed;
   const before = backup.status;
-  const state = podState(job, pods);
-  const why = isHidden(before?.reason, state) ? { ...state, ...before } : state;
+  const state = podState(job, pods, observed.why);
+  const why = isHidden(before, state) ? { ...state, ...before } : state;
   const { name, uid, creationTimestamp } = job.metadata;
   const isNew = !isPodState(before?.reason) || before?.jobName !== name;
   const facts = { jobName: name, startTime: before?.startTime ?? creationTimestamp };
@@ -75,13 +77,6 @@ function running(observed: ObservedBackup, job: JobObject, pods: readonly PodObj
   if (!isNew || mirroredJob(backup)) return { status };
   return { status, event: { type: 'Normal', reason: 'SuccessfulCreate', message: `created Job ${name}`, about: uid } };
 }
-
-/**
- * Kubernetes tells in turn why a pod is held up, and that it waits before it tries again; at the time-out it deletes the pod
- * before the Job has failed.
- */
-const isHidden = (before: string | undefined, { reason, message }: PodState): boolean =>
-  isStuck(before) && (reason === 'Starting' || (reason === before && !message.includes(': Err')));
 
 function completed(
   observed: ObservedBackup,

@@ -2,8 +2,8 @@ import { ExitCode } from '../errors.ts';
 import type { BackupStatus } from './backup-object.ts';
 import { isStuck } from './backup-pod-state.ts';
 import type { Why } from './backup-status.ts';
-import type { JobResult } from './job-result.ts';
-import type { ObjectCondition } from './objects.ts';
+import { type JobResult, lastPhase, timedOut } from './job-result.ts';
+import type { JobObject, ObjectCondition } from './objects.ts';
 
 /** Of a Job, and of what asked for it. */
 export interface End extends Why {
@@ -13,20 +13,30 @@ export interface End extends Why {
 }
 
 export function failureOf(
+  job: JobObject,
   before: Partial<BackupStatus> | undefined,
-  { reason, message, lastTransitionTime: at }: ObjectCondition,
+  failed: ObjectCondition,
   result: JobResult | undefined,
 ): End {
-  const said = result && lineOf(result);
+  const { reason, message, lastTransitionTime: at } = failed;
+  const line = result && lineOf(result);
+  const phase = result?.exitCode === ExitCode.timedOut ? lastPhase(result) : undefined;
+  const said = phase === undefined ? line : `${line} (phase ${phase})`;
   if (reason === 'DeadlineExceeded') {
     // Its pods are gone: what held them up is only told in the status.
     const stuck = isStuck(before?.reason);
-    const last = stuck ? before?.message : (said ?? 'its pod said nothing: kubectl get events may tell why');
-    return { reason: (stuck && before?.reason) || 'TimedOut', message: `stopped at its time-out: ${last}`, at, result };
+    const last = stuck ? before?.message : (said ?? lastSeen(before));
+    const why = `${timedOut(job, failed)}: ${last}`;
+    return { reason: (stuck && before?.reason) || 'TimedOut', message: why, at, result };
   }
   const word = result && (result.suspect ? 'SourceSuspect' : words[result.exitCode ?? 1]);
   return { reason: word || 'JobFailed', message: said ?? message ?? reason ?? 'it failed', at, result };
 }
+
+const lastSeen = (before: Partial<BackupStatus> | undefined): string =>
+  before?.reason === 'Running'
+    ? 'its pod ran until then, and said nothing at its end; give it more time with timeouts.total'
+    : 'its pod said nothing: kubectl get events may tell why';
 
 /** By exit code, as docs/exit-codes.md has them. */
 const words: Readonly<Record<number, string>> = {
@@ -45,9 +55,11 @@ const words: Readonly<Record<number, string>> = {
 function lineOf({ error, stores = [], suspect }: JobResult): string | undefined {
   if (error !== undefined) return error;
   if (suspect) return `stored, but it does not count as verified: ${suspect.join(', ')}`;
-  const bad = stores.filter((each) => each.error ?? each.retentionError);
-  if (bad.length === 0) return undefined;
-  const lines = bad.map((each) => `${each.store}: ${each.error ?? `retention: ${each.retentionError}`}`);
+  const lines = stores.flatMap(({ store, error, keyError, retentionError }) => {
+    const why = error ?? keyError ?? (retentionError && `retention: ${retentionError}`);
+    return why ? [`${store}: ${why}`] : [];
+  });
+  if (lines.length === 0) return undefined;
   return `stored, but ${lines.join('; ')}`;
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BackupJobSpec, backupJob } from '../../../src/backup-pod.ts';
+import { clientServiceName } from '../../../src/client-service-name.ts';
 import { ports } from '../../../src/cluster-ports.ts';
 import { parseDuration } from '../duration.ts';
 import { AgentError, ExitCode } from '../errors.ts';
@@ -22,6 +23,8 @@ export interface BackupSurroundings {
 }
 
 const defaultTimeout = '1h';
+/** Of a pod, in seconds. */
+const startTime = 60;
 
 /** The same for the same EtcdBackup, so that it is made once. A second attempt asks the store what the first one stored. */
 export function backupJobName({ metadata }: EtcdBackupObject, attempt: number): string {
@@ -86,7 +89,8 @@ function podSpec(backup: EtcdBackupObject, around: BackupSurroundings): BackupJo
     ...(tolerations && { tolerations }),
     ...(priorityClassName && { priorityClassName }),
     backoffLimit: 3,
-    activeDeadlineSeconds: Math.ceil(parseDuration(total ?? defaultTimeout, 'timeouts.total') / 1000),
+    // The agent's own limit ends first, and it says in which phase; Kubernetes' would take the pod away with its words.
+    activeDeadlineSeconds: Math.ceil(parseDuration(total ?? defaultTimeout, 'timeouts.total') / 1000) + startTime,
   };
 }
 
@@ -106,7 +110,7 @@ function access(
   const { name, namespace = '' } = cluster.metadata;
   const { size, clientTlsSecret } = cluster.spec;
   const scheme = cluster.spec.tls ? 'https' : 'http';
-  const host = (ordinal: number) => `${name}-${ordinal}.${name}-peers.${namespace}.svc.${domain}`;
+  const host = (ordinal: number) => `${clientServiceName(`${name}-${ordinal}`)}.${namespace}.svc.${domain}`;
   return {
     endpoints: Array.from({ length: size }, (_, ordinal) => `${scheme}://${host(ordinal)}:${ports.client}`),
     ...(clientTlsSecret && { tls: { files: { secretName: clientTlsSecret }, clientCertificate: true } }),

@@ -53,7 +53,7 @@ export interface BackupCondition {
 }
 
 /** Nothing is changed any more. */
-export const isFinal = ({ status }: EtcdBackupObject): boolean =>
+export const isFinal = ({ status }: { readonly status?: Partial<BackupStatus> | undefined }): boolean =>
   status?.phase === 'Completed' || status?.phase === 'Failed';
 
 /** A run of a schedule, which this only tells of; undefined when a Job is to be made. */
@@ -72,3 +72,13 @@ export const folderOf = ({
   readonly metadata: ObjectMeta;
   readonly spec: EtcdBackupSpec;
 }): string => spec.clusterName ?? metadata.name;
+
+/** Of one that names no snapshot. */
+export function whyNotRestored(backup: EtcdBackupObject | undefined): string {
+  if (!backup) return 'is not there';
+  const { phase, reason, message } = backup.status ?? {};
+  if (phase === 'Completed')
+    return 'does not say which snapshot it made: name that, with its store, in the EtcdRestore';
+  if (phase === 'Failed') return `failed, and made no snapshot to restore: ${message ?? reason}`;
+  return `is not completed: ${message ?? reason ?? phase ?? 'no reconciler has reported on it'}`;
+}

@@ -7,6 +7,7 @@ import { Events } from './events.ts';
 import { FakeApi, failure } from './fake-api.fixture.ts';
 import type { JobObject } from './objects.ts';
 import { Paths } from './paths.ts';
+import { Troubles } from './troubles.ts';
 
 const paths = new Paths('shop');
 const store = { s3: { bucket: 'backups', prefix: 'eu' }, retention: { last: 3 } };
@@ -25,7 +26,7 @@ afterEach(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-const log = { warn: (text: string) => void warnings.push(text) } as never;
+const log = { warn: (text: string) => void warnings.push(text), debug() {} } as never;
 
 function cluster(spec: object = {}, available = { status: 'True', reason: 'Serving' }): void {
   const schedules = [{ name: 'nightly', stores: [store], timeout: '10m' }];
@@ -38,20 +39,29 @@ function cluster(spec: object = {}, available = { status: 'True', reason: 'Servi
   api.put(paths.of('statefulsets', 'orders'), { spec: { template } });
 }
 
-function ask(name: string, spec: object = { clusterName: 'orders', schedule: 'nightly' }, metadata: object = {}): void {
+function ask(
+  name: string,
+  spec: object = { clusterName: 'orders', schedule: 'nightly' },
+  metadata: object = {},
+  status?: object,
+): void {
   api.put(paths.of('etcdbackups', name), {
     metadata: { creationTimestamp: created, generation: 1, ...metadata },
     spec,
-  });
+    ...(status && { status }),
+  } as never);
 }
 
 const found = (name: string) => api.object<EtcdBackupObject>(paths.of('etcdbackups', name))!;
 const statusOf = (name: string): Partial<BackupStatus> => found(name)?.status ?? {};
 
+const none = { of: async () => [] };
+
 /** One pass of a reconciler that has just begun. */
 function pass(name: string, more: { at?: (point: string) => void; deployment?: string } = {}) {
   const events = new Events(client, paths, 'me', log);
-  const options = { client, paths, events, at: () => {}, ...more };
+  const troubles = new Troubles({ client, paths, log }, { patience: 0, again: 0, gap: 0 });
+  const options = { client, paths, events, troubles, at: () => {}, ...more };
   return backupPass(name, found(name)?.metadata.uid ?? 'gone', options);
 }
 
@@ -97,7 +107,7 @@ test('a backup of a cluster as its schedule says, from the first look to the end
     'app.kubernetes.io/part-of': 'orders',
     'app.kubernetes.io/name': 'etcd-backup',
   });
-  expect(specOf(job)).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 3600 });
+  expect(specOf(job)).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 3660 });
   expect(specOf(job).template.spec).toMatchObject({
     nodeSelector: { disk: 'fast' },
     containers: [{ image: 'registry/agent:1' }],
@@ -105,7 +115,9 @@ test('a backup of a cluster as its schedule says, from the first look to the end
   expect(argsOf(job)).toEqual(
     expect.arrayContaining([
       '--cluster=orders',
-      expect.stringContaining('--endpoints=https://orders-0.orders-peers.shop.svc.example.org:2379,https://orders-1.'),
+      expect.stringContaining(
+        '--endpoints=https://orders-0-client.shop.svc.example.org:2379,https://orders-1-client.shop.',
+      ),
       '--cacert=/etc/etcd-agent/tls/ca.crt',
       '--timeout=10m',
       `--request=${found('before').metadata.uid}`,
@@ -136,7 +148,7 @@ test('a backup of any endpoints, in a place of its own, needs no cluster', async
   await pass('legacy', { deployment: 'etcd-reconciler' });
   const [job] = jobs();
   const spec = specOf(job);
-  expect(spec).toMatchObject({ activeDeadlineSeconds: 90 });
+  expect(spec).toMatchObject({ activeDeadlineSeconds: 150 });
   expect(spec.template.spec).toMatchObject({
     imagePullSecrets: [{ name: 'pull' }],
     containers: [{ image: 'mine/agent:2' }],
@@ -204,6 +216,12 @@ test.each([
   ask('before');
   await settle('before');
   expect(statusOf('before')).toMatchObject({ phase: 'Pending', reason });
+  if (reason === 'ScheduleNotFound') {
+    expect(statusOf('before').message).toBe("EtcdCluster orders has no backup schedule 'nightly'; waiting for it");
+    cluster({ backup: { schedules: [{ name: 'hourly', stores: [] }] } });
+    await settle('before');
+    expect(statusOf('before').message).toContain("no backup schedule 'nightly', only hourly; waiting for it");
+  }
   expect([jobs(), reasons()]).toEqual([[], []]);
   cluster();
   await settle('before');
@@ -220,7 +238,8 @@ test('without a quorum it does not wait: its failure tells', async () => {
 test('one at a time for a cluster, the oldest first', async () => {
   cluster();
   ask('second', undefined, { creationTimestamp: '2026-11-22T02:00:01Z' });
-  ask('first');
+  // As the API server fills it in before anybody has seen it.
+  ask('first', undefined, undefined, { phase: 'Pending', reason: 'NotSeen', message: 'no reconciler' });
   ask('elsewhere', { endpoints: ['http://10.0.0.1:2379'], store });
   await settle('second');
   expect(statusOf('second')).toMatchObject({
@@ -356,6 +375,49 @@ test('what another reconciler has brought to its end meanwhile stays as it is', 
   expect(statusOf('before')).toEqual({ phase: 'Completed' });
 });
 
+describe('a Job whose pod does not start', () => {
+  const began = async () => {
+    cluster();
+    ask('before');
+    await settle('before');
+    return jobs()[0]!;
+  };
+  const event = (uid: string, reason: string, message: string) =>
+    api.put(paths.of('events', reason.toLowerCase()), {
+      involvedObject: { uid },
+      ...{ type: 'Warning', reason, message, lastTimestamp: created },
+    });
+
+  test('as a Secret is missing, which its events alone say', async () => {
+    const job = await began();
+    const { uid } = api.put(paths.of('pods', 'before-pod'), {
+      metadata: {
+        labels: { 'batch.kubernetes.io/job-name': job.metadata.name },
+        ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: job.metadata.name, uid: job.metadata.uid }],
+      },
+      status: { phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ContainerCreating' } } }] },
+    }).metadata;
+    event(uid, 'FailedMount', 'MountVolume.SetUp failed for volume "store" : secret "s3" not found');
+    await settle('before');
+    expect(statusOf('before')).toMatchObject({ phase: 'BackingUp', reason: 'PodWaits' });
+    expect(statusOf('before').message).toContain('secret "s3" not found');
+  });
+
+  test('as it is given none, whatever a deleted Job of its name left', async () => {
+    const { name, uid } = (await began()).metadata;
+    api.put(paths.of('pods', 'earlier-pod'), {
+      metadata: {
+        labels: { 'batch.kubernetes.io/job-name': name },
+        ownerReferences: [{ kind: 'Job', name, uid: 'x' }],
+      },
+      status: { phase: 'Failed' },
+    });
+    event(uid, 'FailedCreate', 'Error creating: pods "x" is forbidden: exceeded quota: small');
+    await settle('before');
+    expect(statusOf('before').message).toContain('exceeded quota: small');
+  });
+});
+
 test('another one of the same name is not taken for it', async () => {
   cluster();
   ask('before');
@@ -363,7 +425,7 @@ test('another one of the same name is not taken for it', async () => {
   api.delete(paths.of('etcdbackups', 'before'));
   ask('before');
   const events = new Events(client, paths, 'me', log);
-  expect(await backupPass('before', uid, { client, paths, events, at: () => {} })).toEqual({
+  expect(await backupPass('before', uid, { client, paths, events, troubles: none, at: () => {} })).toEqual({
     done: true,
     acted: false,
   });

@@ -5,13 +5,18 @@ import { ApiError } from './api-error.ts';
 import { type BackupDecision, decideBackup, type ObservedBackup } from './backup-decision.ts';
 import { backupJobManifest, backupJobName } from './backup-job.ts';
 import { type EtcdBackupObject, isFinal, mirroredJob } from './backup-object.ts';
+import { podsOf, silentPart } from './backup-pod-state.ts';
 import { type Found, type Looking, surroundingsOf } from './backup-surroundings.ts';
 import type { Events } from './events.ts';
-import type { JobObject, PodObject } from './objects.ts';
+import { jobCondition } from './job-result.ts';
+import type { EventObject, JobObject, PodObject } from './objects.ts';
 import { groupVersion } from './paths.ts';
+import type { Troubles } from './troubles.ts';
 
 export interface BackupPassOptions extends Looking {
   readonly events: Events;
+  /** Tells why a pod does not start. */
+  readonly troubles: Pick<Troubles, 'of'>;
   /** Around each thing that is done. */
   readonly at: (point: string) => void | Promise<void>;
 }
@@ -31,11 +36,12 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
   const { items: all } = await client.list<EtcdBackupObject>(paths.of('etcdbackups'));
   const backup = all.find(({ metadata }) => metadata.name === name && metadata.uid === uid);
   if (!backup || isFinal(backup)) return { done: true, acted: false };
-  const [jobs, pods] = await Promise.all([jobsOf(backup, options), podsOf(backup, options)]);
+  const [jobs, pods] = await Promise.all([jobsOf(backup, options), namedPods(backup, options)]);
   const found: Found | undefined =
     jobs.length > 0 || mirroredJob(backup) ? undefined : await surroundingsOf(backup, all, options);
   const obstacle = found && 'obstacle' in found ? found.obstacle : undefined;
-  const observed: ObservedBackup = { backup, jobs, pods, now: now(), ...(obstacle && { obstacle }) };
+  const why = await troublesOf(jobs, pods, options);
+  const observed: ObservedBackup = { backup, jobs, pods, why, now: now(), ...(obstacle && { obstacle }) };
   const decision = decideBackup(observed);
   if (decision.create === undefined) return tell(observed, decision, options);
   try {
@@ -94,7 +100,8 @@ async function jobsOf(backup: EtcdBackupObject, { client, paths }: Looking): Pro
   return items.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === backup.metadata.uid));
 }
 
-async function podsOf(backup: EtcdBackupObject, { client, paths }: Looking): Promise<PodObject[]> {
+/** Also those that a deleted Job of the same name left. */
+async function namedPods(backup: EtcdBackupObject, { client, paths }: Looking): Promise<PodObject[]> {
   const mirrored = mirroredJob(backup);
   const jobs = mirrored ? [mirrored.name] : [backupJobName(backup, 1), backupJobName(backup, 2)];
   const lists = jobs.map((job) =>
@@ -102,6 +109,20 @@ async function podsOf(backup: EtcdBackupObject, { client, paths }: Looking): Pro
   );
   return (await Promise.all(lists)).flatMap(({ items }) => items);
 }
+
+/** Of a pod that does not start, or of a Job that is given none. */
+async function troublesOf(
+  jobs: readonly JobObject[],
+  pods: readonly PodObject[],
+  { troubles }: BackupPassOptions,
+): Promise<readonly EventObject[]> {
+  const job = jobs.find((each) => !isOver(each));
+  const silent = job && silentPart(job, podsOf(job, pods));
+  return silent ? troubles.of(silent.metadata.uid) : [];
+}
+
+const isOver = (job: JobObject): boolean =>
+  (jobCondition(job, 'Failed') ?? jobCondition(job, 'Complete')) !== undefined;
 
 /** What asking again does not change; all else is tried again. */
 function refusal(error: unknown): ObservedBackup['obstacle'] {

@@ -33,7 +33,7 @@ export async function surroundingsOf(
     const known = (cluster.spec.backup?.schedules ?? []).map(({ name }) => name).join(', ');
     return obstacle(
       'ScheduleNotFound',
-      `EtcdCluster ${clusterName} has no backup schedule ${schedule}${known && `, but ${known}`}; waiting for it`,
+      `EtcdCluster ${clusterName} has no backup schedule '${schedule}'${known && `, only ${known}`}; waiting for it`,
     );
   }
   const statefulSet = await named<StatefulSetObject>(looking, 'statefulsets', clusterName);
@@ -61,7 +61,7 @@ function comesBefore(other: EtcdBackupObject, { metadata, spec }: EtcdBackupObje
   if (isFinal(other) || mirroredJob(other) || other.metadata.deletionTimestamp !== undefined) return false;
   const { phase, reason } = other.status ?? {};
   if (phase === 'BackingUp') return true;
-  const waitsToo = phase === undefined || reason === 'AnotherRuns';
+  const waitsToo = phase === undefined || reason === 'NotSeen' || reason === 'AnotherRuns';
   return waitsToo && rank(other) < rank({ metadata });
 }
 

@@ -8,6 +8,7 @@ import type { LastLook } from './last-look.ts';
 import type { PodTemplate } from './objects.ts';
 import { groupVersion, type Paths } from './paths.ts';
 import { domainOf } from './stateful-set.ts';
+import type { Troubles } from './troubles.ts';
 
 export interface ContextOptions {
   readonly client: ApiClient;
@@ -18,6 +19,7 @@ export interface ContextOptions {
   readonly settings: Settings;
   readonly events: Events;
   readonly clientTls: ClientTls;
+  readonly troubles: Troubles;
   readonly log: Pick<Log, 'info' | 'warn' | 'error' | 'debug'>;
   readonly look: LastLook;
 }
@@ -31,10 +33,12 @@ export class ClusterContext {
   readonly settings: Settings;
   readonly log: ContextOptions['log'];
   readonly look: LastLook;
+  readonly troubles: Troubles;
   readonly #options: ContextOptions;
   #cluster: EtcdClusterObject | undefined;
   #template: PodTemplate | undefined;
-  #domain = 'cluster.local';
+  #domain: string | undefined;
+  #hasNoTemplate = false;
 
   constructor(options: ContextOptions) {
     this.#options = options;
@@ -45,6 +49,7 @@ export class ClusterContext {
     this.settings = options.settings;
     this.log = options.log;
     this.look = options.look;
+    this.troubles = options.troubles;
   }
 
   get cluster(): EtcdClusterObject | undefined {
@@ -56,7 +61,8 @@ export class ClusterContext {
     return this.#template;
   }
 
-  get domain(): string {
+  /** Undefined until a StatefulSet was read, whose pods say it. */
+  get domain(): string | undefined {
     return this.#domain;
   }
 
@@ -64,7 +70,14 @@ export class ClusterContext {
     if (cluster) this.#cluster = cluster;
   }
 
+  /** There is no StatefulSet, which is not the same as that none was read yet. */
+  get hasNoTemplate(): boolean {
+    return this.#hasNoTemplate;
+  }
+
+  /** undefined: there is no StatefulSet. */
   seenTemplate(template: PodTemplate | undefined): void {
+    this.#hasNoTemplate = template === undefined;
     if (!template) return;
     this.#template = template;
     this.#domain = domainOf(template);

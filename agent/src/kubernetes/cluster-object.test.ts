@@ -4,7 +4,6 @@ import { clusterOf, type EtcdClusterObject } from './cluster-object.ts';
 import { conditionEvents } from './condition-events.ts';
 import type { PodObject } from './objects.ts';
 import { ordinalOf, podOf } from './pod.ts';
-import { bytesOf } from './quantity.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
 import { domainOf, statefulSetOf } from './stateful-set.ts';
 
@@ -19,7 +18,6 @@ test('what the custom resource leaves out has the defaults of its documentation'
     replace: { policy: 'OnVolumeLoss', force: [] },
     ...{ onShrink: 'Retain', onDelete: 'Retain', requiredForUpgrade: false, finalBackupRequired: false },
     onNoSpace: 'CompactDefragDisarm',
-    quotaBytes: 3.5 * 2 ** 30,
   });
 });
 
@@ -37,18 +35,6 @@ test('the first schedule is the one of operations, unless another is named', () 
   ];
   expect(specOf({ backup: { schedules } }).schedule).toBe('hourly');
   expect(specOf({ backup: { schedules, schedule: 'nightly' } }).schedule).toBe('nightly');
-});
-
-test('quantities', () => {
-  expect(['2Gi', '1500Mi', '10G', '1073741824', '2e9', '1.5Gi', 'much'].map(bytesOf)).toEqual([
-    2 ** 31,
-    1500 * 2 ** 20,
-    1e10,
-    2 ** 30,
-    2e9,
-    1.5 * 2 ** 30,
-    undefined,
-  ]);
 });
 
 test('a restore is the same request in whatever order its fields are', () => {
@@ -95,7 +81,21 @@ test('a pod runs when its init phase has begun, and not after its end', () => {
   expect(pod({ podIP: '10.0.0.1', initContainerStatuses, phase: 'Failed' })).toBe(false);
 });
 
-const condition = (type: ReportedCondition['type'], status: 'True' | 'False', reason: ReportedCondition['reason']) => ({
+test('a pod has begun once a container of it has run, also when its node starts it again', () => {
+  const began = (status: PodObject['status']) => podOf({ metadata, status: status! }, 0, known(true)).began;
+  const waiting = { name: 'gate', state: { waiting: { reason: 'PodInitializing' } } };
+  expect(began({})).toBe(false);
+  expect(began({ initContainerStatuses: [{ ...waiting, restartCount: 0 }] })).toBe(false);
+  expect(began({ initContainerStatuses: [{ ...waiting, restartCount: 1 }] })).toBe(true);
+  expect(began({ containerStatuses: [{ ...waiting, lastState: { terminated: {} } }] })).toBe(true);
+  expect(began({ initContainerStatuses: [{ name: 'gate', state: { running: {} } }] })).toBe(true);
+});
+
+const condition = (
+  type: ReportedCondition['type'],
+  status: ReportedCondition['status'],
+  reason: ReportedCondition['reason'],
+) => ({
   ...{ type, status, reason, message: 'm', lastTransitionTime: '' },
 });
 const status = (...conditions: ReportedCondition[]): ClusterStatus => ({
@@ -114,10 +114,33 @@ test('events tell of changes alone', () => {
   expect(told(down, lost)).toEqual(['Warning VolumeLost']);
   expect(told(lost, well)).toEqual(['Normal Well', 'Normal AsDesired']);
   expect(told(well, status(condition('Progressing', 'True', 'Growing')))).toEqual(['Normal Growing']);
-  const born = [
+});
+
+test('a restore that was asked for is one event, that it cannot be reached meanwhile is none', () => {
+  const serves = status(
+    condition('Available', 'True', 'Serving'),
+    condition('Progressing', 'True', 'PreparingRestore'),
+  );
+  const fenced = status(condition('Available', 'False', 'Restoring'), condition('Progressing', 'True', 'Restoring'));
+  const back = status(condition('Available', 'True', 'Serving'), condition('Progressing', 'True', 'Growing'));
+  expect(told(serves, fenced)).toEqual(['Normal Restoring']);
+  expect(told(fenced, back)).toEqual(['Normal Growing']);
+});
+
+test('what belongs to forming, scaling and restarts is no event, nor is its end; what keeps them is', () => {
+  const born = status(
+    condition('Available', 'False', 'Bootstrapping'),
+    condition('Degraded', 'Unknown', 'Bootstrapping'),
+    condition('QuorumLost', 'Unknown', 'Bootstrapping'),
+  );
+  const joining = status(condition('Available', 'True', 'Serving'), condition('Degraded', 'False', 'Joining'));
+  const starting = status(condition('Available', 'True', 'Serving'), condition('Degraded', 'True', 'Starting'));
+  const well = status(condition('Available', 'True', 'Serving'), condition('Degraded', 'False', 'Well'));
+  const steps = [undefined, born, joining, well, starting, well, joining, starting, joining, well];
+  expect(steps.slice(1).flatMap((now, i) => told(steps[i], now!))).toEqual([]);
+  const stuck = status(
     condition('Available', 'False', 'Bootstrapping'),
     condition('Degraded', 'True', 'PodNotRunning'),
-  ] as const;
-  expect(told(undefined, status(...born))).toEqual([]);
-  expect(told(undefined, status(born[1]))).toEqual(['Warning PodNotRunning']);
+  );
+  expect([...told(born, stuck), ...told(stuck, joining)]).toEqual(['Warning PodNotRunning', 'Normal Joining']);
 });

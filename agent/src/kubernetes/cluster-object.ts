@@ -4,7 +4,6 @@ import type { Cluster, ClusterSpec, OriginRequest, RecoveryRequest, ReplaceReque
 import { jobSettings } from './job-settings.ts';
 import type { KubeObject } from './objects.ts';
 import { group } from './paths.ts';
-import { bytesOf } from './quantity.ts';
 
 /** An EtcdCluster as the API server has it: the CRD fills the defaults in. */
 export interface EtcdClusterObject extends KubeObject {
@@ -39,6 +38,7 @@ export interface EtcdClusterSpec {
 /** Written by the constructs. */
 export interface Schedule {
   readonly name: string;
+  readonly cron?: string;
   /** Default: <cluster>-<name>. */
   readonly cronJobName?: string;
   readonly stores: readonly BackupPodStore[];
@@ -56,7 +56,7 @@ const skipFinalBackup = `${group}/skip-final-backup`;
 
 export interface Surroundings {
   /** DNS domain of the Kubernetes cluster. */
-  readonly domain: string;
+  readonly domain?: string;
   readonly reconcilerGoing: boolean;
 }
 
@@ -91,7 +91,6 @@ function specOf(spec: EtcdClusterSpec): ClusterSpec {
     requiredForUpgrade: backup?.requiredForUpgrade ?? false,
     finalBackupRequired: spec.finalBackup?.required ?? onDelete === 'Delete',
     onNoSpace: spec.maintenance?.onNoSpace ?? 'CompactDefragDisarm',
-    quotaBytes: defaultQuota(storage?.size),
   };
 }
 
@@ -112,12 +111,4 @@ function originOf({
   ...origin
 }: NonNullable<EtcdClusterSpec['origin']>): OriginRequest {
   return { ...origin, source: jobSettings.put(source, { serviceAccountName, image }) };
-}
-
-const gibibyte = 2 ** 30;
-
-/** Of etcd before 3.6, which does not tell its own: what the volume has room for, as the manifests choose it by default. */
-function defaultQuota(size = '8Gi'): number {
-  const bytes = bytesOf(size) ?? 8 * gibibyte;
-  return Math.min(8 * gibibyte, Math.max(0, Math.floor((bytes - gibibyte) / 2)));
 }

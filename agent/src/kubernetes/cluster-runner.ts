@@ -30,9 +30,9 @@ export class ClusterRunner {
     this.#ended = this.#run();
   }
 
-  /** Something of the cluster changed. */
-  wake(): void {
-    this.#port.changed();
+  /** Of the cluster, this changed. */
+  wake(resource: string): void {
+    this.#port.changed(resource);
     this.#wake.now();
   }
 
@@ -54,7 +54,11 @@ export class ClusterRunner {
     if (!cluster?.deleting || !cluster.finalizer || !cluster.reconcilerGoing) return;
     await clusters.releaseFinalizer(cluster.rv).catch((error: unknown) => {
       if (tries > 1 && isStatus(error, 409)) return this.releaseFinalizer(tries - 1);
-      throw error;
+      if (!isStatus(error, 403)) throw error;
+      const { name, namespace } = this.#options;
+      throw new Error(
+        `EtcdCluster ${name} keeps its finalizer, as the right to remove it is gone; kubectl patch etcdcluster ${name} -n ${namespace} --type=merge -p '{"metadata":{"finalizers":null}}' lets go of it`,
+      );
     });
   }
 

@@ -16,7 +16,7 @@ interface Watcher {
 
 const defaults = { creationTimestamp: '2026-11-21T00:00:00Z', namespace: 'shop' };
 
-type Stored = KubeObject & { metadata: Record<string, unknown> };
+type Stored = KubeObject & { metadata: Record<string, unknown>; involvedObject?: { uid?: string } };
 
 /** A small API server: objects with versions, watches, and faults that the real one does not have on demand. */
 export class FakeApi implements AsyncDisposable {
@@ -191,7 +191,9 @@ const collections = [
   ...['etcdclusters', 'etcdbackups', 'etcdrestores'],
 ];
 
-function matches({ metadata }: Stored, query: URLSearchParams): boolean {
+function matches({ metadata, involvedObject }: Stored, query: URLSearchParams): boolean {
+  const [, uid] = /^involvedObject\.uid=(.*)$/.exec(query.get('fieldSelector') ?? '') ?? [];
+  if (uid !== undefined && involvedObject?.uid !== uid) return false;
   const [, name] = /^metadata\.name=(.*)$/.exec(query.get('fieldSelector') ?? '') ?? [];
   if (name !== undefined && metadata.name !== name) return false;
   const wanted = (query.get('labelSelector') ?? '').split(',').filter(Boolean);

@@ -1,10 +1,16 @@
-import { request as requestHttp } from 'node:http';
+import { type IncomingHttpHeaders, request as requestHttp } from 'node:http';
 import { type RequestOptions, request as requestHttps } from 'node:https';
 
 const longest = 1024 * 1024;
 
+interface GetOptions extends RequestOptions {
+  readonly signal: AbortSignal;
+  /** Throws when nothing in it is to be believed. */
+  readonly check?: (body: string, headers: IncomingHttpHeaders) => void;
+}
+
 /** A short answer of a pod of ours; anything but 200 is an error. */
-export async function getJson<T>(url: string, options: RequestOptions & { signal: AbortSignal }): Promise<T> {
+export async function getJson<T>(url: string, { check, ...options }: GetOptions): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const send = url.startsWith('https:') ? requestHttps : requestHttp;
   send(url, { agent: false, ...options }, async (response) => {
@@ -15,6 +21,7 @@ export async function getJson<T>(url: string, options: RequestOptions & { signal
         if (body.length > longest) throw new Error(`${url}: the answer is too long`);
       }
       if (response.statusCode !== 200) throw new Error(`${url}: answers ${response.statusCode}`);
+      check?.(body, response.headers);
       resolve(JSON.parse(body));
     } catch (error) {
       reject(error);

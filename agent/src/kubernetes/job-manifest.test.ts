@@ -108,6 +108,19 @@ test('a salvage is told its source by environment alone', async () => {
   expect((await parsed(container.args)).invocation.command).toBe('salvage');
 });
 
+test.each<[string, JobRequest]>([
+  ['backup', { kind: 'pre-upgrade', op: 'op1', schedule: 'nightly' }],
+  ['salvage', { kind: 'salvage', op: 'op1', schedule: 'nightly', salvage: { url: 'u', token: 't', sha256: 'ab' } }],
+  [
+    'restore',
+    { kind: 'restore', op: 'op1', restore: { source: { store, snapshotId: 'id' }, minor: '3.6', token: 't' } },
+  ],
+])('a %s knows its namespace, which is a part of the folder of backups', (_, request) => {
+  const [{ env }] = manifest(request).spec.template.spec.containers;
+  const found = env.filter(({ name }: { name: string }) => name === 'ETCD_AGENT_NAMESPACE');
+  expect(found).toMatchObject([{ valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }]);
+});
+
 test('a restore of an EtcdBackup takes its store and its snapshot', async () => {
   const restore = { source: { backupName: 'monday' }, minor: '3.6', token: 't' };
   const backup = {

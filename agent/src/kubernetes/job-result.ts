@@ -15,9 +15,12 @@ export interface JobResult {
     readonly key?: string;
     readonly verified?: string;
     readonly error?: string;
+    readonly keyError?: string;
     readonly retentionError?: string;
   }[];
   readonly suspect?: readonly string[];
+  /** Seconds by phase, the last one at the end. */
+  readonly phases?: Readonly<Record<string, number>>;
 }
 
 /** Of the pod that ended last; undefined when none said anything. */
@@ -37,6 +40,24 @@ export function jobResult(pods: readonly PodObject[]): JobResult | undefined {
   }
   return line ? { exitCode, error: line } : undefined;
 }
+
+/** Why a Job failed, in one line. */
+export function jobFailure(job: JobObject, result: JobResult | undefined): string | undefined {
+  const failed = jobCondition(job, 'Failed');
+  if (failed?.reason !== 'DeadlineExceeded') return result?.error ?? failed?.message ?? failed?.reason;
+  return `${timedOut(job, failed)}; ${result?.error ?? 'its pod said nothing'}`;
+}
+
+/** How long it was given, or how long it took. */
+export function timedOut({ spec, metadata, status }: JobObject, failed: ObjectCondition): string {
+  const took =
+    Date.parse(failed.lastTransitionTime ?? '') - Date.parse(status?.startTime ?? metadata.creationTimestamp);
+  const seconds = spec?.activeDeadlineSeconds ?? Math.round(took / 1000);
+  return Number.isFinite(seconds) ? `stopped at its time-out, after ${seconds} s` : 'stopped at its time-out';
+}
+
+/** The one that the agent was in at its end. */
+export const lastPhase = ({ phases }: JobResult): string | undefined => Object.keys(phases ?? {}).at(-1);
 
 /** When it holds. */
 export const jobCondition = ({ status }: JobObject, type: 'Failed' | 'Complete'): ObjectCondition | undefined =>

@@ -1,4 +1,3 @@
-import { messageOf } from '../errors.ts';
 import type { ClusterStatus } from '../reconcile/cluster-status.ts';
 import type { Cluster, ClusterBackups, RestoreRequest } from '../reconcile/observed.ts';
 import type { Clusters } from '../reconcile/port.ts';
@@ -6,15 +5,14 @@ import { isStatus, unlessMissing } from './api-error.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.ts';
 import { conditionEvents } from './condition-events.ts';
-import type { KubeObject } from './objects.ts';
+import type { Going } from './going.ts';
 import { groupVersion } from './paths.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
-import { outcomeConditions, type RestoreProgress } from './restore-progress.ts';
+import { outcomeConditions, type RestoreProgress, withPassedOver } from './restore-progress.ts';
 
 export interface ClustersOptions {
   readonly context: ClusterContext;
-  /** The Deployment that this reconciler is of; undefined outside of one. */
-  readonly deployment?: string | undefined;
+  readonly going: Going;
   /** What is known of its backups; read for the status alone. */
   readonly backups?: () => ClusterBackups;
   /** Told each status that is read, once in a pass, or written. */
@@ -26,7 +24,11 @@ export interface ClustersOptions {
 export class KubernetesClusters implements Clusters {
   readonly #context: ClusterContext;
   readonly #options: ClustersOptions;
-  #complaint = '';
+  /** It can no longer be read: what was written since may be newer. */
+  #isLast = false;
+
+  /** As they were listed last. */
+  #seen: readonly EtcdRestoreObject[] = [];
 
   constructor(options: ClustersOptions) {
     this.#options = options;
@@ -40,13 +42,17 @@ export class KubernetesClusters implements Clusters {
     if (!found) return undefined;
     this.#options.seen(found.status ?? {}, 'read');
     const backups = this.#options.backups?.();
-    const seen = { ...clusterOf(found, { domain, reconcilerGoing: false }), ...(backups && { backups }) };
+    const seen = {
+      ...clusterOf(found, { ...(domain !== undefined && { domain }), reconcilerGoing: false }),
+      ...(backups && { backups }),
+    };
     const matters = seen.finalizer || seen.spec.onDelete === 'Delete' || seen.spec.finalBackupRequired;
     return matters ? { ...seen, ...(await this.#going(seen)) } : seen;
   }
 
   async restores(): Promise<RestoreRequest[]> {
     const ours = await this.#context.look.at('etcdrestores', () => this.#restores());
+    this.#seen = ours;
     this.#options.progress.tell(ours);
     return ours.map(restoreOf);
   }
@@ -79,14 +85,16 @@ export class KubernetesClusters implements Clusters {
     }
   }
 
-  async reportRestore({ name, uid, ...outcome }: Parameters<Clusters['reportRestore']>[0]): Promise<void> {
+  async reportRestore({ name, uid, ...said }: Parameters<Clusters['reportRestore']>[0]): Promise<void> {
     const { client, paths } = this.#context;
+    const well = said.phase === 'Completed';
+    const before = this.#seen.find(({ metadata }) => metadata.uid === uid)?.status;
+    const outcome = { ...said, ...(well && { message: withPassedOver(said.message, before) }) };
     const path = paths.of('etcdrestores', name, 'status');
     const completionTime = `${new Date().toISOString().slice(0, 19)}Z`;
     const conditions = outcomeConditions(outcome, completionTime);
     const body = { metadata: { uid }, status: { ...outcome, completionTime, conditions } };
     if (!(await client.merge(path, body).catch(unlessMissing))) return;
-    const well = outcome.phase === 'Completed';
     this.#context.tell(well ? 'Normal' : 'Warning', well ? 'RestoreCompleted' : 'RestoreFailed', outcome.message, {
       ...{ kind: 'EtcdRestore', name, uid },
     });
@@ -96,8 +104,18 @@ export class KubernetesClusters implements Clusters {
     const { client, paths, name } = this.#context;
     // There is no right to get one.
     const query = { fieldSelector: `metadata.name=${name}` };
-    const { items } = await client.list<EtcdClusterObject>(paths.of('etcdclusters'), query);
+    const { items } = await client
+      .list<EtcdClusterObject>(paths.of('etcdclusters'), query)
+      .catch((error: unknown) => this.#lastSeen(error));
     return items.find(({ metadata }) => metadata.name === name);
+  }
+
+  /** At the end its Roles may be gone; as it was is enough to let go of it. */
+  #lastSeen(error: unknown): { items: EtcdClusterObject[] } {
+    const { cluster } = this.#context;
+    if (!cluster || !this.#options.going.ending || !isStatus(error, 403)) throw error;
+    this.#isLast = true;
+    return { items: [cluster] };
   }
 
   async #restores(): Promise<EtcdRestoreObject[]> {
@@ -110,32 +128,28 @@ export class KubernetesClusters implements Clusters {
     const { client, paths, name, cluster } = this.#context;
     if (cluster?.metadata.resourceVersion !== basedOn) throw new Error(`EtcdCluster ${name} has changed`);
     const others = (cluster.metadata.finalizers ?? []).filter((other) => other !== finalizer);
-    const body = { metadata: { resourceVersion: basedOn, finalizers: change(others) } };
+    const { uid } = cluster.metadata;
+    const body = { metadata: { uid, ...(!this.#isLast && { resourceVersion: basedOn }), finalizers: change(others) } };
     await client.merge(paths.of('etcdclusters', name), body);
   }
 
   /** Whether nobody will be there to do what a finalizer waits for. */
-  async #going({ deleting }: Cluster): Promise<Pick<Cluster, 'deleting' | 'reconcilerGoing'>> {
-    const { client, paths } = this.#context;
-    const { deployment } = this.#options;
-    const [namespace, own] = await Promise.all([
-      this.#isBeingDeleted(() => client.get(paths.namespace)),
-      deployment === undefined ? false : this.#isBeingDeleted(() => client.get(paths.of('deployments', deployment))),
-    ]);
+  async #going(cluster: Cluster): Promise<Pick<Cluster, 'deleting' | 'reconcilerGoing'>> {
+    const { going } = this.#options;
+    const [namespace, own] = await Promise.all([going.namespace(), going.own()]);
+    const nobody = namespace || own || (cluster.deleting && cluster.finalizer && (await this.#rightsAreGone()));
     // A namespace takes its pods first, this one too: its clusters are deleted when it is too late.
-    return { deleting: deleting || namespace, reconcilerGoing: namespace || own };
+    return { deleting: cluster.deleting || namespace, reconcilerGoing: nobody };
   }
 
-  async #isBeingDeleted(get: () => Promise<KubeObject>): Promise<boolean> {
-    try {
-      return (await get()).metadata.deletionTimestamp !== undefined;
-    } catch (error) {
-      if (isStatus(error, 404)) return true;
-      if (!isStatus(error, 403)) throw error;
-      const complaint = messageOf(error);
-      if (complaint !== this.#complaint) this.#context.log.warn(complaint);
-      this.#complaint = complaint;
-      return false;
-    }
+  /** The cluster's Role went with its other manifests, at the same time: there is nothing left that it could back up or delete. */
+  async #rightsAreGone(): Promise<boolean> {
+    const { client, paths, name } = this.#context;
+    const hidden = await client.get(paths.of('configmaps', `${name}-record`)).then(
+      () => false,
+      (error: unknown) => isStatus(error, 403),
+    );
+    const query = { fieldSelector: `metadata.name=${name}` };
+    return hidden && (await client.list(paths.of('statefulsets'), query)).items.length === 0;
   }
 }

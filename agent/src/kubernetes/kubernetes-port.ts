@@ -9,7 +9,7 @@ import { LastLook } from './last-look.ts';
 import type { OwnerReference } from './objects.ts';
 import { groupVersion } from './paths.ts';
 import { RecordConfigMap } from './record-config-map.ts';
-import { RestoreProgress } from './restore-progress.ts';
+import { RestoreProgress, troubleOf } from './restore-progress.ts';
 import { ToldMembership } from './told-membership.ts';
 
 export type PortOptions = Omit<ContextOptions, 'look'> &
@@ -33,13 +33,18 @@ export class KubernetesPort implements Port {
   readonly #context: ClusterContext;
 
   constructor(options: PortOptions) {
-    const { client, paths, name: cluster, settings, deployment, seen, backups } = options;
+    const { client, paths, name: cluster, settings, going, seen, backups } = options;
     this.#look = new LastLook(options.isWatched);
     const context = new ClusterContext({ ...options, look: this.#look });
     this.#context = context;
     this.records = new RecordConfigMap({ client, paths, cluster, owner: () => ownerOf(context) });
-    const progress = new RestoreProgress(context, () => ({ doc: this.records.last, served: this.jobs.served }));
-    this.clusters = new KubernetesClusters({ context, deployment, seen, progress, ...(backups && { backups }) });
+    const progress = new RestoreProgress(context, () => ({
+      doc: this.records.last,
+      served: this.jobs.served,
+      jobs: this.jobs.states,
+      trouble: troubleOf(context.cluster?.status),
+    }));
+    this.clusters = new KubernetesClusters({ context, going, seen, progress, ...(backups && { backups }) });
     this.workload = new KubernetesWorkload(context);
     const addresses = () => this.workload.addresses();
     this.jobs = new KubernetesJobs(context, addresses);
@@ -51,9 +56,9 @@ export class KubernetesPort implements Port {
     this.membership = new ToldMembership(this.maintenance, context);
   }
 
-  /** A watch told of a change. */
-  changed(): void {
-    this.#look.changed();
+  /** A watch told of a change of what is named. */
+  changed(resource: string): void {
+    this.#look.changed(resource);
   }
 
   lookAgain(): boolean {

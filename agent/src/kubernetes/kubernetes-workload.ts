@@ -1,14 +1,16 @@
 import { ports } from '../../../src/cluster-ports.ts';
+import { messageOf } from '../errors.ts';
 import type { AgentStatus } from '../reconcile/agent-status.ts';
 import type { Claim, Pod, StatefulSet } from '../reconcile/observed.ts';
-import type { Workload } from '../reconcile/port.ts';
-import { isStatus, unlessMissing } from './api-error.ts';
+import { NotNow, type Workload } from '../reconcile/port.ts';
+import { ApiError, isStatus, unlessMissing } from './api-error.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { getJson } from './http-get.ts';
 import type { KubeObject, PodObject, StatefulSetObject } from './objects.ts';
 import { PeerNames } from './peer-name.ts';
 import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf } from './pod.ts';
-import { epochAnnotation, statefulSetOf } from './stateful-set.ts';
+import { creationProblem, inWords, isSilent, podProblem } from './pod-problem.ts';
+import { epochAnnotation, missingPods, statefulSetOf } from './stateful-set.ts';
 
 /** Of a pod. */
 interface Address {
@@ -30,12 +32,9 @@ export class KubernetesWorkload implements Workload {
   }
 
   async statefulSet(): Promise<StatefulSet | undefined> {
-    return this.#context.look.at('statefulsets', async () => {
-      const { client, paths, name } = this.#context;
-      const found = await client.get<StatefulSetObject>(paths.of('statefulsets', name)).catch(this.#unlessNone);
-      this.#context.seenTemplate(found?.spec.template);
-      return found && statefulSetOf(found);
-    });
+    // No watch tells of events.
+    const isWhole = (set: StatefulSet | undefined) => set?.lacks === undefined;
+    return this.#context.look.at('statefulsets', () => this.#statefulSet(), isWhole);
   }
 
   async pods(): Promise<Pod[]> {
@@ -105,6 +104,23 @@ export class KubernetesWorkload implements Workload {
     this.#context.tell('Normal', 'PodDeleted', `deleted pod ${pod}, to be made again`);
   }
 
+  async evictPod(ordinal: number, uid: string): Promise<void> {
+    const { client, paths, namespace, name } = this.#context;
+    const pod = `${name}-${ordinal}`;
+    const deleteOptions = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace }, deleteOptions };
+    try {
+      await client.create(paths.of('pods', pod, 'eviction'), eviction);
+    } catch (error) {
+      if (isStatus(error, 404)) return;
+      // Not by the budget alone: two budgets are a 500, a webhook answers what it likes. 409: the pod is another one.
+      if (error instanceof ApiError && !isStatus(error, 409))
+        throw new NotNow(`pod ${pod} is not evicted yet: ${messageOf(error)}`);
+      throw error;
+    }
+    this.#context.tell('Normal', 'PodEvicted', `evicted pod ${pod}, to be made again`);
+  }
+
   async deleteClaim({ ordinal, uid, basedOn }: Parameters<Workload['deleteClaim']>[0]): Promise<void> {
     const { client, paths, name } = this.#context;
     const claim = `data-${name}-${ordinal}`;
@@ -121,6 +137,17 @@ export class KubernetesWorkload implements Workload {
     if ((await client.list<KubeObject>(paths.of('statefulsets'), query)).items.length > 0) throw error;
     return undefined;
   };
+
+  async #statefulSet(): Promise<StatefulSet | undefined> {
+    const { client, paths, name, troubles } = this.#context;
+    const found = await client.get<StatefulSetObject>(paths.of('statefulsets', name)).catch(this.#unlessNone);
+    this.#context.seenTemplate(found?.spec.template);
+    if (!found || !missingPods(found)) return found && statefulSetOf(found);
+    const events = await troubles.of(found.metadata.uid);
+    const pods = [...Array(found.spec.replicas ?? 1).keys()].map((ordinal) => `Pod ${name}-${ordinal} `);
+    const [problem] = pods.flatMap((pod) => creationProblem(events, pod) ?? []);
+    return { ...statefulSetOf(found), lacks: problem ? { why: inWords(problem) } : {} };
+  }
 
   async #pods(): Promise<Pod[]> {
     const listing = this.#list();
@@ -148,7 +175,9 @@ export class KubernetesWorkload implements Workload {
   async #pod(pod: PodObject): Promise<Pod> {
     const ordinal = ordinalOf(pod.metadata.name, this.#context.name)!;
     const address = addressOf(pod);
-    if (address === undefined) return podOf(pod, ordinal, noAddress);
-    return podOf(pod, ordinal, await this.#names.leadsTo(this.#context.peerName(ordinal), address));
+    const isNamed = address !== undefined && this.#context.domain !== undefined;
+    const resolves = isNamed ? this.#names.leadsTo(this.#context.peerName(ordinal), address) : noAddress;
+    const problem = podProblem(pod, isSilent(pod) ? await this.#context.troubles.of(pod.metadata.uid) : []);
+    return { ...podOf(pod, ordinal, await resolves), ...(problem && { problem: inWords(problem) }) };
   }
 }

@@ -17,6 +17,14 @@ test('what was answered counts until something changed', async () => {
   expect(await pods()).toBe(2);
 });
 
+test('a change of one thing leaves the others as they were', async () => {
+  expect([await pods(), await pods()]).toEqual([1, 1]);
+  look.changed('etcdclusters');
+  expect(await pods()).toBe(1);
+  look.changed('pods');
+  expect(await pods()).toBe(2);
+});
+
 test('before anything is done, what was kept is asked for anew, once', async () => {
   await pods();
   expect(look.again()).toBe(false);

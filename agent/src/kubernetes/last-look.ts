@@ -36,10 +36,11 @@ export class LastLook {
     return answer;
   }
 
-  /** Something changed. */
-  changed(): void {
+  /** Something changed: what is named, or anything. */
+  changed(what?: string): void {
     this.#changes++;
-    this.#kept.clear();
+    if (what === undefined) this.#kept.clear();
+    else this.#kept.delete(what);
   }
 
   /** Everything is asked for anew; false: it has been already. */

@@ -44,7 +44,12 @@ export interface Secret extends KubeObject {
 
 export interface StatefulSetObject extends KubeObject {
   readonly spec: { readonly replicas?: number; readonly template: PodTemplate };
-  readonly status?: { readonly observedGeneration?: number; readonly updateRevision?: string };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly updateRevision?: string;
+    /** Pods that there are. */
+    readonly replicas?: number;
+  };
 }
 
 export interface PodTemplate {
@@ -79,6 +84,8 @@ export interface PodObject extends KubeObject {
   readonly spec?: { readonly nodeName?: string };
   readonly status?: {
     readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
     readonly podIP?: string;
     readonly podIPs?: readonly { readonly ip: string }[];
     readonly conditions?: readonly ObjectCondition[];
@@ -94,6 +101,8 @@ export interface ContainerStatus {
     readonly running?: object;
     readonly terminated?: { readonly exitCode: number; readonly message?: string; readonly finishedAt?: string };
   };
+  readonly lastState?: { readonly terminated?: object };
+  readonly restartCount?: number;
 }
 
 export interface ObjectCondition {
@@ -104,8 +113,18 @@ export interface ObjectCondition {
   readonly lastTransitionTime?: string;
 }
 
+export interface EventObject extends KubeObject {
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTimestamp?: string;
+  readonly eventTime?: string;
+  readonly series?: { readonly lastObservedTime?: string };
+}
+
 export interface JobObject extends KubeObject {
-  readonly status?: { readonly conditions?: readonly ObjectCondition[] };
+  readonly spec?: { readonly activeDeadlineSeconds?: number; readonly template?: PodTemplate };
+  readonly status?: { readonly startTime?: string; readonly conditions?: readonly ObjectCondition[] };
 }
 
 export interface DeploymentObject extends KubeObject {

@@ -22,6 +22,7 @@ export function podOf(pod: PodObject, ordinal: number, resolves: Known<boolean>)
     uid: metadata.uid,
     revision: metadata.labels?.[revisionLabel] ?? '',
     running: addressOf(pod) !== undefined && hasBegun(pod),
+    began: hasEverBegun(pod),
     ready: status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false,
     deleting: metadata.deletionTimestamp !== undefined,
     resolves,
@@ -41,6 +42,13 @@ export function addressOf({ status }: PodObject): string | undefined {
 
 const hasBegun = ({ status }: PodObject): boolean =>
   status?.initContainerStatuses?.some(({ state }) => state?.running ?? state?.terminated) ?? false;
+
+/** Also before its node was started again, when its containers wait as new ones do. */
+const hasEverBegun = ({ status }: PodObject): boolean =>
+  [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].some(
+    ({ state, lastState, restartCount = 0 }) =>
+      (state?.running ?? state?.terminated ?? lastState?.terminated) !== undefined || restartCount > 0,
+  );
 
 export const noAddress: Known<boolean> = unknown('the pod has no address yet');
 

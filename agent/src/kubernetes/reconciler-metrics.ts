@@ -105,10 +105,16 @@ export class ReconcilerMetrics {
     return [
       gauge('etcd_cluster_pods', 'Pods that there should be now.', ({ size }) => size),
       gauge('etcd_cluster_voters', 'Voting members.', ({ voters }) => voters),
-      gauge('etcd_cluster_ready_voters', 'Voting members that are healthy.', ({ readyVoters }) => readyVoters),
+      gauge(
+        'etcd_cluster_ready_voters',
+        'Voting members that are healthy, and whose pods are ready.',
+        ({ readyVoters }) => readyVoters,
+      ),
       gauge('etcd_cluster_epoch', 'How often the cluster was bootstrapped or restored.', ({ epoch }) => epoch),
-      gauge('etcd_cluster_last_backup_timestamp_seconds', 'When the newest good backup was taken.', ({ lastBackup }) =>
-        lastBackup ? Date.parse(lastBackup.at) / 1000 : undefined,
+      gauge(
+        'etcd_cluster_last_backup_timestamp_seconds',
+        'When the newest verified backup was taken.',
+        ({ lastBackup }) => (lastBackup ? Date.parse(lastBackup.at) / 1000 : undefined),
       ),
       family('etcd_cluster_condition', 'gauge', 'Conditions of the EtcdCluster: 1 for True.', conditions),
     ];

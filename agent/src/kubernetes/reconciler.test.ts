@@ -200,6 +200,83 @@ test('when it goes itself, it lets go of a cluster that is being deleted', async
   });
 });
 
+describe('a finalizer', () => {
+  const finalizers = ['cdk8s-etcd.dev/cluster', 'other.example.com/kept'];
+  const orders = paths.of('etcdclusters', 'orders');
+  const deployment = paths.of('deployments', 'etcd-reconciler');
+  const kept = () => api.object(orders)?.metadata.finalizers;
+  const deleted = (spec: object = { paused: true }) => {
+    api.put('/api/v1/namespaces/shop', {});
+    const both = { pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false }, ...spec };
+    const metadata = { finalizers, deletionTimestamp: '2026-11-21T00:00:00Z' };
+    api.put(orders, { ...cluster('orders', both), metadata });
+    const labels = { 'app.kubernetes.io/name': 'etcd', 'app.kubernetes.io/instance': 'orders' };
+    api.put(paths.of('persistentvolumeclaims', 'data-orders-0'), { metadata: { labels } });
+  };
+  const forbid = (...parts: string[]) => {
+    api.fault = (request, response, path) => {
+      if (!parts.some((part) => `${request.method} ${path}`.includes(part))) return false;
+      failure(response, 403, 'Forbidden', `${path} is forbidden`);
+      return true;
+    };
+  };
+
+  test('stays when the Deployment that it names was never there: that is no uninstallation', async () => {
+    deleted();
+    start({ deployment: 'etcd-reconciler' });
+    await until(() => api.asked(`GET ${deployment}`) > 2);
+    stop.abort();
+    await running;
+    expect(kept()).toEqual(finalizers);
+    expect(log.filter((line) => line.includes('--deployment'))).toHaveLength(1);
+  });
+
+  test('goes with a reconciler whose Role was deleted before its Deployment', async () => {
+    api.put(deployment, {});
+    deleted();
+    start({ deployment: 'etcd-reconciler' });
+    await until(() => api.asked(`GET ${deployment}`) > 2);
+    forbid(`GET ${deployment}`, `GET ${paths.of('etcdclusters')}`);
+    await sleep(150);
+    expect(kept()).toEqual(finalizers);
+    stop.abort();
+    await running;
+    expect(kept()).toEqual(['other.example.com/kept']);
+  });
+
+  test('whose removal is no longer allowed: it says what to type', async () => {
+    api.put(deployment, {});
+    deleted();
+    start({ deployment: 'etcd-reconciler' });
+    await until(() => api.asked(`GET ${deployment}`) > 2);
+    api.delete(deployment);
+    forbid(`PATCH ${orders}`);
+    stop.abort();
+    await running;
+    expect(kept()).toEqual(finalizers);
+    expect(log.join('\n')).toContain('kubectl patch etcdcluster orders -n shop');
+  });
+
+  test('goes when the cluster’s Role and StatefulSet were deleted with it, and the reconciler stays', async () => {
+    api.put(deployment, {});
+    forbid('configmaps/orders-record');
+    deleted({});
+    start({ deployment: 'etcd-reconciler' });
+    await until(() => kept()?.length === 1);
+    expect(api.objects(paths.of('persistentvolumeclaims'))).toHaveLength(1);
+  });
+
+  test('stays while the StatefulSet is there: a right that is missing may come back', async () => {
+    api.put(deployment, {});
+    api.put(paths.of('statefulsets', 'orders'), { spec: { template: { spec: { containers: [] } } } });
+    forbid('configmaps/orders-record');
+    deleted({});
+    start({ deployment: 'etcd-reconciler' });
+    await until(() => api.asked(`GET ${paths.of('configmaps', 'orders-record')}`) > 3);
+    expect(kept()).toEqual(finalizers);
+  });
+});
+
 test('ends when it loses the Lease', async () => {
   put('orders');
   start();

@@ -18,6 +18,7 @@ import { type FollowedKind, followedKinds } from './cluster-changes.ts';
 import type { EtcdClusterObject } from './cluster-object.ts';
 import { ClusterRunner } from './cluster-runner.ts';
 import { Events } from './events.ts';
+import { Going } from './going.ts';
 import { Informer, type InformerOptions, type InformerTimes } from './informer.ts';
 import { Lease } from './lease.ts';
 import type { KubeObject } from './objects.ts';
@@ -25,6 +26,7 @@ import { OrphanRestores } from './orphan-restores.ts';
 import { Paths } from './paths.ts';
 import { ReconcilerMetrics } from './reconciler-metrics.ts';
 import type { EtcdRestoreObject } from './restore-object.ts';
+import { Troubles } from './troubles.ts';
 
 export interface ReconcilerOptions {
   readonly access: ApiAccess;
@@ -64,11 +66,13 @@ export class Reconciler {
   readonly #paths: Paths;
   readonly #lease: Lease;
   readonly #events: Events;
+  readonly #starts: Troubles;
   readonly #metrics = new ReconcilerMetrics();
   readonly #clusters: Informer<EtcdClusterObject>;
   readonly #backups: Backups;
   readonly #orphans: OrphanRestores;
   readonly #followed: readonly Followed[];
+  readonly #going: Going;
   readonly #server: HttpListener;
   /** By the name of the cluster, while it leads. */
   readonly #runners = new Map<string, ClusterRunner>();
@@ -83,6 +87,8 @@ export class Reconciler {
     this.#paths = new Paths(namespace);
     this.#lease = new Lease({ ...options, client: this.#client, paths: this.#paths, name: options.lease });
     this.#events = new Events(this.#client, this.#paths, holder, log);
+    this.#starts = new Troubles({ client: this.#client, paths: this.#paths, log });
+    this.#going = new Going({ client: this.#client, paths: this.#paths, deployment: options.deployment, log });
     const mine: Which<EtcdClusterObject> = {
       ...(selector !== undefined && { labelSelector: selector }),
       // What its status says is read anew.
@@ -95,7 +101,7 @@ export class Reconciler {
     });
     const backups = this.#informer<EtcdBackupObject>('etcdbackups', {}, (backup, gone) => {
       this.#backups.changed(backup, gone);
-      this.#runners.get(backup.spec.clusterName ?? '')?.wake();
+      this.#runners.get(backup.spec.clusterName ?? '')?.wake('etcdbackups');
     });
     this.#followed = [
       { resource: 'etcdclusters', informer: this.#clusters as unknown as Informer<KubeObject> },
@@ -103,7 +109,7 @@ export class Reconciler {
       ...followedKinds.map(({ resource, clusterOf, ...which }) => ({
         resource,
         informer: this.#informer(resource, { ...which, metadataOnly: which.keep !== undefined }, (object, gone) => {
-          this.#runners.get(clusterOf(object) ?? '')?.wake();
+          this.#runners.get(clusterOf(object) ?? '')?.wake(resource);
           if (resource === 'jobs') this.#backups.jobChanged(object, gone);
           if (resource === 'etcdrestores') this.#lookForOrphans();
         }),
@@ -113,6 +119,7 @@ export class Reconciler {
     this.#backups = new Backups({
       ...{ client: this.#client, paths: this.#paths, events: this.#events, settings, selector, log },
       deployment: options.deployment,
+      troubles: this.#starts,
       clusters: () => this.#clusters.items,
       jobs: () => jobs.items,
       at: (point) => this.#mayAct(point),
@@ -153,6 +160,8 @@ export class Reconciler {
     this.#leading = true;
     this.#metrics.leader = true;
     log.info({ lease }, 'this reconciler holds the Lease and begins');
+    // Only of what was there it can be known that it goes.
+    this.#going.own().catch((error) => log.warn(messageOf(error)));
     for (const cluster of this.#clusters.items) this.#changed(cluster, false);
     this.#backups.lead();
     this.#lookForOrphans();
@@ -167,6 +176,7 @@ export class Reconciler {
     await Promise.all([...runners, this.#backups].map((each) => each.stop(time)));
     if (!this.#lease.held) return;
     const complain = (error: unknown) => log.warn(messageOf(error));
+    this.#going.ends();
     await Promise.all(runners.map((runner) => runner.releaseFinalizer().catch(complain)));
     await this.#lease.release().catch(complain);
     this.#metrics.leader = false;
@@ -178,7 +188,7 @@ export class Reconciler {
     const { name, uid } = cluster.metadata;
     const running = this.#runners.get(name);
     if (running && !gone && running.uid === uid) {
-      running.wake();
+      running.wake('etcdclusters');
       return;
     }
     if (running) {
@@ -197,15 +207,16 @@ export class Reconciler {
   }
 
   #runner(cluster: EtcdClusterObject): ClusterRunner {
-    const { namespace, settings, log, holder, deployment } = this.#options;
+    const { namespace, settings, log, holder } = this.#options;
     const { name } = cluster.metadata;
     const [client, paths, events] = [this.#client, this.#paths, this.#events];
     const own = log.child({ cluster: name });
     own.info('looked after from now on');
     return new ClusterRunner(cluster, {
-      ...{ client, paths, namespace, name, settings, events, holder, deployment, turn: this.#turns.take },
+      ...{ client, paths, namespace, name, settings, events, holder, going: this.#going, turn: this.#turns.take },
       isWatched: () => this.#followed.every(({ informer }) => informer.trouble === undefined),
       clientTls: new ClientTls(client, paths),
+      troubles: this.#starts,
       backups: () => clusterBackups(this.#clusterNow(cluster), this.#backups.all),
       log: own,
       seen: (status, how) => {

@@ -1,4 +1,5 @@
 import { parseRecord } from '../member/record-schema.ts';
+import { Unreadable } from '../reconcile/known.ts';
 import type { RecordStore } from '../reconcile/port.ts';
 import type { RecordDoc } from '../reconcile/record.ts';
 import type { ApiClient } from './api-client.ts';
@@ -49,7 +50,7 @@ export class RecordConfigMap implements RecordStore {
       this.#last = answer.doc;
       return { doc: answer.doc, rv: this.#seen.metadata.resourceVersion };
     }
-    throw new Error(
+    throw new Unreadable(
       `ConfigMap ${this.#name}: ${answer.kind === 'refused' ? answer.reason : 'there is no record in it'}`,
     );
   }

@@ -16,7 +16,12 @@ export interface EtcdRestoreObject extends KubeObject {
     readonly safetyBackup?: boolean;
     readonly ignoreUnreachablePods?: boolean;
   };
-  readonly status?: { readonly phase?: string } & Readonly<Record<string, unknown>>;
+  readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly passedOver?: string;
+  } & Readonly<Record<string, unknown>>;
 }
 
 export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): RestoreRequest {

@@ -1,3 +1,4 @@
+import { versionOfImage } from '../../../src/image-version.ts';
 import type { StatefulSet } from '../reconcile/observed.ts';
 import type { Container, PodTemplate, StatefulSetObject } from './objects.ts';
 import { group } from './paths.ts';
@@ -5,6 +6,7 @@ import { group } from './paths.ts';
 export const epochAnnotation = `${group}/epoch`;
 
 export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): StatefulSet {
+  const imageVersion = versionOfImage(spec.template.spec.containers.find(({ name }) => name === 'etcd')?.image ?? '');
   const epoch = Number(spec.template.metadata?.annotations?.[epochAnnotation] ?? 0);
   return {
     replicas: spec.replicas ?? 1,
@@ -13,7 +15,13 @@ export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): St
     observed: metadata.generation !== undefined && status?.observedGeneration === metadata.generation,
     epochFloor: Number.isSafeInteger(epoch) ? epoch : 0,
     version: gateOf(spec.template)?.env?.find(({ name }) => name === 'ETCD_VERSION')?.value ?? '',
+    ...(imageVersion !== undefined && { imageVersion }),
   };
+}
+
+/** Pods that it should have and has not. */
+export function missingPods({ spec, status }: StatefulSetObject): boolean {
+  return (status?.replicas ?? 0) < (spec.replicas ?? 1);
 }
 
 export const gateOf = ({ spec }: PodTemplate): Container | undefined =>

@@ -28,6 +28,7 @@ export function gateStatus(config: MemberConfig, { state, why, volume, recordRev
     ordinal: config.ordinal,
     agentVersion,
     etcdBinary: config.etcdVersion,
+    gate: true,
     state,
     ...why,
     volume: volume ? volumeStatus(volume) : unread,

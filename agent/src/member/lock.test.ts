@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockVolume } from './lock.ts';
+import { lockVolume, tryLock } from './lock.ts';
 
 /** Another process that holds the lock, and says so. */
 async function holder(dataDir: string): Promise<ChildProcess> {
@@ -32,4 +32,34 @@ test('one process at a time; it is free at once when its holder is killed, and n
   expect(await readdir(dataDir)).toEqual(['lock']);
   lock.release();
   await rm(dataDir, { recursive: true });
+});
+
+describe('a lock that SQLite cannot have', () => {
+  const refusing = (errcode: number, isRefused: (file: string) => boolean) => (file: string) => {
+    if (isRefused(file)) throw Object.assign(new Error('refused'), { errcode });
+    return { release() {} };
+  };
+
+  test('is somebody else’s where another file can be locked', () => {
+    expect(
+      tryLock(
+        '/v/lock',
+        refusing(5, (file) => file === '/v/lock'),
+      ),
+    ).toEqual({ why: 'busy' });
+  });
+
+  test.each([
+    ['busy, as of ENOLCK', 5],
+    ['an error, as of EOPNOTSUPP', 3850],
+  ])('is nobody’s where none can be locked: %s', (_what, errcode) => {
+    expect(
+      tryLock(
+        '/v/lock',
+        refusing(errcode, () => true),
+      ),
+    ).toEqual({
+      why: new Error('file locks do not work in /v, as on NFS without lockd'),
+    });
+  });
 });

@@ -1,5 +1,6 @@
-import { closeSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -16,6 +17,7 @@ interface LockOptions {
 }
 
 const SQLITE_BUSY = 5;
+const SQLITE_LOCK_FAILED = 10 | (15 << 8);
 
 /**
  * One agent at a time on a volume, also over NFS. Node has no lock of its own; SQLite's is the kernel's, so it ends with
@@ -31,19 +33,45 @@ export async function lockVolume(dataDir: string, { signal, poll, onWait }: Lock
   }
 }
 
-function tryLock(file: string): VolumeLock | { why: 'busy' | Error } {
-  let database: DatabaseSync | undefined;
+/** At once, or not. */
+export function tryLock(file: string, take = takeLock): VolumeLock | { why: 'busy' | Error } {
   try {
-    database = new DatabaseSync(file, { timeout: 0 });
-    database.exec('PRAGMA journal_mode=MEMORY');
-    database.exec('BEGIN EXCLUSIVE');
-    const held = database;
-    return { release: () => held.close() };
+    return take(file);
   } catch (error) {
-    database?.close();
-    return { why: (error as { errcode?: number }).errcode === SQLITE_BUSY ? 'busy' : cause(file, error as Error) };
+    const code = codeOfSqlite(error);
+    // SQLite says busy, too, where the kernel has no locks for that place.
+    if (code === SQLITE_BUSY) return { why: canLock(file, take) ? 'busy' : noLocks(file) };
+    return { why: code === SQLITE_LOCK_FAILED ? noLocks(file) : cause(file, error as Error) };
   }
 }
+
+function takeLock(file: string, isOpen = () => {}): VolumeLock {
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    isOpen();
+    database.exec('PRAGMA journal_mode=MEMORY');
+    database.exec('BEGIN EXCLUSIVE');
+    return { release: () => database.close() };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** One that nobody else knows of. */
+function canLock(file: string, take: typeof takeLock): boolean {
+  const probe = `${file}-${randomBytes(4).toString('hex')}`;
+  try {
+    take(probe, () => rmSync(probe, { force: true })).release();
+    return true;
+  } catch (error) {
+    return ![SQLITE_BUSY, SQLITE_LOCK_FAILED].includes(codeOfSqlite(error) ?? 0);
+  }
+}
+
+const codeOfSqlite = (error: unknown) => (error as { errcode?: number }).errcode;
+
+const noLocks = (file: string) => new Error(`file locks do not work in ${dirname(file)}, as on NFS without lockd`);
 
 /** SQLite tells that it can not open a file, not why. */
 function cause(file: string, error: Error): Error {

@@ -16,7 +16,7 @@ test('what a pod passes is enough', () => {
     ordinal: 2,
     epochFloor: 0,
     peerUrl: 'http://orders-2.orders-peers.shop.svc.cluster.local:2380',
-    clientUrl: 'http://orders-2.orders-peers.shop.svc.cluster.local:2379',
+    clientUrl: 'http://orders-2-client.shop.svc.cluster.local:2379',
     listenPeerUrl: 'http://0.0.0.0:2380',
     listenClientUrl: 'http://0.0.0.0:2379',
     metricsUrl: 'http://0.0.0.0:2381',
@@ -30,7 +30,7 @@ test('with TLS directories the URLs are https, but for the metrics', () => {
   expect([config.peerUrl, config.listenPeerUrl, config.clientUrl, config.listenClientUrl]).toEqual([
     'https://orders-2.orders-peers.shop.svc.cluster.local:2380',
     'https://0.0.0.0:2380',
-    'https://orders-2.orders-peers.shop.svc.cluster.local:2379',
+    'https://orders-2-client.shop.svc.cluster.local:2379',
     'https://0.0.0.0:2379',
   ]);
   expect(config.metricsUrl).toBe('http://0.0.0.0:2381');
@@ -45,7 +45,7 @@ test('serve wants no scratch directory, and looks less often', () => {
 test.each([
   [{ listen: 'nowhere' }, {}, "--listen: 'nowhere' is no address; write host:port"],
   [{ listen: '1.2.3.4:99999' }, {}, "--listen: '1.2.3.4:99999' is no address; write host:port"],
-  [{ poll: '0s' }, {}, "--poll: '0s' is no duration above zero; write 500ms, 3s or 5m"],
+  [{ poll: '0s' }, {}, "--poll: '0s' is not a valid duration above zero; write 500ms, 3s or 5m"],
   [{ 'peer-url': 'c-0:2380' }, {}, "--peer-url: 'c-0:2380' is no URL of scheme, host and port"],
   [{ 'peer-url': 'https://a:1' }, {}, "--peer-url: 'https://a:1' is not http, which the given TLS directories ask for"],
   [{ cluster: '' }, {}, '--cluster: name the EtcdCluster'],

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
+import { clientServiceName } from '../../../src/client-service-name.ts';
 import { tryDuration } from '../duration.ts';
 import { AgentError, ExitCode } from '../errors.ts';
 
@@ -67,13 +68,13 @@ export const memberFlags: readonly MemberFlag[] = [
   flag('scratch-dir', 'dir', 'room for one database, for restores and salvage', 'gate'),
   flag('settings', 'file', "etcd's settings, as JSON"),
   flag('record', 'name|url', 'the ConfigMap with the record, or file:///path/record.json'),
-  flag('peer-service', 'name', 'the headless Service (default: <cluster>-peers)'),
+  flag('peer-service', 'name', 'the headless Service of the peers (default: <cluster>-peers)'),
   flag('cluster-domain', 'name', 'DNS domain of the Kubernetes cluster (default: cluster.local)'),
   flag('peer-tls-dir', 'dir', 'tls.crt, tls.key and ca.crt for the members among themselves'),
   flag('server-tls-dir', 'dir', 'tls.crt, tls.key and ca.crt for clients'),
   flag('listen', 'host:port', 'where GET /status is answered (default: 0.0.0.0:8080)'),
-  flag('peer-url', 'url', 'where other members find this one (default: its name in the headless Service)'),
-  flag('client-url', 'url', 'where clients find this member (default: its name in the headless Service)'),
+  flag('peer-url', 'url', 'where other members find this one (default: its name in the Service of the peers)'),
+  flag('client-url', 'url', 'where clients find this member (default: the Service <pod>-client)'),
   flag('listen-peer-url', 'url', 'where etcd listens for members (default: port 2380)'),
   flag('listen-client-url', 'url', 'where etcd listens for clients (default: port 2379)'),
   flag('metrics-url', 'url', 'where etcd answers probes and metrics (default: http://0.0.0.0:2381)'),
@@ -114,7 +115,8 @@ function readConfig(command: MemberCommand, from: Reader): MemberConfig {
   const serverTlsDir = from.optional('server-tls-dir');
   const peerScheme = peerTlsDir === undefined ? 'http' : 'https';
   const clientScheme = serverTlsDir === undefined ? 'http' : 'https';
-  const host = `${pod}.${from.optional('peer-service') ?? `${cluster}-peers`}.${namespace}.svc.${from.optional('cluster-domain') ?? 'cluster.local'}`;
+  const domain = `${namespace}.svc.${from.optional('cluster-domain') ?? 'cluster.local'}`;
+  const peerService = from.optional('peer-service') ?? `${cluster}-peers`;
   return {
     cluster,
     namespace,
@@ -128,8 +130,8 @@ function readConfig(command: MemberCommand, from: Reader): MemberConfig {
     scratchDir: command === 'gate' ? from.flag('scratch-dir', 'name a directory with room for one database') : '',
     settingsFile: from.flag('settings', "name the file with etcd's settings"),
     record: from.flag('record', 'name the ConfigMap, or file:///path/record.json'),
-    peerUrl: from.url('peer-url', peerScheme, `${host}:2380`),
-    clientUrl: from.url('client-url', clientScheme, `${host}:2379`),
+    peerUrl: from.url('peer-url', peerScheme, `${pod}.${peerService}.${domain}:2380`),
+    clientUrl: from.url('client-url', clientScheme, `${clientServiceName(pod)}.${domain}:2379`),
     listenPeerUrl: from.url('listen-peer-url', peerScheme, '0.0.0.0:2380'),
     listenClientUrl: from.url('listen-client-url', clientScheme, '0.0.0.0:2379'),
     metricsUrl: from.url('metrics-url', 'http', '0.0.0.0:2381'),
@@ -192,7 +194,8 @@ class Reader {
   duration(name: string, byDefault: string): number {
     const value = this.optional(name) ?? byDefault;
     return (
-      tryDuration(value) || this.#wrong(`--${name}: '${value}' is no duration above zero; write 500ms, 3s or 5m`, 0)
+      tryDuration(value) ||
+      this.#wrong(`--${name}: '${value}' is not a valid duration above zero; write 500ms, 3s or 5m`, 0)
     );
   }
 

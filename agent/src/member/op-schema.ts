@@ -48,6 +48,7 @@ const args = z.looseObject({
   sha256: z.optional(text),
   expectedRevision: z.optional(count),
   safetyBackup: z.boolean(),
+  safetyBackupId: z.optional(text),
   ignoreUnreachablePods: z.boolean(),
   sourceToken: text,
   verified: z.optional(z.looseObject({ sha256: text, sizeBytes: count, revision: count })),

@@ -18,6 +18,7 @@ const args = {
   lastRevision: 9,
   survivor: { ordinal: 0, memberId: 'a0', podUid: 'p', nonce: 'n0' },
   salvageToken: 's',
+  safetyBackupId: 'b',
   failed: { reason: 'r', message: 'm' },
 };
 const ops: Op[] = [
@@ -45,6 +46,7 @@ const full: RecordDoc = recordOf({
   versions: { current: '3.6', allowedMinors: ['3.6'], bornOn: '3.5.9', finalizedIndex: 7, withoutBackup: true },
   lastRestoreId: 'r',
   lastRecoveryId: 'q',
+  spaceClearedAt: 'then',
   restores: [{ id: 'r', uid: 'u', specHash: 's', at }],
   lastBackup: { id: 'b', revision: 3, sha256: 'h', at },
   failure: { of: 'Upgrade 3.7', reason: 'r', message: 'm' },

@@ -80,6 +80,7 @@ const record = z.looseObject({
   restores: z.array(fenced),
   lastBackup: z.optional(z.looseObject({ id: text, revision: count, sha256: text, at: text })),
   failure: z.optional(z.looseObject({ of: text, reason: text, message: text })),
+  spaceClearedAt: z.optional(text),
 } satisfies Shape<Doc>);
 
 const refused = (why: string): RecordAnswer => ({ kind: 'refused', reason: `the record is not followed: ${why}` });

@@ -1,14 +1,15 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { fetchSource } from '../backup/fetch-source.ts';
+import { clusterIdHeader, fetchSource } from '../backup/fetch-source.ts';
 import { AgentError, ExitCode } from '../errors.ts';
+import { loneClusterId } from '../etcd/cluster-id.ts';
 import { Etcdutl, reasonOf } from '../etcd/etcdutl.ts';
 import { loadPeerTls, type TlsMaterial } from '../etcd/tls.ts';
 import { walIdentity } from '../etcd/wal.ts';
 import type { Identity } from '../reconcile/agent-status.ts';
 import type { Permit, RecordDoc } from '../reconcile/record.ts';
-import { sync } from '../store/directories.ts';
+import { sync, syncTree } from '../store/directories.ts';
 import { selfOf } from './etcd-config.ts';
 import type { MemberConfig } from './member-config.ts';
 import type { AtStep } from './steps.ts';
@@ -31,7 +32,8 @@ export async function restoreVolume(
   try {
     await rm(file, { force: true });
     const { idleTimeout } = config;
-    await fetchSource(source, file, { signal, idleTimeout, ...(await peerAccess(config)) });
+    const headers = { [clusterIdHeader]: loneClusterId(config.peerUrl, permit.token) };
+    await fetchSource(source, file, { signal, idleTimeout, headers, ...(await peerAccess(config)) });
     await at('restore.fetched');
     const partial = await emptyPartial(config.dataDir);
     await runEtcdutl(config, permit.token, bumpRevision, file, partial, signal);
@@ -106,13 +108,4 @@ async function runEtcdutl(
   );
   if (result.exitCode === 0) return;
   throw new AgentError(ExitCode.verificationFailed, `etcdutl refused to restore the snapshot: ${reasonOf(result)}`);
-}
-
-async function syncTree(directory: string): Promise<void> {
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) await syncTree(path);
-    else await sync(path);
-  }
-  await sync(directory);
 }

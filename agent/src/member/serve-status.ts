@@ -57,9 +57,18 @@ export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatu
     ...(notAfter !== undefined && { certificate: { notAfter } }),
     volume: volumeStatus(volume),
     ...(request && { request }),
-    ...(record && { recordRev: record.rev }),
+    ...(record && { recordRev: record.rev, ...versionsIn(record, volume) }),
     ...(etcd && { etcd }),
   };
+}
+
+/** Of the cluster whose data there are. */
+function versionsIn(record: RecordDoc, { identity: stored }: VolumeFacts): Pick<AgentStatus, 'recordVersions'> {
+  const { clusterUid, epoch, versions } = record;
+  if (stored.kind !== 'identity' || stored.identity.clusterUid !== clusterUid) return {};
+  const { bornOn, finalizedIndex } = versions;
+  const found = { ...(bornOn !== undefined && { bornOn }), ...(finalizedIndex !== undefined && { finalizedIndex }) };
+  return { recordVersions: { epoch, ...found } };
 }
 
 /** The one thing that a person should know first. */
@@ -102,7 +111,7 @@ function etcdStatus({ volume, wal, etcd }: ServeFacts): AgentStatus['etcd'] {
   const identity = volume.identity.kind === 'identity' ? volume.identity.identity : undefined;
   const up = etcd !== undefined && etcd.memberId === memberId;
   if (up) {
-    const { memberId: _, quota: __, ...rest } = etcd;
+    const { memberId: _, ...rest } = etcd;
     return { up, memberId, clusterId, term: wal.term, ...rest };
   }
   return {

@@ -19,11 +19,12 @@ export interface WalState {
 }
 
 /** Undefined when there is no log. */
-export const walState = (dataDir: string): Promise<WalState | undefined> => new WalTail(dataDir).state();
+export const walState = (dataDir: string, directory?: string): Promise<WalState | undefined> =>
+  new WalTail(dataDir, directory).state();
 
 /** Follows a log that grows: each look reads only what was added. */
 export class WalTail {
-  readonly #dataDir: string;
+  readonly #directory: string;
   #file = '';
   #at = 0;
   #term = 0;
@@ -31,8 +32,8 @@ export class WalTail {
   #lastIndex = 0;
   #looking: Promise<WalState | undefined> | undefined;
 
-  constructor(dataDir: string) {
-    this.#dataDir = dataDir;
+  constructor(dataDir: string, directory = walDirectory(dataDir)) {
+    this.#directory = directory;
   }
 
   /** Several who ask at once share one look: each goes on where the last one ended. */
@@ -50,10 +51,10 @@ export class WalTail {
   }
 
   async #look(): Promise<WalState | undefined> {
-    const newest = (await walFiles(this.#dataDir)).at(-1);
+    const newest = (await walFiles(this.#directory)).at(-1);
     if (newest === undefined) return undefined;
     if (newest !== this.#file) this.#begin(newest);
-    await this.#follow(join(walDirectory(this.#dataDir), newest));
+    await this.#follow(join(this.#directory, newest));
     return { term: this.#term, commit: this.#commit, lastIndex: this.#lastIndex };
   }
 

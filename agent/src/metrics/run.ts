@@ -1,18 +1,19 @@
+import type { NamedCluster } from '../backup/folder.ts';
 import type { CommandResult } from '../result.ts';
-import { gauge } from './samples.ts';
+import { clusterLabels, gauge } from './samples.ts';
 import { writeMetrics } from './textfile.ts';
 
 export interface Run {
   readonly command: string;
-  readonly cluster: string;
+  readonly named: NamedCluster;
   readonly result: CommandResult;
   /** Seconds by phase. */
   readonly phases: Readonly<Record<string, number>>;
 }
 
 /** Writes what a command told, and what is true of every run. */
-export function writeRun(file: string, { command, cluster, result, phases }: Run): Promise<void> {
-  const labels = { command, cluster };
+export function writeRun(file: string, { command, named, result, phases }: Run): Promise<void> {
+  const labels = { command, ...clusterLabels(named) };
   const ended = Math.round(Date.now()) / 1000;
   const samples = [
     gauge('etcd_backup_last_run_timestamp_seconds', labels, ended),

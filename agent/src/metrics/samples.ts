@@ -1,4 +1,5 @@
-import { type Entry, isVerified } from '../backup/catalog.ts';
+import type { NamedCluster } from '../backup/folder.ts';
+import type { Newest } from '../backup/select.ts';
 
 /** Every metric, all of them gauges: a run is over when it is read. */
 export const families = {
@@ -32,12 +33,20 @@ export const gauge = (name: Sample['name'], labels: Sample['labels'], value: num
 
 export const seconds = (time: string): number => Date.parse(time) / 1000;
 
+/** The namespace comes first: no other cluster's labels begin like these. */
+export const clusterLabels = ({ cluster, namespace }: NamedCluster): Record<string, string> =>
+  namespace ? { namespace, cluster } : { cluster };
+
 /** What is known of one store once its snapshots have been read. */
-export function storeSamples(cluster: string, store: string, entries: readonly Entry[], now?: Date): Sample[] {
-  const labels = { cluster, store };
-  const manifest = newestVerified(entries, cluster, now)?.manifest;
+export function storeSamples(
+  named: NamedCluster,
+  store: string,
+  { newest, own }: Pick<Newest, 'newest' | 'own'>,
+): Sample[] {
+  const labels = { ...clusterLabels(named), store };
+  const manifest = newest?.manifest;
   return [
-    gauge('etcd_backup_snapshots', labels, entries.length),
+    gauge('etcd_backup_snapshots', labels, own.length),
     gauge('etcd_backup_last_verified_timestamp_seconds', labels, manifest ? seconds(manifest.createdAt) : 0),
     ...(manifest ? sizeSamples(labels, manifest) : []),
   ];
@@ -55,27 +64,12 @@ export function sizeSamples(
 
 export function retentionSamples(
   command: string,
-  { cluster, store }: { cluster: string; store: string },
+  { store, ...named }: NamedCluster & { store: string },
   { deleted, deferred }: { deleted: readonly string[]; deferred: number },
 ): Sample[] {
-  const labels = { command, cluster, store };
+  const labels = { command, ...clusterLabels(named), store };
   return [
     gauge('etcd_backup_last_run_deleted_snapshots', labels, deleted.length),
     gauge('etcd_backup_last_run_deferred_snapshots', labels, deferred),
   ];
-}
-
-// Snapshots of the near future are those of clocks that are a little off.
-const TOLERANCE = 5 * 60_000;
-
-/** Whether a snapshot is dated later than now, by more than clocks may differ. */
-export function inFuture({ manifest }: Pick<Entry, 'manifest'>, now = new Date()): boolean {
-  return manifest !== undefined && Date.parse(manifest.createdAt) > now.getTime() + TOLERANCE;
-}
-
-/** The newest verified snapshot of this cluster; what is dated in the future says nothing about how old the newest is. */
-export function newestVerified(entries: readonly Entry[], cluster: string, now = new Date()): Entry | undefined {
-  return entries.find(
-    (entry) => isVerified(entry) && entry.manifest?.cluster.name === cluster && !inFuture(entry, now),
-  );
 }

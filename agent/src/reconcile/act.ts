@@ -1,12 +1,15 @@
+import { parseRecord } from '../member/record-schema.ts';
 import type { Effect } from './effect.ts';
 import type { HashResult } from './observed.ts';
 import type { Port } from './port.ts';
+import type { RecordDoc } from './record.ts';
 
 /** Carries out one effect. No decision is made here; a HashKV's result goes into the memory of observe(). */
 export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 'at'> | undefined> {
   const { records, clusters, workload, jobs, membership, maintenance } = port;
   switch (effect.kind) {
     case 'WriteRecord':
+      readable(effect.doc);
       return nothing(records.write(effect.doc, effect.basedOn));
     case 'DeleteRecord':
       return nothing(records.remove(effect.basedOn));
@@ -17,7 +20,9 @@ export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 
     case 'AnnotatePvc':
       return nothing(workload.annotateClaim(effect));
     case 'DeletePod':
-      return nothing(workload.deletePod(effect.ordinal, effect.uid));
+      return nothing(
+        effect.evict ? workload.evictPod(effect.ordinal, effect.uid) : workload.deletePod(effect.ordinal, effect.uid),
+      );
     case 'DeletePvc':
       return nothing(workload.deleteClaim(effect));
     case 'MemberAdd':
@@ -49,6 +54,12 @@ export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 
     case 'ReportRestore':
       return nothing(clusters.reportRestore(effect));
   }
+}
+
+/** Written all the same, it would stop the reconciler and every agent until somebody edits it. */
+function readable(doc: RecordDoc): void {
+  const answer = parseRecord(JSON.stringify(doc));
+  if (answer.kind === 'refused') throw new Error(`this record is not written: ${answer.reason}`);
 }
 
 const nothing = (done: Promise<void>): Promise<undefined> => done.then(() => undefined);

@@ -7,6 +7,8 @@ export interface AgentStatus {
   agentVersion: string;
   /** Version that the pod template names. */
   etcdBinary: string;
+  /** The gate answers: etcd has not begun. */
+  gate?: true;
   state: 'Init' | 'WaitPermit' | 'Preparing' | 'Restoring' | 'Starting' | 'Running' | 'Held' | 'Refused' | 'Failed';
   /** VersionRefused, NeedsSnapshot, VersionMismatch, ForeignData, SplitEvidence, … */
   reason?: string;
@@ -30,6 +32,8 @@ export interface AgentStatus {
   /** The permit request: as long as there is no WAL, also while etcd can not start with the permit that it has. */
   request?: { nonce: string; lastRestoreId?: string };
   recordRev?: number;
+  /** What that record says of its epoch, and an epoch never changes: see Versions. */
+  recordVersions?: { epoch: number; bornOn?: string; finalizedIndex?: number };
   epochFloor: number;
   salvage?: { sha256: string; sizeBytes: number; revision: number; lastIndex: number; commit: number; url: string };
   etcd?: {
@@ -46,6 +50,8 @@ export interface AgentStatus {
     clusterVersion?: string;
     dbSize: number;
     dbInUse: number;
+    /** Bytes that its backend may grow to. */
+    quota?: number;
     upSince: string;
   };
 }

@@ -1,4 +1,4 @@
-import type { Condition } from './conditions.ts';
+import type { Condition } from './condition.ts';
 
 /** Status of the EtcdCluster resource: it leaves out what is not known. */
 export interface ClusterStatus {
@@ -32,6 +32,8 @@ export interface ClusterStatus {
     verified?: string;
   };
   lastRestoreId?: string;
+  /** When this was written: it is, again, when it gets old. */
+  observedAt?: string;
   members: ReportedMember[];
   conditions: ReportedCondition[];
 }

@@ -1,71 +1,52 @@
-import type { AgentStatus } from './agent-status.ts';
+import { type Condition, type ConditionType, conditionTypes, is, unknown } from './condition.ts';
+import {
+  degraded,
+  isQuorumLost,
+  keptPod,
+  notRunning,
+  quorumUnknown,
+  restoreReason,
+  withoutQuorum,
+} from './degraded.ts';
 import {
   agentAt,
-  agentOf,
   alarms,
-  allVotersHealthy,
   answers,
+  hasReadyPod,
+  healthy,
   isSeeded,
-  lasts,
   learners,
   memberAt,
+  nameOf,
   ordinalOf,
   podsOf,
-  quorumLostLong,
   quorumServes,
   statefulSet,
   statusOf,
-  volumeLost,
   voters,
+  wantedSize,
 } from './facts.ts';
-import { heldReason, named } from './held.ts';
-import { quorumReason } from './operations/holds.ts';
-import { restoreOp } from './operations/jobs.ts';
+import { heldReason, messageOf } from './held.ts';
+import { podName } from './names.ts';
+import type { ClusterBackups, Member } from './observed.ts';
 import { outdated } from './operations/restart.ts';
+import { beforeFence } from './operations/restore-op.ts';
 import { isMixed } from './operations/scale.ts';
 import { type Reason, reasons } from './reasons.ts';
 import type { Op } from './record.ts';
-import { isSettled, type Problem } from './upgrade-path.ts';
+import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
 import { atLeast } from './versions.ts';
 import type { View } from './view.ts';
-
-export const conditionTypes = [
-  'Available',
-  'Ready',
-  'Progressing',
-  'Degraded',
-  'QuorumLost',
-  'Held',
-  'Alarm',
-  'BackupHealthy',
-  'Accepted',
-] as const;
-
-export type ConditionType = (typeof conditionTypes)[number];
-
-export interface Condition {
-  type: ConditionType;
-  status: 'True' | 'False' | 'Unknown';
-  reason: Reason;
-  message: string;
-}
-
-const is = (type: ConditionType, status: boolean, reason: Reason, message: string = reasons[reason]): Condition => ({
-  type,
-  status: status ? 'True' : 'False',
-  reason,
-  message,
-});
+import { whyDown } from './why-down.ts';
 
 /** What the status of the cluster says now. */
 export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
   const { record } = v.o;
   const held = heldReason(v, hold);
-  const heldCondition = held ? is('Held', true, held.reason, held.message) : is('Held', false, 'Automatic');
-  if (!record.known || !record.v) {
-    return [unborn(v, 'Available', hold), unborn(v, 'Ready', hold), heldCondition, accepted(problemsBeforeBirth(v))];
-  }
+  const heldCondition = held ? is('Held', true, held.reason, held.message) : automatic(v);
+  if (!record.known && (record.unreadable || !hold)) return blind(v, record.why, held && heldCondition);
+  if (!record.known || !record.v) return [...unborn(v, hold), heldCondition, accepted(problemsBeforeBirth(v))];
   return [
     available(v),
     ready(v),
@@ -79,53 +60,146 @@ export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
   ];
 }
 
-function unborn(v: View, type: ConditionType, hold: Reason | undefined): Condition {
-  if (hold) return is(type, false, hold, named(v, reasons[hold]));
-  const rebuilds = v.cluster.status.epoch !== undefined;
-  return rebuilds
-    ? is(type, false, 'UnknownState', 'the record is gone; it is made again from what the members say')
-    : is(type, false, 'Bootstrapping');
+/** Nobody is asked; but what keeps a pod from running somebody may have to fix all the same. */
+function automatic(v: View): Condition {
+  const { record } = v.o;
+  const found = record.known && record.v ? degraded(v) : notRunning(v);
+  const isKept = found?.status === 'True' && found.reason !== 'Starting';
+  return is('Held', false, 'Automatic', isKept ? `${reasons.Automatic}; ${found.message}` : reasons.Automatic);
 }
 
+/** What is decided, and what is so, stands in the record. */
+function blind(v: View, why: string, held: Condition | undefined): Condition[] {
+  const types = conditionTypes.filter((type) => type !== 'Accepted' && type !== 'BackupHealthy');
+  const said = `the record could not be read: ${why}`;
+  const all = types.map((type) => (held && type === 'Held' ? held : unknown(type, 'UnknownState', said)));
+  return [...all, accepted(problemsBeforeBirth(v))];
+}
+
+function unborn(v: View, hold: Reason | undefined): Condition[] {
+  const rebuilds = v.cluster.status.epoch !== undefined;
+  const gone = 'the record is gone; it is made again from what the members say';
+  const [reason, message]: [Reason, string] = rebuilds ? ['UnknownState', gone] : ['Bootstrapping', forming(v)];
+  const without = hold ? is('Available', false, hold, messageOf(v, hold)) : is('Available', false, reason, message);
+  const nothing = (type: ConditionType) => unknown(type, reason, message);
+  return [
+    without,
+    { ...without, type: 'Ready' },
+    rebuilds || hold ? nothing('Progressing') : is('Progressing', true, reason, message),
+    notRunning(v) ?? nothing('Degraded'),
+    nothing('QuorumLost'),
+    nothing('Alarm'),
+  ];
+}
+
+/** With what keeps it, when that is known. */
+const forming = (v: View): string => [reasons.Bootstrapping, notRunning(v)?.message].filter(Boolean).join('; ');
+
 function available(v: View): Condition {
-  if (!isSeeded(v)) return is('Available', false, v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
-  if (!quorumServes(v)) return is('Available', false, 'QuorumLost');
+  if (!isSeeded(v))
+    return v.record.phase === 'Restoring'
+      ? is('Available', false, 'Restoring')
+      : is('Available', false, 'Bootstrapping', forming(v));
+  if (!quorumServes(v)) return isQuorumLost(v) ? is('Available', false, 'QuorumLost') : quorumUnknown(v, 'Available');
   // A new cluster: while it has two voters the loss of either stops writes.
-  if (v.record.phase === 'Seeding') return is('Available', false, 'Bootstrapping');
+  if (v.record.phase === 'Seeding') return is('Available', false, 'Bootstrapping', forming(v));
   if (alarms(v, 'NoSpace').length > 0) return is('Available', false, 'NoSpace');
-  return is('Available', true, 'Serving');
+  return unreachable(v) ?? is('Available', true, 'Serving');
+}
+
+/** The reconciler asks etcd in the pods themselves; everybody else goes through Services. */
+function unreachable(v: View): Condition | undefined {
+  if (!v.o.pods.known || voters(v).some((m) => hasReadyPod(v, m))) return undefined;
+  const { reason, message } = keptPod(v) ?? { reason: 'NoReadyPod' as const, message: undefined };
+  return is('Available', false, reason, [reasons.NoReadyPod, message].filter(Boolean).join('; '));
 }
 
 const isBorn = (v: View): boolean => isSeeded(v) && v.record.phase !== 'Seeding';
 
-const asDesired = (v: View): boolean =>
-  isBorn(v) &&
-  v.record.op === undefined &&
-  allVotersHealthy(v) &&
-  learners(v).length === 0 &&
-  voters(v).length === v.spec.size &&
-  podsOf(v).every((pod) => pod.revision === statefulSet(v)?.updateRevision) &&
-  voters(v).every(({ id }) => statusOf(v, id)?.version === v.spec.version);
+/** What keeps it from being as asked for. */
+function lacking(v: View): string | undefined {
+  const { size, version } = v.spec;
+  if (!isBorn(v)) return 'it has not had its size yet';
+  if (v.record.op !== undefined && beforeFence(v) === undefined) return 'an operation is in flight';
+  if (!v.o.members.known) return 'no quorum answers';
+  const [learner] = learners(v);
+  if (learner) return `${nameOf(v, learner)} is joining`;
+  if (voters(v).length !== size) return `${voters(v).length} voters are there, ${size} are asked for`;
+  for (const member of voters(v)) {
+    const why = unwell(v, member);
+    if (why) return `${nameOf(v, member)} ${why}`;
+  }
+  const sts = statefulSet(v);
+  if (!sts?.observed) return 'the StatefulSet is not as it was seen last';
+  const old = podsOf(v).find((pod) => pod.revision !== sts.updateRevision);
+  if (old) return `pod ${podName(v.cluster, old.ordinal)} is of another template`;
+  const other = voters(v).find(({ id }) => statusOf(v, id)?.version !== version);
+  return other && `${nameOf(v, other)} runs ${statusOf(v, other.id)?.version}, ${version} is asked for`;
+}
+
+function unwell(v: View, member: Member): string | undefined {
+  if (!answers(v, member.id)) return 'does not answer';
+  if (!hasReadyPod(v, member)) return 'answers, but its pod is not ready';
+  return healthy(v, member.id)
+    ? undefined
+    : `answers, and counts as healthy when it has for ${Math.round(v.s.stable / 1000)} s`;
+}
 
 const firstWithLivez = '3.4.29';
 
 function ready(v: View): Condition {
-  if (!asDesired(v)) return is('Ready', false, 'NotAsDesired');
+  const why = lacking(v);
+  if (why) return is('Ready', false, 'NotAsDesired', `${reasons.NotAsDesired}: ${why}`);
   return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'AsDesired' : 'OldVersion');
 }
 
 function progressing(v: View, isHeld: boolean): Condition {
   const { op, versions } = v.record;
   if (v.spec.paused) return is('Progressing', false, 'Paused');
-  if (op) return is('Progressing', true, reasonOf(v, op));
-  if (!isBorn(v)) return is('Progressing', true, 'Bootstrapping');
-  if (isMixed(v)) return is('Progressing', true, 'Upgrading');
-  const isSmall = learners(v).length > 0 || voters(v).length < v.spec.size;
-  if (v.o.members.known && isSmall) return is('Progressing', true, 'Growing');
-  if (versions.current === '3.6' && !isSettled(v)) return is('Progressing', true, 'Settling');
-  if (!isHeld && podsOf(v).some((pod) => outdated(v, pod))) return is('Progressing', true, 'RollingRestart');
+  const isForming = !isBorn(v) && (!op || joins.includes(op.kind));
+  if (op && !isForming) return underWay(v, reasonOf(v, op));
+  if (isForming) return is('Progressing', true, 'Bootstrapping');
+  if (isMixed(v)) return underWay(v, 'Upgrading');
+  const isSmall = learners(v).length > 0 || voters(v).length < wantedSize(v);
+  if (v.o.members.known && isSmall) return underWay(v, 'Growing');
+  if (upgradeProblem(v)?.reason === 'Settling')
+    return is('Progressing', true, 'Settling', `${reasons.Settling}; ${v.spec.version} follows by itself`);
+  if (versions.current === '3.6' && isSettling(v)) return is('Progressing', true, 'Settling');
+  if (!isHeld && isFollowed(v) && podsOf(v).some((pod) => outdated(v, pod))) return underWay(v, 'RollingRestart');
   return is('Progressing', false, 'Idle');
 }
+
+/** No pod is restarted on a template that is refused. */
+const isFollowed = (v: View): boolean =>
+  imageFits(v) && (templateMayRun(v) || statefulSet(v)?.version === v.spec.version);
+
+const joins: readonly Op['kind'][] = ['AddLearner', 'Promote'];
+
+/** With what keeps the restart of a pod, or with who joins. */
+function underWay(v: View, reason: Reason): Condition {
+  const { refused } = v.o;
+  if (reason === 'Growing') return is('Progressing', true, reason, growing(v));
+  return restarts.includes(reason) && refused
+    ? is('Progressing', true, reason, `${reasons[reason]}; ${refused.message}`)
+    : is('Progressing', true, reason);
+}
+
+/** No member joins before its pod is there. */
+function growing(v: View): string {
+  const [learner] = learners(v);
+  if (learner) return `${nameOf(v, learner)} is joining`;
+  const [there, wanted] = [voters(v).length, wantedSize(v)];
+  if (there >= wanted) return reasons.Growing;
+  const next = [...Array(statefulSet(v)?.replicas ?? 0).keys()].find((ordinal) => !memberAt(v, ordinal));
+  const why = next === undefined ? undefined : whyDown(v, next);
+  return `${there} of ${wanted} voters are there; ${why ?? 'the others are to join'}`;
+}
+
+const restarts: readonly Reason[] = ['RollingRestart', 'Upgrading'];
+
+/** What a member has left of 3.5, its agent says. */
+const isSettling = (v: View): boolean =>
+  !isSettled(v) && voters(v).every((m) => agentAt(v, ordinalOf(v, m) ?? -1) !== undefined);
 
 function reasonOf(v: View, op: Op): Reason {
   const removals = {
@@ -146,9 +220,8 @@ function reasonOf(v: View, op: Op): Reason {
     case 'Upgrade':
       return 'Upgrading';
     case 'Restore':
-      return 'Restoring';
     case 'Recover':
-      return 'Recovering';
+      return restoreReason(v, op);
     case 'ClearNoSpace':
       return 'ClearingNoSpace';
     case 'Delete':
@@ -156,74 +229,39 @@ function reasonOf(v: View, op: Op): Reason {
   }
 }
 
-const pressure = 0.1;
-
-function degraded(v: View): Condition {
-  const lost = voters(v).find((m) => volumeLost(v, ordinalOf(v, m) ?? -1, m.id));
-  if (lost) return is('Degraded', true, 'VolumeLost', `member ${lost.id}: ${reasons.VolumeLost}`);
-  const kept = podsOf(v).find(({ ordinal }) => isKept(agentAt(v, ordinal)));
-  if (kept) return refusal(v, kept.ordinal);
-  const foreign = podsOf(v).find(({ ordinal }) => agentOf(v, ordinal) && !agentAt(v, ordinal));
-  if (foreign) return is('Degraded', true, 'ForeignData', `pod ${foreign.ordinal}: ${reasons.ForeignData}`);
-  if (isSeeded(v) && !quorumServes(v)) return withoutQuorum(v);
-  const down = voters(v).find(({ id }) => !answers(v, id));
-  if (down) return is('Degraded', true, 'MemberDown', `member ${down.id} does not answer`);
-  const stuck = learners(v).find(({ id }) => lasts(v, v.o.since.down[id], v.s.learnerStuck));
-  if (stuck) return is('Degraded', true, 'LearnerStuck', `member ${stuck.id} does not catch up`);
-  const missing = podsOf(v).find(
-    ({ ordinal }) => ordinal < v.spec.size && !memberAt(v, ordinal) && agentOf(v, ordinal) === undefined,
-  );
-  if (missing) return is('Degraded', true, 'PodNotRunning', `pod ${missing.ordinal}: ${reasons.PodNotRunning}`);
-  const full = podsOf(v).find(({ ordinal }) => isFull(v, ordinal));
-  if (full) return is('Degraded', true, 'DiskPressure', `pod ${full.ordinal}: ${reasons.DiskPressure}`);
-  return is('Degraded', false, 'Well');
-}
-
-/** Its agent waits for a person, or for something that does not come by itself. */
-const isKept = (agent: AgentStatus | undefined): boolean =>
-  agent !== undefined && (['Refused', 'Failed'].includes(agent.state) || troubles.includes(agent.reason ?? ''));
-
-/** Said in a state that goes on. */
-const troubles = ['VolumeBusy', 'RestoreFailed', 'SalvageFailed'];
-
-function refusal(v: View, ordinal: number): Condition {
-  const { reason = '', message } = agentAt(v, ordinal)!;
-  const own = reason in reasons ? (reason as Reason) : undefined;
-  const said = [own ? '' : reason, message ?? reasons[own ?? 'PodHeld']].filter(Boolean).join(': ');
-  return is('Degraded', true, own ?? 'PodHeld', `pod ${ordinal}: ${said}`);
-}
-
-const withoutQuorum = (v: View): Condition =>
-  quorumLostLong(v)
-    ? is('Degraded', true, quorumReason(v))
-    : { type: 'Degraded', status: 'Unknown', reason: 'UnknownState', message: reasons.UnknownState };
-
-const isFull = (v: View, ordinal: number): boolean => {
-  const volume = agentAt(v, ordinal)?.volume;
-  return volume !== undefined && volume.freeBytes < pressure * volume.totalBytes;
-};
-
 function quorumLost(v: View): Condition {
-  if (!isSeeded(v) || quorumServes(v)) return is('QuorumLost', false, 'QuorumServes');
-  if (!quorumLostLong(v)) return is('QuorumLost', false, 'UnknownState');
-  return restoreOp(v)
-    ? is('QuorumLost', true, quorumReason(v), 'no quorum answers; a snapshot is being restored')
-    : is('QuorumLost', true, quorumReason(v));
+  if (!isSeeded(v)) return unknown('QuorumLost', v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
+  if (quorumServes(v)) return is('QuorumLost', false, 'QuorumServes');
+  if (!isQuorumLost(v)) return quorumUnknown(v, 'QuorumLost');
+  return { ...withoutQuorum(v), type: 'QuorumLost' };
 }
 
 function alarm(v: View): Condition {
-  if (!v.o.alarms.known) return { type: 'Alarm', status: 'Unknown', reason: 'UnknownState', message: v.o.alarms.why };
+  // Who is not ours answers for its own.
+  if (!v.o.members.known) return unknown('Alarm', 'UnknownState', v.o.members.why);
+  if (!v.o.alarms.known) return unknown('Alarm', 'UnknownState', v.o.alarms.why);
   if (alarms(v, 'Corrupt').length > 0) return is('Alarm', true, 'Corrupt');
   if (alarms(v, 'NoSpace').length > 0) return is('Alarm', true, 'NoSpace');
   return is('Alarm', false, 'NoAlarm');
 }
 
+/** What is known is what was seen: a Job that was deleted as soon as it had ended may have stored one. */
+const stale = ({ schedule, cronJob, last }: NonNullable<ClusterBackups['due']>): string => {
+  const known =
+    last === undefined
+      ? 'no good backup of it is known, and there should be one by now'
+      : `the newest good backup that is known of it is of ${last}, and two runs were due since then`;
+  return `${schedule}: ${known}; check CronJob ${cronJob} and its Jobs`;
+};
+
 /** Nothing is said of a schedule that has not run yet. */
 function backups(v: View): Condition[] {
   if (v.record.versions.withoutBackup) return [is('BackupHealthy', false, 'UpgradedWithoutBackup')];
   if (v.spec.schedule === undefined) return [is('BackupHealthy', false, 'NoSchedule')];
-  const { last, failed } = v.cluster.backups ?? {};
+  const { last, failed, waits, due } = v.cluster.backups ?? {};
   if (failed) return [is('BackupHealthy', false, 'LastFailed', `${failed.schedule}: ${failed.message}`)];
+  if (waits) return [is('BackupHealthy', false, 'RunWaits', `${waits.schedule}: ${waits.message}`)];
+  if (due && v.now > due.at) return [is('BackupHealthy', false, 'Stale', stale(due))];
   return last ? [is('BackupHealthy', true, 'Fresh')] : [];
 }
 

@@ -13,7 +13,8 @@ export type Effect =
   /** Of the pod template. */
   | { kind: 'AnnotateEpoch'; epoch: number; basedOn: string }
   | { kind: 'AnnotatePvc'; ordinal: number; uid: string; clusterUid: string; epoch: number; basedOn: string }
-  | { kind: 'DeletePod'; ordinal: number; uid: string }
+  /** evict: within the pod disruption budget, as a drain does it; else whatever the budget says. */
+  | { kind: 'DeletePod'; ordinal: number; uid: string; evict?: boolean }
   /** basedOn: only as it was seen. */
   | { kind: 'DeletePvc'; ordinal: number; uid: string; basedOn?: string }
   /** Always a learner. */
@@ -62,6 +63,6 @@ export interface JobRequest {
     minor: string;
     token: string;
   };
-  /** salvage: where the gate serves its copy. */
-  salvage?: { url: string; token: string; sha256: string };
+  /** salvage: where the gate serves its copy, and of which etcd it is: the copy itself does not say. */
+  salvage?: { url: string; token: string; sha256: string; clusterId?: string };
 }

@@ -1,5 +1,5 @@
 import type { AgentStatus } from './agent-status.ts';
-import { ordinalOfUrl } from './names.ts';
+import { ordinalOfUrl, podName } from './names.ts';
 import type { Alarm, Claim, Job, JobKind, Member, MemberStatus, Pod, StatefulSet } from './observed.ts';
 import type { RecordedMember } from './record.ts';
 import { sizeProblem } from './size.ts';
@@ -17,6 +17,13 @@ export const started = (member: Member): boolean => member.name !== '';
 export const ordinalOf = (v: View, member: Member): number | undefined => ordinalOfUrl(v.cluster, member.peerUrl);
 export const memberAt = (v: View, ordinal: number): Member | undefined =>
   listed(v).find((member) => ordinalOf(v, member) === ordinal);
+/** At an address that is none of the pods': added by hand, or under another domain. Nothing is known of it. */
+export const foreignMember = (v: View): Member | undefined =>
+  listed(v).find((member) => ordinalOf(v, member) === undefined);
+export function nameOf(v: View, member: Member): string {
+  const ordinal = ordinalOf(v, member);
+  return `member ${member.id}${ordinal === undefined ? '' : ` (${podName(v.cluster, ordinal)})`}`;
+}
 export const isListed = (v: View, memberId: string): boolean => listed(v).some(({ id }) => id === memberId);
 /** Certain: a linearizable read did not name it. */
 export const isGone = (v: View, memberId: string): boolean => v.o.members.known && !isListed(v, memberId);
@@ -70,6 +77,10 @@ const podStays = (v: View, memberId: string): boolean => {
 export const healthyVoters = (v: View): Member[] => voters(v).filter(({ id }) => healthy(v, id));
 export const allVotersHealthy = (v: View): boolean =>
   v.o.members.known && voters(v).length > 0 && healthyVoters(v).length === voters(v).length;
+
+/** Only such a pod is behind a Service. */
+const isServing = (pod: Pod | undefined): boolean => pod?.ready === true && !pod.deleting;
+export const hasReadyPod = (v: View, member: Member): boolean => isServing(podAt(v, ordinalOf(v, member) ?? -1));
 const healthyWithout = (v: View, memberId: string): number =>
   healthyVoters(v).filter(({ id }) => id !== memberId).length;
 

@@ -63,15 +63,17 @@ test('of a survivor: its endpoint alone', async () => {
 });
 
 test('a salvage: the secret is in the environment, and nowhere else', async () => {
-  const salvage = { url: 'https://10.0.0.3:8080/salvage', token: 'secret-token', sha256: 'a'.repeat(64) };
+  const source = { url: 'https://10.0.0.3:8080/salvage', token: 'secret-token', sha256: 'a'.repeat(64) };
+  const salvage = { ...source, clusterId: 'cdf818194e3a8c32' };
   const { args, env } = jobCommand(request({ kind: 'salvage', schedule: 'nightly', salvage }), facts);
   const { invocation, settings } = await parsed(args);
   expect(invocation.command).toBe('salvage');
   expect(settings.stores()).toHaveLength(2);
-  expect(['peerTlsDir', 'serverName', 'cacert'].map((name) => settings.text(name))).toEqual([
+  expect(['peerTlsDir', 'serverName', 'cacert', 'clusterId'].map((name) => settings.text(name))).toEqual([
     '/peer',
     facts.serverName,
     '/tls/ca.crt',
+    'cdf818194e3a8c32',
   ]);
   expect(args.join(' ')).not.toMatch(/secret-token|10\.0\.0\.3/);
   expect(env).toMatchObject({
@@ -107,6 +109,12 @@ describe('a restore', () => {
       ['the-id'],
       { filesystem: { path: '/old' } },
       { cluster: 'bills' },
+    ],
+    [
+      { snapshotId: 'the-id', clusterNamespace: 'prod' },
+      ['the-id'],
+      { filesystem: { path: '/old' } },
+      { cluster: 'orders', namespace: 'prod' },
     ],
     [{ key: 'a/b.db' }, [], { filesystem: { path: '/old' } }, { objectKey: 'a/b.db', adopt: 'true' }],
     [

@@ -75,6 +75,7 @@ const salvageArguments = (job: JobRequest, facts: JobFacts): string[] => [
   ...flag('peer-tls-dir', facts.peerTlsDir),
   ...flag('cacert', facts.clientTls?.cacert),
   ...flag('server-name', facts.serverName),
+  ...flag('cluster-id', job.salvage?.clusterId),
   ...storeArguments(job, facts),
 ];
 
@@ -108,6 +109,8 @@ function restoreArguments(restore: NonNullable<JobRequest['restore']>, facts: Jo
     ...flag('listen', facts.listen),
     ...flag('peer-tls-dir', facts.peerTlsDir),
     ...common({ ...facts, cluster: folderOf(source, facts) }),
+    // Else it is the pod's own.
+    ...flag('namespace', text(source.clusterNamespace)),
   ];
 }
 

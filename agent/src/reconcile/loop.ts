@@ -6,7 +6,7 @@ import type { Fresh } from './observed.ts';
 import type { Port } from './port.ts';
 import { type AtPoint, type Pass, pass } from './reconcile.ts';
 import type { Settings } from './settings.ts';
-import { clusterStatus, isSameStatus } from './status.ts';
+import { clusterStatus, statusToWrite } from './status.ts';
 import type { Turns } from './turns.ts';
 
 export interface ClusterRun {
@@ -91,9 +91,10 @@ function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefin
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function report({ port, settings, log }: ClusterRun, { observed, plan, now }: Done): Promise<void> {
-  const status = clusterStatus(observed, plan.conditions, now, settings);
+  const found = clusterStatus(observed, plan.conditions, now, settings);
   const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
-  if (!status || isSameStatus(before, status)) return;
+  const status = found && statusToWrite(before, found, now, settings);
+  if (!status) return;
   try {
     await port.clusters.reportStatus(status);
   } catch (error) {

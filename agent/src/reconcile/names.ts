@@ -8,9 +8,12 @@ export const podName = (cluster: Cluster, ordinal: number): string => `${cluster
 export function peerUrl(cluster: Cluster, ordinal: number): string {
   const { name, namespace, domain, spec, peerUrls } = cluster;
   if (peerUrls?.[ordinal] !== undefined) return peerUrls[ordinal];
+  if (domain === undefined) throw new Error('the domain of the member names is not known');
   return `${spec.tls ? 'https' : 'http'}://${podName(cluster, ordinal)}.${name}-peers.${namespace}.svc.${domain}:2380`;
 }
 
 /** Undefined: not a URL of this cluster. */
 export const ordinalOfUrl = (cluster: Cluster, url: string): number | undefined =>
-  ordinals.find((ordinal) => peerUrl(cluster, ordinal) === url);
+  cluster.domain === undefined && cluster.peerUrls === undefined
+    ? undefined
+    : ordinals.find((ordinal) => peerUrl(cluster, ordinal) === url);

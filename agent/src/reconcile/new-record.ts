@@ -107,6 +107,20 @@ const restoresOf = (v: View): RecordDoc['restores'] => {
 
 const phasesPastFence = ['Draining', 'Restoring', 'Regrowing', 'Completed'];
 
+/**
+ * What the lost record said of this epoch, where an agent has read it: else a cluster that never ran 3.5 would have to get
+ * rid of what 3.5 wrote. Of two indexes the later one is safe.
+ */
+function versionsSeen(v: View): Partial<RecordDoc['versions']> {
+  const seen = agents(v).flatMap(({ recordVersions: found }) => (found?.epoch === newestEpoch(v) ? [found] : []));
+  const bornOn = seen.find((each) => each.bornOn !== undefined)?.bornOn;
+  const indexes = seen.flatMap(({ finalizedIndex }) => finalizedIndex ?? []);
+  return {
+    ...(bornOn !== undefined && { bornOn }),
+    ...(indexes.length > 0 && { finalizedIndex: Math.max(...indexes) }),
+  };
+}
+
 export function rebuilt(v: View): RecordDoc {
   const [first] = newest(v);
   const { clusterUid, epoch, token, clusterId, lastRestoreId } = first!;
@@ -125,7 +139,7 @@ export function rebuilt(v: View): RecordDoc {
     members,
     permits: permitsOf(v, members),
     tombstones: buriedOf(v),
-    versions: { current: minors[0]!, allowedMinors: minors },
+    versions: { current: minors[0]!, allowedMinors: minors, ...versionsSeen(v) },
     restores: restoresOf(v),
     ...(lastRestoreId && { lastRestoreId }),
   };

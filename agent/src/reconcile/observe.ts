@@ -1,10 +1,11 @@
 import type { AgentStatus } from './agent-status.ts';
-import { agentOf, answers, lagOf, learners, listed, podsOf, quorumServes } from './facts.ts';
-import { type Known, known, unknown } from './known.ts';
-import type { Fresh, HashResult, MemberStatus, Observed, Pod, Since } from './observed.ts';
+import { agentOf, answers, lagOf, learners, listed, quorumServes } from './facts.ts';
+import { type Known, known, Unreadable, unknown } from './known.ts';
+import type { Fresh, HashResult, Job, MemberStatus, Observed, Pod, Refusal, Since } from './observed.ts';
 import type { Port } from './port.ts';
 import type { Settings } from './settings.ts';
 import { View } from './view.ts';
+import { dueOrdinals } from './why-down.ts';
 
 /** What this process remembers between two passes; losing it only makes it wait again. */
 export interface Memory {
@@ -18,7 +19,19 @@ export interface Memory {
   /** The op to which `done` belongs. */
   op?: string;
   failures: number;
+  error?: string;
+  refused?: Refusal;
 }
+
+/** What plan() sees of it. */
+export const recalled = ({ since, hash, done, failures, error, refused }: Memory): Recalled => ({
+  ...{ since, done, failures },
+  ...(hash && { hash }),
+  ...(error !== undefined && { error }),
+  ...(refused && { refused }),
+});
+
+type Recalled = Pick<Observed, 'since' | 'hash' | 'done' | 'failures' | 'error' | 'refused'>;
 
 export const emptyMemory = (holderSince: number): Memory => ({
   since: { healthy: {}, down: {}, evidence: {}, inSync: {}, jobFailed: {}, holder: holderSince },
@@ -38,7 +51,7 @@ export async function read(
   const look = <T>(what: Promise<T>): Promise<Known<T>> => within(settings.observeRpc, what);
   const record = await look(port.records.read());
   const { clusters, workload, jobs, membership, maintenance } = port;
-  const [cluster, statefulSet, pods, claims, members, alarms, jobList, restores] = await Promise.all([
+  const [firstSight, statefulSet, pods, claims, members, alarms, jobList, restores] = await Promise.all([
     look(clusters.cluster()),
     look(workload.statefulSet()),
     look(workload.pods()),
@@ -48,18 +61,29 @@ export async function read(
     look(jobs.jobs()),
     look(clusters.restores()),
   ]);
+  // The StatefulSet, which was read beside it, may have brought the domain.
+  const isAbsent = statefulSet.known && statefulSet.v === undefined;
+  const cluster = named(!isAbsent && isNameless(firstSight) ? await look(clusters.cluster()) : firstSight, statefulSet);
   const ours = ownMembers(members, record.known ? record.v?.doc.clusterId : undefined);
   const [agents, status] = await Promise.all([
     agentsOf(pods, (pod) => look(workload.agent(pod))),
     statusOf(ours, record, (id) => look(maintenance.status(id))),
   ]);
-  const { since, hash, done, failures } = memory;
   return {
     ...{ cluster, record, statefulSet, pods, claims, agents, members: ours, status, alarms },
-    ...{ jobs: jobList, restores, since, done, failures, holder, fresh },
-    ...(hash && { hash }),
+    ...{ jobs: jobList, restores, holder, fresh },
+    ...recalled(memory),
   };
 }
+
+const isNameless = (cluster: Observed['cluster']): boolean =>
+  cluster.known && cluster.v !== undefined && cluster.v.domain === undefined && cluster.v.peerUrls === undefined;
+
+/** Without the domain no member's name is known: by a wrong one a member would be added. */
+export const named = (cluster: Observed['cluster'], statefulSet: Observed['statefulSet']): Observed['cluster'] =>
+  isNameless(cluster) && !(statefulSet.known && statefulSet.v === undefined)
+    ? unknown('the StatefulSet, which names the domain of its members, was not read yet')
+    : cluster;
 
 /** The members of another cluster at our addresses are not ours: an old epoch's, or somebody else's. */
 function ownMembers(
@@ -95,9 +119,10 @@ async function statusOf(
 async function within<T>(ms: number, what: Promise<T>): Promise<Known<T>> {
   const { promise: late, resolve } = Promise.withResolvers<Known<T>>();
   const timer = setTimeout(() => resolve(unknown(`no answer in ${ms} ms`)), ms);
-  const answer = what.then(known<T>, (error: unknown) =>
-    unknown<T>(error instanceof Error ? error.message : `${error}`),
-  );
+  const answer = what.then(known<T>, (error: unknown): Known<T> => {
+    const why = error instanceof Error ? error.message : `${error}`;
+    return error instanceof Unreadable ? { known: false, why, unreadable: true } : unknown(why);
+  });
   const first = await Promise.race([answer, late]);
   clearTimeout(timer);
   return first;
@@ -106,14 +131,23 @@ async function within<T>(ms: number, what: Promise<T>): Promise<Known<T>> {
 /** What is now, added to what was remembered: each time is when its fact was first seen without a break. */
 export function remember(memory: Memory, observed: Observed, now: number, settings: Settings): Memory {
   const { record, jobs } = observed;
-  if (!record.known || !record.v || !observed.cluster.known || !observed.cluster.v) return memory;
+  if (!observed.cluster.known || !observed.cluster.v) return memory;
+  const { blind, ...since } = memory.since;
+  if (!record.known) return { ...memory, since: { ...since, blind: blind ?? now } };
   const view = new View(observed, now, settings);
-  const { since } = memory;
+  if (!record.v) return { ...memory, since: { ...since, silent: keep(since.silent ?? {}, silent(view), now) } };
   const members = listed(view).map(({ id }) => id);
   const evidence = evidenceNow(view);
   const lost = record.v.doc.seeded && !quorumServes(view);
   const failure = record.v.doc.failure && JSON.stringify(record.v.doc.failure);
-  const failedJobs = jobs.known ? jobs.v.filter(({ state }) => state === 'Failed').map(({ uid }) => uid) : [];
+  const timesOf = (before: Record<string, number>, is: (job: Job) => boolean): Record<string, number> =>
+    jobs.known
+      ? keep(
+          before,
+          jobs.v.filter(is).map(({ uid }) => uid),
+          now,
+        )
+      : before;
   const op = record.v.doc.op?.id;
   return {
     ...memory,
@@ -131,7 +165,8 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
       silent: keep(since.silent ?? {}, silent(view), now),
       inSync: keep(since.inSync, inSync(view), now),
       evidence: keep(since.evidence, unchanged(evidence, memory.evidence), now, Object.keys(evidence)),
-      jobFailed: keep(since.jobFailed, failedJobs, now),
+      jobFailed: timesOf(since.jobFailed, ({ state }) => state === 'Failed'),
+      jobWaits: timesOf(since.jobWaits ?? {}, ({ waits }) => waits !== undefined),
       holder: since.holder,
       ...(lost && { quorumLost: since.quorumLost ?? now }),
       ...(failure && { failure: failure === memory.failure ? (since.failure ?? now) : now }),
@@ -140,6 +175,7 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
     failure,
     op,
     done: op === memory.op ? memory.done : [],
+    refused: memory.refused && now - memory.refused.at < settings.retryFailed ? memory.refused : undefined,
   };
 }
 
@@ -158,9 +194,7 @@ function keep<K extends string | number>(
 }
 
 const silent = (view: View): number[] =>
-  podsOf(view)
-    .map(({ ordinal }) => ordinal)
-    .filter((ordinal) => agentOf(view, ordinal) === undefined);
+  view.o.pods.known ? dueOrdinals(view).filter((ordinal) => agentOf(view, ordinal) === undefined) : [];
 
 const inSync = (view: View): string[] =>
   learners(view)

@@ -1,3 +1,4 @@
+import { parseRecord } from '../member/record-schema.ts';
 import { rows, rowsWithoutRecord } from './actions.ts';
 import type { AgentStatus } from './agent-status.ts';
 import type { Effect } from './effect.ts';
@@ -34,7 +35,6 @@ export const spec = (change: Partial<ClusterSpec> = {}): ClusterSpec => ({
   requiredForUpgrade: false,
   finalBackupRequired: false,
   onNoSpace: 'CompactDefragDisarm',
-  quotaBytes: 2 * gibibyte,
   ...change,
 });
 
@@ -104,6 +104,7 @@ export const pod = (ordinal: number, change: Partial<Pod> = {}): Pod => ({
   uid: `pod-${ordinal}`,
   revision: 'r1',
   running: true,
+  began: true,
   ready: true,
   deleting: false,
   resolves: known(true),
@@ -255,7 +256,10 @@ export class World {
   /** The record that is written, if that is what happens. */
   get written(): RecordDoc | undefined {
     const { effect } = this.plan();
-    return effect?.kind === 'WriteRecord' ? effect.doc : undefined;
+    if (effect?.kind !== 'WriteRecord') return undefined;
+    const answer = parseRecord(JSON.stringify(effect.doc));
+    if (answer.kind === 'refused') throw new Error(answer.reason);
+    return effect.doc;
   }
 
   reason(type: string): string | undefined {

@@ -24,10 +24,23 @@ export interface Observed {
   hash?: HashResult;
   /** Keys of the effects that succeeded under the present op, kept in memory (a lost one is repeated). */
   done: string[];
+  /** An eviction that was refused not long ago. */
+  refused?: Refusal;
   /** Passes in a row that ended with an error. */
   failures: number;
+  /** The last of those: which row, and why. */
+  error?: string;
   holder: string;
   fresh: Fresh;
+}
+
+export interface Refusal {
+  /** The last time, ms. */
+  at: number;
+  /** The first time of this pod, without a long pause. */
+  since: number;
+  podUid: string;
+  message: string;
 }
 
 /** Random values of this pass; each is used at most once. */
@@ -52,12 +65,16 @@ export interface Since {
   /** By member id: learner within promoteLag. */
   inSync: Record<string, number>;
   quorumLost?: number;
-  /** By ordinal: the agent of its pod does not answer. */
+  /** By ordinal: there is no pod where there should be one, or its agent does not answer. */
   silent?: Record<number, number>;
+  /** The record cannot be read. */
+  blind?: number;
   /** `record.failure` as it is. */
   failure?: number;
   /** By UID: a Job that failed. */
   jobFailed: Record<string, number>;
+  /** By UID: a Job whose pod has not started. */
+  jobWaits?: Record<string, number>;
   /** This process holds the lease. */
   holder: number;
 }
@@ -70,8 +87,8 @@ export interface Cluster {
   rv: string;
   /** Of the spec; unset where nobody counts. */
   generation?: number;
-  /** DNS domain of the Kubernetes cluster. */
-  domain: string;
+  /** DNS domain of the Kubernetes cluster; undefined: not known yet. */
+  domain?: string;
   /** By ordinal, where there is no DNS; default the names of the pods. */
   peerUrls?: readonly string[];
   /** It, or its namespace. */
@@ -93,6 +110,10 @@ export interface ClusterBackups {
   last?: NonNullable<ClusterStatus['lastBackup']>;
   /** A schedule whose newest run failed. */
   failed?: { schedule: string; message: string };
+  /** A schedule the pod of whose newest run does not start. */
+  waits?: { schedule: string; message: string };
+  /** Of the schedule that is due first: when its newest good backup is too old, ms; the time of that backup. */
+  due?: { schedule: string; cronJob: string; at: number; last?: string };
 }
 
 export interface ClusterSpec {
@@ -112,8 +133,6 @@ export interface ClusterSpec {
   requiredForUpgrade: boolean;
   finalBackupRequired: boolean;
   onNoSpace: 'Report' | 'CompactDefragDisarm';
-  /** Of the backend; etcd 3.6 and newer report it themselves. */
-  quotaBytes: number;
 }
 
 export interface ReplaceRequest {
@@ -147,6 +166,10 @@ export interface StatefulSet {
   epochFloor: number;
   /** ETCD_VERSION of the pod template. */
   version: string;
+  /** What the tag of its image says; unset where it says nothing. */
+  imageVersion?: string;
+  /** Fewer pods than it should have, and why, in Kubernetes' words; for the status alone. */
+  lacks?: { why?: string };
 }
 
 export interface Pod {
@@ -155,6 +178,8 @@ export interface Pod {
   revision: string;
   /** Has an IP and its init phase has begun. */
   running: boolean;
+  /** A container of it runs, or has run: there may be something on an ephemeral volume. */
+  began: boolean;
   ready: boolean;
   deleting: boolean;
   /** Its peer name resolves to its IP. */
@@ -163,6 +188,8 @@ export interface Pod {
   node?: string;
   /** No node takes it. */
   unschedulable?: true;
+  /** What keeps it from running, in Kubernetes' words; for the status alone. */
+  problem?: string;
 }
 
 export interface Claim {
@@ -216,6 +243,8 @@ export interface Job {
   state: 'Running' | 'Succeeded' | 'Failed';
   deleting: boolean;
   message?: string;
+  /** No container of it has begun: why. */
+  waits?: string;
   /** A backup that succeeded: it is in the store, verified. */
   backup?: { id: string; revision: number; sha256: string };
   /** The restore Job verified its snapshot and serves it. */

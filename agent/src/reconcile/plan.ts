@@ -1,8 +1,10 @@
 import { rows, rowsWithoutRecord } from './actions.ts';
-import { type Condition, conditionsOf } from './conditions.ts';
+import type { Condition } from './condition.ts';
+import { conditionsOf } from './conditions.ts';
 import type { Effect } from './effect.ts';
 import { lacksManifests } from './facts.ts';
 import type { Observed } from './observed.ts';
+import { finalizer } from './operations/deletion.ts';
 import type { Reason } from './reasons.ts';
 import type { RecordDoc } from './record.ts';
 import type { AnyRow, Conjuncts } from './row.ts';
@@ -49,7 +51,11 @@ function decide(actions: Actions, view: View): Decision {
   if (!cluster.known) return { why: `the EtcdCluster is unknown: ${cluster.why}` };
   if (!cluster.v) return { why: 'there is no EtcdCluster: hands off' };
   if (!record.known) {
-    return { why: `the record is unknown: ${record.why}`, ...(lacksManifests(view) && { hold: 'ManifestsMissing' }) };
+    // What nobody will do is not waited for, whatever the record says.
+    if (cluster.v.reconcilerGoing) return walk(finalizer, view);
+    const why = `the record is unknown: ${record.why}`;
+    if (lacksManifests(view)) return { why, hold: 'ManifestsMissing' };
+    return { why, ...(record.unreadable && { hold: 'RecordUnreadable' }) };
   }
   return walk(record.v ? actions.rows : actions.rowsWithoutRecord, view);
 }

@@ -16,6 +16,11 @@ import type {
 } from './observed.ts';
 import type { RecordDoc } from './record.ts';
 
+/** Refused for the moment, which is no failure: it is tried again later, and told until then. */
+export class NotNow extends Error {
+  override readonly name = 'NotNow';
+}
+
 /** All that the reconciler can see and do. Reads throw when they fail; writes throw when refused or when the outcome is unknown. */
 export interface Port {
   readonly records: RecordStore;
@@ -63,6 +68,8 @@ export interface Workload {
     basedOn: string;
   }): Promise<void>;
   deletePod(ordinal: number, uid: string): Promise<void>;
+  /** Throws NotNow when it is refused, as by a pod disruption budget that has no room for it. */
+  evictPod(ordinal: number, uid: string): Promise<void>;
   deleteClaim(claim: { ordinal: number; uid: string; basedOn?: string }): Promise<void>;
 }
 

@@ -31,6 +31,8 @@ export interface RecordDoc {
   lastBackup?: { id: string; revision: number; sha256: string; at: string };
   /** The newest operation that failed; it is not tried again before a pause. */
   failure?: Failure;
+  /** When a ClearNoSpace last succeeded. */
+  spaceClearedAt?: string;
 }
 
 export interface Permit {
@@ -174,6 +176,8 @@ export interface RestoreArgs {
   sha256?: string;
   expectedRevision?: number;
   safetyBackup: boolean;
+  /** Once it is stored; unset past `safety`: it was left out for want of a quorum. */
+  safetyBackupId?: string;
   ignoreUnreachablePods: boolean;
   /** Of the SourceRef. */
   sourceToken: string;

@@ -5,6 +5,8 @@ const minute = 60 * second;
 export interface Settings {
   /** Between two passes without, and with an operation. */
   steady: number;
+  /** How old a status gets before it is written again though nothing changed: older ones say that nobody looks any more. */
+  heartbeat: number;
   op: number;
   /** After an effect: the next pass sees what it brought. */
   next: number;
@@ -32,8 +34,14 @@ export interface Settings {
   unreachable: number;
   hashEvery: number;
   noSpaceBackoff: number;
-  /** After a failed backup or verification. */
+  /** After a refused eviction; until then what else there is to do has its turn. */
+  evictAgain: number;
+  /** Passes in a row that end with an error before a person is told. */
+  failuresTold: number;
+  /** After a failed backup or verification; how long an eviction is refused before a person is told. */
   retryFailed: number;
+  /** How long the pod of a Job may take to start before a person is told, and the slot is given back where it can be. */
+  jobStart: number;
   /** Revisions that a compaction of ClearNoSpace keeps. */
   keepRevisions: number;
   /** Entries that a leader keeps in memory behind its snapshot (etcd's snapshot-catchup-entries). */
@@ -44,6 +52,7 @@ export interface Settings {
 
 export const defaultSettings: Settings = {
   steady: 15 * second,
+  heartbeat: 10 * minute,
   op: 2 * second,
   next: 100,
   lease: 30 * second,
@@ -65,7 +74,10 @@ export const defaultSettings: Settings = {
   unreachable: minute,
   hashEvery: 60 * minute,
   noSpaceBackoff: 30 * minute,
+  evictAgain: 30 * second,
+  failuresTold: 5,
   retryFailed: 5 * minute,
+  jobStart: 10 * minute,
   keepRevisions: 1000,
   catchUpEntries: 5000,
   churnPairs: 500,

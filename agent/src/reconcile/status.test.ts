@@ -1,9 +1,9 @@
 import type { ClusterStatus } from './cluster-status.ts';
-import type { Condition } from './conditions.ts';
+import type { Condition } from './condition.ts';
 import { unknown } from './known.ts';
 import { now, World } from './observed.fixture.ts';
 import { defaultSettings } from './settings.ts';
-import { clusterStatus, isSameStatus } from './status.ts';
+import { clusterStatus, isSameStatus, statusToWrite } from './status.ts';
 
 const statusOf = (world: World, conditions = world.plan().conditions): ClusterStatus | undefined =>
   clusterStatus(world.o, conditions, now, defaultSettings);
@@ -44,6 +44,11 @@ test('says what each member lacks', () => {
   expect(reasonOf(new World().volumeLost(1))).toBe('VolumeLost');
 });
 
+test('a voter is ready when its pod is', () => {
+  expect(statusOf(new World().pod(1, { ready: false }))?.readyVoters).toBe(2);
+  expect(statusOf(new World().pod(1, { deleting: true }))?.readyVoters).toBe(2);
+});
+
 test('leaves out what is not known, and says nothing without the record or the resource', () => {
   const { voters, readyVoters, leader, epoch } = statusOf(new World().noQuorum())!;
   expect({ voters, readyVoters, leader, epoch }).toEqual({ epoch: 1 });
@@ -69,14 +74,47 @@ test('a record that began nothing is no proof of a cluster', () => {
 test.each<[string, ...Condition[]]>([
   ['Paused', condition('Held', 'True', 'NoSpace'), condition('Progressing', 'False', 'Paused')],
   ['Held', condition('QuorumLost', 'True', 'MajorityDown'), condition('Held', 'True', 'RestoreBlocked')],
+  [
+    'PreparingRestore',
+    condition('QuorumLost', 'True', 'MajorityDown'),
+    condition('Progressing', 'True', 'PreparingRestore'),
+  ],
   ['Recovering', condition('QuorumLost', 'True', 'MajorityDown'), condition('Progressing', 'True', 'Recovering')],
   ['QuorumLost', condition('QuorumLost', 'True', 'MajorityDown'), condition('Progressing', 'True', 'Growing')],
   ['Upgrading', condition('Degraded', 'True', 'MemberDown'), condition('Progressing', 'True', 'Upgrading')],
   ['Degraded', condition('Ready', 'True', 'AsDesired'), condition('Degraded', 'True', 'DiskPressure')],
+  ['Ready', condition('Ready', 'True', 'AsDesired'), condition('BackupHealthy', 'False', 'LastFailed')],
   ['Waiting', condition('Ready', 'False', 'NotAsDesired'), condition('Available', 'True', 'Serving')],
   ['Unknown'],
 ])('phase %s', (phase, ...conditions) => {
   expect(statusOf(new World(), conditions)?.phase).toBe(phase);
+});
+
+test('the phase says what is done, the reason what is not well', () => {
+  const told = (...conditions: Condition[]) => {
+    const { phase, reason } = statusOf(new World(), conditions)!;
+    return `${phase} ${reason}`;
+  };
+  const growing = condition('Progressing', 'True', 'Growing');
+  expect(told(growing, condition('Degraded', 'True', 'MemberDown'))).toBe('Growing MemberDown');
+  expect(told(growing, condition('Degraded', 'True', 'Starting'))).toBe('Growing Growing');
+  const ready = condition('Ready', 'True', 'AsDesired');
+  expect(told(ready, condition('BackupHealthy', 'False', 'LastFailed'))).toBe('Ready LastFailed');
+  expect(told(ready, condition('BackupHealthy', 'False', 'NoSchedule'))).toBe('Ready AsDesired');
+  const waiting = condition('Ready', 'False', 'NotAsDesired');
+  expect(told(waiting, condition('BackupHealthy', 'False', 'LastFailed'))).toBe('Waiting NotAsDesired');
+  const held = condition('Held', 'True', 'CorruptAlarm');
+  expect(told(held, condition('Degraded', 'True', 'MemberDown'))).toBe('Held CorruptAlarm');
+  expect(told(growing, condition('Available', 'Unknown', 'QuorumUnknown'))).toBe('Unknown QuorumUnknown');
+});
+
+test('a record that cannot be read is told after a minute, and what it said last of the cluster stays', () => {
+  const world = new World().set({ record: unknown('forbidden') });
+  world.o.since.blind = now - defaultSettings.unreachable + 1;
+  expect(statusOf(world)).toBeUndefined();
+  world.o.since.blind = now - defaultSettings.unreachable;
+  expect(statusOf(world)).toMatchObject({ phase: 'Unknown', epoch: 1, clusterUid: 'uid-1', members: [] });
+  expect(statusOf(world)?.message).toContain('forbidden');
 });
 
 test('small changes of size and lag are no news, large ones are', () => {
@@ -94,6 +132,19 @@ test('small changes of size and lag are no news, large ones are', () => {
   expect(isSameStatus(before, change(0, appliedIndex - 500))).toBe(false);
   expect(isSameStatus(before, change(4_000_000, appliedIndex))).toBe(false);
   expect(isSameStatus(undefined, before)).toBe(false);
+});
+
+test('a status that says nothing new is written again when it gets old, and says when it was written', () => {
+  const world = new World();
+  const first = statusToWrite(undefined, statusOf(world)!, now, defaultSettings)!;
+  expect(first.observedAt).toBe('2026-01-01T00:00:00Z');
+  const later = (ms: number) => statusToWrite(first, statusOf(world)!, now + ms, defaultSettings)?.observedAt;
+  expect(later(defaultSettings.heartbeat - 1)).toBeUndefined();
+  expect(later(defaultSettings.heartbeat)).toBe('2026-01-01T00:10:00Z');
+  expect(later(-1)).toBeDefined();
+  const { observedAt: _, ...old } = first;
+  expect(statusToWrite(old, statusOf(world)!, now, defaultSettings)).toBeDefined();
+  expect(statusToWrite(first, { ...statusOf(world)!, phase: 'Held' }, now + 1, defaultSettings)).toBeDefined();
 });
 
 test('the order of keys is no news: the API server has its own', () => {

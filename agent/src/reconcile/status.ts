@@ -1,10 +1,12 @@
 import type { ClusterStatus, ReportedCondition, ReportedMember } from './cluster-status.ts';
-import type { Condition, ConditionType } from './conditions.ts';
+import type { Condition, ConditionType } from './condition.ts';
 import {
   answers,
+  hasReadyPod,
   healthyVoters,
   lacksManifests,
   lagOf,
+  lasts,
   leaderOf,
   learners,
   listed,
@@ -24,7 +26,7 @@ import type { Settings } from './settings.ts';
 import { compareVersions, minorOf } from './versions.ts';
 import { View } from './view.ts';
 
-/** Undefined when the resource or the record could not be read: what is not known is not reported. */
+/** Undefined when the resource could not be read, or the record just now: what is not known is not reported. */
 export function clusterStatus(
   observed: Observed,
   conditions: readonly Condition[],
@@ -35,18 +37,33 @@ export function clusterStatus(
   if (!cluster.known || !cluster.v) return undefined;
   const { generation, status } = cluster.v;
   const view = new View(observed, now, settings);
-  if (!observed.record.known && !lacksManifests(view)) return undefined;
+  const isBlind = lasts(view, observed.since.blind, settings.unreachable);
+  if (!observed.record.known && !observed.record.unreadable && !lacksManifests(view) && !isBlind) return undefined;
   const record = observed.record.known ? observed.record.v : undefined;
   return withoutUndefined({
     observedGeneration: generation,
     ...inOneWord(conditions),
-    ...(record ? recordFacts(view) : { epoch: status.epoch, clusterUid: status.clusterUid }),
+    ...(record ? recordFacts(view) : lastFacts(status)),
     lastBackup: newest([status.lastBackup, record?.doc.lastBackup, cluster.v.backups?.last]),
     size: statefulSet(view)?.replicas,
     ...(record && observed.members.known ? memberFacts(view) : {}),
     members: record ? members(view) : [],
     conditions: conditions.map((condition) => dated(condition, status.conditions, now, generation)),
   });
+}
+
+/** The status to write; undefined while the one that is there says it, and is new enough to be believed. */
+export function statusToWrite(
+  before: Partial<ClusterStatus> | undefined,
+  status: ClusterStatus,
+  now: number,
+  { heartbeat }: Pick<Settings, 'heartbeat'>,
+): ClusterStatus | undefined {
+  const { observedAt, ...said } = before ?? {};
+  const age = now - Date.parse(observedAt ?? '');
+  // A time that is yet to come is of another clock.
+  if (isSameStatus(said, status) && age >= 0 && age < heartbeat) return undefined;
+  return { ...status, observedAt: new Date(now).toISOString().replace(/\.\d+/, '') };
 }
 
 /** From one status to the next; false for what only the passing of time changed. */
@@ -66,6 +83,16 @@ function recordFacts(v: View): Partial<ClusterStatus> {
   return { epoch: epoch > 0 ? epoch : undefined, clusterId, clusterUid, lastRestoreId };
 }
 
+/** Of a record that is gone, or that cannot be read: what it said of the cluster that there was. */
+const lastFacts = ({
+  epoch,
+  clusterId,
+  clusterUid,
+  lastRestoreId,
+}: Partial<ClusterStatus>): Partial<ClusterStatus> => ({
+  ...{ epoch, clusterId, clusterUid, lastRestoreId },
+});
+
 /** One that was told stays: its EtcdBackup may be gone. */
 const newest = (backups: readonly ClusterStatus['lastBackup'][]): ClusterStatus['lastBackup'] =>
   backups
@@ -81,7 +108,7 @@ function memberFacts(v: View): Partial<ClusterStatus> {
   const [learner] = learners(v);
   return {
     voters: voters(v).length,
-    readyVoters: healthyVoters(v).length,
+    readyVoters: healthyVoters(v).filter((member) => hasReadyPod(v, member)).length,
     learner: learner && podOf(v, learner),
     leader: leader && podOf(v, leader),
     version: versions.findLast((version) => minorOf(version) === v.record.versions.current) ?? versions[0],
@@ -149,28 +176,46 @@ interface Telling {
   reasons?: readonly Reason[];
   /** Default the reason. */
   phase?: string;
+  /** What is not well is the reason to tell, beside it. */
+  yields?: true;
+  /** Only while this one is True. */
+  beside?: ConditionType;
 }
 
 /** The first that holds says the phase and why. */
 const telling: readonly Telling[] = [
-  { type: 'Progressing', status: 'False', reasons: ['Paused'] },
+  { type: 'Progressing', status: 'False', reasons: ['Paused'], yields: true },
   { type: 'Held', status: 'True', phase: 'Held' },
   // Without a quorum, but somebody asked for it.
-  { type: 'Progressing', status: 'True', reasons: ['Restoring', 'Recovering'] },
+  { type: 'Progressing', status: 'True', reasons: ['PreparingRestore', 'Restoring', 'Recovering'], yields: true },
   { type: 'QuorumLost', status: 'True', phase: 'QuorumLost' },
   { type: 'Accepted', status: 'False', phase: 'Refused' },
-  { type: 'Progressing', status: 'True' },
+  { type: 'Available', status: 'Unknown', phase: 'Unknown' },
+  { type: 'Progressing', status: 'True', yields: true },
   { type: 'Degraded', status: 'True', phase: 'Degraded' },
   { type: 'Available', status: 'False' },
+  {
+    type: 'BackupHealthy',
+    status: 'False',
+    reasons: ['LastFailed', 'RunWaits', 'Stale'],
+    phase: 'Ready',
+    beside: 'Ready',
+  },
   { type: 'Ready', status: 'True', phase: 'Ready' },
   { type: 'Ready', status: 'False', phase: 'Waiting' },
 ];
 
+/** What a restart brings with it is no trouble. */
+const isTrouble = ({ type, status, reason }: Condition): boolean =>
+  type === 'Degraded' && status === 'True' && reason !== 'Starting';
+
 function inOneWord(conditions: readonly Condition[]): Pick<ClusterStatus, 'phase' | 'reason' | 'message'> {
-  for (const { type, status, reasons, phase } of telling) {
+  const holds = (type: ConditionType) => conditions.some((each) => each.type === type && each.status === 'True');
+  for (const { type, status, reasons, phase, yields, beside } of telling) {
     const found = conditions.find((each) => each.type === type && each.status === status);
-    if (!found || (reasons && !reasons.includes(found.reason))) continue;
-    return { phase: phase ?? found.reason, reason: found.reason, message: found.message };
+    if (!found || (reasons && !reasons.includes(found.reason)) || (beside && !holds(beside))) continue;
+    const { reason, message } = (yields && conditions.find(isTrouble)) ?? found;
+    return { phase: phase ?? found.reason, reason, message };
   }
   return { phase: 'Unknown', reason: 'UnknownState', message: 'nothing is known yet' };
 }

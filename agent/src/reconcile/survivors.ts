@@ -25,12 +25,16 @@ function survivorAt(v: View, ordinal: number): Survivor | undefined {
   return { ordinal, memberId, podUid: agent.podUid, nonce, answers };
 }
 
+/**
+ * What was applied was committed: whoever applied more has more of what was acknowledged. The term says less: one that
+ * was cut off counts it up, and has no entry of those terms.
+ */
 const newerFirst = (v: View, a: Survivor, b: Survivor): number => {
   const [left, right] = [agentAt(v, a.ordinal)?.etcd, agentAt(v, b.ordinal)?.etcd];
   return (
-    (right?.term ?? 0) - (left?.term ?? 0) ||
     (right?.appliedIndex ?? 0) - (left?.appliedIndex ?? 0) ||
-    (right?.committedIndex ?? 0) - (left?.committedIndex ?? 0)
+    (right?.committedIndex ?? 0) - (left?.committedIndex ?? 0) ||
+    (right?.term ?? 0) - (left?.term ?? 0)
   );
 };
 
@@ -45,5 +49,8 @@ export function survivor(v: View): Survivor | undefined {
   const living = memberOrdinals(v)
     .map((ordinal) => survivorAt(v, ordinal))
     .filter((found) => found !== undefined);
+  const isKnown = ({ ordinal }: Survivor): boolean => agentAt(v, ordinal)?.etcd !== undefined;
+  // Of one alone it does not matter how much it has.
+  if (living.length > 1 && !living.every(isKnown)) return undefined;
   return living.sort((a, b) => newerFirst(v, a, b))[0];
 }

@@ -1,4 +1,4 @@
-import { agentAt, ordinalOf, statefulSet, statusOf, voters } from './facts.ts';
+import { agentAt, nameOf, ordinalOf, statefulSet, statusOf, voters } from './facts.ts';
 import type { Member } from './observed.ts';
 import type { Reason } from './reasons.ts';
 import { atLeast, compareVersions, minorOf, minorsUp } from './versions.ts';
@@ -29,16 +29,29 @@ export function versionProblem(version: string): Problem | undefined {
   return undefined;
 }
 
+/** Its gate would judge by a version that its etcd is not of. */
+export const imageDiffers = (v: View): boolean => {
+  const sts = statefulSet(v);
+  return sts?.imageVersion !== undefined && sts.imageVersion !== sts.version;
+};
+
+/** Certain: a template that was not read may have been changed. */
+export const imageFits = (v: View): boolean => statefulSet(v) !== undefined && !imageDiffers(v);
+
 /** A pod made from the template as it is would be let in by its gate. */
 export const templateMayRun = (v: View): boolean => {
   const version = statefulSet(v)?.version;
-  if (version === undefined || versionProblem(version)) return false;
+  if (version === undefined || versionProblem(version) || imageDiffers(v)) return false;
   return v.record.versions.allowedMinors.includes(minorOf(version));
 };
 
 /** What etcd itself calls the cluster's version: the lowest that any member has run since all were there. */
 export const clusterVersionIs = (v: View, minor: string): boolean =>
   voters(v).some((m) => minorOf(clusterVersionAt(v, m) ?? '') === minor);
+
+/** Not beyond this minor, whose etcd so still starts on the data. */
+export const clusterVersionIsWithin = (v: View, minor: string): boolean =>
+  voters(v).every((m) => minorsUp(minor, minorOf(clusterVersionAt(v, m) ?? '')) <= 0);
 
 const clusterVersionAt = (v: View, m: Member): string | undefined =>
   statusOf(v, m.id)?.clusterVersion ?? agentAt(v, ordinalOf(v, m) ?? -1)?.etcd?.clusterVersion;
@@ -69,6 +82,12 @@ export function upgradeProblem(v: View): Problem | undefined {
   return pathProblem(v, to) ?? diskProblem(v) ?? backupProblem(v);
 }
 
+/** The same, but for what goes away by itself. */
+export function upgradeRefusal(v: View): Problem | undefined {
+  const found = upgradeProblem(v);
+  return found && ['Settling', 'UnknownState'].includes(found.reason) ? undefined : found;
+}
+
 const backwards = (current: string, version: string): string =>
   `version ${version} is below the cluster's ${current}: its data do not start there any more; restore a backup into a new cluster`;
 
@@ -94,7 +113,7 @@ export const waitsForVersion = (v: View, m: Member): boolean => {
 
 function tooOld(v: View, floor: string): Problem | undefined {
   const old = voters(v).find((m) => !atLeast(versionOf(v, m), floor));
-  return old && problem('VersionTooOld', `member ${old.id} runs less than ${floor}; upgrade to a newer patch first`);
+  return old && problem('VersionTooOld', `${nameOf(v, old)} runs less than ${floor}; upgrade to a newer patch first`);
 }
 
 /** 3.6 believes a list that 3.5 did not, and that older ones left wrong. */
@@ -106,11 +125,11 @@ function restartFirst(v: View): Problem | undefined {
     const restarted = v.record.members[ordinalOf(v, m) ?? -1]?.restartedOn;
     return !atLeast(version, mendsMembers) || restarted === undefined || compareVersions(restarted, version) !== 0;
   });
-  return bad && problem('RestartFirst', restartMessage(bad.id));
+  return bad && problem('RestartFirst', restartMessage(nameOf(v, bad)));
 }
 
-const restartMessage = (id: string): string =>
-  `member ${id} was not restarted on ${mendsMembers} or newer: ask for that version, then kubectl rollout restart, then for 3.6`;
+const restartMessage = (member: string): string =>
+  `${member} was not restarted on ${mendsMembers} or newer: ask for that version, then kubectl rollout restart, then for 3.6`;
 
 /** 3.7 does not read what 3.5 wrote: every member needs a raft snapshot of 3.6 beyond it. */
 export const isSettled = (v: View): boolean => {
@@ -126,19 +145,19 @@ export const isSettled = (v: View): boolean => {
 const notSettled = (v: View): Problem | undefined =>
   isSettled(v)
     ? undefined
-    : problem(
-        'NotSettled',
-        'entries of etcd 3.5 are still in the raft log; they are being settled, this takes minutes',
-      );
+    : problem('Settling', 'entries of etcd 3.5 are still in the raft log; they are being settled, this takes minutes');
 
 const diskFactor = 1.5;
 
 function diskProblem(v: View): Problem | undefined {
-  const full = voters(v).find((m) => {
-    const free = agentAt(v, ordinalOf(v, m) ?? -1)?.volume.freeBytes;
-    return free === undefined || free < diskFactor * (statusOf(v, m.id)?.dbSize ?? 0);
-  });
-  return full && problem('DiskPressure', `member ${full.id} needs free space of ${diskFactor} times its database`);
+  const volumeOf = (m: Member) => agentAt(v, ordinalOf(v, m) ?? -1)?.volume;
+  const isFull = (m: Member) => volumeOf(m)!.freeBytes < diskFactor * (statusOf(v, m.id)?.dbSize ?? 0);
+  // A gate that begins has not looked at it yet.
+  const isSeen = (m: Member) => Boolean(volumeOf(m)?.totalBytes);
+  const full = voters(v).find((m) => isSeen(m) && isFull(m));
+  if (full) return problem('DiskPressure', `${nameOf(v, full)} needs free space of ${diskFactor} times its database`);
+  const unseen = voters(v).find((m) => !isSeen(m));
+  return unseen && problem('UnknownState', `the free space of ${nameOf(v, unseen)} is not known yet`);
 }
 
 const backupProblem = (v: View): Problem | undefined =>

@@ -1,7 +1,7 @@
 import { isSeeded, isTombstoned, memberAt, quorumLostLong, statefulSet } from './facts.ts';
 import { sizeProblem } from './size.ts';
 import { survivor } from './survivors.ts';
-import { type Problem, upgradeProblem, versionProblem } from './upgrade-path.ts';
+import { imageDiffers, type Problem, upgradeRefusal, versionProblem } from './upgrade-path.ts';
 import type { View } from './view.ts';
 
 /** What the spec asks for and can not have: each changes nothing, and is told. */
@@ -20,12 +20,17 @@ const size = (v: View): Problem | undefined => {
   return message === undefined ? undefined : { reason: 'SizeRefused', message };
 };
 
-const version = (v: View): Problem | undefined => (isSeeded(v) ? upgradeProblem(v) : undefined);
+const version = (v: View): Problem | undefined => (isSeeded(v) ? upgradeRefusal(v) : undefined);
 
 /** Both come from one property; somebody edited one of them. */
 function template(v: View): Problem | undefined {
   const sts = statefulSet(v);
-  if (!sts?.observed || sts.version === v.spec.version) return undefined;
+  if (!sts?.observed) return undefined;
+  if (imageDiffers(v)) {
+    const message = `the StatefulSet's template names version ${sts.version}, and its image is ${sts.imageVersion}: no member is added, restarted or restored on it, but a pod that is deleted comes back with it; apply the manifests again`;
+    return { reason: 'TemplateDiffers', message };
+  }
+  if (sts.version === v.spec.version) return undefined;
   const message = `version ${v.spec.version}, but the StatefulSet's template names ${sts.version}: apply both`;
   return { reason: 'TemplateDiffers', message };
 }

@@ -22,7 +22,7 @@ const TIME = '2026-11-21T02:38:07Z';
 const working = {
   put: sh('cat >"$FILE"', 'read -r end <&3 && [ "$end" = whole ] || { rm "$FILE"; exit 1; }'),
   get: sh('cat "$FILE"'),
-  list: sh(`printf '1\\t${TIME}\\ta/x\\n'`),
+  list: sh(`printf '1\\t${TIME}\\ta/x\\nend\\n'`),
   stat: sh('[ -f "$FILE" ] || exit 104', `printf '%s\\t${TIME}\\t%s\\n' "$(wc -c <"$FILE")" "$1"`),
   delete: sh('rm -f "$FILE"'),
 };
@@ -128,6 +128,23 @@ describe('mistakes', () => {
     const credentialsDirectory = join(root, 'none');
     expect(await failure(openCommand({ path, credentialsDirectory }))).toMatchObject({ exitCode: ExitCode.usage });
   });
+});
+
+test('a key or prefix that a script could take for an option is refused before any script runs', async () => {
+  const store = await open({ list: sh('rm "$FILE"'), sweep: sh('rm "$FILE"') });
+  await store.put('a/x', once('x'));
+  for (const call of [
+    () => store.put('-rf', once('y')),
+    () => store.get('-rf/x'),
+    () => store.stat('-rf'),
+    () => store.delete('-rf'),
+    () => keysOf(store, '-'),
+    () => store.sweep('-rf/', 0),
+  ]) {
+    const error = await failure(call());
+    expect(error).toMatchObject({ exitCode: ExitCode.usage, message: expect.stringMatching(/begins with '-'/) });
+  }
+  expect(await readFile(store.file, 'utf8')).toBe('x');
 });
 
 describe('exit codes', () => {
@@ -295,13 +312,30 @@ describe('a listing', () => {
     });
   });
 
+  test.each([
+    ['nothing at all', ':'],
+    ['lines without an end', `printf '1\\t${TIME}\\ta/x\\n'`],
+    ['a pipeline whose first command failed', `{ printf '1\\t${TIME}\\ta/x\\n'; exit 1; echo end; } | cat`],
+  ])('of %s was cut short', async (_, script) => {
+    const store = await open({ list: sh(script) });
+    expect(await failure(keysOf(store, ''))).toMatchObject({
+      exitCode: ExitCode.storeUnreachable,
+      message: expect.stringMatching(/: list .*ended without the line "end"/),
+    });
+  });
+
+  test('with a line after its end is refused', async () => {
+    const store = await open({ list: sh(`printf 'end\\n1\\t${TIME}\\ta/x\\n'`) });
+    expect(await failure(keysOf(store, ''))).toMatchObject({ exitCode: ExitCode.storeRefused });
+  });
+
   test('that was cut by a failure is told by the failure', async () => {
     const store = await open({ list: sh("printf '12'", 'exit 1') });
     expect(await failure(keysOf(store, ''))).toMatchObject({ exitCode: ExitCode.storeUnreachable });
   });
 
   test('may hold more than was asked for', async () => {
-    const store = await open({ list: sh(`printf '1\\t${TIME}\\ta/x\\n2\\t${TIME}\\tab/y\\n'`) });
+    const store = await open({ list: sh(`printf '1\\t${TIME}\\ta/x\\n2\\t${TIME}\\tab/y\\nend\\n'`) });
     expect(await keysOf(store, 'a/')).toEqual(['a/x']);
     expect(await keysOf(store, '')).toEqual(['a/x', 'ab/y']);
   });

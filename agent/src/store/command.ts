@@ -1,6 +1,5 @@
 import { access, constants } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parseDuration } from '../duration.ts';
 import { AgentError, ExitCode } from '../errors.ts';
 import { abortable } from './abortable.ts';
@@ -8,9 +7,10 @@ import { parseListed, parseTime } from './command-listing.ts';
 import { CommandProcess, type Exit } from './command-process.ts';
 import { credentialFiles, withoutSecrets } from './command-secrets.ts';
 import { errnoOf } from './errno.ts';
-import { checkKey, checkPrefix } from './keys.ts';
+import { checkKey, checkPrefix, exists } from './keys.ts';
 import type { CommandSpec } from './spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
+import { commandUrl } from './url.ts';
 
 const required = ['put', 'get', 'list', 'stat', 'delete'] as const;
 const optional = ['now', 'sweep'] as const;
@@ -18,6 +18,9 @@ type Verb = (typeof required)[number] | (typeof optional)[number];
 
 /** Numbers that neither shells nor the usual clients end with; they follow HTTP's 403, 404 and 409. */
 const Said = { refused: 103, notThere: 104, retained: 109 } as const;
+
+/** The last line of a listing: one that was cut short has none, whatever exit code a pipeline ends with. */
+const END = 'end';
 
 /** Manifests and the like: compared by their bytes after they were put. */
 const SMALL = 64 * 1024;
@@ -68,12 +71,13 @@ class CommandStore implements Store {
     this.#spec = spec;
     this.#verbs = verbs;
     this.#tuning = tuning;
-    this.url = pathToFileURL(path).href.replace(/^file:/, 'exec:');
+    this.url = commandUrl(path);
   }
 
-  async put(key: string, body: AsyncIterable<Uint8Array>, { signal }: PutOptions = {}): Promise<PutResult> {
+  async put(key: string, body: AsyncIterable<Uint8Array>, { signal, onlyNew }: PutOptions = {}): Promise<PutResult> {
     checkKey(key);
     signal?.throwIfAborted();
+    if (onlyNew && (await this.stat(key, { signal }))) throw exists(this.url, key);
     const run = this.#start('put', [key], signal);
     const copy: Uint8Array[] = [];
     try {
@@ -95,11 +99,19 @@ class CommandStore implements Store {
 
   async *list(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<StoredObject> {
     checkPrefix(prefix);
+    let ended = false;
     for await (const line of this.#lines('list', [prefix], signal)) {
-      const object = parseListed(line);
-      if (!object) throw this.#garbage('list', line);
-      if (object.key.startsWith(prefix)) yield object;
+      const object = ended ? undefined : parseListed(line);
+      ended ||= line === END;
+      if (!object && line !== END) throw this.#garbage('list', line);
+      if (object?.key.startsWith(prefix)) yield object;
     }
+    if (ended) return;
+    const message = `${this.url}: list ${prefix} ended without the line "${END}", so objects may be missing`;
+    throw new AgentError(
+      ExitCode.storeUnreachable,
+      `${message}; print it after the last object, and only when all were printed`,
+    );
   }
 
   async stat(key: string, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
@@ -134,6 +146,10 @@ class CommandStore implements Store {
   close(): void {}
 
   #start(verb: Verb, args: readonly string[], signal: AbortSignal | undefined): CommandProcess {
+    if (args[0]?.startsWith('-')) {
+      const message = `${this.url}: the key ${JSON.stringify(args[0])} begins with '-', as options do; use another one`;
+      throw new AgentError(ExitCode.usage, message);
+    }
     return new CommandProcess({
       program: join(this.#path, verb),
       args,
@@ -239,7 +255,9 @@ class CommandStore implements Store {
 
   #garbage(verb: Verb, line: string): AgentError {
     const wanted =
-      verb === 'now' ? 'one line like 2026-11-21T02:38:07Z' : 'lines of size, time and key with tabs between';
+      verb === 'now'
+        ? 'one line like 2026-11-21T02:38:07Z'
+        : `lines of size, time and key with tabs between${verb === 'list' ? `, and then "${END}"` : ''}`;
     const got = line === '' ? 'nothing' : JSON.stringify(printable(line).slice(0, 80));
     return new AgentError(ExitCode.storeRefused, `${this.url}: ${verb} printed ${got}; it has to print ${wanted}`);
   }

@@ -12,6 +12,16 @@ export async function sync(path: string): Promise<void> {
   }
 }
 
+/** The same for a directory with all that is in it. */
+export async function syncTree(directory: string): Promise<void> {
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) await syncTree(path);
+    else await sync(path);
+  }
+  await sync(directory);
+}
+
 /** Creates a directory and its parents where missing, durably. Only owner and group: snapshots hold secrets. */
 export async function makeDirectory(directory: string): Promise<void> {
   if (await isDirectory(directory)) return;

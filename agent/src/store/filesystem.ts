@@ -1,6 +1,5 @@
-import { type FileHandle, open, rename, rm, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { AgentError, ExitCode } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import { blocks } from './blocks.ts';
@@ -8,10 +7,11 @@ import { makeDirectory, removeEmptyDirectories, sync, unlessGone, walk } from '.
 import { errnoOf } from './errno.ts';
 import { filesystemFault } from './filesystem-errors.ts';
 import { garbageCounter } from './garbage.ts';
-import { checkKey, checkPrefix } from './keys.ts';
+import { checkKey, checkPrefix, exists } from './keys.ts';
 import { OUR_PART, PART, partName } from './part-name.ts';
 import type { FilesystemSpec } from './spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
+import { directoryUrl } from './url.ts';
 
 const WRITE_BLOCK = 1024 * 1024;
 const READ_CHUNK = 256 * 1024;
@@ -25,14 +25,16 @@ export class FilesystemStore implements Store {
 
   constructor(spec: FilesystemSpec) {
     this.#root = resolve(spec.path);
-    this.url = pathToFileURL(this.#root).href;
+    this.url = directoryUrl(this.#root);
   }
 
-  async put(key: string, body: AsyncIterable<Uint8Array>, { signal }: PutOptions = {}): Promise<PutResult> {
+  async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<PutResult> {
+    const { signal, onlyNew } = options;
     const path = this.#path(key);
     if (key.endsWith(PART))
       throw new AgentError(ExitCode.usage, `the key ${key} ends in ${PART}, as unfinished files do`);
     signal?.throwIfAborted();
+    if (onlyNew && (await this.stat(key, options))) throw exists(this.url, key);
     const part = partName(path);
     const file = await this.#do('create', part, createFile(part));
     try {
@@ -42,7 +44,8 @@ export class FilesystemStore implements Store {
       await this.#do('write', part, file.sync());
       await this.#do('write', part, file.close());
       signal?.throwIfAborted();
-      await this.#do('rename to', path, rename(part, path));
+      if (!onlyNew) await this.#do('rename to', path, rename(part, path));
+      else if (!(await this.#do('rename to', path, renameToNew(part, path)))) throw exists(this.url, key);
       await this.#do('sync', dirname(path), sync(dirname(path)));
       return {};
     } catch (error) {
@@ -111,6 +114,12 @@ export class FilesystemStore implements Store {
     }
   }
 
+  async isThere({ signal }: CallOptions = {}): Promise<boolean> {
+    signal?.throwIfAborted();
+    const found = await this.#do('read', this.#root, unlessGone(stat(this.#root)));
+    return found?.isDirectory() ?? false;
+  }
+
   close(): void {}
 
   #path(key: string): string {
@@ -173,6 +182,24 @@ async function createFile(path: string): Promise<FileHandle> {
       if (errnoOf(error) !== 'ENOENT' || attempts === 5) throw error;
     }
   }
+}
+
+/** File systems that have no hard links. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** False when something is there already: a link, unlike a rename, replaces nothing. */
+async function renameToNew(part: string, path: string): Promise<boolean> {
+  try {
+    await link(part, path);
+    await unlink(part);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    if (!NO_LINKS.has(errnoOf(error))) throw error;
+  }
+  if (await unlessGone(stat(path))) return false;
+  await rename(part, path);
+  return true;
 }
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {

@@ -25,6 +25,15 @@ export function garbageCounter(): (bytes: number) => void {
   };
 }
 
+/** Counts calls to a store, and frees now and then what they leave: V8 would let it fill a small container. */
+export function callCounter(every: number): () => void {
+  let calls = 0;
+  return () => {
+    calls++;
+    if (calls % every === 0) freeBuffers();
+  };
+}
+
 /** Frees large buffers that have just gone out of use, before the next large thing begins. Needs the same flag. */
 export function freeBuffers(): void {
   globalThis.gc?.();

@@ -3,6 +3,9 @@ import { AgentError, ExitCode } from '../errors.ts';
 const mistake = (key: string, why: string) =>
   new AgentError(ExitCode.usage, `the key ${JSON.stringify(key)} ${why}; write segments joined by single slashes`);
 
+/** What `onlyNew` refuses with. */
+export const exists = (url: string, key: string) => new AgentError(ExitCode.refused, `${url} has ${key} already`);
+
 function checkSegments(key: string, segments: readonly string[]): void {
   if (segments.some((segment) => segment === '')) throw mistake(key, 'has an empty segment');
   if (segments.some((segment) => segment === '.' || segment === '..')) throw mistake(key, 'has a segment . or ..');

@@ -75,7 +75,7 @@ test.each([
   ['{"sftp":{"host":"host","password":"x"}}', 'sftp: unknown field password; known: host, port, username'],
   ['exec://opt/store', 'write exec:///directory with three slashes'],
   ['exec:///opt/store?env=x', "unknown parameter 'env'; known: credentialsDirectory, idleTimeout"],
-  ['exec:///opt/store?idleTimeout=soon', 'command.idleTimeout: is no duration; write 90s or 5m'],
+  ['exec:///opt/store?idleTimeout=soon', 'command.idleTimeout: is not a valid duration; write 90s or 5m'],
   ['{"command":{"path":"store"}}', 'command.path: must be an absolute path'],
   ['{"command":{"path":"/x","env":{"A-B":"c"}}}', 'command.env'],
   ['{"command":{"path":"/x","put":"y"}}', 'command: unknown field put; known: path, env, credentialsDirectory'],

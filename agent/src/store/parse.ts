@@ -1,7 +1,6 @@
-import type * as z from 'zod/mini';
-import en from 'zod/v4/locales/en.js';
 import { AgentError, ExitCode } from '../errors.ts';
-import { commandSpec, filesystemSpec, ossSpec, type StoreSpec, s3Spec, sftpSpec, storeSpec } from './spec.ts';
+import { describeIssue } from '../schema-issue.ts';
+import { ossSpec, type StoreSpec, s3Spec, storeSpec } from './spec.ts';
 
 const mistake = (message: string) => new AgentError(ExitCode.usage, `--store: ${message}`);
 const EXAMPLES = 's3://bucket/prefix?region=eu-west-1, file:///directory, or a JSON object';
@@ -11,15 +10,6 @@ const s3Parameters = Object.keys(s3Spec.shape).filter((field) => field !== 'buck
 const ossParameters = Object.keys(ossSpec.shape).filter((field) => field !== 'bucket' && field !== 'prefix');
 const sftpParameters = ['credentialsDirectory', 'knownHostsFile', 'hostKey', 'legacyAlgorithms'];
 const commandParameters = ['credentialsDirectory', 'idleTimeout'];
-
-const known: Record<string, readonly string[]> = {
-  '': Object.keys(storeSpec.shape),
-  s3: Object.keys(s3Spec.shape),
-  oss: Object.keys(ossSpec.shape),
-  sftp: Object.keys(sftpSpec.shape),
-  filesystem: Object.keys(filesystemSpec.shape),
-  command: Object.keys(commandSpec.shape),
-};
 
 const BOOLEANS = new Set(['pathStyle', 'legacyAlgorithms']);
 
@@ -110,19 +100,7 @@ function boolean(name: string, value: string): boolean {
 }
 
 function check(value: unknown): StoreSpec {
-  const result = storeSpec.safeParse(value, { error: en().localeError });
+  const result = storeSpec.safeParse(value);
   if (result.success) return result.data;
-  throw mistake(result.error.issues.map(describe).join('; '));
-}
-
-function describe(issue: z.core.$ZodIssue): string {
-  const path = issue.path.join('.');
-  if (issue.code === 'unrecognized_keys') {
-    const fields = known[path];
-    return `${path ? `${path}: ` : ''}unknown field ${issue.keys.join(', ')}${fields ? `; known: ${fields.join(', ')}` : ''}`;
-  }
-  const message = issue.message
-    .replace(/^Invalid (input|option): /, '')
-    .replace(/^expected .* received undefined$/, 'is missing');
-  return path ? `${path}: ${message}` : message;
+  throw mistake(describeIssue(result.error));
 }

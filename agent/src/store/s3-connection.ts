@@ -1,8 +1,9 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { localhostLookup } from './localhost.ts';
 import { readCredentials, readRegion } from './s3-credentials.ts';
-import { endpointOf, isPathStyle, readAuthorities } from './s3-endpoint.ts';
+import { endpointOf, isPathStyle, readAuthorities, s3Url } from './s3-endpoint.ts';
 import { isAuthFailure, s3Fault, statusOf } from './s3-errors.ts';
+import { proxiesFor, proxyName } from './s3-proxy.ts';
 import { sendInSlices } from './s3-slices.ts';
 import type { S3Spec } from './spec.ts';
 
@@ -23,12 +24,12 @@ export interface S3Tuning {
 }
 
 // S3's smallest part: two are in memory at a time, in a pod of 100 MiB.
-const defaults: S3Tuning = { minPartSize: 5 * 1024 * 1024, maxParts: 10_000, idleTimeout: 60_000, maxAttempts: 4 };
+const defaults: S3Tuning = { minPartSize: 5 * 1024 * 1024, maxParts: 10_000, idleTimeout: 30_000, maxAttempts: 4 };
 
 const CONNECTION_TIMEOUT = 10_000;
 
 /** How many idle time-outs a server may be silent while it puts the parts together: AWS names several minutes. */
-const ASSEMBLING = 10;
+const ASSEMBLING = 20;
 
 type Request<T> = (client: S3Client, options: { abortSignal?: AbortSignal }) => Promise<T>;
 
@@ -37,9 +38,12 @@ export class S3Connection {
   readonly url: string;
   readonly bucket: string;
   readonly tuning: S3Tuning;
+  /** Whether the server may be asked to put only what is new; OSS is not known to understand that. */
+  readonly hasConditions: boolean;
   /** The server's clock, by its last answer. */
   serverDate: Date | undefined;
   readonly #endpoint: string;
+  readonly #proxy: string | undefined;
   readonly #ownSecrets: readonly string[];
   readonly #config: S3ClientConfig;
   /** Writes, lists, deletes: an idle socket means a stalled server. */
@@ -61,12 +65,12 @@ export class S3Connection {
   private constructor(spec: S3Place, tuning: S3Tuning, config: S3ClientConfig, secrets: readonly string[]) {
     this.#ownSecrets = secrets;
     const endpoint = endpointOf(spec);
-    const prefix = spec.prefix?.replaceAll(/^\/+|\/+$/g, '');
-    const place = `${spec.scheme ?? 's3'}://${spec.bucket}${prefix ? `/${prefix}` : ''}`;
-    this.url = endpoint ? `${place}?endpoint=${endpoint.origin}` : place;
+    this.url = s3Url(spec, spec.scheme);
     this.bucket = spec.bucket;
     this.tuning = tuning;
+    this.hasConditions = spec.scheme !== 'oss';
     this.#endpoint = endpoint?.origin ?? 'AWS';
+    this.#proxy = proxyName(endpoint, proxiesFor(endpoint));
     this.#config = config;
     this.#client = this.#connect({ socketTimeout: tuning.idleTimeout });
   }
@@ -120,7 +124,8 @@ export class S3Connection {
   }
 
   async explain(operation: string, error: unknown): Promise<Error> {
-    return s3Fault(error, { url: this.url, endpoint: this.#endpoint, operation, secrets: await this.#secrets(error) });
+    const secrets = await this.#secrets(error);
+    return s3Fault(error, { url: this.url, endpoint: this.#endpoint, proxy: this.#proxy, operation, secrets });
   }
 
   /** What a server's own words may quote. */
@@ -155,6 +160,7 @@ async function clientConfig(spec: S3Spec, tuning: S3Tuning): Promise<S3ClientCon
   const endpoint = endpointOf(spec);
   const { credentialsDirectory: directory, profile } = spec;
   const ca = await readAuthorities(spec.caFile);
+  const agent = { proxyEnv: proxiesFor(endpoint), ...localhostLookup(endpoint) };
   // Here, not at the first request: a mistake shows before anything else is touched.
   if (directory) await readCredentials(directory, profile);
   const region = spec.region || (directory && (await readRegion(directory, profile))) || (endpoint && 'us-east-1');
@@ -172,8 +178,8 @@ async function clientConfig(spec: S3Spec, tuning: S3Tuning): Promise<S3ClientCon
     maxAttempts: tuning.maxAttempts,
     requestHandler: {
       connectionTimeout: CONNECTION_TIMEOUT,
-      httpAgent: localhostLookup(endpoint),
-      httpsAgent: { ...(ca && { ca }), ...localhostLookup(endpoint) },
+      httpAgent: agent,
+      httpsAgent: { ...(ca && { ca }), ...agent },
     },
   };
 }

@@ -71,15 +71,15 @@ test('reads anew at every call, and lets the SDK ask before every request', asyn
 
 const SECRET = 'never-show-this';
 test.each<[string, Record<string, string>, string | undefined, string]>([
-  ['nothing', {}, undefined, 'holds no whole key pair, only: nothing; give AWS_ACCESS_KEY_ID and'],
-  ['half a pair', { AWS_SECRET_ACCESS_KEY: SECRET }, undefined, 'only: AWS_SECRET_ACCESS_KEY; give'],
+  ['nothing', {}, undefined, 'is empty; give AWS_ACCESS_KEY_ID and'],
+  ['half a pair', { AWS_SECRET_ACCESS_KEY: SECRET }, undefined, 'only AWS_SECRET_ACCESS_KEY; give'],
   [
     'halves of two',
     { accessKeyID: 'a', MINIO_SECRET_KEY: SECRET },
     undefined,
-    'only: MINIO_SECRET_KEY, accessKeyID; give',
+    'only MINIO_SECRET_KEY, accessKeyID; give',
   ],
-  ['other names', { username: 'a', password: SECRET }, undefined, 'only: password, username; give'],
+  ['other names', { username: 'a', password: SECRET }, undefined, 'only password, username; give'],
   [
     'an empty file',
     { AWS_ACCESS_KEY_ID: '\n', AWS_SECRET_ACCESS_KEY: SECRET },

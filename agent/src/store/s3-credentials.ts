@@ -81,7 +81,8 @@ async function readValue(directory: string, name: string): Promise<string> {
 
 async function readShared(directory: string, names: string[], profile?: string): Promise<S3Credentials> {
   if (!SHARED.some((name) => names.includes(name))) {
-    throw mistake(directory, `holds no whole key pair, only: ${names.join(', ') || 'nothing'}; ${WANTED}`);
+    const found = names.length === 0 ? 'is empty' : `has no complete key pair, only ${names.join(', ')}`;
+    throw mistake(directory, `${found}; ${WANTED}`);
   }
   const files = sharedFiles(directory);
   const { configFile, credentialsFile } = await loadSharedConfigFiles(files);

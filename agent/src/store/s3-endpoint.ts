@@ -27,6 +27,14 @@ export function endpointOf(spec: S3Spec): URL | undefined {
   return url;
 }
 
+/** Of the bucket, without secrets. */
+export function s3Url(spec: S3Spec, scheme = 's3'): string {
+  const endpoint = endpointOf(spec);
+  const prefix = spec.prefix?.replaceAll(/^\/+|\/+$/g, '');
+  const place = `${scheme}://${spec.bucket}${prefix ? `/${prefix}` : ''}`;
+  return endpoint ? `${place}?endpoint=${endpoint.origin}` : place;
+}
+
 const withoutUser = (text: string) => text.replace(/^.*@/, '');
 
 /** Whether the bucket stands in the path. It cannot be part of an IP address, and few own servers resolve it in a host name. */

@@ -11,6 +11,8 @@ interface Failed {
   readonly url: string;
   /** The server, for network errors. */
   readonly endpoint: string;
+  /** Where the way there leads through one. */
+  readonly proxy?: string;
   /** What was tried: `PutObject a/b.db`. */
   readonly operation: string;
   /** Never to be printed. */
@@ -98,14 +100,14 @@ export function s3Fault(error: unknown, failed: Failed): AgentError {
   return new AgentError(exitCode, hide(`${failed.url}: ${failed.operation}: ${message}`, failed.secrets));
 }
 
-function verdict(error: unknown, { endpoint }: Failed): Verdict {
+function verdict(error: unknown, { endpoint, proxy }: Failed): Verdict {
   if ((error as Error).name === 'CredentialsProviderError') {
     const remedy = 'set credentialsDirectory, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role';
     return [ExitCode.usage, `no credentials found; ${remedy}`];
   }
   if (/region is missing/i.test(messageOf(error))) return [ExitCode.usage, 'no region; set region, or AWS_REGION'];
   if (statusOf(error) !== undefined) return serverVerdict(error as ServiceError);
-  return networkVerdict(error, endpoint);
+  return networkVerdict(error, endpoint, proxy);
 }
 
 function serverVerdict(error: ServiceError): Verdict {
@@ -149,7 +151,7 @@ function serverWords(error: Error): string {
   return `; it says: ${message.slice(0, 300)}`;
 }
 
-function networkVerdict(error: unknown, endpoint: string): Verdict {
+function networkVerdict(error: unknown, endpoint: string, proxy: string | undefined): Verdict {
   const code = (error as NodeJS.ErrnoException).code;
   // The SDK calls a reset a time-out too.
   const timedOut = code === 'ETIMEDOUT' || (!code && (error as Error).name === 'TimeoutError');
@@ -166,7 +168,10 @@ function networkVerdict(error: unknown, endpoint: string): Verdict {
   if (code && noTls.has(code)) return [ExitCode.usage, `${endpoint} does not speak TLS; write http:// before it`];
   if (code?.startsWith('HPE_')) return [ExitCode.usage, `${endpoint} does not speak HTTP; correct endpoint`];
   const why = timedOut ? 'no answer in time' : networkWords(error, code);
-  return [ExitCode.storeUnreachable, `cannot reach ${endpoint}: ${why}; check endpoint and network`];
+  const [way, check] = proxy
+    ? [` through the proxy ${proxy}`, 'check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, endpoint and network']
+    : ['', 'check endpoint and network'];
+  return [ExitCode.storeUnreachable, `cannot reach ${endpoint}${way}: ${why}; ${check}`];
 }
 
 /** Node tries every address of a name and wraps the failures without words of its own. */

@@ -3,14 +3,18 @@ import {
   type CompletedPart,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
+  HeadObjectCommand,
+  type HeadObjectCommandOutput,
   PutObjectCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { AgentError, ExitCode } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import { blocks } from './blocks.ts';
+import { exists } from './keys.ts';
 import type { S3Connection, S3Tuning } from './s3-connection.ts';
 import type { S3Encryption } from './s3-encryption.ts';
+import { serverCode } from './s3-errors.ts';
 import type { PutOptions, PutResult } from './store.ts';
 
 const MIB = 1024 * 1024;
@@ -18,6 +22,9 @@ const MIB = 1024 * 1024;
 const BUFFERS = 2;
 /** The run's own signal may be what ended the upload, and a pod has 20 s to leave. */
 const ABORT_DEADLINE = 10_000;
+
+/** How far the clocks of a server's machines may be apart, in milliseconds. */
+const CLOCKS = 5_000;
 
 /** So large that the body, a tenth larger than expected, still fits into the parts that S3 allows. */
 export function partSizeFor(
@@ -39,6 +46,11 @@ export class S3Upload {
   readonly #encryption: S3Encryption;
   readonly #parts: CompletedPart[] = [];
   #id: string | undefined;
+  #bytes = 0;
+  /** By the server's clock. */
+  #began: Date | undefined;
+  /** What the server shall refuse. */
+  #condition: { IfNoneMatch?: '*' } = {};
 
   constructor(s3: S3Connection, key: string, encryption: S3Encryption) {
     this.#s3 = s3;
@@ -46,7 +58,8 @@ export class S3Upload {
     this.#encryption = encryption;
   }
 
-  async run(body: AsyncIterable<Uint8Array>, { signal: outer, sizeHint = 0 }: PutOptions): Promise<PutResult> {
+  async run(body: AsyncIterable<Uint8Array>, { signal: outer, sizeHint = 0, onlyNew }: PutOptions): Promise<PutResult> {
+    if (onlyNew && this.#s3.hasConditions) this.#condition = { IfNoneMatch: '*' };
     const stop = new AbortController();
     const signal = outer ? AbortSignal.any([outer, stop.signal]) : stop.signal;
     const size = partSizeFor(sizeHint, this.#s3.tuning);
@@ -76,7 +89,7 @@ export class S3Upload {
     const { create, content } = this.#encryption;
     const input = { ...this.#target, ...create, ...content, Body: bytes, ContentLength: bytes.length };
     const { ETag } = await this.#s3.send(`PutObject ${this.#target.Key}`, signal, (client, options) =>
-      client.send(new PutObjectCommand(input), options),
+      this.#ifNew((condition) => client.send(new PutObjectCommand({ ...input, ...condition }), options)),
     );
     return { etag: plain(ETag), parts: 1 };
   }
@@ -87,6 +100,7 @@ export class S3Upload {
     const { UploadId } = await this.#s3.send(operation, signal, (client, options) =>
       client.send(new CreateMultipartUploadCommand({ ...this.#target, ...create, ...content }), options),
     );
+    this.#began = this.#s3.serverDate;
     if (UploadId) return UploadId;
     throw new AgentError(ExitCode.storeRefused, `${this.#s3.url}: ${operation}: the server gave no upload id`);
   }
@@ -103,15 +117,60 @@ export class S3Upload {
       (client, options) => client.send(new UploadPartCommand(input), options),
     );
     this.#parts.push({ PartNumber, ETag, ChecksumCRC32 });
+    this.#bytes += bytes.length;
   }
 
   async #complete(signal: AbortSignal): Promise<PutResult> {
     const whole = { UploadId: this.#id, MultipartUpload: { Parts: this.#parts } };
     const input = { ...this.#target, ...whole, ...this.#encryption.content };
-    const { ETag } = await this.#s3.assemble(`CompleteMultipartUpload ${this.#target.Key}`, signal, (client, options) =>
-      client.send(new CompleteMultipartUploadCommand(input), options),
-    );
-    return { etag: plain(ETag), parts: this.#parts.length };
+    const parts = this.#parts.length;
+    try {
+      const { ETag } = await this.#s3.assemble(
+        `CompleteMultipartUpload ${this.#target.Key}`,
+        signal,
+        (client, options) =>
+          this.#ifNew((condition) =>
+            client.send(new CompleteMultipartUploadCommand({ ...input, ...condition }), options),
+          ),
+      );
+      return { etag: plain(ETag), parts };
+    } catch (error) {
+      const refused = error instanceof AgentError && error.exitCode === ExitCode.refused;
+      const head = signal.aborted || refused ? undefined : await this.#completed(signal);
+      if (!head) throw error;
+      return { etag: plain(head.ETag), parts };
+    }
+  }
+
+  /** With the condition, where the server knows it. */
+  async #ifNew<T>(send: (condition: { IfNoneMatch?: '*' }) => Promise<T>): Promise<T> {
+    try {
+      return await send(this.#condition);
+    } catch (error) {
+      const code = serverCode(error);
+      if (!this.#condition.IfNoneMatch) throw error;
+      if (code === 'NotImplemented') return send({});
+      if (['PreconditionFailed', 'ConditionalRequestConflict'].includes(code)) {
+        throw exists(this.#s3.url, this.#target.Key);
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * What the server made of this upload although its answer was lost: the next attempt then finds no such upload. An
+   * object of that size which is older than the upload is another one.
+   */
+  async #completed(signal: AbortSignal): Promise<HeadObjectCommandOutput | undefined> {
+    const input = { ...this.#target, ...this.#encryption.content };
+    const head = await this.#s3
+      .send(`HeadObject ${this.#target.Key}`, signal, (client, options) =>
+        client.send(new HeadObjectCommand(input), options),
+      )
+      .catch(() => undefined);
+    const { ContentLength, LastModified } = head ?? {};
+    const ours = this.#began && LastModified && LastModified.getTime() >= this.#began.getTime() - CLOCKS;
+    return ours && ContentLength === this.#bytes ? head : undefined;
   }
 
   /** What this leaves behind, a later sweep removes. */

@@ -135,6 +135,34 @@ describe('parts', () => {
     expect(stub.uploads.size).toBe(0);
   });
 
+  test.each<[string, StubAnswer]>([
+    ['is cut off', { status: 200, body: Buffer.alloc(500), cutAt: 1 }],
+    ['is that of a gateway that gave up', { status: 504, body: '<html>504 Gateway Time-out</html>' }],
+  ])('an upload is complete although the answer %s', async (_, lost) => {
+    const store = await open();
+    let completed = false;
+    stub.intercept = (request, operation) => {
+      if (operation !== 'CompleteMultipartUpload' || completed) return undefined;
+      completed = true;
+      stub.carryOut(request);
+      return lost;
+    };
+    expect(await store.put('x', once(Buffer.alloc(3 * MIB)))).toMatchObject({ parts: 3 });
+    expect(await read(store, 'x')).toHaveLength(3 * MIB);
+  });
+
+  test.each([
+    ['nothing is there', undefined],
+    ['only an older object of the same size is there', 3 * MIB],
+    ['another object is there', 2 * MIB],
+  ])('an upload that the server does not know any more fails when %s', async (_, there) => {
+    const store = await open();
+    const modified = new Date(Date.now() - 3_600_000 * Number(there === 3 * MIB));
+    always('CompleteMultipartUpload', { status: 404, code: 'NoSuchUpload' });
+    if (there) stub.objects.set('x', { body: Buffer.alloc(there), modified, etag: 'x' });
+    expect((await failure(store.put('x', once(Buffer.alloc(3 * MIB))))).message).toContain('NoSuchUpload');
+  });
+
   test('a part that fails is noticed while the body is stuck', async () => {
     const store = await open();
     always('UploadPart', { status: 403, code: 'AccessDenied' });
@@ -174,22 +202,6 @@ describe('what is asked for', () => {
       [mode, keyId],
       [mode, keyId],
     ]);
-  });
-
-  test('no proxy of the environment', async () => {
-    const store = await open();
-    const proxies = {
-      http_proxy: 'http://127.0.0.1:1',
-      HTTP_PROXY: 'http://127.0.0.1:1',
-      all_proxy: 'http://127.0.0.1:1',
-    };
-    Object.assign(process.env, proxies);
-    try {
-      await store.put('x', once('x'));
-    } finally {
-      for (const name of Object.keys(proxies)) delete process.env[name];
-    }
-    expect(stub.log).toEqual(['PutObject x']);
   });
 });
 
@@ -256,6 +268,46 @@ describe('a server that never answers', () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(reason), 50);
     await expect(call(store, { signal: controller.signal })).rejects.toBe(reason);
+  });
+});
+
+describe('a listing', () => {
+  const page = (content: string) => ({ status: 200, body: `<ListBucketResult>${content}</ListBucketResult>` });
+  const object = (key: string) =>
+    `<Contents><Key>${key}</Key><Size>1</Size><LastModified>2026-11-21T02:38:07Z</LastModified></Contents>`;
+
+  test.each<[string, StubAnswer]>([
+    ['a truncated page without a token', page(`<IsTruncated>true</IsTruncated>${object('a')}`)],
+    [
+      'a page with fewer keys than it counts',
+      page(`<IsTruncated>false</IsTruncated><KeyCount>2</KeyCount>${object('a')}`),
+    ],
+    ['a page that does not say whether it is the last', page(object('a'))],
+    ['a page of something else', { status: 200, body: '<html>Please log in</html>' }],
+    ['no page at all', { status: 200 }],
+    ['an object without a date', page('<IsTruncated>false</IsTruncated><Contents><Key>a</Key></Contents>')],
+  ])('%s is an error', async (_, reply) => {
+    const store = await open();
+    always('ListObjectsV2', reply);
+    const error = await failure(keysOf(store, ''));
+    expect(error).toMatchObject({ exitCode: ExitCode.storeUnreachable });
+    expect(error.message).toContain('ListObjectsV2');
+  });
+
+  test('a token that comes again and again is an error', async () => {
+    const store = await open();
+    always(
+      'ListObjectsV2',
+      page(`<IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>${object('a')}`),
+    );
+    expect(await failure(keysOf(store, ''))).toMatchObject({ exitCode: ExitCode.storeUnreachable });
+  });
+
+  test('of uploads that is truncated without a marker is an error', async () => {
+    const store = await open();
+    const body = '<ListMultipartUploadsResult><IsTruncated>true</IsTruncated></ListMultipartUploadsResult>';
+    always('ListMultipartUploads', { status: 200, body });
+    expect(await failure(store.sweep('', 0))).toMatchObject({ exitCode: ExitCode.storeUnreachable });
   });
 });
 

@@ -13,11 +13,12 @@ import {
 import { AgentError, ExitCode } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import { freeBuffers } from './garbage.ts';
-import { checkKey, checkPrefix } from './keys.ts';
+import { checkKey, checkPrefix, exists } from './keys.ts';
 import { readBody } from './s3-body.ts';
 import { S3Connection, type S3Place, type S3Tuning } from './s3-connection.ts';
 import { readEncryption, type S3Encryption } from './s3-encryption.ts';
 import { isAuthFailure, isRetained, serverCode, statusOf } from './s3-errors.ts';
+import { nextMarkers, nextToken, objectsOf } from './s3-listing.ts';
 import { isLocked } from './s3-lock.ts';
 import { S3Upload } from './s3-multipart.ts';
 import type { S3Spec } from './spec.ts';
@@ -46,6 +47,7 @@ class S3Store implements Store {
   }
 
   async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<PutResult> {
+    if (options.onlyNew && (await this.stat(key, options))) throw exists(this.url, key);
     const result = await new S3Upload(this.#s3, this.#key(key), this.#encryption).run(body, options);
     if (result.parts !== 1) freeBuffers();
     return result;
@@ -72,13 +74,14 @@ class S3Store implements Store {
 
   async *list(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<StoredObject> {
     let ContinuationToken: string | undefined;
+    const what = `${this.url}: ListObjectsV2 ${this.#prefix}${prefix}`;
     do {
       const page = await this.#page(prefix, signal, { ContinuationToken });
-      for (const { Key = '', Size = 0, LastModified } of page.Contents ?? []) {
+      for (const { Key, Size, LastModified } of objectsOf(page, what)) {
         const key = Key.slice(this.#prefix.length);
-        if (key !== '') yield { key, size: Size, modified: LastModified ?? new Date(0) };
+        if (key !== '') yield { key, size: Size, modified: LastModified };
       }
-      ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+      ContinuationToken = nextToken(page, ContinuationToken, what);
     } while (ContinuationToken);
   }
 
@@ -154,17 +157,15 @@ class S3Store implements Store {
   async *#uploads(prefix: string, signal: AbortSignal | undefined): AsyncGenerator<MultipartUpload> {
     checkPrefix(prefix);
     const input = { Bucket: this.#s3.bucket, Prefix: `${this.#prefix}${prefix}` };
-    let markers: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};
+    const operation = `ListMultipartUploads ${input.Prefix}`;
+    let markers: ReturnType<typeof nextMarkers> = {};
     while (markers) {
       const command = new ListMultipartUploadsCommand({ ...input, ...markers });
-      const page: ListMultipartUploadsCommandOutput = await this.#s3.send(
-        `ListMultipartUploads ${input.Prefix}`,
-        signal,
-        (client, options) => client.send(command, options),
+      const page: ListMultipartUploadsCommandOutput = await this.#s3.send(operation, signal, (client, options) =>
+        client.send(command, options),
       );
       yield* page.Uploads ?? [];
-      const { IsTruncated, NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page;
-      markers = IsTruncated && KeyMarker ? { KeyMarker, UploadIdMarker } : undefined;
+      markers = nextMarkers(page, markers, `${this.url}: ${operation}`);
     }
   }
 

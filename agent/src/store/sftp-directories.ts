@@ -63,7 +63,9 @@ export async function* walk(session: SftpSession, root: string, directory: strin
       yield* walk(session, root, name);
       continue;
     }
-    const found = attrs.isFile() ? attrs : await statOf(session, posix.join(root, name));
+    // A server may leave out what it does not have at hand.
+    const told = attrs.isFile() && attrs.size !== undefined && attrs.mtime !== undefined;
+    const found = told ? attrs : await statOf(session, posix.join(root, name));
     if (found?.isFile()) yield { name, size: found.size, modified: modifiedOf(found) };
   }
 }

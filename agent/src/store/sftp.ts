@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { AgentError, ExitCode } from '../errors.ts';
 import { abortable } from './abortable.ts';
-import { checkKey, checkPrefix } from './keys.ts';
+import { checkKey, checkPrefix, exists } from './keys.ts';
 import { OUR_PART, PART, partName } from './part-name.ts';
 import { cleanUp } from './sftp-clean-up.ts';
 import { SftpConnection } from './sftp-connection.ts';
@@ -19,10 +19,10 @@ import {
   syncFile,
 } from './sftp-files.ts';
 import type { SftpTuning } from './sftp-login.ts';
-import { renameOver } from './sftp-rename.ts';
+import { renameOver, renameToNew } from './sftp-rename.ts';
 import type { SftpSession } from './sftp-session.ts';
 import { type Explain, readAll, writeAll } from './sftp-transfer.ts';
-import { urlOf } from './sftp-url.ts';
+import { rootOf, urlOf } from './sftp-url.ts';
 import type { SftpSpec } from './spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -44,15 +44,17 @@ class SftpStore implements Store {
   readonly #connection: SftpConnection;
 
   constructor(spec: SftpSpec, connection: SftpConnection) {
-    this.#root = posix.join(spec.path || '.').replace(/(?<=.)\/$/, '');
-    this.url = urlOf(spec, this.#root);
+    this.#root = rootOf(spec);
+    this.url = urlOf(spec);
     this.#connection = connection;
   }
 
-  async put(key: string, body: AsyncIterable<Uint8Array>, { signal }: PutOptions = {}): Promise<PutResult> {
+  async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<PutResult> {
+    const { signal, onlyNew } = options;
     const path = this.#path(key);
     if (key.endsWith(PART))
       throw new AgentError(ExitCode.usage, `the key ${key} ends in ${PART}, as unfinished files do`);
+    if (onlyNew && (await this.stat(key, options))) throw exists(this.url, key);
     const part = partName(path);
     const session = await this.#session(signal);
     const creating = createFile(session, part);
@@ -66,7 +68,8 @@ class SftpStore implements Store {
       await explain(closeFile(session, handle));
       await this.#checkSize(session, part, size, signal);
       signal?.throwIfAborted();
-      await this.#do('rename to', path, undefined, session, renameOver(session, part, path));
+      const renamed = (onlyNew ? renameToNew : renameOver)(session, part, path);
+      if (!(await this.#do('rename to', path, undefined, session, renamed))) throw exists(this.url, key);
       return {};
     } catch (error) {
       if (open) creating.then((handle) => closeFile(session, handle)).catch(() => {});
@@ -126,6 +129,12 @@ class SftpStore implements Store {
     const session = await this.#session(signal);
     const found = await this.#do('write', path, signal, session, freshFile(session, path));
     return found && modifiedOf(found);
+  }
+
+  async isThere({ signal }: CallOptions = {}): Promise<boolean> {
+    const session = await this.#session(signal);
+    const found = await this.#do('read', this.#root, signal, session, statOf(session, this.#root));
+    return found?.isDirectory() ?? false;
   }
 
   close(): void {

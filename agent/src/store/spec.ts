@@ -56,7 +56,7 @@ export const commandSpec = z.strictObject({
   credentialsDirectory: z.optional(z.string().check(z.regex(/^\//, 'must be an absolute path'))),
   /** How long one may show no sign of life, such as `5m`. */
   idleTimeout: z.optional(
-    z.string().check(z.refine((text) => Boolean(tryDuration(text)), 'is no duration; write 90s or 5m')),
+    z.string().check(z.refine((text) => Boolean(tryDuration(text)), 'is not a valid duration; write 90s or 5m')),
   ),
 });
 export type CommandSpec = z.infer<typeof commandSpec>;

@@ -14,6 +14,11 @@ export interface CallOptions {
 export interface PutOptions extends CallOptions {
   /** About how many bytes will come; a store may size its parts by it. */
   readonly sizeHint?: number;
+  /**
+   * Refuses, with an AgentError `refused`, when something is under the key already: of several such puts at once only one
+   * succeeds, where the place itself can tell; elsewhere it is looked at before.
+   */
+  readonly onlyNew?: boolean;
 }
 
 export interface PutResult {
@@ -55,6 +60,9 @@ export interface Store {
 
   /** The store's clock, or undefined where it cannot be read. */
   now(options?: CallOptions): Promise<Date | undefined>;
+
+  /** False when the directory that it is has not been made, or is none; a store that is no directory cannot tell. */
+  isThere?(options?: CallOptions): Promise<boolean>;
 
   close(): void;
 }

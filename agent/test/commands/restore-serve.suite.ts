@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { createHash, createHmac } from 'node:crypto';
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { ExitCode } from '../../src/errors.ts';
 import { runAgent } from '../harness/agent.ts';
 import { type Certificates, createCertificates, type KeyPair } from '../harness/certificates.ts';
+import { enableAuth } from '../harness/etcd-auth.ts';
 import { etcdutl } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { freePorts } from '../harness/free-ports.ts';
@@ -65,7 +66,13 @@ async function ended(run: RunUntil): Promise<{ exitCode: number; text: string }>
 test('serves the verified snapshot to whoever has the token, and its result to everybody', async () => {
   const run = serve();
   await run.phase('serve');
-  const status = (await (await get('/status')).json()) as { sizeBytes: number };
+  const told = await get('/status');
+  const body = await told.text();
+  const wanted = createHmac('sha256', Buffer.from(hash(token), 'hex'))
+    .update(body)
+    .digest('hex');
+  expect(told.headers.get('etcd-agent-hmac-sha256')).toBe(wanted);
+  const status = JSON.parse(body) as { sizeBytes: number };
   expect(status).toEqual({ v: 1, state: 'Serving', id, sha256, sizeBytes: expect.any(Number), revision: 21, keys: 20 });
   const answer = await get('/snapshot', token);
   const bytes = Buffer.from(await answer.arrayBuffer());
@@ -85,6 +92,84 @@ test('serves the verified snapshot to whoever has the token, and its result to e
   expect(run.output.join('\n')).not.toContain(token);
 });
 
+test('says what is newer than the newest good one, and why it did not take it', async () => {
+  const place = join(scratch, 'newer');
+  await cp(store, place, { recursive: true });
+  const newer = id.replace(/-\d{8}-/, '-20991231-');
+  await writeFile(join(place, 'orders', `${newer}.json`), '{');
+  const passedOver = expect.stringMatching(
+    new RegExp(`^passed over: ${newer}, \\d+d .*newer: its manifest cannot be read`),
+  );
+  const run = serve([], { from: place });
+  await run.phase('serve');
+  expect(await (await get('/status')).json()).toMatchObject({ id, passedOver });
+  run.stop();
+  await run.finished;
+  await rm(place, { recursive: true });
+});
+
+describe('the note of a restore', () => {
+  const notes = async () => (await readdir(join(store, 'orders'))).filter((name) => name.includes('.restored-'));
+  const fetched = (clusterId: string, given = token) =>
+    fetch(`http://127.0.0.1:${port}/snapshot`, {
+      headers: { connection: 'close', authorization: `Bearer ${given}`, 'etcd-cluster-id': clusterId },
+    }).then((answer) => answer.arrayBuffer());
+
+  test('lies beside the snapshot before it is sent, once for each cluster that is restored from it', async () => {
+    const run = serve();
+    await run.phase('serve');
+    await fetched('c0ffee', 'another');
+    await fetched('../../evil');
+    expect(await notes()).toEqual([]);
+    await fetched('c0ffee');
+    expect(await notes()).toEqual([`${id}.restored-c0ffee.json`]);
+    const note = await readFile(join(store, 'orders', `${id}.restored-c0ffee.json`), 'utf8');
+    expect(JSON.parse(note)).toMatchObject({ schema: 'cdk8s-etcd/restore/v1', id, clusterId: 'c0ffee' });
+    await fetched('c0ffee');
+    await fetched('beef');
+    expect(await notes()).toHaveLength(2);
+    run.stop();
+    await ended(run);
+    for (const name of await notes()) await rm(join(store, 'orders', name));
+  });
+
+  test('of one under a key of its own lies beside the newest of its etcd, where later backups find it', async () => {
+    const place = join(directory, 'keyed');
+    const common = ['--cluster=orders', `--store=file://${place}`];
+    await using etcd = await EtcdCluster.start({ size: 1 });
+    const backup = async (...more: string[]) => {
+      const { exitCode, data } = await runHere('backup', `--endpoints=${etcd.endpoints}`, ...common, ...more);
+      expect(exitCode).toBe(0);
+      return data.snapshot.id as string;
+    };
+    const key = '--object-key=special/orders.db';
+    await backup(key);
+    const older = await backup();
+    const newest = await backup();
+    const run = serve([key], { from: place });
+    await run.phase('serve');
+    await fetched('c0ffee');
+    run.stop();
+    await ended(run);
+    const restoredAs = async (id: string) => (await runHere('show', ...common, id)).data.restoredAs;
+    expect([await restoredAs(newest), await restoredAs(older)]).toEqual([['c0ffee'], []]);
+    expect(await readdir(join(place, 'special'))).toHaveLength(2);
+  });
+
+  test('a store that takes none does not keep the snapshot back', async () => {
+    const place = join(directory, 'read-only');
+    await cp(store, place, { recursive: true });
+    const run = serve([], { from: place });
+    await run.phase('serve');
+    await rename(place, `${place}-gone`);
+    await writeFile(place, '');
+    expect((await fetched('c0ffee')).byteLength).toBeGreaterThan(0);
+    run.stop();
+    await ended(run);
+    expect(run.output.join('\n')).toContain('could not be noted');
+  });
+});
+
 test.each(['fetch', 'try', 'serve'])('SIGTERM at %s leaves nothing', async (phase) => {
   const run = serve([], { stopAt: phase });
   expect(await ended(run)).toMatchObject({ exitCode: ExitCode.terminated });
@@ -101,6 +186,18 @@ test('a process that is told to stop ends with 143, and leaves its result as the
   const message = JSON.parse(await readFile(termination, 'utf8'));
   expect(message).toMatchObject({ exitCode: 143, snapshot: { id, sha256, revision: 21, keys: 20 } });
   expect(await readdir(scratch)).toEqual([]);
+});
+
+test('an etcd that never had a key', async () => {
+  const place = join(directory, 'empty');
+  await using etcd = await EtcdCluster.start({ size: 1 });
+  const backup = ['backup', `--endpoints=${etcd.endpoints}`, '--cluster=orders', `--store=file://${place}`];
+  expect(await runHere(...backup)).toMatchObject({ exitCode: 0 });
+  const run = serve(['--expected-revision=1'], { from: place });
+  await run.phase('serve');
+  expect(await (await get('/status')).json()).toMatchObject({ state: 'Serving', revision: 1, keys: 0 });
+  run.stop();
+  await ended(run);
 });
 
 test('before it is verified only the state is told', async () => {
@@ -159,6 +256,48 @@ describe('refused, with nothing served', () => {
       await writeFile(file, bytes);
     });
     expect(await ended(serve([id], { from: flipped }))).toMatchObject({ exitCode: ExitCode.verificationFailed });
+  });
+
+  async function ofEtcd(change: (etcd: EtcdCluster) => Promise<unknown>): Promise<string> {
+    const place = await mkdtemp(join(directory, 'changed-'));
+    await using etcd = await EtcdCluster.start({ size: 1 });
+    await etcd.put(20);
+    await mkdir(join(place, 'orders'));
+    await change(etcd);
+    await etcd.etcdctl('snapshot', 'save', join(place, 'orders', 'saved.db'));
+    return place;
+  }
+  const saved = ['--object-key=orders/saved.db', '--adopt'];
+
+  test('what has auth enabled: the reconciler could not log in', async () => {
+    const { exitCode, text } = await ended(serve(saved, { from: await ofEtcd(enableAuth) }));
+    expect([exitCode, text]).toEqual([
+      ExitCode.refused,
+      expect.stringMatching(/^saved has auth enabled, .*auth disable/),
+    ]);
+  });
+
+  test('but not what had it once', async () => {
+    const from = await ofEtcd(async (etcd) => {
+      await enableAuth(etcd);
+      await etcd.etcdctl('auth', 'disable');
+    });
+    const run = serve(saved, { from });
+    await run.phase('serve');
+    run.stop();
+    await ended(run);
+  });
+
+  test('what holds a CORRUPT alarm: etcd would refuse everything', async () => {
+    const from = await ofEtcd(async (etcd) => {
+      const answer = await fetch(`${etcd.endpoints[0]}/v3/maintenance/alarm`, {
+        method: 'POST',
+        body: JSON.stringify({ action: 'ACTIVATE', memberID: '1', alarm: 'CORRUPT' }),
+      });
+      expect(answer.status).toBe(200);
+    });
+    const { exitCode, text } = await ended(serve(saved, { from }));
+    expect([exitCode, text]).toEqual([ExitCode.refused, expect.stringContaining('CORRUPT alarm')]);
   });
 
   test.each([

@@ -92,6 +92,15 @@ test('stores what the gate serves as a verified backup, in every store', async (
   }
 });
 
+test("is of the survivor's etcd: the cluster that is restored from it keeps the earlier backups as its past", async () => {
+  await serve(bytes(snapshot));
+  const { data } = await runHere(...args('--cluster-id=CDF818194E3A8C32'));
+  const read = ['--cluster=orders', `--store=file://${join(place, 'one')}`];
+  const { data: shown } = await runHere('show', ...read, data.snapshot.id);
+  expect(shown.manifest.source).toMatchObject({ role: 'survivor', clusterId: 'cdf818194e3a8c32' });
+  expect(await runHere(...args('--cluster-id=orders'))).toMatchObject({ exitCode: ExitCode.usage });
+});
+
 test('no retention runs: nothing is deleted while a cluster is down', async () => {
   await serve(bytes(snapshot));
   const retention = { last: 1, minKeep: 1 };
@@ -148,7 +157,7 @@ describe('fails, with nothing stored', () => {
     gate!.removeAllListeners('request').on('request', () => {});
     expect(await runHere(...args('--idle-timeout=200ms'))).toMatchObject({
       exitCode: ExitCode.etcdUnavailable,
-      text: expect.stringContaining('no byte for 0.2s'),
+      text: expect.stringContaining('no answer for 0.2s'),
     });
     gate!.removeAllListeners('request').on('request', (_, response) => response.writeHead(404).end());
     expect((await runHere(...args())).exitCode).toBe(ExitCode.etcdUnavailable);

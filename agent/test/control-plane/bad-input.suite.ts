@@ -26,12 +26,12 @@ afterAll(async () => {
 });
 
 const etcdManifest = () => join(node.manifestsDir, 'etcd.yaml');
-const changed = async (change: (text: string) => string, work: () => Promise<void>) => {
-  const original = await readFile(etcdManifest(), 'utf8');
+const changed = async (change: (text: string) => string, work: () => Promise<void>, file = 'etcd.yaml') => {
+  const original = await readFile(join(node.manifestsDir, file), 'utf8');
   // Beside the folder that is watched: only the agent is to see it.
   const copy = join(node.root, 'copy');
   await cp(node.manifestsDir, copy, { recursive: true });
-  await writeFile(join(copy, 'etcd.yaml'), change(original));
+  await writeFile(join(copy, file), change(original));
   try {
     await work();
   } finally {
@@ -80,6 +80,40 @@ test('a snapshot of another cluster', async () => {
     40,
     /this node's member is cp1, but etcd-0=/,
     restoreArgs(node, place, snapshot.id, '--force-foreign'),
+  );
+});
+
+test.each([
+  ['etcd.yaml', '--peer-key-file'],
+  ['etcd.yaml', '--trusted-ca-file'],
+  ['kube-apiserver.yaml', '--etcd-certfile'],
+])('a file that %s names by %s is not there', async (file, flag) => {
+  const missing = join(node.root, 'pki', 'gone.pem');
+  await changed(
+    (text) => text.replace(new RegExp(`${flag}=\\S+`), `${flag}=${missing}`),
+    () =>
+      expectRefused(2, new RegExp(`^${missing}: is missing, .* holds no copy of it; kubeadm init phase certs`), [
+        ...restoreArgs(node, place, id),
+        `--manifests-dir=${join(node.root, 'copy')}`,
+      ]),
+    file,
+  );
+});
+
+test('missing files that the backup holds: the command that brings them back', async () => {
+  const pki = join(node.root, 'pki');
+  await mkdir(pki);
+  await writeFile(join(pki, 'ca.crt'), 'kept');
+  const recipient = await identityToRecipient(await generateX25519Identity());
+  const kept = await takeSnapshot(plane, place, `--extra-path=${pki}`, `--extra-age-recipient=${recipient}`);
+  await rm(pki, { recursive: true });
+  await changed(
+    (text) => text.replace(/--trusted-ca-file=\S+/, `--trusted-ca-file=${join(pki, 'ca.crt')}`),
+    () =>
+      expectRefused(2, new RegExp(`ca\\.crt: is missing, .*etcd-agent restore extra ${kept} --to=.*then tar -xpf `), [
+        ...restoreArgs(node, place, kept),
+        `--manifests-dir=${join(node.root, 'copy')}`,
+      ]),
   );
 });
 
@@ -213,7 +247,7 @@ test('a damaged snapshot', async () => {
   bytes[Math.floor(bytes.length / 2)]! ^= 1;
   await writeFile(file, bytes);
   try {
-    await expectRefused(30, /./, restoreArgs(node, place, id));
+    await expectRefused(30, /; restore another snapshot: /, restoreArgs(node, place, id));
   } finally {
     await rename(kept, file);
   }
@@ -231,6 +265,9 @@ test('a restore that is not ended is not mixed with another one', async () => {
     40,
     /a restore of .* with the token one is not ended/,
   );
+  for (const other of ['--initial-cluster=cp1=https://198.51.100.1:2380', `--sha256=${'0'.repeat(64)}`]) {
+    expectFailure(await run(restoreArgs(node, place, id, other)), 40, /is not ended; end it with the same flags/);
+  }
   await succeed(restoreArgs(node, place, '--undo'));
   await plane.healthy();
   expect(await plane.get('before')).toBe('yes');

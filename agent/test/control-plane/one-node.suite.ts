@@ -1,7 +1,8 @@
 // A kubeadm control plane of one node: real etcd, a kubelet and an API server that are played.
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run, succeed } from '../faults/commands.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expectFailure, run, succeed } from '../faults/commands.ts';
 import { DirectoryPlace } from '../faults/directory-place.ts';
 import { nameOf, type Point, pointsOf, runTo } from '../faults/steps.ts';
 import { restoreArgs, takeSnapshot } from './commands.ts';
@@ -41,7 +42,8 @@ async function expectRestored(): Promise<void> {
 test('the plan changes nothing and names what there is', async () => {
   const before = await node.files();
   const pid = node.kubelet.pid('etcd.yaml');
-  const { steps, initialCluster } = await succeed(restoreArgs(node, place, '--plan'));
+  const { steps, initialCluster, notes } = await succeed(restoreArgs(node, place, '--plan'));
+  expect(notes).toContainEqual(expect.stringMatching(/^etcd on this node is healthy, and has a quorum/));
   expect(initialCluster).toBe(`cp1=${plane.plans[0]!.peerUrl}`);
   const commands = steps.flatMap((step: { commands: string[] }) => step.commands);
   expect(commands[2]).toMatch(`etcd-agent restore control-plane ${id} `);
@@ -54,8 +56,8 @@ test('destroyed data are restored; a second run does nothing and says so', async
   await mkdir(node.dataDir, { mode: 0o700 });
   const apiServer = node.kubelet.pid('kube-apiserver.yaml');
   const scheduler = node.kubelet.pid('kube-scheduler.yaml');
-  const { state, clusterId } = await succeed(restoreArgs(node, place));
-  expect(state).toBe('done');
+  const { state, clusterId, aside } = await succeed(restoreArgs(node, place));
+  expect([state, aside]).toEqual(['done', undefined]);
   await expectRestored();
   expect(node.kubelet.pid('kube-apiserver.yaml')).not.toBe(apiServer);
   expect(node.kubelet.pid('kube-scheduler.yaml')).not.toBe(scheduler);
@@ -70,11 +72,14 @@ test('destroyed data are restored; a second run does nothing and says so', async
   expect((await place.keys()).filter((key) => key.endsWith(`.restored-${clusterId}.json`))).toHaveLength(1);
 
   const refused = await run(restoreArgs(node, place, '--undo'));
-  expect(refused).toMatchObject({ code: 40, result: { error: expect.stringMatching(/has served/) } });
+  expect(refused).toMatchObject({
+    code: 40,
+    result: { error: expect.stringMatching(/has served.*; there were no old data$/) },
+  });
   expect(await plane.get('later')).toBe('yes');
 
   const { result } = await run(
-    restoreArgs(node, place, '--verify', '--kubeconfig=/nowhere', `--etcd-log=${join(node.root, 'log')}`),
+    restoreArgs(node, place, '--verify', '--wait=1s', '--kubeconfig=/nowhere', `--etcd-log=${join(node.root, 'log')}`),
   );
   // No scheduler and no controller-manager answers here, or one of another control plane does.
   const healthy = result.components.filter(({ trouble }: { trouble?: string }) => trouble === undefined);
@@ -90,24 +95,34 @@ test('owner and mode are as before', async () => {
   await expectRestored();
 });
 
-test('once more, it has to jump farther: clients know the revisions up to there', async () => {
-  const { code, result } = await run(restoreArgs(node, place, id, '--initial-cluster-token=again'));
-  expect([code, result.error]).toEqual([
-    40,
-    expect.stringMatching(/ was restored before, as the cluster [0-9a-f]+, .* --bump-revision, such as 2000000000$/),
-  ]);
-  const { header } = JSON.parse(await plane.client.etcdctl('get', 'before', '-w', 'json'));
-  expect(header.revision).toBeGreaterThan(2_000_000_000);
+test('once more, it jumps farther: clients know the revisions up to there', async () => {
+  const again = restoreArgs(node, place, id, '--initial-cluster-token=again');
+  const { code, result } = await run([...again, '--bump-revision=2000000000']);
+  expect([code, result.error]).toEqual([40, expect.stringMatching(/--bump-revision, such as 3000000000$/)]);
+  await succeed(again);
+  await expectRestored();
+  expect(await revision()).toBeGreaterThan(3_000_000_000);
 });
 
 test('a disk that is lost after --stop', async () => {
-  await succeed(restoreArgs(node, place, id, '--bump-revision=3000000000', '--stop'));
+  await succeed(restoreArgs(node, place, id, '--bump-revision=4000000000', '--stop'));
   await rm(node.dataDir, { recursive: true });
   await mkdir(node.dataDir, { mode: 0o700 });
   const unnamed = await run(restoreArgs(node, place));
   expect(unnamed).toMatchObject({ code: 2, result: { error: expect.stringMatching(/is gone; name that snapshot/) } });
   await succeed(restoreArgs(node, place, id));
   await expectRestored();
+});
+
+test('the whole request counts: other content under the same id is no restore that was made', async () => {
+  expect(await succeed(restoreArgs(node, place, id))).toMatchObject({ id });
+  const other = await run(restoreArgs(node, place, id, `--sha256=${'0'.repeat(64)}`));
+  expectFailure(other, 30, /its sha256 is \w+, not the expected 0+/);
+  const marker = join(node.dataDir, 'member', 'etcd-agent-restore.json');
+  expect(JSON.parse(await readFile(marker, 'utf8'))).toMatchObject({
+    name: 'cp1',
+    sha256: expect.stringMatching(/^\w{64}$/),
+  });
 });
 
 test('a file of `etcdctl snapshot save` is restored by its key', async () => {
@@ -124,7 +139,7 @@ const matters = ({ next }: Point) => /^(phase|rename|mkdir|rm|writeFile|unlink|r
 
 describe('killed at each step', () => {
   let points: Point[];
-  let turn = 3;
+  let turn = 5;
   const anew = () => `--bump-revision=${turn}000000000`;
   beforeAll(async () => {
     turn++;
@@ -185,4 +200,24 @@ describe('killed at each step', () => {
     expect(ends.undone).toBeGreaterThan(0);
     expect(ends.refused).toBeGreaterThan(0);
   });
+});
+
+test('an etcd on the old data is not well, and no run ends with it', async () => {
+  const flags = [id, '--initial-cluster-token=twice'];
+  const { aside, journal } = await succeed(restoreArgs(node, place, ...flags));
+  await plane.healthy();
+  const manifest = join(node.manifestsDir, 'etcd.yaml');
+  await rename(manifest, join(node.root, 'etcd.yaml'));
+  while (node.kubelet.pid('etcd.yaml') !== undefined) await sleep(50);
+  await rename(join(node.dataDir, 'member'), join(node.dataDir, 'mine'));
+  await rename(aside, join(node.dataDir, 'member'));
+  await rename(join(node.root, 'etcd.yaml'), manifest);
+  await plane.healthy();
+  const other = /etcd serves the cluster \w+, not \w+, which was restored/;
+  const { result } = await run(restoreArgs(node, place, '--verify', '--wait=1s', '--kubeconfig=/nowhere'));
+  expect(result.problems).toContainEqual(expect.stringMatching(other));
+
+  const file = join(journal, 'journal.json');
+  await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), state: 'served' }));
+  expectFailure(await run(restoreArgs(node, place, ...flags, '--wait=2s')), 50, other);
 });

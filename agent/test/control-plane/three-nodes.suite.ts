@@ -85,8 +85,30 @@ test('which snapshot has to be said', async () => {
   expect(await plane.node.files()).toEqual(before);
 });
 
+test('two snapshots at once: they never mix, and the node that is wrong is undone and joins the others', async () => {
+  const other = await takeSnapshot(plane, place);
+  await plane.put('after', 'the other');
+  const number = '--bump-revision=3000000000';
+  const [wrong, ...right] = plane.nodes as [FakeNode, FakeNode, FakeNode];
+  const flags = (node: FakeNode) => [node === wrong ? id : other, number, '--wait=12s'];
+  await all((node) => succeed(restoreArgs(node, place, ...flags(node), '--stop')));
+  const ended = await all((node) => run(restoreArgs(node, place, ...flags(node))));
+  // Whether the two others see the wrong one first, and wait, or begin without it, is a matter of moments.
+  expect(ended[0]!.code).toBe(50);
+  expect(ended[0]!.result.error).toMatch(
+    /or that of another restore|serves another cluster|does not answer yet|no quorum/,
+  );
+  await succeed(restoreArgs(wrong, place, '--undo'));
+  const again = await all((node) => succeed(restoreArgs(node, place, other, number)));
+  expect(new Set(again.map(({ clusterId }) => clusterId)).size).toBe(1);
+  for (const node of right) expect(await readdir(node.dataDir)).toContain('member');
+  await plane.healthy();
+  const hashes = JSON.parse(await plane.client.etcdctl('endpoint', 'hashkv', '-w', 'json'));
+  expect(new Set(hashes.map(({ HashKV: { hash } }: { HashKV: { hash: number } }) => hash)).size).toBe(1);
+});
+
 test('killed at each phase on one node, then run again', async () => {
-  let turn = 3;
+  let turn = 7;
   const anew = () => `--bump-revision=${turn}000000000`;
   const [first, ...others] = plane.nodes as [FakeNode, FakeNode, FakeNode];
   const running = others.map((node) => start(args(node, anew())).finished);

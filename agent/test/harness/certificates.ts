@@ -70,7 +70,7 @@ interface Authority {
 
 interface Leaf {
   readonly usages: x509.ExtendedKeyUsageType[];
-  /** Whether it names 127.0.0.1 and localhost. */
+  /** Whether it names 127.0.0.1, localhost and store.example.com. */
   readonly hosts: boolean;
   readonly notBefore: Date;
   readonly notAfter: Date;
@@ -99,6 +99,7 @@ async function issue(issuer: Authority, directory: string, name: string, leaf: L
   const hosts = [
     { type: 'ip' as const, value: '127.0.0.1' },
     { type: 'dns' as const, value: 'localhost' },
+    { type: 'dns' as const, value: 'store.example.com' },
   ];
   const certificate = await x509.X509CertificateGenerator.create({
     subject: `CN=${name}`,

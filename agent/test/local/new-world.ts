@@ -44,7 +44,6 @@ export const specOf = (size: number, version: string, tls: boolean): ClusterSpec
   requiredForUpgrade: false,
   finalBackupRequired: false,
   onNoSpace: 'CompactDefragDisarm',
-  quotaBytes: 2 * 1024 ** 3,
 });
 
 export interface NewWorld {

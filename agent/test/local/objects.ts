@@ -19,6 +19,8 @@ export interface ClusterObject {
 /** The part of a pod template that matters here. */
 export interface Template {
   version: string;
+  /** What etcd's image holds, where that is not `version`: no tag tells it. */
+  image?: string;
   /** etcd's settings by canonical key; a mounted file, here as its hash is in the template's annotations. */
   settings: Record<string, unknown>;
   /** The annotation; 0 = none. */

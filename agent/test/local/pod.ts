@@ -39,7 +39,7 @@ export class LocalPod {
       log: log('gate'),
     });
     this.#serve = new Container({ command: [...agentCommand, 'serve', ...flags], env, log: log('agent') });
-    const { etcd } = etcdOf(minorOf(template.version) as Minor);
+    const { etcd } = etcdOf(minorOf(template.image ?? template.version) as Minor);
     this.#etcd = new Container({ command: [etcd, `--config-file=${join(volume, 'etcd.yaml')}`], log: log('etcd') });
   }
 

@@ -102,7 +102,7 @@ const workload = (store: FileStore, world: WorldFile): Workload => ({
   pods: async () =>
     podsOf(store).map(({ ordinal, uid, template, running, ready, deleting }) => {
       const resolves = known(running);
-      return { ordinal, uid, revision: revisionOf(template), running, ready, deleting, resolves };
+      return { ordinal, uid, revision: revisionOf(template), running, began: running, ready, deleting, resolves };
     }),
   claims: async () => store.list<ClaimObject>('claims'),
   agent: async ({ ordinal }: Pod) => {
@@ -125,6 +125,10 @@ const workload = (store: FileStore, world: WorldFile): Workload => ({
     store.update<ClaimObject>(name, basedOn, (old) => sameUid(old, uid, { ...old, clusterUid, epoch }));
   },
   deletePod: async (ordinal, uid) => {
+    store.update<PodObject>(`pods/${ordinal}`, undefined, (old) => sameUid(old, uid, { ...old, deleting: true }));
+  },
+  // Nobody drains here.
+  evictPod: async (ordinal, uid) => {
     store.update<PodObject>(`pods/${ordinal}`, undefined, (old) => sameUid(old, uid, { ...old, deleting: true }));
   },
   deleteClaim: async ({ ordinal, uid, basedOn }) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentStatus } from '../../src/reconcile/agent-status.ts';
 import type { ClusterStatus, ReportedCondition } from '../../src/reconcile/cluster-status.ts';
-import type { ConditionType } from '../../src/reconcile/conditions.ts';
+import type { ConditionType } from '../../src/reconcile/condition.ts';
 import type { ClusterSpec } from '../../src/reconcile/observed.ts';
 import type { RecordDoc } from '../../src/reconcile/record.ts';
 import { minorOf } from '../../src/reconcile/versions.ts';

@@ -12,6 +12,9 @@ import { agentCommand } from '../local/pod.ts';
 /** Where the schedules of a local cluster store their snapshots. */
 export const backupsOf = ({ dir }: LocalCluster): string => join(dir, 'backups');
 
+/** Where its own snapshots lie in a store at this path. */
+export const folderIn = (path: string, { world }: LocalCluster): string => join(path, world.namespace, world.name);
+
 /** A schedule that encrypts, and a Secret with what decrypts; its recipient. */
 export async function encryptBackups(cluster: LocalCluster, schedule: string, secret: string): Promise<string> {
   const identity = await generateX25519Identity();
@@ -30,7 +33,8 @@ export async function takeBackup(cluster: LocalCluster, ...more: string[]): Prom
   const scratch = join(cluster.dir, 'cron-job');
   mkdirSync(scratch, { recursive: true });
   const args = [
-    ...['backup', `--cluster=${world.name}`, `--store=file://${backupsOf(cluster)}`, '--output=json'],
+    ...['backup', `--cluster=${world.name}`, `--namespace=${world.namespace}`],
+    ...[`--store=file://${backupsOf(cluster)}`, '--output=json'],
     ...[`--endpoints=${endpoints.slice(0, spec.size)}`, `--scratch=${scratch}`],
     ...more,
     ...(tls ? [`--cacert=${tls.ca}`, `--cert=${tls.client.cert}`, `--key=${tls.client.key}`] : []),

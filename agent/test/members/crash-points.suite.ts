@@ -49,7 +49,7 @@ scenario(
     reconciler: false,
     etcd: { 'quota-backend-bytes': quota },
     settings: { keepRevisions: 10 },
-    spec: { schedule, onShrink: 'Delete', quotaBytes: quota },
+    spec: { schedule, onShrink: 'Delete' },
   },
   async (play) => {
     const { cluster, writer } = play;
@@ -224,7 +224,7 @@ if (!smoke) {
       reconciler: false,
       etcd: { 'quota-backend-bytes': quota },
       settings: { keepRevisions: 10 },
-      spec: { schedule, quotaBytes: quota },
+      spec: { schedule },
     },
     async (play) => {
       const { cluster, writer } = play;

@@ -82,7 +82,8 @@ describe.each(some(minors, minors.slice(-1)))('etcd %s', (minor) => {
     await second.gate.settings(settings);
     const nonce = await second.nonce();
     const added = await first.client.etcdctl('member', 'add', 'c-1', '--learner', `--peer-urls=${second.peerUrl}`);
-    const [, memberId] = /Member ([0-9a-f]+) added/.exec(added)!;
+    // etcdctl pads an id that has fewer than 16 digits with spaces.
+    const [, memberId] = /Member +([0-9a-f]+) added/.exec(added)!;
     const initialCluster = `${first.self},${second.self}`;
     await second.permit(permit({ ordinal: 1, mode: 'existing', nonce, memberId: memberId!, initialCluster }));
     expect(await second.runGate()).toBe(0);

@@ -6,6 +6,7 @@ import { type StatefulSetObject, statefulSetOf } from '../local/objects.ts';
 import {
   backupsOf,
   encryptBackups,
+  folderIn,
   jobOf,
   killJob,
   logsWith,
@@ -82,10 +83,11 @@ scenario(
     expect(cluster.record()).toMatchObject({ epoch: 2, floor: 2, restores: [{ id: 'monday' }] });
     // What was there is kept, by the members and in the store.
     for (const ordinal of [0, 1, 2]) expect(asides(cluster.volume(ordinal))).toHaveLength(1);
-    const manifests = (await readdir(join(backupsOf(cluster), cluster.world.name))).filter((name) =>
-      name.endsWith('.json'),
-    );
-    expect(manifests).toHaveLength(2);
+    const manifests = (await readdir(folderIn(backupsOf(cluster), cluster))).filter((name) => name.endsWith('.json'));
+    // Retention and lineage of later backups go by it.
+    const notes = manifests.filter((name) => name.includes('.restored-'));
+    expect(notes).toEqual([`${id}.restored-${cluster.record()?.clusterId}.json`]);
+    expect(manifests.filter((name) => !notes.includes(name))).toHaveLength(2);
     await cluster.until(() => jobOf(cluster, 'restore') === undefined, 'the Job is gone');
 
     expect(await madeAgain(play, 'monday', source)).toBe('AlreadyRestored');
@@ -96,6 +98,44 @@ scenario(
 
 if (!smoke) {
   scenario(
+    'S9g: after a restore in place, retention takes the snapshots of before it as it takes its own',
+    { size: 1, tls: false, spec },
+    async (play) => {
+      const { cluster, writer } = play;
+      await play.formed();
+      const folder = folderIn(backupsOf(cluster), cluster);
+      const snapshots = async () => {
+        const manifests = (await readdir(folder)).filter(
+          (file) => file.endsWith('.json') && !file.includes('.restored-'),
+        );
+        const read = async (file: string) => JSON.parse(await readFile(join(folder, file), 'utf8'));
+        const found = await Promise.all(manifests.map(read));
+        return found.map(({ id, source, cluster: of }) => ({ id, clusterId: source.clusterId, lineage: of.lineage }));
+      };
+      const ids: string[] = [];
+      for (let n = 0; n < 4; n++) {
+        ids.push((await takeBackup(cluster)).id);
+        await writer.more(10);
+      }
+      const [{ clusterId: before } = { clusterId: '' }] = await snapshots();
+      await restored(play, 'monday', { snapshotId: ids.at(-1) });
+      const safety = (await snapshots()).find(({ id }) => !ids.includes(id));
+      expect(safety?.clusterId).toBe(before);
+
+      const first = await takeBackup(cluster, '--retention=last=1,minKeep=1');
+      const second = await takeBackup(cluster, '--retention=last=1,minKeep=1');
+      const left = await snapshots();
+      // Of the line before, the newest alone: the backup that was taken for safety.
+      expect(left.map(({ id }) => id).sort()).toEqual([safety?.id, second.id].sort());
+      expect(first.id).not.toBe(second.id);
+      expect(left.find(({ id }) => id === second.id)).toMatchObject({
+        clusterId: cluster.record()?.clusterId,
+        lineage: [before],
+      });
+    },
+  );
+
+  scenario(
     'S9c: a snapshot that is cut, damaged, or another one: nothing happens',
     { size: 3, tls: false, spec, writer: patient },
     async (play) => {
@@ -104,13 +144,13 @@ if (!smoke) {
       const { id } = await takeBackup(cluster);
       const before = cluster.record();
       const since = writer.now;
-      const good = join(backupsOf(cluster), cluster.world.name);
+      const good = folderIn(backupsOf(cluster), cluster);
       const damaged = async (name: string, change: (file: string) => Promise<unknown>): Promise<object> => {
         const path = join(cluster.dir, name);
-        await mkdir(join(path, cluster.world.name), { recursive: true });
+        await mkdir(folderIn(path, cluster), { recursive: true });
         for (const file of await readdir(good)) {
-          await copyFile(join(good, file), join(path, cluster.world.name, file));
-          if (file.includes('.db')) await change(join(path, cluster.world.name, file));
+          await copyFile(join(good, file), join(folderIn(path, cluster), file));
+          if (file.includes('.db')) await change(join(folderIn(path, cluster), file));
         }
         return { store: { filesystem: { path } }, snapshotId: id };
       };

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
 import { LocalCluster } from '../local/cluster.ts';
+import type { StatefulSetObject } from '../local/objects.ts';
 import { recordLog } from './checks.ts';
 import { leaderOf, memberIds } from './facts.ts';
 import { missedWrites } from './missed-writes.ts';
@@ -165,6 +166,29 @@ if (!smoke) {
       await isOn(cluster, '3.6');
       expect(untaken(play, since)).toEqual([]);
       expect(memberIds(cluster)).toEqual(before);
+    },
+  );
+
+  scenario(
+    'S8: the image of another minor by hand, and put back',
+    { size: 3, minor: '3.6', tls: false },
+    async (play) => {
+      const { cluster } = play;
+      await play.formed();
+      const image = (minor: Minor | undefined) =>
+        cluster.store.update<StatefulSetObject>('stateful-set', undefined, (old) => ({
+          ...old,
+          template: { ...old.template, image: minor && versionOf(minor) },
+        }));
+      image('3.7');
+      await cluster.until(() => cluster.condition('Held')?.reason === 'VersionMismatch', 'another minor is held');
+      expect(await running(cluster, '3.6')).toHaveLength(2);
+      await play.converges('back in', async () => {
+        image(undefined);
+        await cluster.until(() => cluster.condition('Held')?.status === 'False', 'nothing is held');
+        await cluster.until(() => cluster.condition('Ready')?.status === 'True', 'the cluster is ready', patience);
+      });
+      expect(await running(cluster, '3.6')).toHaveLength(3);
     },
   );
 

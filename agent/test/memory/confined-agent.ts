@@ -12,6 +12,8 @@ const SAMPLE = 50;
 
 export interface ConfinedRun extends Usage {
   readonly seconds: number;
+  /** Bytes at most that no memory limit can take back, looked at 20 times a second. */
+  readonly own: number;
   /** The agent's result. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it as they please
   readonly result: any;
@@ -47,7 +49,7 @@ export async function runConfined(limits: Limits, args: readonly string[], scrat
     const end = signal ? `was killed by ${signal}` : `ended with ${code}`;
     throw new Error(`${what} ${end}, ${usage.oomKills} killed for want of memory; ${took}\n${stderr}\n${stdout}`);
   }
-  return { ...usage, seconds, result: JSON.parse(stdout.trim().split('\n').at(-1)!) };
+  return { ...usage, seconds, own: anonymous, result: JSON.parse(stdout.trim().split('\n').at(-1)!) };
 }
 
 const mib = (bytes: number) => `${Math.round(bytes / MIB)} MiB`;

@@ -1,3 +1,4 @@
+import { parseRecord } from '../../src/member/record-schema.ts';
 import type { Effect } from '../../src/reconcile/effect.ts';
 import { fresh, violated, withClaim, withPod } from './change.ts';
 import {
@@ -35,6 +36,7 @@ export function apply(world: World, effect: Effect): Applied {
     case 'DeletePod': {
       const pod = world.pods[effect.ordinal];
       if (pod?.uid !== effect.uid) return conflict(world);
+      if (effect.evict && world.noEviction) return { world, error: 'refused' };
       return ok(withPod(world, effect.ordinal, { ...pod, terminating: true }));
     }
     case 'DeletePvc': {
@@ -100,14 +102,19 @@ function writeRecord(world: World, effect: Extract<Effect, { kind: 'WriteRecord'
   const { clusterId } = effect.doc;
   const isNew = effect.doc.seeded && clusterId !== undefined && !seeded.includes(clusterId);
   const truth = isNew ? { ...world.truth, seeded: [...seeded, clusterId] } : world.truth;
-  const written = { ...next, truth, record: { doc: effect.doc, rv }, memory: memoryAfter(world, effect) };
+  const putBack = world.record ? world.putBack : undefined;
+  const written = { ...next, truth, putBack, record: { doc: effect.doc, rv }, memory: memoryAfter(world, effect) };
+  const parsed = parseRecord(JSON.stringify(effect.doc));
+  if (parsed.kind === 'refused')
+    return ok(violated(written, `a record is written that nobody can read: ${parsed.reason}`));
   const expected = (world.record?.doc.rev ?? 0) + 1;
   return ok(effect.doc.rev === expected || !world.record ? written : violated(written, 'C8: rev does not grow by one'));
 }
 
 /** The keys of what was done belong to one op. */
 function memoryAfter(world: World, effect: Extract<Effect, { kind: 'WriteRecord' }>): World['memory'] {
-  const same = effect.doc.op?.id === world.record?.doc.op?.id;
+  const [before, after] = [world.record?.doc.op, effect.doc.op];
+  const same = after?.id === before?.id;
   return same || world.memory.done.length === 0 ? world.memory : { ...world.memory, done: [] };
 }
 

@@ -15,7 +15,7 @@ export interface Start {
   readonly spec?: Partial<Spec>;
 }
 
-const NO_BUDGET: Budget = { faults: 0, edits: 0, writes: 0, late: 0 };
+const NO_BUDGET: Budget = { faults: 0, edits: 0, writes: 0, late: 0, torn: 0 };
 
 /** Everything applied, nothing has run. */
 export function nothingYet({ size, version = '3.5.35', room = size, rule = 'quorumConnected', spec }: Start): World {

@@ -1,4 +1,6 @@
 import type { Move } from './moves.ts';
+import { stepOf } from './passes.ts';
+import type { World } from './world.ts';
 
 export interface Count {
   done: number;
@@ -13,9 +15,17 @@ export class Coverage {
 
   count(move: Move): void {
     if (!('kind' in move)) return;
-    const name = `${move.row} · ${move.step}`;
+    this.#of(`${move.row} · ${move.step}`)[move.kind]++;
+  }
+
+  /** A row that holds all below it. */
+  hold(row: string, world: World): void {
+    this.#of(`${row} · ${stepOf(world)}`).done++;
+  }
+
+  #of(name: string): Count {
     this.counts[name] ??= { done: 0, crashBefore: 0, crashAfter: 0, aside: 0 };
-    this.counts[name][move.kind]++;
+    return this.counts[name];
   }
 
   merge(counts: Record<string, Count>): void {

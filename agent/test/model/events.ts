@@ -1,4 +1,4 @@
-import { fresh, withClaim, withPod, withVolume } from './change.ts';
+import { fresh, minorOf, withClaim, withPod, withVolume } from './change.ts';
 import { look } from './gate.ts';
 import { isUp, settled, withCluster, write } from './processes.ts';
 import { podCreated, podGone, type Step, withJob } from './steps.ts';
@@ -17,15 +17,22 @@ export type FaultKind =
   | 'etcdCrash'
   | 'recordLost'
   | 'jobFails'
+  | 'resultLost'
+  | 'jobStuck'
+  | 'addedByHand'
   | 'noApi'
   | 'jobGone'
+  | 'storeRefuses'
   | 'noSpace'
   | 'fullAgain'
   | 'corrupt'
   | 'differs'
   | 'snapshotReplaced'
   | 'scaledByHand'
-  | 'templateUndone';
+  | 'templateUndone'
+  | 'wrongImage'
+  | 'brokenTemplate'
+  | 'noEviction';
 
 export interface Edit {
   readonly text: string;
@@ -88,6 +95,28 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
       .map((j) => [`Job ${j.kind} fails`, withJob(w, j, { ...j, state: 'Failed', serving: undefined })]),
   jobGone: (w) =>
     w.jobs.map((j) => [`Job ${j.kind} is deleted by somebody`, { ...w, jobs: w.jobs.filter((o) => o !== j) }]),
+  storeRefuses: (w) => [['the store refuses every backup', w.refusing ? undefined : { ...w, refusing: true as const }]],
+  resultLost: (w) =>
+    w.jobs
+      .filter((j) => !j.deleting && !j.lost && (j.serving ?? j.state === 'Succeeded'))
+      .map((j) => [
+        `the pod of Job ${j.kind} is drained, what it said is lost`,
+        withJob(w, j, { ...j, state: 'Succeeded', serving: undefined, lost: true }),
+      ]),
+  jobStuck: (w) =>
+    w.jobs
+      .filter((j) => j.state === 'Running' && !j.deleting && !j.serving && !j.stuck)
+      .map((j) => [`the pod of Job ${j.kind} finds no node`, withJob(w, j, { ...j, stuck: true })]),
+  addedByHand: (w) =>
+    w.clusters.map((c) => {
+      const [next, id] = fresh(w, 'm');
+      const added = { id, ordinal: -1, learner: true, started: false };
+      const isFree = c.leader && c.members.every((m) => !m.learner);
+      return [
+        'somebody adds a learner at another address',
+        isFree ? withCluster(next, { ...c, members: [...c.members, added] }) : undefined,
+      ];
+    }),
   noApi: (w) =>
     each(w, (i) => [
       [`pod ${i} is created, its gate cannot read the record`, podCreated(w, i, false)],
@@ -151,6 +180,22 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
     const [next, rv] = fresh(w, 'r');
     return [['kubectl replace: 1 replica, no annotation', { ...next, sts: { ...sts, rv, replicas: 1, floor: 0 } }]];
   },
+  wrongImage: (w) => {
+    const { sts } = w;
+    if (!sts || sts.image) return [];
+    const [next, rv] = fresh(w, 'r');
+    const image = `3.${minorOf(sts.version)}.99`;
+    return [['kubectl set image: another patch', { ...next, sts: { ...sts, rv, image } }]];
+  },
+  brokenTemplate: (w) => {
+    const { sts } = w;
+    if (!sts || sts.broken) return [];
+    const [next, rv] = fresh(w, 'r');
+    return [['a template is applied whose pods do not start', { ...next, sts: { ...sts, rv, broken: true } }]];
+  },
+  noEviction: (w) => [
+    ['the pod disruption budget has no room', w.noEviction ? undefined : { ...w, noEviction: true as const }],
+  ],
 };
 
 /** It is time to compare again. */
@@ -197,11 +242,34 @@ function reattached(world: World): World | undefined {
 
 /** A node comes back with the pods that it had; the gate runs again. */
 function heals(world: World): Step[] {
-  return world.pods.flatMap((pod, i) => {
+  const starting = world.jobs
+    .filter((job) => job.stuck)
+    .map((job) => ({
+      text: `the pod of Job ${job.kind} finds a node`,
+      next: withJob(world, job, { ...job, stuck: undefined }),
+    }));
+  const nodes = world.pods.flatMap((pod, i) => {
     if (!pod?.cut) return [];
     const back = withPod(world, i, { ...pod, cut: undefined, state: 'wait' });
     return [{ text: `the node of ${i} is on again`, next: look(back, i, true) }];
   });
+  return [...starting, ...nodes, ...mended(world)];
+}
+
+/** By people, or as another pod is ready again. */
+function mended(world: World): Step[] {
+  const found: Step[] = [];
+  const { sts, memory } = world;
+  if (sts?.image || sts?.broken) {
+    const [next, rv] = fresh(world, 'r');
+    const mended = { ...sts, rv, image: undefined, broken: undefined };
+    found.push({ text: 'the manifests are applied again', next: { ...next, sts: mended } });
+  }
+  if (world.noEviction) {
+    const next = { ...world, noEviction: undefined, memory: { ...memory, refused: undefined } };
+    found.push({ text: 'the pod disruption budget has room again', next });
+  }
+  return found;
 }
 
 export function edits(world: World, offered: readonly Edit[]): Step[] {
@@ -230,7 +298,9 @@ export const resize = (size: number): Edit => ({
 export const setVersion = (version: string): Edit => ({
   text: `version is set to ${version}`,
   apply: (spec, world) =>
-    spec.version === version || !world.sts ? undefined : { spec: { ...spec, version }, sts: { ...world.sts, version } },
+    spec.version === version || !world.sts
+      ? undefined
+      : { spec: { ...spec, version }, sts: { ...world.sts, version, image: undefined } },
 });
 
 export const changeTemplate: Edit = {

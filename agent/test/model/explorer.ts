@@ -118,12 +118,14 @@ export class Explorer {
 
   #expand(world: World, number: number, next: Level): Violation | undefined {
     this.#watch.visit?.(world);
-    const { all, fair } = moves(world, this.#scenario, this.#planner);
+    const { coverage } = this.#watch;
+    const holds = coverage && ((row: string) => coverage.hold(row, world));
+    const { all, fair } = moves(world, this.#scenario, this.#planner, holds);
     this.#fair.set(number, END);
     for (let m = 0; m < all.length; m++) {
       const move = all[m]!;
       this.#transitions++;
-      this.#watch.coverage?.count(move);
+      coverage?.count(move);
       const { number: to, isNew } = this.#add(move.next, number, m);
       if (m === fair && to !== number) this.#fair.set(number, to);
       if (!isNew) continue;

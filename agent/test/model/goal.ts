@@ -1,5 +1,5 @@
 import { minorOf } from './change.ts';
-import { quorum, votersOf } from './etcd.ts';
+import { type EtcdMember, quorum, votersOf } from './etcd.ts';
 import type { Planner } from './passes.ts';
 import { clusterById, isUp, liveness } from './processes.ts';
 import { see } from './see.ts';
@@ -18,7 +18,7 @@ export function ending(world: World, planner: Planner): string | undefined {
   const missing = notWanted(world);
   const reasons = conditions.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
   if (!missing) return isTrue('Ready') && !isTrue('Held') ? undefined : `all is as wanted, but ${reasons} (${why})`;
-  const alarmed = missing === 'NOSPACE' || missing === 'CORRUPT';
+  const alarmed = missing === 'NOSPACE' || missing === 'CORRUPT' || missing === PUT_BACK || missing === SPLIT;
   if (isTrue('Ready') && !alarmed) return `not as wanted, but Ready: ${missing}`;
   const cause = excuse(world);
   const refused = conditions.some((c) => c.type === 'Accepted' && c.status === 'False');
@@ -30,12 +30,19 @@ export function ending(world: World, planner: Planner): string | undefined {
 
 const NODE_OFF = 'a node is off';
 const NO_SIZE = 'the size is refused';
+const PUT_BACK = 'an old record was put back';
+const SPLIT = 'a member is on another volume than the record says';
+const NO_MANIFESTS = 'no EtcdCluster or no StatefulSet';
+const NO_POD = 'a member at the address of no pod';
+const WRONG_IMAGE = 'the image is of another version than its template says';
+const BROKEN = 'no pod of the template starts';
+const NO_EVICTION = 'no pod may be evicted';
 const TWO_VERSIONS = 'the template names another version';
 
 /** The first thing that is not as the spec says. */
 export function notWanted(world: World): string | undefined {
   const { spec, sts, record } = world;
-  if (!spec || !sts) return 'no EtcdCluster or no StatefulSet';
+  if (!spec || !sts) return NO_MANIFESTS;
   const doc = record?.doc;
   if (!doc) return 'no record';
   if (!doc.seeded) return 'not seeded';
@@ -43,6 +50,8 @@ export function notWanted(world: World): string | undefined {
   const cluster = clusterById(world, doc.clusterId);
   if (!cluster) return 'no cluster';
   if (sts.version !== spec.version) return TWO_VERSIONS;
+  if (sts.image) return WRONG_IMAGE;
+  if (sts.broken) return BROKEN;
   if (sts.replicas !== spec.size) return `replicas ${sts.replicas}, size ${spec.size}`;
   if (sts.floor !== doc.floor) return 'epoch annotation';
   if (cluster.members.length !== spec.size) return `${cluster.members.length} members, size ${spec.size}`;
@@ -51,13 +60,16 @@ export function notWanted(world: World): string | undefined {
     const pod = world.pods[member.ordinal];
     if (member.learner || member.ordinal >= spec.size) return `member ${member.ordinal} is a learner or too many`;
     if (!live.upToDate.has(member.id)) return `member ${member.ordinal} is down or behind`;
-    if (pod?.version !== sts.version || pod.change !== sts.change || pod.floor !== sts.floor)
+    if (pod?.version !== sts.version || pod.change !== sts.change || pod.floor !== sts.floor || pod.image || pod.broken)
       return `pod ${member.ordinal} is of an old template`;
     if (pod.terminating) return 'a pod is terminating';
   }
   if (cluster.noSpace) return 'NOSPACE';
   if (cluster.corrupt || cluster.members.some((m) => m.id === cluster.differs)) return 'CORRUPT';
   if (spec.onShrink === 'Delete' && world.claims.some((c, i) => c && i >= spec.size)) return 'a claim too many';
+  if (world.renamed) return NO_POD;
+  if (world.putBack) return PUT_BACK;
+  if (isSplit(world)) return SPLIT;
   const open = world.restores.find((r) => !r.phase);
   return open && `EtcdRestore ${open.name} is open`;
 }
@@ -70,8 +82,16 @@ function excuse(world: World): string | undefined {
   if (spec && !spec.schedule && (spec.requiredForUpgrade || (spec.ephemeral && spec.size === 1)))
     return 'a backup schedule is asked for';
   const doc = world.record?.doc;
+  if (!world.sts) return NO_MANIFESTS;
   if (!doc) return 'the record is lost';
+  if (isSplit(world)) return SPLIT;
   if (world.jobs.some((j) => j.state === 'Failed' && j.snapshot?.bad)) return 'a Job fails';
+  if (world.jobs.some((j) => j.stuck && j.op === doc.op?.id)) return 'the pod of a Job does not start';
+  if (world.putBack) return PUT_BACK;
+  if (world.sts?.image) return WRONG_IMAGE;
+  if (world.sts?.broken) return BROKEN;
+  if (world.noEviction) return NO_EVICTION;
+  if (world.tight && (doc.op?.kind === 'Restore' || doc.op?.kind === 'Recover')) return 'the seed has no room';
   if (world.store.some((s) => s.replaced)) return 'the snapshot is another one';
   if (world.sts && world.spec?.version !== world.sts.version) return TWO_VERSIONS;
   if (refusedVersion(world)) return 'the version asked for is refused';
@@ -80,17 +100,36 @@ function excuse(world: World): string | undefined {
     return 'data of another record';
   if (doc.failure) return 'something failed, to be tried again later';
   const cluster = clusterById(world, doc.clusterId);
-  if (cluster?.noSpace && (world.tight || world.spec?.report)) return 'space is for a human to make';
+  if (world.renamed || cluster?.members.some((m) => m.ordinal < 0)) return NO_POD;
+  if (cluster?.noSpace && (world.tight || world.spec?.report || doc.spaceClearedAt))
+    return 'space is for a human to make';
   if (cluster?.corrupt || cluster?.differs) return 'a corrupt member waits for replace.force';
   if (cluster) {
     const voters = votersOf(cluster);
-    const mayRun = (i: number): boolean => isUp(world.pods[i]) || isCrowdedOut(world, i);
+    const mayRun = (i: number): boolean =>
+      world.pods[i]?.broken === true || isUp(world.pods[i]) || isCrowdedOut(world, i);
     const able = voters.filter((m) => world.volumes.some((v, i) => v?.wal?.member === m.id && mayRun(i)));
-    if (able.length < quorum(voters.length)) return 'the quorum is lost';
+    if (able.length < quorum(voters.length) && !isRecoverable(world, able)) return 'the quorum is lost';
   }
   if (world.spec?.manual && world.volumes.some((v, i) => v && !v.wal && doc.members[i]))
     return 'a lost volume waits for replace.force';
   return undefined;
+}
+
+const isSplit = ({ record, volumes }: World): boolean =>
+  volumes.some((v, i) => {
+    const member = record?.doc.members[i];
+    return v?.wal !== undefined && v.wal.member === member?.memberId && v.identity?.nonce !== member.nonce;
+  });
+
+/** A recovery is asked for, and there is what it takes. */
+function isRecoverable({ spec, record, pods, volumes }: World, able: readonly EtcdMember[]): boolean {
+  const { recovery, schedule, deleting, ephemeral } = spec!;
+  if (!recovery?.acceptDataLoss || recovery.id === record!.doc.lastRecoveryId || !schedule || deleting) return false;
+  const answers = (m: EtcdMember): boolean =>
+    volumes.some((v, i) => v?.wal?.member === m.id && isUp(pods[i]) && !pods[i].mute);
+  const named = recovery.survivor === undefined ? able : able.filter((m) => m.ordinal === recovery.survivor);
+  return named.some((m) => !ephemeral || answers(m));
 }
 
 /** More than one minor up, or down. */

@@ -11,7 +11,7 @@ import {
   serves,
   shortMinor,
 } from './judge-truth.ts';
-import { liveness } from './processes.ts';
+import { hearsNothingOf, isUp, liveness } from './processes.ts';
 import type { World } from './world.ts';
 
 /** How an operation may begin, go on and end. */
@@ -26,14 +26,25 @@ export function judgeOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
     if (there && !suspended && !waits && !yields && doc.epoch === before.epoch)
       return 'I4: the intent of a removal is dropped';
   }
+  if (
+    was?.kind === 'Restore' &&
+    was.suspended?.kind === 'Remove' &&
+    is?.kind === 'Remove' &&
+    is.id !== was.suspended.id
+  )
+    return 'I4: the intent of a removal that waits is dropped';
   const course = was && judgeCourse(world, before, doc, was);
   if (course) return course;
   if (!is || is.id === was?.id) return undefined;
+  // What a restore kept waiting comes back, and asks again before it does anything.
+  if (was && 'suspended' in was && was.suspended?.id === is.id) return undefined;
   const suspends = 'suspended' in is && is.suspended?.id === was?.id;
   const gives = was?.kind === 'Remove' && ((is.kind === 'Remove' && is.why === 'Dead') || is.kind === 'Delete');
   // A restore that is blocked past its fence gives way to another.
   const instead = was?.kind === 'Restore' && is.kind === 'Restore' && before.phase === 'Restoring';
-  if (was && !suspends && !gives && !instead) return 'I13: a second op takes the slot';
+  // Before its fence a restore lets a lost volume go first.
+  const yields = was?.kind === 'Restore' && is.kind === 'Remove' && is.why === 'Dead' && before.phase !== 'Restoring';
+  if (was && !suspends && !gives && !instead && !yields) return 'I13: a second op takes the slot';
   if (is.kind === 'Remove' && is.step === 'claim') return judgeClaimOp(world, is);
   if (is.kind === 'Remove') return judgeRemoveOp(world, is, young) ?? judgeLoss(world, is.memberId);
   if (is.kind === 'AddLearner') return judgeAddOp(world, is);
@@ -44,7 +55,7 @@ export function judgeOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
   if (is.kind === 'Delete' && !world.spec?.finalizer) return 'a deletion does what nobody waits for';
   if (is.kind === 'Restore' || is.kind === 'Recover') return judgeRestoreOp(world, before, is, young);
   if (is.kind === 'Upgrade') return judgeUpgradeOp(world, young) ?? judgeTarget(world, is.to);
-  if (is.kind === 'DeletePod') return judgeRestartOp(world, doc);
+  if (is.kind === 'DeletePod') return judgeRestartOp(world, doc, is);
   return undefined;
 }
 
@@ -56,8 +67,9 @@ function judgeTarget(world: World, to: string): string | undefined {
     : 'an upgrade to what the template does not name';
 }
 
-function judgeRestartOp(world: World, doc: RecordDoc): string | undefined {
-  if (current(world)?.members.some((m) => m.learner)) return 'a restart beside a learner';
+function judgeRestartOp(world: World, doc: RecordDoc, { ordinal }: OpOf<'DeletePod'>): string | undefined {
+  const pod = world.pods[ordinal];
+  if (isUp(pod) && !pod.image && current(world)?.members.some((m) => m.learner)) return 'a restart beside a learner';
   if (isTooOld(world)) return 'a restart onto an older minor than the cluster’s';
   return mayStart(world, doc) ? undefined : 'a restart onto a version that is refused';
 }
@@ -111,6 +123,11 @@ function judgeCourse(
   const failedBackup = world.jobs.some((j) => j.kind === 'recovery' && j.state === 'Failed');
   if (was.step === 'backup' && step === 'salvage' && !failedBackup)
     return 'F49: a survivor is restarted that could be backed up';
+  const failedBefore = world.jobs.some(
+    (j) => j.kind === 'safety' && j.op === was.id && j.state === 'Failed' && !j.deleting,
+  );
+  if (was.step === 'fence' && step === 'safety' && failedBefore)
+    return 'a safety backup is to come of the Job that failed before';
   const untold = world.restores.some((r) => r.uid === was.args.uid && !r.phase);
   if (was.step === 'report' && !is && untold) return 'an EtcdRestore is not told that it failed';
   // With ignoreUnreachablePods it is a human who says so.
@@ -120,10 +137,21 @@ function judgeCourse(
   const mayFail =
     world.tight ||
     world.store.some((s) => s.replaced) ||
-    world.jobs.some((j) => j.state === 'Failed') ||
+    world.jobs.some((j) => j.state === 'Failed' || j.stuck) ||
     (was.args.safetyBackup && !world.spec?.schedule);
+  const isStuck = !was.args.failed && failed?.reason === 'RestoreBlocked';
+  if (isStuck && !serves(world)) return 'a restore is given up although nothing else can be done';
   if (failed && !was.args.failed && !mayFail) return 'a restore is called failed that did not fail';
-  const dropped = !is && doc.epoch === before.epoch && doc.seeded && !(before.phase === 'Restoring');
+  if (
+    before.phase === 'Restoring' &&
+    !before.seeded &&
+    !doc.seeded &&
+    doc.op?.kind !== was.kind &&
+    doc.op?.kind !== 'Delete'
+  )
+    return 'a restore is dropped past its fence';
+  const dropped =
+    !is && doc.op?.kind !== 'Remove' && doc.epoch === before.epoch && doc.seeded && !(before.phase === 'Restoring');
   return dropped && !doc.failure ? judgeDropped(world, was) : undefined;
 }
 
@@ -140,7 +168,8 @@ function judgeDropped(world: World, was: OpOf<'Restore' | 'Recover'>): string | 
       : undefined;
   }
   const open = world.restores.some((r) => r.uid === was.args.uid && !r.phase);
-  return open && !world.spec?.deleting ? 'a restore is dropped that nobody took back' : undefined;
+  const cannotGoOn = was.step === 'fence' && (world.sts?.image !== undefined || hearsNothingOf(world.pods[0]));
+  return open && !cannotGoOn && !world.spec?.deleting ? 'a restore is dropped that nobody took back' : undefined;
 }
 
 /** I7: a claim is left over from a shrink. */
@@ -158,6 +187,7 @@ function judgeRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
   const cluster = current(world);
   const member = cluster?.members.find((m) => m.id === op.memberId);
   if (!spec || !cluster || !member) return 'an op to remove what is no member';
+  if (member.ordinal < 0) return 'a member is removed that somebody else added';
   const discard = spec.force.some((f) => f.ordinal === op.ordinal && f.discardVolume && f.memberId === op.memberId);
   const shrunk = op.why === 'Shrink' && spec.onShrink === 'Delete';
   if (op.claimUid && !discard && !shrunk) return 'I7: a claim is to be deleted without a word of a human';
@@ -199,6 +229,20 @@ function judgeRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
   }
 }
 
+/** Of those that were there to choose from. */
+function hasLess(world: World, { args }: OpOf<'Restore' | 'Recover'>): boolean {
+  if (world.spec?.recovery?.survivor !== undefined || world.spec?.ephemeral) return false;
+  const of =
+    current(world)
+      ?.members.filter((m) => !m.learner)
+      .map((m) => m.id) ?? [];
+  const there = world.volumes.flatMap((v, i) =>
+    v?.wal && of.includes(v.wal.member) && !world.pods[i]?.cut ? [v.wal] : [],
+  );
+  const taken = there.find((wal) => wal.member === args.survivor?.memberId);
+  return taken !== undefined && there.some((wal) => wal.at > taken.at);
+}
+
 function judgeRestoreOp(
   world: World,
   before: RecordDoc,
@@ -208,6 +252,7 @@ function judgeRestoreOp(
   const { id } = op.args;
   if (world.spec?.deleting) return 'a restore begins in a cluster that is being deleted';
   if (op.kind === 'Recover' && (serves(world) || young)) return 'a recovery although a quorum may serve';
+  if (op.kind === 'Recover' && hasLess(world, op)) return 'a survivor is taken although another has more';
   if (op.kind === 'Recover' && !world.spec?.schedule) return 'a recovery with nowhere to store the survivor’s data';
   if (before.restores.some((r) => r.id === id)) return 'I18: a restore begins a second time';
   if (id.startsWith('recovery:'))
@@ -220,5 +265,6 @@ function judgeRestoreOp(
     return 'a roll of what is down, or onto what is refused';
   if (id.startsWith('roll:'))
     return world.spec?.ephemeral && world.spec.size === 1 ? undefined : 'a roll by restore of what can be rolled';
+  if (world.sts?.image) return 'a restore begins that cannot go on';
   return world.restores.some((r) => r.name === id && !r.phase) ? undefined : 'a restore that nobody asked for';
 }

@@ -2,7 +2,7 @@ import type { Permit, RecordDoc } from '../../src/reconcile/record.ts';
 import { votersOf } from './etcd.ts';
 import { judgeOp, judgeUpgradeOp } from './judge-op.ts';
 import { allUp, current, ownBackups, serves, shortMinor } from './judge-truth.ts';
-import { isUp } from './processes.ts';
+import { hearsNothingOf, isUp } from './processes.ts';
 import type { World } from './world.ts';
 
 /** What may be written into the record. */
@@ -42,6 +42,7 @@ function judgeAgain(before: RecordDoc, doc: RecordDoc, justFailed: boolean): str
 /** What the record says must be so. */
 function judgeFacts(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
   const claim = world.claims[0];
+  if (doc.seeded && !before.seeded && world.pods[0]?.image) return 'a seed counts that runs another version';
   if (doc.seeded && !before.seeded && claim && claim.epoch !== doc.epoch) return 'seeded before its claim says so';
   for (const [i, member] of Object.entries(doc.members)) {
     if (member.restartedOn === undefined || member.restartedOn === before.members[i]?.restartedOn) continue;
@@ -94,7 +95,8 @@ function judgeFailure(world: World, before: RecordDoc, doc: RecordDoc): string |
     return failed ? undefined : 'a recovery is called failed that did not fail';
   }
   if (doc.failure.of.startsWith('Restore roll:')) {
-    const failed = world.jobs.some((j) => j.state === 'Failed') || !world.spec?.schedule;
+    const cannotGoOn = world.sts?.image !== undefined || hearsNothingOf(world.pods[0]);
+    const failed = cannotGoOn || world.jobs.some((j) => j.state === 'Failed') || !world.spec?.schedule;
     return failed ? undefined : 'a roll is called failed that did not fail';
   }
   if (!doc.failure.of.startsWith('Upgrade')) return undefined;
@@ -133,6 +135,8 @@ function judgeEpoch(world: World, before: RecordDoc, doc: RecordDoc): string | u
   if (!id || before.restores.some((r) => r.id === id)) return 'I18: a fence without a restore of its own';
   const op = before.op;
   if (op?.kind !== 'Restore' && op?.kind !== 'Recover') return 'a fence without an op';
+  if (world.sts?.image) return 'fenced on an image of another version';
+  if (world.tight && before.phase !== 'Restoring') return 'fenced although the seed has no room';
   if (op.kind === 'Recover' && serves(world)) return 'fenced although the quorum is back';
   if (!world.jobs.some((j) => j.kind === 'restore' && j.op === op.id && j.serving))
     return 'I12: fenced before the snapshot was verified';
@@ -155,6 +159,8 @@ function judgePermit(world: World, before: RecordDoc, doc: RecordDoc, permit: Pe
   if (!permit.nonce) return 'a permit for any volume';
   if (permit.mode === 'new' && (permit.ordinal !== 0 || before.seeded || doc.floor > before.floor))
     return 'I1: a permit `new` that is not the seed’s';
+  if ((permit.mode === 'new' || permit.mode === 'restore') && world.sts?.image)
+    return 'a seed gets its permit on an image of another version';
   if (permit.mode === 'restore' && (permit.ordinal !== 0 || doc.phase !== 'Restoring'))
     return 'a restore permit out of its step';
   if (permit.mode === 'restore' && world.pods[0]?.floor !== doc.floor)

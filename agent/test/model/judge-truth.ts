@@ -51,7 +51,7 @@ export const ownBackups = (world: World): number => world.store.filter((s) => !s
 
 /** A pod comes back on the template's version. */
 export const mayStart = (world: World, doc: RecordDoc): boolean =>
-  doc.versions.allowedMinors.includes(shortMinor(world.sts?.version ?? ''));
+  !world.sts?.image && doc.versions.allowedMinors.includes(shortMinor(world.sts?.version ?? ''));
 
 export const shortMinor = (version: string): string => version.split('.').slice(0, 2).join('.');
 

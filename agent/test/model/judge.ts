@@ -39,7 +39,7 @@ export function judge(world: World, effect: Effect, observed: Observed): string 
     case 'MoveLeader':
       return judgeMoveLeader(world, effect.leader, effect.to);
     case 'DeletePod':
-      return judgeDeletePod(world, effect.ordinal, young);
+      return judgeEviction(world, effect, observed) ?? judgeDeletePod(world, effect.ordinal, young);
     case 'DeletePvc':
       return judgeDeletePvc(world, effect.ordinal, young);
     case 'ScaleTo':
@@ -161,7 +161,7 @@ function judgeReport(world: World, name: string, phase: string): string | undefi
   const fenced = doc?.restores.some((r) => r.id === name);
   if (phase === 'Completed') return fenced && doc?.seeded ? undefined : 'an EtcdRestore is called complete that is not';
   const args = doc?.op && 'args' in doc.op && doc.op.args.id === name ? doc.op.args : undefined;
-  const mayFail = world.jobs.some((j) => j.state === 'Failed') || world.store.some((s) => s.replaced);
+  const mayFail = world.jobs.some((j) => j.state === 'Failed' || j.stuck) || world.store.some((s) => s.replaced);
   const instead =
     args && doc?.phase === 'Restoring' && world.restores.some((r) => r.name !== name && !r.phase) && mayFail;
   return args?.failed || (fenced && !args) || instead ? undefined : 'an EtcdRestore is called failed that did not fail';
@@ -171,6 +171,7 @@ function judgeAdd(world: World, ordinal: number): string | undefined {
   if (opOf(world, 'AddLearner')?.ordinal !== ordinal) return 'I4: a member is added without its op';
   const cluster = current(world);
   if (cluster?.members.some((m) => m.learner)) return 'a learner is added beside a learner';
+  if (cluster?.members.some((m) => m.ordinal === ordinal)) return 'a member is added where one is';
   if (ordinal >= (world.spec?.size ?? 0)) return 'a member is added that nobody wants';
   return undefined;
 }
@@ -183,19 +184,40 @@ function judgeMoveLeader(world: World, leader: string, to: string): string | und
   return member && member.ordinal !== op.ordinal ? 'leadership moves off a member that nobody is to touch' : undefined;
 }
 
+/** Ready pods of members go as a drain takes them. */
+function judgeEviction(world: World, effect: Effect & { kind: 'DeletePod' }, observed: Observed): string | undefined {
+  const { pods } = observed;
+  const { ordinal, evict } = effect;
+  if (world.sts?.image && ordinal < world.sts.replicas) return WRONG_IMAGE;
+  if (evict && observed.refused?.at === NOW) return 'an eviction that was refused is tried again at once';
+  const isReady = pods.known && pods.v.some((pod) => pod.ordinal === ordinal && pod.ready);
+  return isReady && !evict && !isDraining(world) ? 'a ready pod is deleted without the Eviction API' : undefined;
+}
+
+const WRONG_IMAGE = 'a pod is made of an image of another version';
+
 function judgeDeletePod(world: World, ordinal: number, young: boolean): string | undefined {
   const { record, sts, spec } = world;
   const pod = world.pods[ordinal]!;
+  // Nothing of it ever ran.
+  if (pod.broken && pod.broken !== world.sts?.broken) return undefined;
   const cluster = current(world);
   const wal = world.volumes[ordinal]?.wal;
   const member = wal && cluster?.id === wal.cluster ? cluster.members.find((m) => m.id === wal.member) : undefined;
   const meant = opOf(world, 'DeletePod')?.podUid === pod.uid;
-  const asked = meant || (sts && (pod.version !== sts.version || pod.change !== sts.change || pod.floor !== sts.floor));
+  const asked =
+    meant ||
+    (sts &&
+      (pod.version !== sts.version ||
+        pod.change !== sts.change ||
+        pod.floor !== sts.floor ||
+        pod.image ||
+        pod.broken !== sts.broken));
   const { op: now } = record?.doc ?? {};
   if (!member && !asked && !isDraining(world) && ordinal >= (spec?.size ?? 0))
     return 'a pod is restarted that is to go';
-  if (now?.kind === 'Recover' && now.step === 'salvage' && (spec?.ephemeral || !wal))
-    return 'a survivor loses its volume';
+  const isSurvivor = now?.kind === 'Recover' && now.args.survivor?.ordinal === ordinal;
+  if (isSurvivor && now.step === 'salvage' && (spec?.ephemeral || !wal)) return 'a survivor loses its volume';
   if (member && !asked && !isDraining(world)) return 'a pod is deleted that needs no restart';
   if (member && !member.learner && spec?.ephemeral && isUp(pod))
     return 'an ephemeral member is deleted before its removal';
@@ -231,6 +253,7 @@ function judgeDeletePvc(world: World, ordinal: number, young: boolean): string |
 
 function judgeScale(world: World, replicas: number): string | undefined {
   const { sts } = world;
+  if (sts?.image && replicas > sts.replicas) return WRONG_IMAGE;
   if (!sts || isDraining(world)) return undefined;
   if (replicas > sts.replicas) return judgeRaise(world, replicas, sts.replicas);
   if (replicas === sts.replicas) return undefined;
@@ -258,6 +281,8 @@ function judgeDisarmCorrupt(world: World): string | undefined {
 function judgeRaise(world: World, replicas: number, now: number): string | undefined {
   const cluster = current(world);
   if (!cluster || !world.record?.doc.seeded || cluster.members.some((m) => m.ordinal >= replicas - 1)) return undefined;
+  // Without a quorum nobody knows that it was removed.
+  if (world.record.doc.members[replicas - 1] && !serves(world)) return undefined;
   if (!mayStart(world, world.record.doc)) return 'a pod is added whose version is refused';
   const joined = Array.from({ length: now }, (_, i) => cluster.members.some((m) => m.ordinal === i && !m.learner));
   return allUp(world) && joined.every(Boolean) ? undefined : 'a pod is added while another is not well';

@@ -2,6 +2,7 @@ import { edits, faults, writes } from './events.ts';
 import { lateCall, type Pass, type Planner, passes } from './passes.ts';
 import type { Scenario } from './scenario.ts';
 import { type Step, steps } from './steps.ts';
+import { glances } from './torn.ts';
 import type { World } from './world.ts';
 
 export type Move = Step | Pass;
@@ -13,11 +14,12 @@ export interface Moves {
   readonly fair: number;
 }
 
-export function moves(world: World, scenario: Scenario, planner: Planner): Moves {
+export function moves(world: World, scenario: Scenario, planner: Planner, holds?: (row: string) => void): Moves {
   const own = steps(world);
-  const reconciler = passes(world, planner, scenario.blurred !== false);
+  const reconciler = passes(world, planner, scenario.blurred !== false, holds);
   const clear = reconciler.findIndex((pass) => pass.clear && pass.kind === 'done');
   const others = [
+    ...glances(world),
     ...lateCall(world),
     ...writes(world),
     ...faults(world, scenario.faults),

@@ -76,7 +76,7 @@ function find(name: string, walks: number, perMutant: number): Record<string, Wo
 const TURNS = [2, 3, 5, 8, 12];
 
 const isSpent = ({ budget, late }: World): boolean =>
-  late === undefined && budget.faults + budget.edits + budget.writes + budget.late === 0;
+  late === undefined && budget.faults + budget.edits + budget.writes + budget.late + budget.torn === 0;
 
 /** A pass, or something else: there are many more ways to see and to crash than things that happen. */
 function anyMove(world: World, scenario: Scenario, random: (below: number) => number): Move | undefined {

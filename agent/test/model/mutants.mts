@@ -15,7 +15,7 @@ const scenarios = scenarioNames.filter((name) => new RegExp(option('in') ?? '').
 const maxStates = Number(option('states') ?? 200);
 const WALKS = Number(option('walks') ?? 40);
 const FORKS_PER_SCENARIO = 3;
-const FORKS = 40;
+const FORKS = 250;
 
 const file = new URL('./mutant-worker.mts', import.meta.url);
 const names = mutantsOf(actionTable)

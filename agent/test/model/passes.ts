@@ -1,12 +1,15 @@
 import type { Effect } from '../../src/reconcile/effect.ts';
 import { known, unknown } from '../../src/reconcile/known.ts';
+import { named } from '../../src/reconcile/observe.ts';
 import type { Observed } from '../../src/reconcile/observed.ts';
 import type { Plan } from '../../src/reconcile/plan.ts';
+import type { RecordDoc } from '../../src/reconcile/record.ts';
 import { apply } from './apply.ts';
 import { fresh, violated } from './change.ts';
 import { judge } from './judge.ts';
 import { A_LITTLE, NOW, see } from './see.ts';
 import type { Step } from './steps.ts';
+import { tornSights } from './torn.ts';
 import type { World } from './world.ts';
 
 /** A pass of the reconciler: observe, plan, one effect; and each way in which it can be cut short. */
@@ -25,17 +28,19 @@ export interface Pass extends Step {
 }
 
 /** All that the reconciler may do now. */
-export function passes(world: World, planner: Planner, blurred: boolean): Pass[] {
+export function passes(world: World, planner: Planner, blurred: boolean, holds?: (row: string) => void): Pass[] {
   const found: Pass[] = [];
   const seen = new Set<string>();
+  if (world.glance) found.push(...tornPasses(world, world.glance, planner));
   for (const [how, observed] of sights(world, blurred)) {
-    const { effect, row = '?' } = planner.decide(observed);
+    const { effect, row } = planner.decide(observed);
+    if (!effect && row) holds?.(row);
     if (!effect) continue;
     const key = JSON.stringify(effect);
     // The same effect is one transition, but it may be wrong on what this observation showed.
     if (seen.has(key) && !judge(world, effect, observed)) continue;
     seen.add(key);
-    found.push(...outcomes(world, effect, row, how, observed));
+    found.push(...outcomes(world, effect, row ?? '?', how, judge(world, effect, observed)));
   }
   return found;
 }
@@ -60,6 +65,8 @@ export function sights(world: World, blurred: boolean): [string, Observed][] {
     lacking('the record', { record: nothing }),
     lacking('the EtcdCluster', { cluster: nothing }),
     lacking('the StatefulSet', { statefulSet: nothing }),
+    lacking('the StatefulSet, on the first pass', { statefulSet: nothing, ...nameless(clear) }),
+    lacking('a record that can be read', { record: { known: false, why: 'damaged', unreadable: true } }),
     lacking('the pods', { pods: nothing, agents: {} }),
     lacking('the claims', { claims: nothing }),
     lacking('the Jobs', { jobs: nothing }),
@@ -71,8 +78,8 @@ export function sights(world: World, blurred: boolean): [string, Observed][] {
   for (const i of Object.keys(clear.agents)) {
     const agent = clear.agents[Number(i)]!;
     if (agent.known) all.push(lacking(`agent ${i}`, { agents: { ...clear.agents, [i]: nothing } }));
-    if (agent.known && agent.v.request) {
-      const busy = known({ ...agent.v, state: 'Init' as const, request: undefined });
+    if (agent.known && agent.v.gate) {
+      const busy = known({ ...agent.v, state: 'Init' as const, reason: undefined, request: undefined, volume: UNREAD });
       all.push([` while the gate of ${i} has only begun`, { ...clear, agents: { ...clear.agents, [i]: busy } }]);
     }
   }
@@ -81,6 +88,16 @@ export function sights(world: World, blurred: boolean): [string, Observed][] {
       all.push(lacking(`the status of ${id}`, { status: { ...clear.status, [id]: nothing } }));
   }
   return all;
+}
+
+/** Of a gate that has only begun. */
+const UNREAD = { walPresent: false, freeBytes: 0, totalBytes: 0, asideCount: 0 };
+
+/** Nothing has told the domain of the member names yet. */
+function nameless({ cluster }: Observed): Partial<Observed> {
+  if (!cluster.known || !cluster.v) return {};
+  const { domain: _, ...rest } = cluster.v;
+  return { cluster: named(known(rest), unknown('no answer')) };
 }
 
 /** Every member answers, and has some entries still to apply. */
@@ -95,27 +112,58 @@ function underLoad(clear: Observed): Observed {
 /** An undisturbed pass does not try again what failed: the fair run would never end. */
 function longAfter(clear: Observed): Observed {
   const jobFailed = Object.fromEntries(Object.keys(clear.since.jobFailed).map((uid) => [uid, 0]));
-  return { ...clear, since: { ...clear.since, failure: 0, jobFailed } };
+  const { record } = clear;
+  return {
+    ...clear,
+    refused: clear.refused && { ...clear.refused, at: 0 },
+    since: { ...clear.since, failure: 0, jobFailed },
+    record: record.known && record.v?.doc.spaceClearedAt ? known(clearedLongAgo(record.v)) : record,
+  };
 }
 
-function outcomes(world: World, effect: Effect, row: string, how: string, observed: Observed): Pass[] {
-  const wrong = judge(world, effect, observed);
-  const base = { ...world, seq: world.seq + 1 };
+const clearedLongAgo = <T extends { doc: RecordDoc }>(record: T): T => ({
+  ...record,
+  doc: { ...record.doc, spaceClearedAt: new Date(0).toISOString() },
+});
+
+/** Planned on what was seen at two instants: right if it is so at one of them, as what is late is. */
+function tornPasses(world: World, glance: NonNullable<World['glance']>, planner: Planner): Pass[] {
+  const first: World = { ...world, ...glance, glance: undefined };
+  return tornSights(first, world).flatMap(([how, observed]) => {
+    const { effect, row } = planner.decide(observed);
+    if (!effect) return [];
+    const isConflict = apply({ ...world, seq: world.seq + 1 }, effect).error !== undefined;
+    const wrong = isConflict ? undefined : wrongAtBoth(first, world, effect, observed);
+    return outcomes(world, effect, row ?? '?', how, wrong).slice(0, 1);
+  });
+}
+
+const wrongAtBoth = (first: World, second: World, effect: Effect, observed: Observed): string | undefined => {
+  const wrong = judge(second, effect, observed);
+  if (!wrong) return undefined;
+  const { error } = apply({ ...first, seq: second.seq + 1 }, effect);
+  if (error === 'conflict') return wrong;
+  // For another reason each, or refused by etcd before: in between it may have been right.
+  return error === undefined && judge(first, effect, observed) === wrong ? wrong : undefined;
+};
+
+function outcomes(world: World, effect: Effect, row: string, how: string, wrong: string | undefined): Pass[] {
+  const base = { ...world, seq: world.seq + 1, glance: undefined };
   const { world: after, error } = apply(base, effect);
   const judged = wrong ? violated(after, wrong) : after;
   const says = `${row}${how}: ${describe(effect)}`;
   const step = stepOf(world);
   const text = error ? `${says} — refused: ${error}` : says;
-  const done = error ? judged : remembered(judged, effect);
+  const done = error ? refused(judged, error) : remembered(judged, effect);
   const clear = how === '';
   const found: Pass[] = [
     { kind: 'done', row, step, clear, text, next: done },
     { kind: 'crashBefore', row, step, clear, text: `${says} — the reconciler dies before it`, next: crashed(base) },
     { kind: 'crashAfter', row, step, clear, text: `${text} — and the reconciler dies`, next: crashed(judged) },
   ];
-  if (!world.late && world.budget.late > 0 && !error) {
+  if (world.budget.late > 0 && !error) {
     const budget = { ...world.budget, late: world.budget.late - 1 };
-    const paused = { ...crashed(base), late: effect, budget };
+    const paused = { ...crashed(base), late: [...(world.late ?? []), effect], budget };
     found.push({
       kind: 'aside',
       row,
@@ -128,14 +176,21 @@ function outcomes(world: World, effect: Effect, row: string, how: string, observ
   return found;
 }
 
+/** An eviction: it is tried again after a while. */
+const refused = (world: World, error: string): World =>
+  error === 'refused' ? { ...world, memory: { ...world.memory, refused: true } } : world;
+
 export function lateCall(world: World): Step[] {
-  if (!world.late) return [];
-  const { world: next, error } = apply({ ...world, late: undefined }, world.late);
-  const text = `the late call of the old holder arrives: ${describe(world.late)}`;
-  return [{ text: error ? `${text} — refused: ${error}` : text, next }];
+  const { late = [] } = world;
+  return late.map((effect) => {
+    const left = late.filter((other) => other !== effect);
+    const { world: next, error } = apply({ ...world, late: left.length > 0 ? left : undefined }, effect);
+    const text = `the late call of the old holder arrives: ${describe(effect)}`;
+    return { text: error ? `${text} — refused: ${error}` : text, next };
+  });
 }
 
-const stepOf = (world: World): string => {
+export const stepOf = (world: World): string => {
   const op = world.record?.doc.op;
   if (!op) return 'no op';
   return 'step' in op ? `${op.kind}.${op.step}` : op.kind;
@@ -147,6 +202,8 @@ function crashed(world: World): World {
 }
 
 function remembered(world: World, effect: Effect): World {
+  if (effect.kind === 'DeletePod' && effect.evict && world.memory.refused)
+    return { ...world, memory: { ...world.memory, refused: undefined } };
   if (effect.kind !== 'Compact' && effect.kind !== 'Defrag') return world;
   return { ...world, memory: { ...world.memory, done: [...world.memory.done, effect.done] } };
 }

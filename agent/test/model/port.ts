@@ -37,6 +37,7 @@ export class MemoryPort implements Port {
     annotateEpoch: (epoch, basedOn) => this.#apply({ kind: 'AnnotateEpoch', epoch, basedOn }),
     annotateClaim: (claim) => this.#apply({ kind: 'AnnotatePvc', ...claim }),
     deletePod: (ordinal, uid) => this.#apply({ kind: 'DeletePod', ordinal, uid }),
+    evictPod: (ordinal, uid) => this.#apply({ kind: 'DeletePod', ordinal, uid, evict: true }),
     deleteClaim: (claim) => this.#apply({ kind: 'DeletePvc', ...claim }),
   };
 

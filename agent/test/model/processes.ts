@@ -4,6 +4,9 @@ import type { Pod, Volume, World } from './world.ts';
 
 /** etcd processes: who runs, who leads, and what a start, a stop and a catch-up do. */
 
+/** Its node is off, or it cannot start. */
+export const hearsNothingOf = (pod: Pod | null | undefined): boolean => pod?.cut === true || pod?.broken === true;
+
 export const isUp = (pod: Pod | null | undefined): pod is Pod => pod?.state === 'run' && !pod.cut;
 
 export function liveness(world: World, cluster: Cluster): Liveness {
@@ -67,7 +70,7 @@ export function reachable(world: World, cluster: Cluster): boolean {
   const voters = new Set(votersOf(cluster).map((m) => m.id));
   return world.pods.some((pod, i) => {
     const { wal, identity } = world.volumes[i] ?? {};
-    if (!isUp(pod) || wal?.cluster !== cluster.id || !voters.has(wal.member) || !identity) return false;
+    if (!isUp(pod) || pod.image || wal?.cluster !== cluster.id || !voters.has(wal.member) || !identity) return false;
     const doc = world.record?.doc;
     return identity.epoch >= pod.floor && (!doc || (identity.epoch >= doc.epoch && doc.seeded));
   });

@@ -4,12 +4,14 @@ import type { Scenario } from './scenario.ts';
 import { alarms } from './scenarios/alarms.ts';
 import { bootstraps } from './scenarios/bootstrap.ts';
 import { deletions } from './scenarios/deletion.ts';
+import { images } from './scenarios/image.ts';
 import { lostRecords } from './scenarios/record-lost.ts';
 import { recoveries } from './scenarios/recovery.ts';
 import { replacements } from './scenarios/replace.ts';
 import { resizes } from './scenarios/resize.ts';
 import { restarts } from './scenarios/restart.ts';
 import { restores } from './scenarios/restore.ts';
+import { tornReads } from './scenarios/torn.ts';
 import { upgrades } from './scenarios/upgrade.ts';
 
 const plots = [
@@ -23,6 +25,8 @@ const plots = [
   ...deletions,
   ...alarms,
   ...lostRecords,
+  ...tornReads,
+  ...images,
 ];
 
 export const scenarioNames: readonly string[] = plots.map((plot) => plot.name);

@@ -2,7 +2,7 @@ import type { AgentStatus } from '../../src/reconcile/agent-status.ts';
 import { type Known, known, unknown } from '../../src/reconcile/known.ts';
 import type * as seen from '../../src/reconcile/observed.ts';
 import { askedCluster } from './apply.ts';
-import { type Cluster, hasQuorum, INDEX_UNIT, raftIndex } from './etcd.ts';
+import { type Cluster, type EtcdMember, hasQuorum, INDEX_UNIT, raftIndex } from './etcd.ts';
 import { clusterById, isUp, liveness, reachable } from './processes.ts';
 import type { Pod, Spec, Volume, World } from './world.ts';
 
@@ -10,6 +10,9 @@ import type { Pod, Spec, Volume, World } from './world.ts';
 
 /** The clock of every pass. What is old enough began at 0, what has only just begun began now. */
 export const NOW = 1_000_000_000;
+
+/** Of every backend: 3.6 and newer say it themselves, an older one by its agent. */
+const QUOTA = 1000;
 
 /** A lag at which nothing waits but a restart. */
 export const A_LITTLE = 500;
@@ -20,6 +23,7 @@ export interface Sight {
 }
 
 export function see(world: World, { young = false }: Sight = {}): seen.Observed {
+  const at = young ? NOW : 0;
   const cluster = askedCluster(world);
   return {
     cluster: known(clusterOf(world)),
@@ -28,14 +32,15 @@ export function see(world: World, { young = false }: Sight = {}): seen.Observed 
     pods: known(podsOf(world)),
     claims: known(claimsOf(world)),
     agents: agentsOf(world),
-    members: cluster ? known(membersOf(cluster)) : unknown('no quorum'),
+    members: cluster ? known(membersOf(cluster, world)) : unknown('no quorum'),
     status: statusOf(world, cluster),
     alarms: cluster ? known(alarmsOf(cluster)) : unknown('no quorum'),
     jobs: known(jobsOf(world)),
     restores: known(restoresOf(world)),
-    since: sinceOf(world, young ? NOW : 0),
+    since: sinceOf(world, at),
     hash: world.memory.hash && { ...world.memory.hash, at: NOW, minority: [] },
     done: [...world.memory.done],
+    refused: world.memory.refused && { at: NOW, since: at, podUid: '', message: 'the budget has no room' },
     failures: 0,
     holder: world.holder,
     fresh: {
@@ -47,7 +52,12 @@ export function see(world: World, { young = false }: Sight = {}): seen.Observed 
   };
 }
 
-export const peerUrl = (i: number): string => `http://c-${i}.c-peers.n.svc.cluster.local:2380`;
+const DOMAIN = 'cluster.local';
+const urlIn = (domain: string, i: number): string => `http://c-${i}.c-peers.n.svc.${domain}:2380`;
+export const peerUrl = (i: number): string => urlIn(DOMAIN, i);
+/** A member that somebody added by hand is at no ordinal. */
+const urlOf = ({ ordinal }: EtcdMember, { renamed }: World): string =>
+  ordinal < 0 ? 'http://10.0.0.9:2380' : urlIn(renamed ? 'old.example' : DOMAIN, ordinal);
 
 export function specOf(spec: Spec): seen.ClusterSpec {
   return {
@@ -69,7 +79,6 @@ export function specOf(spec: Spec): seen.ClusterSpec {
     requiredForUpgrade: spec.requiredForUpgrade === true,
     finalBackupRequired: spec.finalBackup === true,
     onNoSpace: spec.report ? 'Report' : 'CompactDefragDisarm',
-    quotaBytes: 1000,
   };
 }
 
@@ -81,7 +90,7 @@ function clusterOf(world: World): seen.Cluster | undefined {
     namespace: 'n',
     uid: spec.uid,
     rv: spec.rv,
-    domain: 'cluster.local',
+    domain: DOMAIN,
     deleting: spec.deleting === true,
     finalizer: spec.finalizer === true,
     skipFinalBackup: false,
@@ -91,8 +100,8 @@ function clusterOf(world: World): seen.Cluster | undefined {
   };
 }
 
-const revisionOf = (of: { version: string; change: number; floor: number }): string =>
-  `${of.version}/${of.change}/${of.floor}`;
+const revisionOf = (of: { version: string; change: number; floor: number; image?: string; broken?: true }): string =>
+  `${of.version}/${of.change}/${of.floor}/${of.image ?? ''}/${of.broken ?? ''}`;
 
 function statefulSetOf({ sts }: World): seen.StatefulSet | undefined {
   if (!sts) return undefined;
@@ -103,6 +112,7 @@ function statefulSetOf({ sts }: World): seen.StatefulSet | undefined {
     observed: sts.seenFloor === sts.floor,
     epochFloor: sts.floor,
     version: sts.version,
+    imageVersion: sts.image ?? sts.version,
   };
 }
 
@@ -116,10 +126,12 @@ function podsOf(world: World): seen.Pod[] {
         uid: pod.uid,
         revision: revisionOf(pod),
         running,
+        began: pod.state !== 'new',
         ready: isReady(world, ordinal),
         deleting: pod.terminating === true,
         resolves: known(running),
-        ...(pod.state === 'new' ? { unschedulable: true as const } : { node: nodeOf(world, ordinal) }),
+        ...(pod.broken && { problem: 'ErrImagePull: there is no such image' }),
+        ...(pod.state === 'new' && !pod.broken ? { unschedulable: true as const } : { node: nodeOf(world, ordinal) }),
       },
     ];
   });
@@ -129,7 +141,8 @@ const nodeOf = (world: World, ordinal: number): string => `node ${world.claims[o
 
 function isReady(world: World, i: number): boolean {
   const cluster = clusterById(world, world.volumes[i]?.wal?.cluster);
-  if (!isUp(world.pods[i]) || !cluster || !hasQuorum(cluster, liveness(world, cluster))) return false;
+  if (!isUp(world.pods[i]) || world.pods[i].image || !cluster || !hasQuorum(cluster, liveness(world, cluster)))
+    return false;
   const member = cluster.members.find((m) => m.id === world.volumes[i]!.wal!.member);
   return member?.learner === false && reachable(world, cluster);
 }
@@ -162,6 +175,9 @@ const STATES = {
 /** Also when etcd could not join with the permit that it got. */
 const asks = (pod: Pod, volume: Volume): boolean => !volume.wal && (pod.state === 'wait' || pod.state === 'down');
 
+/** Another etcd runs than its template says. */
+const isMismatch = (pod: Pod): boolean => pod.state === 'run' && pod.image !== undefined;
+
 function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
   if (pod.cut || pod.state === 'new') return unknown('no answer');
   const volume = world.volumes[i]!;
@@ -173,8 +189,9 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
     ordinal: i,
     agentVersion: '0',
     etcdBinary: pod.version,
-    state: STATES[pod.state],
-    reason: pod.state === 'refused' ? pod.reason : undefined,
+    gate: pod.state === 'wait' || pod.state === 'refused' ? true : undefined,
+    state: isMismatch(pod) ? 'Refused' : STATES[pod.state],
+    reason: isMismatch(pod) ? 'VersionMismatch' : pod.state === 'refused' ? pod.reason : undefined,
     volume: {
       walPresent: wal !== undefined,
       nonce: volume.nonce,
@@ -201,6 +218,7 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
     },
     request: asks(pod, volume) && volume.nonce ? { nonce: volume.nonce } : undefined,
     epochFloor: pod.floor,
+    recordRev: world.record && world.record.doc.rev + (world.putBack ? 1 : 0),
     salvage:
       pod.state === 'refused' && pod.reason === 'Salvage' && wal
         ? { sha256: wal.member, sizeBytes: 100, revision: wal.at, lastIndex: wal.at, commit: wal.at, url: pod.uid }
@@ -221,22 +239,24 @@ function etcdOf(world: World, i: number, pod: Pod): AgentStatus['etcd'] {
     hasLeader: leads,
     isLeader: cluster.leader === wal!.member,
     isLearner: cluster.members.find((m) => m.id === wal!.member)?.learner === true,
-    term: 1,
+    // One that was cut off has counted terms up, and has fewer entries for it.
+    term: wal!.at < cluster.log ? 2 : 1,
     committedIndex: index,
     appliedIndex: index,
-    version: pod.version,
+    version: pod.image ?? pod.version,
     clusterVersion: `3.${cluster.minor}.0`,
     dbSize: 100,
     dbInUse: 100,
+    quota: QUOTA,
     upSince: '1970-01-01T00:00:00Z',
   };
 }
 
-function membersOf(cluster: Cluster): seen.Member[] {
+function membersOf(cluster: Cluster, world: World): seen.Member[] {
   return cluster.members.map((m) => ({
     id: m.id,
     name: m.started ? `c-${m.ordinal}` : '',
-    peerUrl: peerUrl(m.ordinal),
+    peerUrl: urlOf(m, world),
     isLearner: m.learner,
   }));
 }
@@ -261,7 +281,7 @@ function memberStatus(world: World, id: string): Known<seen.MemberStatus> {
   const size = cluster.noSpace && !cluster.noSpace.small.includes(wal.member) ? 1000 : 100;
   return known({
     clusterId: cluster.id,
-    version: world.pods[i]!.version,
+    version: world.pods[i]!.image ?? world.pods[i]!.version,
     leader: cluster.leader ?? '',
     raftTerm: 1,
     raftIndex: raftIndex(cluster, cluster.log),
@@ -269,7 +289,7 @@ function memberStatus(world: World, id: string): Known<seen.MemberStatus> {
     revision: wal.at + 1,
     dbSize: size,
     dbInUse: 100,
-    quota: cluster.minor >= 6 ? 1000 : undefined,
+    quota: cluster.minor >= 6 ? QUOTA : undefined,
     clusterVersion: `3.${cluster.minor}.0`,
   });
 }
@@ -287,8 +307,9 @@ function jobsOf(world: World): seen.Job[] {
     state: job.state,
     deleting: job.deleting === true,
     message: job.state === 'Failed' ? 'failed' : undefined,
+    waits: job.stuck ? 'no node has room' : undefined,
     backup:
-      job.state === 'Succeeded' && job.snapshot
+      job.state === 'Succeeded' && job.snapshot && !job.lost
         ? { id: job.snapshot.id, revision: job.snapshot.writes + 1, sha256: job.snapshot.id }
         : undefined,
     serving:
@@ -321,6 +342,7 @@ function sinceOf(world: World, at: number): seen.Since {
   const cluster = watched(world);
   const doc = world.record?.doc;
   if (doc?.failure) since.failure = NOW;
+  since.jobWaits = Object.fromEntries(world.jobs.flatMap((job) => (job.stuck ? [[job.uid, at]] : [])));
   for (const job of world.jobs) if (job.state === 'Failed') since.jobFailed[job.uid] = job.snapshot?.bad ? NOW : at;
   if (cluster) {
     const live = liveness(world, cluster);
@@ -333,9 +355,9 @@ function sinceOf(world: World, at: number): seen.Since {
   }
   since.silent = {};
   for (let i = 0; i < world.pods.length; i++) {
-    if (world.pods[i]?.cut) since.silent[i] = at;
+    if (world.pods[i]?.cut || world.pods[i]?.broken) since.silent[i] = at;
     const [pod, volume] = [world.pods[i], world.volumes[i]];
-    if (pod && volume && (asks(pod, volume) || pod.state === 'refused')) since.evidence[i] = at;
+    if (pod && volume && (asks(pod, volume) || pod.state === 'refused' || isMismatch(pod))) since.evidence[i] = at;
   }
   return since;
 }

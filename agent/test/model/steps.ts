@@ -1,6 +1,7 @@
 import { fresh, withClaim, withPod, withVolume } from './change.ts';
+import { votersOf } from './etcd.ts';
 import { look } from './gate.ts';
-import { catchUp, isUp, settled, startEtcd } from './processes.ts';
+import { catchUp, clusterById, isUp, settled, startEtcd, withCluster } from './processes.ts';
 import type { Job, World } from './world.ts';
 
 /** What the world does by itself, without a fault: Kubernetes, gates, etcd, Jobs. */
@@ -32,6 +33,7 @@ export function steps(world: World): Step[] {
     if (pod?.state === 'stopped' && !pod.cut) add(`etcd of ${i} is started again`, startEtcd(world, i));
     add(`member at ${i} catches up`, catchUp(world, i));
   }
+  if (world.greedy && !world.record?.doc.op) add('the database is full again', filled(world));
   for (const job of world.jobs) if (job.deleting) add(`Job ${job.kind} is gone`, withoutJob(world, job));
   for (const job of world.jobs)
     if (job.state === 'Running' && !job.deleting) add(`Job ${job.kind} runs`, ran(world, job));
@@ -43,7 +45,15 @@ export function podCreated(world: World, i: number, api: boolean): World | undef
   const { sts, spec } = world;
   if (!sts || i >= sts.replicas || world.pods[i] || world.claims[i]?.deleting) return undefined;
   const [named, uid] = fresh(world, 'u');
-  const pod = { uid, version: sts.version, change: sts.change, floor: sts.seenFloor, state: 'new' as const };
+  const pod = {
+    uid,
+    version: sts.version,
+    change: sts.change,
+    floor: sts.seenFloor,
+    image: sts.image,
+    broken: sts.broken,
+    state: 'new' as const,
+  };
   const created = withPod(named, i, pod);
   if (spec?.ephemeral) return admitted(withVolume(created, i, {}), i, api);
   if (world.claims[i]) return admitted(created, i, api);
@@ -59,7 +69,7 @@ function claimed(world: World, i: number): World {
 /** The pod is bound to its volume, and its gate looks. */
 function admitted(world: World, i: number, api: boolean): World {
   if (world.claims[i]?.dead) return world.claims[i].deleting ? claimed(world, i) : world;
-  if (isCrowdedOut(world, i)) return world;
+  if (isCrowdedOut(world, i) || world.pods[i]!.broken) return world;
   const pod = world.pods[i]!;
   return look(withPod(world, i, { ...pod, state: 'wait' }), i, api);
 }
@@ -94,13 +104,22 @@ export function withJob(world: World, job: Job, changed: Job): World {
   return { ...world, jobs: world.jobs.map((j) => (j === job ? changed : j)) };
 }
 
+/** NOSPACE, of every voter. */
+export function filled(world: World): World | undefined {
+  const cluster = clusterById(world, world.record?.doc.clusterId);
+  if (!cluster?.leader || cluster.noSpace) return undefined;
+  const alarms = votersOf(cluster).map((m) => m.id);
+  return withCluster(world, { ...cluster, noSpace: { alarms, compacted: false, small: [] } });
+}
+
 function ran(world: World, job: Job): World {
+  if (job.stuck) return world;
   if (job.kind === 'restore') {
     if (job.serving) return world;
     if (!job.snapshot || job.snapshot.bad) return withJob(world, job, { ...job, state: 'Failed' });
     return withJob(world, job, { ...job, serving: true });
   }
-  const snapshot = snapshotNow(world, job);
+  const snapshot = world.refusing ? undefined : snapshotNow(world, job);
   if (!snapshot)
     return withJob(world, job, { ...job, state: 'Failed', snapshot: { id: job.uid, writes: 0, bad: true } });
   const done = withJob(world, job, { ...job, state: 'Succeeded', snapshot });

@@ -7,10 +7,19 @@ import type { AddRule, Cluster } from './etcd.ts';
  * The abstract world: plain data, never changed in place, so that a step shares all that it leaves alone.
  * An id is a letter, `#` and a number, wherever it stands: `canonical` counts on it.
  *
- * Left out: time (a fact has just begun or is long true), raft below membership (a voter has all acknowledged writes
- * or lags far behind), the agent's own steps between nonce, permit, config and WAL (one step), TLS, auth, sizes other
- * than "room" and "no room", downgrades, and two of our reconcilers that both think they hold the lease for longer
- * than one call.
+ * Left out, each of which may hide something:
+ * - time: a fact has just begun or is long true;
+ * - raft below membership: a voter has all acknowledged writes or lags far behind;
+ * - the agent's own steps between nonce, permit, config and WAL, which are one, and its polls of the record: it knows the newest;
+ * - torn reads of more than two instants: what a pass saw first is of one, the rest of another, with any steps between them;
+ * - a second reconciler beside the holder but for its late calls, each planned on what it saw, two at most: one that wakes
+ *   carries out no more than one, as it has lost the lease;
+ * - which pods a disruption budget counts: it has room, or it refuses whatever it is asked;
+ * - images of another version than their template says, but for another patch of the same minor whose tag says so;
+ * - clients of a seed that is not seeded: none of the Services that they use leads to a member that is not ready;
+ * - a gate's misses of the record at any other look than those that `noApi` spoils, one for each fault;
+ * - the domain of the member names, but for that a cluster's may be another than its members' (`renamed`);
+ * - TLS, auth, downgrades, sizes other than "room" and "no room".
  */
 export interface World {
   /** Number of the next id. */
@@ -31,14 +40,26 @@ export interface World {
   /** The reconciler that holds the lease, and what it keeps in memory. */
   readonly holder: string;
   readonly memory: Memory;
-  /** The one call of a paused old holder that is still to come. */
-  readonly late?: Effect;
+  /** Calls of paused old holders that are still to come, in any order. */
+  readonly late?: readonly Effect[];
+  /** What the pass in flight has seen so far, of which the rest is of now. */
+  readonly glance?: Omit<World, 'glance' | 'truth' | 'budget'>;
+  /** The pod disruption budget refuses every eviction. */
+  readonly noEviction?: true;
   /** The reconciler's Deployment, or the namespace, is being deleted. */
   readonly going?: true;
   /** Volumes have no room for a second copy of the data. */
   readonly tight?: true;
+  /** The store refuses every backup. */
+  readonly refusing?: true;
   /** A volume that somebody detached and may attach again. */
   readonly shelf?: { readonly ordinal: number; readonly volume: Volume };
+  /** The pods have another DNS domain than that under which the members were added. */
+  readonly renamed?: true;
+  /** An old record was put back: the agents have read a newer one. */
+  readonly putBack?: true;
+  /** Whatever is cleared is filled again at once. */
+  readonly greedy?: true;
   readonly budget: Budget;
   readonly truth: Truth;
 }
@@ -49,6 +70,8 @@ export interface Memory {
   readonly hash?: { readonly of: string; readonly equal: boolean };
   /** Keys of effects that succeeded under the present op. */
   readonly done: readonly string[];
+  /** An eviction was refused not long ago. */
+  readonly refused?: true;
 }
 
 /** The EtcdCluster resource. */
@@ -85,6 +108,10 @@ export interface StatefulSet {
   readonly floor: number;
   /** The annotation as the StatefulSet controller knows it: new pods get this one. */
   readonly seenFloor: number;
+  /** Its image is of this version, not of the one that it says. */
+  readonly image?: string;
+  /** Its pods do not start: no node has what they ask for, or there is no such image. */
+  readonly broken?: true;
 }
 
 export interface Pod {
@@ -92,6 +119,9 @@ export interface Pod {
   readonly version: string;
   readonly change: number;
   readonly floor: number;
+  /** Of the template from which it was made. */
+  readonly image?: string;
+  readonly broken?: true;
   /** `new`: before the gate's first look. `down`: the container etcd exits and is started again, with no way forward. */
   readonly state: 'new' | 'wait' | 'run' | 'stopped' | 'refused' | 'down';
   readonly reason?: string;
@@ -153,6 +183,10 @@ export interface Job {
   /** A snapshot in the store; for a restore Job, the one that it serves or is to serve. */
   readonly snapshot?: Snapshot;
   readonly serving?: true;
+  /** It succeeded, and its pod is gone with what it said. */
+  readonly lost?: true;
+  /** Its pod does not start. */
+  readonly stuck?: true;
 }
 
 export interface Snapshot {
@@ -183,6 +217,7 @@ export interface Budget {
   readonly edits: number;
   readonly writes: number;
   readonly late: number;
+  readonly torn: number;
 }
 
 /** What the invariants need to know of the past. Nobody in the world reads it. */

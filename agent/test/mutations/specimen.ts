@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readCatalog } from '../../src/backup/catalog.ts';
 import type { Manifest } from '../../src/backup/manifest.ts';
+import { whole } from '../../src/backup/select.ts';
 import { FilesystemStore } from '../../src/store/filesystem.ts';
 import { runAgent } from '../harness/agent.ts';
 import type { Minor } from '../harness/etcd-binaries.ts';
@@ -60,6 +61,6 @@ async function backup(etcd: EtcdCluster, path: string): Promise<{ manifest: Mani
   ]);
   if (code !== 0) throw new Error(`backup ended with ${code}: ${stderr}`);
   const [entry] = await readCatalog(new FilesystemStore({ path }), 'orders');
-  const { manifest } = entry!;
-  return { manifest: manifest!, snapshot: await readFile(join(path, manifest!.object.key)) };
+  const { manifest } = await whole(new FilesystemStore({ path }), { cluster: 'orders' }, entry!.id, {});
+  return { manifest, snapshot: await readFile(join(path, manifest.object.key)) };
 }

@@ -108,6 +108,21 @@ describe('a lost record', () => {
     });
   });
 
+  test('keeps what the agents read in it of the versions of this epoch, and of no other', () => {
+    const rebuilt = (...seen: { epoch: number; bornOn?: string; finalizedIndex?: number }[]) => {
+      const world = new World(3).set({ record: known(undefined) });
+      for (const [i, versions] of seen.entries()) world.agent(i, agent(i, { recordVersions: versions }));
+      return world.written?.versions;
+    };
+    const born = { epoch: 1, bornOn: '3.6.16', finalizedIndex: 0 };
+    expect(rebuilt({ epoch: 1 }, born)).toMatchObject({ bornOn: '3.6.16', finalizedIndex: 0 });
+    expect(rebuilt({ epoch: 1, finalizedIndex: 70 }, { epoch: 1, finalizedIndex: 0 })?.finalizedIndex).toBe(70);
+    for (const seen of [[], [{ ...born, epoch: 0 }], [{ epoch: 1 }]]) {
+      expect(rebuilt(...seen)).not.toHaveProperty('finalizedIndex');
+      expect(rebuilt(...seen)).not.toHaveProperty('bornOn');
+    }
+  });
+
   test('is not rebuilt while the StatefulSet is unknown', () => {
     expect(lost().set({ statefulSet: unknown('403') }).effect).toBeUndefined();
   });
@@ -138,6 +153,11 @@ describe('Seed', () => {
       versions: { allowedMinors: ['3.6'], finalizedIndex: 0 },
     });
     expect(Object.keys(written!.permits)).toEqual(['0']);
+  });
+
+  test('not from an image of another version than the template says', () => {
+    expect(born().row).toBe('Seed');
+    expect(born().sts({ imageVersion: '3.7.3' }).effect).toBeUndefined();
   });
 
   test('one permit is enough for one volume; a wiped volume gets a new epoch', () => {
@@ -209,6 +229,22 @@ describe('MarkSeeded', () => {
       .set({ claims: known([]) });
     world.o.status[idOf(0)] = known(status({ version: '3.5.35' }));
     expect(world.written?.versions).toEqual({ current: '3.5', allowedMinors: ['3.5'], bornOn: '3.5.35' });
+  });
+
+  test('not a seed whose etcd is of another version than its template says', () => {
+    const world = serving()
+      .spec({ ephemeral: true })
+      .set({ claims: known([]) });
+    expect(world.row).toBe('MarkSeeded');
+    const { agents } = world.o;
+    const seed = agents[0]!.known ? agents[0]!.v : agent(0);
+    world.agent(0, { ...seed, state: 'Refused', reason: 'VersionMismatch' });
+    expect(world.effect).toBeUndefined();
+    // The manifests were applied again: the pod follows them, for else it would stay so for ever.
+    world.sts({ updateRevision: 'r2' });
+    expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 0, uid: 'pod-0' });
+    expect(world.row).toBe('RestartSeed');
+    expect(world.sts({ imageVersion: '3.7.3' }).effect).toBeUndefined();
   });
 
   test('not when another cluster answers at its address', () => {

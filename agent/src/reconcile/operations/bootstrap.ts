@@ -6,6 +6,7 @@ import {
   healthyVoters,
   isSeeded,
   memberAt,
+  podAt,
   quorumOf,
   requestOf,
   started,
@@ -16,9 +17,11 @@ import {
 import { peerUrl, podName } from '../names.ts';
 import type { Permit, RecordDoc } from '../record.ts';
 import { implied, row } from '../row.ts';
+import { imageFits } from '../upgrade-path.ts';
 import { minorOf, minorsUp } from '../versions.ts';
 import type { View } from '../view.ts';
 import { timestamp, write } from '../write.ts';
+import { outdated } from './restart.ts';
 
 const noPermitWhenSeeded = 'MarkSeeded empties the permits, so that of a seeded epoch no seed serves on its permit';
 
@@ -152,6 +155,7 @@ export const bootstrap = [
       ),
     },
     requires: {
+      'the image is of the version that the template says': imageFits,
       'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
       'no permit names this volume': (v) => !hasPermit(v, requestOf(v, 0)),
     },
@@ -200,11 +204,27 @@ export const bootstrap = [
     when: { 'epoch not seeded': implied(noPermitWhenSeeded, (v) => !isSeeded(v)) },
     requires: {
       'seed serves': seedServes,
+      'it runs the version of its template': (v) => agentAt(v, 0)?.reason !== 'VersionMismatch',
       'claim names this epoch': claimNamesCluster,
       // Nobody was served yet, and a deletion began on that.
       'it is not being deleted': (v) => v.op('Delete') === undefined,
     },
     effect: markSeeded,
+  }),
+  row({
+    // Its image was of another version when it was made, and the template is a newer one. Nobody was served yet.
+    name: 'RestartSeed',
+    does: 'DeletePod',
+    priority: 2,
+    from: 'seeding',
+    to: 'seeding',
+    when: {
+      'epoch not seeded': (v) => !isSeeded(v),
+      'the seed runs another version than its template says': (v) => agentAt(v, 0)?.reason === 'VersionMismatch',
+      'not on the template': (v) => outdated(v, podAt(v, 0)!),
+    },
+    requires: { 'the image is of the version that the template says': imageFits },
+    effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
   }),
   row({
     name: 'MarkGrown',

@@ -90,3 +90,11 @@ test('a required final backup without a schedule is told early', () => {
 test('the record is lost while the deletion waits: it is rebuilt, for the work is not done', () => {
   expect(deleted({ onDelete: 'Delete' }).set({ record: known(undefined) }).row).toBe('RebuildRecord');
 });
+
+test('a final backup that fails is told, with what skips it', () => {
+  const world = deleted({ finalBackupRequired: true }).commit();
+  world.set({ jobs: known([{ ...finalJob, state: 'Failed', message: 'there is no StatefulSet orders' }]) });
+  const held = world.plan().conditions.find(({ type }) => type === 'Held');
+  expect(held).toMatchObject({ status: 'True', reason: 'BackupFailed' });
+  expect(held?.message).toMatch(/there is no StatefulSet orders.*skip-final-backup=true/);
+});

@@ -2,6 +2,7 @@ import { claimAt, evidenceLasts, isWanted, podsOf, requestOf } from '../facts.ts
 import type { Claim, Pod } from '../observed.ts';
 import { crowdsOut } from '../places.ts';
 import { implied, row } from '../row.ts';
+import { imageFits } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
 
 // A new volume may be made on the node that holds a member's, whose pod then finds no place. The empty one goes.
@@ -46,7 +47,7 @@ export const freeNode = [
       'its ordinal is wanted': (v, { ordinal }) => isWanted(v, ordinal),
       'it is not being deleted': (_, pod) => !pod.deleting,
     },
-    requires: {},
+    requires: { 'the image is of the version that the template says': imageFits },
     effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
   }),
 ];

@@ -7,8 +7,8 @@ test('a cluster as asked for needs nothing', () => {
   expect(new World(3).plan()).toMatchObject({ why: 'nothing to do', requeueMs: 15_000 });
 });
 
-test('grows by one pod at a time, once every pod is a healthy voter', () => {
-  expect(growing().effect).toEqual({ kind: 'ScaleTo', replicas: 4, basedOn: 'sts-rv' });
+test('grows once every pod is a healthy voter; all its pods count in the disruption budget from then on', () => {
+  expect(growing().effect).toEqual({ kind: 'ScaleTo', replicas: 5, basedOn: 'sts-rv' });
   const young = growing();
   young.o.since.healthy[idOf(1)] = now;
   expect(young.effect).toBeUndefined();

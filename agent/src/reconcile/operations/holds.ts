@@ -1,7 +1,22 @@
-import { agentAt, isSeeded, lacksManifests, ordinalOf, podsOf, quorumServes, requestOf, voters } from '../facts.ts';
+import {
+  agentAt,
+  foreignMember,
+  isSeeded,
+  lacksManifests,
+  ordinalOf,
+  podsOf,
+  quorumServes,
+  requestOf,
+  statefulSet,
+  voters,
+} from '../facts.ts';
+import type { Pod } from '../observed.ts';
 import type { Reason } from '../reasons.ts';
 import { row } from '../row.ts';
+import { clusterVersionIsWithin, templateMayRun } from '../upgrade-path.ts';
+import { minorOf } from '../versions.ts';
 import type { View } from '../view.ts';
+import { isOfAnother } from './restart.ts';
 
 // Barriers: when one holds, nothing below it in the table happens.
 
@@ -26,6 +41,12 @@ export function quorumReason(v: View): Reason {
   if (lost.length === members.length) return members.length === 1 ? 'SeedLost' : 'AllVolumesLost';
   return lost.length > members.length / 2 ? 'MajorityVolumesLost' : 'MajorityDown';
 }
+
+const runsAnother = (v: View, { ordinal }: Pod): boolean => agentAt(v, ordinal)?.reason === 'VersionMismatch';
+
+/** RestartPod replaces it, or has: the template is a newer one, and its etcd starts on the data. */
+const isReplaced = (v: View, pod: Pod): boolean =>
+  isOfAnother(v, pod) && templateMayRun(v) && clusterVersionIsWithin(v, minorOf(statefulSet(v)!.version));
 
 export const holds = [
   row({
@@ -75,7 +96,15 @@ export const barriers = [
     priority: 5.9,
     when: {},
     requires: { 'epoch not seeded': (v) => !isSeeded(v) },
-    hold: 'Bootstrapping',
+    hold: (v) => (foreignMember(v) ? 'ForeignMember' : 'Bootstrapping'),
+  }),
+  row({
+    // Removals of the dead go on, above: what else there is to do adds, moves or restarts members.
+    name: 'HoldForeignMember',
+    priority: 9.5,
+    when: {},
+    requires: { 'a member at an address of no pod': (v) => foreignMember(v) !== undefined },
+    hold: 'ForeignMember',
   }),
   row({
     name: 'HoldSplitEvidence',
@@ -88,7 +117,10 @@ export const barriers = [
     name: 'HoldVersionMismatch',
     priority: 13.9,
     when: {},
-    requires: { 'a pod runs another version than its template says': (v) => reportedReason(v, ['VersionMismatch']) },
+    requires: {
+      'a pod runs another version than its template says': (v) =>
+        podsOf(v).some((pod) => runsAnother(v, pod) && !isReplaced(v, pod)),
+    },
     hold: 'VersionMismatch',
   }),
 ];

@@ -32,7 +32,9 @@ function salvageJob(v: View, { id, args }: RestoreOp): JobRequest[] {
   const salvage = agentAt(v, args.survivor!.ordinal)?.salvage;
   if (!salvage) return [];
   const { url, sha256 } = salvage;
-  return [{ kind: 'salvage', op: id, schedule: v.spec.schedule, salvage: { url, sha256, token: args.salvageToken! } }];
+  const { clusterId } = v.record;
+  const source = { url, sha256, token: args.salvageToken!, ...(clusterId && { clusterId }) };
+  return [{ kind: 'salvage', op: id, schedule: v.spec.schedule, salvage: source }];
 }
 
 /** Rolling an ephemeral single member backs up before it; a recovery backs its survivor up. */
@@ -63,6 +65,17 @@ export const ownJob = (v: View, kind: JobKind): Job | undefined => {
   return job && job.op === v.record.op?.id ? job : undefined;
 };
 
+/** Its pod is gone, and with it what it stored under which id, or served. */
+const isLost = (v: View, job: Job): boolean =>
+  job.op === v.record.op?.id && job.state === 'Succeeded' && job.backup === undefined;
+
+/** A Job of this operation whose pod does not start: no node has room, a Secret is missing, its image cannot be pulled. */
+export const stuckJob = (v: View): Job | undefined =>
+  v.o.jobs.known ? v.o.jobs.v.find((job) => job.op === v.record.op?.id && isStuck(v, job)) : undefined;
+
+const isStuck = (v: View, { uid, waits }: Job): boolean =>
+  waits !== undefined && lasts(v, v.o.since.jobWaits?.[uid], v.s.jobStart);
+
 const isRetried = (v: View, job: Job): boolean =>
   job.op === v.record.op?.id &&
   job.state === 'Failed' &&
@@ -92,7 +105,7 @@ export const jobs = [
     when: {
       'its name is taken': (v, { kind }) => jobOf(v, kind)?.deleting === false,
       'by a Job of another operation, or by one to try again': (v, { kind, op }) =>
-        jobOf(v, kind)!.op !== op || isRetried(v, jobOf(v, kind)!),
+        jobOf(v, kind)!.op !== op || isRetried(v, jobOf(v, kind)!) || isLost(v, jobOf(v, kind)!),
     },
     requires: {},
     effect: (v, { kind }) => ({ kind: 'DeleteJob', job: kind, uid: jobOf(v, kind)!.uid }),

@@ -2,6 +2,7 @@ import {
   agentAt,
   allVotersHealthy,
   canAdd,
+  foreignMember,
   isWanted,
   lagOf,
   lasts,
@@ -32,6 +33,7 @@ const resolves = (v: View, ordinal: number): boolean => {
 /** Whether the learner of the operation can be added now, for the volume that it was meant for. */
 const addable = (v: View, { ordinal, nonce }: AddLearnerOp): boolean =>
   isWanted(v, ordinal) &&
+  foreignMember(v) === undefined &&
   learners(v).length === 0 &&
   canAdd(v) &&
   requestOf(v, ordinal) === nonce &&
@@ -65,10 +67,7 @@ export const join = [
     to: 'adding',
     when: { 'op AddLearner': (v) => v.op('AddLearner') !== undefined },
     requires: {
-      'nobody has its URL': implied(
-        'since the operation was recorded only a learner can have come there, and then none can be added',
-        (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
-      ),
+      'nobody has its URL': (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
       'it can be added': (v) => addable(v, v.op('AddLearner')!),
     },
     effect: (v) => {

@@ -1,8 +1,9 @@
+import type { AgentStatus } from '../agent-status.ts';
 import { agentAt, alarms, allVotersHealthy, answers, lasts, leaderOf, ordinalOf, statusOf, voters } from '../facts.ts';
 import type { Member } from '../observed.ts';
-import { row } from '../row.ts';
+import { implied, row } from '../row.ts';
 import type { View } from '../view.ts';
-import { opBase, write } from '../write.ts';
+import { opBase, timestamp, write } from '../write.ts';
 
 // Compact, defragment followers then the leader, and disarm only when there is space: disarmed before, it is raised again.
 
@@ -18,16 +19,24 @@ const op = (v: View, step: 'compact' | 'defrag' | 'disarm') => {
 const compaction = (v: View): string => `compact ${v.op('ClearNoSpace')!.id}`;
 const defragOf = (v: View, member: Member): string => `defrag ${v.op('ClearNoSpace')!.id} ${member.id}`;
 
-const hasRoom = (v: View): boolean =>
-  voters(v).length > 0 &&
-  voters(v).every(({ id }) => {
-    const status = statusOf(v, id);
-    return status !== undefined && status.dbSize < roomy * (status.quota ?? v.spec.quotaBytes);
-  });
+const agentOfMember = (v: View, member: Member): AgentStatus | undefined => agentAt(v, ordinalOf(v, member) ?? -1);
+
+/** What etcd took for its quota: 3.6 and newer say it themselves, an older one by its metrics. */
+const quotaOf = (v: View, member: Member): number | undefined =>
+  statusOf(v, member.id)?.quota ?? agentOfMember(v, member)?.etcd?.quota;
+
+/** Undefined: not known. */
+const hasRoom = (v: View, member: Member): boolean | undefined => {
+  const size = statusOf(v, member.id)?.dbSize;
+  const quota = quotaOf(v, member);
+  return size === undefined || quota === undefined ? undefined : size < roomy * quota;
+};
+
+const everyAgentAnswers = (v: View): boolean => voters(v).every((m) => agentOfMember(v, m) !== undefined);
 
 /** A defragmentation writes a whole copy beside the database. */
 const canCopy = (v: View, member: Member): boolean => {
-  const free = agentAt(v, ordinalOf(v, member) ?? -1)?.volume.freeBytes;
+  const free = agentOfMember(v, member)?.volume.freeBytes;
   const inUse = statusOf(v, member.id)?.dbInUse;
   return free !== undefined && inUse !== undefined && free >= copyFactor * inUse + copyMargin;
 };
@@ -43,8 +52,15 @@ const toDefrag = (v: View): Member[] =>
 const failed = (v: View, message: string) =>
   write(v, { op: undefined, failure: { of: 'ClearNoSpace', reason: 'NoSpace', message } });
 
+/** Full again so soon, it is filled faster than it is cleared, or its quota is too small for what it holds. */
+export const clearedJustNow = (v: View): boolean => {
+  const { spaceClearedAt } = v.record;
+  // On the clock of whoever wrote it, which may be ahead.
+  return spaceClearedAt !== undefined && Math.abs(v.now - Date.parse(spaceClearedAt)) < v.s.noSpaceBackoff;
+};
+
 const backsOff = (v: View): boolean =>
-  v.record.failure?.of === 'ClearNoSpace' && !lasts(v, v.o.since.failure, v.s.noSpaceBackoff);
+  clearedJustNow(v) || (v.record.failure?.of === 'ClearNoSpace' && !lasts(v, v.o.since.failure, v.s.noSpaceBackoff));
 
 const revision = (v: View): number =>
   Math.max(0, Math.max(...voters(v).map(({ id }) => statusOf(v, id)?.revision ?? 0)) - v.s.keepRevisions);
@@ -57,7 +73,10 @@ export const noSpace = [
     from: 'clearing space',
     to: 'running',
     when: { 'op ClearNoSpace': (v) => v.op('ClearNoSpace') !== undefined },
-    requires: { 'a voter does not answer': (v) => voters(v).some(({ id }) => !answers(v, id)) },
+    requires: {
+      'a voter does not answer, or its agent': (v) =>
+        voters(v).some(({ id }) => !answers(v, id)) || !everyAgentAnswers(v),
+    },
     effect: (v) => write(v, { op: undefined }),
   }),
   row({
@@ -68,7 +87,13 @@ export const noSpace = [
     to: 'running',
     when: { 'op ClearNoSpace': (v) => v.op('ClearNoSpace') !== undefined },
     requires: { 'no alarm is raised': (v) => v.o.alarms.known && alarms(v, 'NoSpace').length === 0 },
-    effect: (v) => write(v, { op: undefined, failure: undefined }),
+    effect: (v) =>
+      write(v, {
+        op: undefined,
+        failure: undefined,
+        // In an earlier step it was somebody else who disarmed.
+        spaceClearedAt: op(v, 'disarm') ? timestamp(v) : v.record.spaceClearedAt,
+      }),
   }),
   row({
     name: 'ClearNoSpace.compact',
@@ -124,7 +149,10 @@ export const noSpace = [
     of: toDefrag,
     when: { 'step defrag': (v) => op(v, 'defrag') !== undefined },
     requires: {
-      'its agent is known': (v, m) => agentAt(v, ordinalOf(v, m) ?? -1) !== undefined,
+      'its agent is known': implied(
+        'ClearNoSpace.drop, above, ends the operation once an agent does not answer',
+        (v, m) => agentOfMember(v, m) !== undefined,
+      ),
       'its volume has no room for a copy': (v, m) => !canCopy(v, m),
     },
     effect: (v, m) => failed(v, `the volume of member ${m.id} has no room to defragment: make it larger`),
@@ -148,7 +176,7 @@ export const noSpace = [
     when: { 'step disarm': (v) => op(v, 'disarm') !== undefined },
     requires: {
       'an alarm is raised': (v) => alarms(v, 'NoSpace').length > 0,
-      'every database has room': hasRoom,
+      'every database has room': (v) => voters(v).length > 0 && voters(v).every((m) => hasRoom(v, m) === true),
     },
     effect: (v) => ({ kind: 'Disarm', memberId: alarms(v, 'NoSpace')[0]!.memberId, alarm: 'NoSpace' }),
   }),
@@ -159,7 +187,7 @@ export const noSpace = [
     from: 'clearing space',
     to: 'running',
     when: { 'step disarm': (v) => op(v, 'disarm') !== undefined },
-    requires: { 'a database has no room': (v) => voters(v).length > 0 && !hasRoom(v) },
+    requires: { 'a database has no room': (v) => voters(v).some((m) => hasRoom(v, m) === false) },
     effect: (v) => failed(v, 'compacted and defragmented, and still full: delete keys or raise the quota'),
   }),
   row({
@@ -172,7 +200,14 @@ export const noSpace = [
       'alarm NOSPACE': (v) => alarms(v, 'NoSpace').length > 0,
       'policy CompactDefragDisarm': (v) => v.spec.onNoSpace === 'CompactDefragDisarm',
     },
-    requires: { 'not tried just now': (v) => !backsOff(v), 'all voters healthy': allVotersHealthy },
+    requires: {
+      'not tried just now': (v) => !backsOff(v),
+      'all voters healthy': allVotersHealthy,
+      'every agent answers': implied(
+        'ClearNoSpace.drop, above, ends at once what began without; beside it, so that nothing begins',
+        everyAgentAnswers,
+      ),
+    },
     effect: (v) =>
       write(v, { op: { ...opBase(v), kind: 'ClearNoSpace', step: 'compact', revision: revision(v), done: [] } }),
   }),

@@ -117,10 +117,7 @@ export const permits = [
         'past a fence the restore is the operation, and before a first seed there is no learner',
         isSeeded,
       ),
-      'learner never started': implied(
-        'it starts on a permit only, and that is kept until it votes or is buried; a rebuilt record has one for each learner',
-        (_, m) => !started(m),
-      ),
+      'learner never started': (_, m) => !started(m),
       'no permit ever named it': (v, m) => permitOf(v, m) === undefined,
     },
     requires: {

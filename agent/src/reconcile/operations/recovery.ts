@@ -1,8 +1,19 @@
 import type { Effect } from '../effect.ts';
-import { agentAt, isSeeded, lasts, podAt, quorumLostLong, quorumServes, requestOf, statusOf } from '../facts.ts';
+import {
+  agentAt,
+  agentOf,
+  isSeeded,
+  lasts,
+  podAt,
+  quorumLostLong,
+  quorumServes,
+  requestOf,
+  statusOf,
+} from '../facts.ts';
 import type { Permit, RecordDoc, RestoreArgs } from '../record.ts';
 import { row } from '../row.ts';
 import { survivor } from '../survivors.ts';
+import { imageFits } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
 import { opBase, timestamp, without, write } from '../write.ts';
 import { ownJob } from './jobs.ts';
@@ -33,7 +44,12 @@ const holdsData = (v: View): boolean => {
   return volume?.walPresent === true && volume.identity?.nonce === chosen(v).nonce;
 };
 
-const inGate = (v: View): boolean => podAt(v, chosen(v).ordinal)?.uid !== chosen(v).podUid;
+/** A gate that cannot read the record lets etcd start; of a new pod that says nothing yet, nothing is known. */
+const isPastGate = (v: View): boolean => {
+  const { ordinal, podUid } = chosen(v);
+  const agent = agentOf(v, ordinal);
+  return agent ? !agent.gate : podAt(v, ordinal)?.uid === podUid;
+};
 
 function start(v: View): Effect {
   const { id, identitySecret } = v.spec.recovery!;
@@ -198,10 +214,14 @@ export const recovery = [
     priority: 2.3,
     from: 'salvaging',
     to: 'salvaging',
-    when: { 'step salvage': (v) => at(v, 'salvage'), 'its etcd is past the gate': (v) => !inGate(v) },
+    when: { 'step salvage': (v) => at(v, 'salvage'), 'it is past the gate': isPastGate },
     requires: {
       'it is not being deleted': (v) => podAt(v, chosen(v).ordinal)?.deleting === false,
+      'the image is of the version that the template says': imageFits,
     },
-    effect: (v) => ({ kind: 'DeletePod', ordinal: chosen(v).ordinal, uid: chosen(v).podUid }),
+    effect: (v) => {
+      const { ordinal } = chosen(v);
+      return { kind: 'DeletePod', ordinal, uid: podAt(v, ordinal)!.uid };
+    },
   }),
 ];

@@ -18,13 +18,13 @@ import { row } from '../row.ts';
 import type { View } from '../view.ts';
 import { bury, opBase, write } from '../write.ts';
 
-// A removal: its intent is recorded first, and completed by whoever finds it (I4).
+// A removal: its intent is recorded first, and completed by whoever finds it (I4). The rows ask for it of members at a pod's address alone.
 export const intendRemoval = (v: View, member: Member, why: RemoveOp['why'], claimUid?: string): Effect =>
   write(v, {
     op: {
       ...opBase(v),
       kind: 'Remove',
-      ordinal: ordinalOf(v, member) ?? -1,
+      ordinal: ordinalOf(v, member)!,
       memberId: member.id,
       why,
       step: 'remove',

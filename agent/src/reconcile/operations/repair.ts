@@ -18,7 +18,7 @@ import {
 } from '../facts.ts';
 import type { Member, Pod } from '../observed.ts';
 import { row } from '../row.ts';
-import { mayJoin } from '../upgrade-path.ts';
+import { imageFits, mayJoin } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
 import { bury, write } from '../write.ts';
 import { intendRemoval } from './remove.ts';
@@ -31,15 +31,16 @@ const discards = (v: View, member: Member): boolean =>
 /** Why a learner will never be a voter: not wanted, on another volume than its permit's, or on a version that may not join. */
 function unusable(v: View, learner: Member): boolean {
   const ordinal = ordinalOf(v, learner);
+  if (ordinal === undefined) return false;
   if (!isWanted(v, ordinal) || isForced(v, ordinal, learner.id)) return true;
-  const agent = agentAt(v, ordinal!);
-  if (agent?.state === 'Refused' && refusedVersions.includes(agent.reason ?? '')) return evidenceLasts(v, ordinal!);
-  const nonce = requestOf(v, ordinal!);
-  const permit = v.record.permits[ordinal!];
+  const agent = agentAt(v, ordinal);
+  if (agent?.state === 'Refused' && refusedVersions.includes(agent.reason ?? '')) return evidenceLasts(v, ordinal);
+  const nonce = requestOf(v, ordinal);
+  const permit = v.record.permits[ordinal];
   const ours = permit?.memberId === learner.id;
   if (nonce === undefined) return !ours && lasts(v, v.o.since.down[learner.id], v.s.learnerStuck);
-  const refused = ours ? permit.nonce !== nonce : !mayJoin(v, ordinal!);
-  return evidenceLasts(v, ordinal!) && (refused || started(learner));
+  const refused = ours ? permit.nonce !== nonce : !mayJoin(v, ordinal);
+  return evidenceLasts(v, ordinal) && (refused || started(learner));
 }
 
 const refusedVersions = ['VersionRefused', 'NeedsSnapshot'];
@@ -80,7 +81,7 @@ export const repair = [
       'its ordinal is wanted': (v, pod) => isWanted(v, pod.ordinal),
       'it is not being deleted': (_, pod) => !pod.deleting,
     },
-    requires: {},
+    requires: { 'the image is of the version that the template says': imageFits },
     effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
   }),
   row<Member>({

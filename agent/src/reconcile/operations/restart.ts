@@ -1,6 +1,8 @@
 import {
+  agentAt,
   answers,
   lagOf,
+  lasts,
   learners,
   memberAt,
   podAt,
@@ -21,9 +23,12 @@ import { intendRemoval, leads, otherLeader } from './remove.ts';
 import { isMixed } from './scale.ts';
 
 // Pods follow the template one by one: broken ones, then followers from the highest ordinal, the leader last.
-export const outdated = (v: View, pod: Pod): boolean => {
+export const outdated = (v: View, pod: Pod): boolean => isOfAnother(v, pod) && !pod.deleting;
+
+/** Of another template than its successor will be. */
+export const isOfAnother = (v: View, pod: Pod): boolean => {
   const sts = statefulSet(v);
-  return sts?.observed === true && pod.revision !== sts.updateRevision && !pod.deleting;
+  return sts?.observed === true && pod.revision !== sts.updateRevision;
 };
 
 const voterAt = (v: View, ordinal: number): Member | undefined => {
@@ -33,7 +38,7 @@ const voterAt = (v: View, ordinal: number): Member | undefined => {
 
 const rank = (v: View, { ordinal }: Pod): number => {
   const id = voterAt(v, ordinal)?.id ?? '';
-  if (!answers(v, id)) return 0;
+  if (!answers(v, id) || agentAt(v, ordinal)?.reason === 'VersionMismatch') return 0;
   return leads(v, id) ? 2 : 1;
 };
 
@@ -67,6 +72,20 @@ const podOfOp = (v: View): Pod | undefined => {
   return pod?.uid === op?.podUid ? pod : undefined;
 };
 
+const isReady = (pod: Pod | undefined): boolean => pod?.ready === true && !pod.deleting;
+
+/**
+ * The pod disruption budget counts every pod of the StatefulSet, also those that have yet to join, and has room for one
+ * when all are ready. What it refuses all the same is left alone for a while, so that whatever else waits has its turn.
+ * One that is not ready is no loss to the budget.
+ */
+const budgetHasRoom = (v: View, pod: Pod): boolean => {
+  if (!pod.ready) return true;
+  if (v.o.refused && !lasts(v, v.o.refused.at, v.s.evictAgain)) return false;
+  const all = [...Array(statefulSet(v)?.replicas ?? 0).keys()];
+  return all.every((ordinal) => ordinal === pod.ordinal || isReady(podAt(v, ordinal)));
+};
+
 const caughtUp = (v: View): boolean => voters(v).every(({ id }) => !answers(v, id) || lagOf(v, id) < v.s.restartLag);
 
 export const restart = [
@@ -93,11 +112,14 @@ export const restart = [
     when: { 'op DeletePod, its pod is still there': (v) => podOfOp(v)?.deleting === false },
     requires: {
       'it is a voter': (v) => memberOfOp(v) !== undefined,
+      // The template may have changed since: RestartPod.drop, below, follows.
+      'its version is allowed': templateMayRun,
+      'it is not ready, or the budget has room': (v) => budgetHasRoom(v, podOfOp(v)!),
       safeRestart: (v) => safeRestart(v, memberOfOp(v)!.id),
     },
     effect: (v) => {
       const { ordinal, podUid } = deletion(v)!;
-      return { kind: 'DeletePod', ordinal, uid: podUid };
+      return { kind: 'DeletePod', ordinal, uid: podUid, evict: podOfOp(v)!.ready };
     },
   }),
   row({
@@ -141,8 +163,16 @@ export const restart = [
       'its version is allowed': templateMayRun,
       'its version can be gone back to': mayGoBack,
       'the others have caught up': caughtUp,
-      'no learner': (v) => learners(v).length === 0,
-      safeRestart: (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
+      'it is not ready, or the budget has room': budgetHasRoom,
+      // One that does not serve keeps a learner from being promoted.
+      'it is not ready, or there is no learner': implied(
+        'a learner’s pod is not ready, so that the budget has no room for one that is',
+        (v, pod) => !pod.ready || learners(v).length === 0,
+      ),
+      safeRestart: implied(
+        'RestartPod.call, of the operation that begins here, asks again; beside it, so that the slot is not taken for a wait',
+        (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
+      ),
     },
     effect: (v, { ordinal, uid }) =>
       write(v, {

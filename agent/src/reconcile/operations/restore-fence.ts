@@ -1,11 +1,22 @@
 import type { Effect } from '../effect.ts';
-import { lasts, quorumLostLong, statefulSet, statusOf } from '../facts.ts';
+import { quorumLostLong, statefulSet, statusOf } from '../facts.ts';
 import type { Pod } from '../observed.ts';
 import { row } from '../row.ts';
+import { imageFits } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
 import { restored, write } from '../write.ts';
 import { restoreOp } from './jobs.ts';
-import { args, at, sameSnapshot, step } from './restore-op.ts';
+import {
+  args,
+  at,
+  beforeFence,
+  isUnreachable,
+  isUnsaved,
+  noRoom,
+  roomAtSeed,
+  sameSnapshot,
+  step,
+} from './restore-op.ts';
 
 // R3 to R5: the old epoch ends.
 
@@ -40,10 +51,7 @@ function fence(v: View): Effect {
 }
 
 const gone = (v: View, pod: Pod): boolean =>
-  args(v).ignoreUnreachablePods &&
-  pod.ordinal !== 0 &&
-  pod.deleting &&
-  lasts(v, v.o.since.silent?.[pod.ordinal], v.s.unreachable);
+  args(v).ignoreUnreachablePods && pod.ordinal !== 0 && isUnreachable(v, pod);
 
 const drained = (v: View): boolean =>
   v.o.pods.known && statefulSet(v)?.observed === true && v.o.pods.v.every((pod) => gone(v, pod));
@@ -57,7 +65,11 @@ export const restoreFence = [
     to: ['draining', 'seeding'],
     when: { 'step fence': (v) => at(v, 'fence') !== undefined },
     requires: {
+      'the image is of the version that the template says': imageFits,
       'the verified snapshot is being served': sameSnapshot,
+      'the seed has room for it, or the cluster is down already': (v) =>
+        beforeFence(v) === undefined || (roomAtSeed(v) !== undefined && noRoom(v) === undefined),
+      'its safety backup is taken, or there is no quorum to back up': (v) => !isUnsaved(v) || quorumLostLong(v),
       'a recovery still lacks quorum': (v) => v.op('Recover') === undefined || quorumLostLong(v),
     },
     effect: fence,

@@ -3,10 +3,23 @@ import { isSeeded, voters, wantedSize } from '../facts.ts';
 import type { RestoreRequest } from '../observed.ts';
 import type { RestoreArgs } from '../record.ts';
 import { row } from '../row.ts';
+import { imageFits } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
 import { opBase, write } from '../write.ts';
 import { givesUp, restoreOp } from './jobs.ts';
-import { args, at, beforeFence, blocked, ended, final, requests, slotFree, suspended } from './restore-op.ts';
+import {
+  args,
+  at,
+  beforeFence,
+  blocked,
+  ended,
+  final,
+  outdone,
+  requests,
+  seedIsSilent,
+  slotFree,
+  suspended,
+} from './restore-op.ts';
 
 // Which restore is asked for, and what its EtcdRestore is told.
 
@@ -87,7 +100,12 @@ export const restoreRequest = [
       'never fenced': (v, { name }) => !known(v, name),
       'the cluster is not being deleted': (v) => !v.cluster.deleting,
     },
-    requires: { 'epoch seeded': isSeeded, 'the slot is free': slotFree },
+    requires: {
+      'epoch seeded': isSeeded,
+      'the slot is free': slotFree,
+      'the image is of the version that the template says': imageFits,
+      'the seed’s agent is heard of': (v) => !seedIsSilent(v),
+    },
     effect: (v, request) =>
       write(v, { op: { ...opBase(v), kind: 'Restore', step: 'verify', args: argsOf(v, request), ...suspended(v) } }),
   }),
@@ -95,28 +113,38 @@ export const restoreRequest = [
     name: 'Restore.giveUp',
     does: 'ReportRestore',
     priority: 2.05,
-    from: 'restoring',
-    to: 'restoring',
+    from: ['draining', 'restoring'],
+    to: ['draining', 'restoring'],
     of: requests,
-    when: { 'blocked past the fence': blocked, 'another EtcdRestore is asked for': isOther },
+    when: {
+      'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
+        blocked(v) || outdone(v, request),
+      'another EtcdRestore is asked for': isOther,
+    },
     requires: { 'its own does not say so yet': (v) => ownRequest(v) !== undefined },
     effect: (v, { name }) => ({
       kind: 'ReportRestore',
       name: ownRequest(v)!.name,
       uid: ownRequest(v)!.uid,
       phase: 'Failed',
-      reason: 'RestoreBlocked',
-      message: `its snapshot is not to be had any more; ${name} takes its place`,
+      reason: blocked(v) ? 'RestoreBlocked' : 'DanglingOldPods',
+      message: blocked(v)
+        ? `its snapshot is not to be had any more; ${name} takes its place`
+        : `it waited for pods on a node that is off; ${name} goes on without them, in its place`,
     }),
   }),
   row<RestoreRequest>({
     name: 'Restore.supersede',
     does: 'WriteRecord',
     priority: 2.05,
-    from: ['seeding', 'restoring'],
+    from: ['draining', 'seeding', 'restoring'],
     to: 'verifying',
     of: requests,
-    when: { 'blocked past the fence': blocked, 'another EtcdRestore is asked for': isOther },
+    when: {
+      'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
+        blocked(v) || outdone(v, request),
+      'another EtcdRestore is asked for': isOther,
+    },
     // Its own says so, or is gone: else Restore.giveUp, above, comes first.
     requires: {},
     effect: supersede,

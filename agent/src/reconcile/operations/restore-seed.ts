@@ -2,7 +2,8 @@ import type { Effect } from '../effect.ts';
 import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../facts.ts';
 import { peerUrl, podName } from '../names.ts';
 import type { Permit, RecordDoc } from '../record.ts';
-import { implied, row } from '../row.ts';
+import { row } from '../row.ts';
+import { imageFits } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
 import { timestamp, write } from '../write.ts';
 import { bornOn } from './bootstrap.ts';
@@ -60,7 +61,7 @@ export const restoreSeed = [
       'step seed or restore': (v) => at(v, 'seed') !== undefined || at(v, 'restore') !== undefined,
       'there is no replica': (v) => statefulSet(v)?.replicas === 0,
     },
-    requires: {},
+    requires: { 'the image is of the version that the template says': imageFits },
     effect: (v) => ({ kind: 'ScaleTo', replicas: 1, basedOn: statefulSet(v)!.rv }),
   }),
   row({
@@ -74,7 +75,7 @@ export const restoreSeed = [
       'its agent is known': (v) => agentOf(v, 0) !== undefined,
       'it was made from a stale template': (v) => !seedOnFloor(v) && !podAt(v, 0)!.deleting,
     },
-    requires: {},
+    requires: { 'the image is of the version that the template says': imageFits },
     effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
   }),
   row({
@@ -85,11 +86,9 @@ export const restoreSeed = [
     to: 'restoring',
     when: { 'step seed': (v) => at(v, 'seed') !== undefined },
     requires: {
+      'the image is of the version that the template says': imageFits,
       'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
-      'its floor is the record’s': implied(
-        'SeedPod.again comes first; a pod that is being deleted starts no etcd any more, and the next one asks again',
-        seedOnFloor,
-      ),
+      'its floor is the record’s': seedOnFloor,
       'the verified snapshot is being served': sameSnapshot,
     },
     effect: (v) =>
@@ -107,6 +106,7 @@ export const restoreSeed = [
     to: 'restoring',
     when: { 'step restore': (v) => at(v, 'restore') !== undefined },
     requires: {
+      'the image is of the version that the template says': imageFits,
       'another volume requests a permit': (v) =>
         requestOf(v, 0) !== undefined && requestOf(v, 0) !== permitOfSeed(v)?.nonce,
       'the verified snapshot is being served': sameSnapshot,

@@ -1,18 +1,38 @@
-import { agentOf, quorumLostLong, quorumServes } from '../facts.ts';
-import { row } from '../row.ts';
+import { isForced, ordinalOf, quorumLostLong, quorumServes, removalDue, safeRemove, voters } from '../facts.ts';
+import type { Job, Member } from '../observed.ts';
+import { reasons } from '../reasons.ts';
+import { implied, row } from '../row.ts';
+import { imageDiffers } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
-import { write } from '../write.ts';
-import { givesUp, ownJob, restoreOp } from './jobs.ts';
-import { args, at, beforeFence, changed, fails, serving, step } from './restore-op.ts';
+import { timestamp, write } from '../write.ts';
+import { givesUp, ownJob, restoreOp, stuckJob } from './jobs.ts';
+import { intendRemoval } from './remove.ts';
+import {
+  args,
+  at,
+  beforeFence,
+  changed,
+  ended,
+  fails,
+  isUnsaved,
+  noRoom,
+  seedIsSilent,
+  serving,
+  step,
+} from './restore-op.ts';
 
 // R1 and R2: nothing of the cluster is touched.
 
-const restoreSpace = 256 * 1024 * 1024;
+const unfenced = {
+  'op before the fence, not failed': (v: View) => beforeFence(v) !== undefined && !at(v, 'report'),
+};
 
-const noSpaceAtSeed = (v: View): boolean => {
-  const agent = agentOf(v, 0);
-  const size = serving(v)?.sizeBytes;
-  return agent !== undefined && size !== undefined && agent.volume.freeBytes < 2 * size + restoreSpace;
+const isAtFence = (v: View): boolean => at(v, 'fence') !== undefined;
+
+/** One that is being deleted says nothing of the backup to come. */
+const failedSafety = (v: View): Job | undefined => {
+  const job = ownJob(v, 'safety');
+  return job?.state === 'Failed' && !job.deleting ? job : undefined;
 };
 
 export const restoreVerify = [
@@ -20,15 +40,15 @@ export const restoreVerify = [
     name: 'Restore.noSpace',
     does: 'WriteRecord',
     priority: 2,
-    from: 'verifying',
+    from: ['verifying', 'backing up', 'fencing'],
     to: 'failed',
     when: {
-      'step verify, before the fence': (v) => at(v, 'verify') !== undefined && beforeFence(v) !== undefined,
-      'no room for two databases at the seed': noSpaceAtSeed,
+      ...unfenced,
+      'no room for two databases at the seed': (v) => noRoom(v) !== undefined,
       'an EtcdRestore may fail': (v) => givesUp(restoreOp(v)!),
     },
     requires: {},
-    effect: (v) => fails(v, 'NoSpace', 'the volume of ordinal 0 has no room for two copies of the snapshot'),
+    effect: (v) => fails(v, 'NoSpace', noRoom(v)!),
   }),
   row({
     name: 'Restore.verified',
@@ -51,13 +71,69 @@ export const restoreVerify = [
     from: ['verifying', 'backing up', 'fencing'],
     to: 'failed',
     when: {
-      'op before the fence': (v) => beforeFence(v) !== undefined,
-      'not failed': (v) => !at(v, 'report'),
+      ...unfenced,
       'its snapshot does not verify': (v) => ownJob(v, 'restore')?.state === 'Failed',
       'nobody waits for it to be mended': (v) => !args(v).id.startsWith('origin:'),
     },
     requires: {},
     effect: (v) => fails(v, 'SnapshotRefused', ownJob(v, 'restore')?.message ?? 'the snapshot could not be verified'),
+  }),
+  row({
+    name: 'Restore.notStarted',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: ['verifying', 'backing up', 'fencing'],
+    to: 'failed',
+    when: {
+      ...unfenced,
+      'the pod of its Job does not start': (v) => stuckJob(v) !== undefined,
+      'an EtcdRestore may fail': (v) => givesUp(restoreOp(v)!),
+      // Without a quorum there is nothing else to do in the slot: it goes on when the pod starts.
+      'quorum serves': quorumServes,
+    },
+    requires: {},
+    effect: (v) => fails(v, 'RestoreBlocked', stuckJob(v)!.waits!),
+  }),
+  row({
+    // An EtcdRestore that is not final is taken up again; a roll is tried again.
+    name: 'Restore.giveWay',
+    does: 'WriteRecord',
+    priority: 2.3,
+    from: 'fencing',
+    to: 'running',
+    when: {
+      'step fence, before the fence': (v) => at(v, 'fence') !== undefined && beforeFence(v) !== undefined,
+      'something else could be done': (v) => v.op('Restore') !== undefined && !args(v).id.startsWith('origin:'),
+      'the template’s image is of another version, or the seed’s agent is silent': (v) =>
+        imageDiffers(v) || seedIsSilent(v),
+    },
+    requires: {},
+    effect: (v) =>
+      givesUp(restoreOp(v)!)
+        ? write(v, ended(v))
+        : fails(v, 'RestoreBlocked', imageDiffers(v) ? reasons.TemplateDiffers : reasons.AgentSilent),
+  }),
+  row<Member>({
+    name: 'Restore.yield',
+    does: 'WriteRecord',
+    priority: 2.3,
+    from: ['verifying', 'backing up'],
+    to: 'removing',
+    of: voters,
+    when: {
+      'step verify or safety, before the fence': (v) =>
+        beforeFence(v) !== undefined && (at(v, 'verify') ?? at(v, 'safety')) !== undefined,
+      'it keeps no other operation waiting': (v) => restoreOp(v)!.suspended === undefined,
+      'its volume is lost, and its removal due': (v, m) => removalDue(v, m) && !isForced(v, ordinalOf(v, m), m.id),
+    },
+    requires: {
+      safeRemove: implied<Member>(
+        'Remove.call, of the operation that begins here, asks again; beside it, so that the slot is not given up for a wait',
+        (v, m) => safeRemove(v, m.id),
+      ),
+    },
+    // The EtcdRestore is not final: it is taken up again.
+    effect: (v, m) => intendRemoval(v, m, 'Dead'),
   }),
   row({
     name: 'Restore.changed',
@@ -66,8 +142,7 @@ export const restoreVerify = [
     from: ['backing up', 'fencing'],
     to: 'failed',
     when: {
-      'op before the fence': (v) => beforeFence(v) !== undefined,
-      'not failed': (v) => !at(v, 'report'),
+      ...unfenced,
       'the Job serves another snapshot': changed,
     },
     requires: {},
@@ -77,13 +152,47 @@ export const restoreVerify = [
     name: 'Safety.done',
     does: 'WriteRecord',
     priority: 2.1,
-    from: 'backing up',
+    from: ['backing up', 'fencing'],
     to: 'fencing',
-    when: { 'step safety': (v) => at(v, 'safety') !== undefined },
-    requires: {
-      'backed up, or no quorum to back up': (v) => ownJob(v, 'safety')?.backup !== undefined || quorumLostLong(v),
+    when: {
+      // Its Job may end well after it was left out.
+      'step safety, or step fence without one': (v) => at(v, 'safety') !== undefined || (isAtFence(v) && isUnsaved(v)),
     },
-    effect: (v) => write(v, step(v, 'fence')),
+    requires: {
+      'backed up, or no quorum to back up': (v) =>
+        ownJob(v, 'safety')?.backup !== undefined || (at(v, 'safety') !== undefined && quorumLostLong(v)),
+    },
+    effect: (v) => {
+      const backup = ownJob(v, 'safety')?.backup;
+      if (!backup) return write(v, step(v, 'fence'));
+      return write(v, {
+        ...step(v, 'fence', { safetyBackupId: backup.id }),
+        lastBackup: { ...backup, at: timestamp(v) },
+      });
+    },
+  }),
+  row({
+    // It failed for want of a quorum: it says nothing of the backup to come.
+    name: 'Safety.replace',
+    does: 'DeleteJob',
+    priority: 2.1,
+    from: 'fencing',
+    to: 'fencing',
+    when: { 'step fence': isAtFence, 'its Job failed': (v) => failedSafety(v) !== undefined },
+    requires: {},
+    effect: (v) => ({ kind: 'DeleteJob', job: 'safety', uid: failedSafety(v)!.uid }),
+  }),
+  row({
+    // It was left out for want of a quorum, which is back.
+    name: 'Safety.again',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: 'fencing',
+    to: 'backing up',
+    when: { 'step fence': isAtFence, 'its safety backup is not taken': isUnsaved, 'quorum serves': quorumServes },
+    // Safety.replace, above, takes away one that failed.
+    requires: { 'Jobs are known': (v) => v.o.jobs.known },
+    effect: (v) => write(v, step(v, 'safety')),
   }),
   row({
     name: 'Safety.failed',
@@ -94,12 +203,12 @@ export const restoreVerify = [
     when: {
       'step safety': (v) => at(v, 'safety') !== undefined,
       'no schedule, or its Job failed': (v) =>
-        quorumServes(v) && (v.spec.schedule === undefined || ownJob(v, 'safety')?.state === 'Failed'),
+        quorumServes(v) && (v.spec.schedule === undefined || failedSafety(v) !== undefined),
     },
     requires: {},
     effect: (v) =>
       v.spec.schedule === undefined
         ? fails(v, 'NoSchedule', 'no backup schedule for the safety backup: add one or say safetyBackup: false')
-        : fails(v, 'BackupFailed', ownJob(v, 'safety')?.message ?? 'the safety backup failed'),
+        : fails(v, 'BackupFailed', failedSafety(v)?.message ?? 'the safety backup failed'),
   }),
 ];

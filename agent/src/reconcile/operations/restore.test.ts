@@ -1,6 +1,8 @@
 import { known, unknown } from '../known.ts';
-import { agent, asking, idOf, pod, status, World } from '../observed.fixture.ts';
+import { agent, asking, idOf, longAgo, now, pod, status, World } from '../observed.fixture.ts';
 import type { Job, RestoreRequest } from '../observed.ts';
+import type { Op } from '../record.ts';
+import { defaultSettings } from '../settings.ts';
 
 const request = (change: Partial<RestoreRequest> = {}): RestoreRequest => ({
   name: 'monday',
@@ -94,7 +96,34 @@ describe('in place', () => {
     const world = asked()
       .commit()
       .set({ jobs: known([job({ serving: { ...serving, sizeBytes: 4 * 2 ** 30 } })]) });
-    expect(world.written?.op).toMatchObject({ step: 'report', args: { failed: { reason: 'NoSpace' } } });
+    const message =
+      'the snapshot has 4.0 GiB: to restore it, the volume of ordinal 0 needs 8.3 GiB, and has 6.0 GiB free';
+    const failed = { step: 'report', args: { failed: { reason: 'NoSpace', message } } };
+    expect(world.written?.op).toMatchObject(failed);
+    const later = backedUp().set({ jobs: known([job({ serving: { ...serving, sizeBytes: 4 * 2 ** 30 } })]) });
+    expect(later.written?.op).toMatchObject(failed);
+  });
+
+  test('R1: a gate that has only begun has not read its volume, which is no lack of room', () => {
+    const volume = { walPresent: false, freeBytes: 0, totalBytes: 0, asideCount: 0 };
+    const world = asked()
+      .commit()
+      .set({ jobs: known([restoreJob]) })
+      .agent(0, agent(0, { state: 'Init', volume }));
+    expect(world.row).toBe('Restore.verified');
+  });
+
+  test('R3: not before the seed says that it has room', () => {
+    const world = backedUp().agent(0, undefined);
+    expect(world.effect).toBeUndefined();
+    expect(world.agent(0, agent(0)).row).toBe('Fence');
+  });
+
+  test('R3: an ephemeral volume goes with what is on it', () => {
+    const full = { ...agent(0).volume, freeBytes: 0 };
+    const world = backedUp().spec({ ephemeral: true });
+    expect(world.agent(0, agent(0, { volume: full })).row).toBe('Fence');
+    expect(world.agent(0, agent(0, { volume: { ...full, totalBytes: 1 } })).row).toBe('Restore.noSpace');
   });
 
   test('R2: a safety backup first', () => {
@@ -104,9 +133,78 @@ describe('in place', () => {
     expect(verified({ safetyBackup: false }).record.op).toMatchObject({ step: 'fence' });
   });
 
+  test('R2: the safety backup is the last backup from then on', () => {
+    expect(verified().set({ jobs: known([restoreJob, safetyJob]) }).written).toMatchObject({
+      op: { step: 'fence' },
+      lastBackup: { id: 's', at: expect.any(String) },
+    });
+  });
+
   test('R2: no schedule, no restore', () => {
     const world = verified().spec({ schedule: undefined });
     expect(world.written?.op).toMatchObject({ step: 'report', args: { failed: { reason: 'NoSchedule' } } });
+  });
+
+  test('R2: left out for want of a quorum, it is taken when that is back before the fence', () => {
+    const world = verified();
+    const { members } = world.o;
+    world.set({ members: unknown('no leader') });
+    for (const ordinal of [0, 1, 2]) world.agent(ordinal, { ...agent(ordinal), etcd: undefined });
+    world.o.since.quorumLost = longAgo;
+    expect(world.row).toBe('Safety.done');
+    world.commit();
+    expect(world.row).toBe('Fence');
+    world.o.since.quorumLost = now;
+    expect(world.effect).toBeUndefined();
+    world.set({ members });
+    expect(world.row).toBe('Safety.again');
+    expect(world.commit().record.op).toMatchObject({ step: 'safety' });
+  });
+
+  test('R2: its safety backup is the one that it took, whatever the clocks say', () => {
+    const ahead = verified();
+    (ahead.record.op as { startedAt: string }).startedAt = new Date(now + 600_000).toISOString();
+    ahead.set({ jobs: known([restoreJob, safetyJob]) }).commit();
+    expect(ahead.record.op).toMatchObject({ step: 'fence', args: { safetyBackupId: 's' } });
+    expect(ahead.row).toBe('Fence');
+    const behind = verified();
+    behind.record.lastBackup = { id: 'another', revision: 1, sha256: 'x', at: new Date(now + 600_000).toISOString() };
+    behind.record.op = { ...behind.record.op!, step: 'fence' } as Op;
+    expect(behind.row).toBe('Safety.again');
+  });
+
+  test('R2: its Job that failed for want of a quorum is made again when that is back', () => {
+    const world = verified();
+    world.set({ jobs: known([restoreJob, job({ kind: 'safety', uid: 'safety-uid', state: 'Failed' })]) });
+    expect(world.row).toBe('Safety.failed');
+    world.record.op = { ...world.record.op!, step: 'fence' } as Op;
+    const { members } = world.o;
+    world.set({ members: unknown('no leader') });
+    for (const ordinal of [0, 1, 2]) world.agent(ordinal, { ...agent(ordinal), etcd: undefined });
+    world.o.since.quorumLost = longAgo;
+    expect(world.plan()).toMatchObject({ row: 'Safety.replace', effect: { kind: 'DeleteJob', uid: 'safety-uid' } });
+    const going = job({ kind: 'safety', uid: 'safety-uid', state: 'Failed', deleting: true });
+    expect(world.set({ jobs: known([restoreJob, going]) }).row).toBe('Fence');
+    world.set({ members });
+    expect(world.row).toBe('Safety.again');
+    expect(world.commit().effect).toBeUndefined();
+    world.set({ jobs: known([restoreJob]) });
+    expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'safety' } });
+  });
+
+  test('R2: nor is it taken to be gone while Jobs are unknown', () => {
+    const world = verified();
+    world.record.op = { ...world.record.op!, step: 'fence' } as Op;
+    expect(world.set({ jobs: unknown('the API server is slow') }).effect).toBeUndefined();
+  });
+
+  test('R2: one that was left out, and is stored all the same, counts', () => {
+    const world = verified();
+    world.record.op = { ...world.record.op!, step: 'fence' } as Op;
+    world.set({ jobs: known([restoreJob, safetyJob]), members: unknown('no leader') });
+    expect(world.row).toBe('Safety.done');
+    expect(world.commit().record.op).toMatchObject({ step: 'fence', args: { safetyBackupId: 's' } });
+    expect(world.row).not.toBe('Safety.done');
   });
 
   test('R3: epoch, token, floor and the name are fenced in one write', () => {
@@ -155,6 +253,9 @@ describe('in place', () => {
     };
     expect(left(2, false).effect).toBeUndefined();
     expect(left(2, false).reason('Held')).toBe('DanglingOldPods');
+    const ending = left(2, false);
+    ending.o.since.silent = { 2: now - defaultSettings.unreachable + 1 };
+    expect(ending.reason('Held')).not.toBe('DanglingOldPods');
     expect(left(2, true).row).toBe('Drained');
     expect(left(0, true).effect).toBeUndefined();
   });
@@ -221,6 +322,71 @@ describe('in place', () => {
   });
 });
 
+describe('a template whose image is of another version than it says', () => {
+  const wrong = (world: World) => world.sts({ imageVersion: '3.7.3' });
+  const right = (world: World) => world.sts({ imageVersion: '3.6.16' });
+
+  test('nothing is fenced, no seed is made, and none gets a permit', () => {
+    const begun = asked();
+    expect(wrong(begun).effect).toBeUndefined();
+    expect(right(begun).row).toBe('Restore');
+    const verified = backedUp();
+    expect(wrong(verified).row).not.toBe('Fence');
+    expect(right(verified).row).toBe('Fence');
+    expect(verified.set({ statefulSet: unknown('no answer') }).effect).toBeUndefined();
+    const world = drained();
+    expect(wrong(world).effect).toBeUndefined();
+    expect(world.reason('Accepted')).toBe('TemplateDiffers');
+    expect(right(world).row).toBe('SeedPod');
+    const waits = drained().sts({ replicas: 1 });
+    waits.set({ pods: known([pod(0, { ready: false })]) }).agent(0, asking(0, 'seed-nonce', { epochFloor: 2 }));
+    expect(wrong(waits).effect).toBeUndefined();
+    expect(right(waits).row).toBe('RestorePermit');
+  });
+});
+
+describe('a restore that waits before its fence gives the slot to what else there is to do', () => {
+  const wrong = (world: World) => world.sts({ imageVersion: '3.7.3' });
+  const silent = (world: World) => {
+    world.o.since.silent = { 0: longAgo };
+    return world.agent(0, undefined);
+  };
+
+  test.each([
+    ['the image is another than the template says', wrong],
+    ['the seed’s agent is silent', silent],
+  ])('%s', (_, waits) => {
+    const world = waits(backedUp());
+    expect(world.row).toBe('Restore.giveWay');
+    expect(world.commit().record.op).toBeUndefined();
+    expect(world.record.failure).toBeUndefined();
+    expect(world.row).not.toBe('Restore');
+    world.sts({ imageVersion: '3.6.16' }).agent(0, agent(0)).o.since.silent = {};
+    expect(world.row).toBe('Restore');
+  });
+
+  test('not for a moment’s silence, and not what nothing else can be done beside', () => {
+    const moment = silent(backedUp());
+    moment.o.since.silent = { 0: now };
+    expect(moment.effect).toBeUndefined();
+    expect(wrong(fenced()).row).not.toBe('Restore.giveWay');
+    const recovery = wrong(backedUp()).spec({
+      recovery: { id: 'restore-uid', action: 'RestoreFromSurvivor', acceptDataLoss: true },
+    });
+    const { op } = recovery.record;
+    if (op?.kind === 'Restore') recovery.noQuorum().op({ ...op, kind: 'Recover' });
+    expect(recovery.effect).toBeUndefined();
+  });
+
+  test('a roll fails for now, and is tried again', () => {
+    const world = backedUp();
+    const { op } = world.record;
+    if (op?.kind === 'Restore') world.op({ ...op, args: { ...op.args, id: 'roll:x' } });
+    expect(wrong(world).written).toMatchObject({ failure: { of: 'Restore roll:x', reason: 'RestoreBlocked' } });
+    expect(world.written).not.toHaveProperty('op');
+  });
+});
+
 describe('blocked past the fence', () => {
   const blocked = () => {
     const world = permitted().set({ jobs: known([job({ state: 'Failed', message: 'gone' })]) });
@@ -269,6 +435,33 @@ describe('blocked past the fence', () => {
         .op(undefined)
         .set({ restores: known([]) }).row,
     ).not.toBe('Seed');
+  });
+});
+
+describe('pods on a node that is off', () => {
+  const other = (ignoreUnreachablePods: boolean) =>
+    request({ name: 'tuesday', uid: 'other-uid', createdAt: 2, ignoreUnreachablePods });
+  const waiting = () => {
+    const world = fenced()
+      .sts({ epochFloor: 2, replicas: 0 })
+      .pods((pods) => pods.filter(({ ordinal }) => ordinal === 2));
+    world.pod(2, { deleting: true }).agent(2, undefined);
+    world.o.since.silent = { 2: 0 };
+    return world.set({ restores: known([request(), other(true)]) });
+  };
+
+  test('keep a restore waiting until another EtcdRestore says that they may be left behind', () => {
+    const world = waiting();
+    expect(world.effect).toMatchObject({ kind: 'ReportRestore', name: 'monday', reason: 'DanglingOldPods' });
+    world.set({ restores: known([request({ phase: 'Failed' }), other(true)]) });
+    expect(world.written?.op).toMatchObject({ step: 'verify', args: { id: 'tuesday', ignoreUnreachablePods: true } });
+  });
+
+  test('and not for one that does not say so, nor while they may only be slow', () => {
+    expect(waiting().set({ restores: known([request(), other(false)]) }).effect).toBeUndefined();
+    const slow = waiting();
+    slow.o.since.silent = { 2: now };
+    expect(slow.effect).toBeUndefined();
   });
 });
 
@@ -334,7 +527,107 @@ describe('a cluster born from a backup', () => {
     expect(world.reason('Held')).toBe('RestoreBlocked');
   });
 
+  test('nor one that has no room', () => {
+    const world = origin()
+      .commit()
+      .set({ jobs: known([job({ serving: { ...serving, sizeBytes: 4 * 2 ** 30 } })]) })
+      .commit();
+    expect(world.record.op).toMatchObject({ step: 'fence' });
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Held')).toBe('RestoreBlocked');
+    expect(world.message('Held')).toContain('needs 8.3 GiB, and has 6.0 GiB free');
+  });
+
   test('counts for nothing later', () => {
     expect(new World(3, { origin: { source: { backupName: 'b' } } }).effect).toBeUndefined();
+  });
+});
+
+describe('a Job whose pod does not start', () => {
+  const waits = 'pod c-restore-x: Unschedulable: 0/3 nodes are available';
+  const pending = (of: () => World, change: Partial<Job> = {}) => {
+    const world = of();
+    const own = job({ op: world.record.op!.id, waits, ...change });
+    const others = world.o.jobs.known ? world.o.jobs.v.filter(({ kind }) => kind !== own.kind) : [];
+    world.set({ jobs: known([...others, own]) });
+    world.o.since.jobWaits = { [own.uid]: longAgo };
+    return world;
+  };
+  const other = request({ name: 'tuesday', uid: 'other-uid', createdAt: 2 });
+
+  test('is waited for, and told when it takes too long', () => {
+    const world = pending(() => asked().commit());
+    world.o.since.jobWaits = { 'job-uid': now };
+    expect(world.reason('Held')).toBe('Automatic');
+    world.noQuorum();
+    expect(world.reason('Held')).not.toBe('RestoreBlocked');
+    world.o.since.jobWaits = { 'job-uid': longAgo };
+    expect(world.effect).toBeUndefined();
+    expect(world.plan().conditions.find(({ type }) => type === 'Held')).toMatchObject({
+      ...{ status: 'True', reason: 'RestoreBlocked', message: waits },
+    });
+  });
+
+  test.each(['restore', 'safety'] as const)(
+    'before the fence a cluster that serves gets its slot back (%s)',
+    (kind) => {
+      const world = pending(() => (kind === 'restore' ? asked().commit() : verified()), { kind, uid: `${kind}-job` });
+      expect(world.row).toBe('Restore.notStarted');
+      expect(world.commit().effect).toMatchObject({
+        ...{ kind: 'ReportRestore', phase: 'Failed', reason: 'RestoreBlocked', message: waits },
+      });
+    },
+  );
+
+  test('past the fence it is blocked: told, and another EtcdRestore takes its place', () => {
+    const world = pending(() => drained().sts({ replicas: 1 }));
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Held')).toBe('RestoreBlocked');
+    expect(world.message('Held')).toBe(waits);
+    expect(world.reason('Degraded')).not.toBe('Well');
+    world.set({ restores: known([request(), other]) });
+    expect(world.row).toBe('Restore.giveUp');
+    world.set({ restores: known([request({ phase: 'Failed' }), other]) });
+    expect(world.row).toBe('Restore.supersede');
+  });
+
+  test.each([
+    ['Upgrade', 'pre-upgrade', { kind: 'Upgrade', to: '3.7' }],
+    ['Delete', 'final', { kind: 'Delete', step: 'backup' }],
+  ] as const)('that of %s is told, too', (_, kind, op) => {
+    const world = new World(3).op({ id: 'fresh-id', holder: 'h', startedAt: '', ...op });
+    world.spec({ version: '3.7.3', finalBackupRequired: true }).sts({ version: '3.7.3' });
+    if (op.kind === 'Delete') world.resource({ deleting: true, finalizer: true, spec: world.cluster.spec });
+    pending(() => world, { kind });
+    expect(world.reason('Held')).toBe('BackupFailed');
+    expect(world.message('Held')).toBe(waits);
+  });
+});
+
+describe('a volume that is lost before the fence', () => {
+  test('is seen to first; then the restore is taken up again', () => {
+    const world = asked()
+      .commit()
+      .set({ jobs: known([job({})]) })
+      .volumeLost(1);
+    expect(world.row).toBe('Restore.yield');
+    expect(world.commit().record.op).toMatchObject({ kind: 'Remove', memberId: idOf(1), why: 'Dead' });
+    expect(world.removed(1).commit().record.op).toBeUndefined();
+    expect(world.row).toBe('Restore');
+  });
+
+  test('not where that is not safe, nor on the evidence of a moment', () => {
+    const begun = () =>
+      asked()
+        .commit()
+        .set({ jobs: known([job({})]) });
+    expect(begun().volumeLost(1).down(2).effect).toBeUndefined();
+    const world = begun().volumeLost(1);
+    world.o.since.evidence[1] = now;
+    expect(world.effect).toBeUndefined();
+  });
+
+  test('not past the fence', () => {
+    expect(permitted().row).not.toBe('Restore.yield');
   });
 });

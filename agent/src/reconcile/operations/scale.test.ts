@@ -55,6 +55,15 @@ describe('replicas that somebody else changed', () => {
     });
   });
 
+  test('too few, but the image is of another version: no pod is made of it, and no claim of a member goes', () => {
+    const world = new World(3).sts({ replicas: 1, imageVersion: '3.7.3' });
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Accepted')).toBe('TemplateDiffers');
+    const shrunk = new World(3).spec({ size: 1, onShrink: 'Delete' }).sts({ replicas: 2, imageVersion: '3.7.3' });
+    shrunk.down(1).pods((pods) => pods.filter(({ ordinal }) => ordinal < 2));
+    expect(shrunk.row).not.toBe('PruneClaim');
+  });
+
   test('too many: lowered when nothing else is to do', () => {
     expect(new World(3).sts({ replicas: 4 }).effect).toMatchObject({ kind: 'ScaleTo', replicas: 3 });
   });

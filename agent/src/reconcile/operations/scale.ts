@@ -15,8 +15,8 @@ import {
   wantedSize,
 } from '../facts.ts';
 import type { Claim, Member } from '../observed.ts';
-import { implied, row } from '../row.ts';
-import { templateMayRun } from '../upgrade-path.ts';
+import { row } from '../row.ts';
+import { imageFits, templateMayRun } from '../upgrade-path.ts';
 import type { View } from '../view.ts';
 import { opBase, write } from '../write.ts';
 import { intendRemoval } from './remove.ts';
@@ -28,7 +28,6 @@ const podsMayGo = (v: View): boolean => {
   return (op?.kind === 'Restore' || op?.kind === 'Recover') && v.record.phase === 'Restoring';
 };
 
-/** A cluster that was never seeded starts all its pods at once; later they come one by one. */
 const replicasNeeded = (v: View): number => (isSeeded(v) ? highestMember(v) + 1 : Math.max(1, wantedSize(v)));
 
 export const isMixed = (v: View): boolean => v.record.versions.allowedMinors.length > 1;
@@ -66,7 +65,7 @@ export const scale = [
     from: 'running',
     to: 'running',
     when: { 'pods may be there': (v) => !podsMayGo(v), 'a member has no pod': (v) => pods(v) < replicasNeeded(v) },
-    requires: {},
+    requires: { 'the image is of the version that the template says': imageFits },
     effect: (v) => ({ kind: 'ScaleTo', replicas: replicasNeeded(v), basedOn: statefulSet(v)!.rv }),
   }),
   row({
@@ -101,6 +100,8 @@ export const scale = [
     },
   }),
   row({
+    // All at once: they join one by one, and until then each counts as missing in the pod disruption budget. Else a
+    // drain could take one of two voters on their way to three.
     name: 'GrowPod',
     does: 'ScaleTo',
     priority: 17,
@@ -111,7 +112,7 @@ export const scale = [
       'every pod is a healthy voter': settled,
       'a new pod may run its version': templateMayRun,
     },
-    effect: (v) => ({ kind: 'ScaleTo', replicas: pods(v) + 1, basedOn: statefulSet(v)!.rv }),
+    effect: (v) => ({ kind: 'ScaleTo', replicas: wantedSize(v), basedOn: statefulSet(v)!.rv }),
   }),
   row({
     name: 'Shrink',
@@ -158,10 +159,7 @@ export const scale = [
       'it is not being deleted': (_, claim) => !claim.deleting,
     },
     requires: {
-      'no member is there': implied(
-        'RaiseReplicas, above, keeps a pod for every member',
-        (v, { ordinal }) => ordinal > highestMember(v),
-      ),
+      'no member is there': (v, { ordinal }) => ordinal > highestMember(v),
       'no pod either': (v, { ordinal }) => pods(v) <= ordinal && v.o.pods.known && podAt(v, ordinal) === undefined,
     },
     effect: (v, { ordinal, uid }) =>

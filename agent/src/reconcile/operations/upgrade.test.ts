@@ -107,7 +107,6 @@ describe('refused, and told', () => {
     ['members not restarted on 3.5', () => on35('3.6.16', { bornOn: undefined }), 'RestartFirst'],
     ['born on a version not tried', () => on35('3.6.16', { bornOn: '3.5.34' }), 'RestartFirst'],
     ['no room', () => fullDisk(), 'DiskPressure'],
-    ['entries of 3.5 in the log', () => unsettled(agent(1).volume), 'NotSettled'],
   ];
 
   test.each(refusals)('%s', (_, world, reason) => {
@@ -120,6 +119,14 @@ describe('refused, and told', () => {
     const world = new World(3).sts({ version: '3.7.3' });
     expect(world.effect).toBeUndefined();
     expect(world.reason('Accepted')).toBe('TemplateDiffers');
+  });
+
+  test('not while entries of 3.5 leave the log: that is a wait, and says what follows', () => {
+    const world = unsettled(agent(1).volume);
+    expect(world.row).toBe('Settle.churn');
+    expect([world.reason('Accepted'), world.reason('Held')]).toEqual(['AsAsked', 'Automatic']);
+    expect(world.reason('Progressing')).toBe('Settling');
+    expect(world.message('Progressing')).toContain('3.7.3');
   });
 
   test('restarted once on their version, members may go on', () => {

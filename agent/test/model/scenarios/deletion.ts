@@ -24,7 +24,7 @@ export const deletions: readonly Plot[] = [
     from: of({ size: 2, spec: { onDelete: 'Delete', finalBackup: true } }),
     budget: { edits: 2, faults: 1, late: 1 },
     edits: [remove, resize(1)],
-    faults: ['jobFails', 'podLost', 'volumeLost'],
+    faults: ['jobFails', 'resultLost', 'jobStuck', 'podLost', 'volumeLost'],
   },
   {
     name: 'deletion while the seed starts',

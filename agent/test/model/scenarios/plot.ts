@@ -17,7 +17,7 @@ export interface Plot {
 
 export const VOLUMES: readonly FaultKind[] = ['podLost', 'volumeLost', 'oldVolume', 'emptied'];
 export const NODES: readonly FaultKind[] = ['nodeOff', 'nodeLost', 'etcdCrash'];
-export const JOBS: readonly FaultKind[] = ['jobFails', 'podLost', 'volumeLost'];
+export const JOBS: readonly FaultKind[] = ['jobFails', 'resultLost', 'podLost', 'volumeLost'];
 
 /** Before 3.5.30. */
 export const old = 'allConnected' as const;
@@ -122,6 +122,42 @@ export const forgetful =
     const { [ordinal]: _, ...members } = doc.members;
     return { ...world, record: { doc: { ...doc, members }, rv } };
   };
+
+/** A record from before this learner was added was put in the place of the newest, and no agent knows it. */
+export const unlearned = (world: World, ordinal: number): World => {
+  const { doc, rv } = world.record!;
+  const { [ordinal]: _, ...members } = doc.members;
+  const { [ordinal]: __, ...permits } = doc.permits;
+  return { ...world, record: { doc: { ...doc, members, permits }, rv } };
+};
+
+/** A record from when a member was to be added where one is by now. */
+export const adding = (world: World, ordinal: number): World => {
+  const { doc, rv } = world.record!;
+  const { [ordinal]: _, ...members } = doc.members;
+  const id = { id: 'o#900', holder: world.holder, startedAt: '' };
+  const op = { ...id, kind: 'AddLearner', ordinal, nonce: world.volumes[ordinal]!.nonce! } as const;
+  return { ...world, record: { doc: { ...doc, members, op }, rv } };
+};
+
+/** A restore has begun while quorum was lost, and keeps a removal waiting. */
+export const suspending = (world: World, ordinal: number): World => {
+  const { doc, rv } = removing(world, ordinal).record!;
+  const { name, uid, hash, snapshot } = world.restores[0]!;
+  const args = {
+    ...{ id: name, uid, specHash: hash, source: { snapshotId: snapshot.id } },
+    ...{ safetyBackup: false, ignoreUnreachablePods: false, sourceToken: 'x#900' },
+  };
+  const id = { id: 'o#901', holder: world.holder, startedAt: '' };
+  const op = { ...id, kind: 'Restore', step: 'verify', args, suspended: doc.op! } as const;
+  return { ...world, record: { doc: { ...doc, op }, rv } };
+};
+
+/** It has not got the last write. */
+export const behind = (world: World, ordinal: number): World => {
+  const volume = world.volumes[ordinal]!;
+  return withVolume(world, ordinal, { ...volume, wal: { ...volume.wal!, at: volume.wal!.at - 1 } });
+};
 
 /** Somebody has put a volume of another cluster in the place of ordinal 0's. */
 export const intruded =

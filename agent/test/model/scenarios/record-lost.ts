@@ -1,6 +1,6 @@
 import { running } from '../begin.ts';
-import { resize, restore } from '../events.ts';
-import { after, edited, fresh, intruded, of, type Plot, restoredBefore } from './plot.ts';
+import { resize, restore, volumeLost } from '../events.ts';
+import { after, edited, fresh, intruded, of, type Plot, restoredBefore, unlearned } from './plot.ts';
 
 export const lostRecords: readonly Plot[] = [
   {
@@ -79,5 +79,41 @@ export const lostRecords: readonly Plot[] = [
     from: after(of({ size: 2 }), edited(resize(1)), ({ clusters }) => clusters.at(-1)!.members.length === 1),
     budget: { faults: 1 },
     faults: ['recordLost'],
+  },
+  {
+    name: 'no StatefulSet yet',
+    from: () => ({ ...fresh({ size: 1 })(), sts: undefined }),
+    budget: { edits: 1 },
+    edits: [resize(3)],
+  },
+  {
+    name: 'a member on another volume than the record says',
+    from: (planner) => {
+      const world = of({ size: 3 })(planner);
+      const { doc, rv } = world.record!;
+      const members = { ...doc.members, 1: { ...doc.members[1]!, nonce: 'n#905' } };
+      return { ...world, record: { doc: { ...doc, members }, rv } };
+    },
+    budget: { faults: 1 },
+    faults: ['podLost', 'volumeLost'],
+  },
+  {
+    name: 'an old record is put back',
+    from: (planner) => ({ ...of({ size: 3 })(planner), putBack: true }),
+    budget: { faults: 2 },
+    faults: ['recordLost', 'podLost', 'volumeLost'],
+  },
+  {
+    name: 'an old record is put back, from before a learner that has started and lost its volume',
+    from: (planner) => {
+      const started = after(
+        of({ size: 3 }),
+        (world) => volumeLost(world, 2),
+        ({ clusters }) => clusters.at(-1)!.members.some((m) => m.learner && m.started),
+      );
+      return volumeLost(unlearned(started(planner), 2), 2);
+    },
+    budget: { faults: 1 },
+    faults: ['podLost'],
   },
 ];

@@ -1,5 +1,7 @@
+import { withPod } from '../change.ts';
 import { recover, restore, volumeLost } from '../events.ts';
-import { after, edited, of, type Plot } from './plot.ts';
+import { settled } from '../processes.ts';
+import { after, behind, edited, of, type Plot } from './plot.ts';
 
 export const recoveries: readonly Plot[] = [
   {
@@ -13,7 +15,7 @@ export const recoveries: readonly Plot[] = [
     name: 'recovery of 2',
     from: of({ size: 2 }),
     budget: { faults: 2, edits: 2, late: 1 },
-    faults: ['volumeLost', 'jobFails', 'etcdCrash'],
+    faults: ['volumeLost', 'jobFails', 'resultLost', 'etcdCrash'],
     edits: [recover('x', true), restore('r', 1)],
   },
   {
@@ -55,13 +57,32 @@ export const recoveries: readonly Plot[] = [
     faults: ['jobFails', 'etcdCrash', 'jobGone'],
   },
   {
+    name: 'recovery by salvage',
+    from: (planner) => {
+      const world = volumeLost(of({ size: 2 })(planner), 1);
+      const asked = edited(recover('x', true))(world);
+      return settled(withPod(asked, 0, { ...asked.pods[0]!, state: 'stopped' }));
+    },
+    budget: { faults: 2 },
+    faults: ['noApi', 'jobFails', 'resultLost', 'jobStuck'],
+  },
+  {
+    name: 'recovery, the survivors differ',
+    from: (planner) => {
+      const world = behind(of({ size: 4 })(planner), 0);
+      return edited(recover('x', true))(volumeLost(volumeLost(world, 2), 3));
+    },
+    budget: { faults: 1 },
+    faults: ['etcdCrash', 'resultLost', 'jobStuck'],
+  },
+  {
     name: 'recovery, its restore begun',
     from: after(
       of({ size: 2 }),
       (world) => edited(recover('x', true))(volumeLost(world, 1)),
       ({ jobs }) => jobs.some((job) => job.kind === 'restore'),
     ),
-    budget: { faults: 1 },
-    faults: ['jobFails'],
+    budget: { faults: 2 },
+    faults: ['jobFails', 'resultLost', 'jobStuck'],
   },
 ];

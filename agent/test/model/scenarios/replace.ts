@@ -1,5 +1,6 @@
 import { force, nodeTaken, remove, resize, volumeLost } from '../events.ts';
-import { after, NODES, of, old, type Plot, VOLUMES } from './plot.ts';
+import type { World } from '../world.ts';
+import { adding, after, NODES, of, old, type Plot, removing, VOLUMES } from './plot.ts';
 
 /** Its volume is lost, and the pod with the new one waits for a permit. */
 const emptyAt = (from: Plot['from'], i: number): Plot['from'] =>
@@ -23,6 +24,47 @@ export const replacements: readonly Plot[] = [
     from: of({ size: 3 }),
     budget: { faults: 2, late: 1 },
     faults: ['volumeLost', 'oldVolume', 'podLost'],
+  },
+  {
+    name: 'replace in 3, two late calls',
+    from: emptyAt(of({ size: 3 }), 2),
+    budget: { late: 2, faults: 1 },
+    faults: ['podLost'],
+  },
+  {
+    name: 'a member is removed before a learner uses its permit',
+    from: (planner) => {
+      const isPermitted = ({ record }: World): boolean => record?.doc.permits[3]?.mode === 'existing';
+      return removing(after(emptyAt(of({ size: 4 }), 3), (world) => world, isPermitted)(planner), 2);
+    },
+    budget: { faults: 1 },
+    faults: ['podLost'],
+  },
+  {
+    name: 'a learner added by hand',
+    from: of({ size: 3 }),
+    budget: { faults: 2, edits: 1 },
+    faults: ['addedByHand', 'volumeLost'],
+    edits: [resize(1)],
+  },
+  {
+    name: 'the domain of its pods was changed',
+    from: (planner) => ({ ...of({ size: 3 })(planner), renamed: true }),
+    budget: { faults: 2, edits: 1, late: 1 },
+    faults: ['podLost', 'volumeLost'],
+    edits: [resize(1)],
+  },
+  {
+    name: 'the domain was changed while a member is added',
+    from: (planner) => ({ ...unpermitted(planner), renamed: true }),
+    budget: { faults: 1 },
+    faults: ['podLost'],
+  },
+  {
+    name: 'a member is to be added where one is',
+    from: (planner) => adding(emptyAt(of({ size: 5 }), 4)(planner), 4),
+    budget: { faults: 1 },
+    faults: ['podLost'],
   },
   {
     name: 'replace in 3, before 3.5.30',

@@ -1,5 +1,5 @@
 import { changeTemplate, resize, setVersion } from '../events.ts';
-import { forgetful, of, type Plot } from './plot.ts';
+import { after, edited, forgetful, of, type Plot } from './plot.ts';
 
 export const restarts: readonly Plot[] = [
   {
@@ -35,7 +35,7 @@ export const restarts: readonly Plot[] = [
     from: of({ size: 1, spec: { ephemeral: true } }),
     budget: { edits: 2, faults: 1, late: 1, writes: 1 },
     edits: [changeTemplate, setVersion('3.6.16')],
-    faults: ['jobFails', 'podLost'],
+    faults: ['jobFails', 'resultLost', 'jobStuck', 'podLost'],
   },
   {
     name: 'ephemeral 1 without a schedule',
@@ -57,6 +57,13 @@ export const restarts: readonly Plot[] = [
     budget: { edits: 2, faults: 1 },
     edits: [resize(4), changeTemplate],
     faults: ['podLost'],
+  },
+  {
+    name: 'grown to 5 and rolled, an etcd killed',
+    from: after(of({ size: 4, room: 5 }), edited(resize(5)), ({ clusters: [c] }) => c!.members.length === 5),
+    budget: { edits: 1, faults: 2 },
+    edits: [changeTemplate],
+    faults: ['etcdCrash', 'podLost'],
   },
   {
     name: 'roll of a member that the record does not know',

@@ -1,0 +1,15 @@
+import { folderOf, namedCluster } from './folder.ts';
+
+test('the folder carries the namespace, so that two clusters of one name stay apart', () => {
+  expect(folderOf({ cluster: 'orders' })).toBe('orders');
+  expect(folderOf({ cluster: 'orders', namespace: 'prod' })).toBe('prod/orders');
+  expect(folderOf(namedCluster('orders', ''))).toBe('orders');
+});
+
+test.each(['', 'a/b', '..', '-a', 'a'.repeat(64)])('refuses the cluster name "%s"', (name) => {
+  expect(() => namedCluster(name, undefined)).toThrow('--cluster: ');
+});
+
+test.each(['a/b', '..', '.', '-a', 'A', 'a.b', 'a'.repeat(64)])('refuses the namespace "%s"', (namespace) => {
+  expect(() => namedCluster('orders', namespace)).toThrow('--namespace: ');
+});

@@ -1,0 +1,65 @@
+import { dateOf, namesAreLocal, timeInName } from './name-time.ts';
+
+test.each([
+  ['etcd-snapshot-20261121-023807-3f9c2a', '2026-11-21T02:38:07.000Z'],
+  ['snapshot_2026-11-21T02:38:07Z', '2026-11-21T02:38:07.000Z', true],
+  ['2026.11.21_02.38', '2026-11-21T02:38:00.000Z'],
+  ['db-202611210238', '2026-11-21T02:38:00.000Z'],
+  ['etcd-snapshot-node1-1795228687', '2026-11-21T02:38:07.000Z', true],
+  ['backup-2026-11-21', undefined],
+  ['20261321-023807', undefined],
+  ['20260230-023807', undefined],
+  ['v3.5.21-12', undefined],
+])('the time in %s', (name, time, isUtc = false) => {
+  expect(timeInName(name)).toEqual(time === undefined ? undefined : { time: new Date(time), isUtc });
+});
+
+const HOUR = 3_600_000;
+const named = (time: string) => `db_${time.replace(':', '-')}.db`;
+/** Files named by an hour of a clock, and when the store got them. */
+const files = (...times: [name: string, modified: string][]) =>
+  times.map(([name, modified]) => ({ name: named(name), modified: new Date(`${modified}:20Z`) }));
+
+describe('names are in local time', () => {
+  test.each([
+    ['one that is an hour ahead', files(['2026-11-20 03:38', '2026-11-20T02:38'])],
+    ['one of Nepal', files(['2026-11-20 08:23', '2026-11-20T02:38'])],
+    ['one of Hawaii', files(['2026-11-19 16:38', '2026-11-20T02:38'])],
+    ['of each day', files(['2026-11-20 03:38', '2026-11-20T02:38'], ['2026-11-21 03:38', '2026-11-21T02:38'])],
+    ['of winter and summer', files(['2026-01-20 00:00', '2026-01-19T23:00'], ['2026-07-20 00:00', '2026-07-19T22:00'])],
+    ['of London', files(['2026-01-20 00:00', '2026-01-20T00:00'], ['2026-07-20 00:00', '2026-07-19T23:00'])],
+  ])('%s', (_, given) => expect(namesAreLocal(given)).toBe(true));
+
+  test.each([
+    ['without a time', [{ name: 'a.db', modified: new Date() }]],
+    ['one that was copied a month later', files(['2026-10-20 00:00', '2026-11-20T10:38'])],
+    ['one that was copied within the hour', files(['2026-11-20 02:00', '2026-11-20T02:38'])],
+    ['further ahead than any zone', files(['2026-11-21 17:00', '2026-11-21T01:00'])],
+    [
+      'two of one day that were copied at once',
+      files(['2026-11-20 01:00', '2026-11-20T12:00'], ['2026-11-20 02:00', '2026-11-20T12:01']),
+    ],
+    [
+      'every hour, copied slowly',
+      files(
+        ...Array.from(
+          { length: 12 },
+          (_, n) => [`2026-11-20 ${10 + n}:00`, `2026-11-21T00:${10 + 4 * n}`] as [string, string],
+        ),
+      ),
+    ],
+    [
+      'of winter and summer, but of UTC by their Z',
+      [{ name: '2026-11-20T03:38:00Z.db', modified: new Date('2026-11-20T02:38:00Z') }],
+    ],
+    ['Unix seconds', [{ name: 'etcd-1795228687.db', modified: new Date(1795228687_000 + 2 * HOUR) }]],
+  ])('not those %s', (_, given) => expect(namesAreLocal(given)).toBe(false));
+});
+
+test('a name from the future is not believed', () => {
+  const modified = new Date('2026-11-20T02:38:00Z');
+  expect(dateOf({ name: 'db-20271120-023800.db', modified }, false, modified.getTime())).toEqual({
+    createdAt: modified,
+    warning: "its name says 2027-11-20T02:38:00Z, the store 2026-11-20T02:38:00Z: the store's time is taken",
+  });
+});

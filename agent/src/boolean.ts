@@ -1,0 +1,14 @@
+const words: Readonly<Record<string, boolean>> = {
+  true: true,
+  yes: true,
+  '1': true,
+  false: false,
+  no: false,
+  '0': false,
+  '': false,
+};
+
+/** Undefined when the text says neither. */
+export const parseBoolean = (text: string): boolean | undefined => words[text.trim().toLowerCase()];
+
+export const notBoolean = (text: string) => `'${text}' is neither true nor false`;

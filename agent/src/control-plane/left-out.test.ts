@@ -1,0 +1,156 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isInTheWay, type LeftOut, leftOutNotes, leftOutOf, refuseAlive } from './left-out.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+interface Peer {
+  readonly url: string;
+  clusterId: string;
+  members: readonly { name?: string; peerURLs: readonly string[]; isLearner?: boolean }[];
+}
+
+/** Answers as etcd does to its peers. */
+async function peer(clusterId: string): Promise<Peer> {
+  const server = createServer((_, response) => {
+    response.setHeader('x-etcd-cluster-id', made.clusterId).end(JSON.stringify(made.members));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const made: Peer = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, clusterId, members: [] };
+  return made;
+}
+
+const DEAD = 'http://localhost:1';
+interface More {
+  initialPeerUrls?: string[];
+  clusterId?: string;
+  source?: string;
+  signal?: AbortSignal;
+}
+const find = (own: Peer, more: More = {}) =>
+  leftOutOf({
+    member: {
+      dataDir: '/nowhere',
+      listenPeerUrls: [own.url],
+      initialPeerUrls: more.initialPeerUrls ?? [],
+      peerTls: {},
+    },
+    manifest: { source: { clusterId: more.source ?? 'old' } as never, members: undefined },
+    ofSnapshot: [{ name: 'cp1', peerUrls: [own.url] }],
+    restored: [{ name: 'cp1', peerUrls: [own.url] }],
+    ...(more.clusterId !== undefined && { clusterId: more.clusterId }),
+    ...(more.signal && { signal: more.signal }),
+  }).then(({ leftOut }) => leftOut);
+const told = (found: readonly LeftOut[]) => found.map(({ name, isAlive }) => [name, isAlive]);
+
+async function three() {
+  const [own, late] = [await peer('old'), await peer('old')];
+  const members = [
+    { name: 'cp1', peerURLs: [own.url] },
+    { name: 'cp2', peerURLs: [late.url], isLearner: true },
+    { peerURLs: [DEAD] },
+  ];
+  own.members = members;
+  late.members = members;
+  return { own, late };
+}
+
+test('members that joined after the snapshot are found by who answers', async () => {
+  const { own } = await three();
+  const found = await find(own);
+  expect(told(found)).toEqual([
+    ['cp2', true],
+    ['', false],
+  ]);
+  expect(() => refuseAlive('snap', found)).toThrow(
+    /^cp2 \(127\.0\.0\.1\) is no member .* stop API server and etcd there/,
+  );
+  expect(leftOutNotes(found)).toEqual([
+    expect.stringMatching(/^cp2 .* serves the old one: nothing is restored/),
+    expect.stringMatching(/^localhost .* does not answer: remove the manifests and data/),
+  ]);
+});
+
+test('one that knows this node serves its cluster, whatever the snapshot says of it', async () => {
+  const { own, late } = await three();
+  late.clusterId = 'restored before';
+  servers[0]!.close();
+  expect(told(await find(own, { initialPeerUrls: [late.url], source: 'unknown' }))).toContainEqual(['cp2', true]);
+});
+
+test('one that joined the restored cluster anew is not left out, nor is an etcd of somebody else alive', async () => {
+  const { own, late } = await three();
+  late.clusterId = 'new';
+  expect(told(await find(own, { clusterId: 'new' }))).toEqual([['', false]]);
+  late.clusterId = 'strange';
+  late.members = [{ name: 'x', peerURLs: [late.url] }];
+  expect(told(await find(own, { clusterId: 'new' })).find(([name]) => name === 'cp2')).toEqual(['cp2', false]);
+  expect(leftOutNotes(await find(own, { clusterId: 'new' }))).toContainEqual(
+    expect.stringMatching(/^cp2 .*; the etcd that answers there is of the cluster strange, .* left alone$/),
+  );
+});
+
+test('a lone etcd that was restored elsewhere from the same snapshot still bears the name of a member', async () => {
+  const { own, late } = await three();
+  late.clusterId = 'restored alone';
+  late.members = [{ name: 'cp2', peerURLs: [late.url] }];
+  const found = await find(own, { clusterId: 'new' });
+  expect(told(found)).toContainEqual(['cp2', true]);
+  expect(() => refuseAlive('snap', found)).toThrow(/^cp2 /);
+});
+
+test('a restored member waits for what bears the name of one that is left out, not for a stranger at its address', () => {
+  const url = 'http://b:2380';
+  const isAsked = isInTheWay({
+    leftOut: [{ name: 'cp2', peerUrls: [url], isAlive: false }],
+    oldIds: ['old'],
+    initialCluster: 'cp1=http://a:2380',
+  });
+  const answer = (name: string) => ({ url, clusterId: 'another', members: [{ name, peerUrls: [url] }] });
+  expect(['cp2', 'x'].map((name) => isAsked(answer(name)))).toEqual([true, false]);
+});
+
+test('the name that every etcd has by default is that of nobody', async () => {
+  const { own, late } = await three();
+  own.members = [
+    { name: 'cp1', peerURLs: [own.url] },
+    { name: 'default', peerURLs: [late.url] },
+  ];
+  late.clusterId = 'strange';
+  late.members = [{ name: 'default', peerURLs: [late.url] }];
+  expect(told(await find(own, { clusterId: 'new' }))).toEqual([['default', false]]);
+});
+
+describe('a peer that names another URL in each answer', () => {
+  async function endless(onAsked: (asked: number) => void = () => {}) {
+    const own = await peer('old');
+    let asked = 0;
+    Object.defineProperty(own, 'members', {
+      get: () => {
+        onAsked(++asked);
+        if (asked > 200) return [];
+        return [{ name: `x${asked}`, peerURLs: [`${own.url}/${asked}`] }];
+      },
+    });
+    return { own, asked: () => asked };
+  }
+
+  test('is not asked for ever', async () => {
+    const { own, asked } = await endless();
+    expect((await find(own)).length).toBeLessThan(40);
+    expect(asked()).toBeLessThanOrEqual(32);
+  });
+
+  test('is asked no more once the run was stopped', async () => {
+    const stopped = new AbortController();
+    const { own, asked } = await endless((count) => {
+      if (count === 3) stopped.abort(new Error('stopped'));
+    });
+    await expect(find(own, { signal: stopped.signal })).rejects.toThrow('stopped');
+    expect(asked()).toBe(3);
+  });
+});

@@ -1,0 +1,46 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { refuseMissingFiles } from './needed-files.ts';
+import type { EtcdNode } from './node.ts';
+
+const PKI = '/nowhere/kubernetes/pki';
+const manifest = {
+  id: "it's",
+  extra: { paths: ['/nowhere/kubernetes'] },
+  host: { nodeName: 'cp1' },
+} as unknown as Parameters<typeof refuseMissingFiles>[2];
+const node = { member: { clientTls: { cert: `${PKI}/etcd/server.crt`, cacert: `${PKI}/etcd/ca.crt` }, peerTls: {} } };
+
+let manifestsDir: string;
+beforeEach(async () => {
+  manifestsDir = await mkdtemp(join(tmpdir(), 'manifests-'));
+});
+afterEach(() => rm(manifestsDir, { recursive: true }));
+const refusal = (member = node) => refuseMissingFiles(member as unknown as EtcdNode, manifestsDir, manifest);
+
+test('of the files of one node only those that all nodes share are brought to another one', async () => {
+  const flags = [
+    `--tls-cert-file=${PKI}/apiserver.crt`,
+    `--service-account-key-file=${PKI}/sa.pub`,
+    '--encryption-provider-config=/nowhere/kubernetes/enc/config.yaml',
+  ];
+  const containers = [{ name: 'kube-apiserver', command: ['kube-apiserver', ...flags] }];
+  await writeFile(join(manifestsDir, 'kube-apiserver.yaml'), stringify({ kind: 'Pod', spec: { containers } }));
+  const kubernetes = 'nowhere/kubernetes';
+  await expect(refusal()).rejects.toThrow(
+    new RegExp(
+      `restore extra 'it'\\\\''s' .* -C / ${kubernetes}/pki/etcd/ca.crt ${kubernetes}/pki/sa.pub ${kubernetes}/enc/config.yaml; kubeadm init phase certs`,
+    ),
+  );
+});
+
+test("a certificate of a node's own is made, not taken from another node", async () => {
+  const own = { member: { clientTls: { cert: `${PKI}/etcd/server.crt` }, peerTls: {} } } as typeof node;
+  const told = expect.not.stringMatching(/restore extra|tar -x/);
+  await expect(refusal(own)).rejects.toMatchObject({ message: told });
+  await expect(refusal(own)).rejects.toThrow(
+    /is another node's, so do not take it from there; kubeadm init phase certs/,
+  );
+});

@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Journal, type JournalContent } from './journal.ts';
+import { goOn, type RestoreContext } from './restore.ts';
+
+const CP1 = 'http://10.0.0.1:2380';
+
+let root: string;
+let server: Server;
+let url: string;
+/** Whose etcd answers, and whom it knows. */
+let etcd: { clusterId: string; peerURLs: string[] };
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'restore-'));
+  server = createServer((_, response) => {
+    response.setHeader('x-etcd-cluster-id', etcd.clusterId).end(JSON.stringify([{ peerURLs: etcd.peerURLs }]));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(async () => {
+  server.close();
+  await rm(root, { recursive: true });
+});
+
+async function wait(more: Partial<JournalContent>): Promise<string> {
+  const content = {
+    ...{ schema: 'cdk8s-etcd/control-plane-restore/v1', state: 'replaced', startedAt: '2026-11-22T01:00:00Z' },
+    ...{ id: 'snap', clusterId: 'new', initialCluster: `cp1=${CP1}`, others: [url], oldIds: ['old'] },
+    ...{ node: { member: { peerTls: {} } }, ...more },
+  } as unknown as JournalContent;
+  const context = {
+    ...{ limit: 0, signal: new AbortController().signal },
+    ...{ log: { warn: () => {} }, progress: { phase: () => {} } },
+  } as unknown as RestoreContext;
+  const journal = await Journal.begin(root, content);
+  await goOn(journal, 'starting', context).catch((error) => {
+    throw new Error(error.message);
+  });
+  return journal.content.state;
+}
+
+describe('while others answer', () => {
+  const leftOut = () => [{ name: 'cp2', peerUrls: [url], isAlive: false }];
+
+  test("somebody else's etcd at the address of a member that is left out is not waited for", async () => {
+    etcd = { clusterId: 'strange', peerURLs: [url] };
+    expect(await wait({ leftOut: leftOut() })).toBe('starting');
+  });
+
+  test.each([
+    ['of the old cluster', { clusterId: 'old', peerURLs: [] }],
+    ['that knows a restored member', { clusterId: 'unknown', peerURLs: [CP1] }],
+  ])('a left-out member %s stops it', async (_what, answer) => {
+    etcd = answer;
+    await expect(wait({ leftOut: leftOut() })).rejects.toThrow(/^cp2 .* serves the old one again/);
+  });
+
+  test('so does any other cluster at the address of a restored member', async () => {
+    etcd = { clusterId: 'strange', peerURLs: [url] };
+    await expect(wait({ leftOut: [] })).rejects.toThrow(/still serves the old cluster, or that of another restore/);
+  });
+
+  test('and at every address, where an earlier release began it', async () => {
+    etcd = { clusterId: 'strange', peerURLs: [url] };
+    await expect(wait({ leftOut: leftOut(), oldIds: undefined })).rejects.toThrow(/^cp2 /);
+  });
+});

@@ -1,0 +1,130 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import {
+  type Element,
+  HEADER,
+  inlineElements,
+  META_PAGE,
+  metaOf,
+  type Page,
+  parse,
+  uint32,
+  uint64,
+} from './bolt-check.ts';
+
+/** Sizes that a page may have: those of the memory pages of common machines. */
+const PAGE_SIZES = [4096, 16_384, 65_536];
+const REVISION = 8;
+
+export interface BackendState {
+  /** The newest revision in it. */
+  readonly revision: number;
+  /** Raft's index of the last entry that it has seen. */
+  readonly consistentIndex: number;
+}
+
+/**
+ * How far etcd's database came, also one that was not closed: of its two meta pages the newer whole one counts, as for
+ * etcd. Only the pages on the way to these values are read. Throws when one of them is damaged.
+ */
+export async function backendState(file: string): Promise<BackendState> {
+  const handle = await open(file);
+  try {
+    const tree = await Tree.of(handle);
+    const newest = (await tree.last(await tree.bucket('key')))?.key;
+    const meta = await tree.bucket('meta');
+    const index = (await tree.find(meta, 'consistent_index'))?.value;
+    // Compaction removes even the newest key when that was deleted; etcd then starts from the compacted revision.
+    const compacted = await Promise.all(
+      ['scheduledCompactRev', 'finishedCompactRev'].map(async (name) => (await tree.find(meta, name))?.value),
+    );
+    return {
+      revision: Math.max(1, ...[newest, ...compacted].map(mainRevision)),
+      consistentIndex: index?.length === 8 ? Number(index.readBigUInt64BE()) : 0,
+    };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What a small bucket of it holds, in the order of its keys. */
+export async function backendValues(file: string, bucket: string): Promise<Buffer[]> {
+  const handle = await open(file);
+  try {
+    const tree = await Tree.of(handle);
+    return await tree.values(await tree.bucket(bucket));
+  } finally {
+    await handle.close();
+  }
+}
+
+const mainRevision = (bytes: Buffer | undefined): number =>
+  bytes && bytes.length >= REVISION ? Number(bytes.readBigInt64BE()) : 0;
+
+/** Where a bucket begins: a page, or its elements themselves. */
+type Root = number | Page;
+
+class Tree {
+  readonly #handle: FileHandle;
+  readonly #pageSize: number;
+  readonly #root: number;
+
+  private constructor(handle: FileHandle, pageSize: number, root: number) {
+    this.#handle = handle;
+    this.#pageSize = pageSize;
+    this.#root = root;
+  }
+
+  static async of(handle: FileHandle): Promise<Tree> {
+    const found = await Promise.all(
+      [0, ...PAGE_SIZES].map((at) => read(handle, at, META_PAGE).then(metaOf, () => undefined)),
+    );
+    const [newest] = found.filter((meta) => meta !== undefined).sort((a, b) => Number(b.transaction - a.transaction));
+    if (!newest) throw new RangeError('it has no meta page');
+    return new Tree(handle, newest.pageSize, newest.root);
+  }
+
+  async bucket(name: string): Promise<Root> {
+    const found = await this.find(this.#root, name);
+    if (!found?.isBucket) throw new RangeError(`it has no bucket ${name}`);
+    const below = Number(uint64(found.value, 0));
+    return below === 0 ? { isBranch: false, elements: inlineElements(found.value.subarray(HEADER), name) } : below;
+  }
+
+  async find(root: Root, name: string): Promise<Element | undefined> {
+    const key = Buffer.from(name);
+    const { isBranch, elements } = await this.#page(root);
+    if (!isBranch) return elements.find((element) => element.key.equals(key));
+    const below = elements.findLast((element) => element.key.compare(key) <= 0);
+    return below && this.find(below.child, name);
+  }
+
+  async last(root: Root): Promise<Element | undefined> {
+    const { isBranch, elements } = await this.#page(root);
+    const last = elements.at(-1);
+    return isBranch && last ? this.last(last.child) : last;
+  }
+
+  async values(root: Root): Promise<Buffer[]> {
+    const { isBranch, elements } = await this.#page(root);
+    if (!isBranch) return elements.map(({ value }) => value);
+    const below: Buffer[] = [];
+    for (const { child } of elements) below.push(...(await this.values(child)));
+    return below;
+  }
+
+  async #page(root: Root): Promise<Page> {
+    if (typeof root !== 'number') return root;
+    const at = root * this.#pageSize;
+    const first = await read(this.#handle, at, this.#pageSize);
+    if (uint64(first, 0) !== BigInt(root)) throw new RangeError(`page ${root} is another page`);
+    const overflow = uint32(first, 12);
+    const whole = overflow === 0 ? first : await read(this.#handle, at, (overflow + 1) * this.#pageSize);
+    return parse(whole, whole.length, `page ${root}`);
+  }
+}
+
+async function read(handle: FileHandle, at: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, at);
+  if (bytesRead !== length) throw new RangeError(`it ends before byte ${at + length}`);
+  return buffer;
+}

@@ -1,0 +1,10 @@
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+export const CONTROL = /[\x00-\x1f\x7f\x85\u2028\u2029]/g;
+
+/** For bash, on one line. */
+export function quoted(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  const inQuotes = text.replaceAll("'", `'\\''`);
+  const code = (character: string) => `'$'\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}''`;
+  return `'${inQuotes.replaceAll(CONTROL, code)}'`;
+}

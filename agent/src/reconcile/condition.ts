@@ -1,0 +1,42 @@
+import { type Reason, reasons } from './reasons.ts';
+
+export const conditionTypes = [
+  'Available',
+  'Ready',
+  'Progressing',
+  'Degraded',
+  'QuorumLost',
+  'Held',
+  'Alarm',
+  'BackupHealthy',
+  'Accepted',
+] as const;
+
+export type ConditionType = (typeof conditionTypes)[number];
+
+export interface Condition {
+  type: ConditionType;
+  status: 'True' | 'False' | 'Unknown';
+  reason: Reason;
+  message: string;
+}
+
+export const is = (
+  type: ConditionType,
+  status: boolean,
+  reason: Reason,
+  message: string = reasons[reason],
+): Condition => ({
+  type,
+  status: status ? 'True' : 'False',
+  reason,
+  message,
+});
+
+/** It could not be seen, or there is nothing yet of which it could be said. */
+export const unknown = (type: ConditionType, reason: Reason, message: string = reasons[reason]): Condition => ({
+  type,
+  status: 'Unknown',
+  reason,
+  message,
+});

@@ -1,0 +1,52 @@
+import { idOf, World } from '../observed.fixture.ts';
+
+const url = 'http://10.0.0.9:2380';
+const foreign = { id: 'feed', name: 'by-hand', peerUrl: url };
+
+/** The members as they are where the cluster has another DNS domain. */
+const renamed = (world: World): World =>
+  world.members((list) => list.map((m) => ({ ...m, peerUrl: m.peerUrl.replace('cluster.local', 'corp.example') })));
+
+describe('a member at an address that is none of the pods', () => {
+  test.each([true, false])('is left alone, and named (learner: %s)', (isLearner) => {
+    const world = new World(3).learner(2, { ...foreign, isLearner });
+    expect(world.plan()).toMatchObject({ row: 'HoldForeignMember', hold: 'ForeignMember' });
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Held')).toBe('ForeignMember');
+    expect(world.message('Held')).toMatch(`member feed at ${url} `);
+    expect(world.message('Held')).toMatch('etcdctl member remove feed');
+  });
+
+  test('nobody is added beside it, restarted or taken away', () => {
+    const world = new World(3).removed(2).learner(2, foreign).joiner(2);
+    const { 2: _, ...members } = world.record.members;
+    world.doc({ members });
+    expect(world.row).toBe('HoldForeignMember');
+    expect(world.spec({ size: 1 }).row).toBe('HoldForeignMember');
+  });
+
+  test('keeps nobody from the removal of a member whose volume is lost', () => {
+    expect(new World(3).learner(2, foreign).volumeLost(1).row).toBe('RemoveDead');
+  });
+
+  test('is told while a new cluster cannot be marked as seeded', () => {
+    const world = renamed(new World(1)).doc({ seeded: false, phase: 'Seeding', members: {}, clusterId: undefined });
+    expect(world.plan()).toMatchObject({ hold: 'ForeignMember' });
+  });
+
+  test('an addition in flight is dropped, not made', () => {
+    const world = new World(3).removed(2).joiner(2);
+    const { 2: _, ...members } = world.record.members;
+    const op = { id: 'o', holder: 'h', startedAt: '', kind: 'AddLearner', ordinal: 2, nonce: 'new-2' } as const;
+    world.doc({ members, op });
+    expect(world.row).toBe('AddLearner.call');
+    expect(renamed(world).row).toBe('AddLearner.drop');
+    expect(world.commit().row).toBe('HoldForeignMember');
+  });
+});
+
+test('in a cluster of another domain than was believed nothing is touched', () => {
+  const world = renamed(new World(3)).sts({ updateRevision: 'r2' });
+  expect(world.plan()).toMatchObject({ row: 'HoldForeignMember' });
+  expect(world.message('Held')).toMatch(`member ${idOf(0)} at http://c-0.c-peers.n.svc.corp.example:2380 `);
+});

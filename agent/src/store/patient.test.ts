@@ -1,0 +1,172 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { keysOf, once, read, storeContract } from '../../test/store-contract.ts';
+import { ExitCode } from '../errors.ts';
+import { FilesystemStore } from './filesystem.ts';
+import { PatientStore, patienceFor } from './patient.ts';
+import type { Store } from './store.ts';
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'patient-'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+describe('contract', () => {
+  let store: Store;
+  let files: FilesystemStore;
+  beforeAll(() => {
+    files = new FilesystemStore({ path: join(root, 'contract') });
+    store = new PatientStore(
+      files.url,
+      async () => files,
+      () => 10_000,
+    );
+  });
+  const rests = async () =>
+    (await readdir(join(root, 'contract'), { recursive: true }).catch(() => [])).filter((name) =>
+      name.endsWith('.part'),
+    );
+  storeContract(() => ({ store, rests }), 50);
+});
+
+const hang = () => new Promise<never>(() => {});
+const hangingList = async function* (): AsyncGenerator<never> {
+  yield await hang();
+};
+const gaveUp = {
+  exitCode: ExitCode.storeUnreachable,
+  message: expect.stringMatching(/^file:.*: no sign of life for 0 s/),
+};
+
+/** A directory, of which some calls are replaced. */
+function open(replaced: Partial<Store> = {}, opening: Promise<unknown> = Promise.resolve()): PatientStore {
+  const files = new FilesystemStore({ path: join(root, 'files') });
+  const store = Object.assign(Object.create(files) as Store, { url: files.url }, replaced);
+  for (const name of ['put', 'get', 'list', 'stat', 'delete', 'sweep', 'now'] as const) {
+    if (!replaced[name]) Object.assign(store, { [name]: files[name].bind(files) });
+  }
+  const ready = async () => {
+    await opening;
+    return store;
+  };
+  return new PatientStore(files.url, ready, () => 400);
+}
+
+test('a body that is slow to close is not waited for once its put has ended', async () => {
+  const closed = Promise.withResolvers<void>();
+  async function* body() {
+    try {
+      yield Buffer.from('x');
+      yield Buffer.from('y');
+    } finally {
+      await closed.promise;
+    }
+  }
+  const store = open({
+    async put(_key, source) {
+      const iterator = source[Symbol.asyncIterator]();
+      await iterator.next();
+      // As an abort does, which waits for nobody.
+      void iterator.return?.();
+      throw new Error('ended');
+    },
+  });
+  await expect(store.put('a/x', body())).rejects.toThrow('ended');
+  closed.resolve();
+  await sleep(600);
+  await expect(store.stat('a/x')).resolves.toBeUndefined();
+});
+
+test.each<[string, (store: Store) => Promise<unknown>]>([
+  ['put', (store) => store.put('a/x', once('x'))],
+  ['get', (store) => store.get('a/x')],
+  ['list', (store) => keysOf(store, 'a/')],
+  ['stat', (store) => store.stat('a/x')],
+  ['delete', (store) => store.delete('a/x')],
+  ['sweep', (store) => store.sweep('a/', 0)],
+  ['now', (store) => store.now()],
+])('a %s that hangs is given up, and so is an opening', async (name, call) => {
+  const hung = name === 'list' ? hangingList : hang;
+  await expect(call(open({ [name]: hung }))).rejects.toMatchObject(gaveUp);
+  await expect(call(open({}, hang()))).rejects.toMatchObject(gaveUp);
+});
+
+test('once given up it stays given up: what is called later, or was called before, costs no more patience', async () => {
+  const asked: string[] = [];
+  const now: Store['now'] = async () => {
+    asked.push('now');
+    return new Date();
+  };
+  const store = open({ stat: hang, sweep: hang, now });
+  const startedAt = performance.now();
+  const before = store.stat('x');
+  await expect(store.sweep('a/', 0)).rejects.toMatchObject(gaveUp);
+  await expect(before).rejects.toMatchObject(gaveUp);
+  const calls = [store.now(), store.get('x'), store.put('x', once('x')), keysOf(store, 'a/'), store.stat('x')];
+  for (const call of await Promise.allSettled(calls)) expect(call).toMatchObject({ reason: gaveUp });
+  expect(asked).toEqual([]);
+  expect(performance.now() - startedAt).toBeLessThan(780);
+});
+
+test('what hangs hears of it', async () => {
+  const heard = Promise.withResolvers<unknown>();
+  const stat: Store['stat'] = async (_, { signal } = {}) => {
+    signal!.addEventListener('abort', () => heard.resolve(signal!.reason));
+    return hang();
+  };
+  await expect(open({ stat }).stat('x')).rejects.toMatchObject(gaveUp);
+  expect(await heard.promise).toMatchObject(gaveUp);
+});
+
+test('a body that stalls is given up', async () => {
+  const get: Store['get'] = async () =>
+    (async function* () {
+      yield Buffer.from('x');
+      await hang();
+    })();
+  await expect(read(open({ get }), 'x')).rejects.toMatchObject(gaveUp);
+});
+
+test('a put that stops taking bytes is given up, and whoever gives them is let go', async () => {
+  let left = false;
+  const body = (async function* (): AsyncGenerator<Uint8Array, void> {
+    try {
+      for (;;) yield Buffer.from('x');
+    } finally {
+      left = true;
+    }
+  })();
+  const put: Store['put'] = async (_, taken) => {
+    for await (const _ of taken) await hang();
+    return {};
+  };
+  await expect(open({ put }).put('x', body)).rejects.toMatchObject(gaveUp);
+  await body.return(undefined);
+  expect(left).toBe(true);
+});
+
+test('our own time does not count', async () => {
+  const slow = async function* () {
+    for (const text of ['a', 'b']) {
+      await sleep(900);
+      yield Buffer.from(text);
+    }
+  };
+  const store = open();
+  await store.put('slow/x', slow());
+  let text = '';
+  for await (const chunk of await store.get('slow/x')) {
+    await sleep(900);
+    text += chunk;
+  }
+  expect(text).toBe('ab');
+});
+
+test('one store is waited for as long as the run lasts; of several all that hang get half of that together', () => {
+  expect(patienceFor(1, 60_000)).toBe(Number.POSITIVE_INFINITY);
+  expect(patienceFor(2, 120_000)).toBe(60_000);
+  expect(patienceFor(4, 120_000)).toBe(20_000);
+});

@@ -1,0 +1,233 @@
+// The revision never goes back, whatever was restored before and whatever of it can still be read.
+import { mkdir, readdir, rm, truncate, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expectFailure, run, succeed } from '../faults/commands.ts';
+import { DirectoryPlace } from '../faults/directory-place.ts';
+import { restoreArgs, takeSnapshot } from './commands.ts';
+import { FakeControlPlane, type FakeNode } from './node-fixture.ts';
+
+let place: DirectoryPlace;
+let plane: FakeControlPlane;
+let node: FakeNode;
+beforeEach(async () => {
+  [place, plane] = await Promise.all([DirectoryPlace.make(), FakeControlPlane.start()]);
+  [node] = plane.nodes as [FakeNode];
+});
+afterEach(async () => {
+  await plane?.[Symbol.asyncDispose]();
+  await place?.[Symbol.asyncDispose]();
+});
+
+const revision = async (): Promise<number> =>
+  JSON.parse(await plane.client.etcdctl('get', 'key', '-w', 'json')).header.revision;
+const backup = async (value: string): Promise<string> => {
+  await plane.put('key', value);
+  return takeSnapshot(plane, place);
+};
+const keyOf = async (id: string, ending: RegExp): Promise<string> => {
+  const key = (await place.keys()).find((name) => name.includes(id) && ending.test(name))!;
+  return join(place.path, key);
+};
+/** As when a disk is lost: the kubelet starts another etcd over the empty directory. */
+const loseData = async () => {
+  await emptyData(node);
+  await plane.healthy();
+};
+const emptyData = async ({ dataDir, kubelet }: FakeNode) => {
+  await rm(dataDir, { recursive: true });
+  await mkdir(dataDir, { mode: 0o700 });
+  process.kill(kubelet.pid('etcd.yaml')!, 'SIGKILL');
+};
+const loseJournals = async ({ root } = node) => {
+  const parent = join(root, 'kubernetes');
+  const names = (await readdir(parent)).filter((name) => name.startsWith('etcd-restore-'));
+  await Promise.all(names.map((name) => rm(join(parent, name), { recursive: true })));
+};
+
+test('an older snapshot after a newer one, with no backup in between', async () => {
+  const older = await backup('older');
+  const newer = await backup('mistake');
+  await succeed(restoreArgs(node, place, newer, '--bump-revision=9000000000'));
+  await plane.healthy();
+  await plane.put('key', 'after');
+  const before = await revision();
+  expect(before).toBeGreaterThan(9_000_000_000);
+
+  const files = await node.files();
+  for (const mode of [[], ['--plan']]) {
+    expectFailure(
+      await run(restoreArgs(node, place, older, '--bump-revision=5000000000', ...mode)),
+      40,
+      new RegExp(`--bump-revision=5000000000 makes 50000000\\d+ of .*${before}.*such as 10000000000`),
+    );
+  }
+  expect(await node.files()).toEqual(files);
+
+  await succeed(restoreArgs(node, place, older));
+  await plane.healthy();
+  expect(await plane.get('key')).toBe('older');
+  expect(await revision()).toBeGreaterThan(before);
+});
+
+test.each(['journals', 'notes', 'data'])('it is enough that the %s say how far it came', async (left) => {
+  const older = await backup('older');
+  const newer = await backup('mistake');
+  await succeed(restoreArgs(node, place, newer, '--bump-revision=9000000000'));
+  await plane.healthy();
+  const before = await revision();
+  for (const key of left === 'notes' ? [] : (await place.keys()).filter((name) => name.includes('.restored-'))) {
+    await rm(join(place.path, key));
+  }
+  if (left !== 'journals') await loseJournals();
+  if (left !== 'data') await loseData();
+  await succeed(restoreArgs(node, place, older));
+  await plane.healthy();
+  expect(await revision()).toBeGreaterThan(before);
+});
+
+test.each<[string, (id: string) => Promise<void>, string]>([
+  ['cut', async (id) => truncate(await keyOf(id, /\.json$/), 300), 'manifest cannot be read'],
+  [
+    'deleted',
+    async (id) => {
+      await rm(await keyOf(id, /\.json$/));
+      await age(await keyOf(id, /\.db/));
+    },
+    'manifest is missing',
+  ],
+])('the same one again, when the manifest of the backup since is %s: it asks for a number', async (_, harm, why) => {
+  const first = await backup('one');
+  await succeed(restoreArgs(node, place, first));
+  await plane.healthy();
+  const second = await backup('two');
+  const before = await revision();
+  await harm(second);
+  await loseData();
+
+  const refused = await run(restoreArgs(node, place, first));
+  expectFailure(refused, 40, new RegExp(`${second}.*${why}.*--bump-revision.* such as 2000000000`));
+  const { text, steps } = await planOf(first);
+  expect(text).toMatch(new RegExp(`${second}.*${why}`));
+  const command = steps.flatMap(({ commands }) => commands).find((each) => each.includes(`control-plane ${first}`))!;
+  const [number] = /--bump-revision=\d+/.exec(command)!;
+  await succeed(restoreArgs(node, place, first, number));
+  await plane.healthy();
+  expect(await plane.get('key')).toBe('one');
+  expect(await revision()).toBeGreaterThan(before);
+});
+
+const planOf = async (...args: string[]): Promise<{ text: string; steps: { commands: string[] }[] }> => {
+  const { stdout } = await run(restoreArgs(node, place, ...args, '--plan', '--output=text'));
+  const { steps } = await succeed(restoreArgs(node, place, ...args, '--plan'));
+  return { text: stdout, steps };
+};
+
+/** A backup of the last hour may be under way. */
+const age = async (file: string) => utimes(file, new Date(), new Date(Date.now() - 2 * 3_600_000));
+
+test.each<[string, (id: string) => Promise<void>]>([
+  ['its payload', async (id) => rm(await keyOf(id, /\.db/))],
+  ['the end of its manifest', async (id) => truncate(await keyOf(id, /\.json$/), 300)],
+  [
+    'its manifest',
+    async (id) => {
+      await rm(await keyOf(id, /\.json$/));
+      await age(await keyOf(id, /\.db/));
+    },
+  ],
+])('a newest backup without %s is not passed over in silence', async (_, harm) => {
+  const first = await backup('one');
+  const second = await backup('two');
+  await harm(second);
+  const files = await node.files();
+  expectFailure(
+    await run(restoreArgs(node, place)),
+    40,
+    new RegExp(`${second} is passed over: its (payload|manifest) .*name ${first} to confirm`),
+  );
+  expect(await node.files()).toEqual(files);
+  const { text } = await planOf();
+  expect(text).toMatch(new RegExp(`${second} is passed over: its (payload|manifest)`));
+  expect(text).toMatch(`restore control-plane ${first} `);
+  // Its data say how far it came, so no number has to be given.
+  await succeed(restoreArgs(node, place, first));
+  await plane.healthy();
+  expect(await plane.get('key')).toBe('one');
+});
+
+test('a backup of another restore of the same snapshot is of this cluster', async () => {
+  const first = await backup('one');
+  await succeed(restoreArgs(node, place, first));
+  await plane.healthy();
+  const sibling = await backup('two');
+  await succeed(restoreArgs(node, place, first, '--bump-revision=3000000000'));
+  await plane.healthy();
+  await succeed(restoreArgs(node, place, sibling));
+  await plane.healthy();
+  expect(await plane.get('key')).toBe('two');
+});
+
+test('the restore of a snapshot under a key of its own is noted where later ones find it', async () => {
+  const first = await backup('one');
+  await plane.put('key', 'two');
+  await takeSnapshot(plane, place, '--object-key=elsewhere/latest.db');
+  const byKey = ['--object-key=elsewhere/latest.db'];
+  await succeed(restoreArgs(node, place, ...byKey));
+  await plane.healthy();
+  const before = await revision();
+  expect((await place.keys()).filter((key) => key.includes('.restored-'))).toEqual([expect.stringContaining(first)]);
+  await loseJournals();
+  await loseData();
+  await succeed(restoreArgs(node, place, ...byKey));
+  await plane.healthy();
+  expect(await plane.get('key')).toBe('two');
+  expect(await revision()).toBeGreaterThan(before);
+});
+
+test('an etcd that began anew over an empty directory does not show how far the one before came', async () => {
+  const first = await backup('one');
+  await loseData();
+  for (let n = 0; n < 30; n++) await plane.put('key', `new ${n}`);
+  expectFailure(
+    await run(restoreArgs(node, place, first, '--bump-revision=1000')),
+    40,
+    /nothing shows how far it came since: .*--bump-revision, such as 1000000000/,
+  );
+});
+
+test('a number that leaves no room for what was served after the backup, when the data are lost', async () => {
+  // More than the entries that an etcd writes into an empty log.
+  for (let n = 0; n < 30; n++) await plane.put('key', `before ${n}`);
+  const first = await backup('one');
+  await plane.put('key', 'two');
+  await loseData();
+  expectFailure(
+    await run(restoreArgs(node, place, first, '--bump-revision=1')),
+    40,
+    /nothing shows how far it came since: .*--bump-revision, such as 1000000000/,
+  );
+});
+
+test('three nodes that lost a restore that had served do not serve its revisions again', async () => {
+  await using three = await FakeControlPlane.start({ size: 3 });
+  const restored = async (id: string) => {
+    const results = await Promise.all(three.nodes.map((each) => succeed(restoreArgs(each, place, id, '--wait=60s'))));
+    await three.healthy();
+    return new Set(results.map(({ clusterId }) => clusterId));
+  };
+  const came = async (): Promise<number> =>
+    JSON.parse(await three.client.etcdctl('get', 'key', '-w', 'json')).header.revision;
+  await three.put('key', 'old');
+  const first = await takeSnapshot(three, place);
+  const before = await restored(first);
+  for (let n = 0; n < 5; n++) await three.put('key', `served ${n}`);
+  await takeSnapshot(three, place);
+  const highest = await came();
+  for (const each of three.nodes) await loseJournals(each);
+  for (const each of three.nodes) await emptyData(each);
+
+  const again = await restored(first);
+  expect(again.size).toBe(1);
+  expect(before).not.toEqual(again);
+  expect(await came()).toBeGreaterThan(highest);
+});

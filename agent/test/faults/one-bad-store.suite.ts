@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EtcdCluster } from '../harness/etcd-cluster.ts';
+import { S3Stub } from '../s3-stub.ts';
+import { secretDirectory } from '../secret-directory.ts';
+import { backup, run, start, succeed, wholeSnapshots } from './commands.ts';
+import { DirectoryPlace } from './directory-place.ts';
+
+const MIB = 1024 * 1024;
+
+let etcd: EtcdCluster;
+let root: string;
+let credentials: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'bad-store-'));
+  const keys = { AWS_ACCESS_KEY_ID: 'stub-access', AWS_SECRET_ACCESS_KEY: 'stub-secret' };
+  credentials = secretDirectory(join(root, 'secret'), keys).path;
+  etcd = await EtcdCluster.start();
+  // More than the two parts that an upload has in memory.
+  await etcd.put(16, { valueSize: MIB });
+});
+afterAll(async () => {
+  await etcd?.stop();
+  await rm(root, { recursive: true, force: true });
+});
+
+const bucket = ({ bucket, endpoint }: S3Stub, credentialsDirectory = credentials) =>
+  `s3://${bucket}?${new URLSearchParams({ endpoint, credentialsDirectory })}`;
+
+describe.each(['UploadPart', 'CompleteMultipartUpload', 'GetObject', 'ListObjectsV2', 'everything'])(
+  'a store that hangs in %s beside a good one',
+  (hung) => {
+    test.each([
+      ['first', 0],
+      ['last', 1],
+    ])('named %s: the good one has the backup within --timeout, exit 3', async (_, at) => {
+      await using stub = await S3Stub.start();
+      await using place = await DirectoryPlace.make();
+      stub.intercept = (_request, operation) => (hung === 'everything' || operation === hung ? 'hang' : undefined);
+      const stores = at === 0 ? [bucket(stub), place.store] : [place.store, bucket(stub)];
+      const flags = ['--compression', 'none', '--timeout', '12s'];
+      const startedAt = Date.now();
+      const { code, result } = await run(backup(etcd, stores[0]!, '--store', stores[1]!, ...flags));
+      expect(code).toBe(3);
+      // Nor does what hangs keep the process.
+      expect(Date.now() - startedAt).toBeLessThan(25_000);
+      expect(await wholeSnapshots(place)).toEqual([result.snapshot.id]);
+      expect(result.stores[at]).toMatchObject({ exitCode: expect.any(Number), error: expect.any(String) });
+      expect(result.stores[1 - at]).toMatchObject({ verified: 'read' });
+    });
+  },
+);
+
+test('a Secret that is not mounted costs only its own store', async () => {
+  await using stub = await S3Stub.start();
+  await using place = await DirectoryPlace.make();
+  const { code, result } = await run(backup(etcd, bucket(stub, join(root, 'none')), '--store', place.store));
+  expect(code).toBe(3);
+  expect(result.stores[0]).toMatchObject({ exitCode: 2, error: expect.stringContaining('mount the Secret there') });
+  expect(await wholeSnapshots(place)).toEqual([result.snapshot.id]);
+});
+
+test('--timeout in retention: the snapshot is there, exit 3 with its id', async () => {
+  await using stub = await S3Stub.start();
+  const args = (...more: string[]) => backup(etcd, bucket(stub), '--compression', 'none', ...more);
+  for (let n = 0; n < 3; n++) await succeed(args());
+  stub.intercept = (_request, operation) => (operation === 'DeleteObject' ? 'hang' : undefined);
+  const { code, result } = await run(args('--retention', 'last=1', '--timeout', '8s'));
+  expect(code).toBe(3);
+  expect(result.stores).toMatchObject([{ verified: 'read', retentionError: expect.stringContaining('--timeout') }]);
+  expect([...stub.objects.keys()]).toContain(`orders/${result.snapshot.id}.json`);
+});
+
+test.each(['ListMultipartUploads', 'UploadPart', 'CompleteMultipartUpload', 'GetObject', 'PutObject'])(
+  'SIGTERM while a store hangs in %s ends the run in time, with 143',
+  async (hung) => {
+    await using stub = await S3Stub.start();
+    const asked = Promise.withResolvers<void>();
+    stub.intercept = (_request, operation) => {
+      if (operation !== hung) return undefined;
+      asked.resolve();
+      return 'hang';
+    };
+    const running = start(backup(etcd, bucket(stub), '--compression', 'none'));
+    await asked.promise;
+    const killedAt = Date.now();
+    const { code } = await running.kill('SIGTERM');
+    expect(code).toBe(143);
+    expect(Date.now() - killedAt).toBeLessThan(20_000);
+    expect([...stub.objects.keys()].filter((key) => key.endsWith('.json'))).toEqual([]);
+  },
+);
