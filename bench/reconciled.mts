@@ -55,7 +55,12 @@ export class Reconciled implements Lifecycle {
   }
 
   async takeSnapshot(): Promise<void> {
-    const store = ['--cluster=main', `--store=file://${join(this.#cluster.dir, 'backups')}`];
+    const { namespace, name } = this.#cluster.world;
+    const store = [
+      `--namespace=${namespace}`,
+      `--cluster=${name}`,
+      `--store=file://${join(this.#cluster.dir, 'backups')}`,
+    ];
     const endpoints = `--endpoints=${this.client().endpoints.join()}`;
     const { stdout } = await execute(process.execPath, [program, 'backup', ...store, endpoints, '--output=json']);
     this.#snapshot = JSON.parse(stdout).snapshot.id;
@@ -64,8 +69,14 @@ export class Reconciled implements Lifecycle {
   async restore(): Promise<void> {
     // By hand nobody makes another backup first.
     await this.#cluster.restore({ source: { snapshotId: this.#snapshot }, safetyBackup: false });
-    await this.#until(() => this.#cluster.restoreNamed()?.phase === 'Completed', 'it is restored');
+    await this.#until(() => this.#isRestored(), 'it is restored');
     await this.#settled();
+  }
+
+  #isRestored(): boolean {
+    const { phase, message } = this.#cluster.restoreNamed() ?? {};
+    if (phase === 'Failed') throw new Error(`the EtcdRestore failed: ${message}`);
+    return phase === 'Completed';
   }
 
   #settled(): Promise<void> {

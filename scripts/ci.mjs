@@ -37,7 +37,7 @@ const steps = [
   [1, 'lint:manifests'],
   [1, 'bench:synth', '--', '--smoke'],
   [1, 'bench:reconciler', '--', '--smoke'],
-  [1, 'bench:lifecycle', '--', '--smoke'],
+  [2, 'bench:lifecycle', '--', '--smoke'],
   [1, 'bench:catalog', '--', '--smoke'],
   [1, 'bench:backup', '--', '--smoke'],
   [1, 'bench:restore', '--', '--smoke'],
