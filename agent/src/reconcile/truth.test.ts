@@ -52,10 +52,15 @@ describe('a cluster that never formed', () => {
     expect(world.message('Available')).toContain(image);
   });
 
+  test('goes on saying so while an agent that has answered is silent', () => {
+    const world = silentFor(unborn().pod(1, { problem: image }), 1, 0);
+    expect(stateOf(world, 'Degraded')).toBe('True PodNotRunning');
+  });
+
   test('says it also before there is a record', () => {
     const world = unborn()
       .resource({ status: {} })
-      .pod(1, { problem: image })
+      .pod(1, { problem: image, began: false })
       .set({ record: known(undefined) });
     for (const i of [0, 1, 2]) world.agent(i, undefined);
     expect(stateOf(world, 'Degraded')).toBe('Unknown Bootstrapping');

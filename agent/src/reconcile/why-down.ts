@@ -27,11 +27,14 @@ const isNeverStarted = (problem: string | undefined): boolean =>
 
 const join = (what: string, why: string | undefined): string => (why ? `${what}: ${why}` : what);
 
-/** Kubernetes says what keeps a pod that there should be, and not only for the moment: a volume is bound within seconds. */
+/**
+ * Kubernetes says what keeps a pod that there should be, and not only for the moment: a volume is bound within seconds. Once a
+ * container has begun there is no such moment left, however often its agent is silent for a while.
+ */
 const isKept = (v: View, ordinal: number): boolean => {
   const pod = podAt(v, ordinal);
   const why = pod ? pod.problem : statefulSet(v)?.lacks?.why;
-  const isNew = agentOf(v, ordinal) === undefined && !lasts(v, v.o.since.silent?.[ordinal], v.s.stable);
+  const isNew = !pod?.began && agentOf(v, ordinal) === undefined && !lasts(v, v.o.since.silent?.[ordinal], v.s.stable);
   return why !== undefined && !isNew;
 };
 
