@@ -18,7 +18,8 @@ const odd = 'etcd-snapshot-20261121-020000-000002';
 let path: string;
 beforeEach(async () => {
   path = await mkdtemp(join(tmpdir(), 'foreign-'));
-  await put(good, { createdAt: new Date(Date.now() - day).toISOString() });
+  // A file's time, which is the store's clock, can lie some milliseconds behind ours.
+  await put(good, { createdAt: new Date(Date.now() - day - 60_000).toISOString() });
 });
 afterEach(() => rm(path, { recursive: true }));
 
