@@ -74,9 +74,9 @@ export class Reconciled implements Lifecycle {
   }
 
   #isRestored(): boolean {
-    const { phase, message } = this.#cluster.restoreNamed() ?? {};
-    if (phase === 'Failed') throw new Error(`the EtcdRestore failed: ${message}`);
-    return phase === 'Completed';
+    const restore = this.#cluster.restoreNamed();
+    if (restore?.phase === 'Failed') throw new Error(`the EtcdRestore failed: ${restore.report?.message}`);
+    return restore?.phase === 'Completed';
   }
 
   #settled(): Promise<void> {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import { type NamedCluster, namedCluster } from './backup/folder.ts';
 import type { Wanted } from './backup/identity.ts';
 import { type RetentionSpec, retentionSpec } from './backup/retention-spec.ts';
@@ -117,6 +118,13 @@ export class Settings {
     const specs = this.stores();
     if (specs.length > 1) throw mistake('--store: this command takes one store; name it on the command line');
     return specs[0]!;
+  }
+
+  /** What was asked for with --retention, where the store's own rules count instead. */
+  get unusedRetention(): string | undefined {
+    const asked = this.#retention();
+    const { retention } = this.store();
+    return asked && !isDeepStrictEqual(asked, retention) ? this.text('retention') : undefined;
   }
 
   #retention(): RetentionSpec | undefined {

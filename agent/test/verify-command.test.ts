@@ -148,6 +148,27 @@ describe('a snapshot that is named and known to be bad', () => {
   });
 });
 
+test('one that no identity decrypts keeps no other from being verified, and is a mistake where it is the only one', async () => {
+  const [mine, other] = [await generateIdentity(), await generateIdentity()];
+  await writeFile(join(path, 'identity'), mine);
+  const recipients = [await identityToRecipient(other)];
+  const plain = seal(Buffer.from(second));
+  await put(
+    second,
+    {},
+    { object: { ...manifestOf(plain, plain).object, key: `orders/${second}.db`, encryption: { recipients } } },
+  );
+  const identity = `--age-identity-file=${join(path, 'identity')}`;
+  const some = await run('verify', '--level=open', identity);
+  expect(some.exitCode).not.toBe(ExitCode.usage);
+  expect(some.data.snapshots).toContainEqual(
+    expect.objectContaining({ id: second, outcome: 'inconclusive', detail: expect.stringMatching(/identity/) }),
+  );
+  expect(some.data.snapshots.map(({ id }: { id: string }) => id)).toContain(first);
+  expect(await files()).not.toContain(`${second}.verify.json`);
+  expect((await run('verify', second, '--level=open', identity)).exitCode).toBe(ExitCode.usage);
+});
+
 test('extra files that rot are found at level read, and missing ones at level stream', async () => {
   const recipients = [await identityToRecipient(await generateIdentity())];
   await writeFile(join(path, 'ca.key'), 'secret');

@@ -63,3 +63,24 @@ test('a name from the future is not believed', () => {
     warning: "its name says 2027-11-20T02:38:00Z, the store 2026-11-20T02:38:00Z: the store's time is taken",
   });
 });
+
+describe('a day without a time', () => {
+  const now = Date.parse('2026-11-24T12:00:00Z');
+  const dayIn = (name: string, modified: string) => dateOf({ name, modified: new Date(modified) }, false, now);
+
+  test.each([
+    ['of a copy, is its first moment', 'orders-2025-01-28.db.gz', '2026-11-24T11:00:00Z', '2025-01-28T00:00:00Z'],
+    [
+      'of a file written then, is the store’s time',
+      'orders-20261121.db',
+      '2026-11-21T02:38:00Z',
+      '2026-11-21T02:38:00Z',
+    ],
+    ['of the evening before in UTC, too', 'orders-20261121.db', '2026-11-20T11:00:00Z', '2026-11-20T11:00:00Z'],
+    ['of the morning after in UTC, too', 'orders-20261121.db', '2026-11-22T11:00:00Z', '2026-11-22T11:00:00Z'],
+    ['that is to come, does not count', 'orders-20271121.db', '2026-11-22T11:00:00Z', '2026-11-22T11:00:00Z'],
+    ['that never was, does not count', 'orders-20260230.db', '2026-11-22T11:00:00Z', '2026-11-22T11:00:00Z'],
+  ])('%s', (_, name, modified, createdAt) => {
+    expect(dayIn(name, modified)).toMatchObject({ createdAt: new Date(createdAt), warning: expect.any(String) });
+  });
+});

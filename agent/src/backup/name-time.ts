@@ -2,11 +2,14 @@ const DATE = String.raw`(?<year>20\d\d)(?<dash>[-_.]?)(?<month>\d\d)\k<dash>(?<d
 const TIME = String.raw`(?<hour>\d\d)(?<colon>[-_:.h]?)(?<minute>\d\d)(?:\k<colon>(?<second>\d\d))?`;
 /** A date, something between, a time of day: `2026-11-21T02:38:07Z`, `20261121-023807`, `2026_11_21_0238`. */
 const CALENDAR = new RegExp(String.raw`(?<!\d)${DATE}[-_T.+ ]?${TIME}(?!\d)(?<utc>Z)?`);
+/** A date alone: `2026-11-21`, `20261121`. */
+const DAY_ONLY = new RegExp(String.raw`(?<!\d)${DATE}(?!\d)`);
 /** Seconds, or milliseconds, since 1970, of this century's first half. */
 const UNIX = /(?<!\d)(1\d{9})(\d{3})?(?!\d)/;
 
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;
+const DAY = 24 * 60 * MINUTE;
 /** Zones lie between these, and are ahead of UTC by a multiple of a quarter of an hour. */
 const ZONES = { min: -12 * 60 * MINUTE, max: 14 * 60 * MINUTE };
 const DAYLIGHT_SAVING = 60 * MINUTE;
@@ -19,7 +22,7 @@ export interface DatedFile {
   readonly modified: Date;
 }
 
-/** The time that a file's name holds, read as UTC; a date alone is none. `isUtc`: it cannot be meant otherwise. */
+/** The time that a file's name holds, read as UTC; a date alone is no time. `isUtc`: it cannot be meant otherwise. */
 export function timeInName(name: string): { readonly time: Date; readonly isUtc: boolean } | undefined {
   const parts = CALENDAR.exec(name)?.groups;
   if (parts) {
@@ -42,9 +45,7 @@ export function dateOf(
   now = Date.now(),
 ): { createdAt: Date; warning?: string } {
   const named = timeInName(name);
-  const text = (date: Date) => date.toISOString().replace(/\.\d+Z$/, 'Z');
-  if (!named)
-    return { createdAt: modified, warning: `its name says no time: the store's, ${text(modified)}, is taken` };
+  if (!named) return dayOf(name, modified, now);
   const { time, isUtc } = named;
   if (Math.abs(time.getTime() - modified.getTime()) <= SAME_TIME) return { createdAt: time };
   const byStore = time.getTime() > now + SAME_TIME || (namesAreLocal && !isUtc);
@@ -53,6 +54,23 @@ export function dateOf(
     warning: `its name says ${text(time)}, the store ${text(modified)}: the ${byStore ? "store's" : "name's"} time is taken`,
   };
 }
+
+/** The store's time when it lies in the day that the name says, wherever on earth; else, of a copy, the day's beginning. */
+function dayOf(name: string, modified: Date, now: number): { createdAt: Date; warning: string } {
+  const { year, month, day } = DAY_ONLY.exec(name)?.groups ?? {};
+  const time = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  const start = time.getTime();
+  const isDay = !Number.isNaN(start) && time.getUTCDate() === Number(day) && start <= now + ZONES.max;
+  if (!isDay)
+    return { createdAt: modified, warning: `its name says no time: the store's, ${text(modified)}, is taken` };
+  const isThatDay = modified.getTime() >= start - ZONES.max && modified.getTime() <= start + DAY - ZONES.min;
+  return {
+    createdAt: isThatDay ? modified : new Date(Math.min(start, now)),
+    warning: `its name says the day ${year}-${month}-${day} and no time: the ${isThatDay ? `store's, ${text(modified)},` : "day's first moment"} is taken`,
+  };
+}
+
+const text = (date: Date) => date.toISOString().replace(/\.\d+Z$/, 'Z');
 
 /**
  * Whether the names of a folder's files are in local time: each is as far from when it was written as one zone is from

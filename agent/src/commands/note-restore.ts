@@ -1,11 +1,11 @@
-import { type Entry, manifestKey, memberNoteKey, putJson } from '../backup/catalog.ts';
+import { type Entry, manifestKey, memberNoteKey, putJson, readCatalog } from '../backup/catalog.ts';
 import { isRefused } from '../backup/claim.ts';
 import { folderOf, type NamedCluster } from '../backup/folder.ts';
 import { noteKeyOf } from '../backup/notes.ts';
 import type { CommandContext } from '../command.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Store } from '../store/store.ts';
+import type { CallOptions, Store } from '../store/store.ts';
 
 /** What later backups and restores have to know of a restore: it lies beside the snapshot. */
 export interface RestoreNote {
@@ -30,6 +30,19 @@ export async function noteKey(
 ): Promise<string | undefined> {
   const isInFolder = entry.manifestKey === manifestKey(folderOf(named), entry.id);
   return noteKeyOf(entry, isInFolder ? [entry] : await readAll(), named, clusterId);
+}
+
+/** Of one that may have been deleted since it was read, as retention does: its note lies beside the newest of its line. */
+export async function noteKeyNow(
+  store: Store,
+  entry: Entry,
+  named: NamedCluster,
+  clusterId: string,
+  options: CallOptions,
+): Promise<string | undefined> {
+  const readAll = () => readCatalog(store, folderOf(named), options);
+  const isThere = (await store.stat(entry.manifestKey, options)) !== undefined;
+  return isThere ? noteKey(entry, named, clusterId, readAll) : noteKeyOf(entry, await readAll(), named, clusterId);
 }
 
 /** Leaves what is noted already: that run may have been killed before it came to this, or another member was first. */

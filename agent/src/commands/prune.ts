@@ -25,6 +25,9 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
       '--retention: say what to keep, such as last=3,daily=7; without rules nothing is ever deleted',
     );
   }
+  const unused = settings.unusedRetention;
+  if (unused !== undefined)
+    log.warn(`--retention=${unused} does not count: --store says rules of its own, ${JSON.stringify(retention)}`);
   return withCatalog(context, async (opened) => {
     const { cluster, namespace, clusterId, store, entries } = opened;
     const folder = folderOf(opened);

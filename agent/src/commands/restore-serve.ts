@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readCatalog, type WholeEntry } from '../backup/catalog.ts';
-import { folderOf, type NamedCluster } from '../backup/folder.ts';
+import type { WholeEntry } from '../backup/catalog.ts';
+import type { NamedCluster } from '../backup/folder.ts';
 import { passedOverNote } from '../backup/passed-over.ts';
 import { type Expected, type PlainSnapshot, plainSnapshot } from '../backup/plain-snapshot.ts';
 import { scratchDirectory } from '../backup/scratch.ts';
@@ -15,7 +15,7 @@ import type { CommandResult } from '../result.ts';
 import { withTimeout } from '../run-limit.ts';
 import type { Settings } from '../settings.ts';
 import { openStore } from '../store/open.ts';
-import { noteKey, noteRestore, warnNotNoted } from './note-restore.ts';
+import { noteKeyNow, noteRestore, warnNotNoted } from './note-restore.ts';
 import { sha256 } from './sha256-flag.ts';
 import { askedToRestore, passedOverFor, withStore } from './store-run.ts';
 
@@ -73,7 +73,7 @@ async function note({ entry, named }: Asked, clusterId: string, context: Command
   try {
     const store = await openStore(settings.store());
     try {
-      const key = await noteKey(entry, named, clusterId, () => readCatalog(store, folderOf(named), { signal }));
+      const key = await noteKeyNow(store, entry, named, clusterId, { signal });
       if (key === undefined) return true;
       await noteRestore(store, { key, id, clusterId, from }, context);
       return (await store.stat(key, { signal })) !== undefined;

@@ -33,7 +33,7 @@ type Finding = Pick<Verification, 'id' | 'level' | 'outcome' | 'detail'>;
 export const run: Command = (context) => withTimeout(context, (signal, grow) => verify({ ...context, signal }, grow));
 
 async function verify(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
-  const { settings, signal } = context;
+  const { settings, signal, log } = context;
   const level = settings.oneOf('level', '--level', levels);
   const part = parseSubset(settings.text('subset'));
   const identities = await settings.identities();
@@ -44,11 +44,16 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     grow(chosen.reduce((sum, { manifest }) => sum + (manifest?.content.sizeBytes ?? 0), 0));
     moreTime(signal, chosen.length * SECONDS_EACH);
     // Before the first of them is downloaded.
-    if (level === 'open')
-      for (const { manifest } of chosen) if (manifest) await checkDecryptable(manifest, { identities });
+    const undecryptable = level === 'open' ? await withoutIdentity(chosen, identities) : new Map<string, AgentError>();
+    const [first] = undecryptable.values();
+    if (first && undecryptable.size === chosen.length) throw first;
     const findings: Finding[] = [];
     for (const entry of chosen) {
-      const finding = await verifyOne(entry, { level, identities }, opened, context);
+      const mistake = undecryptable.get(entry.id);
+      if (mistake) log.warn(mistake.message);
+      const finding: Finding | undefined = mistake
+        ? { id: entry.id, level, outcome: 'inconclusive', detail: mistake.message }
+        : await verifyOne(entry, { level, identities }, opened, context);
       if (finding) findings.push(finding);
     }
     const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
@@ -70,6 +75,25 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     };
   });
 }
+
+/** By id, those that no identity decrypts: one of another key must not keep the others from being verified. */
+async function withoutIdentity(
+  chosen: readonly Entry[],
+  identities: readonly string[],
+): Promise<ReadonlyMap<string, AgentError>> {
+  const found = new Map<string, AgentError>();
+  for (const { id, manifest } of chosen) {
+    if (!manifest) continue;
+    const mistake = await checkDecryptable(manifest, { identities }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (mistake !== undefined && !(mistake instanceof AgentError)) throw mistake;
+    if (mistake) found.set(id, mistake);
+  }
+  return found;
+}
+
 type Request = { readonly level: Level; readonly identities: readonly string[] };
 
 async function verifySamples(opened: OpenedStore, findings: readonly Finding[]): Promise<Sample[]> {

@@ -38,6 +38,22 @@ test('a journal of another agent is not touched', async () => {
   await expect(Journal.newest(parent)).rejects.toThrow(/another version/);
 });
 
+test('where the clock went back, the last one begun is the newest all the same', async () => {
+  const ended = await Journal.begin(parent, { ...content('a'), startedAt: '2026-11-23T03:15:00.000Z' });
+  await ended.set({ state: 'done' });
+  const killed = await Journal.begin(parent, content('b'));
+  await killed.set({ state: 'stopped' });
+  expect((await Journal.newest(parent))?.content).toMatchObject({ id: 'b', state: 'stopped' });
+  await Journal.begin(parent, content('c'));
+  expect((await Journal.all(parent)).map((each) => each.content.id)).toEqual(['c', 'b', 'a']);
+});
+
+test.each(['', '{"schema":', 'null'])('a journal that holds %j is named, with what to do', async (text) => {
+  const journal = await Journal.begin(parent, content('a'));
+  await writeFile(join(journal.folder, 'journal.json'), text);
+  await expect(Journal.newest(parent)).rejects.toThrow(/journal\.json is cut short or damaged; if its restore is over/);
+});
+
 test('a stamp is a time in UTC', () => {
   expect(stampOf(new Date('2026-11-22T03:15:00.000Z'))).toBe('20261122-031500');
 });

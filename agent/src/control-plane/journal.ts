@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { replaceFile } from '../member/replace-file.ts';
 import { sync } from '../store/directories.ts';
@@ -61,7 +61,10 @@ export class Journal {
 
   /** A new one in a dated folder in `parent`. */
   static async begin(parent: string, content: JournalContent): Promise<Journal> {
-    const folder = await newFolder(parent, `${PREFIX}${stampOf(new Date(content.startedAt))}`);
+    const name = `${PREFIX}${stampOf(new Date(content.startedAt))}`;
+    const [last] = (await foldersIn(parent)).map((folder) => basename(folder));
+    // Where the clock went back, too, the last one begun is the newest.
+    const folder = await newFolder(parent, last !== undefined && last >= name ? `${last}-1` : name);
     const journal = new Journal(folder, content);
     await journal.set({});
     await sync(parent);
@@ -115,9 +118,24 @@ async function readContent(folder: string): Promise<JournalContent | undefined> 
   const file = join(folder, FILE);
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
-  const content = JSON.parse(text) as JournalContent;
+  const content = parsed(text);
+  if (!content) {
+    throw new AgentError(
+      ExitCode.refused,
+      `${file} is cut short or damaged; if its restore is over, move ${folder} elsewhere; else ${join(folder, 'manifests')} holds the manifests that were there before`,
+    );
+  }
   if (content.schema === JOURNAL_SCHEMA) return content;
   throw new AgentError(ExitCode.refused, `${file} is of another version of the agent; finish with that one`);
+}
+
+function parsed(text: string): JournalContent | undefined {
+  try {
+    const content = JSON.parse(text);
+    return typeof content === 'object' && content !== null ? content : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function removeUnused(folder: string): Promise<void> {

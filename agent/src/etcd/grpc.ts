@@ -166,8 +166,7 @@ function grpcStatus(call: ClientHttp2Stream): Promise<{ code: number; message: s
   const { promise, resolve } = Promise.withResolvers<{ code: number; message: string }>();
   const read = (headers: Record<string, unknown>) => {
     const code = headers['grpc-status'];
-    if (code !== undefined)
-      resolve({ code: Number(code), message: decodeURIComponent(String(headers['grpc-message'] ?? '')) });
+    if (code !== undefined) resolve({ code: Number(code), message: decoded(String(headers['grpc-message'] ?? '')) });
   };
   call.on('response', (headers) => {
     if (headers[':status'] !== 200) resolve({ code: 14, message: `HTTP status ${headers[':status']}, no gRPC server` });
@@ -176,6 +175,15 @@ function grpcStatus(call: ClientHttp2Stream): Promise<{ code: number; message: s
   call.on('trailers', read);
   call.on('close', () => resolve({ code: 14, message: 'connection closed before the call ended' }));
   return promise;
+}
+
+/** As it came when it is not percent-encoded, as some proxies send it. */
+function decoded(message: string): string {
+  try {
+    return decodeURIComponent(message);
+  } catch {
+    return message;
+  }
 }
 
 async function* messages(call: ClientHttp2Stream): AsyncGenerator<Uint8Array> {

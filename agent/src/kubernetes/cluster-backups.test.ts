@@ -40,6 +40,12 @@ test.each([
   expect(clusterBackups(orders, [good(1), other]).last?.id).toBe('s1');
 });
 
+test('one from before the cluster was made is of another etcd that had its name', () => {
+  const made = { ...orders, metadata: { ...orders.metadata, creationTimestamp: at(5) } };
+  expect(clusterBackups(made, [good(3), failed(4)])).toEqual({});
+  expect(clusterBackups(made, [good(3), good(6)]).last?.id).toBe('s6');
+});
+
 test('a schedule has failed until a newer run of it is good', () => {
   expect(clusterBackups(orders, [good(1), failed(2)]).failed).toEqual({ schedule: 'nightly', message: 'm2' });
   expect(clusterBackups(orders, [failed(2), good(3)]).failed).toBeUndefined();

@@ -11,7 +11,11 @@ export function clusterBackups(
   all: readonly EtcdBackupObject[],
 ): ClusterBackups {
   const schedules = spec.backup?.schedules?.map(({ name }) => name) ?? [];
-  const ours = all.filter((backup) => backup.spec.clusterName === metadata.name).sort((a, b) => timeOf(a) - timeOf(b));
+  const born = Date.parse(metadata.creationTimestamp);
+  // One of before is of another etcd that had this name.
+  const ours = all
+    .filter((backup) => backup.spec.clusterName === metadata.name && !(timeOf(backup) < born))
+    .sort((a, b) => timeOf(a) - timeOf(b));
   const ended = ours.filter(isFinal);
   const last = ended.findLast(isGood);
   const failed = newestRuns(ended, schedules).find(({ status }) => status?.phase === 'Failed');

@@ -76,7 +76,8 @@ test('a backup goes where the schedule says, as its account, and where the membe
   expect(invocation.command).toBe('backup');
   expect(settings.text('cluster')).toBe('orders');
   expect(settings.text('compression')).toBe('gzip');
-  expect(settings.stores()).toMatchObject([{ s3: { bucket: 'backups' }, retention: { last: 3 } }]);
+  // The snapshot that is being restored may be the next one that the schedule's retention lets go.
+  expect(settings.stores()).toMatchObject([{ s3: { bucket: 'backups' }, retention: undefined }]);
   const mounted = spec.template.spec.volumes.map(
     ({ secret }: { secret?: { secretName: string } }) => secret?.secretName,
   );

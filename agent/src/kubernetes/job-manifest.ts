@@ -166,7 +166,8 @@ function storesOf(request: JobRequest, { cluster, backup }: JobSurroundings): re
   const source = request.restore?.source;
   if (backup) return [backup.store];
   if (source?.store) return [source.store as BackupPodStore];
-  return scheduleOf(request, cluster)?.stores ?? [];
+  // An operation's backup deletes nothing: the snapshot that is being restored may be the next one to go.
+  return (scheduleOf(request, cluster)?.stores ?? []).map(({ retention: _, ...store }) => store);
 }
 
 function scheduleOf({ schedule, restore }: JobRequest, { spec }: EtcdClusterObject): Schedule | undefined {

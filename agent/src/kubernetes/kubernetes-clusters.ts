@@ -14,7 +14,7 @@ export interface ClustersOptions {
   readonly context: ClusterContext;
   readonly going: Going;
   /** What is known of its backups; read for the status alone. */
-  readonly backups?: () => ClusterBackups;
+  readonly backups?: (cluster: EtcdClusterObject) => ClusterBackups;
   /** Told each status that is read, once in a pass, or written. */
   readonly seen: (status: Partial<ClusterStatus>, how: 'read' | 'written') => void;
   readonly progress: RestoreProgress;
@@ -41,7 +41,7 @@ export class KubernetesClusters implements Clusters {
     this.#context.seenCluster(found);
     if (!found) return undefined;
     this.#options.seen(found.status ?? {}, 'read');
-    const backups = this.#options.backups?.();
+    const backups = this.#options.backups?.(found);
     const seen = {
       ...clusterOf(found, { ...(domain !== undefined && { domain }), reconcilerGoing: false }),
       ...(backups && { backups }),

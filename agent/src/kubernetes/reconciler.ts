@@ -217,7 +217,7 @@ export class Reconciler {
       isWatched: () => this.#followed.every(({ informer }) => informer.trouble === undefined),
       clientTls: new ClientTls(client, paths),
       troubles: this.#starts,
-      backups: () => clusterBackups(this.#clusterNow(cluster), this.#backups.all),
+      backups: (now) => clusterBackups(now, this.#backups.all),
       log: own,
       seen: (status, how) => {
         if (how === 'read') this.#metrics.passed(name);
@@ -228,10 +228,6 @@ export class Reconciler {
         this.#metrics.acted(name, point);
       },
     });
-  }
-
-  #clusterNow(cluster: EtcdClusterObject): EtcdClusterObject {
-    return this.#clusters.items.find(({ metadata }) => metadata.name === cluster.metadata.name) ?? cluster;
   }
 
   /** A process that was stopped for longer than the Lease lasts must not act when it goes on. */

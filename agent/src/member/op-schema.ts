@@ -80,6 +80,7 @@ const deletion = z.looseObject({
   ...base,
   kind: z.literal('Delete'),
   step: z.enum(['backup', 'scale', 'claims', 'record']),
+  suspended: z.optional(z.lazy((): z.ZodMiniType<Op> => op)),
 } satisfies Shape<Kind<'Delete'>>);
 
 export const op: z.ZodMiniType<Op> = z.discriminatedUnion('kind', [

@@ -79,6 +79,7 @@ const record = z.looseObject({
   lastRecoveryId: z.optional(text),
   restores: z.array(fenced),
   lastBackup: z.optional(z.looseObject({ id: text, revision: count, sha256: text, at: text })),
+  startRevision: z.optional(count),
   failure: z.optional(z.looseObject({ of: text, reason: text, message: text })),
   spaceClearedAt: z.optional(text),
 } satisfies Shape<Doc>);

@@ -57,18 +57,24 @@ export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatu
     ...(notAfter !== undefined && { certificate: { notAfter } }),
     volume: volumeStatus(volume),
     ...(request && { request }),
-    ...(record && { recordRev: record.rev, ...versionsIn(record, volume) }),
+    ...(record && { recordRev: record.rev, ...pastIn(record, volume) }),
     ...(etcd && { etcd }),
   };
 }
 
 /** Of the cluster whose data there are. */
-function versionsIn(record: RecordDoc, { identity: stored }: VolumeFacts): Pick<AgentStatus, 'recordVersions'> {
-  const { clusterUid, epoch, versions } = record;
+function pastIn(
+  record: RecordDoc,
+  { identity: stored }: VolumeFacts,
+): Pick<AgentStatus, 'recordVersions' | 'recordPast'> {
+  const { clusterUid, epoch, versions, restores, startRevision } = record;
   if (stored.kind !== 'identity' || stored.identity.clusterUid !== clusterUid) return {};
   const { bornOn, finalizedIndex } = versions;
   const found = { ...(bornOn !== undefined && { bornOn }), ...(finalizedIndex !== undefined && { finalizedIndex }) };
-  return { recordVersions: { epoch, ...found } };
+  return {
+    recordVersions: { epoch, ...found },
+    recordPast: { restores: restores.map(({ id }) => id), ...(startRevision !== undefined && { startRevision }) },
+  };
 }
 
 /** The one thing that a person should know first. */

@@ -34,6 +34,8 @@ export interface AgentStatus {
   recordRev?: number;
   /** What that record says of its epoch, and an epoch never changes: see Versions. */
   recordVersions?: { epoch: number; bornOn?: string; finalizedIndex?: number };
+  /** What that record says of the past, of the cluster whose data there are. */
+  recordPast?: { restores: readonly string[]; startRevision?: number };
   epochFloor: number;
   salvage?: { sha256: string; sizeBytes: number; revision: number; lastIndex: number; commit: number; url: string };
   etcd?: {

@@ -79,7 +79,7 @@ const salvageArguments = (job: JobRequest, facts: JobFacts): string[] => [
   ...storeArguments(job, facts),
 ];
 
-/** How the schedule stores its own backups; its retention is its own, too. */
+/** How the schedule stores its own backups. */
 function storeArguments({ kind, schedule }: JobRequest, facts: JobFacts): string[] {
   const settings = settingsOf(schedule, facts);
   return [

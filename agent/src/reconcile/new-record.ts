@@ -100,10 +100,23 @@ const restoresOf = (v: View): RecordDoc['restores'] => {
   const fenced = past.filter(({ phase }) => phase !== undefined && phasesPastFence.includes(phase));
   const known = fenced.map(({ name, uid, specHash }) => ({ id: name, uid, specHash, at: timestamp(v) }));
   const ids = new Set(known.map(({ id }) => id));
-  const onVolumes = [...new Set(newest(v).map(({ lastRestoreId }) => lastRestoreId))].filter((id) => id !== undefined);
-  const others = onVolumes.filter((id) => !ids.has(id)).map((id) => ({ id, uid: '', specHash: '', at: timestamp(v) }));
-  return [...known, ...others];
+  // An EtcdRestore may have lost its status, as one that a backup of Kubernetes brought back has.
+  const seen = new Set([
+    ...pastSeen(v).flatMap(({ restores }) => restores),
+    ...newest(v).map(({ lastRestoreId }) => lastRestoreId),
+    v.cluster.status.lastRestoreId,
+  ]);
+  const others = [...seen]
+    .filter((id) => id !== undefined && !ids.has(id))
+    .map((id) => ({ id: id!, uid: '', specHash: '', at: timestamp(v) }));
+  return [...others, ...known];
 };
+
+/** What the lost record said of the past, as agents of this cluster read it. */
+const pastSeen = (v: View) =>
+  agents(v).flatMap(({ recordPast, volume: { identity } }) =>
+    recordPast && identity?.clusterUid === newest(v)[0]?.clusterUid ? [recordPast] : [],
+  );
 
 const phasesPastFence = ['Draining', 'Restoring', 'Regrowing', 'Completed'];
 
@@ -125,6 +138,7 @@ export function rebuilt(v: View): RecordDoc {
   const [first] = newest(v);
   const { clusterUid, epoch, token, clusterId, lastRestoreId } = first!;
   const members = membersOf(v);
+  const startRevision = Math.max(0, ...pastSeen(v).map((past) => past.startRevision ?? 0));
   const minors = [...new Set(newest(v).map(({ lastVersion }) => minorOf(lastVersion)))].sort();
   return {
     ...firstRecord(v),
@@ -141,6 +155,7 @@ export function rebuilt(v: View): RecordDoc {
     tombstones: buriedOf(v),
     versions: { current: minors[0]!, allowedMinors: minors, ...versionsSeen(v) },
     restores: restoresOf(v),
+    ...(startRevision > 0 && { startRevision }),
     ...(lastRestoreId && { lastRestoreId }),
   };
 }

@@ -29,6 +29,8 @@ export interface RecordDoc {
   /** Restores that passed the fence, newest last: each id is restored once, ever. */
   restores: FencedRestore[];
   lastBackup?: { id: string; revision: number; sha256: string; at: string };
+  /** The highest revision that an epoch began with: a restore goes beyond it, also where nobody answers any more. */
+  startRevision?: number;
   /** The newest operation that failed; it is not tried again before a pause. */
   failure?: Failure;
   /** When a ClearNoSpace last succeeded. */
@@ -211,6 +213,8 @@ export interface ClearNoSpaceOp extends OpBase {
 export interface DeleteOp extends OpBase {
   kind: 'Delete';
   step: 'backup' | 'scale' | 'claims' | 'record';
+  /** A restore past its fence that could not go on: it does when the cluster is made again. */
+  suspended?: Op;
 }
 
 export type Op = AddLearnerOp | PromoteOp | RemoveOp | DeletePodOp | RestoreOp | UpgradeOp | ClearNoSpaceOp | DeleteOp;

@@ -103,7 +103,14 @@ function writeRecord(world: World, effect: Extract<Effect, { kind: 'WriteRecord'
   const isNew = effect.doc.seeded && clusterId !== undefined && !seeded.includes(clusterId);
   const truth = isNew ? { ...world.truth, seeded: [...seeded, clusterId] } : world.truth;
   const putBack = world.record ? world.putBack : undefined;
-  const written = { ...next, truth, putBack, record: { doc: effect.doc, rv }, memory: memoryAfter(world, effect) };
+  const written = {
+    ...next,
+    truth,
+    putBack,
+    read: undefined,
+    record: { doc: effect.doc, rv },
+    memory: memoryAfter(world, effect),
+  };
   const parsed = parseRecord(JSON.stringify(effect.doc));
   if (parsed.kind === 'refused')
     return ok(violated(written, `a record is written that nobody can read: ${parsed.reason}`));

@@ -1,3 +1,4 @@
+import type { RecordDoc } from '../../src/reconcile/record.ts';
 import { fresh, minorOf, withClaim, withPod, withVolume } from './change.ts';
 import { look } from './gate.ts';
 import { isUp, settled, withCluster, write } from './processes.ts';
@@ -16,6 +17,7 @@ export type FaultKind =
   | 'oldVolume'
   | 'etcdCrash'
   | 'recordLost'
+  | 'statusLost'
   | 'jobFails'
   | 'resultLost'
   | 'jobStuck'
@@ -88,7 +90,14 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
       const pod = w.pods[i];
       return isUp(pod) ? [[`etcd of ${i} is killed`, settled(withPod(w, i, { ...pod, state: 'stopped' }))]] : [];
     }),
-  recordLost: (w) => (w.record ? [['the record is deleted', { ...w, record: undefined }]] : []),
+  recordLost: (w) => (w.record ? [['the record is deleted', recordLost(w, w.record.doc)]] : []),
+  statusLost: (w) =>
+    w.restores
+      .filter(({ phase }) => phase)
+      .map((restore) => [
+        `EtcdRestore ${restore.name} is brought back without its status`,
+        { ...w, restores: w.restores.map((r) => (r === restore ? { ...r, phase: undefined } : r)) },
+      ]),
   jobFails: (w) =>
     w.jobs
       .filter((j) => j.state === 'Running' && !j.deleting)
@@ -321,6 +330,12 @@ export const force = (ordinal: number, discardVolume: boolean): Edit => ({
     if (!memberId || spec.force.some((f) => f.memberId === memberId)) return undefined;
     return { spec: { ...spec, force: [{ ordinal, memberId, discardVolume }] } };
   },
+});
+
+const recordLost = (world: World, { restores }: RecordDoc): World => ({
+  ...world,
+  record: undefined,
+  ...(restores.length > 0 && { read: restores.map(({ id }) => id) }),
 });
 
 /** `writes`: what is in the snapshot. */

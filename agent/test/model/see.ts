@@ -218,6 +218,7 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
     },
     request: asks(pod, volume) && volume.nonce ? { nonce: volume.nonce } : undefined,
     epochFloor: pod.floor,
+    recordPast: identity && { restores: world.record?.doc.restores.map(({ id }) => id) ?? world.read ?? [] },
     recordRev: world.record && world.record.doc.rev + (world.putBack ? 1 : 0),
     salvage:
       pod.state === 'refused' && pod.reason === 'Salvage' && wal

@@ -123,6 +123,20 @@ describe('a lost record', () => {
     }
   });
 
+  test('keeps every restore that agents or the status know of, though its EtcdRestore has lost its status', () => {
+    const restored = ({ written }: World) => written?.restores.map(({ id }) => id);
+    const past = { restores: ['monday', 'tuesday'], startRevision: 5 };
+    const world = lost().agent(1, agent(1, { recordPast: past }));
+    expect(restored(world)).toEqual(['monday', 'tuesday']);
+    expect(world.written?.startRevision).toBe(5);
+    const { volume } = agent(2);
+    const other = { ...volume, identity: { ...volume.identity!, clusterUid: 'another' } };
+    expect(restored(lost().agent(2, agent(2, { recordPast: past, volume: other })))).not.toEqual(['monday', 'tuesday']);
+    expect(restored(lost().resource({ status: { lastRestoreId: 'tuesday' } }))).toEqual(['tuesday']);
+    expect(restored(lost())).toEqual([]);
+    expect(lost().written).not.toHaveProperty('startRevision');
+  });
+
   test('is not rebuilt while the StatefulSet is unknown', () => {
     expect(lost().set({ statefulSet: unknown('403') }).effect).toBeUndefined();
   });

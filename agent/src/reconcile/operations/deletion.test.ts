@@ -1,6 +1,7 @@
-import { known } from '../known.ts';
+import { parseRecord } from '../../member/record-schema.ts';
+import { known, unknown } from '../known.ts';
 import { idOf, World } from '../observed.fixture.ts';
-import type { ClusterSpec } from '../observed.ts';
+import type { ClusterSpec, Job, RestoreRequest } from '../observed.ts';
 
 const deleted = (change: Partial<ClusterSpec>) => {
   const world = new World(3, change);
@@ -42,6 +43,59 @@ test('backup, no pods, claims by UID, record, finalizer', () => {
   expect(world.effect).toEqual({ kind: 'DeleteRecord', basedOn: 'rv-13' });
   world.set({ record: known(undefined), pods: known([]) });
   expect(world.effect).toEqual({ kind: 'ReleaseFinalizer', basedOn: 'cr-rv' });
+});
+
+describe('while a restore is in flight', () => {
+  const request = (change: object = {}): RestoreRequest => ({
+    ...{ name: 'monday', uid: 'u', createdAt: 1, specHash: 'h', source: { backupName: 'b' } },
+    ...{ safetyBackup: false, ignoreUnreachablePods: false, ...change },
+  });
+  const job = (change: Partial<Job>): Job => ({
+    ...{ kind: 'restore', uid: 'job-uid', op: 'fresh-id', state: 'Running', deleting: false, ...change },
+  });
+  const serving = { url: 'https://10.0.0.9:8080/snapshot', sha256: 'sha', sizeBytes: 1000, revision: 4000 };
+  const goes = (world: World) => {
+    Object.assign(world.cluster, { deleting: true, finalizer: true });
+    return world;
+  };
+  const asked = () => new World(3, { onDelete: 'Delete' }).set({ restores: known([request()]) });
+  const begun = () => {
+    const world = asked();
+    world.cluster.finalizer = true;
+    return world.commit();
+  };
+  const pastFence = () => {
+    const world = begun();
+    world.set({ jobs: known([job({ serving })]) });
+    return world.commit().commit();
+  };
+
+  test('it is withdrawn before its fence, and one that failed is told so first', () => {
+    const world = goes(begun());
+    expect(world.row).toBe('Restore.withdrawn');
+    world.commit();
+    expect(world.row).toBe('Delete');
+    const failed = begun().set({ jobs: known([job({ state: 'Failed', message: 'bad' })]) });
+    expect(goes(failed.commit()).effect).toMatchObject({ kind: 'ReportRestore', phase: 'Failed' });
+  });
+
+  test('past its fence it gives way when it can not go on, and goes on when the cluster is made again', () => {
+    const world = goes(pastFence());
+    expect(world.record).toMatchObject({ phase: 'Restoring', op: { kind: 'Restore', step: 'drain' } });
+    expect(world.row).not.toBe('Delete');
+    world.sts({ epochFloor: world.record.floor, replicas: 0 });
+    world.o.agents = {};
+    world.set({ jobs: known([job({ state: 'Failed' })]), pods: known([]), members: unknown('no etcd'), status: {} });
+    expect(world.row).toBe('Drained');
+    world.commit().sts({ replicas: 1 });
+    expect(world.row).toBe('Delete');
+    world.commit();
+    expect(world.record.op).toMatchObject({ kind: 'Delete', suspended: { kind: 'Restore', step: 'seed' } });
+    expect(parseRecord(JSON.stringify(world.record)).kind).toBe('record');
+    world.cluster.deleting = false;
+    expect(world.row).toBe('Delete.drop');
+    expect(world.commit().record.op).toMatchObject({ kind: 'Restore', step: 'seed' });
+  });
 });
 
 test('a final backup that fails holds everything; a person may skip it', () => {

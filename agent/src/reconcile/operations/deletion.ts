@@ -4,8 +4,8 @@ import type { DeleteOp } from '../record.ts';
 import { row } from '../row.ts';
 import type { View } from '../view.ts';
 import { opBase, write } from '../write.ts';
-import { ownJob } from './jobs.ts';
-import { slotFree } from './restore-op.ts';
+import { ownJob, restoreOp } from './jobs.ts';
+import { blocked, slotFree } from './restore-op.ts';
 
 // A finalizer is only there while a deletion has work to do: a final backup, or claims to delete.
 
@@ -72,8 +72,12 @@ export const deletion = [
       'the cluster is being deleted': (v) => v.cluster.deleting,
       'it has our finalizer': (v) => v.cluster.finalizer,
     },
-    requires: { 'the slot is free': slotFree },
-    effect: (v) => write(v, { op: { ...opBase(v), kind: 'Delete', step: 'backup' } }),
+    // Before its fence a restore is withdrawn.
+    requires: { 'the slot is free, or held by a restore that can not go on': (v) => slotFree(v) || blocked(v) },
+    effect: (v) => {
+      const suspended = restoreOp(v);
+      return write(v, { op: { ...opBase(v), kind: 'Delete', step: 'backup', ...(suspended && { suspended }) } });
+    },
   }),
   row({
     name: 'Delete.drop',
@@ -86,7 +90,7 @@ export const deletion = [
       'the cluster was made again': (v) => !v.cluster.deleting,
     },
     requires: {},
-    effect: (v) => write(v, { op: undefined }),
+    effect: (v) => write(v, { op: v.op('Delete')!.suspended }),
   }),
   row({
     name: 'Delete.backedUp',

@@ -1,7 +1,7 @@
 import type { JobRequest } from '../effect.ts';
 import { agentAt, jobOf, lasts, statefulSet } from '../facts.ts';
 import type { Job, JobKind } from '../observed.ts';
-import type { RestoreOp } from '../record.ts';
+import type { RestoreOp, RestoreSource } from '../record.ts';
 import { row } from '../row.ts';
 import { minorOf } from '../versions.ts';
 import type { View } from '../view.ts';
@@ -12,13 +12,20 @@ export const restoreOp = (v: View): RestoreOp | undefined => v.op('Restore') ?? 
 
 const restoreSteps: readonly string[] = ['verify', 'safety', 'fence', 'drain', 'seed', 'restore'];
 
-function restoreJob(v: View, { id, args }: RestoreOp): JobRequest {
+/** Another pod of its Job selects anew: what was stored since, as the safety backup, must not be its newest. */
+function before(source: RestoreSource, startedAt: string): RestoreSource {
+  const { latestVerifiedBefore: asked } = source;
+  const isLater = typeof asked === 'string' && Date.parse(asked) > Date.parse(startedAt);
+  return isLater ? { ...source, latestVerifiedBefore: startedAt } : source;
+}
+
+function restoreJob(v: View, { id, args, startedAt }: RestoreOp): JobRequest {
   const { source, identitySecret, sha256, expectedRevision, sourceToken } = args;
   return {
     kind: 'restore',
     op: id,
     restore: {
-      source: source!,
+      source: before(source!, startedAt),
       ...(identitySecret && { identitySecret }),
       ...(sha256 && { sha256 }),
       ...(expectedRevision !== undefined && { expectedRevision }),

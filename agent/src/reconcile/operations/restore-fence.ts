@@ -20,10 +20,14 @@ import {
 
 // R3 to R5: the old epoch ends.
 
-/** Also of members that answer without a quorum. */
+/** Also of members that answer without a quorum; where nobody does, of what was known before. */
 const lastRevision = (v: View): number =>
   Math.max(
+    args(v).lastRevision ?? 0,
+    v.record.startRevision ?? 0,
     v.record.lastBackup?.revision ?? 0,
+    v.cluster.backups?.last?.revision ?? 0,
+    v.cluster.status.lastBackup?.revision ?? 0,
     ...Object.keys(v.o.status).map((memberId) => statusOf(v, memberId)?.revision ?? 0),
   );
 

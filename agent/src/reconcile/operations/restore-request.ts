@@ -70,6 +70,8 @@ const regrown = (v: View): boolean => isSeeded(v) && voters(v).length >= wantedS
 
 const stillAsked = (v: View): boolean => {
   const op = restoreOp(v)!;
+  // One that failed is to be told so all the same.
+  if (v.cluster.deleting) return at(v, 'report') !== undefined;
   const { recovery } = v.spec;
   if (op.kind === 'Recover') return recovery?.id === op.args.uid && recovery.acceptDataLoss;
   return !givesUp(op) || !v.o.restores.known || requests(v).some(({ uid }) => uid === op.args.uid);
@@ -81,11 +83,12 @@ const ownRequest = (v: View): RestoreRequest | undefined =>
 const isOther = (v: View, request: RestoreRequest): boolean =>
   !final(request) && !known(v, request.name) && request.name !== restoreOp(v)?.args.id;
 
-/** The old volumes lie aside, so there is nothing left to back up. */
-const supersede = (v: View, request: RestoreRequest): Effect =>
-  write(v, {
-    op: { ...opBase(v), kind: 'Restore', step: 'verify', args: { ...argsOf(v, request), safetyBackup: false } },
-  });
+/** The old volumes lie aside, so there is nothing left to back up, nor anybody to ask what was served. */
+function supersede(v: View, request: RestoreRequest): Effect {
+  const { lastRevision } = args(v);
+  const own = { ...argsOf(v, request), safetyBackup: false, ...(lastRevision !== undefined && { lastRevision }) };
+  return write(v, { op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own } });
+}
 
 export const restoreRequest = [
   row<RestoreRequest>({

@@ -16,10 +16,19 @@ const defaultBump = 1e9;
 
 const bumpMargin = 1e6;
 
+function bumpOf(v: View): number {
+  const { verified, lastRevision = 0 } = args(v);
+  return Math.max(defaultBump, lastRevision - verified!.revision + bumpMargin);
+}
+
+/** A seed that is permitted may serve from here on. */
+const startOf = (v: View): Partial<RecordDoc> => ({
+  startRevision: Math.max(v.record.startRevision ?? 0, args(v).verified!.revision + bumpOf(v)),
+});
+
 function seedPermit(v: View, epoch: number, token: string): Permit {
-  const { id, verified, sourceToken } = args(v);
+  const { id, sourceToken } = args(v);
   const { url, sha256 } = serving(v)!;
-  const behind = (args(v).lastRevision ?? 0) - verified!.revision;
   return {
     id: v.o.fresh.id,
     ordinal: 0,
@@ -31,7 +40,7 @@ function seedPermit(v: View, epoch: number, token: string): Permit {
     restore: {
       id,
       source: { url, sha256, token: sourceToken },
-      bumpRevision: Math.max(defaultBump, behind + bumpMargin),
+      bumpRevision: bumpOf(v),
     },
     issuedAt: timestamp(v),
   };
@@ -94,6 +103,7 @@ export const restoreSeed = [
     effect: (v) =>
       write(v, {
         ...step(v, 'restore'),
+        ...startOf(v),
         permits: { 0: seedPermit(v, v.record.epoch, v.record.token) },
         versions: seedVersions(v),
       }),

@@ -49,12 +49,64 @@ const drained = () => {
   world.o.agents = {};
   return world.set({ pods: known([]), members: unknown('no etcd'), status: {} }).commit();
 };
+const served = (world: World, revision: number) => {
+  for (const n of [0, 1, 2]) world.o.status[idOf(n)] = known(status({ revision }));
+  return world;
+};
 const permitted = () => {
   const world = drained().sts({ replicas: 1 });
   world.set({ pods: known([pod(0, { ready: false })]) });
   world.agent(0, asking(0, 'seed-nonce', { epochFloor: 2 }));
   return world.commit();
 };
+
+describe('goes beyond every revision that was served', () => {
+  /** No member answers: what served is known from elsewhere. */
+  const begin = (world: World) => {
+    world.set({ restores: known([request({ safetyBackup: false })]), members: unknown('no etcd'), status: {} });
+    world.o.since.quorumLost = 0;
+    world.commit().set({ jobs: known([restoreJob]) });
+    world.commit().commit();
+    expect(world.record.op).toMatchObject({ step: 'drain' });
+    return (world.record.op as { args: { lastRevision: number } }).args.lastRevision;
+  };
+  const last = { id: 's', at: '2026-11-20T00:00:00Z', revision: 7000 };
+
+  test('that the members say', () => {
+    const world = served(asked({ safetyBackup: false }), 9000).commit();
+    world.set({ jobs: known([restoreJob]) });
+    world.commit().commit();
+    expect(world.record.op).toMatchObject({ step: 'drain', args: { lastRevision: 9000 } });
+  });
+
+  test('that its backups say, of an operation or a schedule, or the status', () => {
+    expect(begin(new World(3).resource({ backups: { last } }))).toBe(7000);
+    expect(begin(new World(3).resource({ status: { lastBackup: last } }))).toBe(7000);
+    expect(begin(new World(3))).toBe(0);
+  });
+
+  test('that an earlier restore began with', () => {
+    const world = permitted();
+    expect(world.record.permits[0]).toMatchObject({ restore: { bumpRevision: 1e9 } });
+    expect(world.record.startRevision).toBe(1_000_004_000);
+    const again = new World(3);
+    again.o.record = known({
+      ...(again.o.record as { v: { doc: object } }).v,
+      doc: { ...again.record, startRevision: 1_000_004_000 },
+    } as never);
+    expect(begin(again)).toBe(1_000_004_000);
+  });
+});
+
+test('another pod of its Job does not select what was stored since', () => {
+  const before = (latestVerifiedBefore: string) => {
+    const world = asked({ source: { schedule: 'nightly', latestVerifiedBefore } }).commit();
+    const { effect } = world;
+    return effect?.kind === 'CreateJob' ? effect.job.restore?.source.latestVerifiedBefore : undefined;
+  };
+  expect(before('2020-01-01T00:00:00Z')).toBe('2020-01-01T00:00:00Z');
+  expect(before('2999-01-01T00:00:00Z')).toBe(asked().commit().record.op!.startedAt);
+});
 
 describe('in place', () => {
   test('R1: nothing is touched before the snapshot is verified', () => {
@@ -416,6 +468,19 @@ describe('blocked past the fence', () => {
       restores: [{ id: 'monday' }, { id: 'tuesday' }],
       op: { step: 'drain' },
     });
+  });
+
+  test('the other one knows what was served, of which nobody is left to ask', () => {
+    const world = blocked();
+    expect(world.record.op).toMatchObject({ args: { lastRevision: 5000 } });
+    world.set({ restores: known([request({ phase: 'Failed' }), request({ name: 'tuesday', uid: 'other-uid' })]) });
+    world.o.fresh = { ...world.o.fresh, id: 'op-2' };
+    expect(world.commit().record.op).toMatchObject({ step: 'verify', args: { id: 'tuesday', lastRevision: 5000 } });
+    world.set({ jobs: known([job({ op: 'op-2', serving: { ...serving, sha256: 'sha-2' } })]) });
+    // The seed that lost its place may have served.
+    const { startRevision } = world.commit().commit().record;
+    expect(startRevision).toBe(1_000_004_000);
+    expect(world.record.op).toMatchObject({ step: 'drain', args: { id: 'tuesday', lastRevision: startRevision } });
   });
 
   test('it is not its own other', () => {

@@ -44,6 +44,17 @@ export const deletions: readonly Plot[] = [
     faults: ['jobFails', 'podLost'],
   },
   {
+    name: 'deletion in a restore past its fence, made again',
+    from: after(
+      of({ size: 1, spec: { onDelete: 'Delete' } }),
+      edited(restore('r', 1)),
+      ({ record }) => record?.doc.phase === 'Restoring',
+    ),
+    budget: { edits: 2, faults: 2 },
+    edits: [remove, madeAgain],
+    faults: ['jobFails', 'podLost'],
+  },
+  {
     name: 'deletion, made again',
     from: of({ size: 1, spec: { onDelete: 'Delete' } }),
     budget: { edits: 2, faults: 1, late: 1 },

@@ -75,6 +75,14 @@ export const lostRecords: readonly Plot[] = [
     faults: ['recordLost'],
   },
   {
+    name: 'record lost, long after two restores, and their statuses too',
+    from: after(restoredBefore(of({ size: 1 })), edited(restore('s', 1)), ({ restores }) =>
+      restores.every(({ phase }) => phase === 'Completed'),
+    ),
+    budget: { faults: 3 },
+    faults: ['recordLost', 'statusLost', 'volumeLost'],
+  },
+  {
     name: 'record lost, a removed member’s pod still there',
     from: after(of({ size: 2 }), edited(resize(1)), ({ clusters }) => clusters.at(-1)!.members.length === 1),
     budget: { faults: 1 },
