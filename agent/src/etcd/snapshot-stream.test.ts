@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { type FakeSnapshot, fakeEtcd, sha256 } from '../../test/fake-etcd.ts';
 import { ExitCode } from '../errors.ts';
 import { GrpcChannel } from './grpc.ts';
@@ -44,6 +46,22 @@ describe('a stream that is not whole is never taken for one', () => {
 
   test('all of it, then a bad status', async () => {
     await expect(read({ ending: 'status 13' })).rejects.toMatchObject({ exitCode: ExitCode.etcdUnavailable });
+  });
+
+  test('a bad status with a message that is not percent-encoded, as a proxy sends it', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/grpc', 'grpc-status': '14', 'grpc-message': '100% full' });
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const channel = await GrpcChannel.connect(`http://127.0.0.1:${port}`, { dialTimeout: 1_000 });
+    try {
+      await expect(channel.unary('Maintenance/Status', Buffer.alloc(0))).rejects.toThrow(/100% full/);
+    } finally {
+      channel.close();
+      server.close();
+    }
   });
 
   test('nothing at all', async () => {

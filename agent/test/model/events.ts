@@ -90,7 +90,7 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
       const pod = w.pods[i];
       return isUp(pod) ? [[`etcd of ${i} is killed`, settled(withPod(w, i, { ...pod, state: 'stopped' }))]] : [];
     }),
-  recordLost: (w) => (w.record ? [['the record is deleted', recordLost(w, w.record.doc)]] : []),
+  recordLost: (w) => (w.record ? recordLost(w, w.record.doc) : []),
   statusLost: (w) =>
     w.restores
       .filter(({ phase }) => phase)
@@ -332,11 +332,14 @@ export const force = (ordinal: number, discardVolume: boolean): Edit => ({
   },
 });
 
-const recordLost = (world: World, { restores }: RecordDoc): World => ({
-  ...world,
-  record: undefined,
-  ...(restores.length > 0 && { read: restores.map(({ id }) => id) }),
-});
+function recordLost(world: World, { restores }: RecordDoc): Possible {
+  const lost = { ...world, record: undefined };
+  if (restores.length === 0) return [['the record is deleted', lost]];
+  return [
+    ['the record is deleted', { ...lost, read: restores.map(({ id }) => id) }],
+    ['the record is deleted, of which no agent has read the last restores', lost],
+  ];
+}
 
 /** `writes`: what is in the snapshot. */
 export const restore = (

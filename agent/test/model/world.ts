@@ -58,7 +58,7 @@ export interface World {
   readonly renamed?: true;
   /** An old record was put back: the agents have read a newer one. */
   readonly putBack?: true;
-  /** Restores that the record which is lost knew of: each agent with data has kept it. */
+  /** Restores that the record which is lost knew of, where the agents have kept it. */
   readonly read?: readonly string[];
   /** Whatever is cleared is filled again at once. */
   readonly greedy?: true;
