@@ -44,6 +44,14 @@ test('one that nobody began yet is Pending and has no times; one that came throu
   expect(told(record({ restores: [{ id: 'monday' }] }))).toMatchObject({ phase: 'Regrowing', regrowingTime: now });
 });
 
+test('one that was made again under its name regrows nothing', () => {
+  const fenced = (uid: string) => record({ restores: [{ id: 'monday', uid }] });
+  expect(told(fenced('u'))).toMatchObject({ phase: 'Regrowing' });
+  expect(told(fenced('before'))).toMatchObject({ phase: 'Pending' });
+  expect(told(fenced('before'))).not.toHaveProperty('regrowingTime');
+  expect(eventOf(fenced('before'), undefined)).toBeUndefined();
+});
+
 test('one that waits says for what', () => {
   const message = (op: object) => (told(record({ op })) as { message: string }).message;
   expect(message({ kind: 'Restore', step: 'verify', args: { id: 'sunday' } })).toContain(

@@ -56,10 +56,13 @@ const kept: readonly Phase[] = ['Pending', 'Fencing', 'Draining', 'Restoring', '
 /** undefined where nothing is to be said: it is over, or is about to be. */
 export function phaseOf({ metadata, status }: EtcdRestoreObject, doc: RecordDoc | undefined): Phase | undefined {
   if (status?.phase === 'Completed' || status?.phase === 'Failed') return undefined;
-  const { name } = metadata;
+  const { name, uid } = metadata;
   const op = doc?.op;
   if (op?.kind === 'Restore' && op.args.id === name) return phases[op.step];
-  return doc?.restores.some(({ id }) => id === name) ? 'Regrowing' : 'Pending';
+  // One that was made again under the name restores nothing: that is said once the cluster is whole.
+  return doc?.restores.some((fenced) => fenced.id === name && (!fenced.uid || fenced.uid === uid))
+    ? 'Regrowing'
+    : 'Pending';
 }
 
 export interface Seen {
