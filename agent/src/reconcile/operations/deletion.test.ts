@@ -107,6 +107,15 @@ test('a final backup that fails holds everything; a person may skip it', () => {
   expect(world.row).toBe('Delete.backedUp');
 });
 
+test('what the pod of its final backup waits for is said at once', () => {
+  const world = deleted({ onDelete: 'Delete', finalBackupRequired: true }).commit();
+  const waits = 'pod orders-final-x: FailedMount: secret "s3" not found';
+  world.set({ jobs: known([{ ...finalJob, state: 'Running', waits }]) });
+  expect(world.message('Progressing')).toContain(`; ${waits}`);
+  world.set({ jobs: known([{ ...finalJob, op: 'another', state: 'Running', waits }]) });
+  expect(world.message('Progressing')).not.toContain(waits);
+});
+
 test('Retain: claims and record stay', () => {
   const world = deleted({ finalBackupRequired: true });
   world.cluster.skipFinalBackup = true;
