@@ -126,13 +126,14 @@ export class KubernetesJobs implements Jobs {
     pods: readonly PodObject[],
     op: string,
     states: Map<JobKind, JobState>,
-  ): Promise<Pick<Job, 'serving' | 'waits'>> {
+  ): Promise<Pick<Job, 'serving' | 'waits' | 'message'>> {
     const serving = kind === 'restore' ? await this.#serving(job, pods, op) : undefined;
     if (serving) return { serving };
     const silent = silentPart(job, pods);
     const { reason, message } = podState(job, pods, silent ? await this.#context.troubles.of(silent.metadata.uid) : []);
     states.set(kind, { op, reason, message });
-    return reason === 'Running' || reason === 'Retrying' ? {} : { waits: message };
+    if (reason === 'Retrying') return { message };
+    return reason === 'Running' ? {} : { waits: message };
   }
 
   async #list(): Promise<{ job: JobObject; kind: JobKind }[]> {

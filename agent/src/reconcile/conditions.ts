@@ -28,7 +28,7 @@ import {
 } from './facts.ts';
 import { heldReason, messageOf } from './held.ts';
 import { podName } from './names.ts';
-import type { ClusterBackups, Job, Member } from './observed.ts';
+import type { ClusterBackups, Member } from './observed.ts';
 import { outdated } from './operations/restart.ts';
 import { beforeFence } from './operations/restore-op.ts';
 import { isMixed } from './operations/scale.ts';
@@ -178,8 +178,8 @@ const joins: readonly Op['kind'][] = ['AddLearner', 'Promote'];
 /** With what keeps the restart of a pod, or the pod of a Job, or with who joins. */
 function underWay(v: View, reason: Reason): Condition {
   const { refused } = v.o;
-  const waits = waitingJob(v)?.waits;
-  if (waits !== undefined) return is('Progressing', true, reason, `${reasons[reason]}; ${waits}`);
+  const why = troubledJob(v);
+  if (why !== undefined) return is('Progressing', true, reason, `${reasons[reason]}; ${why}`);
   if (reason === 'Growing') return is('Progressing', true, reason, growing(v));
   return restarts.includes(reason) && refused
     ? is('Progressing', true, reason, `${reasons[reason]}; ${refused.message}`)
@@ -197,10 +197,13 @@ function growing(v: View): string {
   return `${there} of ${wanted} voters are there; ${why ?? 'the others are to join'}`;
 }
 
-const waitingJob = (v: View): Job | undefined =>
-  v.o.jobs.known && v.record.op
-    ? v.o.jobs.v.find(({ op, waits }) => op === v.record.op?.id && waits !== undefined)
-    : undefined;
+/** What its pod waits for, or why the last one failed while there is another try. */
+function troubledJob(v: View): string | undefined {
+  const { op } = v.record;
+  if (!op || !v.o.jobs.known) return undefined;
+  const own = v.o.jobs.v.filter((job) => job.op === op.id && job.state === 'Running');
+  return own.map(({ waits, message }) => waits ?? message).find((why) => why !== undefined);
+}
 
 const restarts: readonly Reason[] = ['RollingRestart', 'Upgrading'];
 

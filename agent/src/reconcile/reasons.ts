@@ -70,7 +70,7 @@ export const reasons = {
   ActionFails: 'what is to be done next fails again and again',
   DanglingOldPods: 'pods of the old epoch are still there',
   // Backups
-  Fresh: 'the newest run of each backup schedule succeeded',
+  Fresh: 'there is a good backup, and no newest run of a schedule failed',
   Stale: 'a backup schedule has brought no good backup for longer than two of its runs',
   LastFailed: 'the newest run of a backup schedule failed',
   RunWaits: 'the pod of the newest run of a backup schedule does not start',

@@ -27,7 +27,7 @@ function template(v: View): Problem | undefined {
   const sts = statefulSet(v);
   if (!sts?.observed) return undefined;
   if (imageDiffers(v)) {
-    const message = `the StatefulSet's template names version ${sts.version}, and its image is ${sts.imageVersion}: no member is added, restarted or restored on it, but a pod that is deleted comes back with it; apply the manifests again`;
+    const message = `the StatefulSet's template names version ${sts.version}, and its image is ${sts.imageVersion}: no member is added, restarted or restored on it, but a pod that is deleted comes back with it; apply the manifests again, with --force-conflicts`;
     return { reason: 'TemplateDiffers', message };
   }
   if (sts.version === v.spec.version) return undefined;

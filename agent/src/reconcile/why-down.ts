@@ -16,7 +16,11 @@ export function whyDown(v: View, ordinal: number): string | undefined {
   const told = agent?.reason && !isSaid ? join(agent.reason, agent.message) : undefined;
   const said = [pod.problem, told].filter(Boolean).join('; ');
   if (said) return join(at, said);
-  if (pod.deleting) return `${at} is being deleted`;
+  // Kubernetes deletes it by itself where its node is off.
+  if (pod.deleting)
+    return isSilentLong(v, ordinal)
+      ? `${at} is being deleted, and nothing is heard of it: check its node`
+      : `${at} is being deleted`;
   if (!pod.running) return `${at} has not started`;
   return agent ? undefined : `${at}: its agent does not answer`;
 }

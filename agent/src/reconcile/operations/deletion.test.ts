@@ -112,6 +112,8 @@ test('what the pod of its final backup waits for is said at once', () => {
   const waits = 'pod orders-final-x: FailedMount: secret "s3" not found';
   world.set({ jobs: known([{ ...finalJob, state: 'Running', waits }]) });
   expect(world.message('Progressing')).toContain(`; ${waits}`);
+  world.set({ jobs: known([{ ...finalJob, state: 'Running', message: 'try 1 failed: no room' }]) });
+  expect(world.message('Progressing')).toContain('; try 1 failed: no room');
   world.set({ jobs: known([{ ...finalJob, op: 'another', state: 'Running', waits }]) });
   expect(world.message('Progressing')).not.toContain(waits);
 });
