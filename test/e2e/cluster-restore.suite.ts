@@ -1,4 +1,4 @@
-import { RestoreSource } from '../../src';
+import { RestoreSource, Retention } from '../../src';
 import { MemberCluster } from './member-cluster';
 import { backUp, playWithNightly } from './orders-backups';
 import { type Play, tell } from './play';
@@ -11,7 +11,7 @@ let play: Play;
 let s3: S3;
 let snapshot: string;
 beforeAll(async () => {
-  ({ play, s3 } = await playWithNightly('restore'));
+  ({ play, s3 } = await playWithNightly('restore', { retention: Retention.last(1) }));
 });
 afterAll(() => play?.end());
 
@@ -66,6 +66,10 @@ test('in place, phase by phase; a watch from an old revision is told that it is 
   expect(clusterIds).toHaveLength(2);
   const { stdout } = await play.namespace.kubectl(['get', 'etcdrestores']);
   expect(stdout).toMatch(new RegExp(`\\ngood +Completed +orders +${snapshot}`));
+  // Its safety backup has not let it go, however tight the schedule's retention.
+  const beside = (await s3.files()).filter((file) => file.includes(snapshot));
+  expect(beside).toContainEqual(expect.stringMatching(/\.restored-[0-9a-f]+\.json$/));
+  expect(beside).toContainEqual(expect.stringContaining(`${snapshot}.json`));
 });
 
 slowTest('every volume lost: held, then restored from S3 and grown back to its size', async () => {

@@ -1,4 +1,4 @@
-import type { BackupStore, EtcdCluster } from '../../src';
+import type { BackupStore, EtcdCluster, Retention } from '../../src';
 import { outcomeOf } from './jobs';
 import type { Namespace } from './namespace';
 import { Play, type PlayOptions } from './play';
@@ -6,12 +6,15 @@ import { S3 } from './s3';
 import { newYear } from './synthesis';
 
 /** A schedule whose runs are started by hand. */
-export function addNightly(cluster: EtcdCluster, store: BackupStore): void {
-  cluster.addBackupSchedule('nightly', { schedule: newYear, store });
+export function addNightly(cluster: EtcdCluster, store: BackupStore, retention?: Retention): void {
+  cluster.addBackupSchedule('nightly', { schedule: newYear, store, retention });
 }
 
 /** A play with TLS, whose cluster has such a schedule on an S3 server of its own. */
-export async function playWithNightly(purpose: string, options: PlayOptions = {}): Promise<{ play: Play; s3: S3 }> {
+export async function playWithNightly(
+  purpose: string,
+  { retention, ...options }: PlayOptions & { retention?: Retention } = {},
+): Promise<{ play: Play; s3: S3 }> {
   let s3: S3 | undefined;
   const play = await Play.begin(purpose, {
     tls: true,
@@ -20,7 +23,7 @@ export async function playWithNightly(purpose: string, options: PlayOptions = {}
     },
     ...options,
     shape: (parts) => {
-      addNightly(parts.cluster, s3!.store());
+      addNightly(parts.cluster, s3!.store(), retention);
       options.shape?.(parts);
     },
   });
