@@ -16,7 +16,8 @@ export const exceptions: Readonly<Record<string, string>> = {
   RestartBroken: chance,
   RestartSeed: 'an image of another version while it boots: bootstrap.test.ts',
   RestartUnborn: chance,
-  RestartUnstarted: 'a template that was broken and is right again: restart-broken.test.ts, never-formed.suite.ts on a Kubernetes',
+  RestartUnstarted:
+    'a template that was broken and is right again: restart-broken.test.ts, never-formed.suite.ts on a Kubernetes',
   'Settle.mark': 'a rebuilt record of whose versions no agent has read: upgrade.test.ts',
   'FreeNode.claim': 'a scheduler that finds no node: loss.suite.ts on a Kubernetes',
   'FreeNode.pod': 'a claim that goes before its pod: only Kubernetes shows it',
