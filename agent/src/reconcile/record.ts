@@ -213,7 +213,7 @@ export interface ClearNoSpaceOp extends OpBase {
 export interface DeleteOp extends OpBase {
   kind: 'Delete';
   step: 'backup' | 'scale' | 'claims' | 'record';
-  /** A restore past its fence that could not go on: it does when the cluster is made again. */
+  /** What the slot held and could not go on, as a restore past its fence: it does when the cluster is made again. */
   suspended?: Op;
 }
 

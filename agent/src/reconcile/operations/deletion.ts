@@ -4,8 +4,8 @@ import type { DeleteOp } from '../record.ts';
 import { row } from '../row.ts';
 import type { View } from '../view.ts';
 import { opBase, write } from '../write.ts';
-import { ownJob, restoreOp } from './jobs.ts';
-import { blocked, slotFree } from './restore-op.ts';
+import { ownJob } from './jobs.ts';
+import { blocked, slotFree, suspended } from './restore-op.ts';
 
 // A finalizer is only there while a deletion has work to do: a final backup, or claims to delete.
 
@@ -74,10 +74,7 @@ export const deletion = [
     },
     // Before its fence a restore is withdrawn.
     requires: { 'the slot is free, or held by a restore that can not go on': (v) => slotFree(v) || blocked(v) },
-    effect: (v) => {
-      const suspended = restoreOp(v);
-      return write(v, { op: { ...opBase(v), kind: 'Delete', step: 'backup', ...(suspended && { suspended }) } });
-    },
+    effect: (v) => write(v, { op: { ...opBase(v), kind: 'Delete', step: 'backup', ...suspended(v) } }),
   }),
   row({
     name: 'Delete.drop',

@@ -161,6 +161,7 @@ export const restoreRequest = [
     when: {
       'never bootstrapped': (v) => v.record.epoch === 0,
       'born from a backup': (v) => v.spec.origin !== undefined,
+      'the cluster is not being deleted': (v) => !v.cluster.deleting,
     },
     requires: { 'the slot is free': slotFree },
     effect: (v) =>

@@ -7,6 +7,7 @@ import {
   removeInForeground,
   resize,
   restore,
+  setVersion,
   volumeLost,
 } from '../events.ts';
 import { after, edited, fresh, of, type Plot } from './plot.ts';
@@ -52,6 +53,20 @@ export const deletions: readonly Plot[] = [
     ),
     budget: { edits: 2, faults: 2 },
     edits: [remove, madeAgain],
+    faults: ['jobFails', 'podLost'],
+  },
+  {
+    name: 'deletion while it is born from a backup',
+    from: fresh({ size: 1, spec: { onDelete: 'Delete', origin: { id: 'snapshot-of-origin', writes: 2 } } }),
+    budget: { edits: 2, faults: 1 },
+    edits: [remove, removeInForeground, madeAgain],
+    faults: ['jobFails', 'podLost'],
+  },
+  {
+    name: 'deletion in a restart of an ephemeral single member',
+    from: of({ size: 1, spec: { ephemeral: true, finalBackup: true } }),
+    budget: { edits: 3, faults: 1 },
+    edits: [setVersion('3.6.17'), remove, removeInForeground],
     faults: ['jobFails', 'podLost'],
   },
   {
