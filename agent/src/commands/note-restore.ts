@@ -42,7 +42,9 @@ export async function noteKeyNow(
 ): Promise<string | undefined> {
   const readAll = () => readCatalog(store, folderOf(named), options);
   const isThere = (await store.stat(entry.manifestKey, options)) !== undefined;
-  return isThere ? noteKey(entry, named, clusterId, readAll) : noteKeyOf(entry, await readAll(), named, clusterId);
+  const elsewhere = isThere ? undefined : noteKeyOf(entry, await readAll(), named, clusterId);
+  // A store that shows nothing at all is more likely away than empty: that it takes no note is said.
+  return elsewhere ?? noteKey(entry, named, clusterId, readAll);
 }
 
 /** Leaves what is noted already: that run may have been killed before it came to this, or another member was first. */
