@@ -27,12 +27,18 @@ export function timeInName(name: string): { readonly time: Date; readonly isUtc:
   const parts = CALENDAR.exec(name)?.groups;
   if (parts) {
     const { year, month, day, hour, minute, second = '00', utc } = parts;
-    const time = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-    // February 30th becomes March 2nd otherwise.
-    if (!Number.isNaN(time.getTime()) && time.getUTCDate() === Number(day)) return { time, isUtc: utc !== undefined };
+    const time = timeOf(`${year}-${month}-${day}`, `${hour}:${minute}:${second}`);
+    if (time) return { time, isUtc: utc !== undefined };
   }
   const [, seconds] = UNIX.exec(name) ?? [];
   return seconds ? { time: new Date(Number(seconds) * 1000), isUtc: true } : undefined;
+}
+
+/** In UTC; undefined for a day or a time that there is not. */
+function timeOf(date: string, clock = '00:00:00'): Date | undefined {
+  const time = new Date(`${date}T${clock}Z`);
+  // February 30th becomes March 2nd otherwise.
+  return !Number.isNaN(time.getTime()) && time.getUTCDate() === Number(date.slice(-2)) ? time : undefined;
 }
 
 /**
@@ -58,15 +64,14 @@ export function dateOf(
 /** The store's time when it lies in the day that the name says, wherever on earth; else, of a copy, the day's beginning. */
 function dayOf(name: string, modified: Date, now: number): { createdAt: Date; warning: string } {
   const { year, month, day } = DAY_ONLY.exec(name)?.groups ?? {};
-  const time = new Date(`${year}-${month}-${day}T00:00:00Z`);
-  const start = time.getTime();
-  const isDay = !Number.isNaN(start) && time.getUTCDate() === Number(day) && start <= now + ZONES.max;
-  if (!isDay)
+  const date = `${year}-${month}-${day}`;
+  const start = timeOf(date)?.getTime();
+  if (start === undefined || start > now + ZONES.max)
     return { createdAt: modified, warning: `its name says no time: the store's, ${text(modified)}, is taken` };
   const isThatDay = modified.getTime() >= start - ZONES.max && modified.getTime() <= start + DAY - ZONES.min;
   return {
     createdAt: isThatDay ? modified : new Date(Math.min(start, now)),
-    warning: `its name says the day ${year}-${month}-${day} and no time: the ${isThatDay ? `store's, ${text(modified)},` : "day's first moment"} is taken`,
+    warning: `its name says the day ${date} and no time: the ${isThatDay ? `store's, ${text(modified)},` : "day's first moment"} is taken`,
   };
 }
 
