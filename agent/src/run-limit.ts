@@ -1,9 +1,13 @@
-import type { CommandContext } from './command.ts';
 import { Deadline } from './deadline.ts';
 import { AgentError, ExitCode } from './errors.ts';
 
 const MIB = 1024 * 1024;
 const BASE = 60_000;
+
+interface Run {
+  readonly settings: { duration(name: string, flag: string): number | undefined };
+  readonly signal: AbortSignal;
+}
 
 /** Give the run of a signal more milliseconds. */
 const limits = new WeakMap<AbortSignal, (milliseconds: number) => void>();
@@ -13,7 +17,7 @@ const limits = new WeakMap<AbortSignal, (milliseconds: number) => void>();
  * `moreTime` adds.
  */
 export async function withTimeout<T>(
-  { settings, signal }: CommandContext,
+  { settings, signal }: Run,
   work: (signal: AbortSignal, grow: (bytes: number) => void, limit: () => number) => Promise<T>,
   stores = 1,
 ): Promise<T> {

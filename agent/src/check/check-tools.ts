@@ -1,10 +1,14 @@
 import { anyAmong } from '../backup/encryption.ts';
 import { messageOf } from '../errors.ts';
 import type { Etcdutl } from '../etcd/etcdutl.ts';
-import type { Settings } from '../settings.ts';
 import { type Finding, finding, ok, warning } from './finding.ts';
 
-export function checkEncryption(settings: Settings, signal: AbortSignal): Promise<Finding[]> {
+interface AgeSettings {
+  recipients(): Promise<string[]>;
+  identities(): Promise<string[]>;
+}
+
+export function checkEncryption(settings: AgeSettings, signal: AbortSignal): Promise<Finding[]> {
   return finding('encryption', signal, async () => {
     const recipients = await settings.recipients();
     const identities = await settings.identities();

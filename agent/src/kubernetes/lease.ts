@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError, ExitCode, messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Settings } from '../reconcile/settings.ts';
 import type { ApiClient } from './api-client.ts';
 import { isStatus, unlessMissing } from './api-error.ts';
 import type { LeaseObject } from './objects.ts';
@@ -13,7 +12,8 @@ export interface LeaseOptions {
   readonly name: string;
   /** Of this process, and of no other. */
   readonly holder: string;
-  readonly settings: Pick<Settings, 'lease' | 'renew' | 'retry'>;
+  /** In milliseconds: how long it is held without being renewed, when it is given up, and between two tries. */
+  readonly settings: { readonly lease: number; readonly renew: number; readonly retry: number };
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 

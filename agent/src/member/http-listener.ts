@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -92,4 +94,19 @@ function tlsServer(options: TlsOptions, log: Log, listener: RequestListener): Tl
   refresh();
   server.prependListener('connection', refresh);
   return server;
+}
+
+export function send(response: ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
+}
+
+/** All bytes of a file, and how many they are. */
+export async function sendFile(response: ServerResponse, file: string): Promise<void> {
+  const { size } = await stat(file);
+  response.writeHead(200, {
+    'content-type': 'application/octet-stream',
+    'content-length': size,
+    'cache-control': 'no-store',
+  });
+  await pipeline(createReadStream(file), response);
 }

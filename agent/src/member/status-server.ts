@@ -1,12 +1,9 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 import type { Log } from '../log.ts';
 import type { AgentStatus } from '../reconcile/agent-status.ts';
 import { agentMetrics } from './agent-metrics.ts';
 import { hasToken } from './bearer.ts';
-import { type Answer, HttpListener, type ListenOptions } from './http-listener.ts';
+import { type Answer, HttpListener, type ListenOptions, send, sendFile } from './http-listener.ts';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -77,19 +74,4 @@ export class StatusServer {
     if (!hasToken(request, salvage.tokenSha256)) return send(response, 401, 'the token is missing or wrong\n');
     await sendFile(response, salvage.file);
   }
-}
-
-export function send(response: ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {
-  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
-}
-
-/** All bytes of a file, and how many they are. */
-export async function sendFile(response: ServerResponse, file: string): Promise<void> {
-  const { size } = await stat(file);
-  response.writeHead(200, {
-    'content-type': 'application/octet-stream',
-    'content-length': size,
-    'cache-control': 'no-store',
-  });
-  await pipeline(createReadStream(file), response);
 }

@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AgentError, ExitCode } from '../errors.ts';
-import { errnoOf } from './errno.ts';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
 
 /** The names of a Secret's files. */
 export async function credentialFiles(directory: string): Promise<string[]> {
@@ -9,7 +8,7 @@ export async function credentialFiles(directory: string): Promise<string[]> {
     // A mounted Secret has its data under ..data, and links to them.
     return (await readdir(directory)).filter((name) => !name.startsWith('.'));
   } catch (error) {
-    const message = `credentialsDirectory ${directory}: cannot be read (${errnoOf(error)}); mount the Secret there`;
+    const message = `credentialsDirectory ${directory}: cannot be read (${codeOf(error)}); mount the Secret there`;
     throw new AgentError(ExitCode.usage, message);
   }
 }

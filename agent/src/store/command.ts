@@ -1,12 +1,11 @@
 import { access, constants } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseDuration } from '../duration.ts';
-import { AgentError, ExitCode } from '../errors.ts';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import { parseListed, parseTime } from './command-listing.ts';
 import { CommandProcess, type Exit } from './command-process.ts';
 import { credentialFiles, withoutSecrets } from './command-secrets.ts';
-import { errnoOf } from './errno.ts';
 import { checkKey, checkPrefix, exists } from './keys.ts';
 import type { CommandSpec } from './spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
@@ -51,7 +50,7 @@ async function isExecutable(directory: string, verb: Verb, mayMiss = false): Pro
     await access(path, constants.X_OK);
     return true;
   } catch (error) {
-    const code = errnoOf(error);
+    const code = codeOf(error);
     if (mayMiss && code === 'ENOENT') return false;
     const remedy = code === 'ENOENT' ? `the store needs ${required.join(', ')}` : 'make it executable';
     throw new AgentError(ExitCode.usage, `command: cannot run ${path} (${code}); ${remedy}`);

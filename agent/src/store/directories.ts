@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errnoOf } from './errno.ts';
+import { codeOf } from '../errors.ts';
 
 /** Makes the content of a file durable; of a directory, what is renamed into it or unlinked in it. */
 export async function sync(path: string): Promise<void> {
@@ -30,7 +30,7 @@ export async function makeDirectory(directory: string): Promise<void> {
     await mkdir(directory, 0o750);
   } catch (error) {
     if (await isDirectory(directory)) return;
-    if (errnoOf(error) !== 'ENOENT' || (await isDirectory(dirname(directory)))) throw error;
+    if (codeOf(error) !== 'ENOENT' || (await isDirectory(dirname(directory)))) throw error;
     await makeDirectory(dirname(directory));
     return makeDirectory(directory);
   }
@@ -67,7 +67,7 @@ export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (GONE.has(errnoOf(error))) return undefined;
+    if (GONE.has(codeOf(error) ?? '')) return undefined;
     throw error;
   }
 }

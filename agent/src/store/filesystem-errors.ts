@@ -1,5 +1,4 @@
-import { AgentError, ExitCode, messageOf } from '../errors.ts';
-import { errnoOf } from './errno.ts';
+import { AgentError, codeOf, ExitCode, messageOf } from '../errors.ts';
 
 const user = `user ${process.getuid?.() ?? 'unknown'}, group ${process.getgid?.() ?? 'unknown'}`;
 const permission = `not allowed for ${user}; change its owner or mode, or set the pod's fsGroup`;
@@ -20,7 +19,7 @@ const refusals: Record<string, string> = {
 
 /** One line that says what was tried where, the system's code and what to do. */
 export function filesystemFault(url: string, doing: string, path: string, error: unknown): AgentError {
-  const code = errnoOf(error);
+  const code = codeOf(error) ?? '';
   const remedy = refusals[code];
   const detail = remedy ? `${code}: ${remedy}` : `${messageOf(error)}; check the volume and try again`;
   const exitCode = remedy ? ExitCode.storeRefused : ExitCode.storeUnreachable;

@@ -1,10 +1,9 @@
 import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { AgentError, ExitCode } from '../errors.ts';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import { blocks } from './blocks.ts';
 import { makeDirectory, removeEmptyDirectories, sync, unlessGone, walk } from './directories.ts';
-import { errnoOf } from './errno.ts';
 import { filesystemFault } from './filesystem-errors.ts';
 import { garbageCounter } from './garbage.ts';
 import { checkKey, checkPrefix, exists } from './keys.ts';
@@ -179,7 +178,7 @@ async function createFile(path: string): Promise<FileHandle> {
       return await open(path, 'wx', FILE_MODE);
     } catch (error) {
       // A delete at the same time may have removed the directory as empty.
-      if (errnoOf(error) !== 'ENOENT' || attempts === 5) throw error;
+      if (codeOf(error) !== 'ENOENT' || attempts === 5) throw error;
     }
   }
 }
@@ -194,8 +193,8 @@ async function renameToNew(part: string, path: string): Promise<boolean> {
     await unlink(part);
     return true;
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return false;
-    if (!NO_LINKS.has(errnoOf(error))) throw error;
+    if (codeOf(error) === 'EEXIST') return false;
+    if (!NO_LINKS.has(codeOf(error) ?? '')) throw error;
   }
   if (await unlessGone(stat(path))) return false;
   await rename(part, path);
@@ -210,7 +209,7 @@ async function remove(path: string): Promise<void> {
   try {
     if ((await unlessGone(unlink(path).then(() => true))) === undefined) return;
   } catch (error) {
-    if (errnoOf(error) === 'EISDIR') return;
+    if (codeOf(error) === 'EISDIR') return;
     throw error;
   }
   await unlessGone(sync(dirname(path)));

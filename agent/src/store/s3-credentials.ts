@@ -2,8 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromIni } from '@aws-sdk/credential-provider-ini';
 import { getProfileName, loadSharedConfigFiles } from '@smithy/core/config';
-import { AgentError, ExitCode } from '../errors.ts';
-import { errnoOf } from './errno.ts';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
 
 interface S3Credentials {
   readonly accessKeyId: string;
@@ -56,7 +55,7 @@ async function namesIn(directory: string): Promise<string[]> {
     // A mounted Secret has its data under ..data, and links to them.
     return (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
   } catch (error) {
-    throw mistake(directory, `cannot be read (${errnoOf(error)}); mount the Secret there`);
+    throw mistake(directory, `cannot be read (${codeOf(error)}); mount the Secret there`);
   }
 }
 
@@ -71,7 +70,7 @@ async function readPair(directory: string, names: string[], pair: Pair): Promise
 
 async function readValue(directory: string, name: string): Promise<string> {
   const text = await readFile(join(directory, name), 'utf8').catch((error) => {
-    throw mistake(directory, `${name} cannot be read (${errnoOf(error)})`);
+    throw mistake(directory, `${name} cannot be read (${codeOf(error)})`);
   });
   const value = text.trim();
   if (value === '') throw mistake(directory, `${name} is empty`);

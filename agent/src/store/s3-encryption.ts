@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIPv4 } from 'node:net';
-import { AgentError, ExitCode } from '../errors.ts';
-import { errnoOf } from './errno.ts';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { endpointOf } from './s3-endpoint.ts';
 import type { S3Spec } from './spec.ts';
 
@@ -41,7 +40,7 @@ export async function readEncryption(spec: S3Spec): Promise<S3Encryption> {
 
 async function readKey(file: string): Promise<Buffer> {
   const bytes = await readFile(file).catch((error) => {
-    throw mistake(`sseCustomerKeyFile ${file} cannot be read (${errnoOf(error)})`);
+    throw mistake(`sseCustomerKeyFile ${file} cannot be read (${codeOf(error)})`);
   });
   if (bytes.length === KEY_LENGTH) return bytes;
   const text = bytes.toString('latin1').trim();

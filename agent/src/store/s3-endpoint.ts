@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { AgentError, ExitCode } from '../errors.ts';
-import { errnoOf } from './errno.ts';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import type { S3Spec } from './spec.ts';
 
 const mistake = (message: string) => new AgentError(ExitCode.usage, message);
@@ -47,7 +46,7 @@ export function isPathStyle(spec: S3Spec, endpoint: URL | undefined): boolean {
 export async function readAuthorities(file: string | undefined): Promise<Buffer | undefined> {
   if (!file) return undefined;
   const pem = await readFile(file).catch((error) => {
-    throw mistake(`s3: caFile ${file} cannot be read (${errnoOf(error)})`);
+    throw mistake(`s3: caFile ${file} cannot be read (${codeOf(error)})`);
   });
   try {
     new X509Certificate(pem);

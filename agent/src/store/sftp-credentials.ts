@@ -1,8 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ssh2, { type ParsedKey } from 'ssh2';
-import { AgentError, ExitCode } from '../errors.ts';
-import { errnoOf } from './errno.ts';
+import { AgentError, codeOf, ExitCode } from '../errors.ts';
 import { HostKeys, type KnownHostsText } from './sftp-host-keys.ts';
 import type { SftpSpec } from './spec.ts';
 
@@ -30,7 +29,7 @@ export async function readLogin(spec: SftpSpec): Promise<SftpLogin> {
     throw new AgentError(ExitCode.usage, `sftp: host ${spec.host}: no credentials; set credentialsDirectory`);
   }
   await access(directory).catch((error) => {
-    throw mistake(directory, `cannot be read (${errnoOf(error)}); mount the Secret there`);
+    throw mistake(directory, `cannot be read (${codeOf(error)}); mount the Secret there`);
   });
   const read = (file: keyof typeof files) => readFirst(directory, files[file]);
   const username = spec.username ?? oneLine(directory, await read('username'));
@@ -50,7 +49,7 @@ async function readFirst(directory: string, names: readonly string[]): Promise<K
     try {
       return { name, text: await readFile(join(directory, name), 'utf8') };
     } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw mistake(directory, `${name} cannot be read (${errnoOf(error)})`);
+      if (codeOf(error) !== 'ENOENT') throw mistake(directory, `${name} cannot be read (${codeOf(error)})`);
     }
   }
   return undefined;
@@ -60,7 +59,7 @@ async function readKnownHosts(file: string): Promise<KnownHostsText> {
   try {
     return { name: file, text: await readFile(file, 'utf8') };
   } catch (error) {
-    throw new AgentError(ExitCode.usage, `sftp: knownHostsFile ${file} cannot be read (${errnoOf(error)})`);
+    throw new AgentError(ExitCode.usage, `sftp: knownHostsFile ${file} cannot be read (${codeOf(error)})`);
   }
 }
 
