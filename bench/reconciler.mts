@@ -1,11 +1,11 @@
-// `npm run bench:reconciler`: what one reconciler takes for many clusters that rest. docs/benchmarks.md explains it.
+// `npm run bench:reconciler`: what one reconciler takes for many clusters that rest. docs/contributing/benchmarks.md explains it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { ApiClient } from '../agent/src/kubernetes/api-client.ts';
-import { defaultSettings } from '../agent/src/reconcile/settings.ts';
+import { defaultSettings } from '../agent/src/controllers/cluster/settings.ts';
+import { ApiClient } from '../agent/src/kube/api-client.ts';
 import { createCertificates } from '../agent/test/harness/certificates.ts';
 import { checkGoals } from './goals.mts';
 import { type AgentProcess, canBeAsInPod, hasMemoryLimit, startAgent } from './reconciler/agent-process.mts';

@@ -57,5 +57,5 @@ backup.addStore(BackupStore.filesystem({ hostPath: '/var/backups/etcd' }), { ret
 
 app.synth();
 
-// Beside dist/, as it is for the nodes and not for the API server: docs/control-plane-backup.md.
+// Beside dist/, as it is for the nodes and not for the API server: docs/control-plane/backup.md.
 writeFileSync('etcd-restore.yaml', backup.restorePodYaml());

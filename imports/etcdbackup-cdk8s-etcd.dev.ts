@@ -322,7 +322,7 @@ export interface EtcdBackupSpecStore {
   readonly filesystem?: EtcdBackupSpecStoreFilesystem;
 
   /**
-   * Executables of your own, one per verb, in an image of your own (docs/command-store.md).
+   * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
    *
    * @schema EtcdBackupSpecStore#command
    */
@@ -582,7 +582,7 @@ export interface EtcdBackupSpecStoreS3 {
   readonly ca?: EtcdBackupSpecStoreS3Ca;
 
   /**
-   * The access key, under one of the names that docs/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+   * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
    *
    * @schema EtcdBackupSpecStoreS3#credentials
    */
@@ -802,7 +802,7 @@ export function toJson_EtcdBackupSpecStoreFilesystem(obj: EtcdBackupSpecStoreFil
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Executables of your own, one per verb, in an image of your own (docs/command-store.md).
+ * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
  *
  * @schema EtcdBackupSpecStoreCommand
  */
@@ -1010,7 +1010,7 @@ export function toJson_EtcdBackupSpecStoreS3Ca(obj: EtcdBackupSpecStoreS3Ca | un
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The access key, under one of the names that docs/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+ * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
  *
  * @schema EtcdBackupSpecStoreS3Credentials
  */

@@ -888,7 +888,7 @@ export interface EtcdClusterSpecOriginSourceStore {
   readonly filesystem?: EtcdClusterSpecOriginSourceStoreFilesystem;
 
   /**
-   * Executables of your own, one per verb, in an image of your own (docs/command-store.md).
+   * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
    *
    * @schema EtcdClusterSpecOriginSourceStore#command
    */
@@ -948,7 +948,7 @@ export interface EtcdClusterSpecBackupSchedulesStores {
   readonly filesystem?: EtcdClusterSpecBackupSchedulesStoresFilesystem;
 
   /**
-   * Executables of your own, one per verb, in an image of your own (docs/command-store.md).
+   * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
    *
    * @schema EtcdClusterSpecBackupSchedulesStores#command
    */
@@ -1114,7 +1114,7 @@ export interface EtcdClusterSpecOriginSourceStoreS3 {
   readonly ca?: EtcdClusterSpecOriginSourceStoreS3Ca;
 
   /**
-   * The access key, under one of the names that docs/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+   * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3#credentials
    */
@@ -1334,7 +1334,7 @@ export function toJson_EtcdClusterSpecOriginSourceStoreFilesystem(obj: EtcdClust
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Executables of your own, one per verb, in an image of your own (docs/command-store.md).
+ * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
  *
  * @schema EtcdClusterSpecOriginSourceStoreCommand
  */
@@ -1462,7 +1462,7 @@ export interface EtcdClusterSpecBackupSchedulesStoresS3 {
   readonly ca?: EtcdClusterSpecBackupSchedulesStoresS3Ca;
 
   /**
-   * The access key, under one of the names that docs/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+   * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3#credentials
    */
@@ -1682,7 +1682,7 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresFilesystem(obj: EtcdC
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Executables of your own, one per verb, in an image of your own (docs/command-store.md).
+ * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresCommand
  */
@@ -1946,7 +1946,7 @@ export function toJson_EtcdClusterSpecOriginSourceStoreS3Ca(obj: EtcdClusterSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The access key, under one of the names that docs/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+ * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
  *
  * @schema EtcdClusterSpecOriginSourceStoreS3Credentials
  */
@@ -2290,7 +2290,7 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresS3Ca(obj: EtcdCluster
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The access key, under one of the names that docs/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+ * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresS3Credentials
  */

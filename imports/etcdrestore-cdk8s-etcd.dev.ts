@@ -294,7 +294,7 @@ export interface EtcdRestoreSpecSourceStore {
   readonly filesystem?: EtcdRestoreSpecSourceStoreFilesystem;
 
   /**
-   * Executables of your own, one per verb, in an image of your own (docs/command-store.md).
+   * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
    *
    * @schema EtcdRestoreSpecSourceStore#command
    */
@@ -396,7 +396,7 @@ export interface EtcdRestoreSpecSourceStoreS3 {
   readonly ca?: EtcdRestoreSpecSourceStoreS3Ca;
 
   /**
-   * The access key, under one of the names that docs/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+   * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
    *
    * @schema EtcdRestoreSpecSourceStoreS3#credentials
    */
@@ -616,7 +616,7 @@ export function toJson_EtcdRestoreSpecSourceStoreFilesystem(obj: EtcdRestoreSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Executables of your own, one per verb, in an image of your own (docs/command-store.md).
+ * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
  *
  * @schema EtcdRestoreSpecSourceStoreCommand
  */
@@ -760,7 +760,7 @@ export function toJson_EtcdRestoreSpecSourceStoreS3Ca(obj: EtcdRestoreSpecSource
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The access key, under one of the names that docs/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+ * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
  *
  * @schema EtcdRestoreSpecSourceStoreS3Credentials
  */

@@ -13,7 +13,7 @@ const directory = await mkdtemp(join(tmpdir(), 'cdk8s-etcd-quickstart-'));
 try {
   await tellOfACluster(join(directory, 'cluster'));
   await tellOfBackups(directory);
-  done('All of it was true. Next: docs/cluster.md and docs/backup-schedule.md');
+  done('All of it was true. Next: docs/clusters/configure-a-cluster.md and docs/backups/schedules.md');
 } catch (error) {
   failed(error);
   process.exitCode = 1;

@@ -1,5 +1,5 @@
 // `npm run test:chaos -- [--minutes N] [--seed N] [--smoke] [--plan] [--only 3,7] [--from 3] [--without-nodes]`: faults
-// drawn by a seed, one after the other, on the Kubernetes that KUBECONFIG names. docs/chaos.md tells more.
+// drawn by a seed, one after the other, on the Kubernetes that KUBECONFIG names. docs/contributing/chaos.md tells more.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // `npm run test:control-plane -- [--smoke] [PATH…]`: the suites that play a kubelet, then those on a real kubeadm: the one that
-// KUBECONFIG names, or those that CLUSTER_DRIVER brings up. docs/testing.md has the settings.
+// KUBECONFIG names, or those that CLUSTER_DRIVER brings up. docs/contributing/testing.md has the settings.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// `npm run test:e2e -- [--smoke]`: the agent's image on the Kubernetes that KUBECONFIG names. docs/testing.md has the settings.
+// `npm run test:e2e -- [--smoke]`: the agent's image on the Kubernetes that KUBECONFIG names. docs/contributing/testing.md has the settings.
 import { parseArgs } from 'node:util';
 import { TestKubernetes } from './lib/test-kubernetes.mjs';
 

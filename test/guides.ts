@@ -4,7 +4,13 @@ import { join } from 'node:path';
 export const root = join(__dirname, '..');
 
 /** The README and all of docs/. */
-export const guides = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
+export const guides = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .sort()
+    .map((name) => `docs/${name}`),
+];
 
 /** The blocks of code in that language, each named by where it is. */
 export function blocks(language: string): { readonly name: string; readonly code: string }[] {

@@ -1,38 +1,14 @@
 #!/usr/local/bin/node --expose-gc
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError } from 'commander';
-import type { Command } from './command.ts';
-import { AgentError, codeOf, ExitCode, messageOf } from './errors.ts';
-import { createLog } from './log.ts';
-import { PhaseTimes } from './phase-times.ts';
-import { buildProgram, type CommandName, type Invocation } from './program.ts';
-import { createProgress } from './progress.ts';
-import { type CommandResult, resultJson, writeTerminationMessage } from './result.ts';
-import { Settings } from './settings.ts';
-
-const commands: Record<CommandName, () => Promise<{ run: Command }>> = {
-  backup: () => import('./commands/backup.ts'),
-  list: () => import('./commands/list.ts'),
-  show: () => import('./commands/show.ts'),
-  verify: () => import('./commands/verify.ts'),
-  prune: () => import('./commands/prune.ts'),
-  copy: () => import('./commands/copy.ts'),
-  check: () => import('./commands/check.ts'),
-  status: () => import('./commands/status.ts'),
-  pin: () => import('./commands/pin.ts'),
-  unpin: () => import('./commands/unpin.ts'),
-  adopt: () => import('./commands/adopt.ts'),
-  'restore fetch': () => import('./commands/restore-fetch.ts'),
-  'restore extra': () => import('./commands/restore-extra.ts'),
-  'restore data-dir': () => import('./commands/restore-data-dir.ts'),
-  'restore serve': () => import('./commands/restore-serve.ts'),
-  'restore control-plane': () => import('./commands/restore-control-plane.ts'),
-  salvage: () => import('./commands/salvage.ts'),
-  'keep-image': () => import('./commands/keep-image.ts'),
-  gate: () => import('./commands/gate.ts'),
-  serve: () => import('./commands/serve.ts'),
-  reconcile: () => import('./commands/reconcile.ts'),
-};
+import { buildProgram, type Invocation } from './commands/cli/program.ts';
+import { type CommandResult, resultJson, writeTerminationMessage } from './commands/cli/result.ts';
+import { Settings } from './commands/cli/settings.ts';
+import { commands } from './commands/commands.ts';
+import { AgentError, codeOf, ExitCode, messageOf } from './lib/errors.ts';
+import { createLog } from './lib/log.ts';
+import { PhaseTimes } from './lib/terminal/phase-times.ts';
+import { createProgress } from './lib/terminal/progress.ts';
 
 // Node deprecates what grpc-js does with an IP address; whoever reads a backup's log can do nothing about it.
 process.noDeprecation = true;
@@ -84,7 +60,7 @@ async function execute(invocation: Invocation): Promise<void> {
   const phases = progress.seconds;
   if (Object.keys(phases).length > 0) result = { ...result, data: { ...result.data, phases } };
   if (metricsFile) {
-    const { writeRun } = await import('./metrics/run.ts');
+    const { writeRun } = await import('./commands/cli/metrics-file.ts');
     await writeRun(metricsFile, { command: invocation.command, named, result, phases }).catch((error) =>
       log.error(`--metrics-file: ${messageOf(error)}`),
     );

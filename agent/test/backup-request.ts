@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import type { RunContext } from '../src/backup/store-snapshot.ts';
-import type { BackupRequest } from '../src/backup/take.ts';
-import { Etcdutl } from '../src/etcd/etcdutl.ts';
+import type { RunContext } from '../src/backup/take/store-snapshot.ts';
+import type { BackupRequest } from '../src/backup/take/take.ts';
+import { Etcdutl } from '../src/etcd/offline/etcdutl.ts';
 import type { Store } from '../src/store/store.ts';
 import { etcdutl } from './harness/etcd-binaries.ts';
 import type { EtcdCluster } from './harness/etcd-cluster.ts';

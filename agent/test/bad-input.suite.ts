@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ExitCode } from '../src/errors.ts';
+import { ExitCode } from '../src/lib/errors.ts';
 import { runAgent } from './harness/agent.ts';
 import { type Certificates, createCertificates } from './harness/certificates.ts';
 import { readerUser, rootUser } from './harness/etcd-auth.ts';

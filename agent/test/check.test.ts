@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ExitCode } from '../src/errors.ts';
+import { ExitCode } from '../src/lib/errors.ts';
 import { runAgent } from './harness/agent.ts';
 import { etcdutl } from './harness/etcd-binaries.ts';
 import { EtcdCluster } from './harness/etcd-cluster.ts';

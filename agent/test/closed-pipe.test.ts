@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ExitCode } from '../src/errors.ts';
+import { ExitCode } from '../src/lib/errors.ts';
 
 const agent = `${process.execPath} ${join(import.meta.dirname, '../lib/bin/etcd-agent.mjs')}`;
 const shell = (script: string) => promisify(execFile)('bash', ['-c', script]);

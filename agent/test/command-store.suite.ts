@@ -3,7 +3,7 @@ import { once as happened } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openCommand } from '../src/store/command.ts';
+import { openCommand } from '../src/store/command/command-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { LocalScripts } from './command-scripts.ts';
 import { Sshd } from './harness/sshd.ts';

@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ExitCode } from '../src/errors.ts';
+import { ExitCode } from '../src/lib/errors.ts';
 import { runHere } from './in-process.ts';
 
 let store: string;

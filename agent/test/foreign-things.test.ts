@@ -2,9 +2,9 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readCatalog } from '../src/backup/catalog.ts';
-import { ExitCode } from '../src/errors.ts';
-import { FilesystemStore } from '../src/store/filesystem.ts';
+import { readCatalog } from '../src/backup/catalog/catalog.ts';
+import { ExitCode } from '../src/lib/errors.ts';
+import { FilesystemStore } from '../src/store/filesystem/filesystem-store.ts';
 import { runHere } from './in-process.ts';
 import { type ManifestChanges, manifestOf } from './manifest-of.ts';
 import { seal } from './mutations/mutate.ts';

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
-import type { Command } from '../src/command.ts';
-import { AgentError } from '../src/errors.ts';
-import { buildProgram, type Invocation } from '../src/program.ts';
-import type { CommandResult } from '../src/result.ts';
-import { Settings } from '../src/settings.ts';
+import { buildProgram, type Invocation } from '../src/commands/cli/program.ts';
+import type { CommandResult } from '../src/commands/cli/result.ts';
+import { Settings } from '../src/commands/cli/settings.ts';
+import { commands } from '../src/commands/commands.ts';
+import { AgentError } from '../src/lib/errors.ts';
 
 export interface Ran extends CommandResult {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it as they please
@@ -32,7 +32,7 @@ export async function runHere(...args: string[]): Promise<Ran> {
 
 async function execute(invocation: Invocation, log: pino.Logger, phases: string[]): Promise<CommandResult> {
   const settings = await Settings.load(invocation);
-  const { run }: { run: Command } = await import(`../src/commands/${invocation.command.replaceAll(' ', '-')}.ts`);
+  const { run } = await commands[invocation.command]();
   const progress = { phase: (name: string) => void phases.push(name), bytes() {}, end() {} };
   return run({ settings, log, progress, signal: new AbortController().signal });
 }

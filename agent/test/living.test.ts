@@ -1,4 +1,4 @@
-import { living } from '../src/control-plane/living.ts';
+import { living } from '../src/control-plane/state/living.ts';
 import { EtcdCluster } from './harness/etcd-cluster.ts';
 import { freePorts } from './harness/free-ports.ts';
 

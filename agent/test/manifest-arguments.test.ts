@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateHybridIdentity, generateX25519Identity, identityToRecipient } from 'age-encryption';
-import { memberFlag } from '../src/commands/member-flag.ts';
+import { buildProgram, type Invocation } from '../src/commands/cli/program.ts';
+import { Settings } from '../src/commands/cli/settings.ts';
+import { memberFlag } from '../src/commands/pods/member-flag.ts';
 import { memberConfig } from '../src/member/member-config.ts';
-import { buildProgram, type Invocation } from '../src/program.ts';
-import { Settings } from '../src/settings.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: manifests of any kind
 type Manifest = any;
@@ -133,8 +133,8 @@ const isMounted = (path: string, mounts: string[]) =>
 test('recipients of encryption of every kind are taken by the constructs and by the agent', async () => {
   // The compiler can't import the library's modules, which are CommonJS, from here.
   const library = join(import.meta.dirname, '../../src');
-  const { ageRecipientProblem } = await import(`${library}/age-recipient.ts`);
-  const { backupArguments } = await import(`${library}/backup-pod.ts`);
+  const { ageRecipientProblem } = await import(`${library}/backup/age-recipient.ts`);
+  const { backupArguments } = await import(`${library}/lib/backup-pod.ts`);
   const identities = [await generateX25519Identity(), await generateX25519Identity(), await generateHybridIdentity()];
   const [first, second, hybrid] = await Promise.all(identities.map((identity) => identityToRecipient(identity)));
   for (const ageRecipients of [[first!, second!], [hybrid!]]) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MANIFEST_SCHEMA, type Manifest } from '../src/backup/manifest.ts';
+import { MANIFEST_SCHEMA, type Manifest } from '../src/backup/catalog/manifest.ts';
 
 export interface ManifestChanges {
   readonly id?: string;

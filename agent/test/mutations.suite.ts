@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Manifest } from '../src/backup/manifest.ts';
-import { ExitCode } from '../src/errors.ts';
+import type { Manifest } from '../src/backup/catalog/manifest.ts';
+import { ExitCode } from '../src/lib/errors.ts';
 import { runAgent } from './harness/agent.ts';
 import { availableMinors, missingMinors } from './harness/etcd-binaries.ts';
 import { makeCase, openDeceived } from './mutations/attack.ts';

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
-import type { Command } from '../src/command.ts';
-import { AgentError, ExitCode } from '../src/errors.ts';
-import { buildProgram, type Invocation } from '../src/program.ts';
-import type { CommandResult } from '../src/result.ts';
-import { Settings } from '../src/settings.ts';
+import type { Command } from '../src/commands/cli/command.ts';
+import { buildProgram, type Invocation } from '../src/commands/cli/program.ts';
+import type { CommandResult } from '../src/commands/cli/result.ts';
+import { Settings } from '../src/commands/cli/settings.ts';
+import { AgentError, ExitCode } from '../src/lib/errors.ts';
 
 export interface RunUntil {
   /** Everything that was logged, and what came of it. */

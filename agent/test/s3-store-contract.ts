@@ -9,7 +9,7 @@ import {
   PutObjectRetentionCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { ExitCode } from '../src/errors.ts';
+import { ExitCode } from '../src/lib/errors.ts';
 import { openStore, parseStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { makeBucket, type S3Server, s3Client } from './harness/s3-server.ts';

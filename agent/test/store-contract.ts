@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AgentError, ExitCode } from '../src/errors.ts';
+import { AgentError, ExitCode } from '../src/lib/errors.ts';
 import type { CallOptions, Store } from '../src/store/store.ts';
 
 export interface ContractFixture {

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
-import { describeExtra, packExtra, putExtra } from '../src/backup/extra.ts';
-import { ExitCode } from '../src/errors.ts';
-import { FilesystemStore } from '../src/store/filesystem.ts';
+import { describeExtra, packExtra, putExtra } from '../src/backup/payload/extra.ts';
+import { ExitCode } from '../src/lib/errors.ts';
+import { FilesystemStore } from '../src/store/filesystem/filesystem-store.ts';
 import { runHere } from './in-process.ts';
 import { type ManifestChanges, manifestOf } from './manifest-of.ts';
 import { seal } from './mutations/mutate.ts';

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ExitCode } from '../src/errors.ts';
+import { ExitCode } from '../src/lib/errors.ts';
 import { runHere } from './in-process.ts';
 import { type ManifestChanges, manifestOf } from './manifest-of.ts';
 import { seal } from './mutations/mutate.ts';

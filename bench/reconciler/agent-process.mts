@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { imageCommand } from '../../agent/test/harness/image-command.ts';
 import { ServerProcess } from '../../agent/test/harness/server-process.ts';
 import { Cgroup } from '../../agent/test/memory/cgroup.ts';
-import { apiTokenDirectory } from '../../src/api-token.ts';
-import { reconcilerCommand } from '../../src/reconciler-command.ts';
+import { apiTokenDirectory } from '../../src/lib/api-token.ts';
+import { reconcilerCommand } from '../../src/reconciler/reconciler-command.ts';
 
 export interface AgentOptions {
   readonly directory: string;

@@ -4,8 +4,8 @@ import { createSocket } from 'node:dgram';
 import { createServer } from 'node:http';
 import { createServer as createHttp2, type ServerHttp2Stream } from 'node:http2';
 import { encodeBytes, encodeInt, idOf } from '../../agent/src/etcd/protobuf.ts';
-import type { AgentStatus } from '../../agent/src/reconcile/agent-status.ts';
-import { ports } from '../../src/cluster-ports.ts';
+import type { AgentStatus } from '../../agent/src/protocol/agent-status.ts';
+import { ports } from '../../src/etcd/cluster-ports.ts';
 import { clusterIdOf, type Member, memberIdOf, nonceOf } from './member.mts';
 
 const [dnsAddress = '127.0.0.1', dnsPort = '0'] = process.argv.slice(2);

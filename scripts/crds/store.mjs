@@ -1,4 +1,4 @@
-// Where backups lie: the shape of BackupPodStore in src/backup-pod.ts.
+// Where backups lie: the shape of BackupPodStore in src/lib/backup-pod.ts.
 import {
   choice,
   duration,
@@ -74,7 +74,7 @@ const s3 = object(
     sseCustomerKey: secretFiles('`key`: the 32 bytes that the server encrypts with and does not keep (SSE-C).'),
     ca,
     credentials: secretFiles(
-      'The access key, under one of the names that docs/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).',
+      'The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).',
     ),
   },
   rules(
@@ -160,26 +160,29 @@ const filesystem = object(
   rules([oneOf('persistentVolumeClaim', 'nfs'), 'name exactly one of persistentVolumeClaim and nfs']),
 );
 
-const command = object('Executables of your own, one per verb, in an image of your own (docs/command-store.md).', {
-  'path!': matching(
-    'The directory in the image that holds them.',
-    1024,
-    /^(\/[^/]+)+$/,
-    'is no absolute path: write it like /opt/store',
-  ),
-  env: {
-    type: 'object',
-    description: 'What they find in their environment. No secrets: everybody who sees this object can read it.',
-    maxProperties: 32,
-    additionalProperties: { type: 'string', maxLength: 1024 },
-    ...rules([
-      "self.all(name, name.matches('^[A-Za-z_][A-Za-z0-9_]*$'))",
-      "names a variable in a way that no shell knows: use letters, digits and '_'",
-    ]),
+const command = object(
+  'Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).',
+  {
+    'path!': matching(
+      'The directory in the image that holds them.',
+      1024,
+      /^(\/[^/]+)+$/,
+      'is no absolute path: write it like /opt/store',
+    ),
+    env: {
+      type: 'object',
+      description: 'What they find in their environment. No secrets: everybody who sees this object can read it.',
+      maxProperties: 32,
+      additionalProperties: { type: 'string', maxLength: 1024 },
+      ...rules([
+        "self.all(name, name.matches('^[A-Za-z_][A-Za-z0-9_]*$'))",
+        "names a variable in a way that no shell knows: use letters, digits and '_'",
+      ]),
+    },
+    idleTimeout: duration('How long one may show no sign of life. Default: 60s.'),
+    credentials: secretFiles('Files in the directory that CREDENTIALS_DIRECTORY names in their environment.'),
   },
-  idleTimeout: duration('How long one may show no sign of life. Default: 60s.'),
-  credentials: secretFiles('Files in the directory that CREDENTIALS_DIRECTORY names in their environment.'),
-});
+);
 
 const keep = (description) => integer(description, 1, 100000);
 const retention = object(

@@ -14,8 +14,8 @@ export function cluster(app: App): DistFile {
     retention: Retention.tiers({ hourly: 24, daily: 7, weekly: 4 }),
   });
   const header = `The etcd orders: three members with a volume of 8 GiB each, backed up to S3 every hour, of which 24 hourly, 7 daily and 4
-weekly backups are kept. No namespace is set. There is no TLS, and it cannot be switched on later: docs/cluster.md and
-docs/render.md show how to have it, and another name.
+weekly backups are kept. No namespace is set. There is no TLS, and it cannot be switched on later: docs/clusters/configure-a-cluster.md and
+docs/clusters/render-from-yaml.md show how to have it, and another name.
 1. Apply the custom resources and the reconciler first: crds.k8s.yaml and etcd-reconciler.k8s.yaml say how.
 2. Change the bucket and the region to yours, in the CronJob's --store and in the EtcdCluster's spec.backup.
 3. ${s3Secret}

@@ -1,4 +1,4 @@
-import { nearest } from '../nearest';
+import { nearest } from '../validation/nearest';
 import type { DocumentReport } from './report';
 
 /** Reads an object of a document field by field, and so knows which of its fields nobody reads. */

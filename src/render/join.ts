@@ -1,4 +1,4 @@
-import type { EtcdClusterProps } from '../etcd-cluster-props';
+import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
 import type { Document } from './documents';
 import { noteElsewhere } from './elsewhere';
 import type { Planned, PlannedCluster, PlannedRestore, PlannedSchedule, ScheduleOfCluster } from './plan';

@@ -1,5 +1,5 @@
-import type { EtcdBackupSchedule } from '../etcd-backup-schedule';
-import type { IEtcdCluster } from '../i-etcd-cluster';
+import type { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
+import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 
 /** An EtcdCluster that a backup or a restore names, and that is none of the input. */
 export class NamedCluster implements IEtcdCluster {

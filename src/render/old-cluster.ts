@@ -1,6 +1,6 @@
-import { clientServiceName } from '../client-service-name';
-import { defaultSize } from '../defaults';
-import type { EtcdClusterProps } from '../etcd-cluster-props';
+import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
+import { clientServiceName } from '../etcd/client-service-name';
+import { defaultSize } from '../lib/defaults';
 import type { Document } from './documents';
 import type { OldCluster } from './plan';
 

@@ -1,4 +1,4 @@
-import { newestPatches, oldestPatches } from '../defaults';
+import { newestPatches, oldestPatches } from '../lib/defaults';
 
 export interface SupportedVersion {
   readonly version: string;

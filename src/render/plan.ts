@@ -1,11 +1,11 @@
-import type { BackupScheduleOptions } from '../backup-schedule-options';
-import type { BackupStore } from '../backup-store';
-import type { ClusterOrigin } from '../cluster-origin';
-import type { EtcdBackupProps } from '../etcd-backup-props';
-import type { EtcdClientTls } from '../etcd-client-tls';
-import type { EtcdClusterProps } from '../etcd-cluster-props';
-import type { EtcdRestoreProps } from '../etcd-restore-props';
-import type { Retention } from '../retention';
+import type { BackupScheduleOptions } from '../backup/backup-schedule-options';
+import type { ClusterOrigin } from '../backup/cluster-origin';
+import type { EtcdBackupProps } from '../backup/etcd-backup-props';
+import type { EtcdRestoreProps } from '../backup/etcd-restore-props';
+import type { Retention } from '../backup/retention';
+import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
+import type { BackupStore } from '../stores/backup-store';
+import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { Document } from './documents';
 import type { DocumentReport } from './report';
 

@@ -1,12 +1,12 @@
-import { nearest } from '../nearest';
+import { nearest } from '../validation/nearest';
 import { Build, type BuildOptions } from './build';
-import { coreos } from './coreos';
+import { coreos } from './coreos/coreos';
 import { type Document, readDocuments } from './documents';
 import { join } from './join';
-import { own } from './own';
+import { own } from './own/own';
 import type { Api, Planned } from './plan';
 import { InputError, Report } from './report';
-import { ydzs } from './ydzs';
+import { ydzs } from './ydzs/ydzs';
 
 export interface RenderOptions extends BuildOptions {
   /** The namespace of every object. By default each has its document's. */

@@ -7,9 +7,9 @@ import { Procedure } from './plan';
 
 /** How the guide runs the agent on a node, before there is a plan. */
 function guideFunction(): string {
-  const guide = readFileSync(join(root, 'docs/control-plane-restore.md'), 'utf8');
+  const guide = readFileSync(join(root, 'docs/control-plane/restore.md'), 'utf8');
   const [block] = /^etcd-agent\(\) \(.*?^\)$/ms.exec(guide) ?? [];
-  if (!block) throw new Error('docs/control-plane-restore.md: it does not say how to run the agent');
+  if (!block) throw new Error('docs/control-plane/restore.md: it does not say how to run the agent');
   return block;
 }
 

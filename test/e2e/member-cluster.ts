@@ -8,8 +8,8 @@ import {
   EtcdVersion,
   ImagePullPolicy,
 } from '../../src';
-import { clientServiceName } from '../../src/client-service-name';
-import { peerNames, serverNames } from '../../src/tls-names';
+import { clientServiceName } from '../../src/etcd/client-service-name';
+import { peerNames, serverNames } from '../../src/tls/tls-names';
 import type { Manifest } from '../synth';
 import { Authority } from './certificates';
 import { Client, type ClientOptions } from './client';

@@ -38,7 +38,7 @@ slowTest('nothing that was acknowledged is lost, and it is one cluster', () => p
 
 slowTest('everything is removed: the CRDs go when nothing of theirs is left', async () => {
   await play.cluster.delete('--timeout=120s');
-  const { stderr } = await typed('docs/uninstall.md', 'Remove everything', { 'dist/crds.k8s.yaml': crds });
+  const { stderr } = await typed('docs/operations/uninstall.md', 'Remove everything', { 'dist/crds.k8s.yaml': crds });
   expect(stderr).toContain('No resources found');
   expect(await ours()).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { EtcdReconciler, ImagePullPolicy } from '../../src';
-import { agentImage as released } from '../../src/agent-image';
+import { agentImage as released } from '../../src/lib/agent-image';
 import { Client } from '../e2e/client';
 import { Etcd } from '../e2e/etcd';
 import { secret } from '../e2e/manifests';
@@ -135,7 +135,7 @@ describe('a cluster of an older operator', () => {
         s3: s3('orders-last'),
       }),
     );
-    const guide = 'docs/render.md';
+    const guide = 'docs/clusters/render-from-yaml.md';
     let begun = Date.now();
     await typed(guide, 'A first backup, while the old cluster serves', names());
     tell(`moving: a first backup of the old etcd ${seconds(begun)} s`);

@@ -41,7 +41,7 @@ async function type(section: string): Promise<void> {
   writeFileSync(file, await play.cluster.manifests());
   const names = { 'orders-hourly': 'orders-nightly', 'dist/orders.k8s.yaml': file };
   const begun = Date.now();
-  await typed('docs/uninstall.md', section, { ...names, shop: play.namespace.name });
+  await typed('docs/operations/uninstall.md', section, { ...names, shop: play.namespace.name });
   tell(`uninstall: '${section}' ${((Date.now() - begun) / 1000).toFixed(1)} s`);
 }
 

@@ -7,17 +7,17 @@ import {
   isEncrypted,
   type PassedBy,
   writeAdopted,
-} from '../backup/adopt.ts';
-import type { Entry } from '../backup/catalog.ts';
-import { revisionOf } from '../backup/manifest.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { AgentError, ExitCode, messageOf } from '../errors.ts';
-import { formatBytes } from '../progress.ts';
-import type { CommandResult } from '../result.ts';
-import { withTimeout } from '../run-limit.ts';
-import { table } from '../table.ts';
-import { adoptContext } from './adopt-key.ts';
-import { withCatalog } from './store-run.ts';
+} from '../backup/adopt/adopt.ts';
+import type { Entry } from '../backup/catalog/catalog.ts';
+import { revisionOf } from '../backup/catalog/manifest.ts';
+import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
+import { withTimeout } from '../lib/run-limit.ts';
+import { formatBytes } from '../lib/terminal/progress.ts';
+import { table } from '../lib/terminal/table.ts';
+import type { Command, CommandContext } from './cli/command.ts';
+import type { CommandResult } from './cli/result.ts';
+import { adoptContext } from './shared/adopt-key.ts';
+import { withCatalog } from './shared/store-run.ts';
 
 interface Outcome {
   readonly key: string;

@@ -1,13 +1,13 @@
-import { hostFacts } from '../backup/host.ts';
-import { takeBackup } from '../backup/take.ts';
-import type { Command } from '../command.ts';
-import { refuseStoresInContainer } from '../container-path.ts';
+import { takeBackup } from '../backup/take/take.ts';
+import { hostFacts } from '../control-plane/host.ts';
 import { parseEndpoints } from '../etcd/endpoints.ts';
-import { withTimeout } from '../run-limit.ts';
-import { backupResult } from './backup-result.ts';
-import { extraRequest } from './extra-request.ts';
-import { storeRequest } from './store-request.ts';
-import { openTargets } from './store-run.ts';
+import { withTimeout } from '../lib/run-limit.ts';
+import { refuseStoresInContainer } from '../store/container-path.ts';
+import type { Command } from './cli/command.ts';
+import { backupResult } from './shared/backup-result.ts';
+import { extraRequest } from './shared/extra-request.ts';
+import { storeRequest } from './shared/store-request.ts';
+import { openTargets } from './shared/store-run.ts';
 
 export const run: Command = async (context) => {
   const { settings } = context;

@@ -1,15 +1,15 @@
-import type { NamedCluster } from '../backup/folder.ts';
-import { checkEtcd } from '../check/check-etcd.ts';
-import { checkStore } from '../check/check-store.ts';
-import { checkEncryption, checkEtcdutl } from '../check/check-tools.ts';
-import { type Finding, finding, warning } from '../check/finding.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { Etcdutl } from '../etcd/etcdutl.ts';
-import type { CommandResult } from '../result.ts';
-import { withTimeout } from '../run-limit.ts';
+import type { NamedCluster } from '../backup/catalog/folder.ts';
+import { checkEtcd } from '../backup/check/check-etcd.ts';
+import { checkStore } from '../backup/check/check-store.ts';
+import { checkEncryption, checkEtcdutl } from '../backup/check/check-tools.ts';
+import { type Finding, finding, warning } from '../backup/check/finding.ts';
+import { Etcdutl } from '../etcd/offline/etcdutl.ts';
+import { withTimeout } from '../lib/run-limit.ts';
+import { table } from '../lib/terminal/table.ts';
 import { openStore } from '../store/open.ts';
 import type { StoreSpec } from '../store/spec.ts';
-import { table } from '../table.ts';
+import type { Command, CommandContext } from './cli/command.ts';
+import type { CommandResult } from './cli/result.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal) => check({ ...context, signal }));
 

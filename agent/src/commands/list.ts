@@ -1,19 +1,19 @@
-import { type Entry, isVerified, type State, stateOf } from '../backup/catalog.ts';
-import { folderOf } from '../backup/folder.ts';
-import { entriesAsked, ownerOf } from '../backup/identity.ts';
-import { lineOf } from '../backup/lineage.ts';
-import { elsewhere } from '../backup/locate.ts';
-import { revisionOf } from '../backup/manifest.ts';
-import { toCandidate } from '../backup/prune.ts';
-import { decide } from '../backup/retention.ts';
-import { inFuture } from '../backup/select.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { ExitCode } from '../errors.ts';
-import { formatBytes } from '../progress.ts';
-import type { CommandResult } from '../result.ts';
-import { withTimeout } from '../run-limit.ts';
-import { table } from '../table.ts';
-import { withCatalog } from './store-run.ts';
+import { type Entry, isVerified, type State, stateOf } from '../backup/catalog/catalog.ts';
+import { folderOf } from '../backup/catalog/folder.ts';
+import { entriesAsked, ownerOf } from '../backup/catalog/identity.ts';
+import { lineOf } from '../backup/catalog/lineage.ts';
+import { elsewhere } from '../backup/catalog/locate.ts';
+import { revisionOf } from '../backup/catalog/manifest.ts';
+import { inFuture } from '../backup/catalog/select.ts';
+import { toCandidate } from '../backup/retention/prune.ts';
+import { decide } from '../backup/retention/retention.ts';
+import { ExitCode } from '../lib/errors.ts';
+import { withTimeout } from '../lib/run-limit.ts';
+import { formatBytes } from '../lib/terminal/progress.ts';
+import { table } from '../lib/terminal/table.ts';
+import type { Command, CommandContext } from './cli/command.ts';
+import type { CommandResult } from './cli/result.ts';
+import { withCatalog } from './shared/store-run.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal) => list({ ...context, signal }));
 

@@ -1,8 +1,8 @@
-import { setPins } from '../backup/pin.ts';
-import type { Command, CommandContext } from '../command.ts';
-import type { CommandResult } from '../result.ts';
-import { withTimeout } from '../run-limit.ts';
-import { withStore } from './store-run.ts';
+import { setPins } from '../backup/catalog/pin.ts';
+import { withTimeout } from '../lib/run-limit.ts';
+import type { Command, CommandContext } from './cli/command.ts';
+import type { CommandResult } from './cli/result.ts';
+import { withStore } from './shared/store-run.ts';
 
 export const run: Command = (context) => changePins(context, true);
 

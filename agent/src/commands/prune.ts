@@ -1,16 +1,16 @@
-import { folderOf } from '../backup/folder.ts';
-import { lineOf } from '../backup/lineage.ts';
-import { elsewhere } from '../backup/locate.ts';
-import { prune } from '../backup/prune.ts';
-import { newestOfLine } from '../backup/select.ts';
-import { namedPayloads, sweep } from '../backup/sweep.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { AgentError, ExitCode } from '../errors.ts';
-import { retentionSamples, storeSamples } from '../metrics/samples.ts';
-import type { CommandResult } from '../result.ts';
-import { withTimeout } from '../run-limit.ts';
-import { table } from '../table.ts';
-import { withCatalog } from './store-run.ts';
+import { folderOf } from '../backup/catalog/folder.ts';
+import { lineOf } from '../backup/catalog/lineage.ts';
+import { elsewhere } from '../backup/catalog/locate.ts';
+import { newestOfLine } from '../backup/catalog/select.ts';
+import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
+import { prune } from '../backup/retention/prune.ts';
+import { namedPayloads, sweep } from '../backup/retention/sweep.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
+import { withTimeout } from '../lib/run-limit.ts';
+import { table } from '../lib/terminal/table.ts';
+import type { Command, CommandContext } from './cli/command.ts';
+import type { CommandResult } from './cli/result.ts';
+import { withCatalog } from './shared/store-run.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal) => applyRetention({ ...context, signal }));
 

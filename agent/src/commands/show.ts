@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
-import { isVerified, stateOf } from '../backup/catalog.ts';
-import type { Command, CommandContext } from '../command.ts';
-import type { CommandResult } from '../result.ts';
-import { withTimeout } from '../run-limit.ts';
-import { askedFor, withStore } from './store-run.ts';
+import { isVerified, stateOf } from '../backup/catalog/catalog.ts';
+import { withTimeout } from '../lib/run-limit.ts';
+import type { Command, CommandContext } from './cli/command.ts';
+import type { CommandResult } from './cli/result.ts';
+import { askedFor, withStore } from './shared/store-run.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal) => show({ ...context, signal }));
 

@@ -1,14 +1,14 @@
-import type { Wanted } from '../backup/identity.ts';
-import { isTimeout } from '../backup/lane.ts';
-import { elsewhere, locate, refuseMissing } from '../backup/locate.ts';
-import { failedStatus, type StoreStatus, storeStatus } from '../backup/status.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { ExitCode } from '../errors.ts';
-import type { CommandResult } from '../result.ts';
-import { withTimeout } from '../run-limit.ts';
+import type { Wanted } from '../backup/catalog/identity.ts';
+import { elsewhere, locate, refuseMissing } from '../backup/catalog/locate.ts';
+import { failedStatus, type StoreStatus, storeStatus } from '../backup/catalog/status.ts';
+import { isTimeout } from '../backup/take/lane.ts';
+import { ExitCode } from '../lib/errors.ts';
+import { withTimeout } from '../lib/run-limit.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
-import { openTargets } from './store-run.ts';
+import type { Command, CommandContext } from './cli/command.ts';
+import type { CommandResult } from './cli/result.ts';
+import { openTargets } from './shared/store-run.ts';
 
 export const run: Command = (context) => {
   const specs = context.settings.stores();

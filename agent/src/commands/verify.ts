@@ -7,23 +7,23 @@ import {
   stateOf,
   verificationKeyOf,
   type WholeEntry,
-} from '../backup/catalog.ts';
-import { folderOf } from '../backup/folder.ts';
-import { entriesAsked } from '../backup/identity.ts';
-import { lineOf } from '../backup/lineage.ts';
-import { type Level, levels, VERIFICATION_SCHEMA, type Verification } from '../backup/manifest.ts';
-import { checkDecryptable } from '../backup/read-payload.ts';
-import { anyEntry, newestOfLine } from '../backup/select.ts';
-import { verifyStored } from '../backup/verify.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { AgentError, ExitCode, messageOf } from '../errors.ts';
-import { Etcdutl } from '../etcd/etcdutl.ts';
-import { clusterLabels, gauge, type Sample, storeSamples } from '../metrics/samples.ts';
-import type { CommandResult } from '../result.ts';
-import { moreTime, withTimeout } from '../run-limit.ts';
+} from '../backup/catalog/catalog.ts';
+import { folderOf } from '../backup/catalog/folder.ts';
+import { entriesAsked } from '../backup/catalog/identity.ts';
+import { lineOf } from '../backup/catalog/lineage.ts';
+import { type Level, levels, VERIFICATION_SCHEMA, type Verification } from '../backup/catalog/manifest.ts';
+import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
+import { clusterLabels, gauge, type Sample, storeSamples } from '../backup/metrics/samples.ts';
+import { checkDecryptable } from '../backup/payload/read-payload.ts';
+import { verifyStored } from '../backup/payload/verify.ts';
+import { Etcdutl } from '../etcd/offline/etcdutl.ts';
+import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
+import { moreTime, withTimeout } from '../lib/run-limit.ts';
+import { agentVersion } from '../lib/version.ts';
 import type { Store } from '../store/store.ts';
-import { agentVersion } from '../version.ts';
-import { askedFor, type OpenedStore, withStore } from './store-run.ts';
+import type { Command, CommandContext } from './cli/command.ts';
+import type { CommandResult } from './cli/result.ts';
+import { askedFor, type OpenedStore, withStore } from './shared/store-run.ts';
 
 /** What each adds to a run's time, however small. */
 const SECONDS_EACH = 0.5;

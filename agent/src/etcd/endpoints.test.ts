@@ -1,4 +1,4 @@
-import { ExitCode } from '../errors.ts';
+import { ExitCode } from '../lib/errors.ts';
 import { parseEndpoints } from './endpoints.ts';
 
 test.each([

@@ -1,4 +1,4 @@
-import { AgentError, ExitCode } from '../errors.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
 
 /** Turns `--endpoints` into URLs: comma-separated, `host:port` allowed (https when TLS files are given). */
 export function parseEndpoints(endpoints: readonly string[], tls: boolean): string[] {

@@ -1,5 +1,5 @@
 import { Etcd3 } from 'etcd3';
-import { AgentError, ExitCode, messageOf } from '../errors.ts';
+import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
 import { GrpcChannel } from './grpc.ts';
 import { statusError } from './grpc-errors.ts';
 import * as maintenance from './maintenance.ts';

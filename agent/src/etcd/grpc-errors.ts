@@ -1,4 +1,4 @@
-import { AgentError, codeOf, ExitCode, messageOf } from '../errors.ts';
+import { AgentError, codeOf, ExitCode, messageOf } from '../lib/errors.ts';
 
 const unavailable = (message: string, cause?: unknown) => new AgentError(ExitCode.etcdUnavailable, message, { cause });
 const mistake = (message: string, cause?: unknown) => new AgentError(ExitCode.usage, message, { cause });

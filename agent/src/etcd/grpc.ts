@@ -1,5 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
-import { AgentError, ExitCode } from '../errors.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
 import { connectionError, greetingError, statusError } from './grpc-errors.ts';
 import type { TlsMaterial } from './tls.ts';
 

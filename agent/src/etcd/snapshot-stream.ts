@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { AgentError, ExitCode } from '../errors.ts';
-import { garbageCounter } from '../store/garbage.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
+import { garbageCounter } from '../lib/memory.ts';
 import type { GrpcChannel } from './grpc.ts';
 import { type SnapshotMessage, snapshot } from './maintenance.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificates, createCertificates } from '../../test/harness/certificates.ts';
-import { ExitCode } from '../errors.ts';
+import { ExitCode } from '../lib/errors.ts';
 import { loadTls, type TlsFiles } from './tls.ts';
 
 let directory: string;

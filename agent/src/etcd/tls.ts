@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AgentError, codeOf, ExitCode, messageOf } from '../errors.ts';
+import { AgentError, codeOf, ExitCode, messageOf } from '../lib/errors.ts';
 
 export interface TlsFiles {
   readonly cacert?: string;

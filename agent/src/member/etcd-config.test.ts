@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
-import { minors } from '../../../src/etcd-config-keys.ts';
+import { minors } from '../../../src/cluster/settings/etcd-config-keys.ts';
 import { etcdConfig, isUntouched, permitConfig, sealConfig } from './etcd-config.ts';
-import { permit, TestGate } from './gate.fixture.ts';
+import { permit, TestGate } from './gate/gate.fixture.ts';
 
 const GIB = 2 ** 30;
 const form = { state: 'existing', cluster: 'c-0=http://127.0.0.1:2380', token: 't' } as const;

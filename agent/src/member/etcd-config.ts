@@ -2,13 +2,18 @@ import { createHash } from 'node:crypto';
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { configKey, problemsOfSettings, type Settings, translate } from '../../../src/etcd-config-keys.ts';
-import { AgentError, codeOf, ExitCode } from '../errors.ts';
-import type { Identity } from '../reconcile/agent-status.ts';
-import type { Permit } from '../reconcile/record.ts';
-import { minorOf } from '../reconcile/versions.ts';
+import {
+  configKey,
+  problemsOfSettings,
+  type Settings,
+  translate,
+} from '../../../src/cluster/settings/etcd-config-keys.ts';
+import { AgentError, codeOf, ExitCode } from '../lib/errors.ts';
+import { replaceFile } from '../lib/files/replace-file.ts';
+import type { Identity } from '../protocol/agent-status.ts';
+import type { Permit } from '../protocol/record.ts';
+import { minorOf } from '../protocol/versions.ts';
 import type { MemberConfig } from './member-config.ts';
-import { replaceFile } from './replace-file.ts';
 import { etcdDirOf } from './volume.ts';
 
 /** What writing the file came to; `edited`: it was not as the agent had left it. */

@@ -1,4 +1,4 @@
-import { identity } from './gate.fixture.ts';
+import { identity } from './gate/gate.fixture.ts';
 import { parseIdentity } from './identity.ts';
 
 const read = (document: unknown) => parseIdentity(JSON.stringify(document));

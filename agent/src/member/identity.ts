@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { codeOf } from '../errors.ts';
-import type { Identity } from '../reconcile/agent-status.ts';
-import { describeIssue } from '../schema-issue.ts';
-import { replaceFile } from './replace-file.ts';
+import { codeOf } from '../lib/errors.ts';
+import { replaceFile } from '../lib/files/replace-file.ts';
+import { describeIssue } from '../lib/schema-issue.ts';
+import type { Identity } from '../protocol/agent-status.ts';
 
 /** What `identity.json` says: whose data the volume holds, and by which permit. */
 export type StoredIdentity =

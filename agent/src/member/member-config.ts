@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
-import { clientServiceName } from '../../../src/client-service-name.ts';
-import { tryDuration } from '../duration.ts';
-import { AgentError, ExitCode } from '../errors.ts';
+import { clientServiceName } from '../../../src/etcd/client-service-name.ts';
+import { tryDuration } from '../lib/duration.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
 
 /** All that a pod is handed, for its gate and its sidecar alike. */
 export interface MemberConfig {

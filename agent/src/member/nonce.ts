@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../errors.ts';
-import { sync } from '../store/directories.ts';
-import { replaceFile } from './replace-file.ts';
+import { codeOf } from '../lib/errors.ts';
+import { sync } from '../lib/files/directories.ts';
+import { replaceFile } from '../lib/files/replace-file.ts';
 
 const fileOf = (dataDir: string) => join(dataDir, 'nonce');
 

@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { type Certificates, createCertificates, type KeyPair } from '../../test/harness/certificates.ts';
-import type { AgentStatus } from '../reconcile/agent-status.ts';
-import { sha256 } from './bearer.ts';
+import { sha256 } from '../lib/http/bearer.ts';
+import type { AgentStatus } from '../protocol/agent-status.ts';
 import { StatusServer } from './status-server.ts';
 
 const lines: string[] = [];

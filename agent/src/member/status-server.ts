@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Log } from '../log.ts';
-import type { AgentStatus } from '../reconcile/agent-status.ts';
-import { agentMetrics } from './agent-metrics.ts';
-import { hasToken } from './bearer.ts';
-import { type Answer, HttpListener, type ListenOptions, send, sendFile } from './http-listener.ts';
+import { hasToken } from '../lib/http/bearer.ts';
+import { type Answer, HttpListener, type ListenOptions, send, sendFile } from '../lib/http/http-listener.ts';
+import type { Log } from '../lib/log.ts';
+import type { AgentStatus } from '../protocol/agent-status.ts';
+import { agentMetrics } from './sidecar/agent-metrics.ts';
 
 export interface Readiness {
   readonly ready: boolean;

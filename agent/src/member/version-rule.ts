@@ -1,6 +1,6 @@
-import type { Versions } from '../reconcile/record.ts';
-import { minorOf, minorsUp } from '../reconcile/versions.ts';
-import type { AgentReason } from './agent-reasons.ts';
+import type { AgentReason } from '../protocol/agent-reasons.ts';
+import type { Versions } from '../protocol/record.ts';
+import { minorOf, minorsUp } from '../protocol/versions.ts';
 
 export interface Refusal {
   readonly reason: AgentReason;

@@ -1,12 +1,12 @@
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { codeOf } from '../errors.ts';
-import { walIdentity } from '../etcd/wal.ts';
-import type { AgentStatus } from '../reconcile/agent-status.ts';
+import { snapIndex } from '../etcd/offline/snap-index.ts';
+import { walIdentity } from '../etcd/offline/wal.ts';
+import { codeOf } from '../lib/errors.ts';
+import type { AgentStatus } from '../protocol/agent-status.ts';
 import { readIdentity, type StoredIdentity } from './identity.ts';
 import { readNonce } from './nonce.ts';
-import { snapIndex } from './snap-index.ts';
 
 /** Where things lie on a volume. */
 export const etcdDirOf = (dataDir: string): string => join(dataDir, 'etcd');

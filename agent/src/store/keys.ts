@@ -1,4 +1,4 @@
-import { AgentError, ExitCode } from '../errors.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
 
 const mistake = (key: string, why: string) =>
   new AgentError(ExitCode.usage, `the key ${JSON.stringify(key)} ${why}; write segments joined by single slashes`);

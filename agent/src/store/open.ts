@@ -6,21 +6,21 @@ export { parseStore } from './parse.ts';
 /** Opens a store; its code, and the SDK it needs, is loaded only now. */
 export async function openStore(spec: StoreSpec): Promise<Store> {
   if (spec.s3) {
-    const { openS3 } = await import('./s3.ts');
+    const { openS3 } = await import('./s3/s3-store.ts');
     return openS3(spec.s3);
   }
   if (spec.oss) {
-    const { openOss } = await import('./oss.ts');
+    const { openOss } = await import('./oss/oss-store.ts');
     return openOss(spec.oss);
   }
   if (spec.sftp) {
-    const { openSftp } = await import('./sftp.ts');
+    const { openSftp } = await import('./sftp/sftp-store.ts');
     return openSftp(spec.sftp);
   }
   if (spec.command) {
-    const { openCommand } = await import('./command.ts');
+    const { openCommand } = await import('./command/command-store.ts');
     return openCommand(spec.command);
   }
-  const { FilesystemStore } = await import('./filesystem.ts');
+  const { FilesystemStore } = await import('./filesystem/filesystem-store.ts');
   return new FilesystemStore(spec.filesystem!);
 }

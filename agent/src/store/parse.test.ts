@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AgentError, ExitCode } from '../errors.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
 import { openStore, parseStore } from './open.ts';
 
 /** Fingerprints have plus signs, which mean spaces in a URL. */

@@ -1,5 +1,5 @@
-import { AgentError, ExitCode } from '../errors.ts';
-import { describeIssue } from '../schema-issue.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
+import { describeIssue } from '../lib/schema-issue.ts';
 import { ossSpec, type StoreSpec, s3Spec, storeSpec } from './spec.ts';
 
 const mistake = (message: string) => new AgentError(ExitCode.usage, `--store: ${message}`);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keysOf, once, read, storeContract } from '../../test/store-contract.ts';
-import { ExitCode } from '../errors.ts';
-import { FilesystemStore } from './filesystem.ts';
+import { ExitCode } from '../lib/errors.ts';
+import { FilesystemStore } from './filesystem/filesystem-store.ts';
 import { PatientStore, patienceFor } from './patient.ts';
 import type { Store } from './store.ts';
 

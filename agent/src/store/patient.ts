@@ -1,6 +1,6 @@
-import { AgentError, ExitCode } from '../errors.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
+import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** Milliseconds without a sign of life. */
 export const PATIENCE = 60_000;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { retentionSpec } from '../backup/retention-spec.ts';
-import { tryDuration } from '../duration.ts';
+import { tryDuration } from '../lib/duration.ts';
+import { retentionSpec } from './retention-spec.ts';
 
 const HOST_KEY = /^(SHA256:[A-Za-z0-9+/]{43}=?|(ssh|ecdsa)-\S+ +[A-Za-z0-9+/]{40,}=*( .*)?)$/;
 
@@ -44,7 +44,7 @@ export type OssSpec = z.infer<typeof ossSpec>;
 export const filesystemSpec = z.strictObject({ path: z.string().check(z.regex(/^\//, 'must be an absolute path')) });
 export type FilesystemSpec = z.infer<typeof filesystemSpec>;
 
-/** Executables of the user's own, one per verb: docs/command-store.md is their contract. */
+/** Executables of the user's own, one per verb: docs/backups/command-store.md is their contract. */
 export const commandSpec = z.strictObject({
   /** The directory that holds them. */
   path: z.string().check(z.regex(/^\//, 'must be an absolute path')),

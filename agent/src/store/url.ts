@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ossEndpoint } from './oss-endpoint.ts';
-import { s3Url } from './s3-endpoint.ts';
-import { urlOf } from './sftp-url.ts';
+import { ossEndpoint } from './oss/endpoint.ts';
+import { s3Url } from './s3/endpoint.ts';
+import { urlOf } from './sftp/url.ts';
 import type { StoreSpec } from './spec.ts';
 
 export const directoryUrl = (path: string): string => pathToFileURL(resolve(path)).href;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeleteBucketPolicyCommand, PutBucketPolicyCommand, type S3Client } from '@aws-sdk/client-s3';
-import { ExitCode } from '../../src/errors.ts';
+import { ExitCode } from '../../src/lib/errors.ts';
 import { BucketPlace } from '../faults/bucket-place.ts';
 import {
   backup,

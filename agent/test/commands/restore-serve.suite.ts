@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { ExitCode } from '../../src/errors.ts';
+import { ExitCode } from '../../src/lib/errors.ts';
 import { runAgent } from '../harness/agent.ts';
 import { type Certificates, createCertificates, type KeyPair } from '../harness/certificates.ts';
 import { enableAuth } from '../harness/etcd-auth.ts';

@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ExitCode } from '../../src/errors.ts';
+import { ExitCode } from '../../src/lib/errors.ts';
 import { type Certificates, createCertificates, type KeyPair } from '../harness/certificates.ts';
 import { etcdutl } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { codeOf } from '../../src/errors.ts';
+import { codeOf } from '../../src/lib/errors.ts';
 
 /** True once no thread of the process runs: SIGSTOP is heard by one of them, the others go on for a moment. */
 export const isStopped = (pid: number): boolean =>

@@ -1,9 +1,9 @@
 import { flushCompileCache } from 'node:module';
-import { createLog } from '../../src/log.ts';
-import { PhaseTimes } from '../../src/phase-times.ts';
-import { buildProgram } from '../../src/program.ts';
-import { createProgress } from '../../src/progress.ts';
-import { Settings } from '../../src/settings.ts';
+import { buildProgram } from '../../src/commands/cli/program.ts';
+import { Settings } from '../../src/commands/cli/settings.ts';
+import { createLog } from '../../src/lib/log.ts';
+import { PhaseTimes } from '../../src/lib/terminal/phase-times.ts';
+import { createProgress } from '../../src/lib/terminal/progress.ts';
 import { crashAt, etcdOn } from './crash.ts';
 
 /** The agent from source; CRASH_DIR: gate and serve end at the points that files in it name. */
@@ -17,7 +17,7 @@ async function runMember(who: 'gate' | 'serve', directory: string): Promise<void
   const stop = new AbortController();
   process.on('SIGTERM', () => stop.abort(new Error('SIGTERM')));
   const { runWith } =
-    who === 'gate' ? await import('../../src/commands/gate.ts') : await import('../../src/commands/serve.ts');
+    who === 'gate' ? await import('../../src/commands/pods/gate.ts') : await import('../../src/commands/pods/serve.ts');
   await buildProgram(async (invocation) => {
     const log = createLog(process.stderr);
     const settings = await Settings.load(invocation);

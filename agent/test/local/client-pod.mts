@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { messageOf } from '../../src/errors.ts';
+import { messageOf } from '../../src/lib/errors.ts';
 import { CpuPressure } from '../members/cpu-pressure.ts';
 import { dataIsThere, type Loss, registersLinearize, revisionsRise, watchedAll } from '../members/data-checks.ts';
 import { acknowledged, elections, longestGap } from '../members/history.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RestoreRequest } from '../../src/reconcile/observed.ts';
+import type { RestoreRequest } from '../../src/controllers/cluster/observed.ts';
 import type { Certificates } from '../harness/certificates.ts';
 import { etcdOf } from '../harness/etcd-binaries.ts';
 import { type Crasher, type CrashPoints, crashesDone, setCrashPoints } from './crash.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { JobRequest } from '../../src/reconcile/effect.ts';
-import type { Job, JobKind } from '../../src/reconcile/observed.ts';
-import type { Jobs } from '../../src/reconcile/port.ts';
+import type { JobRequest } from '../../src/controllers/cluster/effect.ts';
+import type { Job, JobKind } from '../../src/controllers/cluster/observed.ts';
+import type { Jobs } from '../../src/controllers/cluster/port.ts';
 import { get } from './get.ts';
 import type { JobWorld } from './job-facts.ts';
 import { type JobObject, type JobStatus, nameOf } from './job-object.ts';

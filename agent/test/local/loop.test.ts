@@ -1,6 +1,6 @@
-import type { ClusterStatus } from '../../src/reconcile/cluster-status.ts';
-import { type ClusterRun, runCluster } from '../../src/reconcile/loop.ts';
-import { defaultSettings, type Settings } from '../../src/reconcile/settings.ts';
+import { type ClusterRun, runCluster } from '../../src/controllers/cluster/loop.ts';
+import { defaultSettings, type Settings } from '../../src/controllers/cluster/settings.ts';
+import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
 import { nothingYet } from '../model/begin.ts';
 import { MemoryPort } from '../model/port.ts';
 import { steps } from '../model/steps.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { copyFile, mkdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ClusterSpec } from '../../src/reconcile/observed.ts';
-import { defaultSettings, type Settings } from '../../src/reconcile/settings.ts';
+import type { ClusterSpec } from '../../src/controllers/cluster/observed.ts';
+import { defaultSettings, type Settings } from '../../src/controllers/cluster/settings.ts';
 import { type Certificates, createCertificates, type TlsFiles } from '../harness/certificates.ts';
 import { freePorts } from '../harness/free-ports.ts';
 import type { Ports, WorldFile } from './objects.ts';

@@ -1,5 +1,5 @@
-import type { ClusterStatus } from '../../src/reconcile/cluster-status.ts';
-import type { ClusterSpec, RestoreRequest } from '../../src/reconcile/observed.ts';
+import type { ClusterSpec, RestoreRequest } from '../../src/controllers/cluster/observed.ts';
+import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
 import type { TlsFiles } from '../harness/certificates.ts';
 import type { FileStore, Stored } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { minorOf } from '../../src/reconcile/versions.ts';
+import { minorOf } from '../../src/protocol/versions.ts';
 import { cacheDirectory, etcdOf, etcdutl, type Minor } from '../harness/etcd-binaries.ts';
 import { Container, nodeCommand } from './container.ts';
 import type { Template, WorldFile } from './objects.ts';

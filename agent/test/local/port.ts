@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { ClusterStatus } from '../../src/reconcile/cluster-status.ts';
-import { known } from '../../src/reconcile/known.ts';
-import type { Cluster, Pod } from '../../src/reconcile/observed.ts';
-import type { Clusters, Jobs, Maintenance, Membership, Port, RecordStore, Workload } from '../../src/reconcile/port.ts';
+import type { Cluster, Pod } from '../../src/controllers/cluster/observed.ts';
+import type {
+  Clusters,
+  Jobs,
+  Maintenance,
+  Membership,
+  Port,
+  RecordStore,
+  Workload,
+} from '../../src/controllers/cluster/port.ts';
+import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
+import { known } from '../../src/protocol/known.ts';
 import { get } from './get.ts';
 import {
   type ClaimObject,

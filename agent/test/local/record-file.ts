@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import type { RecordStore } from '../../src/reconcile/port.ts';
-import type { RecordDoc } from '../../src/reconcile/record.ts';
+import type { RecordStore } from '../../src/controllers/cluster/port.ts';
+import type { RecordDoc } from '../../src/protocol/record.ts';
 import { Conflict, type FileStore, readIfThere, writeWhole } from './store.ts';
 
 type Read = { doc: RecordDoc; rv: string } | undefined;

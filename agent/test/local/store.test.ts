@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RecordDoc } from '../../src/reconcile/record.ts';
+import type { RecordDoc } from '../../src/protocol/record.ts';
 import { RecordFile } from './record-file.ts';
 import { Conflict, FileStore } from './store.ts';
 

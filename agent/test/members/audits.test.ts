@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Permit, RecordDoc } from '../../src/reconcile/record.ts';
+import type { Permit, RecordDoc } from '../../src/protocol/record.ts';
 import { type Logged, recordIsSound } from './record-checks.ts';
 import { VolumeAudit } from './volume-audit.ts';
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentStatus } from '../../src/reconcile/agent-status.ts';
+import type { AgentStatus } from '../../src/protocol/agent-status.ts';
 import { etcdOf } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { freePorts } from '../harness/free-ports.ts';

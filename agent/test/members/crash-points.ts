@@ -1,5 +1,5 @@
+import { rows, rowsWithoutRecord } from '../../src/controllers/cluster/plan/actions.ts';
 import { gateSteps, serveSteps } from '../../src/member/steps.ts';
-import { rows, rowsWithoutRecord } from '../../src/reconcile/actions.ts';
 
 const chance = 'only when two things meet within milliseconds: some runs reach it, the model check always does';
 const sick = 'needs a disk, a database or a snapshot in a state that a test can not bring about at a given moment';

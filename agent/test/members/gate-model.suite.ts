@@ -1,6 +1,6 @@
-import { type Decision, decide } from '../../src/member/decide.ts';
+import { type Decision, decide } from '../../src/member/gate/decide.ts';
 import type { VolumeFacts } from '../../src/member/volume.ts';
-import type { Identity } from '../../src/reconcile/agent-status.ts';
+import type { Identity } from '../../src/protocol/agent-status.ts';
 import { INDEX_UNIT } from '../model/etcd.ts';
 import { look } from '../model/gate.ts';
 import { moves } from '../model/moves.ts';

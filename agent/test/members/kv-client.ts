@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { messageOf } from '../../src/errors.ts';
 import { GrpcChannel } from '../../src/etcd/grpc.ts';
 import type { TlsMaterial } from '../../src/etcd/tls.ts';
+import { messageOf } from '../../src/lib/errors.ts';
 import type { TlsFiles } from '../harness/certificates.ts';
 
 /** What a client is told of a cluster. */

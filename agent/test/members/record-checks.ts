@@ -1,4 +1,4 @@
-import type { RecordDoc, RemoveOp } from '../../src/reconcile/record.ts';
+import type { RecordDoc, RemoveOp } from '../../src/protocol/record.ts';
 
 /** A line of the log of all versions of the record. */
 export type Logged = { readonly doc: RecordDoc } | { readonly removed: true };

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sealConfig } from '../../src/member/etcd-config.ts';
-import type { Permit } from '../../src/reconcile/record.ts';
+import type { Permit } from '../../src/protocol/record.ts';
 import { TestMember } from './test-member.ts';
 
 const tombstone = (memberId: string) => ({ memberId, ordinal: 0, epoch: 1, at: '', why: 'Dead' });

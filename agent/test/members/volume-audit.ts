@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Identity } from '../../src/reconcile/agent-status.ts';
+import type { Identity } from '../../src/protocol/agent-status.ts';
 
 /** Looks at the volumes again and again, and remembers what was on them. */
 export class VolumeAudit implements Disposable {

@@ -1,5 +1,5 @@
-import { parseRecord } from '../../src/member/record-schema.ts';
-import type { Effect } from '../../src/reconcile/effect.ts';
+import type { Effect } from '../../src/controllers/cluster/effect.ts';
+import { parseRecord } from '../../src/protocol/record-schema.ts';
 import { fresh, violated, withClaim, withPod } from './change.ts';
 import {
   type Answer,

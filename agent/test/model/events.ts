@@ -1,4 +1,4 @@
-import type { RecordDoc } from '../../src/reconcile/record.ts';
+import type { RecordDoc } from '../../src/protocol/record.ts';
 import { fresh, minorOf, withClaim, withPod, withVolume } from './change.ts';
 import { look } from './gate.ts';
 import { isUp, settled, withCluster, write } from './processes.ts';

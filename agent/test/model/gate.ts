@@ -1,4 +1,4 @@
-import type { Permit, RecordDoc } from '../../src/reconcile/record.ts';
+import type { Permit, RecordDoc } from '../../src/protocol/record.ts';
 import { fresh, minorOf, violated, withPod, withVolume } from './change.ts';
 import { type Cluster, INDEX_UNIT } from './etcd.ts';
 import { clusterById, isUp, settled, startEtcd, withCluster } from './processes.ts';

@@ -1,4 +1,4 @@
-import type { RecordDoc } from '../../src/reconcile/record.ts';
+import type { RecordDoc } from '../../src/protocol/record.ts';
 import { memberAdd, votersOf } from './etcd.ts';
 import {
   allUp,

@@ -1,4 +1,4 @@
-import type { Permit, RecordDoc } from '../../src/reconcile/record.ts';
+import type { Permit, RecordDoc } from '../../src/protocol/record.ts';
 import { votersOf } from './etcd.ts';
 import { judgeOp, judgeUpgradeOp } from './judge-op.ts';
 import { allUp, current, ownBackups, serves, shortMinor } from './judge-truth.ts';

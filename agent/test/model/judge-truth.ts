@@ -1,4 +1,4 @@
-import type { RecordDoc } from '../../src/reconcile/record.ts';
+import type { RecordDoc } from '../../src/protocol/record.ts';
 import { type Cluster, canCommit, quorum, votersOf } from './etcd.ts';
 import { clusterById, liveness } from './processes.ts';
 import type { World } from './world.ts';

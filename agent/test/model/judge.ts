@@ -1,6 +1,6 @@
-import type { Effect } from '../../src/reconcile/effect.ts';
-import type { Observed } from '../../src/reconcile/observed.ts';
-import type { RecordDoc } from '../../src/reconcile/record.ts';
+import type { Effect } from '../../src/controllers/cluster/effect.ts';
+import type { Observed } from '../../src/controllers/cluster/observed.ts';
+import type { RecordDoc } from '../../src/protocol/record.ts';
 import { INDEX_UNIT, quorum, votersOf } from './etcd.ts';
 import { judgeRecord } from './judge-record.ts';
 import { allUp, current, isDraining, judgeRemove, mayStart, opOf, ownBackups, serves } from './judge-truth.ts';

@@ -1,7 +1,7 @@
-import type { Observed } from '../../src/reconcile/observed.ts';
-import type { Actions } from '../../src/reconcile/plan.ts';
-import type { AnyRow, Conjuncts } from '../../src/reconcile/row.ts';
-import { View } from '../../src/reconcile/view.ts';
+import type { Observed } from '../../src/controllers/cluster/observed.ts';
+import type { Actions } from '../../src/controllers/cluster/plan/plan.ts';
+import type { AnyRow, Conjuncts } from '../../src/controllers/cluster/plan/row.ts';
+import { View } from '../../src/controllers/cluster/plan/view.ts';
 import { NOW } from './see.ts';
 import { settings } from './settings.ts';
 

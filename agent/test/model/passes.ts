@@ -1,9 +1,9 @@
-import type { Effect } from '../../src/reconcile/effect.ts';
-import { known, unknown } from '../../src/reconcile/known.ts';
-import { named } from '../../src/reconcile/observe.ts';
-import type { Observed } from '../../src/reconcile/observed.ts';
-import type { Plan } from '../../src/reconcile/plan.ts';
-import type { RecordDoc } from '../../src/reconcile/record.ts';
+import type { Effect } from '../../src/controllers/cluster/effect.ts';
+import { named } from '../../src/controllers/cluster/observe.ts';
+import type { Observed } from '../../src/controllers/cluster/observed.ts';
+import type { Plan } from '../../src/controllers/cluster/plan/plan.ts';
+import { known, unknown } from '../../src/protocol/known.ts';
+import type { RecordDoc } from '../../src/protocol/record.ts';
 import { apply } from './apply.ts';
 import { fresh, violated } from './change.ts';
 import { judge } from './judge.ts';

@@ -1,5 +1,5 @@
-import { rows, rowsWithoutRecord } from '../../src/reconcile/actions.ts';
-import { type Actions, decideWith, planWith } from '../../src/reconcile/plan.ts';
+import { rows, rowsWithoutRecord } from '../../src/controllers/cluster/plan/actions.ts';
+import { type Actions, decideWith, planWith } from '../../src/controllers/cluster/plan/plan.ts';
 import type { Planner } from './passes.ts';
 import { NOW } from './see.ts';
 import { settings } from './settings.ts';

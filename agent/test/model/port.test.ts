@@ -1,4 +1,4 @@
-import { emptyMemory, read } from '../../src/reconcile/observe.ts';
+import { emptyMemory, read } from '../../src/controllers/cluster/observe.ts';
 import { withBudget } from './begin.ts';
 import { moves } from './moves.ts';
 import { planner } from './planner.ts';

@@ -1,6 +1,6 @@
-import type { Effect } from '../../src/reconcile/effect.ts';
-import type { Known } from '../../src/reconcile/known.ts';
-import type { Port } from '../../src/reconcile/port.ts';
+import type { Effect } from '../../src/controllers/cluster/effect.ts';
+import type { Port } from '../../src/controllers/cluster/port.ts';
+import type { Known } from '../../src/protocol/known.ts';
 import { apply, askedCluster } from './apply.ts';
 import { peerUrl, see } from './see.ts';
 import type { World } from './world.ts';

@@ -1,6 +1,6 @@
-import type { AgentStatus } from '../../src/reconcile/agent-status.ts';
-import { type Known, known, unknown } from '../../src/reconcile/known.ts';
-import type * as seen from '../../src/reconcile/observed.ts';
+import type * as seen from '../../src/controllers/cluster/observed.ts';
+import type { AgentStatus } from '../../src/protocol/agent-status.ts';
+import { type Known, known, unknown } from '../../src/protocol/known.ts';
 import { askedCluster } from './apply.ts';
 import { type Cluster, type EtcdMember, hasQuorum, INDEX_UNIT, raftIndex } from './etcd.ts';
 import { clusterById, isUp, liveness, reachable } from './processes.ts';

@@ -1,4 +1,4 @@
-import { defaultSettings, type Settings } from '../../src/reconcile/settings.ts';
+import { defaultSettings, type Settings } from '../../src/controllers/cluster/settings.ts';
 import { INDEX_UNIT } from './etcd.ts';
 
 /** The defaults, but that one churn of leases is one unit of the model's raft index. */

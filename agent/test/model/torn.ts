@@ -1,5 +1,5 @@
-import { unknown } from '../../src/reconcile/known.ts';
-import type { Observed } from '../../src/reconcile/observed.ts';
+import type { Observed } from '../../src/controllers/cluster/observed.ts';
+import { unknown } from '../../src/protocol/known.ts';
 import { see } from './see.ts';
 import type { Step } from './steps.ts';
 import type { World } from './world.ts';

@@ -1,6 +1,6 @@
-import type { Effect } from '../../src/reconcile/effect.ts';
-import type { JobKind } from '../../src/reconcile/observed.ts';
-import type { RecordDoc } from '../../src/reconcile/record.ts';
+import type { Effect } from '../../src/controllers/cluster/effect.ts';
+import type { JobKind } from '../../src/controllers/cluster/observed.ts';
+import type { RecordDoc } from '../../src/protocol/record.ts';
 import type { AddRule, Cluster } from './etcd.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AgentError, ExitCode } from '../../src/errors.ts';
+import { AgentError, ExitCode } from '../../src/lib/errors.ts';
 import { attackStore, attackStream, type Case, makeCase, openDeceived } from './attack.ts';
 import { differenceInEtcd } from './prove.ts';
 import type { Specimen } from './specimen.ts';

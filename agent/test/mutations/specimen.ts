@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readCatalog } from '../../src/backup/catalog.ts';
-import type { Manifest } from '../../src/backup/manifest.ts';
-import { whole } from '../../src/backup/select.ts';
-import { FilesystemStore } from '../../src/store/filesystem.ts';
+import { readCatalog } from '../../src/backup/catalog/catalog.ts';
+import type { Manifest } from '../../src/backup/catalog/manifest.ts';
+import { whole } from '../../src/backup/catalog/select.ts';
+import { FilesystemStore } from '../../src/store/filesystem/filesystem-store.ts';
 import { runAgent } from '../harness/agent.ts';
 import type { Minor } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';

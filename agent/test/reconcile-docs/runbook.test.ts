@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { reasons } from '../../src/reconcile/reasons.ts';
+import { reasons } from '../../src/protocol/reasons.ts';
 
-const page = await readFile(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
+const page = await readFile(new URL('../../../docs/operations/runbook.md', import.meta.url), 'utf8');
 const sections = page.split(/^### /m).slice(1);
 const headings = sections.map((section) => section.split('\n')[0]);
 
-test('every reason of a condition has its heading in docs/runbook.md, and no heading is of none', () => {
+test('every reason of a condition has its heading in docs/operations/runbook.md, and no heading is of none', () => {
   expect(headings.toSorted()).toEqual(Object.keys(reasons).toSorted());
 });
 

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { rows, rowsWithoutRecord } from '../../src/reconcile/actions.ts';
+import { rows, rowsWithoutRecord } from '../../src/controllers/cluster/plan/actions.ts';
 import { generated, moves } from './state-machine.ts';
 
-const page = new URL('../../../docs/state-machine.md', import.meta.url);
+const page = new URL('../../../docs/reference/state-machine.md', import.meta.url);
 
-test('docs/state-machine.md draws the rows that there are; UPDATE_DOCS=1 writes it again', async () => {
+test('docs/reference/state-machine.md draws the rows that there are; UPDATE_DOCS=1 writes it again', async () => {
   const text = await readFile(page, 'utf8');
   if (process.env.UPDATE_DOCS) await writeFile(page, generated(text));
   else expect(text).toBe(generated(text));

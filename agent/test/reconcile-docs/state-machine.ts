@@ -1,7 +1,7 @@
-import { rows, rowsWithoutRecord } from '../../src/reconcile/actions.ts';
-import type { AnyRow } from '../../src/reconcile/row.ts';
+import { rows, rowsWithoutRecord } from '../../src/controllers/cluster/plan/actions.ts';
+import type { AnyRow } from '../../src/controllers/cluster/plan/row.ts';
 
-// The generated parts of docs/state-machine.md: a diagram and the action table, both from the rows themselves.
+// The generated parts of docs/reference/state-machine.md: a diagram and the action table, both from the rows themselves.
 
 /** Mermaid wants identifiers without blanks. */
 const identifier = (state: string): string => state.replaceAll(' ', '_');

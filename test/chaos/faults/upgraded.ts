@@ -1,4 +1,4 @@
-import { EtcdVersion } from '../../../src/etcd-version';
+import { EtcdVersion } from '../../../src/etcd/etcd-version';
 import type { Fault } from '../fault';
 import type { Stage } from '../stage';
 

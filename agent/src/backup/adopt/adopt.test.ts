@@ -1,0 +1,286 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
+import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
+import { runHere } from '../../../test/in-process.ts';
+import { seal } from '../../../test/mutations/mutate.ts';
+import { saveSnapshot } from '../../../test/save-snapshot.ts';
+import { ExitCode } from '../../lib/errors.ts';
+
+let saved: Buffer;
+let later: Buffer;
+beforeAll(async () => {
+  await using etcd = await EtcdCluster.start();
+  await etcd.put(20);
+  saved = (await saveSnapshot(etcd)).snapshot;
+  await etcd.put(5);
+  later = (await saveSnapshot(etcd)).snapshot;
+});
+
+let path: string;
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'adopt-'));
+});
+afterEach(() => rm(path, { recursive: true }));
+
+const modified = new Date('2026-11-20T02:38:30Z');
+async function put(key: string, bytes: Uint8Array = saved, at = modified): Promise<void> {
+  await mkdir(join(path, key, '..'), { recursive: true });
+  await writeFile(join(path, key), bytes);
+  await utimes(join(path, key), at, at);
+}
+const inStore = () => ['--cluster=orders', `--store=file://${path}`];
+const adopt = (...more: string[]) =>
+  runHere('adopt', ...more, ...inStore(), `--etcdutl=${etcdutl()}`, `--scratch=${path}`);
+const files = async () =>
+  (await readdir(path, { recursive: true, withFileTypes: true }))
+    .filter((each) => each.isFile())
+    .map((each) => join(each.parentPath, each.name).slice(path.length + 1))
+    .sort();
+const list = async () => (await runHere('list', ...inStore())).data;
+
+test('a plain snapshot becomes one of ours, with nothing of it changed', async () => {
+  await put('orders/snapshot-20261120-023807.db');
+  expect(await adopt()).toMatchObject({
+    exitCode: 0,
+    text: expect.stringMatching(/its own sha256 and a trial restore stand in/),
+    data: { adopted: 1, failed: 0, snapshots: [{ outcome: 'adopted', id: 'snapshot-20261120-023807' }] },
+  });
+  expect(await files()).toEqual(['orders/snapshot-20261120-023807.db', 'orders/snapshot-20261120-023807.json']);
+  expect(await list()).toMatchObject({
+    broken: [],
+    snapshots: [{ verified: true, level: 'open', clusterId: 'unknown', createdAt: '2026-11-20T02:38:07.000Z' }],
+  });
+  expect(await runHere('verify', '--level=open', ...inStore(), `--etcdutl=${etcdutl()}`)).toMatchObject({
+    exitCode: 0,
+  });
+  expect(await adopt()).toMatchObject({ exitCode: 0, text: expect.stringMatching(/^nothing to adopt/) });
+  expect(await adopt('orders/snapshot-20261120-023807.db')).toMatchObject({
+    exitCode: 0,
+    data: { skipped: 1, adopted: 0 },
+  });
+});
+
+test('compressed ones; names that are no id; the same name twice', async () => {
+  await put('orders/a.db.gz', gzipSync(saved));
+  await put('orders/a.db', saved);
+  await put('orders/etcd 2026-11-20T02:38:07.db.zst', zstdCompressSync(saved));
+  expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 3 } });
+  const { snapshots, broken } = await list();
+  expect(broken).toEqual([]);
+  expect(new Set(snapshots.map(({ id }: { id: string }) => id)).size).toBe(3);
+  expect(snapshots.map(({ revision }: { revision?: number }) => revision)).toEqual(Array(3).fill(expect.any(Number)));
+  for (const { id } of snapshots) {
+    const to = join(path, 'out', `${id}.db`);
+    expect(await runHere('restore', 'fetch', id, ...inStore(), `--to=${to}`)).toMatchObject({ exitCode: 0 });
+    expect(await readFile(to)).toEqual(saved);
+  }
+});
+
+test('retention deletes an adopted one like its own, and no file beside it that is not its', async () => {
+  const day = 86_400_000;
+  for (let n = 0; n < 5; n++) await put(`orders/s${n}.db`, saved, new Date(modified.getTime() - n * day));
+  await put('orders/s4.db.sha256', Buffer.from('x'));
+  await put('orders/s4.db.gz', gzipSync(saved), new Date(modified.getTime() - 20 * day));
+  await adopt();
+  const pruned = await runHere('prune', ...inStore(), '--retention=last=4');
+  expect(pruned.data.deleted).toHaveLength(2);
+  expect(pruned.data.snapshots.flatMap(({ reasons }: { reasons: string[] }) => reasons).join()).not.toMatch(/foreign/);
+  expect((await files()).filter((key) => key.includes('s4'))).toEqual(['orders/s4.db.sha256']);
+});
+
+test('what is no snapshot stays as it is, and the others are adopted', async () => {
+  const flipped = Buffer.from(saved);
+  flipped[flipped.length >> 1]! ^= 1;
+  await put('orders/cut.db', saved.subarray(0, saved.length / 2));
+  await put('orders/data-dir.db', saved.subarray(0, -32));
+  await put('orders/empty.db', Buffer.alloc(0));
+  await put('orders/flipped.db', flipped);
+  await put('orders/good.db');
+  await put('orders/hello.db', seal(Buffer.from('hello')));
+  await put('orders/no-gzip.db.gz');
+  await put('orders/notes.txt', Buffer.from('not asked for'));
+  await put('orders/etcd-snapshot-20260101-000000-dead00.db', saved);
+  const before = await files();
+  const result = await adopt();
+  expect(result).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { adopted: 1, failed: 6 } });
+  expect(result.text).toMatch(/data-dir.db.*copy of a member’s db file/);
+  expect(await files()).toEqual([...before, 'orders/good.json'].sort());
+});
+
+test('a database whose keys are not what etcd writes is no snapshot, though its sum is right', async () => {
+  const database = saved.subarray(0, -32);
+  const name = database.indexOf('\x0a\x0akey-000001');
+  const revision = name + 12 + 3;
+  const changed = (at: number, value: number) => {
+    const copy = Buffer.from(database);
+    expect(copy[at]).not.toBe(value);
+    copy[at] = value;
+    return seal(copy);
+  };
+  await put('orders/empty-key.db', changed(name + 1, 0));
+  await put('orders/good.db', seal(Buffer.from(database)));
+  await put('orders/revision.db', changed(revision, database[revision]! + 1));
+  const { exitCode, data } = await adopt();
+  expect([exitCode, data.adopted, data.failed]).toEqual([ExitCode.verificationFailed, 1, 2]);
+  expect(data.snapshots).toMatchObject([
+    { outcome: 'failed', detail: expect.stringMatching(/is no key and value|empty key/) },
+    { outcome: 'adopted', id: 'good' },
+    { outcome: 'failed', detail: expect.stringMatching(/says that it is of revision/) },
+  ]);
+});
+
+test('a dry run checks and writes nothing', async () => {
+  await put('orders/a.db');
+  expect(await adopt('--dry-run')).toMatchObject({
+    exitCode: 0,
+    data: { adopted: 1, snapshots: [{ outcome: 'would be adopted' }] },
+  });
+  expect(await files()).toEqual(['orders/a.db']);
+});
+
+test('a name in local time: the store orders it, and that is said', async () => {
+  await put('orders/db_2026-11-20_03-38-07.db');
+  const { data, log } = await adopt();
+  expect(data.snapshots[0]).toMatchObject({
+    createdAt: modified.toISOString(),
+    warning: expect.stringMatching(/the store's time is taken/),
+  });
+  // Once: the result has it.
+  expect(log).toEqual([]);
+});
+
+test('copies of today keep the months in their names, also after retention', async () => {
+  const months = Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2025, month, 1, 2, 38)));
+  const at = new Date('2026-11-20T09:38:30Z');
+  for (const month of months) await put(`orders/monthly-${month.toISOString().slice(0, 16)}.db`, saved, at);
+  const { data } = await adopt();
+  expect(data.snapshots.map(({ createdAt }: { createdAt: string }) => createdAt).sort()).toEqual(
+    months.map((month) => month.toISOString()),
+  );
+  const pruned = await runHere('prune', ...inStore(), '--retention=monthly=12', '--force');
+  expect(pruned).toMatchObject({ exitCode: 0, data: { deleted: [] } });
+  expect(await files()).toHaveLength(24);
+});
+
+test('copies of one day keep the hours in their names', async () => {
+  const at = new Date('2026-11-20T12:00:30Z');
+  for (let hour = 0; hour < 12; hour++)
+    await put(`orders/h-20261120-${String(hour).padStart(2, '0')}0000.db`, saved, at);
+  await adopt();
+  const pruned = await runHere('prune', ...inStore(), '--retention=hourly=24', '--force');
+  expect(pruned).toMatchObject({ exitCode: 0, data: { deleted: [] } });
+});
+
+test('a key elsewhere gets its manifest beside it, and `list` does not show it', async () => {
+  await put('old/backups/x.db');
+  await put('orders/sub/y');
+  expect(await adopt('old/backups/x.db', '/orders/sub/y')).toMatchObject({ exitCode: 0, data: { adopted: 2 } });
+  expect(await files()).toEqual(['old/backups/x.db', 'old/backups/x.db.json', 'orders/sub/y', 'orders/sub/y.json']);
+  expect(await list()).toMatchObject({ snapshots: [], broken: [] });
+  const fetch = ['restore', 'fetch', ...inStore(), '--object-key=old/backups/x.db', `--to=${path}/out.db`];
+  expect(await runHere(...fetch)).toMatchObject({ exitCode: 0 });
+  expect(await adopt('old/nothing.db')).toMatchObject({ exitCode: ExitCode.nothingThere });
+});
+
+test('restore adopts one file when told to', async () => {
+  await put('orders/a.db.gz', gzipSync(saved));
+  const fetch = (...more: string[]) =>
+    runHere('restore', 'fetch', ...inStore(), '--object-key=orders/a.db.gz', `--etcdutl=${etcdutl()}`, ...more);
+  expect(await fetch(`--to=${path}/1.db`)).toMatchObject({ exitCode: ExitCode.nothingThere });
+  for (const name of ['2.db', '3.db']) {
+    expect(await fetch('--adopt', `--to=${path}/${name}`)).toMatchObject({ exitCode: 0, data: { id: 'a' } });
+    expect(await readFile(join(path, name))).toEqual(saved);
+  }
+  const dataDir = [
+    'restore',
+    'data-dir',
+    ...inStore(),
+    '--object-key=orders/a.db.gz',
+    '--adopt',
+    `--etcdutl=${etcdutl()}`,
+  ];
+  expect(await runHere(...dataDir, `--data-dir=${path}/data`)).toMatchObject({ exitCode: 0 });
+  await put('orders/bad.db', Buffer.from('bad'));
+  const bad = ['restore', 'fetch', ...inStore(), '--object-key=orders/bad.db', '--adopt', `--to=${path}/4.db`];
+  expect(await runHere(...bad)).toMatchObject({ exitCode: ExitCode.verificationFailed });
+  expect(await files()).not.toContain('4.db');
+});
+
+describe('a file that has a manifest of its own', () => {
+  test.each([
+    ['damaged', '{'],
+    ['of a newer format', '{"schema":"cdk8s-etcd/snapshot/v2"}'],
+  ])('%s, is passed by, which is said', async (_, manifest) => {
+    await put('orders/own.db');
+    await put('orders/own.json', Buffer.from(manifest));
+    await put('orders/free.db');
+    const why = expect.stringMatching(/orders\/own\.json may be its manifest/);
+    const skipped = { key: 'orders/own.db', outcome: 'skipped', detail: why };
+    expect(await adopt()).toMatchObject({
+      exitCode: 0,
+      text: why,
+      data: { adopted: 1, skipped: 1, snapshots: [skipped, { outcome: 'adopted', id: 'free' }] },
+    });
+    expect(await adopt('orders/own.db')).toMatchObject({ exitCode: 0, data: { adopted: 0, snapshots: [skipped] } });
+    const fetch = ['fetch', ...inStore(), '--object-key=orders/own.db', '--adopt', `--to=${path}/x.db`];
+    expect(await runHere('restore', ...fetch)).toMatchObject({ exitCode: ExitCode.refused, text: why });
+    expect(await files()).toEqual(['orders/free.db', 'orders/free.json', 'orders/own.db', 'orders/own.json']);
+  });
+
+  test('a file beside it that its manifest does not lead to is not its', async () => {
+    await put('orders/a.db');
+    await adopt();
+    await put('orders/a.snap');
+    expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 1, skipped: 0 } });
+  });
+});
+
+test("a file among another cluster's snapshots is refused, until it is taken all the same; then their retention leaves it", async () => {
+  const staging = ['--namespace=staging', '--cluster=orders', `--store=file://${path}`];
+  const theirs = (...more: string[]) => runHere(...more, ...staging, `--etcdutl=${etcdutl()}`, `--scratch=${path}`);
+  const key = 'staging/orders/dump.db';
+  await put(key);
+  const fetch = (file: string, ...more: string[]) =>
+    runHere(
+      ...['restore', 'fetch', ...inStore(), '--namespace=prod', `--object-key=${key}`, '--adopt'],
+      ...[`--etcdutl=${etcdutl()}`, `--scratch=${path}`, `--to=${path}/${file}`, ...more],
+    );
+  await put('staging/orders/other.db', saved, new Date(modified.getTime() + 86_400_000));
+  await theirs('adopt', 'staging/orders/other.db');
+
+  const before = await files();
+  const refused = {
+    exitCode: ExitCode.refused,
+    text: expect.stringMatching(
+      /dump\.db lies among the snapshots of staging\/orders, such as other; name .*--force-foreign$/,
+    ),
+  };
+  expect(await fetch('1.out')).toMatchObject(refused);
+  expect(await adopt('--namespace=prod', key)).toMatchObject(refused);
+  expect(await files()).toEqual(before);
+
+  expect(await fetch('2.out', '--force-foreign')).toMatchObject({ exitCode: 0 });
+  expect(await files()).toContain(`${key}.json`);
+  expect(await runHere('prune', ...staging, '--retention=last=1,minKeep=1', '--force')).toMatchObject({ exitCode: 0 });
+  expect(await files()).toEqual(expect.arrayContaining([key, `${key}.json`]));
+  expect(await fetch('3.out')).toMatchObject({ exitCode: 0 });
+});
+
+test('a revision that contradicts the order of times is a warning, where the time is in doubt', async () => {
+  await put('orders/snapshot-20261120-010000.db', later, new Date('2026-11-20T01:00:00Z'));
+  await put('orders/old.db', saved, new Date('2026-11-20T02:00:00Z'));
+  const said =
+    /^orders\/old\.db: its revision 21 is lower than that of snapshot-20261120-010000 \(26\), .*earlier time/;
+  const { data, log } = await adopt('--dry-run');
+  expect(log).toContainEqual(expect.stringMatching(said));
+  expect(data.snapshots).toMatchObject([
+    { id: 'old', warning: expect.stringMatching(/its name says no time.*; its revision 21 is lower/) },
+    { id: 'snapshot-20261120-010000' },
+  ]);
+  await adopt('orders/snapshot-20261120-010000.db');
+  expect((await adopt()).log).toContainEqual(expect.stringMatching(said));
+  expect((await adopt()).log).toEqual([]);
+});

@@ -1,0 +1,92 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import * as z from 'zod/mini';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { callCounter } from '../../lib/memory.ts';
+import { moreTime } from '../../lib/run-limit.ts';
+import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import { briefSchema, foundSchema } from './manifest.ts';
+
+const HEAD = '{"schema":"cdk8s-etcd/index/v1"}';
+const MAX_LINE = 1024 * 1024;
+
+/** Of which version of an object something is known: its size, and when it was written. */
+const stamp = z.tuple([z.number(), z.number()]);
+export type Stamp = z.infer<typeof stamp>;
+
+const factsSchema = z.object({
+  /** Of the manifest, and of what a later verification found. */
+  stamps: z.tuple([stamp, z.nullable(stamp)]),
+  manifest: briefSchema,
+  verification: z.optional(foundSchema),
+});
+/** What is known of a snapshot's manifest, and of which. */
+export type Facts = z.infer<typeof factsSchema>;
+
+export const stampOf = ({ size, modified }: StoredObject): Stamp => [size, modified.getTime()];
+
+/** No snapshot can have this name. */
+const indexKey = (folder: string) => `${folder}/.index.jsonl.gz`;
+
+/**
+ * What earlier runs noted of the manifests, so that not every run reads them all. It only saves reading: what it says of a
+ * manifest counts as long as the store lists that with the same size and time, and without it nothing is lost.
+ */
+export async function readIndex(
+  store: Store,
+  folder: string,
+  options: CallOptions,
+  use: (facts: Facts) => void,
+): Promise<void> {
+  const countLine = callCounter(1_000);
+  try {
+    await pipeline(
+      await store.get(indexKey(folder), options),
+      createGunzip(),
+      async (chunks: AsyncIterable<Buffer>) => {
+        let isHead = true;
+        for await (const line of linesOf(chunks)) {
+          if (isHead && line !== HEAD) return;
+          if (!isHead) use(factsSchema.parse(JSON.parse(line)));
+          isHead = false;
+          countLine();
+        }
+      },
+    );
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (error instanceof AgentError && error.exitCode === ExitCode.storeUnreachable) throw error;
+  }
+}
+
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<string> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    rest = Buffer.concat([rest, chunk]);
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      yield rest.toString('utf8', 0, end);
+      rest = rest.subarray(end + 1);
+    }
+    if (rest.length > MAX_LINE) return;
+  }
+}
+
+/** Milliseconds that a backup may lose by an index that cannot be written. */
+const DEADLINE = 20_000;
+
+export async function writeIndex(
+  store: Store,
+  folder: string,
+  facts: Iterable<Facts>,
+  options: CallOptions,
+  deadline = DEADLINE,
+): Promise<void> {
+  const lines = (function* () {
+    yield `${HEAD}\n`;
+    for (const each of facts) yield `${JSON.stringify(each)}\n`;
+  })();
+  moreTime(options.signal, deadline / 1000);
+  const signals = [AbortSignal.timeout(deadline), ...(options.signal ? [options.signal] : [])];
+  await store.put(indexKey(folder), Readable.from(lines).pipe(createGzip()), { signal: AbortSignal.any(signals) });
+}

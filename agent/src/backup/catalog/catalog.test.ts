@@ -1,0 +1,321 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { type ManifestChanges, manifestOf } from '../../../test/manifest-of.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { isVerified, readCatalog, stateOf } from './catalog.ts';
+import type { Level, Verification } from './manifest.ts';
+import { whole } from './select.ts';
+
+let root: string;
+let store: FilesystemStore;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'catalog-'));
+  store = new FilesystemStore({ path: root });
+});
+afterEach(() => rm(root, { recursive: true }));
+
+const ID = 'etcd-snapshot-20261121-023807-3f9c2a';
+const payload = Buffer.from('database and trailer');
+const at = '2026-11-21T02:38:07.000Z';
+const list = () => readCatalog(store, 'orders');
+const select = (id: string) => whole(store, { cluster: 'orders' }, id, {});
+const only = async () => {
+  const [entry, ...more] = await list();
+  expect(more).toEqual([]);
+  return entry!;
+};
+
+async function write(name: string, content: unknown): Promise<void> {
+  const path = join(root, 'orders', name);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content instanceof Buffer || typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+async function store1(changes: ManifestChanges = {}): Promise<void> {
+  const { id = ID } = changes;
+  await write(`${id}.db`, payload);
+  await write(`${id}.json`, manifestOf(payload, payload, changes));
+}
+
+const verification = (outcome: Verification['outcome'], level: Level = 'read') => {
+  const schema = 'cdk8s-etcd/verification/v1';
+  return { schema, id: ID, level, outcome, at, agent: { version: 'test' } };
+};
+
+async function verified(outcome: Verification['outcome'], level: Level): Promise<boolean> {
+  await write(`${ID}.verify.json`, verification(outcome, level));
+  return isVerified(await only());
+}
+
+test('a snapshot is its manifest and its payload', async () => {
+  await store1();
+  const entry = await only();
+
+  expect(entry).toMatchObject({ id: ID, pinned: false, restoredAs: [], manifest: { source: { clusterId: 'c0' } } });
+  expect(entry.problem).toBeUndefined();
+  expect(isVerified(entry)).toBe(true);
+});
+
+test('what has no manifest is no snapshot, whatever lies around it', async () => {
+  await write(`${ID}.db.zst`, payload);
+  await write(`${ID}.pin`, '');
+  await write(`${ID}.verify.json`, {});
+  await write('notes.txt', 'x');
+  await write(`deeper/${ID}.json`, manifestOf(payload));
+
+  expect(await list()).toEqual([]);
+});
+
+test('fields that a newer agent has added are ignored', async () => {
+  await write(`${ID}.db`, payload);
+  await write(`${ID}.json`, { ...manifestOf(payload), color: 'blue' });
+
+  expect((await only()).problem).toBeUndefined();
+});
+
+describe('is listed with what is wrong with it, and never counts as verified', () => {
+  const newer = { ...manifestOf(payload), schema: 'cdk8s-etcd/snapshot/v2' };
+  const { content: _, ...lacking } = manifestOf(payload);
+
+  test.each([
+    ['a newer major version', newer, /schema 'cdk8s-etcd\/snapshot\/v2'.*use a newer one/],
+    ['no JSON', '{"schema": "cdk8s-etcd/snap', /cannot be read/],
+    ['nothing', '', /cannot be read/],
+    ['a field too few', lacking, /cannot be read/],
+    ['2 MiB', `"${'x'.repeat(2 * 1024 * 1024)}"`, /cannot be read/],
+  ])('a manifest of %s', async (_name, manifest, problem) => {
+    await write(`${ID}.db`, payload);
+    await write(`${ID}.json`, manifest);
+    const entry = await only();
+
+    expect(entry.problem).toMatch(problem);
+    expect(isVerified(entry)).toBe(false);
+    await expect(select(ID)).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
+  });
+
+  test.each([
+    ['missing', undefined, /payload orders\/.*\.db is missing/],
+    ['cut', payload.subarray(1), /payload has 19 bytes, not 20/],
+    ['longer', Buffer.concat([payload, payload]), /payload has 40 bytes, not 20/],
+  ])('a payload that is %s', async (_name, bytes, problem) => {
+    if (bytes) await write(`${ID}.db`, bytes);
+    await write(`${ID}.json`, manifestOf(payload));
+    const entry = await only();
+
+    expect(entry.problem).toMatch(problem);
+    expect(isVerified(entry)).toBe(false);
+  });
+});
+
+describe('verified', () => {
+  test('is what the manifest says, from level read on', async () => {
+    await store1({ verified: { level: 'stream', at } });
+    expect(isVerified(await only())).toBe(false);
+    await store1({ verified: undefined });
+    expect(isVerified(await only())).toBe(false);
+    await store1({ verified: { level: 'open', at } });
+    expect(isVerified(await only())).toBe(true);
+  });
+
+  test('is not what a later verification found bad', async () => {
+    await store1();
+    expect(await verified('failed', 'read')).toBe(false);
+    expect(await verified('verified', 'open')).toBe(true);
+  });
+
+  test('is what a later verification proved, from level read on', async () => {
+    await store1({ verified: { level: 'stream', at } });
+    expect(await verified('verified', 'stream')).toBe(false);
+    expect(await verified('inconclusive', 'open')).toBe(false);
+    expect(await verified('verified', 'read')).toBe(true);
+  });
+
+  test('is still what it was after a verification that came to nothing', async () => {
+    await store1();
+    expect(await verified('inconclusive', 'open')).toBe(true);
+  });
+
+  test.each([
+    ['damaged', '{'],
+    ['of a newer agent', { ...verification('failed'), schema: 'cdk8s-etcd/verification/v2' }],
+  ])('is not known while a later finding is %s', async (_name, finding) => {
+    await store1();
+    await write(`${ID}.verify.json`, finding);
+    expect(stateOf(await only())).toBe('unread');
+    expect(stateOf(await select(ID))).toBe('unread');
+  });
+
+  test('is never what came of a suspect source', async () => {
+    await store1({ source: { suspect: ['MembersInconsistent'] } });
+    expect(await verified('verified', 'open')).toBe(false);
+  });
+});
+
+test('the newest comes first, by the time in the manifest and not by name', async () => {
+  const times = { b: '2026-01-03T00:00:00Z', c: '2026-01-01T00:00:00Z', a: '2026-01-02T00:00:00Z' };
+  for (const [id, createdAt] of Object.entries(times)) await store1({ id, createdAt });
+  await write(`${ID}.json`, 'unreadable');
+
+  expect((await list()).map(({ id }) => id)).toEqual(['b', 'a', 'c', ID]);
+});
+
+test('pins and restores are read from the names beside it', async () => {
+  await store1();
+  await write(`${ID}.pin`, '');
+  for (const clusterId of ['1a', '2b']) await write(`${ID}.restored-${clusterId}.json`, {});
+  const { pinned, restoredAs, objects } = await only();
+
+  expect({ pinned, restoredAs: [...restoredAs].sort() }).toEqual({ pinned: true, restoredAs: ['1a', '2b'] });
+  expect(objects).toHaveLength(5);
+});
+
+test('a manifest that is deleted while it is read was none', async () => {
+  await store1();
+  await store1({ id: 'gone' });
+  class Deleting extends FilesystemStore {
+    override async get(key: string) {
+      if (key.endsWith('gone.json')) await this.delete(key);
+      return super.get(key);
+    }
+  }
+
+  expect((await readCatalog(new Deleting({ path: root }), 'orders')).map(({ id }) => id)).toEqual([ID]);
+});
+
+describe('a manifest that the store does not give out', () => {
+  class Refusing extends FilesystemStore {
+    readonly asked: string[] = [];
+    override async get(key: string) {
+      this.asked.push(key);
+      if (key.endsWith('cold.json')) {
+        throw new AgentError(ExitCode.storeRefused, 'InvalidObjectState: it lies in cold storage');
+      }
+      return super.get(key);
+    }
+  }
+
+  test('is the problem of its own snapshot', async () => {
+    await store1();
+    await store1({ id: 'cold' });
+    const refusing = new Refusing({ path: root });
+
+    expect(await readCatalog(refusing, 'orders')).toMatchObject([
+      { id: ID, problem: undefined },
+      { id: 'cold', unread: 'refused', problem: expect.stringContaining('lies in cold storage') },
+    ]);
+    await expect(whole(refusing, { cluster: 'orders' }, 'cold', {})).rejects.toMatchObject({
+      exitCode: ExitCode.storeRefused,
+      message: expect.stringContaining('lies in cold storage'),
+    });
+  });
+
+  test('is not read when another one is asked for by its id', async () => {
+    await store1();
+    await store1({ id: 'cold' });
+    const refusing = new Refusing({ path: root });
+
+    expect((await whole(refusing, { cluster: 'orders' }, ID, {})).id).toBe(ID);
+    expect(refusing.asked).toEqual([`orders/${ID}.json`]);
+  });
+});
+
+test.each(['../../passwd', '/etc/passwd', 'other/file.db', 'orders/deeper/file.db', 'orders/'])(
+  'a manifest that names %s as its payload is the problem of its own snapshot',
+  async (key) => {
+    await store1();
+    await store1({ id: 'stray', object: { key } });
+
+    expect(await list()).toMatchObject([
+      { id: 'stray', problem: expect.stringContaining('which is not in the folder orders') },
+      { id: ID, problem: undefined },
+    ]);
+    await expect(select('stray')).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
+  },
+);
+
+describe('of many snapshots', () => {
+  class Counting extends FilesystemStore {
+    gets: string[] = [];
+    override async get(key: string) {
+      this.gets.push(key);
+      return super.get(key);
+    }
+  }
+  const idOf = (n: number) => `etcd-snapshot-20260101-0000${String(n).padStart(2, '0')}-${String(n).padStart(6, '0')}`;
+  const fill = async (from: number, to: number) => {
+    for (let n = from; n < to; n++) {
+      await store1({ id: idOf(n), createdAt: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString() });
+    }
+  };
+  const keepIndex = (error: unknown) => {
+    throw error;
+  };
+
+  test('a run reads each manifest once, and the next run those only that are new or changed', async () => {
+    await fill(0, 70);
+    const first = new Counting({ path: root });
+    expect(await readCatalog(first, 'orders', { keepIndex })).toHaveLength(70);
+    expect(first.gets).toHaveLength(71);
+    await fill(70, 72);
+    await readCatalog(first, 'orders', { keepIndex });
+    expect(first.gets).toHaveLength(73);
+
+    await store1({ id: idOf(5), createdAt: '2026-01-01T00:00:05Z', verified: { level: 'open', at } });
+    await write(`${idOf(6)}.verify.json`, verification('failed'));
+    await rm(join(root, 'orders', `${idOf(7)}.db`));
+    const second = new Counting({ path: root });
+    const entries = await readCatalog(second, 'orders');
+    expect(second.gets.map((key) => key.slice('orders/'.length)).sort()).toEqual(
+      ['.index.jsonl.gz', ...[5, 6, 70, 71].map((n) => `${idOf(n)}.json`), `${idOf(6)}.verify.json`].sort(),
+    );
+    const fresh = entries.map(({ id, ...entry }) => [id, stateOf({ id, ...entry })]);
+    expect(Object.fromEntries(fresh)).toMatchObject({
+      [idOf(5)]: 'verified',
+      [idOf(6)]: 'failed',
+      [idOf(7)]: 'broken',
+    });
+    // What the index says is what the manifests say.
+    await rm(join(root, 'orders/.index.jsonl.gz'));
+    expect(entries).toEqual(await readCatalog(new FilesystemStore({ path: root }), 'orders'));
+  });
+
+  test('a finding that one reader is refused is none that others are told of', async () => {
+    await fill(0, 70);
+    await write(`${idOf(69)}.verify.json`, verification('failed'));
+    class Refusing extends FilesystemStore {
+      override async get(key: string) {
+        if (key.endsWith('.verify.json')) throw new AgentError(ExitCode.storeRefused, 'AccessDenied');
+        return super.get(key);
+      }
+    }
+    const refused = await readCatalog(new Refusing({ path: root }), 'orders', { keepIndex });
+    expect(refused[0]).toMatchObject({ unread: 'refused', problem: expect.stringContaining('AccessDenied') });
+    expect(isVerified(refused[0]!)).toBe(false);
+    expect(stateOf((await list())[0]!)).toBe('failed');
+  });
+
+  test.each(['', 'no gzip', gzipSync('{"schema":"cdk8s-etcd/index/v1"}\n{}\n')])(
+    'an index that is damaged costs nothing but time',
+    async (bytes) => {
+      await fill(0, 70);
+      await write('.index.jsonl.gz', bytes);
+      expect((await list()).filter(isVerified)).toHaveLength(70);
+    },
+  );
+
+  test('an index that cannot be written is told and costs nothing', async () => {
+    await fill(0, 70);
+    class Full extends FilesystemStore {
+      override put(): Promise<never> {
+        return Promise.reject(new AgentError(ExitCode.storeRefused, 'full'));
+      }
+    }
+    const told: unknown[] = [];
+    const entries = await readCatalog(new Full({ path: root }), 'orders', { keepIndex: (error) => told.push(error) });
+    expect(entries).toHaveLength(70);
+    expect(told).toEqual([expect.objectContaining({ message: 'full' })]);
+  });
+});

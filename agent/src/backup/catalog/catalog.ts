@@ -1,0 +1,275 @@
+import { callCounter } from '../../lib/memory.ts';
+import { moreTime } from '../../lib/run-limit.ts';
+import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import { type Facts, readIndex, stampOf, writeIndex } from './catalog-index.ts';
+import { readManifest, readVerification, type Unusable } from './documents.ts';
+import { isInFolder, manifestKey, pinKey, verificationKeyOf } from './keys.ts';
+import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
+import { committedIds, findName, listNames, type Names } from './names.ts';
+import { isSnapshotId, splitName } from './snapshot-id.ts';
+
+export * from './documents.ts';
+export * from './keys.ts';
+
+const AT_ONCE = 8;
+/** So many manifests are read without an index, or beside it; beyond that a new one is written. */
+const UNINDEXED = 64;
+/** What one more manifest adds to a run's time, where CPU is scarce. */
+const SECONDS_EACH = 0.05;
+/** What so many manifests leave behind is freed. */
+const GARBAGE_AFTER = 100;
+
+/** What we write beside a payload. Under a name that is not ours anything else is not ours either. */
+const OWN = /^\.(json|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+(-[0-9a-f]+)?\.json)$/;
+
+/** What follows the id in the name of a payload of ours. */
+export const PAYLOAD = /^\.db(\.gz|\.zst)?(\.age)?$/;
+
+/** One snapshot as the store has it. */
+export interface Entry {
+  readonly id: string;
+  readonly manifestKey: string;
+  /** Left out when it cannot be read; then `problem` says why. */
+  readonly manifest?: Brief;
+  readonly verification?: Pick<Verification, 'level' | 'outcome' | 'detail'>;
+  readonly pinned: boolean;
+  /** The etcd cluster ids of restores from it. */
+  readonly restoredAs: readonly string[];
+  /** Why it is not whole: payload missing or of another size, manifest or finding unreadable. */
+  readonly problem?: string;
+  /** Its manifest, or what verify found, is of a newer agent or not given out: nothing can be said of it. */
+  readonly unread?: Unusable['unread'];
+  /** Every object of this snapshot. */
+  readonly objects: readonly StoredObject[];
+}
+
+/** One snapshot with all that its manifest says. */
+export interface WholeEntry extends Entry {
+  readonly manifest: Manifest;
+  readonly verification?: Verification;
+}
+
+export type State = 'unread' | 'broken' | 'suspect' | 'failed' | 'unverified' | 'verified';
+
+/**
+ * The one answer to how good a snapshot is. Verified: level `read` or higher, by the manifest or a later verification, and
+ * nothing speaks against it.
+ */
+export function stateOf({ manifest, verification, problem, unread }: Entry): State {
+  if (unread) return 'unread';
+  if (!manifest || problem) return 'broken';
+  if (manifest.source.suspect?.length) return 'suspect';
+  if (verification?.outcome === 'failed') return 'failed';
+  const found = [manifest.verified, verification?.outcome === 'verified' ? verification : undefined];
+  return found.some((one) => one && one.level !== 'stream') ? 'verified' : 'unverified';
+}
+
+export const isVerified = (entry: Entry): boolean => stateOf(entry) === 'verified';
+
+export interface CatalogOptions extends CallOptions {
+  /** Whoever may write notes for the next run what this one has read; called when that fails. */
+  readonly keepIndex?: (error: unknown) => void;
+  /** What the folder holds, where that was listed already. */
+  readonly names?: Names;
+}
+
+/** What this run has read of each store, by folder: no manifest is read twice. */
+const known = new WeakMap<Store, Map<string, Map<string, Facts>>>();
+
+function knownOf(store: Store, folder: string): Map<string, Facts> {
+  const folders = known.get(store) ?? new Map<string, Map<string, Facts>>();
+  known.set(store, folders);
+  const facts = folders.get(folder) ?? new Map<string, Facts>();
+  folders.set(folder, facts);
+  return facts;
+}
+
+/** Every snapshot that has a manifest, the newest first. Reads the manifests that are not known yet, and those only. */
+export async function readCatalog(store: Store, folder: string, options: CatalogOptions = {}): Promise<Entry[]> {
+  const names = options.names ?? (await listNames(store, folder, options));
+  const ids = committedIds(folder, names);
+  const committed = new Set(ids);
+  const facts = knownOf(store, folder);
+  const isKnown = (id: string) => isStill(facts.get(id), folder, id, names);
+  if (ids.filter((id) => !isKnown(id)).length > UNINDEXED) {
+    await readIndex(store, folder, options, (one) => {
+      const { id } = one.manifest;
+      if (committed.has(id) && !isKnown(id) && isStill(one, folder, id, names)) facts.set(id, one);
+    });
+  }
+  const unknown = ids.filter((id) => !isKnown(id));
+  moreTime(options.signal, unknown.length * SECONDS_EACH);
+  const entries = await readEach(ids, (id) => readEntryOf(store, folder, id, names, options));
+  if (options.keepIndex && unknown.length > UNINDEXED) {
+    const there = ids.map((id) => facts.get(id)).filter((one) => one !== undefined);
+    await writeIndex(store, folder, there, options).catch((error) => {
+      options.signal?.throwIfAborted();
+      options.keepIndex?.(error);
+    });
+  }
+  return entries.filter((entry) => entry !== undefined).sort(newestFirst);
+}
+
+/** A payload is there before its manifest, while it is read back. */
+const UNDER_WAY = 3_600_000;
+
+/** Snapshots whose manifest is gone, or never came: by their names, as nothing else says anything of them. */
+export function lostManifests(folder: string, { groups }: Names, now: Date): Entry[] {
+  return [...groups].flatMap(([id, objects]) => {
+    const payload = objects.find(
+      ({ key }) => isSnapshotId(id) && PAYLOAD.test(key.slice(folder.length + 1 + id.length)),
+    );
+    const isOver = (payload?.modified.getTime() ?? 0) <= now.getTime() - UNDER_WAY;
+    if (!payload || !isOver || objects.some(({ key }) => key === manifestKey(folder, id))) return [];
+    return [{ ...namedEntry(folder, id, objects), problem: 'its manifest is missing' }];
+  });
+}
+
+const namedEntry = (folder: string, id: string, objects: readonly StoredObject[]) => ({
+  id,
+  manifestKey: manifestKey(folder, id),
+  pinned: objects.some(({ key }) => key === pinKey(folder, id)),
+  restoredAs: objects.flatMap(({ key }) => /\.restored-([0-9a-f]+)\.json$/.exec(key)?.[1] ?? []),
+  objects,
+});
+
+async function readEach<T>(ids: readonly string[], read: (id: string) => Promise<T>): Promise<T[]> {
+  const done = new Array<T>(ids.length);
+  const next = ids.entries();
+  const work = async () => {
+    for (const [at, id] of next) done[at] = await read(id);
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, work));
+  return done;
+}
+
+/** By the manifest's time: names only tell seconds. What has no readable manifest comes last. */
+export function newestFirst(a: Entry, b: Entry): number {
+  const time = ({ manifest }: Entry) => (manifest ? Date.parse(manifest.createdAt) : 0);
+  return time(b) - time(a) || b.id.localeCompare(a.id);
+}
+
+function isStill(facts: Facts | undefined, folder: string, id: string, names: Names): boolean {
+  return facts !== undefined && String(facts.stamps) === String(stampsOf(folder, id, names));
+}
+
+function stampsOf(folder: string, id: string, names: Names): Facts['stamps'] {
+  const key = manifestKey(folder, id);
+  const verification = findName(folder, names, verificationKeyOf(key));
+  return [stampOf(findName(folder, names, key)!), verification ? stampOf(verification) : null];
+}
+
+/** One snapshot by its id; no other manifest is read. Undefined when there is none. */
+export async function readEntry(
+  store: Store,
+  folder: string,
+  id: string,
+  options: CallOptions = {},
+): Promise<Entry | WholeEntry | undefined> {
+  if (splitName(`${id}.`)?.id !== id) return undefined;
+  const names = await listNames(store, folder, options, id);
+  if (!committedIds(folder, names).includes(id)) return undefined;
+  const key = manifestKey(folder, id);
+  const read = await readManifest(store, key, options);
+  if (read === undefined || 'problem' in read) return describe(folder, id, names, read);
+  const { manifest } = read;
+  const verificationKey = verificationKeyOf(key);
+  const found = findName(folder, names, verificationKey)
+    ? await readVerification(store, verificationKey, options)
+    : undefined;
+  const elsewhere =
+    isInFolder(folder, manifest.object.key) && !findName(folder, names, manifest.object.key)
+      ? await store.stat(manifest.object.key, options)
+      : undefined;
+  return describe(folder, id, names, { manifest, ...foundOf(found) }, elsewhere);
+}
+
+async function readEntryOf(
+  store: Store,
+  folder: string,
+  id: string,
+  names: Names,
+  options: CallOptions,
+): Promise<Entry | undefined> {
+  const facts = knownOf(store, folder);
+  countEntry();
+  if (!isStill(facts.get(id), folder, id, names)) {
+    facts.delete(id);
+    const key = manifestKey(folder, id);
+    const read = await readManifest(store, key, options);
+    countCall();
+    if (read === undefined || 'problem' in read) return describe(folder, id, names, read);
+    const stamps = stampsOf(folder, id, names);
+    const found = stamps[1] && (await readVerification(store, verificationKeyOf(key), options));
+    const manifest = briefSchema.parse(read.manifest);
+    // Only a finding that was read is a fact: others may be given what we are not, or see what we no longer do.
+    if (stamps[1] && !(found && 'verification' in found)) {
+      return describe(folder, id, names, { manifest, ...foundOf(found) });
+    }
+    const verification = found && 'verification' in found && foundSchema.parse(found.verification);
+    facts.set(id, { stamps, manifest, ...(verification && { verification }) });
+  }
+  return describe(folder, id, names, facts.get(id));
+}
+
+const countCall = callCounter(GARBAGE_AFTER);
+/** What is known already leaves little, of which thousands are much. */
+const countEntry = callCounter(4_000);
+
+interface Read {
+  readonly manifest: Brief;
+  readonly verification?: Entry['verification'];
+  /** Why what verify found cannot be read. */
+  readonly unfound?: Unusable;
+}
+
+type Found = Awaited<ReturnType<typeof readVerification>> | null;
+const foundOf = (found: Found): { readonly verification?: Verification; readonly unfound?: Unusable } =>
+  found ? ('verification' in found ? found : { unfound: found }) : {};
+
+/** What a snapshot is, by its names and its manifest. */
+function describe<T extends Read>(
+  folder: string,
+  id: string,
+  names: Names,
+  read: T | Unusable | undefined,
+  elsewhere?: StoredObject,
+): (Entry & { manifest?: T['manifest']; verification?: T['verification'] }) | undefined {
+  if (read === undefined) return undefined;
+  const objects = names.groups.get(id) ?? [];
+  const common = namedEntry(folder, id, objects);
+  if ('problem' in read) {
+    // Any JSON file may lie in the folder.
+    const isOurs = isSnapshotId(id) || read.unread === 'newer' || (read.unread && objects.length > 1);
+    return isOurs ? { ...common, ...read } : undefined;
+  }
+  const { manifest, verification, unfound } = read;
+  const { key } = manifest.object;
+  if (manifest.id !== id) {
+    // The manifest of an exact key without an ending.
+    if ([`${key}.json`, `${key.replace(`.${manifest.id}`, '')}.json`].includes(common.manifestKey)) return undefined;
+    return { ...common, problem: `its manifest is that of ${manifest.id}` };
+  }
+  const payload = isInFolder(folder, key) ? (findName(folder, names, key) ?? elsewhere) : undefined;
+  const problem = strayProblem(folder, manifest) ?? payloadProblem(manifest, payload?.size);
+  const own = objects.filter((object) => isSnapshotId(id) || OWN.test(object.key.slice(folder.length + 1 + id.length)));
+  return {
+    ...common,
+    objects: payload ? [...own.filter((object) => object.key !== payload.key), payload] : own,
+    manifest,
+    ...(verification && { verification }),
+    problem,
+    ...(problem === undefined && unfound),
+  };
+}
+
+/** A manifest that was copied by hand, or written to do harm, may name any object. */
+function strayProblem(folder: string, { object, extra }: Brief): string | undefined {
+  const stray = [object.key, ...(extra ? [extra.key] : [])].find((key) => !isInFolder(folder, key));
+  return stray && `its manifest names ${JSON.stringify(stray)}, which is not in the folder ${folder}`;
+}
+
+export function payloadProblem({ object }: Pick<Brief, 'object'>, size: number | undefined): string | undefined {
+  if (size === undefined) return `its payload ${object.key} is missing`;
+  return size === object.sizeBytes ? undefined : `its payload has ${size} bytes, not ${object.sizeBytes}`;
+}

@@ -1,0 +1,125 @@
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import type { CallOptions, PutOptions, Store } from '../../store/store.ts';
+import {
+  MANIFEST_SCHEMA,
+  type Manifest,
+  manifestSchema,
+  VERIFICATION_SCHEMA,
+  type Verification,
+  verificationSchema,
+} from './manifest.ts';
+
+const MAX_DOCUMENT = 1024 * 1024;
+const familyOf = (schema: string) => schema.replace(/[^/]*$/, '');
+
+/** Why a document is of no use. With `unread` it stays open what it says of the snapshot: `damaged` is only a finding. */
+export interface Unusable {
+  readonly problem: string;
+  readonly unread?: 'newer' | 'refused' | 'damaged';
+}
+
+/** The manifest, or why it cannot be used, or undefined when it has gone meanwhile. */
+export async function readManifest(
+  store: Store,
+  key: string,
+  options: CallOptions,
+): Promise<{ readonly manifest: Manifest } | Unusable | undefined> {
+  const read = await readKnown(store, key, MANIFEST_SCHEMA, 'its manifest', options);
+  if (read === undefined || 'problem' in read) return read;
+  const parsed = manifestSchema.safeParse(read.document);
+  if (parsed.success && parsed.data.schema === MANIFEST_SCHEMA) return { manifest: parsed.data };
+  return { problem: 'its manifest cannot be read: it is not one of this agent, or damaged' };
+}
+
+/** What verify found, or why that cannot be read, or undefined when it has gone meanwhile. */
+export async function readVerification(
+  store: Store,
+  key: string,
+  options: CallOptions,
+): Promise<{ readonly verification: Verification } | Unusable | undefined> {
+  const what = 'what `verify` found';
+  const read = await readKnown(store, key, VERIFICATION_SCHEMA, what, options);
+  if (read === undefined || 'problem' in read) return read;
+  const parsed = verificationSchema.safeParse(read.document);
+  if (parsed.success && parsed.data.schema === VERIFICATION_SCHEMA) return { verification: parsed.data };
+  const problem = `${what} cannot be read: ${key} is damaged; run \`verify --level=open\``;
+  return { problem, unread: 'damaged' };
+}
+
+/** A document of one of our schemas. What the store does not give out says nothing of the others. */
+async function readKnown(
+  store: Store,
+  key: string,
+  known: string,
+  what: string,
+  options: CallOptions,
+): Promise<{ readonly document: unknown } | Unusable | undefined> {
+  const text = await orNothing(readText(store, key, options)).catch((error): Unusable => {
+    // In cold storage, under a key that was withdrawn, or not for us.
+    if (error instanceof AgentError && error.exitCode === ExitCode.storeRefused) {
+      return { problem: `${what} cannot be read: ${messageOf(error)}`, unread: 'refused' };
+    }
+    throw error;
+  });
+  if (text === undefined || typeof text === 'object') return text;
+  const document = tryJson(text);
+  const schema = (document as { schema?: unknown } | undefined)?.schema;
+  if (typeof schema === 'string' && schema.startsWith(familyOf(known)) && schema !== known) {
+    return {
+      problem: `${what} has the schema '${schema}'; this agent reads ${known}, use a newer one`,
+      unread: 'newer',
+    };
+  }
+  return { document };
+}
+
+/** A manifest as it was written, with the fields that a newer agent may have added. */
+export async function readDocument(
+  store: Store,
+  key: string,
+  options: CallOptions,
+): Promise<Record<string, unknown> | undefined> {
+  const document = tryJson(await readText(store, key, options));
+  return typeof document === 'object' ? (document as Record<string, unknown>) : undefined;
+}
+
+/** Undefined for what is not there. */
+export const orNothing = <T>(read: Promise<T>): Promise<T | undefined> =>
+  read.catch((error) => {
+    if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return undefined;
+    throw error;
+  });
+
+export async function readText(store: Store, key: string, options: CallOptions): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of await store.get(key, options)) {
+    length += chunk.length;
+    if (length > MAX_DOCUMENT) return '';
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a small JSON document. */
+export const putJson = (store: Store, key: string, document: unknown, options: PutOptions): Promise<void> =>
+  putText(store, key, `${JSON.stringify(document, null, 2)}\n`, options);
+
+export async function putText(store: Store, key: string, text: string, options: PutOptions): Promise<void> {
+  const bytes = Buffer.from(text);
+  await store.put(
+    key,
+    (async function* () {
+      yield bytes;
+    })(),
+    { ...options, sizeHint: bytes.length },
+  );
+}

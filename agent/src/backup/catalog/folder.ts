@@ -1,0 +1,35 @@
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+
+const CLUSTER = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Whose snapshots: two clusters of one name in two namespaces are two clusters. */
+export interface NamedCluster {
+  readonly cluster: string;
+  readonly namespace?: string | undefined;
+}
+
+/** The folder of a cluster below the store. Every key of a snapshot begins with it. */
+export const folderOf = ({ cluster, namespace }: NamedCluster): string =>
+  namespace === undefined ? cluster : `${namespace}/${cluster}`;
+
+export const isNamespace = (text: string): boolean => NAMESPACE.test(text);
+
+/** Checks `--cluster` and `--namespace`, which become keys. */
+export function namedCluster(cluster: string | undefined, namespace: string | undefined): NamedCluster {
+  if (!cluster) throw new AgentError(ExitCode.usage, '--cluster: name the cluster whose snapshots these are');
+  if (!CLUSTER.test(cluster)) {
+    throw new AgentError(
+      ExitCode.usage,
+      `--cluster: '${cluster}' is not a cluster name; use at most 63 letters, digits, '-', '_' or '.', beginning and ending with a letter or digit`,
+    );
+  }
+  if (!namespace) return { cluster };
+  if (!isNamespace(namespace)) {
+    throw new AgentError(
+      ExitCode.usage,
+      `--namespace: '${namespace}' is not a namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit`,
+    );
+  }
+  return { cluster, namespace };
+}

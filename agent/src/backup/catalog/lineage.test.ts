@@ -1,0 +1,60 @@
+import { manifestOf } from '../../../test/manifest-of.ts';
+import { lineageOf } from './ancestry.ts';
+import type { Entry } from './catalog.ts';
+import { ownEntries } from './identity.ts';
+import { noteKeyOf } from './notes.ts';
+
+function snapshot(clusterId: string, lineage?: string[], restoredAs: string[] = []): Entry {
+  const manifest = manifestOf(Buffer.alloc(64), undefined, { source: { clusterId }, cluster: { lineage } });
+  return { id: manifest.id, manifestKey: '', manifest, pinned: false, restoredAs, objects: [] };
+}
+
+test('a cluster that nobody restored has none', () => {
+  expect(lineageOf([snapshot('a'), snapshot('b')], 'c')).toEqual([]);
+});
+
+test('what restore left beside a snapshot tells where the cluster came from, and that one before it', () => {
+  const entries = [snapshot('b', ['a'], ['c', 'd']), snapshot('x')];
+
+  expect(lineageOf(entries, 'c')).toEqual(['b', 'a']);
+});
+
+test("the cluster's own snapshots tell it, after the one that it was restored from is gone", () => {
+  expect(lineageOf([snapshot('c', ['b', 'a']), snapshot('b', ['a'])], 'c')).toEqual(['b', 'a']);
+});
+
+test('what the caller knows comes first; nothing comes twice, nor does the cluster itself or an unknown one', () => {
+  const entries = [snapshot('c', ['b']), snapshot('b', ['a'], ['c']), snapshot('unknown', [], ['c'])];
+
+  expect(lineageOf(entries, 'c', ['z', 'c', 'b'])).toEqual(['z', 'b', 'a']);
+});
+
+describe('the note of a restore', () => {
+  const named = { cluster: snapshot('a').manifest!.cluster.name };
+  const stored = (id: string, clusterId: string, lineage?: string[]) => ({ ...snapshot(clusterId, lineage), id });
+  const noted = (entry: Entry, entries: readonly Entry[], of = named) => noteKeyOf(entry, entries, of, 'c0ffee');
+
+  test('lies beside the snapshot', () => {
+    const entry = stored('x', 'a');
+    expect(noted(entry, [stored('newer', 'a'), entry])).toBe(`${named.cluster}/x.restored-c0ffee.json`);
+  });
+
+  test('of one under a key of its own beside the newest of its line: the restored cluster is of that line', () => {
+    const entries = [stored('other', 'b'), stored('newest', 'a'), stored('older', 'a')];
+    expect(noted(stored('keyed', 'a'), entries)).toBe(`${named.cluster}/newest.restored-c0ffee.json`);
+    expect(noted(stored('keyed', 'z', ['a']), entries)).toBe(`${named.cluster}/newest.restored-c0ffee.json`);
+
+    const after = [stored('mine', 'c0ffee'), { ...entries[1]!, restoredAs: ['c0ffee'] }, entries[2]!];
+    expect(ownEntries(after, named, 's3://b', { isCandidate: () => true, isDated: () => true })).toHaveLength(3);
+  });
+
+  test('is nowhere where there is nothing to connect', () => {
+    expect(noted(stored('keyed', 'a'), [stored('other', 'b')])).toBeUndefined();
+    expect(noted(stored('adopted', 'unknown'), [stored('another', 'unknown')])).toBeUndefined();
+    expect(noted(stored('keyed', 'a'), [stored('newest', 'a')], { cluster: 'bills' })).toBeUndefined();
+  });
+});
+
+test('a snapshot whose manifest cannot be read tells nothing', () => {
+  expect(lineageOf([{ ...snapshot('b', [], ['c']), manifest: undefined }], 'c')).toEqual([]);
+});

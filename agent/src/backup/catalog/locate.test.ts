@@ -1,0 +1,109 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { elsewhere, locate } from './locate.ts';
+
+const wanted = { cluster: 'orders', namespace: 'shop' };
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'locate-'));
+  await mkdir(join(root, 'prod/orders'), { recursive: true });
+  await writeFile(join(root, 'prod/orders/etcd-snapshot-20260101-000000-aaaaaa.json'), '{}');
+});
+afterEach(() => rm(root, { recursive: true }));
+
+/** Lists what there is, and then fails, or never ends. */
+class Listing extends FilesystemStore {
+  readonly #end: () => Promise<unknown>;
+
+  constructor(end: () => Promise<unknown>) {
+    super({ path: root });
+    this.#end = end;
+  }
+
+  override async *list(prefix: string, options: { signal?: AbortSignal } = {}) {
+    yield* super.list(prefix, options);
+    await this.#end();
+  }
+}
+const hang = () => new Promise<never>(() => {});
+
+test('whoever found nothing hears where snapshots of that name are', async () => {
+  const hint = await elsewhere(new FilesystemStore({ path: root }), wanted, {});
+  expect(hint).toBe('; it has some of prod/orders (1): check --namespace');
+});
+
+describe('a hint that cannot be had is none', () => {
+  test('as the listing never ends', async () => {
+    expect(await elsewhere(new Listing(hang), wanted, { limit: 50 })).toBe('');
+  });
+
+  test.each([
+    ['an error of the store', new AgentError(ExitCode.storeUnreachable, 'gone')],
+    ['any other', new TypeError('broken')],
+  ])('as the listing fails with %s', async (_what, error) => {
+    expect(await elsewhere(new Listing(() => Promise.reject(error)), wanted, {})).toBe('');
+  });
+
+  test('as the time of the run is over', async () => {
+    const { signal, abort } = aborting(new AgentError(ExitCode.timedOut, 'not done'));
+    expect(await elsewhere(new Listing(() => Promise.resolve(abort()).then(hang)), wanted, { signal })).toBe('');
+  });
+});
+
+test('a search for the namespace ends with the run, also where the store does not', async () => {
+  const { signal, abort } = aborting(new AgentError(ExitCode.timedOut, 'not done'));
+  const store = new Listing(() => Promise.resolve(abort()).then(hang));
+  await expect(locate(store, { cluster: 'orders' }, { signal, warn: () => {} })).rejects.toThrow('not done');
+});
+
+test('a run that is stopped ends', async () => {
+  const { signal, abort } = aborting(new Error('stopped'));
+  const store = new Listing(() => Promise.resolve(abort()).then(hang));
+  await expect(elsewhere(store, wanted, { signal })).rejects.toThrow('stopped');
+});
+
+function aborting(reason: Error) {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort(reason) };
+}
+
+describe('a folder of the same name without a manifest', () => {
+  const warnings: string[] = [];
+  const found = () =>
+    locate(new FilesystemStore({ path: root }), { cluster: 'orders' }, { warn: (message) => warnings.push(message) });
+  const putBeside = async (name: string) => {
+    await mkdir(join(root, 'orders'), { recursive: true });
+    await writeFile(join(root, 'orders', `etcd-snapshot-20260101-000000-bbbbbb${name}`), '');
+  };
+  beforeEach(() => {
+    warnings.length = 0;
+  });
+
+  test('is passed over, with a warning, when it holds no snapshot at all', async () => {
+    await putBeside('.pin');
+    expect(await found()).toEqual({ cluster: 'orders', namespace: 'prod' });
+    expect(warnings).toEqual([
+      expect.stringMatching(/: orders \(no snapshot, only what lay beside one\) is passed over$/),
+    ]);
+  });
+
+  test('is asked about when it holds a payload, in true words', async () => {
+    await putBeside('.db.zst');
+    await expect(found()).rejects.toThrow(
+      /orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\); give --namespace= or --namespace=prod$/,
+    );
+    expect(await elsewhere(new FilesystemStore({ path: root }), wanted, {})).toMatch(
+      /some of orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\)/,
+    );
+  });
+
+  test('is the one where there is no other', async () => {
+    await rm(join(root, 'prod'), { recursive: true });
+    await putBeside('.pin');
+    expect(await found()).toEqual({ cluster: 'orders', namespace: undefined });
+  });
+});

@@ -1,0 +1,116 @@
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { callCounter } from '../../lib/memory.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import { isTimeout } from '../take/lane.ts';
+import { PAYLOAD } from './catalog.ts';
+import { folderOf, isNamespace, type NamedCluster } from './folder.ts';
+import type { Wanted } from './identity.ts';
+import { isSnapshotId, splitName } from './snapshot-id.ts';
+
+export interface LocateOptions extends CallOptions {
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Where a cluster's snapshots are when nobody says in which namespace it is: the one folder of its name. Refuses to choose
+ * between several.
+ */
+export async function locate(store: Store, wanted: Wanted, options: LocateOptions): Promise<Wanted> {
+  const { cluster, namespace } = wanted;
+  if (namespace === '') return { ...wanted, namespace: undefined };
+  if (namespace !== undefined) return wanted;
+  const all = await unlessAborted(countFolders(store, options), options.signal).catch((error) => {
+    // The right to list may be of the cluster's own folder only.
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+    options.warn(`whether namespaces have a cluster ${cluster} too is not known: ${error.message}; give --namespace`);
+    return [];
+  });
+  const folders = all.filter((each) => each.cluster === cluster);
+  // Also what has lost its manifests is somebody's.
+  const holding = folders.filter(({ count, payloads }) => count + payloads > 0);
+  const found = holding.length > 0 ? holding : folders;
+  for (const passed of folders.filter((each) => !found.includes(each))) {
+    options.warn(`${store.url}: ${described(passed)} is passed over`);
+  }
+  if (found.length < 2) return { ...wanted, namespace: found[0]?.namespace };
+  const flags = found.map((each) => `--namespace=${each.namespace ?? ''}`);
+  throw new AgentError(
+    ExitCode.refused,
+    `${store.url} holds snapshots of ${found.length} clusters named ${cluster}: ${found.map(described).sort().join(', ')}; give ${flags.sort().join(' or ')}`,
+  );
+}
+
+function described({ folder, count, payloads }: Folder): string {
+  if (count > 0) return `${folder} (${count})`;
+  return `${folder} (${payloads > 0 ? `${payloads} without a manifest, as a killed backup leaves it` : 'no snapshot, only what lay beside one'})`;
+}
+
+/** For whoever only reads: the first backup makes the directory, and everybody else has its name wrong. */
+export async function refuseMissing(store: Store, options: CallOptions): Promise<void> {
+  if ((await store.isThere?.(options)) !== false) return;
+  throw new AgentError(
+    ExitCode.nothingThere,
+    `${store.url}: there is no such directory; check --store, or take the first backup, which makes it`,
+  );
+}
+
+const shown = 5;
+/** Milliseconds: of a bucket that takes longer no hint is worth the wait. */
+const LIMIT = 10_000;
+
+export interface HintOptions extends CallOptions {
+  /** Milliseconds. */
+  readonly limit?: number;
+}
+
+/**
+ * Whose snapshots a store has besides, for whoever found none: those of the same name in other namespaces, else all. Empty:
+ * there are none, or they cannot be listed, or not in time: that costs nothing of the outcome.
+ */
+export async function elsewhere(
+  store: Store,
+  wanted: NamedCluster,
+  { signal, limit = LIMIT }: HintOptions,
+): Promise<string> {
+  const within = AbortSignal.any([AbortSignal.timeout(limit), ...(signal ? [signal] : [])]);
+  const counts = await unlessAborted(countFolders(store, { signal: within }), within).catch(() => {
+    if (signal && !isTimeout(signal)) signal.throwIfAborted();
+    return [];
+  });
+  const others = counts.filter(({ folder }) => folder !== folderOf(wanted));
+  // It is the right place, and what is wrong is there.
+  if (others.length < counts.length) return '';
+  const namesakes = others.filter(({ cluster }) => cluster === wanted.cluster);
+  const found = namesakes.length > 0 ? namesakes : others;
+  if (found.length === 0) return '';
+  const named = found.map(described).sort();
+  const more = named.length > shown ? ` and ${named.length - shown} more` : '';
+  const flag = namesakes.length > 0 ? '--namespace' : '--cluster and --namespace';
+  return `; it has some of ${named.slice(0, shown).join(', ')}${more}: check ${flag}`;
+}
+
+interface Folder extends NamedCluster {
+  readonly folder: string;
+  /** Manifests. */
+  count: number;
+  payloads: number;
+}
+
+async function countFolders(store: Store, { signal }: CallOptions): Promise<Folder[]> {
+  const found = new Map<string, Folder>();
+  const countObject = callCounter(2_000);
+  for await (const { key } of store.list('', { signal })) {
+    countObject();
+    const [name = '', cluster, namespace, ...more] = key.split('/').reverse();
+    const isFolder = cluster && more.length === 0 && (namespace === undefined || isNamespace(namespace));
+    const split = isFolder ? splitName(name) : undefined;
+    if (!isFolder || !split || !(split.suffix === '.json' || isSnapshotId(split.id))) continue;
+    const folder = folderOf({ cluster, namespace });
+    const known = found.get(folder) ?? { cluster, namespace, folder, count: 0, payloads: 0 };
+    found.set(folder, known);
+    if (split.suffix === '.json') known.count++;
+    else if (PAYLOAD.test(split.suffix)) known.payloads++;
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,65 @@
+import { callCounter } from '../../lib/memory.ts';
+import { moreTime } from '../../lib/run-limit.ts';
+import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import { manifestKey } from './keys.ts';
+import { splitName } from './snapshot-id.ts';
+
+/** What one more name adds to a run's time: a page of a thousand may take seconds. */
+const SECONDS_EACH = 0.003;
+
+/** What a store lists of a cluster's folder. */
+export interface Names {
+  /** The objects whose names are a snapshot's, by id. */
+  readonly groups: ReadonlyMap<string, readonly StoredObject[]>;
+  /** The objects whose names nobody's id begins: an adopted file keeps its name. */
+  readonly others: ReadonlyMap<string, StoredObject>;
+}
+
+/** Lists the folder; with an id only what that snapshot's names begin with. */
+export async function listNames(store: Store, folder: string, options: CallOptions, id?: string): Promise<Names> {
+  const groups = new Map<string, StoredObject[]>();
+  const others = new Map<string, StoredObject>();
+  const countObject = callCounter(2_000);
+  for await (const object of store.list(`${folder}/${id === undefined ? '' : `${id}.`}`, options)) {
+    countObject();
+    moreTime(options.signal, SECONDS_EACH);
+    const name = object.key.slice(folder.length + 1);
+    const split = splitName(name);
+    if (!split) {
+      if (!name.includes('/')) others.set(object.key, object);
+      continue;
+    }
+    const group = groups.get(split.id);
+    if (group) group.push(object);
+    else groups.set(split.id, [object]);
+  }
+  return { groups, others };
+}
+
+/**
+ * What lies under a name by now; undefined unless all of it was there before that time. A listing of the whole folder may be
+ * minutes old, and another run may have begun to write under the name.
+ */
+export async function restsUnder(
+  store: Store,
+  folder: string,
+  id: string,
+  before: number,
+  options: CallOptions,
+): Promise<readonly StoredObject[] | undefined> {
+  const objects = (await listNames(store, folder, options, id)).groups.get(id) ?? [];
+  return areOld(objects, before) ? objects : undefined;
+}
+
+/** A time that cannot be read is not old. */
+export const areOld = (objects: readonly StoredObject[], before: number): boolean =>
+  objects.every(({ modified }) => modified.getTime() <= before);
+
+/** The ids that have a manifest. */
+export const committedIds = (folder: string, { groups }: Names): string[] =>
+  [...groups].filter(([id, objects]) => objects.some(({ key }) => key === manifestKey(folder, id))).map(([id]) => id);
+
+export function findName(folder: string, { groups, others }: Names, key: string): StoredObject | undefined {
+  const id = splitName(key.slice(folder.length + 1))?.id;
+  return id === undefined ? others.get(key) : groups.get(id)?.find((object) => object.key === key);
+}

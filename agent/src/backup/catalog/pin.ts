@@ -1,0 +1,39 @@
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import { type Entry, pinKey } from './catalog.ts';
+import { folderOf, type NamedCluster } from './folder.ts';
+import { anyEntry } from './select.ts';
+
+export interface Pinning {
+  readonly id: string;
+  /** False: it was so before. */
+  readonly changed: boolean;
+}
+
+/** Pins or unpins snapshots, also such as are not whole; none of them when one is unknown. */
+export async function setPins(
+  store: Store,
+  named: NamedCluster,
+  ids: readonly string[],
+  pinned: boolean,
+  options: CallOptions,
+): Promise<Pinning[]> {
+  const found: Entry[] = [];
+  for (const id of new Set(ids)) found.push(await anyEntry(store, named, id, options));
+  const done: Pinning[] = [];
+  for (const entry of found) {
+    const changed = entry.pinned !== pinned;
+    if (changed) await (pinned ? pin : unpin)(store, pinKey(folderOf(named), entry.id), options);
+    done.push({ id: entry.id, changed });
+  }
+  return done;
+}
+
+async function pin(store: Store, key: string, options: CallOptions): Promise<void> {
+  await store.put(key, (async function* () {})(), { ...options, sizeHint: 0 });
+}
+
+async function unpin(store: Store, key: string, options: CallOptions): Promise<void> {
+  if ((await store.delete(key, options)) === 'deleted') return;
+  throw new AgentError(ExitCode.refused, `${store.url}: an object lock holds ${key}; wait until it ends`);
+}

@@ -1,0 +1,110 @@
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { formatBytes } from '../../lib/terminal/progress.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import { type Sample, storeSamples } from '../metrics/samples.ts';
+import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
+import { lostManifests, readCatalog } from './catalog.ts';
+import { folderOf } from './folder.ts';
+import type { Wanted } from './identity.ts';
+import { listNames } from './names.ts';
+import { type PassedOver, passedOver, passedOverNote } from './passed-over.ts';
+import { newestVerified, noneVerified } from './select.ts';
+
+export interface StoreStatus {
+  readonly store: string;
+  readonly ok: boolean;
+  readonly exitCode: ExitCode;
+  /** One line. */
+  readonly detail: string;
+  readonly id?: string;
+  /** When the newest verified snapshot was taken. */
+  readonly createdAt?: string;
+  readonly ageSeconds?: number;
+  readonly sizeBytes?: number;
+  /** Snapshots that are newer and do not count, the newest first. */
+  readonly passedOver?: readonly PassedOver[];
+  /** How far the store's clock is ahead of ours. */
+  readonly clockSeconds?: number;
+  readonly metrics: readonly Sample[];
+}
+
+export interface StatusRequest extends Wanted {
+  readonly store: Store;
+  /** Milliseconds. */
+  readonly maxAge: number | undefined;
+}
+
+/** How old the newest verified snapshot is, by the store's clock where there is one. */
+export async function storeStatus(request: StatusRequest, options: CallOptions): Promise<StoreStatus> {
+  const { store, maxAge } = request;
+  const folder = folderOf(request);
+  const names = await listNames(store, folder, options);
+  const entries = await readCatalog(store, folder, { ...options, names });
+  const ours = new Date();
+  const theirs = await store.now(options);
+  const now = theirs ?? ours;
+  const found = newestVerified(entries, request, store.url, { now });
+  const { newest, future } = found;
+  const common = {
+    store: store.url,
+    ...(theirs && { clockSeconds: Math.round((theirs.getTime() - ours.getTime()) / 1000) }),
+    metrics: storeSamples(request, store.url, found),
+  };
+  const clock = clockWarning(theirs, ours);
+  if (!newest?.manifest) {
+    const { exitCode, message } = noneVerified(found, entries, request, store.url);
+    return { ...common, ok: false, exitCode, detail: `${message}${clock}` };
+  }
+  const { id, createdAt, content } = newest.manifest;
+  const age = Math.max(0, now.getTime() - Date.parse(createdAt));
+  const tooOld = maxAge !== undefined && age > maxAge;
+  const passed = passedOver([...entries, ...lostManifests(folder, names, now)], newest, request);
+  const facts = `${id}, ${formatBytes(content.sizeBytes)}, ${formatAge(age)} old`;
+  return {
+    ...common,
+    ok: !tooOld,
+    exitCode: tooOld ? ExitCode.nothingThere : ExitCode.done,
+    detail: [
+      `${store.url}: ${tooOld ? 'too old: ' : ''}${facts}`,
+      ...(tooOld ? [`, at most ${formatAge(maxAge)} is asked for`] : []),
+      ...(future.length > 0 ? [`; ${future.length} dated in the future do not count`] : []),
+      passed.length > 0 ? `; ${passedOverNote(passed)}` : '',
+      clock,
+    ].join(''),
+    id,
+    createdAt,
+    ageSeconds: Math.round(age / 1000),
+    sizeBytes: content.sizeBytes,
+    ...(passed.length > 0 && { passedOver: passed }),
+  };
+}
+
+/** What there is to say of a store that could not be asked. */
+export function failedStatus(store: string, error: unknown): StoreStatus {
+  const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
+  return { store, ok: false, exitCode, detail: messageOf(error), metrics: [] };
+}
+
+function clockWarning(theirs: Date | undefined, ours: Date): string {
+  const difference = theirs ? theirs.getTime() - ours.getTime() : 0;
+  if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE) return '';
+  return `; the store's clock is ${formatAge(Math.abs(difference))} ${difference > 0 ? 'ahead of' : 'behind'} ours`;
+}
+
+/** The two largest units: `1d 3h`, `12m 5s`. */
+export function formatAge(milliseconds: number): string {
+  const total = Math.floor(milliseconds / 1000);
+  const parts = [
+    [Math.floor(total / 86_400), 'd'],
+    [Math.floor(total / 3600) % 24, 'h'],
+    [Math.floor(total / 60) % 60, 'm'],
+    [total % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([value]) => value > 0);
+  if (first < 0) return '0s';
+  return parts
+    .slice(first, first + 2)
+    .filter(([value]) => value > 0)
+    .map(([value, unit]) => `${value}${unit}`)
+    .join(' ');
+}

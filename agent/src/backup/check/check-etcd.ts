@@ -1,0 +1,94 @@
+import { X509Certificate } from 'node:crypto';
+import type { EtcdAccess, Member } from '../../etcd/etcd-member.ts';
+import { ExitCode } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { formatBytes } from '../../lib/terminal/progress.ts';
+import { chooseSources } from '../take/choose-source.ts';
+import { type ObservedCluster, observeCluster, type ReachedMember } from '../take/observe-cluster.ts';
+import { type Finding, failed, finding, ok, warning } from './finding.ts';
+
+const DAY = 86_400_000;
+const SOON = 14 * DAY;
+/** Of the quota; at all of it etcd raises NOSPACE and refuses writes. */
+const NEARLY_FULL = 0.8;
+
+export async function checkEtcd(access: EtcdAccess, log: Log, signal: AbortSignal): Promise<Finding[]> {
+  const tls = checkTls(access);
+  const rest = await finding('etcd', signal, async () => {
+    using observed = await observeCluster(access, log, signal);
+    const listed = await listMembers(observed);
+    return [
+      ok('etcd', `these members answer: ${observed.members.map((each) => each.endpoint).join(', ')}`),
+      ...observed.members.flatMap(checkMember),
+      ...checkMissing(observed, listed),
+      ...checkVersions(observed),
+      ...checkAlarms(observed),
+      ...(await checkQuorum(observed, signal)),
+    ];
+  });
+  return [...tls, ...rest];
+}
+
+function checkTls({ tls, endpoints }: EtcdAccess, now = new Date()): Finding[] {
+  if (endpoints.every((endpoint) => endpoint.startsWith('http:'))) {
+    return [warning('tls', 'plain HTTP: whoever is on the network can read all of etcd')];
+  }
+  if (!tls?.cert) return [ok('tls', 'TLS without a client certificate')];
+  const until = new X509Certificate(tls.cert).validToDate;
+  const line = `the client certificate is valid until ${until.toISOString()}`;
+  return [until.getTime() - now.getTime() < SOON ? warning('tls', `${line}: renew it soon`) : ok('tls', line)];
+}
+
+async function listMembers({ members }: ObservedCluster): Promise<readonly Member[]> {
+  const voter = members.find(({ status }) => !status.isLearner);
+  return voter ? voter.member.members().catch(() => []) : [];
+}
+
+export function checkMember({ endpoint, status }: ReachedMember): Finding[] {
+  const role = status.isLearner ? 'learner' : status.leader === status.memberId ? 'leader' : 'follower';
+  const { dbSize, dbSizeInUse, dbSizeQuota, version, errors } = status;
+  const size = `${formatBytes(dbSize)}, ${formatBytes(dbSizeInUse)} in use`;
+  const line = `${endpoint}: etcd ${version}, ${role}, ${size}${dbSizeQuota ? ` of at most ${formatBytes(dbSizeQuota)}` : ''}`;
+  if (dbSizeQuota && dbSize > dbSizeQuota * NEARLY_FULL) {
+    return [warning('member', `${line}: nearly full; compact and defragment, or raise --quota-backend-bytes`)];
+  }
+  if (status.leader === '0') return [failed('member', ExitCode.etcdUnavailable, `${line}: it knows no leader`)];
+  // Alarms are told once for all members.
+  const own = errors.filter((error) => !/NOSPACE|CORRUPT/i.test(error));
+  return [own.length > 0 ? warning('member', `${line}: ${own.join(', ')}`) : ok('member', line)];
+}
+
+function checkMissing({ members }: ObservedCluster, listed: readonly Member[]): Finding[] {
+  const reached = new Set(members.map(({ status }) => status.memberId));
+  return listed
+    .filter(({ id }) => !reached.has(id))
+    .map(({ name, id, clientUrls }) =>
+      warning('member', `${name || id} does not answer (${clientUrls.join(', ') || 'it was never started'})`),
+    );
+}
+
+function checkVersions({ members }: ObservedCluster): Finding[] {
+  const versions = [...new Set(members.map(({ status }) => status.version))].sort();
+  if (versions.length < 2) return [];
+  return [warning('member', `the members run different versions: ${versions.join(', ')}`)];
+}
+
+export function checkAlarms({ alarms }: ObservedCluster): Finding[] {
+  if (alarms.length === 0) return [ok('alarms', 'none')];
+  return alarms.map(({ memberId, type }) => {
+    const line = `${type} of member ${memberId}`;
+    if (type === 'CORRUPT') {
+      return failed('alarms', ExitCode.sourceSuspect, `${line}: its data differ; a backup would count as suspect`);
+    }
+    return warning('alarms', type === 'NOSPACE' ? `${line}: etcd refuses writes; backups go on` : line);
+  });
+}
+
+async function checkQuorum({ members, alarms, voters }: ObservedCluster, signal: AbortSignal): Promise<Finding[]> {
+  return finding('quorum', signal, async () => {
+    const corrupt = alarms.filter(({ type }) => type === 'CORRUPT').map(({ memberId }) => memberId);
+    const [source] = chooseSources(members, new Set(corrupt));
+    await source?.member.confirmQuorum();
+    return ok('quorum', `voters: ${voters ?? '?'}; a backup would be taken from ${source?.endpoint}`);
+  });
+}

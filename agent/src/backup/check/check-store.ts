@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { Store } from '../../store/store.ts';
+import { type Entry, isVerified, readCatalog } from '../catalog/catalog.ts';
+import { folderOf, type NamedCluster } from '../catalog/folder.ts';
+import { ownerOf } from '../catalog/identity.ts';
+import { elsewhere } from '../catalog/locate.ts';
+import { inFuture } from '../catalog/select.ts';
+import { formatAge } from '../catalog/status.ts';
+import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
+import { newCanary } from '../retention/sweep.ts';
+import { type Finding, failed, finding, ok, warning } from './finding.ts';
+
+export async function checkStore(store: Store, named: NamedCluster, signal: AbortSignal): Promise<Finding[]> {
+  const folder = folderOf(named);
+  const canary = await finding('store', signal, () => tryCanary(store, newCanary(folder), signal));
+  // One line is enough of a store that is away.
+  if (canary.some(({ outcome }) => outcome === 'failed')) return canary;
+  return [
+    ...canary,
+    ...(await finding('clock', signal, () => checkClock(store, signal))),
+    ...(await finding('snapshots', signal, async () => {
+      const entries = await readCatalog(store, folder, { signal });
+      const more = entries.length === 0 ? await elsewhere(store, named, { signal }) : '';
+      return describeEntries(entries, store, named, more);
+    })),
+  ];
+}
+
+async function tryCanary(store: Store, key: string, signal: AbortSignal): Promise<Finding> {
+  const bytes = randomBytes(64);
+  let retained = false;
+  try {
+    await store.put(
+      key,
+      (async function* () {
+        yield bytes;
+      })(),
+      { signal, sizeHint: bytes.length },
+    );
+    const read: Uint8Array[] = [];
+    for await (const chunk of await store.get(key, { signal })) read.push(chunk);
+    if (!Buffer.concat(read).equals(bytes)) {
+      throw new AgentError(ExitCode.verificationFailed, `${store.url} gives back other bytes than were written`);
+    }
+    let listed = false;
+    for await (const object of store.list(key, { signal })) listed ||= object.key === key;
+    if (!listed) {
+      throw new AgentError(ExitCode.storeRefused, `${store.url} does not list what was written a moment ago`);
+    }
+  } finally {
+    // What stays after a kill, the sweep of a later backup removes.
+    const left = await store.delete(key, { signal: AbortSignal.timeout(10_000) }).catch((error) => {
+      if (!signal.aborted) throw error;
+    });
+    retained = left === 'retained';
+  }
+  if (retained) return warning('store', `${store.url}: writes, reads and lists; an object lock holds what was written`);
+  return ok('store', `${store.url}: writes, reads, lists and deletes`);
+}
+
+async function checkClock(store: Store, signal: AbortSignal): Promise<Finding> {
+  const theirs = await store.now({ signal });
+  if (!theirs) return warning('clock', `${store.url}: its clock cannot be read, so ours alone decides what is old`);
+  const difference = theirs.getTime() - Date.now();
+  const off = formatAge(Math.abs(difference));
+  if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE) return ok('clock', `${store.url}: within ${off} of ours`);
+  const how = `${off} ${difference > 0 ? 'ahead of' : 'behind'} ours`;
+  return failed('clock', ExitCode.refused, `${store.url}: ${how}: retention would delete nothing; set the clocks`);
+}
+
+function describeEntries(entries: readonly Entry[], store: Store, named: NamedCluster, more: string): Finding[] {
+  const folder = folderOf(named);
+  const whole = entries.filter((entry) => !entry.problem && ownerOf(entry) === folder);
+  const verified = whole.filter(isVerified).length;
+  const others = new Set(entries.flatMap((entry) => ownerOf(entry) ?? []));
+  others.delete(folder);
+  return [
+    ok('snapshots', `${store.url}: snapshots of ${folder}: ${whole.length}, verified: ${verified}${more}`),
+    ...entries.flatMap(({ id, problem }) => (problem ? [warning('snapshots', `${id}: ${problem}`)] : [])),
+    ...[...others].map((name) => warning('snapshots', `${store.url}: some are of another cluster, ${name}`)),
+    ...entries
+      .filter((entry) => inFuture(entry))
+      .map(({ id, manifest }) => warning('snapshots', `${id} is dated in the future: ${manifest?.createdAt}`)),
+  ];
+}

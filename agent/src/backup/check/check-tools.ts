@@ -1,0 +1,38 @@
+import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { anyAmong } from '../payload/encryption.ts';
+import { type Finding, finding, ok, warning } from './finding.ts';
+
+interface AgeSettings {
+  recipients(): Promise<string[]>;
+  identities(): Promise<string[]>;
+}
+
+export function checkEncryption(settings: AgeSettings, signal: AbortSignal): Promise<Finding[]> {
+  return finding('encryption', signal, async () => {
+    const recipients = await settings.recipients();
+    const identities = await settings.identities();
+    if (recipients.length === 0 && identities.length === 0)
+      return ok('encryption', 'none: snapshots are stored as they are');
+    const findings = [ok('encryption', `age: recipients: ${recipients.length}, identities: ${identities.length}`)];
+    if (recipients.length === 0 || identities.length === 0) return findings;
+    if (await anyAmong(identities, recipients)) return findings;
+    return [
+      ...findings,
+      warning('encryption', 'none of the identities is one of the recipients: they decrypt nothing new'),
+    ];
+  });
+}
+
+/** A backup needs no etcdutl; proving and restoring do. */
+export async function checkEtcdutl(etcdutl: Etcdutl, signal: AbortSignal): Promise<Finding> {
+  try {
+    const { exitCode, stdout } = await etcdutl.run(['version'], { signal, timeout: 30_000 });
+    const [, version] = /etcdutl version: (\S+)/.exec(stdout) ?? [];
+    if (exitCode === 0 && version) return ok('etcdutl', `etcdutl ${version}`);
+    return warning('etcdutl', 'etcdutl does not tell its version; name another with --etcdutl');
+  } catch (error) {
+    signal.throwIfAborted();
+    return warning('etcdutl', `${messageOf(error)}; a backup works without, --level open and restores do not`);
+  }
+}

@@ -1,0 +1,34 @@
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+
+export interface Finding {
+  /** What was looked at: `etcd`, `member`, `quorum`, `alarms`, `tls`, `store`, `clock`, `snapshots`, `encryption`, `etcdutl`. */
+  readonly check: string;
+  readonly outcome: 'ok' | 'warning' | 'failed';
+  /** One line. */
+  readonly detail: string;
+  /** Of a failed one: what a `backup` would end with. */
+  readonly exitCode?: ExitCode;
+}
+
+export const ok = (check: string, detail: string): Finding => ({ check, outcome: 'ok', detail });
+export const warning = (check: string, detail: string): Finding => ({ check, outcome: 'warning', detail });
+export const failed = (check: string, exitCode: ExitCode, detail: string): Finding => ({
+  check,
+  outcome: 'failed',
+  detail,
+  exitCode,
+});
+
+/** What the work finds, or that it failed. */
+export async function finding(
+  check: string,
+  signal: AbortSignal,
+  work: () => Promise<Finding | Finding[]>,
+): Promise<Finding[]> {
+  try {
+    return [await work()].flat();
+  } catch (error) {
+    signal.throwIfAborted();
+    return [failed(check, error instanceof AgentError ? error.exitCode : ExitCode.unexpected, messageOf(error))];
+  }
+}

@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CrashingStore, Killed } from '../../../test/crashing-store.ts';
+import { runHere } from '../../../test/in-process.ts';
+import { manifestOf } from '../../../test/manifest-of.ts';
+import { seal } from '../../../test/mutations/mutate.ts';
+import { ExitCode } from '../../lib/errors.ts';
+import { createLog } from '../../lib/log.ts';
+import { createProgress } from '../../lib/terminal/progress.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { readCatalog } from '../catalog/catalog.ts';
+import { copySnapshot } from './copy.ts';
+
+const cluster = 'orders';
+const [old, middle, newest] = ['20261119', '20261120', '20261121'].map(
+  (day) => `etcd-snapshot-${day}-020000-abc123`,
+) as [string, string, string];
+
+let root: string;
+let from: string;
+let to: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'copy-'));
+  [from, to] = [join(root, 'from'), join(root, 'to')];
+  for (const id of [old, middle, newest]) await put(from, id);
+});
+afterEach(() => rm(root, { recursive: true }));
+
+async function put(place: string, id: string, content = id, changes: object = {}): Promise<void> {
+  const snapshot = seal(Buffer.from(content));
+  const [day = ''] = /\d{8}/.exec(id) ?? [];
+  const createdAt = `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}T02:00:00.000Z`;
+  await mkdir(join(place, cluster), { recursive: true });
+  await writeFile(join(place, cluster, `${id}.db`), snapshot);
+  const manifest = manifestOf(snapshot, snapshot, { id, createdAt, object: { key: `${cluster}/${id}.db` } });
+  await writeFile(join(place, cluster, `${id}.json`), JSON.stringify({ ...manifest, ...changes }));
+}
+
+const copy = (...more: string[]) =>
+  runHere('copy', ...more, `--cluster=${cluster}`, `--store=file://${from}`, `--to=file://${to}`);
+const files = async (place: string) => (await readdir(join(place, cluster)).catch(() => [])).sort();
+const both = (id: string) => [`${id}.db`, `${id}.json`];
+
+test('every verified snapshot, the newest first, with its bytes; a second run does nothing', async () => {
+  const first = await copy();
+  expect(first).toMatchObject({ exitCode: 0, data: { copied: 3, there: 0 } });
+  expect(first.data.snapshots.map(({ id }: { id: string }) => id)).toEqual([newest, middle, old]);
+  expect(await files(to)).toEqual(await files(from));
+  for (const name of (await files(from)).filter((each) => each.endsWith('.db'))) {
+    expect(await readFile(join(to, cluster, name))).toEqual(await readFile(join(from, cluster, name)));
+  }
+  const before = await readFile(join(to, cluster, `${old}.json`), 'utf8');
+  expect((await copy()).data).toMatchObject({ copied: 0, there: 3 });
+  expect(await readFile(join(to, cluster, `${old}.json`), 'utf8')).toBe(before);
+});
+
+test('the copy is verified as of now, keeps fields that this agent does not know, and loses the old store’s', async () => {
+  await put(from, newest, 'x', { later: { field: 1 } });
+  const path = join(from, cluster, `${newest}.json`);
+  const source = JSON.parse(await readFile(path, 'utf8'));
+  await writeFile(path, JSON.stringify({ ...source, object: { ...source.object, etag: 'abc', parts: 2 } }));
+  await copy(newest);
+  const manifest = JSON.parse(await readFile(join(to, cluster, `${newest}.json`), 'utf8'));
+  expect(manifest).toMatchObject({ id: newest, later: { field: 1 }, verified: { level: 'read' } });
+  expect(Date.now() - Date.parse(manifest.verified.at)).toBeLessThan(600_000);
+  expect(manifest.object).not.toHaveProperty('etag');
+  expect(manifest.object).not.toHaveProperty('parts');
+});
+
+test('restore notes go along, also later; pins and findings do not', async () => {
+  const note = JSON.stringify({ schema: 'cdk8s-etcd/restore/v1', id: old, clusterId: 'c1' });
+  await copy();
+  const notes = [`${old}.restored-c1-a1.json`, `${old}.restored-c1.json`];
+  for (const name of notes) await writeFile(join(from, cluster, name), note);
+  await writeFile(join(from, cluster, `${old}.pin`), '');
+  await copy();
+  expect(await files(to)).toEqual([...both(old), ...notes, ...both(middle), ...both(newest)].sort());
+});
+
+describe('extra files', () => {
+  const key = `${cluster}/${newest}.extra.tar.age`;
+  const withExtra = async (content: string) => {
+    const sha256 = createHash('sha256').update('extra').digest('hex');
+    await put(from, newest, newest, { extra: { key, sizeBytes: 5, sha256, paths: ['/etc/pki'], recipients: [] } });
+    await writeFile(join(from, key), content);
+  };
+
+  test('go along', async () => {
+    await withExtra('extra');
+    expect(await copy(newest)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+    expect(await readFile(join(to, key), 'utf8')).toBe('extra');
+    expect(await files(to)).toHaveLength(3);
+  });
+
+  test('that are damaged, or gone, keep the snapshot from being called copied', async () => {
+    await withExtra('exTra');
+    expect(await copy(newest)).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { failed: 1 } });
+    expect(await files(to)).toEqual([]);
+    await rm(join(from, key));
+    expect(await copy(newest)).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { failed: 1 } });
+  });
+});
+
+test('one with damaged bytes is not committed; the others go on', async () => {
+  const path = join(from, cluster, `${middle}.db`);
+  const bytes = await readFile(path);
+  bytes[3]! ^= 1;
+  await writeFile(path, bytes);
+  const result = await copy();
+  expect(result).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { copied: 2, failed: 1 } });
+  expect(result.data.snapshots[1]).toMatchObject({
+    id: middle,
+    outcome: 'failed',
+    detail: expect.stringMatching(/sha256 differs/),
+  });
+  expect(await files(to)).toEqual([...both(old), ...both(newest)].sort());
+});
+
+test('what verify found bad is not copied, not by name either', async () => {
+  const verification = {
+    schema: 'cdk8s-etcd/verification/v1',
+    id: old,
+    level: 'open',
+    outcome: 'failed',
+    at: '2026-11-21T00:00:00Z',
+    detail: 'torn',
+    agent: { version: 'x' },
+  };
+  await writeFile(join(from, cluster, `${old}.verify.json`), JSON.stringify(verification));
+  expect((await copy()).data).toMatchObject({ copied: 2 });
+  expect(await copy(old)).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { failed: 1 } });
+  expect(await files(to)).not.toContain(`${old}.json`);
+});
+
+test('a snapshot of the same name with other content is refused, and stays', async () => {
+  await put(to, middle, 'something else');
+  const before = await readFile(join(to, cluster, `${middle}.db`));
+  expect(await copy()).toMatchObject({ exitCode: ExitCode.refused, data: { copied: 2, refused: 1 } });
+  expect(await readFile(join(to, cluster, `${middle}.db`))).toEqual(before);
+});
+
+test('under a name of the user’s own a file without a manifest is somebody’s, unless its bytes are the same', async () => {
+  const own = 'orders-20261122-0200';
+  await put(from, own);
+  await mkdir(join(to, cluster), { recursive: true });
+  await writeFile(join(to, cluster, `${own}.db`), 'not ours');
+  expect(await copy(own)).toMatchObject({ exitCode: ExitCode.refused });
+  expect(await readFile(join(to, cluster, `${own}.db`), 'utf8')).toBe('not ours');
+  await writeFile(join(to, cluster, `${own}.db`), await readFile(join(from, cluster, `${own}.db`)));
+  expect(await copy(own)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
+});
+
+test('mistakes are told before anything is copied', async () => {
+  expect(await copy(newest, 'no-such-id')).toMatchObject({
+    exitCode: ExitCode.nothingThere,
+    text: expect.stringMatching(/no-such-id/),
+  });
+  const common = ['copy', `--cluster=${cluster}`, `--store=file://${from}`];
+  expect(await runHere(...common)).toMatchObject({
+    exitCode: ExitCode.usage,
+    text: expect.stringMatching(/^--to: name/),
+  });
+  expect(await runHere(...common, '--to=ftp://x')).toMatchObject({
+    exitCode: ExitCode.usage,
+    text: expect.stringMatching(/^--to: unknown scheme/),
+  });
+  expect(await runHere(...common, `--to=file://${from}`)).toMatchObject({
+    exitCode: ExitCode.usage,
+    text: expect.stringMatching(/this is --store itself/),
+  });
+  expect(await runHere('copy', '--cluster=other', `--store=file://${from}`, `--to=file://${to}`)).toMatchObject({
+    exitCode: ExitCode.nothingThere,
+  });
+  expect(await files(to)).toEqual([]);
+});
+
+test('killed at any step at the target, nothing there is half, and the next copy mends it', async () => {
+  const entries = await readCatalog(new FilesystemStore({ path: from }), cluster);
+  const log = createLog(process.stderr);
+  log.level = 'silent';
+  const attempt = async (path: string, diesAt?: number) => {
+    const target = new CrashingStore(new FilesystemStore({ path }), diesAt);
+    const there = await readCatalog(target, cluster);
+    const common = { folder: cluster, from: new FilesystemStore({ path: from }), to: target, there, log };
+    const context = {
+      ...common,
+      progress: createProgress(log, { isTTY: false } as NodeJS.WriteStream),
+      signal: new AbortController().signal,
+    };
+    for (const entry of entries) await copySnapshot(entry, context);
+    return target.steps.length;
+  };
+  const steps = await attempt(join(root, 'healthy'));
+  expect(steps).toBeGreaterThan(12);
+  for (let step = 1; step <= steps; step++) {
+    const path = join(root, `to-${step}`);
+    await attempt(path, step).catch((error) => expect(error).toBeInstanceOf(Killed));
+    const half = (await readCatalog(new FilesystemStore({ path }), cluster)).filter(({ problem }) => problem);
+    expect(half).toEqual([]);
+    await attempt(path);
+    expect(await files(path)).toEqual(await files(from));
+  }
+});

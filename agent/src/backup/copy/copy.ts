@@ -1,0 +1,178 @@
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Progress } from '../../lib/terminal/progress.ts';
+import type { Store } from '../../store/store.ts';
+import { type Entry, manifestKey, putJson, readDocument } from '../catalog/catalog.ts';
+import { type Brief, type Manifest, manifestSchema } from '../catalog/manifest.ts';
+import { isSnapshotId } from '../catalog/snapshot-id.ts';
+import { putExtra, storedExtra } from '../payload/extra.ts';
+import { readStored } from '../payload/read-payload.ts';
+import { discard } from '../take/discard.ts';
+
+export interface CopyContext {
+  /** The cluster's, in both stores. */
+  readonly folder: string;
+  readonly from: Store;
+  readonly to: Store;
+  /** What the target has already. */
+  readonly there: readonly Entry[];
+  readonly log: Log;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+export interface CopyOutcome {
+  readonly id: string;
+  readonly outcome: 'copied' | 'there' | 'failed' | 'refused';
+  readonly detail: string;
+  /** Bytes as stored. */
+  readonly storedBytes?: number;
+}
+
+const refused = (message: string) => new AgentError(ExitCode.refused, message);
+const damaged = (message: string) => new AgentError(ExitCode.verificationFailed, message);
+
+/**
+ * Copies one snapshot as it is stored; the manifest comes last. What is wrong with this snapshot is an outcome; a store
+ * that fails, on either side, throws.
+ */
+export async function copySnapshot(entry: Entry, context: CopyContext): Promise<CopyOutcome> {
+  const { id } = entry;
+  try {
+    const brief = checkSource(entry);
+    const storedBytes = brief.object.sizeBytes;
+    const there = context.there.find((other) => other.id === id);
+    if (there) checkSame(there, brief, context.to);
+    else await copyPayload(entry, context);
+    await copyNotes(entry, there, context);
+    if (there) return { id, outcome: 'there', detail: 'there already', storedBytes };
+    return { id, outcome: 'copied', detail: 'copied and read back', storedBytes };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const code = error instanceof AgentError ? error.exitCode : undefined;
+    if (code === ExitCode.verificationFailed) return { id, outcome: 'failed', detail: messageOf(error) };
+    if (code === ExitCode.refused) return { id, outcome: 'refused', detail: messageOf(error) };
+    throw error;
+  }
+}
+
+function checkSource({ id, manifest, problem, verification }: Entry): Brief {
+  if (!manifest || problem) throw damaged(`${id}: ${problem ?? 'unreadable'}`);
+  if (verification?.outcome === 'failed') throw damaged(`${id}: verify found it bad: ${verification.detail ?? ''}`);
+  return manifest;
+}
+
+function checkSame({ id, manifest, problem }: Entry, { object, content }: Brief, to: Store): void {
+  if (!manifest || problem) {
+    throw refused(`${to.url} has ${id}, but not whole: ${problem}; look at it there, and remove it if it is of no use`);
+  }
+  if (manifest.object.sha256 !== object.sha256 || manifest.content.sha256 !== content.sha256) {
+    throw refused(`${to.url} has another snapshot under the name ${id}`);
+  }
+}
+
+async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
+  const { from, to, folder, progress, signal } = context;
+  const { id } = entry;
+  const document = await readDocument(from, entry.manifestKey, { signal }).catch(asDamage(id));
+  const { data: manifest } = manifestSchema.safeParse(document);
+  if (!manifest) throw damaged(`${id}: its manifest changed while it was read`);
+  const { key, sizeBytes } = manifest.object;
+  const onBytes = (bytes: number) => progress.bytes(bytes, sizeBytes);
+  const kept = await isThere(manifest, context);
+  progress.phase('copy', `${id} to ${to.url}`);
+  const put = kept
+    ? {}
+    : await to.put(key, ofSource(readStored(from, manifest, { signal, onBytes }), id), { signal, sizeHint: sizeBytes });
+  try {
+    progress.phase('read-back', `reading ${id} back from ${to.url}`);
+    for await (const _ of readStored(to, manifest, { signal, onBytes }));
+    await copyExtra(manifest, context);
+  } catch (error) {
+    if (!kept) await discardUncommitted(to, key, manifestKey(folder, id));
+    throw error;
+  }
+  progress.phase('manifest', `writing the manifest of ${id}`);
+  const { etag: _, parts: __, ...object } = (document?.object ?? manifest.object) as Manifest['object'];
+  const verified = manifest.source.suspect?.length
+    ? undefined
+    : { level: 'read' as const, at: new Date().toISOString() };
+  // The document, not what was parsed of it: a newer agent may have added fields.
+  const committed = { ...document, object: { ...object, ...put }, verified };
+  await putJson(to, manifestKey(folder, id), committed, { signal }).catch(async (error) => {
+    // Only a refusal is certain: after any other failure the manifest may be there.
+    if (!kept && error instanceof AgentError && error.exitCode === ExitCode.storeRefused) {
+      await discardUncommitted(to, key, manifestKey(folder, id));
+    }
+    throw error;
+  });
+}
+
+async function copyExtra({ id, extra }: Manifest, { from, to, folder, signal }: CopyContext): Promise<void> {
+  if (!extra) return;
+  const bytes = await storedExtra(from, extra, { signal }).catch(asDamage(id));
+  try {
+    await putExtra(to, extra, bytes, { signal });
+  } catch (error) {
+    await discardUncommitted(to, extra.key, manifestKey(folder, id));
+    throw error;
+  }
+}
+
+/** Under a name of ours a payload alone is the rest of a dead run; under any other it may be somebody's file. */
+async function isThere(manifest: Manifest, { to, signal, progress }: CopyContext): Promise<boolean> {
+  const { id, object } = manifest;
+  if (isSnapshotId(id) || !(await to.stat(object.key, { signal }))) return false;
+  progress.phase('compare', `reading what ${to.url} has of ${id}`);
+  try {
+    for await (const _ of readStored(to, manifest, { signal }));
+    return true;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
+    throw refused(`${to.url} has another file ${object.key}; move it away first`);
+  }
+}
+
+/** A payload that went away while it was to be read is no fault of a store. */
+async function* ofSource(source: AsyncIterable<Uint8Array>, id: string): AsyncIterable<Uint8Array> {
+  try {
+    yield* source;
+  } catch (error) {
+    throw asGone(id, error);
+  }
+}
+
+const asDamage =
+  (id: string) =>
+  (error: unknown): never => {
+    throw asGone(id, error);
+  };
+
+function asGone(id: string, error: unknown): unknown {
+  if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) return error;
+  return damaged(`${id}: it was deleted meanwhile`);
+}
+
+/** Not when another copy has committed it in the meantime. */
+async function discardUncommitted(to: Store, key: string, commitKey: string): Promise<void> {
+  const signal = AbortSignal.timeout(10_000);
+  const committed = await to.stat(commitKey, { signal }).catch(() => true);
+  if (!committed) await discard(to, key);
+}
+
+/** What was restored from it: retention at the target needs it to know its own past. */
+async function copyNotes(entry: Entry, there: Entry | undefined, context: CopyContext): Promise<void> {
+  const { from, to, signal, log } = context;
+  const known = new Set(there?.objects.map(({ key }) => key));
+  for (const { key } of entry.objects) {
+    if (!/\.restored-[0-9a-f]+(-[0-9a-f]+)?\.json$/.test(key) || known.has(key)) continue;
+    try {
+      const note = await readDocument(from, key, { signal });
+      if (note) await putJson(to, key, note, { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      log.warn(`${key} could not be copied: ${messageOf(error)}; run copy again`);
+    }
+  }
+}

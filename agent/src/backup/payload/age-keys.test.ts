@@ -1,0 +1,127 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateHybridIdentity, generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { ExitCode } from '../../lib/errors.ts';
+import { readIdentities, readRecipients } from './age-keys.ts';
+
+let directory: string;
+let identity: string;
+let recipient: string;
+let hybridIdentity: string;
+let hybrid: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'age-keys-'));
+  identity = await generateX25519Identity();
+  recipient = await identityToRecipient(identity);
+  hybridIdentity = await generateHybridIdentity();
+  hybrid = await identityToRecipient(hybridIdentity);
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+let files = 0;
+async function file(content: string): Promise<string> {
+  const path = join(directory, `keys-${files++}`);
+  await writeFile(path, content);
+  return path;
+}
+
+async function mistake(work: Promise<unknown>, message: RegExp): Promise<void> {
+  const error: Error | undefined = await work.then(
+    () => undefined,
+    (reason) => reason,
+  );
+  expect(error).toMatchObject({ exitCode: ExitCode.usage, message: expect.stringMatching(message) });
+  expect(error?.message).not.toContain('\n');
+  for (const secret of [identity, hybridIdentity]) {
+    expect(error?.message.toUpperCase()).not.toContain(secret.slice(20, 40));
+  }
+}
+
+describe('recipients', () => {
+  test('are taken from the command line and from files, with comments, each once', async () => {
+    const second = await identityToRecipient(await generateX25519Identity());
+    const path = await file(`# the vault\r\n\n  ${recipient} \r\n${second}\n`);
+    expect(await readRecipients([recipient], [path])).toEqual([recipient, second]);
+    expect(await readRecipients([hybrid], [])).toEqual([hybrid]);
+  });
+
+  test('a secret key among them is refused and not repeated, however it is written', async () => {
+    for (const secret of [
+      identity,
+      hybridIdentity,
+      identity.toLowerCase(),
+      `"${identity}"`,
+      `AGE-PLUGIN-${identity}`,
+    ]) {
+      await mistake(
+        readRecipients([secret], []),
+        /^--age-recipient: this is a secret key, .*`age-keygen -y` prints it/,
+      );
+      const path = await file(`${recipient}\n${secret}\n`);
+      await mistake(readRecipients([], [path]), /^--age-recipients-file: \S+keys-\d+: line 2 is a secret key/);
+    }
+  });
+
+  test('what only looks like one is told', async () => {
+    const typo = recipient.replace(/.$/, (last) => (last === 'q' ? 'p' : 'q'));
+    await mistake(readRecipients([typo], []), new RegExp(`is no age recipient, look for a typing error: ${typo}$`));
+    await mistake(readRecipients([hybrid.slice(0, -1)], []), /typing error: age1pq1.{17}…$/);
+  });
+
+  test('what is nothing of the kind is not repeated, as it could be a secret', async () => {
+    await mistake(readRecipients([identity.slice(20)], []), /^--age-recipient: this is no age recipient; write age1…$/);
+    await mistake(readRecipients(['ssh-ed25519 AAAA'], []), /this is no age recipient; write age1…$/);
+  });
+
+  test('a point that nothing can be encrypted to is refused', async () => {
+    const zero = 'age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq5cu47z';
+    await mistake(readRecipients([zero], []), /is no age recipient/);
+  });
+
+  test('post-quantum ones beside others would be in vain', async () => {
+    await mistake(readRecipients([hybrid, recipient], []), /some are post-quantum and some are not/);
+  });
+});
+
+describe('identities', () => {
+  test('are taken from files, with comments, several in one', async () => {
+    const path = await file(`# created: 2026-11-21\n# public key: ${recipient}\n${identity}\n${hybridIdentity}\n`);
+    expect(await readIdentities([path, await file(identity)])).toEqual([identity, hybridIdentity, identity]);
+  });
+
+  test('a directory, as a Secret is mounted, means every file in it', async () => {
+    const mounted = await mkdtemp(join(directory, 'mounted-'));
+    await mistake(readIdentities([mounted]), /holds no file/);
+    await mkdir(join(mounted, '..2026'));
+    await writeFile(join(mounted, '..2026/new'), hybridIdentity);
+    await symlink('..2026', join(mounted, '..data'));
+    await symlink('..data/new', join(mounted, 'new'));
+    await writeFile(join(mounted, 'old'), identity);
+    expect(await readIdentities([mounted])).toEqual([hybridIdentity, identity]);
+  });
+
+  test('a recipient is none', async () => {
+    const line = /^--age-identity-file: \S+: line 1 is a recipient, which cannot decrypt/;
+    await mistake(readIdentities([await file(recipient)]), line);
+  });
+
+  test('one with a typing error, with a passphrase, of a plugin or of another tool is none, and not repeated', async () => {
+    const broken = identity.replace(/.$/, (last) => (last === 'Q' ? 'P' : 'Q'));
+    const plugin = `AGE-PLUGIN-YUBIKEY-${identity}`;
+    for (const text of [broken, identity.toLowerCase(), plugin, '-----BEGIN AGE ENCRYPTED FILE-----']) {
+      await mistake(readIdentities([await file(text)]), /: line 1 is no age identity; it takes AGE-SECRET-KEY-1…/);
+    }
+  });
+});
+
+describe('a file', () => {
+  test.each([
+    ['--age-recipients-file', (path: string) => readRecipients([], [path])],
+    ['--age-identity-file', (path: string) => readIdentities([path])],
+  ] as const)('%s that is empty or away is named', async (flag, read) => {
+    await mistake(read(await file('# nothing\n\n')), new RegExp(`^${flag}: \\S+ is empty$`));
+    await mistake(read('/nowhere/keys'), new RegExp(`^${flag}: cannot read /nowhere/keys \\(ENOENT\\)$`));
+  });
+});

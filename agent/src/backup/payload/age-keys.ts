@@ -1,0 +1,98 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Decrypter, Encrypter } from 'age-encryption';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { abbreviated } from './encryption.ts';
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, message);
+const isSecret = (text: string) => /age-secret-key|age-plugin/i.test(text);
+const isPostQuantum = (recipient: string) => /^age1(tag)?pq1/.test(recipient);
+
+/** Recipients as they are given and from files, each once. */
+export async function readRecipients(
+  given: readonly string[],
+  files: readonly string[],
+  flag = '--age-recipient',
+): Promise<string[]> {
+  const recipients = new Set<string>();
+  const add = async (text: string, where: string) => {
+    await checkRecipient(text, where);
+    recipients.add(text);
+  };
+  for (const text of given) await add(text.trim(), `${flag}: this`);
+  for (const file of files) await forEachLine('--age-recipients-file', file, add);
+  const all = [...recipients];
+  if (all.some(isPostQuantum) && !all.every(isPostQuantum)) {
+    throw mistake(`${flag}: some are post-quantum and some are not, so none would be protected; give one kind only`);
+  }
+  return all;
+}
+
+/** Identities, which are secret: no message repeats any of the text. A directory, such as a mounted Secret, means every file in it. */
+export async function readIdentities(paths: readonly string[]): Promise<string[]> {
+  const identities: string[] = [];
+  for (const file of (await Promise.all(paths.map(filesOf))).flat()) {
+    await forEachLine('--age-identity-file', file, async (text, where) => {
+      checkIdentity(text, where);
+      identities.push(text);
+    });
+  }
+  return identities;
+}
+
+async function filesOf(path: string): Promise<string[]> {
+  // Whatever else is wrong with it is told when it is read.
+  const names = await readdir(path).catch(() => undefined);
+  if (names === undefined) return [path];
+  // kubelet's own files begin with two dots.
+  const files = names.filter((name) => !name.startsWith('..')).sort();
+  if (files.length === 0) throw mistake(`--age-identity-file: ${path} holds no file`);
+  return files.map((name) => join(path, name));
+}
+
+async function checkRecipient(text: string, where: string): Promise<void> {
+  if (isSecret(text)) {
+    throw mistake(`${where} is a secret key, which must not be here; give its recipient: \`age-keygen -y\` prints it`);
+  }
+  if (!text.startsWith('age1')) throw mistake(`${where} is no age recipient; write age1…`);
+  try {
+    const encrypter = new Encrypter();
+    encrypter.addRecipient(text);
+    // Some keys look right and can't be encrypted to.
+    await encrypter.encrypt('');
+  } catch {
+    throw mistake(`${where} is no age recipient, look for a typing error: ${abbreviated(text)}`);
+  }
+}
+
+function checkIdentity(text: string, where: string): void {
+  if (text.startsWith('age1')) {
+    throw mistake(`${where} is a recipient, which cannot decrypt; give its identity, AGE-SECRET-KEY-…`);
+  }
+  try {
+    new Decrypter().addIdentity(text);
+  } catch {
+    throw mistake(
+      `${where} is no age identity; it takes AGE-SECRET-KEY-1… and AGE-SECRET-KEY-PQ-1…, without passphrase`,
+    );
+  }
+}
+
+/** Lines that are neither empty nor comments. */
+async function forEachLine(
+  flag: string,
+  file: string,
+  use: (text: string, where: string) => Promise<void>,
+): Promise<void> {
+  const content = await readFile(file, 'utf8').catch((error) => {
+    throw mistake(`${flag}: cannot read ${file} (${codeOf(error)})`);
+  });
+  let found = false;
+  for (const [index, line] of content.split('\n').entries()) {
+    const text = line.trim();
+    if (!text || text.startsWith('#')) continue;
+    found = true;
+    await use(text, `${flag}: ${file}: line ${index + 1}`);
+  }
+  if (!found) throw mistake(`${flag}: ${file} is empty`);
+}

@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import { open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type DatabaseFacts, readDatabase } from '../../etcd/offline/database-check.ts';
+import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
+import { TRAILER } from '../../etcd/snapshot-stream.ts';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import type { Store, StoredObject } from '../../store/store.ts';
+import type { Manifest } from '../catalog/manifest.ts';
+import { decompress } from './compression.ts';
+import { checkIdentities, decrypt } from './encryption.ts';
+import { scratchDirectory } from './scratch.ts';
+
+const MIB = 1024 * 1024;
+/** bbolt's smallest page: a database is a multiple of it, and a trailer after it is not. */
+const SECTOR = 512;
+
+export interface ExamineOptions {
+  readonly signal?: AbortSignal;
+  readonly scratch: string;
+  readonly etcdutl: Etcdutl;
+  /** age identities, for files that end in .age. */
+  readonly identities: readonly string[];
+  readonly onBytes?: (stored: number) => void;
+}
+
+type Encoding = Pick<Manifest['object'], 'compression' | 'encryption'>;
+
+/** What a snapshot that restores says of itself. */
+export type Tried = Omit<DatabaseFacts, 'damage'> & {
+  /** As this etcdutl counts them. */
+  readonly keys: number;
+};
+
+export type Examined = Pick<Manifest, 'content'> &
+  Tried & {
+    readonly stored: { readonly sizeBytes: number; readonly sha256: string };
+  };
+
+const failed = (key: string, message: string) => new AgentError(ExitCode.verificationFailed, `${key}: ${message}`);
+
+/**
+ * Checks a snapshot that nothing is known of: the sha256 that `etcdctl snapshot save` put at its end, the database's
+ * structure, and whether etcdutl restores it. Throws verificationFailed when it is none, or damaged.
+ */
+export async function examine(
+  store: Store,
+  object: StoredObject,
+  encoding: Encoding,
+  options: ExamineOptions,
+): Promise<Examined> {
+  const { scratch } = options;
+  if (encoding.encryption) await checkIdentities(object.key, encoding.encryption.recipients, options.identities);
+  await using directory = await scratchDirectory(scratch);
+  const file = join(directory.path, 'snapshot.db');
+  const sums = await fetchPlain(store, object, encoding, file, options);
+  return { ...sums, ...(await tryRestore(object.key, file, join(directory.path, 'data'), options)) };
+}
+
+async function fetchPlain(
+  store: Store,
+  { key, size }: StoredObject,
+  { compression, encryption }: Encoding,
+  file: string,
+  { signal, onBytes, identities }: ExamineOptions,
+): Promise<Pick<Examined, 'content' | 'stored'>> {
+  const stored = createHash('sha256');
+  const trailer = new TrailerCheck();
+  let storedBytes = 0;
+  let sizeBytes = 0;
+  const asStored = async function* () {
+    for await (const chunk of await store.get(key, { signal })) {
+      storedBytes += chunk.length;
+      stored.update(chunk);
+      onBytes?.(storedBytes);
+      yield chunk;
+    }
+  };
+  const plain = async function* () {
+    const compressed = encryption ? decrypt(identities, asStored(), false) : asStored();
+    for await (const chunk of decompress(compression, compressed)) {
+      sizeBytes += chunk.length;
+      trailer.add(chunk);
+      yield chunk;
+    }
+  };
+  await writeFile(file, plain(), key, signal);
+  if (storedBytes !== size) throw failed(key, `it changed while it was read: ${storedBytes} bytes, not ${size}`);
+  const { computed, found, whole } = trailer.finish();
+  if (computed !== found) throw failed(key, whyNoTrailer(sizeBytes));
+  return {
+    content: { sizeBytes, sha256: whole, trailerSha256: found },
+    stored: { sizeBytes: storedBytes, sha256: stored.digest('hex') },
+  };
+}
+
+function whyNoTrailer(sizeBytes: number): string {
+  if (sizeBytes > 0 && sizeBytes % SECTOR === 0) {
+    return 'it has no sha256 at its end: a copy of a member’s db file, or cut; only what `etcdctl snapshot save` wrote can be adopted';
+  }
+  return 'it does not end in the sha256 of its database: cut, damaged, or no snapshot of etcd';
+}
+
+async function writeFile(
+  file: string,
+  content: AsyncIterable<Uint8Array>,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    const handle = await open(file, 'wx', 0o600);
+    try {
+      await handle.writeFile(content);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof AgentError && error.exitCode === ExitCode.verificationFailed) throw failed(key, error.message);
+    if (error instanceof AgentError) throw error;
+    throw new AgentError(ExitCode.usage, `--scratch: cannot write ${file} (${codeOf(error) ?? error})`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Opens the database of a plain snapshot file, restores it into a directory that is not there yet, and opens what came of
+ * it. Throws verificationFailed when it is damaged.
+ */
+export async function tryRestore(
+  name: string,
+  file: string,
+  into: string,
+  { etcdutl, signal }: Pick<ExamineOptions, 'etcdutl' | 'signal'>,
+): Promise<Tried> {
+  const { size } = await stat(file);
+  // Before etcdutl, which some damage makes take all memory there is.
+  const { damage, ...facts } = await readDatabase(file, size - TRAILER, signal);
+  if (damage) throw failed(name, `its database is damaged: ${damage}`);
+  const run = { signal, timeout: 60_000 + Math.ceil(size / MIB) * 500 };
+  const status = await etcdutl.snapshotStatus(file, run);
+  if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${name}: ${status.why}`);
+  if (status.outcome === 'refused') throw failed(name, 'etcdutl finds no valid database in it');
+  const result = await etcdutl.run(['snapshot', 'restore', file, '--data-dir', into], run);
+  if (result.exitCode !== 0) {
+    const reason = reasonOf(result);
+    if (/no space left/i.test(reason)) {
+      throw new AgentError(ExitCode.usage, `--scratch: no room to restore ${name}; it needs about ${2 * size} bytes`);
+    }
+    throw failed(name, `etcdutl refused to restore it: ${reason}`);
+  }
+  const restored = await etcdutl.snapshotStatus(join(into, 'member', 'snap', 'db'), run);
+  if (restored.outcome === 'unable') throw new AgentError(ExitCode.usage, `${name}: ${restored.why}`);
+  if (restored.outcome === 'refused' || restored.value.revision !== status.value.revision) {
+    throw failed(name, 'what etcdutl restored from it does not hold its data');
+  }
+  return { keys: status.value.keys, ...facts };
+}
+
+/** Hashes all but the last 32 bytes, of a stream whose length nobody knows. */
+class TrailerCheck {
+  readonly #hash = createHash('sha256');
+  #tail: Buffer = Buffer.alloc(0);
+
+  add(chunk: Uint8Array): void {
+    const all = Buffer.concat([this.#tail, chunk.subarray(Math.max(0, chunk.length - TRAILER))]);
+    if (chunk.length >= TRAILER) {
+      this.#hash.update(this.#tail).update(chunk.subarray(0, chunk.length - TRAILER));
+      this.#tail = all.subarray(this.#tail.length);
+      return;
+    }
+    const over = Math.max(0, all.length - TRAILER);
+    this.#hash.update(all.subarray(0, over));
+    this.#tail = all.subarray(over);
+  }
+
+  finish(): { computed: string; found: string; whole: string } {
+    const whole = this.#hash.copy().update(this.#tail).digest('hex');
+    return { computed: this.#hash.digest('hex'), found: this.#tail.toString('hex'), whole };
+  }
+}

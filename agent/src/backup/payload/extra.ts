@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import type { Extra, Manifest } from '../catalog/manifest.ts';
+import { checkIdentities, decrypt, encrypt } from './encryption.ts';
+import { packFiles } from './extra-files.ts';
+import type { ReadOptions } from './read-payload.ts';
+
+/** Files of the machine that a snapshot is taken on, to be stored beside it. */
+export interface ExtraRequest {
+  readonly paths: readonly string[];
+  /** age recipients; never none, as these are keys. */
+  readonly recipients: readonly string[];
+}
+
+export interface PackedExtra extends ExtraRequest {
+  /** Encrypted. */
+  readonly bytes: Buffer;
+}
+
+export async function packExtra({ paths, recipients }: ExtraRequest): Promise<PackedExtra> {
+  const bytes = await collect(encrypt(recipients, once(await packFiles(paths))));
+  return { paths, recipients, bytes };
+}
+
+/** What the manifest of this snapshot says of it. */
+export function describeExtra({ paths, recipients, bytes }: PackedExtra, folder: string, id: string): Extra {
+  const key = `${folder}/${id}.extra.tar.age`;
+  return { key, sizeBytes: bytes.length, sha256: sha256(bytes), paths: [...paths], recipients: [...recipients] };
+}
+
+/** Writes it and reads it back. */
+export async function putExtra(store: Store, extra: Extra, bytes: Buffer, options: CallOptions): Promise<void> {
+  await store.put(extra.key, once(bytes), { ...options, sizeHint: bytes.length });
+  await storedExtra(store, extra, options);
+}
+
+/** As it is stored; throws verificationFailed unless the bytes are those of the manifest. */
+export async function storedExtra(store: Store, extra: Extra, options: CallOptions): Promise<Buffer> {
+  const bytes = await collect(await store.get(extra.key, options), extra.sizeBytes + 1);
+  if (bytes.length === extra.sizeBytes && sha256(bytes) === extra.sha256) return bytes;
+  throw new AgentError(ExitCode.verificationFailed, `${extra.key} in ${store.url} is not what was stored`);
+}
+
+/** The tar file, decrypted. */
+export async function readExtra(
+  store: Store,
+  { id, extra }: Manifest,
+  { identities = [], signal }: ReadOptions,
+): Promise<Buffer> {
+  if (!extra) throw new AgentError(ExitCode.nothingThere, `${id} has no extra files: its backup had no --extra-path`);
+  await checkIdentities(extra.key, extra.recipients, identities);
+  return collect(decrypt(identities, once(await storedExtra(store, extra, { signal })), true));
+}
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+async function* once(bytes: Buffer): AsyncIterable<Uint8Array> {
+  yield bytes;
+}
+
+/** Whatever comes after the limit is left unread. */
+async function collect(source: AsyncIterable<Uint8Array>, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of source) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= limit) break;
+  }
+  return Buffer.concat(chunks);
+}

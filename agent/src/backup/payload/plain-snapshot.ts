@@ -1,0 +1,78 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Switches } from '../../etcd/offline/database-check.ts';
+import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { Store } from '../../store/store.ts';
+import type { Manifest } from '../catalog/manifest.ts';
+import { tryRestore } from './examine.ts';
+import type { ReadOptions } from './read-payload.ts';
+import { scratchDirectory } from './scratch.ts';
+import { refuseNewer } from './server-version.ts';
+import { writeContent } from './verify.ts';
+
+/** What the caller knows of the snapshot that it wants. */
+export interface Expected {
+  readonly revision?: number;
+  /** Of the etcd that will start on it, such as `3.6`. */
+  readonly serverVersion?: string;
+}
+
+export interface PlainSnapshot {
+  readonly id: string;
+  /** Database and etcd's trailer, as `etcdctl snapshot save` writes them. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly revision: number;
+  readonly keys: number;
+}
+
+/** Makes a plain file of a stored snapshot and proves that it restores; throws, and leaves the file, when it does not. */
+export async function plainSnapshot(
+  store: Store,
+  manifest: Manifest,
+  directory: string,
+  expected: Expected,
+  { etcdutl, onPhase, ...options }: ReadOptions & { etcdutl: Etcdutl; onPhase: (phase: 'fetch' | 'try') => void },
+): Promise<PlainSnapshot> {
+  const { id, source, content } = manifest;
+  const { sha256, sizeBytes } = content;
+  refuseNewer(id, source.storageVersion ?? source.version, expected.serverVersion);
+  const file = join(directory, 'snapshot.db');
+  onPhase('fetch');
+  await writeContent(store, manifest, file, options);
+  onPhase('try');
+  await using trial = await scratchDirectory(directory);
+  const { signal } = options;
+  const tried = await tryRestore(id, file, join(trial.path, 'data'), { etcdutl, signal });
+  const { revision, keys } = tried;
+  refuseNewer(id, tried.storageVersion, expected.serverVersion);
+  refuseUnserved(id, tried);
+  // While it was taken writes went on: its backup told the revision that members were compared at.
+  const known = [revision, content.hashKV?.revision, content.revision];
+  if (expected.revision !== undefined && !known.includes(expected.revision)) {
+    throw failed(`${id}: its revision is ${revision}, not the expected ${expected.revision}`);
+  }
+  const { size } = await stat(file);
+  if (size !== sizeBytes) throw failed(`${id}: ${file} changed while it was checked`);
+  return { id, file, sha256, sizeBytes, revision, keys };
+}
+
+/** Once a cluster has it, its reconciler is refused like everybody else, and cannot finish what it began. */
+function refuseUnserved(id: string, { authEnabled, corruptAlarm }: Switches): void {
+  if (authEnabled) {
+    throw new AgentError(
+      ExitCode.refused,
+      `${id} has auth enabled, and the reconciler does not log in; restore it by hand (restore data-dir), run \`etcdctl auth disable\` there, and restore a snapshot of that`,
+    );
+  }
+  if (corruptAlarm) {
+    throw new AgentError(
+      ExitCode.refused,
+      `${id} holds a CORRUPT alarm, with which etcd refuses every read and write; restore an earlier snapshot`,
+    );
+  }
+}
+
+const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);

@@ -1,0 +1,103 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { manifestOf } from '../../../test/manifest-of.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { Store } from '../../store/store.ts';
+import { compressions, type Manifest } from '../catalog/manifest.ts';
+import { compress } from './compression.ts';
+import { readContent } from './read-payload.ts';
+
+const database = Buffer.concat([randomBytes(100_000), Buffer.alloc(400_000)]);
+const snapshot = Buffer.concat([database, createHash('sha256').update(database).digest()]);
+
+async function* chunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 10_000) yield bytes.subarray(at, at + 10_000);
+}
+
+const holding = (bytes: Uint8Array, get = async () => chunks(bytes)) => ({ url: 'file:///x', get }) as unknown as Store;
+
+const read = async (manifest: Manifest, stored: Uint8Array) => buffer(readContent(holding(stored), manifest));
+const refused = (manifest: Manifest, stored: Uint8Array, message: RegExp) =>
+  expect(read(manifest, stored)).rejects.toMatchObject({
+    exitCode: ExitCode.verificationFailed,
+    message: expect.stringMatching(message),
+  });
+
+describe.each(compressions)('stored with %s', (compression) => {
+  let stored: Buffer;
+  let manifest: Manifest;
+  const describing = (bytes: Buffer) => manifestOf(snapshot, bytes, { object: { compression } });
+  beforeAll(async () => {
+    stored = await buffer(compress(compression, chunks(snapshot)));
+    manifest = describing(stored);
+  });
+
+  test('it comes back as etcd sent it', async () => {
+    expect((await read(manifest, stored)).equals(snapshot)).toBe(true);
+  });
+
+  test.each([0, 1, 1_000, -40, -32, -1])('cut to %d bytes it is refused', async (end) => {
+    const cut = stored.subarray(0, end);
+    await refused(manifest, cut, /bytes, not|is cut|no whole/);
+    await refused(describing(cut), cut, /is cut|no whole|sha256/);
+  });
+
+  test('with a bit flipped it is refused', async () => {
+    const flipped = Buffer.from(stored);
+    flipped[stored.length >> 1]! ^= 1;
+    await refused(manifest, flipped, /sha256|no whole/);
+  });
+
+  test('another snapshot, whole in itself, is refused', async () => {
+    const other = Buffer.from(database);
+    other[0]! ^= 1;
+    const whole = Buffer.concat([other, createHash('sha256').update(other).digest()]);
+    const bytes = await buffer(compress(compression, chunks(whole)));
+    await refused(describing(bytes), bytes, /not what etcd sent/);
+  });
+
+  test('a snapshot whose own trailer is wrong is refused, though all our sums are right', async () => {
+    const wrong = Buffer.from(snapshot);
+    wrong[7]! ^= 1;
+    const bytes = await buffer(compress(compression, chunks(wrong)));
+    await refused(manifestOf(wrong, bytes, { object: { compression } }), bytes, /its own sha256 trailer/);
+  });
+});
+
+test('a change to what is stored is told, even where it changes nothing of what that holds', async () => {
+  const stored = await buffer(compress('gzip', chunks(snapshot)));
+  const manifest = manifestOf(snapshot, stored, { object: { compression: 'gzip' } });
+  // The time stamp in gzip's header.
+  stored[4]! ^= 1;
+  await refused(manifest, stored, /the bytes in file:\/\/\/x are not those that were stored/);
+});
+
+test('what unpacks to more than etcd sent is not unpacked to its end', async () => {
+  const bomb = await buffer(compress('zstd', chunks(Buffer.alloc(50_000_000))));
+  const manifest = manifestOf(snapshot, bomb, { object: { compression: 'zstd' } });
+  let bytes = 0;
+  const reading = (async () => {
+    for await (const chunk of readContent(holding(bomb), manifest)) bytes += chunk.length;
+  })();
+
+  await expect(reading).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
+  expect(bytes).toBeLessThanOrEqual(snapshot.length);
+});
+
+test("the store's own error is told as it is: it says nothing about the snapshot", async () => {
+  const away = new AgentError(ExitCode.storeUnreachable, 'away');
+  const failing = async function* () {
+    yield Buffer.from('x');
+    throw away;
+  };
+  for (const compression of compressions) {
+    const manifest = manifestOf(snapshot, snapshot, { object: { compression } });
+    const reading = buffer(
+      readContent(
+        holding(snapshot, async () => failing()),
+        manifest,
+      ),
+    );
+    await expect(reading).rejects.toBe(away);
+  }
+});

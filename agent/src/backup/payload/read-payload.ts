@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { SnapshotCheck } from '../../etcd/snapshot-stream.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { Store } from '../../store/store.ts';
+import type { Brief, Manifest } from '../catalog/manifest.ts';
+import { decompress } from './compression.ts';
+import { checkIdentities, decrypt } from './encryption.ts';
+
+type Bytes = AsyncIterable<Uint8Array>;
+
+export interface ReadOptions {
+  readonly signal?: AbortSignal;
+  readonly onBytes?: (stored: number) => void;
+  /** age identities, for what is encrypted. */
+  readonly identities?: readonly string[];
+}
+
+const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);
+
+/** The stored bytes as they are; throws verificationFailed at the end unless their count and sha256 are the manifest's. */
+export async function* readStored(store: Store, manifest: Manifest, options: ReadOptions = {}): Bytes {
+  const { key, sizeBytes, sha256 } = manifest.object;
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of await store.get(key, options)) {
+    bytes += chunk.length;
+    hash.update(chunk);
+    options.onBytes?.(bytes);
+    yield chunk;
+  }
+  if (bytes !== sizeBytes) throw failed(`${manifest.id}: ${store.url} returned ${bytes} bytes, not ${sizeBytes}`);
+  if (hash.digest('hex') !== sha256)
+    throw failed(`${manifest.id}: the bytes in ${store.url} are not those that were stored (sha256 differs)`);
+}
+
+/** The snapshot as etcd sent it; throws verificationFailed at the end unless all sums, and etcd's own trailer, are right. */
+export async function* readContent(store: Store, manifest: Manifest, options: ReadOptions = {}): Bytes {
+  const { content, object } = manifest;
+  await checkDecryptable(manifest, options);
+  const check = new SnapshotCheck(content.sizeBytes, manifest.id);
+  try {
+    for await (const chunk of decompress(object.compression, compressed(store, manifest, options))) {
+      check.add(chunk);
+      yield chunk;
+    }
+    const sums = check.finish();
+    if (sums.sha256 !== content.sha256 || sums.trailerSha256 !== content.trailerSha256) {
+      throw failed(`${manifest.id}: its content is not what etcd sent (sha256 differs)`);
+    }
+  } catch (error) {
+    // A snapshot that ends early is etcd's fault when it streams, and damage when it is read back.
+    if (error instanceof AgentError && error.exitCode === ExitCode.etcdUnavailable) {
+      throw failed(`${manifest.id}: its content is cut or too long for what etcd sent`);
+    }
+    throw error;
+  }
+}
+
+/** Throws usage when the snapshot is encrypted and none of the identities decrypts it. */
+export async function checkDecryptable(
+  { id, object }: Pick<Brief, 'id' | 'object'>,
+  { identities = [] }: ReadOptions,
+): Promise<void> {
+  if (object.encryption) await checkIdentities(id, object.encryption.recipients, identities);
+}
+
+function compressed(store: Store, manifest: Manifest, options: ReadOptions): Bytes {
+  const stored = readStored(store, manifest, options);
+  const { encryption } = manifest.object;
+  if (!encryption) return stored;
+  return decrypt(options.identities ?? [], stored, encryption.recipients.length > 0);
+}

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { withFileLock } from '../../lib/files/file-lock.ts';
+
+const lockOf = (path: string) => `${path}.lock`;
+
+/** Makes what will be `path` under another name beside it, one run at a time; what is left of it in the end is removed. */
+export async function withPartial<T>(path: string, flag: string, work: (partial: string) => Promise<T>): Promise<T> {
+  await mkdir(dirname(path), { recursive: true });
+  return withFileLock(lockOf(path), `${flag}: another run restores to ${path}`, async () => {
+    await removePartials(path);
+    // A lock that does not reach another machine still leaves to each run what it makes.
+    const partial = `${path}.partial-${randomBytes(4).toString('hex')}`;
+    try {
+      return await work(partial);
+    } finally {
+      await rm(partial, { recursive: true, force: true }).catch(() => {});
+    }
+  });
+}
+
+/** What a killed run has left, unless another one is at it. */
+export async function removeLeft(path: string): Promise<void> {
+  const names = await namesBeside(path);
+  if (!names.some((name) => name === basename(lockOf(path)) || isPartial(name, path))) return;
+  await unlessBusy(path, () => removePartials(path)).catch(() => {});
+}
+
+/** Works on what is at `path` while no run makes it anew; not at all while one does. */
+export async function unlessBusy(path: string, work: () => Promise<void>): Promise<void> {
+  await withFileLock(lockOf(path), 'busy', work).catch((error) => {
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.refused) throw error;
+  });
+}
+
+async function removePartials(path: string): Promise<void> {
+  const left = (await namesBeside(path)).filter((name) => isPartial(name, path));
+  await Promise.all(left.map((name) => rm(join(dirname(resolve(path)), name), { recursive: true, force: true })));
+}
+
+const namesBeside = (path: string) => readdir(dirname(resolve(path))).catch((): string[] => []);
+
+/** Runs before this one had no random end. */
+const isPartial = (name: string, path: string): boolean =>
+  name.startsWith(`${basename(path)}.partial`) &&
+  /^(-[0-9a-f]{8})?$/.test(name.slice(`${basename(path)}.partial`.length));

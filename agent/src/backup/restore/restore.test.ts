@@ -1,0 +1,795 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { RunningAgent } from '../../../test/harness/agent.ts';
+import { enableAuth } from '../../../test/harness/etcd-auth.ts';
+import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
+import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
+import { planMembers } from '../../../test/harness/member-plan.ts';
+import { runHere } from '../../../test/in-process.ts';
+import { program } from '../../../test/program.ts';
+import { type SavedSnapshot, saveSnapshot } from '../../../test/save-snapshot.ts';
+import { EtcdMember } from '../../etcd/etcd-member.ts';
+import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import type { Manifest } from '../catalog/manifest.ts';
+import { type DataDirRequest, fetchSnapshot, restoreDataDir } from './restore.ts';
+import { markNoted, readMarker } from './restore-marker.ts';
+
+let directory: string;
+let etcd: EtcdCluster;
+let saved: SavedSnapshot;
+let store: FilesystemStore;
+let damaged: Manifest;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'restore-'));
+  etcd = await EtcdCluster.start();
+  await etcd.etcdctl('put', 'before', 'value');
+  saved = await saveSnapshot(etcd);
+  const path = join(directory, 'store');
+  await mkdir(join(path, 'orders'), { recursive: true });
+  store = new FilesystemStore({ path });
+  const { manifest, snapshot } = saved;
+  await writeFile(join(path, manifest.object.key), snapshot);
+  await writeFile(join(path, `orders/${manifest.id}.json`), JSON.stringify(manifest));
+  damaged = { ...manifest, object: { ...manifest.object, key: 'orders/damaged.db' } };
+  await writeFile(join(path, damaged.object.key), Buffer.from(snapshot).fill(1, 20_000, 20_001));
+});
+afterAll(async () => {
+  await etcd?.stop();
+  await rm(directory, { recursive: true });
+});
+
+test('what is refused before a byte is read shows no phase', async () => {
+  const inStore = [saved.manifest.id, '--cluster=orders', `--store=file://${join(directory, 'store')}`];
+  const to = join(place, 'there.db');
+  await writeFile(to, 'x');
+  const refused = await runHere('restore', 'fetch', ...inStore, `--to=${to}`);
+  expect(refused).toMatchObject({ exitCode: ExitCode.refused, phases: [] });
+  expect(await runHere('restore', 'fetch', ...inStore, `--to=${to}.db`)).toMatchObject({ phases: ['fetch'] });
+});
+
+let place: string;
+let dataDir: string;
+beforeEach(async () => {
+  place = await mkdtemp(join(directory, 'place-'));
+  dataDir = join(place, 'data');
+});
+
+function request(changes: Partial<DataDirRequest> = {}): DataDirRequest {
+  const url = 'http://127.0.0.1:2380';
+  return {
+    dataDir,
+    name: 'a',
+    initialCluster: `a=${url}`,
+    initialAdvertisePeerUrls: url,
+    initialClusterToken: 'fresh',
+    bumpRevision: 0,
+    named: true,
+    repeat: 'refuse',
+    ...changes,
+  };
+}
+
+const restore = (
+  changes?: Partial<DataDirRequest>,
+  manifest = saved.manifest,
+  tool = etcdutl(),
+  signal?: AbortSignal,
+) => restoreDataDir(store, manifest, request(changes), new Etcdutl(tool), { signal });
+
+async function oldData(): Promise<void> {
+  await mkdir(join(dataDir, 'member'), { recursive: true });
+  await writeFile(join(dataDir, 'member/old'), 'precious');
+}
+
+const oldDataAt = (path: string) => readFile(join(path, 'member/old'), 'utf8');
+
+describe('a data directory', () => {
+  test('has the ids that were told, and the data; what was there lies beside it', async () => {
+    await oldData();
+    const [plan] = await planMembers(1);
+    const { name, peerUrl } = plan!;
+    const told = await restore({ name, initialCluster: `${name}=${peerUrl}`, initialAdvertisePeerUrls: peerUrl });
+
+    expect(told.alreadyRestored).toBe(false);
+    expect(await oldDataAt(told.movedAside!)).toBe('precious');
+    expect(told.movedAside).toMatch(/\/data\.replaced-\d{8}-\d{6}$/);
+    expect((await readdir(place)).sort()).toEqual(['data', told.movedAside!.slice(place.length + 1)]);
+
+    await using restored = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
+    const member = await EtcdMember.connect(restored.endpoints[0]!, { endpoints: [], dialTimeout: 5_000 });
+    expect(await member.status()).toMatchObject({ memberId: told.memberId, clusterId: told.clusterId });
+    member.close();
+    expect(told.clusterId).not.toBe(saved.manifest.source.clusterId);
+    expect(await restored.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
+  });
+
+  test('is restored once, however often it is asked for', async () => {
+    const first = await restore();
+    // Were it to restore, it would fail.
+    const again = await restore({}, damaged, '/nowhere/etcdutl');
+    const { id } = saved.manifest;
+    expect(again).toEqual({ id, clusterId: first.clusterId, memberId: first.memberId, alreadyRestored: true });
+  });
+
+  const refused = (message: RegExp) => ({ exitCode: ExitCode.refused, message: expect.stringMatching(message) });
+  const another = () => ({ ...saved.manifest, id: 'another' });
+  const cluster = 'a=http://127.0.0.1:2380,b=http://127.0.0.1:2480';
+
+  test.each<[string, Partial<DataDirRequest>, RegExp]>([
+    ['name', { name: 'b' }, /--name was a, and is b;/],
+    ['peers', { initialCluster: cluster }, /--initial-cluster was a=http:\S+, and is a=\S+;/],
+    ['URLs', { initialAdvertisePeerUrls: 'http://127.0.0.1:1' }, /--initial-advertise-peer-urls was http:\S+, and is/],
+    ['token', { initialClusterToken: 'other' }, /--initial-cluster-token was fresh, and is other;/],
+    ['bump', { bumpRevision: 7 }, /--bump-revision was 0, and is 7;/],
+  ])('that was restored with another %s is refused, and --again restores it', async (_, changes, message) => {
+    await restore();
+    for (const repeat of ['refuse', 'leave'] as const) {
+      await expect(restore({ ...changes, repeat })).rejects.toMatchObject(refused(message));
+    }
+    expect((await readdir(place)).filter((name) => name.startsWith('data'))).toEqual(['data']);
+    if (changes.name || changes.initialAdvertisePeerUrls) return;
+    await restore({ ...changes, initialClusterToken: 'new', repeat: 'again' });
+    expect((await readdir(place)).filter((name) => name.startsWith('data.replaced-'))).toHaveLength(1);
+  });
+
+  test('that was restored from another snapshot is refused, unless nobody named one', async () => {
+    await restore();
+    await expect(restore({}, another())).rejects.toMatchObject(
+      refused(new RegExp(`the snapshot was ${saved.manifest.id}, and is another; --again`)),
+    );
+    expect(await restore({ named: false }, another())).toMatchObject({ id: saved.manifest.id, alreadyRestored: true });
+    const other = await restore({ initialClusterToken: 'new', repeat: 'again' }, another());
+    expect(other).toMatchObject({ id: 'another', alreadyRestored: false, movedAside: expect.any(String) });
+  });
+
+  test('that etcd has written to since is refused, left with --once and restored with --again', async () => {
+    const [plan] = await planMembers(1);
+    const { name, peerUrl } = plan!;
+    const members = { name, initialCluster: `${name}=${peerUrl}`, initialAdvertisePeerUrls: peerUrl };
+    const { clusterId } = await restore(members);
+    {
+      await using restored = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
+      await restored.etcdctl('put', 'since', 'value');
+    }
+    await expect(restore(members)).rejects.toMatchObject(
+      refused(/etcd has written to it: its log is at index \d+, and was at \d+; --again .*; --once leaves it/),
+    );
+    expect(await restore({ ...members, repeat: 'leave' })).toMatchObject({ clusterId, alreadyRestored: true });
+    const again = await restore({ ...members, initialClusterToken: 'new', repeat: 'again' });
+    expect(again.alreadyRestored).toBe(false);
+    await using restored = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
+    expect(await restored.etcdctl('get', 'since', '--print-value-only')).toBe('');
+    expect(await restored.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
+  });
+
+  test('is not restored to the same cluster id over other data', async () => {
+    const { clusterId } = await restore();
+    await expect(restore({ repeat: 'again' })).rejects.toMatchObject(
+      refused(new RegExp(`^--initial-cluster-token: .* holds the cluster ${clusterId}, .* new token`)),
+    );
+    expect((await readdir(place)).filter((name) => name.startsWith('data'))).toEqual(['data']);
+    const { clusterId: other } = await restore({ initialClusterToken: undefined, repeat: 'again' });
+    expect(other).not.toBe(clusterId);
+  });
+
+  const otherMember = async () => {
+    const other = join(place, 'other');
+    await restore({ dataDir: other, initialClusterToken: 'other' });
+    await rm(join(dataDir, 'member'), { recursive: true });
+    await rename(join(other, 'member'), join(dataDir, 'member'));
+  };
+
+  test.each<[string, () => Promise<unknown>, RegExp]>([
+    ['its database', () => rm(join(dataDir, 'member/snap/db')), /and its database is gone/],
+    ['its log', () => rm(join(dataDir, 'member/wal'), { recursive: true }), /and its log is gone/],
+    ['all of it', () => rm(join(dataDir, 'member'), { recursive: true }), /and its database is gone/],
+    ['its place to another member', otherMember, /and it holds member \w+ of cluster \w+;/],
+    ['what its marker says', () => writeFile(join(dataDir, 'etcd-agent-restore.json'), '{'), /cannot be read/],
+  ])('that has lost %s is refused', async (_, change, message) => {
+    await restore();
+    await change();
+    for (const repeat of ['refuse', 'leave'] as const)
+      await expect(restore({ repeat })).rejects.toMatchObject(refused(message));
+    await expect(restore({ repeat: 'again' })).rejects.toMatchObject(refused(/have made before; .* new token/));
+    const again = await restore({ initialClusterToken: 'new', repeat: 'again' });
+    expect(again).toMatchObject({ alreadyRestored: false });
+  });
+
+  test('that a running etcd uses is refused', async () => {
+    const running = etcd.member(0).dataDir;
+    await expect(restore({ dataDir: running })).rejects.toMatchObject({
+      exitCode: ExitCode.refused,
+      message: expect.stringContaining(`a running etcd uses ${running}; stop it first`),
+    });
+    expect(await etcd.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
+  });
+
+  test.each(['runs', 'has run'])('is left where it is when an etcd %s on it since the restore began', async (how) => {
+    const [plan] = await planMembers(1);
+    const { name, peerUrl } = plan!;
+    const members = { name, initialCluster: `${name}=${peerUrl}`, initialAdvertisePeerUrls: peerUrl };
+    await restore(members);
+    const [waiting, go] = [join(place, 'waiting'), join(place, 'go')];
+    const wait = `while ! [ -e ${go} ]; do sleep 0.1; done`;
+    const slow = await program(join(place, 'slow'), `touch ${waiting}`, wait, `exec ${etcdutl()} "$@"`);
+    const again = restore({ ...members, initialClusterToken: 'new', repeat: 'again' }, saved.manifest, slow);
+    const ended = again.catch((error) => error);
+    while (!(await readdir(place)).includes('waiting')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await using begun = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
+    await begun.etcdctl('put', 'since', 'value');
+    if (how === 'has run') await begun.member(0).kill();
+    await writeFile(go, '');
+    const message =
+      how === 'runs' ? /a running etcd uses/ : /an etcd has run on .* keep it stopped, and restore again$/;
+    expect(await ended).toMatchObject(refused(message));
+    expect((await readdir(place)).filter((each) => each.startsWith('data'))).toEqual(['data']);
+    if (how === 'has run') await begun.member(0).spawn();
+    await begun.member(0).healthy();
+    expect(await begun.etcdctl('get', 'since', '--print-value-only')).toBe('value\n');
+  });
+
+  test('is marked as noted only while it is the one that was noted', async () => {
+    await restore();
+    const first = await readMarker(dataDir);
+    await restore({ initialClusterToken: 'new', repeat: 'again' });
+    const second = await readMarker(dataDir);
+    await markNoted(dataDir, first!);
+    expect(await readMarker(dataDir)).toEqual(second);
+    await markNoted(dataDir, second!);
+    expect(await readMarker(dataDir)).toEqual({ ...second, isNoted: true });
+  });
+
+  test.each([
+    ['a damaged payload', () => restore({}, damaged), ExitCode.verificationFailed, /sha256/],
+    [
+      'flags that do not fit each other',
+      () => restore({ name: 'b' }),
+      ExitCode.usage,
+      /etcdutl refused to restore it: .*b/,
+    ],
+    ['an etcdutl that is missing', () => restore({}, undefined, '/nowhere/etcdutl'), ExitCode.usage, /not found/],
+    [
+      'an etcdutl that crashes',
+      async () => restore({}, undefined, await program(join(place, 'crash'), 'echo "panic: boom" >&2', 'exit 2')),
+      ExitCode.verificationFailed,
+      /etcdutl refused to restore it: panic: boom$/,
+    ],
+  ])('is left as it was by %s', async (_name, attempt, exitCode, message) => {
+    await oldData();
+    await expect(attempt()).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
+
+    expect(await oldDataAt(dataDir)).toBe('precious');
+    expect((await readdir(place)).filter((name) => name.startsWith('data'))).toEqual(['data']);
+  });
+
+  test('is left as it was by a run that is stopped', async () => {
+    await oldData();
+    const controller = new AbortController();
+    const slow = await program(join(place, 'slow'), 'exec sleep 60');
+    setTimeout(() => controller.abort(new Error('stop')), 50);
+    await expect(restore({}, saved.manifest, slow, controller.signal)).rejects.toThrow('stop');
+
+    expect(await oldDataAt(dataDir)).toBe('precious');
+    expect((await readdir(place)).filter((name) => /^data\.(partial|lock)/.test(name))).toEqual([]);
+  });
+
+  test('is left as it was by kill -9, and the next run begins anew', async () => {
+    await oldData();
+    const waiting = join(place, 'waiting');
+    const slow = await program(join(place, 'slow'), `touch ${waiting}`, 'exec sleep 5');
+    const agent = new RunningAgent([
+      ...['restore', 'data-dir', `--store=${store.url}`, '--cluster=orders', `--data-dir=${dataDir}`],
+      `--etcdutl=${slow}`,
+    ]);
+    while (!(await readdir(place)).includes('waiting')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await agent.kill('SIGKILL');
+
+    expect(await oldDataAt(dataDir)).toBe('precious');
+    expect(await readdir(place)).toContainEqual(expect.stringMatching(/^data\.partial/));
+    const { movedAside } = await restore();
+    expect(await oldDataAt(movedAside!)).toBe('precious');
+    expect((await readdir(place)).filter((name) => /^data\.(partial|lock)/.test(name))).toEqual([]);
+  });
+
+  test('of a run that was killed after it moved the old one aside is made again', async () => {
+    await oldData();
+    const { movedAside } = await restore();
+    // As if it had died before the last rename.
+    await rm(dataDir, { recursive: true });
+    await mkdir(`${dataDir}.partial/data/member`, { recursive: true });
+    const again = await restore();
+
+    expect(again).toMatchObject({ alreadyRestored: false, movedAside: undefined });
+    expect(await oldDataAt(movedAside!)).toBe('precious');
+  });
+
+  test('is restored by one run at a time', async () => {
+    const waiting = join(place, 'waiting');
+    const slow = await program(join(place, 'slow'), `touch ${waiting}`, 'sleep 1', `exec ${etcdutl()} "$@"`);
+    const first = restore({}, saved.manifest, slow);
+    while (!(await readdir(place)).includes('waiting')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect(restore({ initialClusterToken: 'other' })).rejects.toMatchObject(
+      refused(new RegExp(`^--data-dir: another run restores to ${dataDir}.*; wait until it has ended, or stop it$`)),
+    );
+    expect(await first).toMatchObject({ alreadyRestored: false });
+    expect((await readdir(place)).sort()).toEqual(['data', 'slow', 'waiting']);
+    expect(await restore()).toMatchObject({ alreadyRestored: true });
+  });
+
+  test('that is a mount point is told so, and keeps what it holds', async () => {
+    await mkdir(dataDir);
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', dataDir]).status !== 0) {
+      console.warn('skipped: only root may mount a tmpfs');
+      return;
+    }
+    try {
+      await oldData();
+      await expect(restore()).rejects.toMatchObject({
+        exitCode: ExitCode.usage,
+        message: expect.stringMatching(/--data-dir: .*is a mount point; name a directory below it/),
+      });
+      expect(await oldDataAt(dataDir)).toBe('precious');
+    } finally {
+      spawnSync('umount', [dataDir]);
+    }
+  });
+});
+
+describe('a fetched file', () => {
+  test('is the snapshot as etcd sent it, also where a killed run left a part of it', async () => {
+    const file = join(place, 'deep/er/snapshot.db');
+    await mkdir(join(place, 'deep/er'), { recursive: true });
+    await writeFile(`${file}.partial`, 'rest');
+    await fetchSnapshot(store, saved.manifest, file, {});
+
+    expect((await readFile(file)).equals(saved.snapshot)).toBe(true);
+    expect(await readdir(join(place, 'deep/er'))).toEqual(['snapshot.db']);
+  });
+
+  test('is written by one run at a time', async () => {
+    const file = join(place, 'snapshot.db');
+    const ended = await Promise.allSettled([1, 2].map(() => fetchSnapshot(store, saved.manifest, file, {})));
+    expect(ended.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(ended).toContainEqual({
+      status: 'rejected',
+      reason: expect.objectContaining({ exitCode: ExitCode.refused }),
+    });
+    expect((await readFile(file)).equals(saved.snapshot)).toBe(true);
+    expect(await readdir(place)).toEqual(['snapshot.db']);
+  });
+
+  test('that exists is not replaced', async () => {
+    const file = join(place, 'snapshot.db');
+    await writeFile(file, 'precious');
+    await expect(fetchSnapshot(store, saved.manifest, file, {})).rejects.toMatchObject({ exitCode: ExitCode.refused });
+    expect(await readFile(file, 'utf8')).toBe('precious');
+  });
+
+  test('is not left behind when its bytes are damaged', async () => {
+    const fetching = fetchSnapshot(store, damaged, join(place, 'snapshot.db'), {});
+    await expect(fetching).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
+    expect(await readdir(place)).toEqual([]);
+  });
+
+  test('below something that is no directory is a mistake', async () => {
+    await writeFile(join(place, 'file'), '');
+    await expect(fetchSnapshot(store, saved.manifest, join(place, 'file/snapshot.db'), {})).rejects.toMatchObject({
+      exitCode: ExitCode.usage,
+      message: expect.stringMatching(/--to: cannot write/),
+    });
+  });
+});
+
+describe('the command restore data-dir', () => {
+  const run = (...args: string[]) =>
+    runHere('restore', 'data-dir', `--store=${store.url}`, '--cluster=orders', `--data-dir=${dataDir}`, ...args);
+  const members = ['--name=a', '--initial-advertise-peer-urls=http://127.0.0.1:1', '--initial-cluster-token=new'];
+  const ofTwo = [...members, '--initial-cluster=a=http://127.0.0.1:1,b=http://127.0.0.1:2', `--etcdutl=${etcdutl()}`];
+
+  test('for several members wants the snapshot named: a backup may come in between', async () => {
+    const { id } = saved.manifest;
+    for (const unnamed of [[], ['latest']]) {
+      expect(await run(...ofTwo, ...unnamed)).toMatchObject({
+        exitCode: ExitCode.usage,
+        text: `all 2 members must be restored from one snapshot: name it, such as \`restore data-dir ${id}\``,
+      });
+    }
+    expect(await readdir(place)).toEqual([]);
+    expect(await run(...ofTwo, id)).toMatchObject({ exitCode: 0, data: { id, alreadyRestored: false } });
+  });
+
+  test('for several members wants the sha256 of what lies under a key: a backup may replace it in between', async () => {
+    const { manifest, snapshot } = saved;
+    const { id, content } = manifest;
+    const key = 'latest.db';
+    const folder = join(directory, 'store');
+    const put = (under: Manifest) => writeFile(join(folder, `${key}.json`), JSON.stringify(under));
+    await writeFile(join(folder, key), snapshot);
+    await put({ ...manifest, object: { ...manifest.object, key } });
+    for (const unnamed of [[], [id]]) {
+      expect(await run(...ofTwo, `--object-key=${key}`, ...unnamed)).toMatchObject({
+        exitCode: ExitCode.usage,
+        text: `all 2 members must be restored from one snapshot: name it, such as \`restore data-dir --object-key=${key} --sha256=${content.sha256}\``,
+      });
+    }
+    const named = [`--object-key=${key}`, `--sha256=${content.sha256.toUpperCase()}`, '--initial-cluster-token=key'];
+    expect(await run(...ofTwo, ...named, 'another')).toMatchObject({
+      exitCode: ExitCode.verificationFailed,
+      text: `${store.url}: ${key} holds the snapshot ${id}, not another`,
+    });
+    expect(await run(...ofTwo, ...named)).toMatchObject({ exitCode: 0, data: { id } });
+    await put({ ...manifest, object: { ...manifest.object, key }, content: { ...content, sha256: 'f'.repeat(64) } });
+    dataDir = join(place, 'b');
+    expect(await run(...ofTwo, ...named)).toMatchObject({
+      exitCode: ExitCode.verificationFailed,
+      text: `${id}: its sha256 is ${'f'.repeat(64)}, not the expected ${content.sha256}`,
+    });
+    expect(await run('--sha256=abc')).toMatchObject({
+      exitCode: ExitCode.usage,
+      text: expect.stringMatching(/--sha256/),
+    });
+    expect((await readdir(place)).filter((name) => name.startsWith('b'))).toEqual([]);
+  });
+
+  test('warns of auth that comes back with the data, as restore fetch does', async () => {
+    await using guarded = await EtcdCluster.start({ size: 1 });
+    await enableAuth(guarded);
+    const at = new FilesystemStore({ path: join(place, 'guarded') });
+    const file = join(place, 'guarded', 'orders', 'saved.db');
+    await mkdir(dirname(file), { recursive: true });
+    await guarded.etcdctl('snapshot', 'save', file);
+    const asked = [`--store=${at.url}`, '--cluster=orders', '--object-key=orders/saved.db', '--adopt'];
+    const tool = `--etcdutl=${etcdutl()}`;
+    for (const command of [
+      ['data-dir', `--data-dir=${dataDir}`],
+      ['fetch', `--to=${join(place, 'fetched.db')}`],
+    ]) {
+      const { exitCode, log } = await runHere('restore', ...command, ...asked, tool);
+      // The first of them makes a manifest.
+      const rest = log.filter((line) => !line.includes('its name says no time'));
+      expect([exitCode, rest]).toEqual([0, [expect.stringMatching(/^saved has auth enabled/)]]);
+    }
+  });
+
+  describe('once more', () => {
+    const own = () => join(place, 'store');
+    const asked = (...more: string[]) =>
+      runHere('restore', 'data-dir', `--store=file://${own()}`, '--cluster=orders', `--etcdutl=${etcdutl()}`, ...more);
+    const here = (...more: string[]) => asked(`--data-dir=${dataDir}`, ...more);
+    const bumped = async () =>
+      JSON.parse(await readFile(join(dataDir, 'etcd-agent-restore.json'), 'utf8')).bumpRevision;
+    beforeEach(async () => {
+      const { manifest, snapshot } = saved;
+      await mkdir(join(own(), 'orders'), { recursive: true });
+      await writeFile(join(own(), manifest.object.key), snapshot);
+      await writeFile(join(own(), `orders/${manifest.id}.json`), JSON.stringify(manifest));
+    });
+
+    test('the revision goes beyond what was served, by what is left of data, markers or notes', async () => {
+      expect(await here()).toMatchObject({ exitCode: 0 });
+      expect(await bumped()).toBe(1e9);
+      expect(await here('--again')).toMatchObject({ exitCode: 0 });
+      expect(await bumped()).toBe(2e9);
+      for (const low of ['--bump-revision=0', '--bump-revision=1000000000']) {
+        expect(await here('--again', low)).toMatchObject({
+          exitCode: ExitCode.refused,
+          text: expect.stringMatching(/clients would not see what changes; give --bump-revision, such as 3000000000$/),
+        });
+      }
+      expect(await bumped()).toBe(2e9);
+      // The disk is lost: the store has notes of both.
+      for (const name of await readdir(place))
+        if (name.startsWith('data')) await rm(join(place, name), { recursive: true });
+      expect(await here()).toMatchObject({ exitCode: 0 });
+      expect(await bumped()).toBe(3e9);
+      // A copy in another place may be anything.
+      dataDir = join(place, 'copy');
+      expect(await here('--bump-revision=0')).toMatchObject({ exitCode: 0 });
+      expect(await bumped()).toBe(0);
+    });
+
+    test('members that are restored with one token come to the same number', async () => {
+      const { id } = saved.manifest;
+      const urls = ['http://127.0.0.1:1', 'http://127.0.0.1:2'];
+      const of = (n: number, ...more: string[]) =>
+        asked(
+          ...[id, `--data-dir=${join(place, `data${n}`)}`, `--name=m${n}`, `--initial-advertise-peer-urls=${urls[n]}`],
+          ...[`--initial-cluster=m0=${urls[0]},m1=${urls[1]}`, ...more],
+        );
+      for (const [token, bump] of [
+        ['one', 1e9],
+        ['two', 2e9],
+      ] as const) {
+        for (const n of [0, 1]) {
+          const again = bump > 1e9 ? ['--again'] : [];
+          expect(await of(n, `--initial-cluster-token=${token}`, ...again)).toMatchObject({ exitCode: 0 });
+          dataDir = join(place, `data${n}`);
+          expect(await bumped()).toBe(bump);
+        }
+      }
+    });
+
+    test('a lone member with a token of its own is not restored as the same cluster again', async () => {
+      const lone = ['--name=a', '--initial-advertise-peer-urls=http://127.0.0.1:1', '--initial-cluster-token=fixed'];
+      const { data } = await here(...lone);
+      await rm(dataDir, { recursive: true });
+      for (const more of [[], ['--once'], ['--again'], ['--bump-revision=5']]) {
+        expect(await here(...lone, ...more)).toMatchObject({
+          exitCode: ExitCode.refused,
+          text: expect.stringMatching(
+            new RegExp(
+              `^--initial-cluster-token: .* made the cluster ${data.clusterId} of etcd-\\S+ before; .* new token`,
+            ),
+          ),
+        });
+      }
+      expect(await here(...lone, '--initial-cluster-token=new')).toMatchObject({ exitCode: 0 });
+      expect(await bumped()).toBe(2e9);
+    });
+
+    describe('a member that is restored later', () => {
+      const urls = ['http://127.0.0.1:1', 'http://127.0.0.1:2'];
+      const both = `m0=${urls[0]},m1=${urls[1]}`;
+      const member = (n: number, ...more: string[]) => {
+        dataDir = join(place, `node${n}`, 'data');
+        return here(
+          ...[`--name=m${n}`, `--initial-advertise-peer-urls=${urls[n]}`, '--initial-cluster-token=one'],
+          ...[`--initial-cluster=${both}`, ...(more.includes('other') ? [] : [saved.manifest.id])],
+          ...more,
+        );
+      };
+      const folder = () => join(own(), 'orders');
+      /** The note of the first member, an hour and a minute old. */
+      const aged = async (changes: object = {}) => {
+        const [name] = (await readdir(folder())).filter((each) => /\.restored-[0-9a-f]+\.json$/.test(each));
+        const note = JSON.parse(await readFile(join(folder(), name!), 'utf8'));
+        const at = new Date(Date.now() - 61 * 60_000).toISOString();
+        await writeFile(join(folder(), name!), JSON.stringify({ ...note, at, ...changes }));
+        return note.clusterId;
+      };
+      const backupOf = async (clusterId: string, revision: number) => {
+        const { manifest, snapshot } = saved;
+        const id = 'other';
+        const key = `orders/${id}.db`;
+        const { hashKV: _, ...content } = manifest.content;
+        const other = {
+          ...{ ...manifest, id, content: { ...content, revision } },
+          ...{ object: { ...manifest.object, key }, source: { ...manifest.source, clusterId } },
+        };
+        await writeFile(join(own(), key), snapshot);
+        await writeFile(join(folder(), `${id}.json`), JSON.stringify(other));
+      };
+
+      test.each([undefined, 5])('takes the number of the others (%p), however late it comes', async (given) => {
+        expect(await member(0, ...(given === undefined ? [] : [`--bump-revision=${given}`]))).toMatchObject({
+          exitCode: 0,
+        });
+        const bump = await bumped();
+        const clusterId = await aged();
+        const wrong = await member(1, '--bump-revision=7');
+        expect(wrong).toMatchObject({
+          exitCode: ExitCode.refused,
+          text: expect.stringMatching(
+            new RegExp(
+              `^--bump-revision=7: the cluster ${clusterId} .* was restored with ${bump}; give ${bump}, or .* new token`,
+            ),
+          ),
+        });
+        expect(await member(1)).toMatchObject({ exitCode: 0, data: { clusterId } });
+        expect(await bumped()).toBe(bump);
+      });
+
+      test('goes by a backup of that cluster only when it is told to join it', async () => {
+        await member(0);
+        await backupOf(await aged(), 1e9 + 50);
+        expect(await member(1)).toMatchObject({
+          exitCode: ExitCode.refused,
+          text: expect.stringMatching(
+            /the backup other came to 1000000050 since; .* --bump-revision of theirs, 1000000000; /,
+          ),
+        });
+        expect(await member(1, '--bump-revision=1000000000')).toMatchObject({ exitCode: 0 });
+        expect(await bumped()).toBe(1e9);
+      });
+
+      const refusedAs = (message: RegExp) => ({ exitCode: ExitCode.refused, text: expect.stringMatching(message) });
+
+      test('is refused where the number of the others lies below the data that were here', async () => {
+        await member(0, '--bump-revision=5');
+        dataDir = join(place, 'node1', 'data');
+        await restore({ bumpRevision: 2_000_000, initialClusterToken: 'old' });
+        await rm(join(dataDir, 'etcd-agent-restore.json'));
+        for (const more of [['--bump-revision=5'], []]) {
+          expect(await member(1, ...more)).toMatchObject(
+            refusedAs(
+              /begins at \d+, but the data in \S+ came to 2\d{6}: .* same --bump-revision, such as 1000000000, .* new token/,
+            ),
+          );
+        }
+        await rm(dataDir, { recursive: true });
+        expect(await member(1)).toMatchObject({ exitCode: 0 });
+      });
+
+      test('and was restored before, on a disk that is lost, is refused: it may have voted', async () => {
+        for (const n of [0, 1]) expect(await member(n)).toMatchObject({ exitCode: 0, log: [] });
+        const clusterId = await aged();
+        await rm(join(place, 'node1'), { recursive: true });
+        for (const more of [['--once'], [], ['--bump-revision=1000000000']]) {
+          expect(await member(1, ...more)).toMatchObject(
+            refusedAs(
+              new RegExp(`^--name: m1 was .* member of the cluster ${clusterId} before, .* add it anew, .* new token`),
+            ),
+          );
+        }
+        expect(await readdir(join(place, 'node1'))).toEqual([]);
+        expect(await member(0, '--once')).toMatchObject({ exitCode: 0, log: [] });
+        expect(await member(1, '--again')).toMatchObject({ exitCode: 0, data: { clusterId } });
+      });
+
+      test('with another number is refused, however the list of members is written', async () => {
+        const list = `--initial-cluster=,m0=HTTP${urls[0]!.slice(4)},,m1=HTTP${urls[1]!.slice(4)},`;
+        await member(0, list, '--bump-revision=3000000000');
+        expect(await member(1, list, '--bump-revision=9000000000')).toMatchObject(refusedAs(/with 3000000000; give/));
+      });
+
+      test('at the same time with another number is refused', async () => {
+        const ended = await Promise.all([member(0, '--bump-revision=5'), member(1)]);
+        const wrong = ended.filter(({ exitCode }) => exitCode !== 0);
+        expect(wrong).toMatchObject([
+          refusedAs(/^another member was restored from \S+ with --bump-revision=\d+ as the/),
+        ]);
+        const there = await Promise.all([0, 1].map((n) => readdir(join(place, `node${n}`))));
+        expect(there.flat()).toEqual(['data']);
+      });
+
+      test('cannot know the number where nothing could be noted: the first one is told to give it', async () => {
+        const { manifest, snapshot } = saved;
+        const key = 'latest.db';
+        await writeFile(join(own(), key), snapshot);
+        await writeFile(
+          join(own(), `${key}.json`),
+          JSON.stringify({ ...manifest, object: { ...manifest.object, key } }),
+        );
+        const give = /give .*--bump-revision=5 to the other members$/;
+        const { put } = FilesystemStore.prototype;
+        FilesystemStore.prototype.put = () => Promise.reject(new AgentError(ExitCode.storeRefused, 'read-only'));
+        try {
+          const first = await member(0, '--bump-revision=5');
+          expect(first).toMatchObject({ exitCode: 0, log: [expect.stringMatching(give)] });
+        } finally {
+          FilesystemStore.prototype.put = put;
+        }
+        await rm(folder(), { recursive: true });
+        const byKey = [`--object-key=${key}`, `--sha256=${manifest.content.sha256}`, '--bump-revision=5'];
+        expect(await member(1, ...byKey)).toMatchObject({ exitCode: 0, log: [expect.stringMatching(give)] });
+        expect(await member(1, '--once', ...byKey)).toMatchObject({ exitCode: 0, log: [] });
+      });
+
+      test('is refused where nobody knows the number, and where the cluster is of another snapshot', async () => {
+        await member(0);
+        await aged({ bump: undefined, revision: undefined });
+        expect(await member(1)).toMatchObject({
+          exitCode: ExitCode.refused,
+          text: expect.stringMatching(/of theirs; /),
+        });
+        await backupOf(saved.manifest.source.clusterId, 9);
+        expect(await member(1, 'other', '--bump-revision=0')).toMatchObject({
+          exitCode: ExitCode.refused,
+          text: expect.stringMatching(
+            /^--initial-cluster-token: .* have made the cluster \w+ of etcd-\S+ before; .* new token/,
+          ),
+        });
+      });
+    });
+
+    test('a new etcd over an empty directory says nothing of how far the one before came', async () => {
+      {
+        const [plan] = await planMembers(1);
+        await using begun = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
+        for (let n = 0; n < 20; n++) await begun.etcdctl('put', 'new', 'value');
+      }
+      expect(await here('--bump-revision=100')).toMatchObject({
+        exitCode: ExitCode.refused,
+        text: expect.stringMatching(/nothing shows how far it came since: .* --bump-revision, such as 1000000000$/),
+      });
+      expect(await here('--bump-revision=1000000000')).toMatchObject({ exitCode: 0 });
+    });
+
+    test('--once needs no store when there is nothing to do', async () => {
+      const { id } = saved.manifest;
+      const { data } = await here(id);
+      await rm(own(), { recursive: true });
+      for (const same of [[], [id], [`--sha256=${saved.manifest.content.sha256}`]]) {
+        expect(await here('--once', ...same)).toMatchObject({
+          exitCode: 0,
+          data: { id, clusterId: data.clusterId, alreadyRestored: true },
+        });
+      }
+      for (const [other, message] of [
+        ['another', /the snapshot was \S+, and is another/],
+        ['--name=other', /--name was default, and is other/],
+        ['--bump-revision=7', /--bump-revision was 1000000000, and is 7/],
+      ] as const) {
+        expect(
+          await here(
+            '--once',
+            other,
+            '--initial-cluster=other=http://localhost:2380,default=http://localhost:2380',
+            '--initial-cluster-token=x',
+          ),
+        ).toMatchObject({
+          exitCode: ExitCode.refused,
+          text: expect.stringMatching(message),
+        });
+      }
+    });
+
+    const forget = async () => {
+      const marker = join(dataDir, 'etcd-agent-restore.json');
+      await writeFile(marker, JSON.stringify({ ...JSON.parse(await readFile(marker, 'utf8')), isNoted: undefined }));
+      for (const name of await readdir(join(own(), 'orders')))
+        if (name.includes('.restored-')) await rm(join(own(), 'orders', name));
+    };
+
+    test('--once needs no store either when the restore was never noted, and tries to note it', async () => {
+      const { id } = saved.manifest;
+      await here(id);
+      await forget();
+      const away = join(place, 'away');
+      await rename(own(), away);
+      for (const same of [[], [id]]) {
+        expect(await here('--once', ...same)).toMatchObject({
+          exitCode: 0,
+          data: { id, alreadyRestored: true },
+          log: [
+            expect.stringMatching(new RegExp(`^the restore from ${id} could not be noted .*; the next start tries`)),
+          ],
+        });
+      }
+      await rename(away, own());
+      expect(await here('--once', id)).toMatchObject({ exitCode: 0, log: [] });
+      expect((await readdir(join(own(), 'orders'))).filter((name) => name.includes('.restored-'))).toHaveLength(1);
+    });
+
+    test.each([['--once'], []])(
+      'also with a newer snapshot there, the restored one is noted (%s)',
+      async (...flags) => {
+        const { id } = saved.manifest;
+        await here();
+        await forget();
+        const newer = id.replace('20261121', '20261122');
+        const { manifest, snapshot } = saved;
+        const key = `orders/${newer}.db`;
+        await writeFile(join(own(), key), snapshot);
+        const createdAt = new Date(Date.parse(manifest.createdAt) + 86_400_000).toISOString();
+        const later = { ...manifest, id: newer, createdAt, object: { ...manifest.object, key } };
+        await writeFile(join(own(), `orders/${newer}.json`), JSON.stringify(later));
+        expect(await here(...flags)).toMatchObject({ exitCode: 0, data: { id }, log: [] });
+        const names = (await readdir(join(own(), 'orders'))).filter((name) => name.includes('.restored-'));
+        expect(names).toEqual([expect.stringContaining(id)]);
+      },
+    );
+
+    test('--once notes what a run that was killed has not', async () => {
+      await here();
+      const marker = join(dataDir, 'etcd-agent-restore.json');
+      await writeFile(marker, JSON.stringify({ ...JSON.parse(await readFile(marker, 'utf8')), isNoted: undefined }));
+      const notes = async () => (await readdir(join(own(), 'orders'))).filter((name) => name.includes('.restored-'));
+      for (const name of await notes()) await rm(join(own(), 'orders', name));
+      expect(await here('--once')).toMatchObject({ exitCode: 0 });
+      expect(await notes()).toHaveLength(1);
+    });
+  });
+
+  test('takes one of --again and --once', async () => {
+    expect(await run('--again', '--once')).toMatchObject({
+      exitCode: ExitCode.usage,
+      text: expect.stringMatching(/give one/),
+    });
+  });
+});

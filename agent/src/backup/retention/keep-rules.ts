@@ -1,0 +1,51 @@
+import { parseDuration } from '../../lib/duration.ts';
+import type { RetentionSpec } from '../../store/retention-spec.ts';
+import type { Snapshot } from '../catalog/candidate.ts';
+import { bucketsOf, type CalendarRule, calendarRules } from './calendar-buckets.ts';
+
+export type Keep = (snapshot: Snapshot, reason: string) => void;
+
+/**
+ * Tells `keep` what the policy keeps of these snapshots, newest first: restic's meaning of each rule. Verified ones are
+ * measured among themselves, so that no failed run ever costs a good snapshot; the others among all.
+ */
+export function applyRules(snapshots: readonly Snapshot[], policy: RetentionSpec, keep: Keep): void {
+  const { last = 0, within, timeZone = 'UTC' } = policy;
+  const buckets = new Map(snapshots.map((snapshot) => [snapshot, bucketsOf(snapshot.createdAt, timeZone)]));
+  for (const group of [snapshots.filter(({ verified }) => verified), snapshots]) {
+    for (const snapshot of group.slice(0, last)) keep(snapshot, 'last');
+    if (within) keepWithin(group, within, keep);
+    for (const rule of calendarRules) {
+      keepBuckets(group, rule, policy[rule] ?? 0, (snapshot) => buckets.get(snapshot)![rule], keep);
+    }
+  }
+}
+
+function keepWithin(snapshots: readonly Snapshot[], within: string, keep: Keep): void {
+  const [newest] = snapshots;
+  if (!newest) return;
+  const from = newest.createdAt.getTime() - parseDuration(within, 'within');
+  for (const snapshot of snapshots) {
+    if (snapshot.createdAt.getTime() >= from) keep(snapshot, `within ${within}`);
+  }
+}
+
+function keepBuckets(
+  snapshots: readonly Snapshot[],
+  rule: CalendarRule,
+  count: number,
+  bucketOf: (snapshot: Snapshot) => string,
+  keep: Keep,
+): void {
+  const seen = new Set<string>();
+  for (const snapshot of snapshots) {
+    const bucket = bucketOf(snapshot);
+    if (seen.has(bucket)) continue;
+    if (seen.size === count) return;
+    seen.add(bucket);
+    keep(snapshot, `${rule} ${bucket}`);
+  }
+  const oldest = snapshots.at(-1);
+  // As in restic: the history begins where it began until the rule has enough to keep.
+  if (oldest && seen.size < count) keep(oldest, `oldest ${rule}`);
+}

@@ -1,0 +1,177 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { manifestOf } from '../../../test/manifest-of.ts';
+import { once } from '../../../test/store-contract.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import type { Store } from '../../store/store.ts';
+import { manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
+import { prune } from './prune.ts';
+
+const DAY = 86_400_000;
+const NOW = new Date('2026-11-21T12:00:00Z');
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'prune-'));
+  const store = new FilesystemStore({ path: root });
+  for (const [at, id] of ['a', 'b', 'c'].entries()) {
+    const bytes = Buffer.alloc(64, id);
+    await store.put(`orders/${id}.db`, once(bytes.toString()));
+    const createdAt = new Date(NOW.getTime() + (at - 4) * DAY).toISOString();
+    await putJson(store, manifestKey('orders', id), manifestOf(bytes, bytes, { id, createdAt }), {});
+  }
+});
+afterEach(() => rm(root, { recursive: true }));
+
+const files = async () => (await readdir(join(root, 'orders'))).sort();
+const ALL = ['a.db', 'a.json', 'b.db', 'b.json', 'c.db', 'c.json'];
+const run = async (store: FilesystemStore) =>
+  prune(store, 'orders', await readCatalog(store, 'orders'), { last: 1 }, context, {});
+const context = { now: NOW, storeNow: NOW, clusterName: 'orders', force: true };
+
+test('what the policy does not keep goes', async () => {
+  expect(await run(new FilesystemStore({ path: root }))).toMatchObject({ deleted: ['a', 'b'], retained: [] });
+  expect(await files()).toEqual(['c.db', 'c.json']);
+});
+
+test('a snapshot whose payload alone is held stays as it was, and is reported as retained', async () => {
+  const held = new FilesystemStore({ path: root });
+  const remove = held.delete.bind(held);
+  const hold: Store['delete'] = async (key) => (key === 'orders/a.db' ? 'retained' : remove(key));
+  Object.assign(held, { delete: hold });
+  const manifest = await readFile(join(root, 'orders/a.json'));
+  expect(await run(held)).toMatchObject({ deleted: ['b'], retained: ['a'] });
+  expect(await files()).toEqual(['a.db', 'a.json', 'c.db', 'c.json']);
+  expect(await readFile(join(root, 'orders/a.json'))).toEqual(manifest);
+});
+
+test('a payload that may not be deleted keeps its manifest', async () => {
+  class Refusing extends FilesystemStore {
+    override async delete(key: string) {
+      if (key.endsWith('.db')) throw new AgentError(ExitCode.storeRefused, 'AccessDenied');
+      return super.delete(key);
+    }
+  }
+  await expect(run(new Refusing({ path: root }))).rejects.toThrow('AccessDenied');
+  expect(await files()).toEqual(ALL);
+});
+
+test('nothing under a name goes once its manifest has gone: another run may be writing there', async () => {
+  const store = new FilesystemStore({ path: root });
+  const entries = await readCatalog(store, 'orders');
+  // Another run deleted it, and a third one that has its name has put its payload.
+  await store.delete('orders/a.json');
+  const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {});
+  expect(pruned).toMatchObject({ deleted: ['b'], retained: ['a'] });
+  expect(await files()).toEqual(['a.db', 'c.db', 'c.json']);
+});
+
+test('a snapshot that another run deletes at the same instant is left to it', async () => {
+  /** The other run deletes the manifest right after this one has looked at it once more. */
+  class Shared extends FilesystemStore {
+    #reads = 0;
+    override async get(key: string) {
+      if (key === 'orders/a.json' && ++this.#reads === 2) await super.delete(key);
+      return super.get(key);
+    }
+  }
+  const store = new Shared({ path: root });
+  const entries = await readCatalog(new FilesystemStore({ path: root }), 'orders');
+  const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {});
+  expect(pruned).toMatchObject({ deleted: ['a', 'b'], retained: [] });
+  expect(await files()).toEqual(['a.db', 'c.db', 'c.json']);
+});
+
+test.each<[string, string, (store: FilesystemStore) => Promise<void>]>([
+  [
+    'the manifest of another id leads to it',
+    'x.json',
+    async (store) => {
+      const bytes = Buffer.alloc(64, 'a');
+      const createdAt = new Date(NOW.getTime() - DAY / 2).toISOString();
+      const manifest = manifestOf(bytes, bytes, { id: 'x', createdAt, object: { key: 'orders/a.db' } });
+      await putJson(store, 'orders/x.json', manifest, {});
+    },
+  ],
+  ['somebody uses it by its key', 'a.db.json', (store) => putJson(store, 'orders/a.db.json', {}, {})],
+])('a payload stays when %s', async (_, other, add) => {
+  const store = new FilesystemStore({ path: root });
+  await add(store);
+  expect((await run(store)).deleted).toContain('a');
+  expect(await files()).toEqual(expect.arrayContaining(['a.db', other]));
+  expect(await files()).not.toContain('a.json');
+  for (const { problem } of await readCatalog(store, 'orders')) expect(problem).toBeUndefined();
+});
+
+test('a payload stays that has the name of another snapshot, whose manifest cannot be read', async () => {
+  const store = new FilesystemStore({ path: root });
+  const createdAt = new Date(NOW.getTime() - 9 * DAY).toISOString();
+  const bytes = Buffer.alloc(64, 'a');
+  const manifest = manifestOf(bytes, bytes, { id: 'a-0a1b2c', createdAt, object: { key: 'orders/a.db' } });
+  await putJson(store, 'orders/a-0a1b2c.json', manifest, {});
+  await writeFile(join(root, 'orders/a.json'), '{');
+  expect((await run(store)).deleted).toContain('a-0a1b2c');
+  expect(await files()).toEqual(expect.arrayContaining(['a.db', 'a.json']));
+});
+
+test('a payload under a name of ours stays when somebody uses it by its key; the rest of that name goes', async () => {
+  const store = new FilesystemStore({ path: root });
+  const id = 'etcd-snapshot-20261101-000000-aaaaaa';
+  const bytes = Buffer.alloc(64, 'z');
+  await store.put(`orders/${id}.db`, once(bytes));
+  await putJson(store, `orders/${id}.json`, manifestOf(bytes, bytes, { id, createdAt: '2026-11-01T00:00:00Z' }), {});
+  await putJson(store, `orders/${id}.db.json`, {}, {});
+  await putJson(store, `orders/${id}.restored-0a.json`, {}, {});
+  expect((await run(store)).deleted).toContain(id);
+  expect((await files()).filter((name) => name.startsWith(id))).toEqual([`${id}.db`, `${id}.db.json`]);
+});
+
+describe('the notes of restores', () => {
+  const note = async (store: FilesystemStore, id: string, clusterId: string) => {
+    const key = (suffix: string) => `orders/${id}.restored-${clusterId}${suffix}.json`;
+    await putJson(store, key(''), { schema: 'cdk8s-etcd/restore/v1', id, clusterId, revision: 7 }, {});
+    await putJson(store, key('-a1'), { schema: 'cdk8s-etcd/restored-member/v1', id, clusterId, memberId: 'a1' }, {});
+  };
+
+  test('outlive their snapshot, beside the newest one of the same line', async () => {
+    const store = new FilesystemStore({ path: root });
+    await note(store, 'a', '0a');
+    expect(await run(store)).toMatchObject({ deleted: ['a', 'b'], retained: [] });
+    expect(await files()).toEqual(['c.db', 'c.json', 'c.restored-0a-a1.json', 'c.restored-0a.json']);
+    expect(JSON.parse(await readFile(join(root, 'orders/c.restored-0a.json'), 'utf8'))).toMatchObject({
+      ...{ id: 'a', clusterId: '0a', revision: 7 },
+    });
+    const [c] = await readCatalog(store, 'orders');
+    expect(c).toMatchObject({ id: 'c', restoredAs: ['0a'] });
+  });
+
+  test('that lie there already are left as they are', async () => {
+    const store = new FilesystemStore({ path: root });
+    await note(store, 'a', '0a');
+    await putJson(store, 'orders/c.restored-0a.json', { mine: true }, {});
+    expect((await run(store)).deleted).toEqual(['a', 'b']);
+    expect(JSON.parse(await readFile(join(root, 'orders/c.restored-0a.json'), 'utf8'))).toEqual({ mine: true });
+  });
+
+  test('keep their snapshot when they cannot be kept', async () => {
+    class Full extends FilesystemStore {
+      override async put(key: string, ...rest: [never, never]) {
+        if (key.includes('restored')) throw new AgentError(ExitCode.storeRefused, 'AccessDenied');
+        return super.put(key, ...rest);
+      }
+    }
+    await note(new FilesystemStore({ path: root }), 'a', '0a');
+    await expect(run(new Full({ path: root }))).rejects.toThrow('AccessDenied');
+    expect(await files()).toEqual(expect.arrayContaining(['a.db', 'a.json', 'a.restored-0a.json']));
+  });
+
+  test('an etcd that lives on after its copy is left alone by the retention of that', async () => {
+    const store = new FilesystemStore({ path: root });
+    const cluster = { id: 'ffff', lineage: ['c0'], ends: new Map([['c0', NOW.getTime() - 2.5 * DAY]]) };
+    const entries = await readCatalog(store, 'orders');
+    expect(entries[0]?.manifest?.source.clusterId).toBe('c0');
+    expect((await prune(store, 'orders', entries, { last: 1 }, { ...context, cluster }, {})).deleted).toEqual(['a']);
+  });
+});

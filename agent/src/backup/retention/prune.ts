@@ -1,0 +1,203 @@
+import { isDeepStrictEqual } from 'node:util';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { callCounter, freeBuffers } from '../../lib/memory.ts';
+import { moreTime } from '../../lib/run-limit.ts';
+import type { RetentionSpec } from '../../store/retention-spec.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import { type Candidate, exclusion, newestCluster, newestFirst } from '../catalog/candidate.ts';
+import {
+  type Entry,
+  isVerified,
+  manifestKey,
+  newestFirst as newestEntryFirst,
+  readEntry,
+  stateOf,
+} from '../catalog/catalog.ts';
+import { orNothing, putText, readText } from '../catalog/documents.ts';
+import { exactManifestKey } from '../catalog/keys.ts';
+import { moveNotes } from '../catalog/notes.ts';
+import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
+import { type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
+
+/** Of so many snapshots what was read must not lie beside what is decided on them. */
+const MANY = 1_000;
+/** What the deletion of a snapshot adds to a run's time. */
+const SECONDS_EACH = 1;
+
+export interface PruneResult {
+  readonly decisions: readonly Decision[];
+  /** Or would be, in a dry run. */
+  readonly deleted: readonly string[];
+  /** Refused by the store's object lock, or no longer what was decided on. */
+  readonly retained: readonly string[];
+  /** How many wait for the next run. */
+  readonly deferred: number;
+  /** Why nothing at all could be deleted. */
+  readonly veto?: string;
+}
+
+export function toCandidate(entry: Entry): Candidate {
+  const { id, manifest, pinned } = entry;
+  return {
+    id,
+    createdAt: manifest && new Date(manifest.createdAt),
+    clusterName: manifest?.cluster.name,
+    namespace: manifest?.cluster.namespace,
+    clusterId: manifest?.source.clusterId,
+    lineage: manifest?.cluster.lineage,
+    verified: isVerified(entry),
+    pinned,
+    locked: false,
+    readable: manifest !== undefined && stateOf(entry) !== 'unread',
+    exactKey: false,
+  };
+}
+
+/** Decides by the policy and deletes accordingly; with `dryRun` it only says what would go. */
+export async function prune(
+  store: Store,
+  folder: string,
+  entries: readonly Entry[],
+  policy: RetentionSpec | undefined,
+  asked: RetentionContext,
+  options: CallOptions & { readonly dryRun?: boolean },
+): Promise<PruneResult> {
+  if (entries.length > MANY) freeBuffers();
+  const candidates = entries.map(toCandidate);
+  const wouldDelete = decide(candidates, policy, asked).some(({ action }) => action === 'delete');
+  const doubt = wouldDelete ? await doubtOf(store, folder, candidates, asked, options) : undefined;
+  const context = { ...asked, ...(doubt !== undefined && { doubt }) };
+  const decisions = decide(candidates, policy, context);
+  const veto = vetoOf(candidates, policy, context);
+  const idsTo = (wanted: Decision['action']) => decisions.filter(({ action }) => action === wanted).map(({ id }) => id);
+  const doomed = idsTo('delete');
+  const waiting = idsTo('defer');
+  if (options.dryRun) return { decisions, deleted: doomed, retained: [], deferred: waiting.length, veto };
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  const isNamed = namesOf(entries);
+  const going = new Set([...doomed, ...waiting]);
+  const stay = entries.filter(({ id }) => !going.has(id)).sort(newestEntryFirst);
+  const named = { cluster: asked.clusterName, namespace: asked.namespace };
+  moreTime(options.signal, doomed.length * SECONDS_EACH);
+  const countDeletion = callCounter(20);
+  const deleted: string[] = [];
+  const retained: string[] = [];
+  // What an object lock holds must not stop the rest for ever: the next in line takes its place.
+  for (const id of [...doomed, ...waiting]) {
+    if (deleted.length === doomed.length) break;
+    const entry = byId.get(id)!;
+    countDeletion();
+    const now = await unchanged(store, folder, entry, options);
+    if (now) await moveNotes(store, named, now, stay, options);
+    if (!now) retained.push(id);
+    else ((await deleteSnapshot(store, folder, entry, isNamed, options)) === 'deleted' ? deleted : retained).push(id);
+  }
+  const deferred = doomed.length + waiting.length - deleted.length - retained.length;
+  return { decisions, deleted, retained, deferred, veto };
+}
+
+/** Whether the manifest of another id names a payload. */
+function namesOf(entries: readonly Entry[]): (key: string, id: string) => boolean {
+  const first = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const { id, manifest } of entries) {
+    const key = manifest?.object.key;
+    if (key === undefined) continue;
+    if (first.has(key)) shared.add(key);
+    else first.set(key, id);
+  }
+  return (key, id) => shared.has(key) || (first.has(key) && first.get(key) !== id);
+}
+
+/** Why those cannot be relied on that others are deleted in favour of: the newest verified one of each etcd. */
+async function doubtOf(
+  store: Store,
+  folder: string,
+  candidates: readonly Candidate[],
+  context: RetentionContext,
+  options: CallOptions,
+): Promise<string | undefined> {
+  const cluster = context.cluster ?? newestCluster(candidates, context);
+  const verified = candidates.filter((each) => each.verified && !exclusion(each, context, cluster));
+  const newest = new Map(
+    verified
+      .toSorted(newestFirst)
+      .reverse()
+      .map(({ clusterId, id }) => [clusterId, id]),
+  );
+  for (const id of newest.values()) {
+    const now = await readEntry(store, folder, id, options);
+    if (!now || !isVerified(now)) return `${id} is no longer verified; see \`show ${id}\`, and run \`verify ${id}\``;
+  }
+  return undefined;
+}
+
+/** A pin may have come meanwhile, and what was noted of a manifest is no proof: it is read before it is deleted. */
+async function unchanged(store: Store, folder: string, entry: Entry, options: CallOptions): Promise<Entry | undefined> {
+  const now = await readEntry(store, folder, entry.id, options);
+  // Gone: a run may be putting a snapshot of its own under this name.
+  return now && isDeepStrictEqual(decisive(now), decisive(entry)) ? now : undefined;
+}
+
+const decisive = ({ manifest, verification, pinned, unread }: Entry) => [
+  ...[manifest?.createdAt, manifest?.cluster, manifest?.source.clusterId, manifest?.verified],
+  ...[verification?.outcome, verification?.level, pinned, unread],
+];
+
+/**
+ * The manifest goes first: from then on it is no snapshot, and what a kill leaves behind is swept. When the store holds the
+ * payload, the manifest comes back as it was. What another snapshot needs stays.
+ */
+async function deleteSnapshot(
+  store: Store,
+  folder: string,
+  { id, objects, manifest }: Entry,
+  isNamed: (key: string, id: string) => boolean,
+  options: CallOptions,
+): Promise<'deleted' | 'retained'> {
+  const first = manifestKey(folder, id);
+  const own = objects.filter(({ key }) => !isNamed(key, id));
+  // Never what only the manifest names: it may be somebody else's.
+  const named = own.find(({ key }) => key === manifest?.object.key)?.key;
+  // Of an id of ours every object was listed; under other names only what is surely its own.
+  const isListed = isSnapshotId(id) && objects.some(({ key }) => key === named && key.startsWith(`${folder}/${id}.`));
+  const isOthers = isListed
+    ? objects.some(({ key }) => key === exactManifestKey(named!))
+    : named && (await hasOtherManifest(store, folder, named, id, options));
+  const payload = isOthers ? undefined : named;
+  const text = payload && (await orNothing(readText(store, first, options)));
+  // Another run deletes it at this moment, and what is left of it.
+  if (payload && text === undefined) return 'deleted';
+  if ((await store.delete(first, options)) === 'retained') return 'retained';
+  if (payload && text) {
+    const putBack = () => putText(store, first, text, { ...options, onlyNew: true });
+    const outcome = await store.delete(payload, options).catch(async (error) => {
+      if (error instanceof AgentError && error.exitCode === ExitCode.storeRefused) await putBack();
+      throw error;
+    });
+    if (outcome === 'retained') {
+      await putBack();
+      return 'retained';
+    }
+  }
+  const kept = named && exactManifestKey(named);
+  for (const { key } of own) if (![first, named, kept].includes(key)) await store.delete(key, options);
+  return 'deleted';
+}
+
+/** One that cannot be read says as little as a name can: under its own, or as that of an exact key. */
+async function hasOtherManifest(
+  store: Store,
+  folder: string,
+  payload: string,
+  id: string,
+  options: CallOptions,
+): Promise<boolean> {
+  const owner = splitName(payload.slice(folder.length + 1))?.id;
+  const others = [
+    exactManifestKey(payload),
+    ...(owner !== undefined && owner !== id ? [manifestKey(folder, owner)] : []),
+  ];
+  const found = await Promise.all(others.map((key) => store.stat(key, options)));
+  return found.some((object) => object !== undefined);
+}

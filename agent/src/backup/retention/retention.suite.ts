@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import { history, plainHistory } from './retention.histories.ts';
+import { live, livePlainly, type Tally } from './retention.world.ts';
+
+// docs/contributing/testing.md: --smoke
+const [histories, plain] = process.env.SMOKE ? [20_000, 4_000] : [100_000, 20_000];
+
+test(`${histories} random histories keep every promise`, () => {
+  const tally: Tally = new Map();
+  let lived = 0;
+  fc.assert(
+    fc.property(history, (one) => {
+      live(one, tally);
+      lived++;
+    }),
+    { numRuns: histories, includeErrorInReport: true },
+  );
+  process.stdout.write(`retention: ${lived} histories, in which retention said so many times\n`);
+  for (const [what, times] of [...tally].sort()) process.stdout.write(`  ${what}: ${times}\n`);
+  expect(lived).toBeGreaterThanOrEqual(histories);
+});
+
+test(`${plain} plain histories lose nothing on the way`, () => {
+  fc.assert(fc.property(plainHistory, livePlainly), { numRuns: plain, includeErrorInReport: true });
+});

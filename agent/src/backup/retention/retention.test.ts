@@ -1,0 +1,279 @@
+import fc from 'fast-check';
+import type { RetentionSpec } from '../../store/retention-spec.ts';
+import type { Candidate } from '../catalog/candidate.ts';
+import { bucketsOf } from './calendar-buckets.ts';
+import { history, plainHistory } from './retention.histories.ts';
+import { type Decision, decide, type RetentionContext } from './retention.ts';
+import { live, livePlainly, type Tally } from './retention.world.ts';
+
+const now = new Date('2026-11-20T12:00:00Z');
+const context: RetentionContext = {
+  now,
+  storeNow: now,
+  clusterName: 'main',
+  cluster: { id: 'b', lineage: ['a'] },
+  force: false,
+};
+
+let made = 0;
+function snapshot(createdAt: string, differences: Partial<Candidate> = {}): Candidate {
+  return {
+    id: `s${++made}`,
+    createdAt: new Date(createdAt),
+    clusterName: 'main',
+    clusterId: 'b',
+    verified: true,
+    pinned: false,
+    locked: false,
+    readable: true,
+    exactKey: false,
+    ...differences,
+  };
+}
+
+/** One a day at noon, the newest yesterday. */
+function days(count: number, differences: Partial<Candidate> = {}): Candidate[] {
+  const day = (back: number) => new Date(now.getTime() - back * 86_400_000).toISOString();
+  return Array.from({ length: count }, (_, index) => snapshot(day(count - index), differences));
+}
+
+function ids(decisions: readonly Decision[], action: Decision['action']): string[] {
+  return decisions.filter((decision) => decision.action === action).map(({ id }) => id);
+}
+
+function gone(candidates: readonly Candidate[], policy: RetentionSpec, differences: Partial<RetentionContext> = {}) {
+  return ids(decide(candidates, policy, { ...context, ...differences }), 'delete');
+}
+
+function reasonsFor({ id }: Candidate, decisions: readonly Decision[]) {
+  return decisions.find((decision) => decision.id === id)?.reasons;
+}
+
+const idsOf = (candidates: readonly Candidate[]) => candidates.map(({ id }) => id);
+
+describe('what the rules keep', () => {
+  test('`last` keeps the newest by time, not by id', () => {
+    const newest = snapshot('2026-11-19T00:00Z', { id: 'a' });
+    const older = snapshot('2026-11-18T00:00Z', { id: 'z' });
+    expect(gone([newest, older], { last: 1 })).toEqual(['z']);
+  });
+
+  test('`within` counts from the newest snapshot, its edge included', () => {
+    const [old, edge, newest] = ['2026-01-01T11:59Z', '2026-01-01T12:00Z', '2026-01-02T12:00Z'].map((at) =>
+      snapshot(at),
+    );
+    expect(gone([old!, edge!, newest!], { within: '24h', minKeep: 1 })).toEqual([old!.id]);
+  });
+
+  test('the newest of a day stays, and only days with a snapshot count', () => {
+    const kept = [snapshot('2026-03-01T23:00Z'), snapshot('2026-11-01T05:00Z')];
+    const lost = [snapshot('2026-01-01T00:00Z'), snapshot('2026-03-01T22:00Z'), snapshot('2026-11-01T04:00Z')];
+    const decisions = decide([...kept, ...lost], { daily: 2, minKeep: 1 }, context);
+    expect(ids(decisions, 'delete')).toEqual(idsOf(lost));
+    expect(reasonsFor(kept[0]!, decisions)).toEqual(['daily 2026-03-01']);
+  });
+
+  test('the oldest stays while a rule has fewer than it asks for', () => {
+    const all = ['2026-11-01T01:00Z', '2026-11-01T02:00Z', '2026-11-01T03:00Z'].map((at) => snapshot(at));
+    const decisions = decide(all, { daily: 2, minKeep: 1 }, context);
+    expect(ids(decisions, 'delete')).toEqual([all[1]!.id]);
+    expect(reasonsFor(all[0]!, decisions)).toEqual(['oldest daily']);
+  });
+
+  test('days begin at midnight of the time zone', () => {
+    const [before, after] = [snapshot('2026-11-18T22:59Z'), snapshot('2026-11-18T23:00Z')];
+    expect(gone([before, after], { daily: 1, minKeep: 1 })).toEqual([before.id]);
+    expect(gone([before, after], { daily: 2, minKeep: 1, timeZone: 'Europe/Berlin' })).toEqual([]);
+    expect(bucketsOf(after.createdAt!, 'Europe/Berlin').daily).toBe('2026-11-19');
+  });
+
+  test('an hour that a clock going back repeats is two hours', () => {
+    const twice = [snapshot('2026-10-25T00:30Z'), snapshot('2026-10-25T01:30Z')];
+    const decisions = decide(twice, { hourly: 2, minKeep: 1, timeZone: 'Europe/Berlin' }, context);
+    expect(decisions.flatMap(({ reasons }) => reasons)).toEqual([
+      'hourly 2026-10-25T02+02:00',
+      'hourly 2026-10-25T02+01:00',
+      'newest verified of cluster b',
+      'newest of cluster b',
+    ]);
+  });
+
+  test.each([
+    ['2026-12-31T12:00Z', '2026-W53'],
+    ['2027-01-03T23:59Z', '2026-W53'],
+    ['2027-01-04T00:00Z', '2027-W01'],
+    ['2024-12-30T00:00Z', '2025-W01'],
+    ['2028-01-01T00:00Z', '2027-W52'],
+  ])('%s lies in the ISO week %s', (at, week) => {
+    expect(bucketsOf(new Date(at), 'UTC').weekly).toBe(week);
+  });
+
+  test('a newer snapshot that is not verified costs no verified one', () => {
+    const good = snapshot('2026-11-18T10:00Z');
+    const failed = snapshot('2026-11-18T11:00Z', { verified: false });
+    const newest = snapshot('2026-11-19T10:00Z');
+    expect(gone([good, failed, newest], { daily: 2, minKeep: 1 })).toEqual([]);
+    const later = days(3, { verified: false });
+    expect(gone([snapshot('2026-11-01T00:00Z'), ...later], { last: 3 })).toEqual([]);
+  });
+});
+
+describe('what is never deleted', () => {
+  const keepOne: RetentionSpec = { last: 1 };
+
+  test('1: the newest verified of the cluster id and of the one before', () => {
+    const before = [
+      snapshot('2026-11-01T00:00Z', { clusterId: 'a' }),
+      snapshot('2026-11-02T00:00Z', { clusterId: 'a' }),
+    ];
+    const current = [snapshot('2026-11-10T00:00Z'), snapshot('2026-11-11T00:00Z')];
+    const adopted = snapshot('2026-11-12T00:00Z', { clusterId: 'unknown' });
+    expect(gone([...before, ...current, adopted], keepOne)).toEqual([before[0]!.id, current[0]!.id]);
+  });
+
+  test('1: restored twice before a backup: the id before is the nearest that has one', () => {
+    const before = snapshot('2026-11-01T00:00Z', { clusterId: 'a' });
+    const line = { id: 'c', lineage: ['b', 'a'] };
+    expect(gone([before, snapshot('2026-11-02T00:00Z', { clusterId: 'unknown' })], keepOne, { cluster: line })).toEqual(
+      [],
+    );
+  });
+
+  test('2: anything, when this run is not verified', () => {
+    const all = days(5);
+    const own = all.at(-1)!;
+    expect(gone(all, keepOne, { ownRun: { id: own.id, verified: false }, force: true })).toEqual([]);
+    expect(
+      gone([...all.slice(0, 4), { ...own, verified: false }], keepOne, { ownRun: { id: own.id, verified: true } }),
+    ).toEqual([]);
+    expect(gone(all, keepOne, { ownRun: { id: own.id, verified: true } })).toHaveLength(4);
+  });
+
+  test('2: anything, when the clocks differ by more than five minutes', () => {
+    const all = days(5);
+    for (const [storeNow, deletions] of [
+      ['2026-11-20T12:05:00Z', 4],
+      ['2026-11-20T11:55:00Z', 4],
+      ['2026-11-20T12:05:01Z', 0],
+      ['2026-11-20T11:54:59Z', 0],
+    ] as const) {
+      expect(gone(all, keepOne, { storeNow: new Date(storeNow), force: true })).toHaveLength(deletions);
+    }
+    expect(gone(all, keepOne, { storeNow: undefined })).toHaveLength(4);
+    const decisions = decide(all, keepOne, { ...context, storeNow: new Date('2026-11-20T12:07:00Z') });
+    expect(reasonsFor(all[0]!, decisions)).toEqual(['nothing is deleted: store clock differs by 7m']);
+  });
+
+  test.each<[string, Partial<Candidate>]>([
+    ['pinned', { pinned: true }],
+    ['locked', { locked: true }],
+    ['dated in the future', { createdAt: new Date('2026-11-20T12:00:00.001Z') }],
+    ['unreadable', { readable: false, createdAt: undefined }],
+    ['unreadable', { createdAt: new Date(Number.NaN) }],
+    ['foreign cluster other', { clusterName: 'other' }],
+    ['foreign namespace elsewhere', { namespace: 'elsewhere' }],
+    ['foreign cluster id f', { clusterId: 'f' }],
+    ['exact key', { exactKey: true }],
+  ])('3: %s', (reason, differences) => {
+    const strange = snapshot('2026-01-01T00:00Z', differences);
+    const decisions = decide([strange, ...days(3)], keepOne, { ...context, force: true });
+    expect(decisions.find(({ id }) => id === strange.id)).toEqual({
+      id: strange.id,
+      action: 'keep',
+      reasons: [reason],
+    });
+    expect(ids(decisions, 'delete')).toHaveLength(2);
+  });
+
+  test('3: what takes no part uses up no bucket', () => {
+    const good = snapshot('2026-11-19T10:00Z');
+    const later = { id: 'later', createdAt: new Date('2026-11-19T11:00Z') };
+    for (const strange of [{ clusterId: 'f' }, { exactKey: true }, { readable: false }, { namespace: 'elsewhere' }]) {
+      const decisions = decide([good, { ...good, ...later, ...strange }], { daily: 1 }, context);
+      expect(reasonsFor(good, decisions)).toContain('daily 2026-11-19');
+    }
+  });
+
+  test('4: the last minKeep, verified ones before others', () => {
+    const [oldest, ...verified] = days(4);
+    const failed = days(4, { verified: false });
+    expect(gone([oldest!, ...verified, ...failed], { yearly: 1, minKeep: 3 })).toContain(oldest!.id);
+    expect(gone([oldest!, ...verified, ...failed], { yearly: 1, minKeep: 4 })).not.toContain(oldest!.id);
+  });
+
+  test.each<[RetentionSpec, number]>([
+    [{ last: 1 }, 1],
+    [{ last: 2, timeZone: 'UTC' }, 2],
+    [{ last: 5 }, 5],
+    [{ last: 1, within: '1h' }, 3],
+    [{ last: 1, minKeep: 4 }, 4],
+    [{ within: '1h' }, 3],
+    [{ within: '1h', minKeep: 1 }, 1],
+  ])('4: %j leaves %d', (policy, left) => {
+    expect(gone(days(9), policy)).toHaveLength(9 - left);
+  });
+
+  test('5: more than ten or a quarter in one run; the oldest go first, the rest next time', () => {
+    let all = days(30);
+    const first = decide(all, keepOne, context);
+    expect(ids(first, 'delete')).toEqual(idsOf(all.slice(0, 10)));
+    expect(ids(first, 'defer')).toEqual(idsOf(all.slice(10, 29)));
+    expect(reasonsFor(all[10]!, first)).toEqual(['over the limit of 10 a run']);
+    all = all.slice(10);
+    expect(gone(all, keepOne)).toEqual(idsOf(all.slice(0, 10)));
+    expect(gone(all, keepOne, { force: true })).toHaveLength(19);
+    expect(gone(days(83), keepOne)).toHaveLength(20);
+  });
+
+  test('without a policy nothing is deleted', () => {
+    const decisions = decide(days(5), undefined, { ...context, force: true });
+    expect(decisions[0]).toMatchObject({
+      action: 'keep',
+      reasons: ['nothing is deleted: no retention policy is given'],
+    });
+    expect(decisions.every(({ action }) => action === 'keep')).toBe(true);
+  });
+});
+
+describe('where etcd cannot be asked', () => {
+  const unasked = { cluster: undefined };
+
+  test('the newest snapshot says which cluster this is, and what it was restored from', () => {
+    const old = [snapshot('2026-11-01T00:00Z', { clusterId: 'a' }), snapshot('2026-11-02T00:00Z', { clusterId: 'a' })];
+    const foreign = snapshot('2026-11-03T00:00Z', { clusterId: 'f' });
+    const newest = snapshot('2026-11-04T00:00Z', { lineage: ['a'] });
+    expect(gone([...old, foreign, newest], { last: 1 }, unasked)).toEqual([old[0]!.id]);
+  });
+
+  test('one dated in the future or of another cluster has no say', () => {
+    const [old, newest] = days(2);
+    const strange = [
+      snapshot('2036-11-01T00:00Z', { clusterId: 'f' }),
+      snapshot('2026-11-20T00:00Z', { clusterId: 'f', clusterName: 'other' }),
+    ];
+    expect(gone([old!, newest!, ...strange], { last: 1 }, unasked)).toEqual([old!.id]);
+  });
+});
+
+test('1000 random histories keep every promise, and come to everything', () => {
+  const tally: Tally = new Map();
+  fc.assert(
+    fc.property(history, (one) => live(one, tally)),
+    { numRuns: 1_000, includeErrorInReport: true },
+  );
+  const outcomes = [...tally.keys()].join('\n');
+  for (const outcome of [
+    'delete: no rule',
+    'defer: over',
+    'keep: minKeep',
+    'differs',
+    'not verified',
+    'oldest weekly',
+  ]) {
+    expect(outcomes).toContain(outcome);
+  }
+});
+
+test('500 plain histories lose nothing on the way', () => {
+  fc.assert(fc.property(plainHistory, livePlainly), { numRuns: 500, includeErrorInReport: true });
+});

@@ -1,0 +1,152 @@
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import type { RetentionSpec } from '../../store/retention-spec.ts';
+import type { Store } from '../../store/store.ts';
+import { clusterLine } from '../catalog/ancestry.ts';
+import { manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
+import { isRefused } from '../catalog/claim.ts';
+import { folderOf } from '../catalog/folder.ts';
+import { entriesOf } from '../catalog/identity.ts';
+import type { Level, Manifest } from '../catalog/manifest.ts';
+import { putExtra } from '../payload/extra.ts';
+import { verifySnapshot } from '../payload/verify.ts';
+import { prune } from '../retention/prune.ts';
+import { discard } from './discard.ts';
+import { commitExactKey, moveToKey, whereItIs } from './exact-key.ts';
+import { isTimeout } from './lane.ts';
+import type { RunContext, StoreRequest, Target, TargetOutcome } from './store-snapshot.ts';
+
+/** What a store holds of this run by now; the manifest is not written yet. */
+export interface Stored {
+  readonly manifest: Manifest;
+  /** The extra files of the machine, which are not stored yet. */
+  readonly extra?: Buffer;
+}
+
+/** Verifies what was stored, and only then writes the manifest; retention comes last, and its failure costs no snapshot. */
+export async function commit(
+  target: Target,
+  { manifest, extra }: Stored,
+  request: StoreRequest,
+  context: RunContext,
+): Promise<TargetOutcome> {
+  const { store, retention } = target;
+  const { progress, signal } = context;
+  const verified = await orDiscard(store, manifest, async () => {
+    const level = await readBack(store, manifest, request, context);
+    if (manifest.extra && extra) {
+      progress.phase('extra', 'storing the extra files');
+      await putExtra(store, manifest.extra, extra, { signal });
+    }
+    signal.throwIfAborted();
+    return manifest.source.suspect ? undefined : { level, at: new Date().toISOString() };
+  });
+  progress.phase('manifest', 'writing the manifest');
+  const committed = { ...manifest, verified };
+  const { key, overwrite } = request;
+  const committing = key
+    ? commitExactKey(store, committed, key, { overwrite, signal })
+    : putJson(store, manifestKey(folderOf(request), manifest.id), committed, { signal });
+  await committing.catch(async (error) => {
+    // Only a refusal is certain: after any other failure the manifest may be there.
+    if (isRefused(error) || (error instanceof AgentError && error.exitCode === ExitCode.storeRefused)) {
+      await discardAll(store, manifest);
+    }
+    throw error;
+  });
+  const outcome = { store: store.url, key: key ?? manifest.object.key, verified: verified?.level };
+  if (key) {
+    progress.phase('key', `putting it under ${key}`);
+    return { ...outcome, ...(await finishKey(store, committed, key, request, context)) };
+  }
+  if (!retention) return outcome;
+  progress.phase('retention', 'applying retention');
+  try {
+    return { ...outcome, ...(await applyRetention(target, retention, committed, request, context)) };
+  } catch (error) {
+    return { ...outcome, retentionError: failureAfter('retention', store, error, context) };
+  }
+}
+
+/** The snapshot is stored already, so that what fails now costs nothing of it; only who stops the run is obeyed. */
+function failureAfter(what: string, store: Store, error: unknown, { log, signal }: RunContext): string {
+  if (!isTimeout(signal)) signal.throwIfAborted();
+  const why = messageOf(signal.aborted ? signal.reason : error);
+  log.error({ store: store.url }, `${what}: ${why}`);
+  return why;
+}
+
+/** Moves a committed snapshot to its key, or says why it stays beside it. */
+export async function finishKey(
+  store: Store,
+  beside: Manifest,
+  key: string,
+  request: StoreRequest,
+  context: RunContext,
+): Promise<Pick<TargetOutcome, 'keyError'>> {
+  try {
+    await moveToKey(store, beside, key, { ...request, signal: context.signal });
+    return {};
+  } catch (error) {
+    const why = failureAfter(key, store, error, context);
+    return { keyError: `${why}; ${await whereItIs(store, beside, key)}` };
+  }
+}
+
+async function readBack(
+  store: Store,
+  manifest: Manifest,
+  request: StoreRequest,
+  { log, progress, signal }: RunContext,
+): Promise<Level> {
+  if (request.level === 'stream') return request.level;
+  progress.phase('read-back', `reading it back from ${store.url}`);
+  const onBytes = (bytes: number) => progress.bytes(bytes, manifest.object.sizeBytes);
+  const { level, detail } = await verifySnapshot(store, manifest, { ...request, signal, onBytes });
+  if (level !== request.level) log.warn({ store: store.url }, `verified only by reading it: ${detail}`);
+  return level;
+}
+
+async function applyRetention(
+  { store }: Target,
+  retention: RetentionSpec,
+  { id, source, verified }: Manifest,
+  request: StoreRequest,
+  { log, signal }: RunContext,
+): Promise<Partial<TargetOutcome>> {
+  const entries = await readCatalog(store, folderOf(request), { signal });
+  const cluster = clusterLine(entries, source.clusterId, request.restoredFrom);
+  const { deleted, retained, deferred, veto } = await prune(
+    store,
+    folderOf(request),
+    entries,
+    retention,
+    {
+      now: new Date(),
+      storeNow: await store.now({ signal }),
+      clusterName: request.cluster,
+      namespace: request.namespace,
+      cluster,
+      ownRun: { id, verified: verified !== undefined && verified.level !== 'stream' },
+      force: request.force,
+    },
+    { signal },
+  );
+  if (veto) log.warn({ store: store.url }, `retention: nothing is deleted: ${veto}`);
+  const gone = new Set(deleted);
+  const kept = entriesOf(entries, request, cluster).filter((entry) => !gone.has(entry.id)).length;
+  return { deleted, retained, deferred, kept, ...(veto && { veto }) };
+}
+
+/** What a run stored goes again when the run cannot commit it. */
+async function orDiscard<T>(store: Store, manifest: Manifest, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await discardAll(store, manifest);
+    throw error;
+  }
+}
+
+async function discardAll(store: Store, { object, extra }: Manifest): Promise<void> {
+  await Promise.all([object, ...(extra ? [extra] : [])].map(({ key }) => discard(store, key)));
+}

@@ -1,0 +1,92 @@
+import type { HashKVAnswer } from '../../etcd/maintenance.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { compareMembers } from './compare-members.ts';
+import type { ReachedMember } from './observe-cluster.ts';
+
+interface Fake {
+  readonly compactedAt?: number;
+  readonly hashes: readonly (HashKVAnswer | Error)[];
+  asked: number;
+}
+
+const fake = (...hashes: (HashKVAnswer | Error)[]): Fake => ({ hashes, asked: 0 });
+const at = (compactRevision: number, hash = 7): HashKVAnswer => ({ hash, compactRevision });
+
+/** Members that answer one after the other, the last answer for ever, all at revision 50. */
+function compare(source: Fake, ...others: Fake[]) {
+  const reach = (member: Fake, index: number) =>
+    ({
+      endpoint: `member-${index}`,
+      member: {
+        status: async () => ({ revision: 50, dbSize: 0 }),
+        isCompacted: async (revision: number) => revision <= (member.compactedAt ?? 0),
+        hashKV: async () => {
+          const answer = member.hashes[Math.min(member.asked++, member.hashes.length - 1)]!;
+          if (answer instanceof Error) throw answer;
+          return answer;
+        },
+      },
+    }) as unknown as ReachedMember;
+  return compareMembers(
+    reach(source, 0),
+    others.map((other, index) => reach(other, index + 1)),
+  );
+}
+
+test('members with the same hash agree', async () => {
+  expect(await compare(fake(at(40)), fake(at(40)), fake(at(40)))).toEqual({
+    outcome: 'agree',
+    hashKV: { revision: 50, hash: 7, compactRevision: 40, membersAgreeing: 2 },
+    detail: '2 other members agree at revision 50',
+  });
+});
+
+test('one that differs is named, and once is enough', async () => {
+  const other = fake(at(40, 8));
+  expect(await compare(fake(at(40)), fake(at(40)), other)).toMatchObject({
+    outcome: 'differ',
+    detail: 'MembersInconsistent: at revision 50 member-2 hold other data than member-0',
+  });
+  expect(other.asked).toBe(1);
+});
+
+test('another compact revision makes another hash of the same data: asked again, it may agree', async () => {
+  expect(await compare(fake(at(40), at(45)), fake(at(45, 9), at(45)))).toMatchObject({ outcome: 'agree' });
+});
+
+test('after three times it is inconclusive, never a difference', async () => {
+  const other = fake(at(30, 9));
+  expect(await compare(fake(at(40)), other)).toMatchObject({
+    outcome: 'inconclusive',
+    hashKV: { membersAgreeing: 0 },
+    detail: 'member-1: compacted at another revision',
+  });
+  expect(other.asked).toBe(3);
+});
+
+test('a follower that has not got there yet is waited for', async () => {
+  const behind = new AgentError(ExitCode.etcdUnavailable, 'mvcc: required revision is a future revision');
+  expect(await compare(fake(at(40)), fake(behind, behind, at(40)))).toMatchObject({ outcome: 'agree' });
+});
+
+test('one that does not answer makes it inconclusive; one that differs all the same makes it a difference', async () => {
+  const away = new AgentError(ExitCode.etcdUnavailable, 'it is away');
+  expect(await compare(fake(at(40)), fake(away))).toMatchObject({
+    outcome: 'inconclusive',
+    detail: 'member-1: it is away',
+  });
+  expect(await compare(fake(at(40)), fake(away), fake(at(40, 8)))).toMatchObject({ outcome: 'differ' });
+});
+
+test('compacted right up to the revision there is nothing to hash, and no hash is kept', async () => {
+  const source = { ...fake(at(40)), compactedAt: 49 };
+  expect(await compare(source, fake(at(40)))).toEqual({
+    outcome: 'inconclusive',
+    detail: 'revision 50 is the compact revision; there is nothing to hash above it',
+  });
+});
+
+test('a missing permission is a mistake to be mended, not an inconclusive comparison', async () => {
+  const refused = new AgentError(ExitCode.usage, 'permission denied');
+  await expect(compare(fake(refused))).rejects.toBe(refused);
+});

@@ -1,0 +1,222 @@
+import { manifestOf } from '../../../test/manifest-of.ts';
+import { seal } from '../../../test/mutations/mutate.ts';
+import { once } from '../../../test/store-contract.ts';
+import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { PutOptions, PutResult, Store, StoredObject } from '../../store/store.ts';
+import type { Manifest } from '../catalog/manifest.ts';
+import { verifySnapshot } from '../payload/verify.ts';
+import { besideKey, commitExactKey, moveToKey, readExactEntry, sweepBeside, whereItIs } from './exact-key.ts';
+
+const KEY = 'releases/before.db';
+const signal = new AbortController().signal;
+const verifying = { level: 'read', scratch: '/nowhere', etcdutl: new Etcdutl('none'), signal } as const;
+
+/** Its clock only tells days: two puts look alike. */
+class Memory implements Store {
+  readonly url = 'memory:';
+  readonly objects = new Map<string, Buffer>();
+  readonly #landing: (what: string) => Promise<void>;
+
+  constructor(objects = new Map<string, Buffer>(), landing: (what: string) => Promise<void> = async () => {}) {
+    this.objects = objects;
+    this.#landing = landing;
+  }
+
+  async put(key: string, body: AsyncIterable<Uint8Array>, { onlyNew }: PutOptions = {}): Promise<PutResult> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    await this.#landing(`put ${key}`);
+    if (onlyNew && this.objects.has(key)) throw new AgentError(ExitCode.refused, `${key} exists`);
+    this.objects.set(key, Buffer.concat(chunks));
+    return {};
+  }
+
+  async get(key: string) {
+    await this.#landing(`get ${key}`);
+    const found = this.objects.get(key);
+    if (!found) throw new AgentError(ExitCode.nothingThere, key);
+    return once(found);
+  }
+
+  async *list(prefix: string): AsyncIterable<StoredObject> {
+    await this.#landing(`list ${prefix}`);
+    for (const key of [...this.objects.keys()]) if (key.startsWith(prefix)) yield (await this.stat(key))!;
+  }
+
+  async stat(key: string): Promise<StoredObject | undefined> {
+    await this.#landing(`stat ${key}`);
+    const found = this.objects.get(key);
+    return found && { key, size: found.length, modified: new Date(0) };
+  }
+
+  async delete(key: string) {
+    await this.#landing(`delete ${key}`);
+    this.objects.delete(key);
+    return 'deleted' as const;
+  }
+
+  sweep = async () => 0;
+  now = async () => new Date();
+  close(): void {}
+}
+
+/** One of several runs that each replace what is under the key; it goes on only when it is told to. */
+class Run {
+  readonly manifest: Manifest;
+  readonly steps: string[] = [];
+  done = false;
+  #left = 0;
+  #resume = () => {};
+  #paused = Promise.withResolvers<void>();
+
+  constructor(objects: Map<string, Buffer>, name: string) {
+    const id = `etcd-snapshot-20260101-000000-${name.repeat(6)}`;
+    const snapshot = seal(Buffer.from(name));
+    this.manifest = manifestOf(snapshot, snapshot, { id, object: { key: besideKey(KEY, id) } });
+    objects.set(this.manifest.object.key, snapshot);
+    const store = new Memory(objects, (what) => this.#landing(what));
+    void this.#go(store).finally(() => {
+      this.done = true;
+      this.#paused.resolve();
+    });
+  }
+
+  async #go(store: Store): Promise<void> {
+    const options = { ...verifying, overwrite: true };
+    await commitExactKey(store, this.manifest, KEY, options);
+    await moveToKey(store, this.manifest, KEY, options).catch((error) => {
+      if (!(error instanceof AgentError)) throw error;
+    });
+  }
+
+  async #landing(what: string): Promise<void> {
+    this.steps.push(what);
+    if (this.#left-- > 0) return;
+    this.#paused.resolve();
+    await new Promise<void>((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+
+  /** Until this is its next step. */
+  async goTo(what: string): Promise<void> {
+    for (await this.go(0); this.steps.at(-1) !== what && !this.done; ) await this.go(1);
+    expect(this.done).toBe(false);
+  }
+
+  /** So many steps, or less when it ends before. */
+  async go(steps: number): Promise<void> {
+    await this.#paused.promise;
+    if (this.done || steps === 0) return;
+    this.#paused = Promise.withResolvers();
+    this.#left = steps - 1;
+    this.#resume();
+    await this.#paused.promise;
+  }
+}
+
+/** What is under the key is one of them, whole, and stays so when what lies around is removed. */
+async function expectWhole(objects: Map<string, Buffer>, runs: readonly Run[]): Promise<void> {
+  const store = new Memory(objects);
+  for (const rests of [() => [], () => sweepBeside(store, KEY, 0, {})]) {
+    await rests();
+    const { manifest } = await readExactEntry(store, KEY, {});
+    expect(runs.map((run) => run.manifest.id)).toContain(manifest.id);
+    await verifySnapshot(store, manifest, verifying);
+  }
+}
+
+const ALL = Number.POSITIVE_INFINITY;
+const idAt = async (objects: Map<string, Buffer>) => (await readExactEntry(new Memory(objects), KEY, {})).manifest.id;
+
+test('overwritten by one run: the key has it, and nothing lies beside', async () => {
+  const objects = new Map<string, Buffer>();
+  const run = new Run(objects, 'a');
+  await run.go(ALL);
+  await expectWhole(objects, [run]);
+  expect([...objects.keys()].sort()).toEqual([KEY, `${KEY}.json`]);
+});
+
+test('overwritten by two runs, whose steps come in any order of two changes: it is whole', async () => {
+  const counted = new Run(new Map(), 'a');
+  await counted.go(ALL);
+  for (let first = 0; first <= counted.steps.length; first++) {
+    for (let second = 0; second <= counted.steps.length; second++) {
+      const objects = new Map<string, Buffer>();
+      const [a, b] = [new Run(objects, 'a'), new Run(objects, 'b')];
+      await a.go(first);
+      await b.go(second);
+      await a.go(ALL);
+      await b.go(ALL);
+      await expectWhole(objects, [a, b]).catch((error) => {
+        throw new Error(`${first} steps of a (${a.steps}), then ${second} of b (${b.steps}): ${error.message}`);
+      });
+    }
+  }
+});
+
+test('overwritten while another run that does so is dead at any step: it is whole', async () => {
+  for (let step = 1; ; step++) {
+    const objects = new Map<string, Buffer>();
+    const [dead, run] = [new Run(objects, 'a'), new Run(objects, 'b')];
+    await dead.go(step);
+    await run.go(ALL);
+    await expectWhole(objects, [dead, run]);
+    if (dead.done) return;
+  }
+});
+
+test('overwritten by three runs in any order of their steps: it is whole', async () => {
+  let seed = 1;
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  for (let round = 0; round < 2_000; round++) {
+    const objects = new Map<string, Buffer>();
+    const runs = ['a', 'b', 'c'].map((name) => new Run(objects, name));
+    const begun = seed;
+    for (let left = runs; left.length > 0; left = left.filter(({ done }) => !done)) {
+      await left[random(left.length)]!.go(1 + random(6));
+    }
+    await expectWhole(objects, runs).catch((error) => {
+      throw new Error(`seed ${begun}: ${error.message}`);
+    });
+  }
+});
+
+test('what a newer run has put whole under the key is not replaced by a slower one', async () => {
+  const objects = new Map<string, Buffer>();
+  const [slow, newer] = [new Run(objects, 'a'), new Run(objects, 'b')];
+  await slow.goTo(`get ${slow.manifest.object.key}`);
+  await newer.go(ALL);
+  await slow.go(ALL);
+  expect(slow.steps).not.toContain(`put ${KEY}`);
+  expect(await idAt(objects)).toBe(newer.manifest.id);
+  await expectWhole(objects, [newer]);
+});
+
+test('a put that lands while a newer run is at work does not take the key from it', async () => {
+  const objects = new Map<string, Buffer>();
+  const [slow, newer] = [new Run(objects, 'a'), new Run(objects, 'b')];
+  await slow.goTo(`put ${KEY}`);
+  await newer.goTo(`get ${newer.manifest.object.key}`);
+  await slow.go(ALL);
+  await newer.go(ALL);
+  await expectWhole(objects, [newer]);
+});
+
+test('whoever was replaced does not say that --object-key finds it', async () => {
+  const objects = new Map<string, Buffer>();
+  const [older, newer] = [new Run(objects, 'a'), new Run(objects, 'b')];
+  await older.go(ALL);
+  const store = new Memory(objects);
+  expect(await whereItIs(store, older.manifest, KEY)).toBe(`the snapshot stays at ${KEY}, where --object-key finds it`);
+  await newer.go(1);
+  expect(await whereItIs(store, older.manifest, KEY)).toMatch(
+    /^the snapshot of another run is under the key; this one is at .*aaaaaa until a later run removes it$/,
+  );
+  objects.delete(`${KEY}.json`);
+  expect(await whereItIs(store, older.manifest, KEY)).toMatch(/^the snapshot stays at .*aaaaaa$/);
+});

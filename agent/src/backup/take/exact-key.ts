@@ -1,0 +1,170 @@
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import {
+  exactManifestKey,
+  payloadProblem,
+  putJson,
+  readManifest,
+  readVerification,
+  verificationKeyOf,
+  type WholeEntry,
+} from '../catalog/catalog.ts';
+import { claim, isRefused } from '../catalog/claim.ts';
+import type { Manifest } from '../catalog/manifest.ts';
+import { isSnapshotId } from '../catalog/snapshot-id.ts';
+import { readStored } from '../payload/read-payload.ts';
+import { type VerifyOptions, verifySnapshot } from '../payload/verify.ts';
+
+export async function readExactEntry(store: Store, key: string, options: CallOptions): Promise<WholeEntry> {
+  const read = await readManifest(store, exactManifestKey(key), options);
+  const where = `${store.url}: ${key}`;
+  if (read === undefined)
+    throw new AgentError(ExitCode.nothingThere, `${where} has no manifest ${exactManifestKey(key)} beside it`);
+  if ('problem' in read) {
+    const exitCode = read.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
+    throw new AgentError(exitCode, `${where}: ${read.problem}`);
+  }
+  const { manifest } = read;
+  const problem = payloadProblem(manifest, (await store.stat(manifest.object.key, options))?.size);
+  if (problem) throw new AgentError(ExitCode.verificationFailed, `${where}: ${problem}`);
+  const { id } = manifest;
+  const found = await readVerification(store, verificationKeyOf(exactManifestKey(key)), options);
+  const entry = { id, manifestKey: exactManifestKey(key), manifest, pinned: false, restoredAs: [], objects: [] };
+  if (!found) return entry;
+  if ('verification' in found) return found.verification.id === id ? { ...entry, ...found } : entry;
+  // Without the right to list, a store refuses also what is not there.
+  return found.unread === 'refused' ? entry : { ...entry, ...found };
+}
+
+/** Where a snapshot lies until it is under its key: a name that no other run has. */
+export const besideKey = (key: string, id: string) => `${key}.${id}`;
+
+const taken = (store: Store, key: string) =>
+  new AgentError(
+    ExitCode.refused,
+    `--object-key: ${key} exists in ${store.url}; name another key, or replace it with --overwrite`,
+  );
+
+export async function refuseExisting(store: Store, key: string, options: CallOptions): Promise<void> {
+  for (const each of [key, exactManifestKey(key)]) if (await store.stat(each, options)) throw taken(store, each);
+}
+
+/** From then on the key leads to the snapshot, wherever that lies. */
+export async function commitExactKey(
+  store: Store,
+  manifest: Manifest,
+  key: string,
+  { overwrite, signal }: { overwrite: boolean; signal: AbortSignal },
+): Promise<void> {
+  if (overwrite) return putJson(store, exactManifestKey(key), manifest, { signal });
+  if (!(await claim(store, exactManifestKey(key), manifest, { signal }))) throw taken(store, key);
+}
+
+export interface MoveOptions extends Pick<VerifyOptions, 'level' | 'scratch' | 'etcdutl'> {
+  readonly overwrite: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Puts a committed snapshot under its key itself. What lies beside, and a manifest that leads there, stay until the second
+ * put is read back, so that a kill or a damage at any point leaves a whole snapshot under the key. So do other runs that
+ * replace it at the same time: whoever is disturbed leads the key to what it has beside, if its own put may have replaced what
+ * the key leads to. No store can put only where nobody else has in the meantime: a newer snapshot loses the key when it comes,
+ * is read back and done between the last look before the put of an older one and the end of that put.
+ */
+export async function moveToKey(store: Store, beside: Manifest, key: string, options: MoveOptions): Promise<void> {
+  const { overwrite, level, signal } = options;
+  await refuseReplaced(store, beside, key, signal);
+  const { etag: _, parts: __, ...object } = beside.object;
+  const moved = { ...beside, object: { ...object, key } };
+  let refusal: unknown;
+  let hasPut = true;
+  // A transfer takes its time: what is refused at its end is not put.
+  const body = (async function* () {
+    try {
+      yield* readStored(store, beside, { signal });
+      await refuseReplaced(store, beside, key, signal);
+    } catch (error) {
+      hasPut = false;
+      throw error;
+    }
+  })();
+  try {
+    const put = await store
+      .put(key, body, { signal, sizeHint: object.sizeBytes, onlyNew: !overwrite })
+      .catch((error) => {
+        if (!isRefused(error)) throw error;
+        // As the body itself may.
+        if (!hasPut) throw error;
+        refusal = error;
+      });
+    await verifySnapshot(store, moved, { ...options, level: level === 'stream' && put ? level : 'read' }).catch(
+      (error) => {
+        // Another try of the same request may have put the same bytes.
+        throw refusal ?? error;
+      },
+    );
+    await refuseReplaced(store, beside, key, signal);
+    await putJson(store, exactManifestKey(key), { ...moved, object: { ...moved.object, ...put } }, { signal });
+    // The put of another run may have landed since: times are too coarse to tell.
+    if (overwrite) await verifySnapshot(store, moved, { ...options, level: 'read' });
+    await refuseReplaced(store, beside, key, signal);
+  } catch (error) {
+    await leadBeside(store, beside, key, hasPut && refusal === undefined).catch((failure) => {
+      throw new AgentError(
+        ExitCode.storeUnreachable,
+        `${messageOf(error)}; that ${key} is at ${beside.object.key} could not be noted: ${messageOf(failure)}`,
+      );
+    });
+    throw error;
+  }
+  await store.delete(beside.object.key, { signal });
+}
+
+/** Milliseconds; what ended the run may be its own signal. */
+const DEADLINE = 10_000;
+
+/** With `hasPut` the manifest of another run may lead to what this one put there; what that has beside is whole. */
+async function leadBeside(store: Store, beside: Manifest, key: string, hasPut: boolean): Promise<void> {
+  const options = { signal: AbortSignal.timeout(DEADLINE) };
+  const there = await manifestAt(store, key, options);
+  const isOurs = there?.id === beside.id;
+  const isElsewhere = there !== undefined && there.object.key !== key;
+  if (isOurs ? there.object.key !== beside.object.key : hasPut && !isElsewhere) {
+    await putJson(store, exactManifestKey(key), beside, options);
+  }
+}
+
+/** Of a snapshot that could not be moved to its key. */
+export async function whereItIs(store: Store, beside: Manifest, key: string): Promise<string> {
+  const options = { signal: AbortSignal.timeout(DEADLINE) };
+  const there = await manifestAt(store, key, options).catch(() => undefined);
+  if (there?.id === beside.id) return `the snapshot stays at ${there.object.key}, where --object-key finds it`;
+  if (!there) return `the snapshot stays at ${beside.object.key}`;
+  return `the snapshot of another run is under the key; this one is at ${beside.object.key} until a later run removes it`;
+}
+
+async function manifestAt(store: Store, key: string, options: CallOptions): Promise<Manifest | undefined> {
+  const read = await readManifest(store, exactManifestKey(key), options);
+  return read && 'manifest' in read ? read.manifest : undefined;
+}
+
+async function refuseReplaced(store: Store, { id }: Manifest, key: string, signal: AbortSignal): Promise<void> {
+  if ((await manifestAt(store, key, { signal }))?.id === id) return;
+  throw new AgentError(ExitCode.refused, `--object-key: another run replaced ${key} in ${store.url} at the same time`);
+}
+
+/** Removes what killed runs left beside a key: what its manifest does not lead to, and is older than `age` milliseconds. */
+export async function sweepBeside(store: Store, key: string, age: number, options: CallOptions): Promise<string[]> {
+  const swept: string[] = [];
+  const now = await store.now(options);
+  if (!now) return swept;
+  for await (const object of store.list(`${key}.`, options)) {
+    if (!isSnapshotId(object.key.slice(key.length + 1))) continue;
+    if (!(now.getTime() - object.modified.getTime() >= age)) continue;
+    const manifest = await readManifest(store, exactManifestKey(key), options);
+    const needed = manifest && (!('manifest' in manifest) || manifest.manifest.object.key === object.key);
+    if (!needed && (await store.delete(object.key, options)) === 'deleted') swept.push(object.key);
+  }
+  return swept;
+}

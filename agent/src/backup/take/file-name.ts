@@ -1,0 +1,52 @@
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+
+const FIELDS = {
+  Y: 'year',
+  m: 'month',
+  d: 'day',
+  H: 'hour',
+  M: 'minute',
+  S: 'second',
+} as const;
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, `--file-name: ${message}`);
+
+/** A snapshot's name after the caller's strftime pattern: %Y %m %d %H %M %S, and %% for a percent sign. */
+export function formatFileName(pattern: string, now: Date, timeZone: string): string {
+  const parts = new Map(
+    formatter(timeZone)
+      .formatToParts(now)
+      .map(({ type, value }) => [type, value]),
+  );
+  const name = pattern.replaceAll(/%(.?)/g, (_, field: string) => {
+    if (field === '%') return '%';
+    const part = FIELDS[field as keyof typeof FIELDS];
+    if (!part) throw mistake(`'%${field}' is not known; use %Y %m %d %H %M %S`);
+    return parts.get(part) ?? '';
+  });
+  if (!/^[A-Za-z0-9][A-Za-z0-9_+-]{0,199}$/.test(name)) {
+    throw mistake(`'${name}' is no file name; use letters, digits, '-', '_' and '+' only, without an ending`);
+  }
+  return name;
+}
+
+function formatter(timeZone: string): Intl.DateTimeFormat {
+  const two = '2-digit';
+  try {
+    return new Intl.DateTimeFormat('en', {
+      timeZone,
+      hourCycle: 'h23',
+      ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
+    });
+  } catch {
+    throw new AgentError(ExitCode.usage, `--file-name-time-zone: '${timeZone}' is no IANA time zone`);
+  }
+}
+
+/** The name itself, or with `-1`, `-2`, … where it is taken already. */
+export function freeFileName(name: string, taken: ReadonlySet<string>): string {
+  for (let attempt = 0; ; attempt++) {
+    const candidate = attempt === 0 ? name : `${name}-${attempt}`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}

@@ -1,0 +1,48 @@
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { listNames } from '../catalog/names.ts';
+import { sweepReserved } from './reservation.ts';
+
+const hour = 3_600_000;
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'reservation-'));
+  await mkdir(join(root, 'orders'));
+});
+afterEach(() => rm(root, { recursive: true }));
+
+async function write(name: string, age: number): Promise<void> {
+  const path = join(root, 'orders', name);
+  await writeFile(path, 'x');
+  const time = new Date(Date.now() - age);
+  await utimes(path, time, time);
+}
+const left = async () => (await readdir(join(root, 'orders'))).sort();
+
+test('what a dead run left goes with its reservation', async () => {
+  for (const name of ['nightly.reserved', 'nightly.db', 'other.db']) await write(name, 48 * hour);
+  const store = new FilesystemStore({ path: root });
+  const names = await listNames(store, 'orders', {});
+  expect(await sweepReserved(store, 'orders', names, 24 * hour, {})).toEqual([
+    'orders/nightly.db',
+    'orders/nightly.reserved',
+  ]);
+  expect(await left()).toEqual(['other.db']);
+});
+
+test.each([
+  ['payload', ['nightly.reserved', 'nightly.db']],
+  ['reservation', ['nightly.reserved']],
+  ['extra files', ['nightly.reserved', 'nightly.extra.tar.age']],
+])('a listing that is out of date costs no other run its new %s', async (_what, anew) => {
+  for (const name of ['nightly.reserved', 'nightly.db']) await write(name, 48 * hour);
+  const store = new FilesystemStore({ path: root });
+  const names = await listNames(store, 'orders', {});
+  await rm(join(root, 'orders/nightly.db'));
+  for (const name of anew) await write(name, 0);
+  expect(await sweepReserved(store, 'orders', names, 24 * hour, {})).toEqual([]);
+  expect(await left()).toEqual([...anew].sort());
+});

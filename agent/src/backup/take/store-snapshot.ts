@@ -1,0 +1,317 @@
+import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
+import { type AgentError, messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Progress } from '../../lib/terminal/progress.ts';
+import { patienceFor } from '../../store/patient.ts';
+import type { RetentionSpec } from '../../store/retention-spec.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import { lineageOf } from '../catalog/ancestry.ts';
+import { type Entry, readCatalog } from '../catalog/catalog.ts';
+import { folderOf, type NamedCluster } from '../catalog/folder.ts';
+import { type HashKV, type Host, type Level, MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
+import { listNames, type Names } from '../catalog/names.ts';
+import { newSnapshotId } from '../catalog/snapshot-id.ts';
+import { extensions } from '../payload/compression.ts';
+import { ENCRYPTED } from '../payload/encryption.ts';
+import { describeExtra, type ExtraRequest, type PackedExtra, packExtra } from '../payload/extra.ts';
+import { namedPayloads, sweep } from '../retention/sweep.ts';
+import { commit } from './commit.ts';
+import { discard } from './discard.ts';
+import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
+import { formatFileName, freeFileName } from './file-name.ts';
+import { checkLanes, type Lane, lanesOf } from './lane.ts';
+import { reservationKey, reserve, sweepReserved } from './reservation.ts';
+import { takenAlready } from './taken-already.ts';
+import { type Encoding, shareStream, type Uploaded } from './upload.ts';
+
+export interface Target {
+  readonly store: Store;
+  readonly retention?: RetentionSpec;
+}
+
+/** Where a snapshot is stored, and how. */
+export interface StoreRequest extends Encoding, NamedCluster {
+  readonly targets: readonly Target[];
+  /** age identities, only for level `open` of what is encrypted. */
+  readonly identities?: readonly string[];
+  /** A strftime pattern for names of the caller's own. */
+  readonly fileName?: string;
+  /** An IANA name. */
+  readonly fileNameTimeZone: string;
+  /** Store it under just this key, out of retention's reach. */
+  readonly key?: string;
+  /** Replace what is under `key`, once the new one is whole. */
+  readonly overwrite: boolean;
+  /** How far what was stored is verified before the manifest is written. */
+  readonly level: Level;
+  readonly trigger: string;
+  /** Files of this machine, stored beside the snapshot. */
+  readonly extra?: ExtraRequest;
+  /** What is known of this machine. */
+  readonly host?: Host;
+  /** A snapshot that was stored for the same request is the outcome: none is taken again. */
+  readonly request?: string;
+  readonly restoredFrom: readonly string[];
+  /** Lifts the limit of deletions a run. */
+  readonly force: boolean;
+  /** Milliseconds after which the rests of dead runs are removed. */
+  readonly sweepAge: number;
+  readonly scratch: string;
+  readonly etcdutl: Etcdutl;
+  readonly agentVersion: string;
+}
+
+export interface RunContext {
+  readonly log: Log;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  /** Called once the database's size in bytes is known. */
+  readonly onSize?: (dbSize: number) => void;
+  /** Milliseconds that the run may take in all. */
+  readonly limit?: () => number;
+}
+
+export interface TargetOutcome {
+  readonly store: string;
+  readonly key?: string;
+  readonly verified?: Level;
+  readonly error?: AgentError;
+  readonly deleted?: readonly string[];
+  readonly retained?: readonly string[];
+  readonly deferred?: number;
+  /** How many snapshots the store has now; only where retention ran. */
+  readonly kept?: number;
+  /** Why retention could delete nothing at all. */
+  readonly veto?: string;
+  /** Why the snapshot is not under its key itself; its manifest leads to it all the same. */
+  readonly keyError?: string;
+  /** Why the snapshot is kept although retention failed. */
+  readonly retentionError?: string;
+}
+
+/** A snapshot to be stored, and what its manifest says of where it is from. */
+export interface Origin {
+  readonly source: Manifest['source'];
+  readonly members?: Manifest['members'];
+  readonly hashKV?: HashKV;
+  readonly comparison: string;
+  /** Of the data when they were asked for; the snapshot may hold more. */
+  readonly revision: number;
+  readonly open: () => Promise<SnapshotStream>;
+}
+
+/** Finds the origin, and keeps it open while it is used. */
+export type WithOrigin = <T>(use: (origin: Origin) => Promise<T>) => Promise<T>;
+
+export interface BackupOutcome {
+  readonly manifest: Manifest;
+  readonly targets: readonly TargetOutcome[];
+  readonly degraded: readonly string[];
+  readonly comparison: string;
+  /** Not known of every snapshot that was taken before. */
+  readonly revision: number | undefined;
+}
+
+/** Puts one snapshot into every target, each by itself. Throws when no target has it in the end. */
+export async function storeSnapshot(
+  request: StoreRequest,
+  context: RunContext,
+  withOrigin: WithOrigin,
+): Promise<BackupOutcome> {
+  const startedAt = new Date();
+  const extra = request.extra && (await packExtra(request.extra));
+  context.progress.phase('sweep', 'looking at the store');
+  const listed = new Map<Store, Names>();
+  const list: List = async (store, options) => {
+    const names = listed.get(store) ?? (await listNames(store, folderOf(request), options));
+    listed.set(store, names);
+    return names;
+  };
+  const earlier =
+    request.request === undefined ? undefined : await takenAlready(request, request.request, list, context);
+  if (earlier) return earlier;
+  const lanes = lanesOf(request.targets, context);
+  const each = async (work: (target: Target, context: RunContext) => Promise<void>) => {
+    await Promise.all(lanes.map((lane) => lane.attempt(work)));
+    checkLanes(lanes, context.signal);
+  };
+  const prepared = new Map<Target, Prepared>();
+  await each(async (target, within) => void prepared.set(target, await prepare(target, request, list, within)));
+  const taken = new Set(request.fileName ? [...prepared.values()].flatMap(({ ids }) => ids) : []);
+
+  return withOrigin(async (origin) => {
+    const known = [...prepared.values()].flatMap(({ entries }) => entries);
+    const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
+    // Retention lists again: what was seen of many snapshots must not lie beside that.
+    prepared.clear();
+    listed.clear();
+    known.length = 0;
+    const id = await nameSnapshot(request, lanes, taken, startedAt);
+    checkLanes(lanes, context.signal);
+    const key = payloadKey(request, id);
+    const open = lanes.filter(({ failure }) => !failure);
+
+    context.progress.phase('stream', `snapshot of ${origin.source.endpoint}`);
+    const release = async ({ target }: Lane) => {
+      if (request.fileName) await discard(target.store, reservationKey(folderOf(request), id));
+    };
+    const stream = await origin.open().catch(async (error) => {
+      await Promise.all(open.map(release));
+      throw error;
+    });
+    const shared = shareStream(stream, request, open.length, {
+      onBytes: (bytes) => context.progress.bytes(bytes, stream.expectedBytes),
+      patience: () => patienceFor(request.targets.length, context.limit?.()),
+    });
+    const manifest = once(() =>
+      describe(request, origin, stream, shared.uploaded(), {
+        id,
+        key,
+        startedAt,
+        extra,
+        lineage,
+      }),
+    );
+    const sizeHint = stream.expectedBytes;
+    const work = open.map(async (lane, index) => {
+      await lane.attempt(async (target, within) => {
+        const body = shared.bodies[index]!;
+        // A store that failed before it read anything would hold up the others.
+        const put = await target.store
+          .put(key, body, { signal: within.signal, sizeHint })
+          .finally(() => body[Symbol.asyncIterator]().return?.());
+        const { object, ...rest } = manifest();
+        const stored = { manifest: { ...rest, object: { ...object, ...put } }, extra: extra?.bytes };
+        lane.outcome = await commit(target, stored, request, within);
+      });
+      await release(lane);
+    });
+    await Promise.all(work);
+    const failure = shared.failure();
+    if (failure !== undefined && !context.signal.aborted) throw failure;
+    checkLanes(lanes, context.signal);
+    return {
+      manifest: manifest(),
+      targets: lanes.map((lane) => lane.describe()),
+      degraded: origin.source.alarms.filter((alarm) => alarm === 'NOSPACE'),
+      comparison: origin.comparison,
+      revision: origin.revision,
+    };
+  });
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** A name of the caller's own is reserved in every store that still takes part: of two runs at once only one has it. */
+async function nameSnapshot(
+  request: StoreRequest,
+  lanes: readonly Lane[],
+  taken: Set<string>,
+  now: Date,
+): Promise<string> {
+  const { fileName, fileNameTimeZone } = request;
+  if (!fileName) return newSnapshotId(now);
+  const folder = folderOf(request);
+  const name = formatFileName(fileName, now, fileNameTimeZone);
+  const each = (work: (target: Target, context: RunContext) => Promise<void>) =>
+    Promise.all(lanes.map((lane) => lane.attempt(work)));
+  for (;;) {
+    const candidate = freeFileName(name, taken);
+    const got: Store[] = [];
+    await each(async ({ store }, { signal }) => {
+      if (await reserve(store, folder, candidate, { signal })) got.push(store);
+      else taken.add(candidate);
+    });
+    if (!taken.has(candidate)) return candidate;
+    await Promise.all(got.map((store) => discard(store, reservationKey(folder, candidate))));
+  }
+}
+
+function payloadKey(request: StoreRequest, id: string): string {
+  const { compression, recipients = [], key } = request;
+  if (!key) return `${folderOf(request)}/${id}${extensions[compression]}${recipients.length > 0 ? ENCRYPTED : ''}`;
+  return besideKey(key, id);
+}
+
+/** What a store's folder holds: asked once a run, as the answer grows with the snapshots. */
+export type List = (store: Store, options: CallOptions) => Promise<Names>;
+
+interface Prepared {
+  readonly entries: readonly Entry[];
+  /** Names that are in use. */
+  readonly ids: readonly string[];
+}
+
+async function prepare({ store }: Target, request: StoreRequest, list: List, context: RunContext): Promise<Prepared> {
+  if (request.key && !request.overwrite) await refuseExisting(store, request.key, context);
+  const { log, signal } = context;
+  const warn = (message: string) => log.warn({ store: store.url }, message);
+  const names = await list(store, { signal });
+  const keepIndex = (error: unknown) => warn(`the index of the snapshots could not be written: ${messageOf(error)}`);
+  const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex });
+  const options = { signal, warn, names };
+  const swept = await sweep(store, folderOf(request), request.sweepAge, namedPayloads(entries), options);
+  await sweepRests(store, request, names, signal).then(
+    (rests) => swept.push(...rests),
+    (error) => {
+      signal.throwIfAborted();
+      warn(`what dead runs left could not be removed: ${messageOf(error)}`);
+    },
+  );
+  if (swept.length > 0) log.info({ store: store.url, swept }, 'removed what dead runs left');
+  const gone = new Set(swept);
+  const ids = [...names.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
+  return { entries, ids };
+}
+
+/** Under names of the caller's own. */
+async function sweepRests(store: Store, request: StoreRequest, names: Names, signal: AbortSignal): Promise<string[]> {
+  const { key, fileName, sweepAge } = request;
+  if (key) return sweepBeside(store, key, sweepAge, { signal });
+  return fileName ? sweepReserved(store, folderOf(request), names, sweepAge, { signal }) : [];
+}
+
+function describe(
+  request: StoreRequest,
+  { source, members, hashKV, revision }: Origin,
+  stream: SnapshotStream,
+  uploaded: Uploaded,
+  named: { id: string; key: string; startedAt: Date; lineage: string[]; extra?: PackedExtra },
+): Manifest {
+  const finishedAt = new Date();
+  const { id, key, startedAt, lineage, extra } = named;
+  const { compression, recipients = [] } = request;
+  return {
+    schema: MANIFEST_SCHEMA,
+    id,
+    createdAt: startedAt.toISOString(),
+    cluster: { name: request.cluster, namespace: request.namespace, ...(lineage.length > 0 && { lineage }) },
+    source: { ...source, storageVersion: stream.storageVersion },
+    members,
+    host: request.host,
+    extra: extra && describeExtra(extra, folderOf(request), id),
+    content: { ...uploaded.content, hashKV, revision },
+    object: {
+      key,
+      sizeBytes: uploaded.sizeBytes,
+      sha256: uploaded.sha256,
+      compression,
+      ...(recipients.length > 0 && { encryption: { recipients: [...recipients] } }),
+    },
+    timing: {
+      startedAt: startedAt.toISOString(),
+      finishedAt: finishedAt.toISOString(),
+      seconds: (finishedAt.getTime() - startedAt.getTime()) / 1000,
+    },
+    trigger: request.trigger,
+    ...(request.request && { request: request.request }),
+    agent: { version: request.agentVersion },
+  };
+}

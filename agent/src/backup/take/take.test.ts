@@ -1,0 +1,372 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { backupRequest, silent } from '../../../test/backup-request.ts';
+import { CrashingStore, Killed } from '../../../test/crashing-store.ts';
+import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
+import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
+import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { ExitCode } from '../../lib/errors.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import { isVerified, putJson, readCatalog } from '../catalog/catalog.ts';
+import { compressions, revisionOf } from '../catalog/manifest.ts';
+import { whole } from '../catalog/select.ts';
+import { extensions } from '../payload/compression.ts';
+import { verifySnapshot } from '../payload/verify.ts';
+import { fetchSnapshot } from '../restore/restore.ts';
+import { type BackupRequest, takeBackup } from './take.ts';
+
+let etcd: EtcdCluster;
+let root: string;
+
+beforeAll(async () => {
+  etcd = await EtcdCluster.start({ size: 1 });
+  await etcd.put(300);
+});
+afterAll(() => etcd?.stop());
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'take-'));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const open = (name = 'store') => new FilesystemStore({ path: join(root, name) });
+
+const request = (stores: readonly Store[], overrides: Partial<BackupRequest> = {}): BackupRequest =>
+  backupRequest(etcd, root, stores, {
+    targets: stores.map((store) => ({ store, retention: { last: 2 } })),
+    compression: 'zstd',
+    ...overrides,
+  });
+
+const take = (stores: readonly Store[], overrides?: Partial<BackupRequest>) =>
+  takeBackup(request(stores, overrides), silent);
+
+async function allAreWhole(store: Store): Promise<string[]> {
+  const entries = await readCatalog(store, 'orders');
+  for (const { id, problem } of entries) {
+    expect(problem).toBeUndefined();
+    const { manifest } = await whole(store, { cluster: 'orders' }, id, {});
+    await verifySnapshot(store, manifest, { level: 'read', scratch: root, etcdutl: new Etcdutl(etcdutl()) });
+  }
+  return entries.map(({ id }) => id);
+}
+
+describe('killed at any step', () => {
+  test('nothing is listed that is not whole, nothing good is gone, and the next run sweeps what lies around', async () => {
+    const healthy = new CrashingStore(open('healthy'));
+    for (let n = 0; n < 3; n++) await take([healthy]);
+    const steps = healthy.steps.length;
+    // The third run deletes the first snapshot: all kinds of steps have been seen.
+    expect(healthy.steps.filter((step) => step.includes('delete')).length).toBeGreaterThan(0);
+
+    for (let step = 1; step <= steps; step++) {
+      const name = `killed-${step}`;
+      const dying = new CrashingStore(open(name), step);
+      const good: string[] = [];
+      for (let n = 0; n < 3; n++) {
+        try {
+          const { manifest } = await take([dying]);
+          good.push(manifest.id);
+        } catch (error) {
+          expect(dying.steps).toHaveLength(step);
+          expect((error as Error).message).toMatch(/before|within|after|dead/);
+        }
+      }
+      const left = await allAreWhole(open(name));
+      // Retention keeps two; a run that was killed may have stored its own and not been able to say so.
+      expect(left).toEqual(expect.arrayContaining(good.slice(-1)));
+
+      const { manifest } = await take([open(name)], { sweepAge: 0 });
+      const after = await allAreWhole(open(name));
+      expect(after).toContain(manifest.id);
+      const files = await readdir(join(root, name, 'orders'));
+      const rests = files.filter((file) => !after.some((id) => file === `${id}.json` || file === `${id}.db.zst`));
+      expect(rests).toEqual([]);
+    }
+  });
+});
+
+describe('several stores', () => {
+  class Refusing extends CrashingStore {
+    override async put(): Promise<never> {
+      throw new Killed('full');
+    }
+  }
+
+  test('get the same snapshot, each with its own retention', async () => {
+    const [a, b] = [open('a'), open('b')];
+    for (let n = 0; n < 3; n++) {
+      await takeBackup({ ...request([]), targets: [{ store: a, retention: { last: 1 } }, { store: b }] }, silent);
+    }
+    const [inA, inB] = [await allAreWhole(a), await allAreWhole(b)];
+
+    expect(inB).toHaveLength(3);
+    expect(inA).toEqual(inB.slice(0, 1));
+  });
+
+  test('one that fails does not keep the other from its snapshot', async () => {
+    const good = open('good');
+    const { targets } = await take([new Refusing(open('bad')), good]);
+
+    expect(targets.map(({ error }) => error?.message)).toEqual(['full', undefined]);
+    expect(await allAreWhole(good)).toHaveLength(1);
+  });
+
+  test('when all fail, so does the backup', async () => {
+    await expect(take([new Refusing(open('bad')), new Refusing(open('worse'))])).rejects.toThrow('full');
+  });
+});
+
+describe('what etcd says of itself', () => {
+  const alarm = async (action: 'Activate' | 'Deactivate', type: 'Nospace' | 'Corrupt') => {
+    const client = await etcd.connect();
+    const { header } = await client.maintenance.status();
+    await client.maintenance.alarm({ action, memberID: header.member_id, alarm: type });
+    client.close();
+  };
+
+  test('NOSPACE: the snapshot is taken and called degraded', async () => {
+    await alarm('Activate', 'Nospace');
+    const { degraded, targets } = await take([open()]);
+    await alarm('Deactivate', 'Nospace');
+
+    expect(degraded).toEqual(['NOSPACE']);
+    expect(targets[0]?.verified).toBe('read');
+  });
+
+  test('CORRUPT: it is taken, never counts as verified, and nothing is pruned on it', async () => {
+    const store = open();
+    const before: string[] = [];
+    for (let n = 0; n < 2; n++) before.push((await take([store])).manifest.id);
+    await alarm('Activate', 'Corrupt');
+    const { manifest } = await take([store]);
+    await alarm('Deactivate', 'Corrupt');
+
+    expect(manifest.source.suspect).toEqual(['Corrupt']);
+    const entries = await readCatalog(store, 'orders');
+    expect(entries.map(({ id }) => id)).toEqual([manifest.id, ...before.reverse()]);
+    expect(entries.map(isVerified)).toEqual([false, true, true]);
+  });
+});
+
+describe('an exact key', () => {
+  test('is refused when it exists, replaced on demand, and left alone by retention', async () => {
+    const store = open();
+    const first = await take([store], { key: 'before/upgrade.db', compression: 'none' });
+    await expect(take([store], { key: 'before/upgrade.db' })).rejects.toMatchObject({ exitCode: ExitCode.refused });
+
+    const second = await take([store], { key: 'before/upgrade.db', compression: 'none', overwrite: true });
+    expect(second.manifest.id).not.toBe(first.manifest.id);
+    expect(await readdir(join(root, 'store', 'before'))).toEqual(['upgrade.db', 'upgrade.db.json']);
+  });
+});
+
+describe('a request that may have been met before', () => {
+  const unreachable = { access: { endpoints: ['http://127.0.0.1:1'], dialTimeout: 500 } };
+
+  test('is reported, with nobody asking etcd, and another request takes another snapshot', async () => {
+    const [a, b] = [open('a'), open('b')];
+    const first = await take([a, b], { request: 'uid-1' });
+    const again = await take([a, b], { request: 'uid-1', ...unreachable });
+    expect(again.manifest.id).toBe(first.manifest.id);
+    expect(again.revision).toBe(first.revision);
+    const { store, key, verified } = first.targets[1]!;
+    expect(again.targets[1]).toEqual({ store, key, verified });
+    await take([a, b], { request: 'uid-2' });
+    await take([a, b]);
+    expect(await allAreWhole(b)).toHaveLength(2);
+  });
+
+  test('is not met while one store lacks it, or has not all of it', async () => {
+    const [a, b] = [open('a'), open('b')];
+    const first = await take([a], { request: 'uid-1' });
+    await expect(take([a, b], { request: 'uid-1', ...unreachable })).rejects.toThrow();
+    await rm(join(root, 'a', first.manifest.object.key));
+    await expect(take([a], { request: 'uid-1', ...unreachable })).rejects.toThrow();
+  });
+
+  test('is not met by a snapshot that a later verify found bad', async () => {
+    const { manifest } = await take([open()], { request: 'uid-1' });
+    const verification = {
+      ...{ schema: 'cdk8s-etcd/verification/v1', id: manifest.id, level: 'read', outcome: 'failed' },
+      ...{ at: new Date().toISOString(), detail: 'sha256 differs', agent: { version: 'test' } },
+    };
+    await putJson(open(), `orders/${manifest.id}.verify.json`, verification, {});
+    expect((await take([open()], { request: 'uid-1' })).manifest.id).not.toBe(manifest.id);
+  });
+
+  test('nor under a key of its own, where it is then refused, until it is replaced', async () => {
+    const key = 'before/upgrade.db';
+    const { manifest } = await take([open()], { key, request: 'uid-1' });
+    const verification = {
+      ...{ schema: 'cdk8s-etcd/verification/v1', id: manifest.id, level: 'read', outcome: 'failed' },
+      ...{ at: new Date().toISOString(), detail: 'sha256 differs', agent: { version: 'test' } },
+    };
+    await putJson(open(), `${key}.verify.json`, verification, {});
+    await expect(take([open()], { key, request: 'uid-1' })).rejects.toMatchObject({ exitCode: ExitCode.refused });
+    const again = await take([open()], { key, request: 'uid-1', overwrite: true });
+    expect(again.manifest.id).not.toBe(manifest.id);
+  });
+
+  test('a key of its own is not refused to the request that it was written for', async () => {
+    const key = 'before/upgrade.db';
+    const first = await take([open()], { key, request: 'uid-1' });
+    const again = await take([open()], { key, request: 'uid-1', ...unreachable });
+    expect([again.manifest.id, again.targets[0]!.key]).toEqual([first.manifest.id, key]);
+    await expect(take([open()], { key, request: 'uid-2' })).rejects.toMatchObject({ exitCode: ExitCode.refused });
+  });
+});
+
+describe('extra files of the machine', () => {
+  const keys = async () => {
+    const path = join(root, 'ca.key');
+    await writeFile(path, 'key');
+    return { paths: [path], recipients: [await identityToRecipient(await generateX25519Identity())] };
+  };
+  const endings = ['.db.zst', '.extra.tar.age', '.json'];
+  const filesIn = async (name: string) => (await readdir(join(root, name, 'orders'))).sort();
+  const filesOf = (ids: readonly string[]) => ids.flatMap((id) => endings.map((ending) => `${id}${ending}`)).sort();
+
+  test.each([undefined, 'own-%Y%m%d-%H%M%S'])('lie beside the snapshot, named %s, and go with it', async (fileName) => {
+    const host = { nodeName: 'cp-1' };
+    for (let n = 0; n < 3; n++) await take([open()], { extra: await keys(), host, fileName });
+    const left = await allAreWhole(open());
+    expect(left).toHaveLength(2);
+    expect(await filesIn('store')).toEqual(filesOf(left));
+    const entry = await whole(open(), { cluster: 'orders' }, left[0]!, {});
+    expect(entry.manifest).toMatchObject({
+      host,
+      extra: { key: `orders/${left[0]}.extra.tar.age`, paths: [join(root, 'ca.key')] },
+      members: [{ id: entry.manifest.source.memberId, clientUrls: etcd.endpoints }],
+    });
+  });
+
+  test('a kill at any step leaves none of them without a snapshot', async () => {
+    const extra = await keys();
+    const healthy = new CrashingStore(open('healthy'));
+    await take([healthy], { extra });
+    expect(healthy.steps.filter((step) => step.includes('put')).length).toBe(9);
+    for (let step = 1; step <= healthy.steps.length; step++) {
+      const name = `killed-${step}`;
+      await take([new CrashingStore(open(name), step)], { extra }).catch(() => {});
+      await take([open(name)], { extra, sweepAge: 0 });
+      expect(await filesIn(name)).toEqual(filesOf(await allAreWhole(open(name))));
+    }
+  });
+
+  test('a path that is not there is told before etcd is asked', async () => {
+    const access = { endpoints: ['http://127.0.0.1:1'], dialTimeout: 500 };
+    const extra = { ...(await keys()), paths: [join(root, 'gone')] };
+    await expect(take([open()], { extra, access })).rejects.toMatchObject({ exitCode: ExitCode.usage });
+  });
+});
+
+describe.each(compressions)('encrypted, with compression %s', (compression) => {
+  const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+  test('it is verified as it is stored, opened by any of its identities and by no other, and damage is told', async () => {
+    const [first, second, other] = [
+      await generateX25519Identity(),
+      await generateX25519Identity(),
+      await generateX25519Identity(),
+    ];
+    const recipients = [await identityToRecipient(first), await identityToRecipient(second)];
+    const store = open();
+    const { manifest, targets } = await take([store], { compression, recipients, level: 'open', identities: [second] });
+    const { content, object } = manifest;
+    expect(targets[0]?.verified).toBe('open');
+    expect(object).toMatchObject({
+      key: `orders/${manifest.id}${extensions[compression]}.age`,
+      compression,
+      encryption: { recipients },
+    });
+    expect(await allAreWhole(store)).toEqual([manifest.id]);
+
+    const stored = await readFile(join(root, 'store', object.key));
+    expect(stored.toString('latin1')).toMatch(/^age-encryption\.org\/v1\n/);
+    expect({ sizeBytes: stored.length, sha256: sha256(stored) }).toMatchObject({
+      sizeBytes: object.sizeBytes,
+      sha256: object.sha256,
+    });
+
+    for (const identity of [first, second]) {
+      const file = join(root, `${identity.slice(-6)}.db`);
+      await fetchSnapshot(store, manifest, file, { identities: [other, identity] });
+      expect(sha256(await readFile(file))).toBe(content.sha256);
+    }
+
+    const refused = async (identities: string[], exitCode: ExitCode, message: RegExp) => {
+      const into = join(root, 'refused');
+      const fetching = fetchSnapshot(store, manifest, join(into, 'file.db'), { identities });
+      await expect(fetching).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
+      expect(await readdir(into)).toEqual([]);
+    };
+    await refused([], ExitCode.usage, /is encrypted; give a file with its age identity of age1\w+ or age1/);
+    await refused([other], ExitCode.usage, /was encrypted for other identities; give the one of age1/);
+
+    for (const at of [60, 200, 300, stored.length >> 1, stored.length - 1]) {
+      const flipped = Buffer.from(stored);
+      flipped[at]! ^= 1;
+      await writeFile(join(root, 'store', object.key), flipped);
+      await refused([first, second], ExitCode.verificationFailed, /no whole age stream|sha256 differs/);
+      await expect(allAreWhole(store)).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
+    }
+    for (const end of [0, 50, 300, stored.length >> 1, -1]) {
+      await writeFile(join(root, 'store', object.key), stored.subarray(0, end));
+      await refused([first, second], ExitCode.verificationFailed, /no whole age stream|bytes, not/);
+    }
+  });
+});
+
+test.each<[string, Partial<BackupRequest>, number]>([
+  ['alone', {}, 1],
+  ['that may have been met before', { request: 'uid-1' }, 1],
+  ['under a name of the caller', { fileName: 'own-%Y' }, 1],
+  ['with retention, which has to see what other runs did meanwhile', { targets: [] }, 2],
+])('a backup lists the folder once, %s', async (_, overrides, times) => {
+  const listed: string[] = [];
+  class Counting extends FilesystemStore {
+    override list(prefix: string, options?: CallOptions) {
+      listed.push(prefix);
+      return super.list(prefix, options);
+    }
+  }
+  const store = new Counting({ path: join(root, 'store') });
+  await take([store], { ...overrides, targets: [{ store, ...(overrides.targets && { retention: { last: 2 } }) }] });
+  expect(listed.filter((prefix) => prefix === 'orders/')).toHaveLength(times);
+});
+
+test('names of the caller’s own: the second run in the same second gets another, and all is as with ours', async () => {
+  const store = open();
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++)
+    ids.push((await take([store], { fileName: 'orders-%Y', fileNameTimeZone: 'Europe/Berlin' })).manifest.id);
+
+  const year = new Date().getFullYear();
+  expect(ids).toEqual([`orders-${year}`, `orders-${year}-1`, `orders-${year}-2`]);
+  expect((await allAreWhole(store)).sort()).toEqual(ids.slice(1));
+});
+
+test('the time allowed grows with the database before its members are compared, which takes long when it is large', async () => {
+  const seen: string[] = [];
+  const progress = { ...silent.progress, phase: (name: string) => void seen.push(name) };
+  await takeBackup(request([open()]), { ...silent, progress, onSize: (bytes) => void seen.push(`size ${bytes > 0}`) });
+  expect(seen.indexOf('size true')).toBeGreaterThan(seen.indexOf('connect'));
+  expect(seen.indexOf('size true')).toBeLessThan(seen.indexOf('compare'));
+});
+
+test('a survivor is taken without asking for a quorum, and the manifest says so', async () => {
+  const { manifest } = await take([open()], {
+    survivor: etcd.endpoints[0],
+    access: { endpoints: [], dialTimeout: 1_000 },
+  });
+
+  expect(manifest.source.role).toBe('survivor');
+  expect(manifest.content.hashKV).toBeUndefined();
+  // A cluster at rest that was restored in place is at its compact revision, which has no hash either.
+  expect(manifest.content.revision).toBeGreaterThan(0);
+  expect(revisionOf(manifest)).toBe(manifest.content.revision);
+});

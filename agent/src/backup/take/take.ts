@@ -1,0 +1,68 @@
+import type { EtcdAccess, Member } from '../../etcd/etcd-member.ts';
+import { observeCluster } from './observe-cluster.ts';
+import { pickSource, type Source, survivorSource } from './pick-source.ts';
+import {
+  type BackupOutcome,
+  type Origin,
+  type RunContext,
+  type StoreRequest,
+  storeSnapshot,
+} from './store-snapshot.ts';
+
+export interface BackupRequest extends StoreRequest {
+  readonly access: EtcdAccess;
+  /** Take what this one member holds, without quorum and without comparing. */
+  readonly survivor?: string;
+  /** Milliseconds. */
+  readonly idleTimeout: number;
+}
+
+/** Takes one snapshot into every target. Throws when no target has it in the end. */
+export const takeBackup = (request: BackupRequest, context: RunContext): Promise<BackupOutcome> =>
+  storeSnapshot(request, context, (use) => withMember(request, context, use));
+
+/** The member to take the snapshot from. */
+async function withMember<T>(
+  { access, survivor, idleTimeout }: BackupRequest,
+  context: RunContext,
+  use: (origin: Origin) => Promise<T>,
+): Promise<T> {
+  context.progress.phase('connect', 'asking the members');
+  using observed = survivor ? undefined : await observeCluster(access, context.log, context.signal);
+  // Before the members are compared: HashKV reads all of a database.
+  if (observed) context.onSize?.(Math.max(...observed.members.map(({ status }) => status.dbSize)));
+  const source = observed ? await pickSource(observed, context) : await survivorSource(survivor ?? '', access, context);
+  const { member, status } = source.reached;
+  try {
+    context.onSize?.(status.dbSize);
+    return await use({
+      source: describe(source),
+      members: observed?.listed?.map(describeMember),
+      hashKV: source.hashKV,
+      comparison: source.comparison,
+      revision: source.hashKV?.revision ?? status.revision,
+      open: () => member.snapshot(idleTimeout, context.signal),
+    });
+  } finally {
+    member.close();
+  }
+}
+
+function describe({ reached: { endpoint, status }, role, alarms, suspect }: Source): Origin['source'] {
+  const { clusterId, memberId, version, dbSize, dbSizeInUse } = status;
+  return {
+    clusterId,
+    memberId,
+    endpoint,
+    role,
+    version,
+    alarms: [...alarms],
+    dbSize,
+    dbSizeInUse,
+    ...(suspect.length > 0 && { suspect: [...suspect] }),
+  };
+}
+
+function describeMember({ id, name, peerUrls, clientUrls, isLearner }: Member): NonNullable<Origin['members']>[number] {
+  return { id, name, peerUrls: [...peerUrls], clientUrls: [...clientUrls], ...(isLearner && { isLearner }) };
+}

@@ -1,0 +1,73 @@
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { type Entry, readCatalog, stateOf, type WholeEntry } from '../catalog/catalog.ts';
+import { folderOf } from '../catalog/folder.ts';
+import { revisionOf } from '../catalog/manifest.ts';
+import { whole } from '../catalog/select.ts';
+import { finishKey } from './commit.ts';
+import { readExactEntry } from './exact-key.ts';
+import type { BackupOutcome, List, RunContext, StoreRequest, Target, TargetOutcome } from './store-snapshot.ts';
+
+type Found = WholeEntry & Pick<TargetOutcome, 'keyError'>;
+
+/**
+ * What an earlier run stored for the same request, whose end nobody saw; undefined unless it is whole in every store. A
+ * store that cannot be asked is left to the run.
+ */
+export async function takenAlready(
+  request: StoreRequest,
+  asked: string,
+  list: List,
+  context: RunContext,
+): Promise<BackupOutcome | undefined> {
+  const found = await Promise.all(request.targets.map((target) => find(target, request, asked, list, context)));
+  const entries = found.filter((entry) => entry !== undefined);
+  const [first] = entries;
+  if (!first || entries.length < found.length || entries.some(({ id }) => id !== first.id)) return undefined;
+  const { manifest } = first;
+  context.log.info({ id: first.id }, 'this request was met before; no other snapshot is taken');
+  return {
+    manifest,
+    targets: entries.map((entry, index) => ({
+      store: request.targets[index]!.store.url,
+      key: request.key ?? entry.manifest.object.key,
+      ...(entry.keyError !== undefined && { keyError: entry.keyError }),
+      ...(entry.manifest.verified && { verified: entry.manifest.verified.level }),
+    })),
+    degraded: manifest.source.alarms.filter((alarm) => alarm === 'NOSPACE'),
+    comparison: 'taken before, for the same request',
+    revision: revisionOf(manifest),
+  };
+}
+
+/** What a later verification found bad meets nothing. */
+const isGood = (entry: Entry) => !['broken', 'unread', 'failed'].includes(stateOf(entry));
+
+async function find(
+  { store }: Target,
+  request: StoreRequest,
+  asked: string,
+  list: List,
+  context: RunContext,
+): Promise<Found | undefined> {
+  try {
+    const { key } = request;
+    const { signal } = context;
+    if (key) {
+      const exact = await readExactEntry(store, key, { signal });
+      if (exact.manifest.request !== asked || !isGood(exact)) return undefined;
+      const { manifest } = exact;
+      return manifest.object.key === key
+        ? exact
+        : { ...exact, ...(await finishKey(store, manifest, key, request, context)) };
+    }
+    const names = await list(store, { signal });
+    const entries = await readCatalog(store, folderOf(request), { signal, names });
+    const found = entries.find((entry) => entry.manifest?.request === asked && isGood(entry));
+    return found && (await whole(store, request, found.id, { signal }));
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return undefined;
+    context.log.warn({ store: store.url }, `whether it was taken before is not known: ${messageOf(error)}`);
+    return undefined;
+  }
+}

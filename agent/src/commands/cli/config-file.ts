@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import * as z from 'zod/mini';
+import { notBoolean, parseBoolean } from '../../lib/boolean.ts';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { describeIssue } from '../../lib/schema-issue.ts';
+import { retentionSpec } from '../../store/retention-spec.ts';
+import { storeSpec } from '../../store/spec.ts';
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, message);
+
+const texts = z.union([z.string(), z.array(z.string())]);
+const text = z.optional(z.union([z.string(), z.number()]));
+/** YAML 1.2 reads `yes` and `no` as text. */
+const flag = z.optional(
+  z.pipe(
+    z.union([z.boolean(), z.string(), z.number()], 'must be true or false'),
+    z.transform((value, context) => {
+      const parsed = parseBoolean(String(value));
+      if (parsed !== undefined) return parsed;
+      context.issues.push({ code: 'custom', message: notBoolean(String(value)), input: value });
+      return z.NEVER;
+    }),
+  ),
+);
+
+/** What a `--config` file may hold: the flags by their names in camelCase. */
+const configSchema = z.strictObject({
+  stores: z.optional(z.array(z.union([z.string(), storeSpec]))),
+  retention: z.optional(z.union([z.string(), retentionSpec])),
+  endpoints: z.optional(texts),
+  restoredFrom: z.optional(texts),
+  force: flag,
+  cluster: text,
+  namespace: text,
+  clusterId: text,
+  cacert: text,
+  cert: text,
+  key: text,
+  user: text,
+  userFile: text,
+  passwordFile: text,
+  dialTimeout: text,
+  timeout: text,
+  idleTimeout: text,
+  sweepAge: text,
+  compression: text,
+  ageRecipient: z.optional(texts),
+  ageRecipientsFile: z.optional(texts),
+  ageIdentityFile: z.optional(texts),
+  verify: text,
+  level: text,
+  trigger: text,
+  nodeName: text,
+  etcdManifest: text,
+  etcdProcess: flag,
+  extraPath: z.optional(texts),
+  extraAgeRecipient: z.optional(texts),
+  request: text,
+  fileName: text,
+  fileNameTimeZone: text,
+  scratch: text,
+  etcdutl: text,
+  output: text,
+  metricsFile: text,
+  maxAge: text,
+  snapshot: text,
+  objectKey: text,
+  sha256: text,
+  adopt: flag,
+  initialCluster: text,
+  initialClusterToken: text,
+  bumpRevision: text,
+  serverVersion: text,
+  forceFailed: flag,
+  forceForeign: flag,
+});
+export type Config = z.infer<typeof configSchema>;
+
+export async function readConfig(file: string): Promise<Config> {
+  const content = await readFile(file, 'utf8').catch((error) => {
+    throw mistake(`--config: cannot read ${file} (${codeOf(error)})`);
+  });
+  let document: unknown;
+  try {
+    document = parse(content);
+  } catch (error) {
+    throw mistake(`--config: ${file} is no YAML: ${String((error as Error).message).split('\n')[0]}`);
+  }
+  const parsed = configSchema.safeParse(document ?? {});
+  if (!parsed.success) throw mistake(`--config: ${file}: ${describeIssue(parsed.error)}`);
+  return parsed.data;
+}

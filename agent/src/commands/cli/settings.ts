@@ -1,0 +1,200 @@
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
+import { type NamedCluster, namedCluster } from '../../backup/catalog/folder.ts';
+import type { Wanted } from '../../backup/catalog/identity.ts';
+import { parseEndpoints } from '../../etcd/endpoints.ts';
+import type { EtcdAccess } from '../../etcd/etcd-member.ts';
+import { loadTls } from '../../etcd/tls.ts';
+import { parseDuration } from '../../lib/duration.ts';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { describeIssue } from '../../lib/schema-issue.ts';
+import { parseStore } from '../../store/open.ts';
+import { type RetentionSpec, retentionSpec } from '../../store/retention-spec.ts';
+import type { StoreSpec } from '../../store/spec.ts';
+import type { Config } from './config-file.ts';
+import type { Invocation } from './program.ts';
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, message);
+
+/** The settings of one run: flags over environment over `--config` over defaults. */
+export class Settings {
+  readonly #invocation: Invocation;
+  readonly #config: Config;
+
+  private constructor(invocation: Invocation, config: Config) {
+    this.#invocation = invocation;
+    this.#config = config;
+  }
+
+  static async load(invocation: Invocation): Promise<Settings> {
+    const file = invocation.flags.config as string | undefined;
+    if (!file) return new Settings(invocation, {});
+    const { readConfig } = await import('./config-file.ts');
+    return new Settings(invocation, await readConfig(file));
+  }
+
+  get args(): readonly string[] {
+    return this.#invocation.args;
+  }
+
+  #value(name: string): unknown {
+    const { flags, defaulted } = this.#invocation;
+    const configured = this.#config[name as keyof Config];
+    const isGiven = name in flags && !defaulted.has(name);
+    return isGiven || configured === undefined ? flags[name] : configured;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#value(name);
+    return value === undefined ? undefined : String(value);
+  }
+
+  required(name: string, flag: string, what: string): string {
+    const value = this.text(name);
+    if (!value) throw mistake(`${flag}: ${what}`);
+    return value;
+  }
+
+  /** The same for reading: with the etcd cluster id where that has to decide. An empty namespace says that it has none. */
+  wanted(): Wanted {
+    const named = this.cluster();
+    const clusterId = this.clusterId();
+    const namespace = this.text('namespace') === '' ? '' : named.namespace;
+    return { ...named, ...(namespace !== undefined && { namespace }), ...(clusterId !== undefined && { clusterId }) };
+  }
+
+  /** Of an etcd, as etcd's logs write it. */
+  clusterId(): string | undefined {
+    const clusterId = this.text('clusterId')?.toLowerCase();
+    if (clusterId === undefined || /^[0-9a-f]{1,16}$/.test(clusterId)) return clusterId;
+    throw mistake(`--cluster-id: '${clusterId}' is not an etcd cluster id; write it in hex, as \`list\` does`);
+  }
+
+  /** Whose snapshots these are. */
+  cluster(): NamedCluster {
+    return namedCluster(this.text('cluster'), this.text('namespace'));
+  }
+
+  flag(name: string): boolean {
+    return this.#value(name) === true;
+  }
+
+  list(name: string): string[] {
+    return [this.#value(name) ?? []]
+      .flat()
+      .flatMap((value) => String(value).split(','))
+      .filter(Boolean);
+  }
+
+  oneOf<T extends string>(name: string, flag: string, choices: readonly T[]): T {
+    const value = this.text(name);
+    const found = choices.find((choice) => choice === value);
+    if (!found) throw mistake(`${flag}: '${value}' is none of ${choices.join(', ')}`);
+    return found;
+  }
+
+  duration(name: string, flag: string): number | undefined {
+    const value = this.text(name);
+    return value === undefined ? undefined : parseDuration(value, flag);
+  }
+
+  get scratch(): string {
+    return this.text('scratch') ?? tmpdir();
+  }
+
+  /** Every store with its retention: its own, else the common one. */
+  stores(): StoreSpec[] {
+    const { flags, defaulted } = this.#invocation;
+    const given = defaulted.has('store') ? (this.#config.stores ?? []) : [flags.store].flat().map(String);
+    const specs = given.map((spec) => (typeof spec === 'string' ? parseStore(spec) : spec));
+    if (specs.length === 0)
+      throw mistake('--store: name where the snapshots are, such as s3://bucket/prefix or file:///dir');
+    const common = this.#retention();
+    return specs.map((spec) => ({ ...spec, retention: spec.retention ?? common }));
+  }
+
+  store(): StoreSpec {
+    const specs = this.stores();
+    if (specs.length > 1) throw mistake('--store: this command takes one store; name it on the command line');
+    return specs[0]!;
+  }
+
+  /** What was asked for with --retention, where the store's own rules count instead. */
+  get unusedRetention(): string | undefined {
+    const asked = this.#retention();
+    const { retention } = this.store();
+    return asked && !isDeepStrictEqual(asked, retention) ? this.text('retention') : undefined;
+  }
+
+  #retention(): RetentionSpec | undefined {
+    const value = this.#value('retention');
+    if (value === undefined) return undefined;
+    const spec = typeof value === 'string' ? parseRules(value) : value;
+    const parsed = retentionSpec.safeParse(spec);
+    if (!parsed.success) throw mistake(`--retention: ${describeIssue(parsed.error)}`);
+    return parsed.data;
+  }
+
+  /** age recipients that the snapshot is encrypted for; none: it is not encrypted. */
+  async recipients(): Promise<string[]> {
+    return readRecipients(this.list('ageRecipient'), this.list('ageRecipientsFile'));
+  }
+
+  /** Those of the extra files, where they are others. */
+  async extraRecipients(): Promise<string[]> {
+    return readRecipients(this.list('extraAgeRecipient'), [], '--extra-age-recipient');
+  }
+
+  /** age identities: secret keys that decrypt snapshots. */
+  async identities(): Promise<string[]> {
+    const files = this.list('ageIdentityFile');
+    if (files.length === 0) return [];
+    const { readIdentities } = await import('../../backup/payload/age-keys.ts');
+    return readIdentities(files);
+  }
+
+  /** How to reach etcd. */
+  async access(): Promise<EtcdAccess> {
+    const tls = await loadTls({ cacert: this.text('cacert'), cert: this.text('cert'), key: this.text('key') });
+    const user = this.text('user') ?? (await readSecret('--user-file', this.text('userFile')));
+    const password = await readSecret('--password-file', this.text('passwordFile'));
+    if (user && password === undefined) throw mistake('--password-file: a user needs a file with the password');
+    if (!user && password !== undefined) throw mistake('--user: a password needs a user; give --user or --user-file');
+    return {
+      endpoints: this.text('survivor') ? [] : parseEndpoints(this.list('endpoints'), tls !== undefined),
+      tls,
+      user,
+      password,
+      dialTimeout: this.duration('dialTimeout', '--dial-timeout') ?? 5_000,
+    };
+  }
+}
+
+async function readRecipients(given: readonly string[], files: readonly string[], flag?: string): Promise<string[]> {
+  if (given.length + files.length === 0) return [];
+  const ageKeys = await import('../../backup/payload/age-keys.ts');
+  return ageKeys.readRecipients(given, files, flag);
+}
+
+async function readSecret(flag: string, file: string | undefined): Promise<string | undefined> {
+  if (!file) return undefined;
+  const content = await readFile(file, 'utf8').catch((error) => {
+    throw mistake(`${flag}: cannot read ${file} (${codeOf(error)})`);
+  });
+  const value = content.replace(/\r?\n$/, '');
+  if (!value) throw mistake(`${flag}: ${file} is empty`);
+  return value;
+}
+
+/** `last=3,daily=7,within=30d` as a retention's fields. */
+function parseRules(rules: string): Record<string, unknown> {
+  return Object.fromEntries(
+    rules.split(',').map((rule) => {
+      const [name, value, ...rest] = rule.split('=').map((part) => part.trim());
+      if (!name || !value || rest.length > 0)
+        throw mistake(`--retention: '${rule}' is no rule; write last=3 or daily=7`);
+      return [name, /^-?[\d.]+$/.test(value) ? Number(value) : value];
+    }),
+  );
+}

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WholeEntry } from '../../backup/catalog/catalog.ts';
+import type { NamedCluster } from '../../backup/catalog/folder.ts';
+import { passedOverNote } from '../../backup/catalog/passed-over.ts';
+import { type Expected, type PlainSnapshot, plainSnapshot } from '../../backup/payload/plain-snapshot.ts';
+import { scratchDirectory } from '../../backup/payload/scratch.ts';
+import { aborted, SnapshotServer } from '../../backup/restore/snapshot-server.ts';
+import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { loadPeerTls } from '../../etcd/tls.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { parseListen } from '../../lib/http/listen-address.ts';
+import { withTimeout } from '../../lib/run-limit.ts';
+import { formatBytes } from '../../lib/terminal/progress.ts';
+import { openStore } from '../../store/open.ts';
+import type { Command, CommandContext } from '../cli/command.ts';
+import type { CommandResult } from '../cli/result.ts';
+import type { Settings } from '../cli/settings.ts';
+import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
+import { sha256 } from '../shared/sha256-flag.ts';
+import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, message);
+
+export const run: Command = async (context) => {
+  const { settings, log, progress, signal } = context;
+  const expected = expectedOf(settings);
+  const peerTlsDir = settings.text('peerTlsDir');
+  // A server with a bad certificate would only be silent.
+  await loadPeerTls(peerTlsDir);
+  let asked: Asked | undefined;
+  const notes = new Map<string, Promise<unknown>>();
+  await using server = await SnapshotServer.listen({
+    listen: parseListen(settings.text('listen') ?? '0.0.0.0:8080'),
+    tokenSha256: tokenSha256Of(settings),
+    ...(peerTlsDir !== undefined && { peerTlsDir }),
+    log,
+    // Before the restore, so that none is without: a note of one that did not come about does no harm.
+    onRestore: async (clusterId) => {
+      if (!notes.has(clusterId))
+        notes.set(
+          clusterId,
+          noteUntilDone(() => note(asked!, clusterId, context), signal),
+        );
+      await Promise.race([notes.get(clusterId), sleep(noteTime, undefined, { ref: false })]);
+    },
+  });
+  await using scratch = await scratchDirectory(settings.scratch);
+  const { snapshot, passedOver, ...found } = await verified(context, scratch.path, expected);
+  asked = found;
+  const { file: _, ...result } = snapshot;
+  server.serve(snapshot, passedOver);
+  progress.phase('serve', snapshot.id);
+  log.info({ port: server.port, ...result }, 'serving the snapshot');
+  await aborted(signal);
+  return stopped(result, signal.reason);
+};
+
+interface Asked {
+  readonly entry: WholeEntry;
+  /** In whose folder it was looked for. */
+  readonly named: NamedCluster;
+}
+
+/** A gate waits no longer than this for a store that hangs, ms. */
+const noteTime = 10_000;
+const retryAfter = 60_000;
+
+/** Whether it is there. */
+async function note({ entry, named }: Asked, clusterId: string, context: CommandContext): Promise<boolean> {
+  const { settings, signal, log } = context;
+  const { id, manifest } = entry;
+  const from = manifest.source.clusterId;
+  try {
+    const store = await openStore(settings.store());
+    try {
+      const key = await noteKeyNow(store, entry, named, clusterId, { signal });
+      if (key === undefined) return true;
+      await noteRestore(store, { key, id, clusterId, from }, context);
+      return (await store.stat(key, { signal })) !== undefined;
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    if (!signal.aborted) warnNotNoted(from, error, log);
+    return false;
+  }
+}
+
+/** For as long as it serves; resolves after the first try. */
+function noteUntilDone(attempt: () => Promise<boolean>, signal: AbortSignal): Promise<unknown> {
+  const first = attempt();
+  const goOn = async () => {
+    for (let done = await first; !done && !signal.aborted; done = await attempt())
+      await sleep(retryAfter, undefined, { signal, ref: false });
+  };
+  goOn().catch(() => {});
+  return first;
+}
+
+interface Verified extends Asked {
+  readonly snapshot: PlainSnapshot;
+  readonly passedOver: string;
+}
+
+const verified = (context: CommandContext, directory: string, expected: Expected): Promise<Verified> =>
+  withTimeout(context, async (signal, grow) => {
+    const { settings, progress } = context;
+    const identities = await settings.identities();
+    return withStore({ ...context, signal }, async (opened) => {
+      const entry = await askedToRestore(opened, { ...context, signal }, grow);
+      const { id, manifest } = entry;
+      grow(4 * manifest.content.sizeBytes);
+      const snapshot = await plainSnapshot(opened.store, manifest, directory, expected, {
+        signal,
+        identities,
+        etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
+        onPhase: (phase) => progress.phase(phase, id),
+        onBytes: (bytes) => progress.bytes(bytes, manifest.object.sizeBytes),
+      });
+      const { cluster, namespace } = opened;
+      const passedOver = passedOverNote(await passedOverFor(opened, entry, { ...context, signal }));
+      return { snapshot, passedOver, entry, named: { cluster, namespace } };
+    });
+  });
+
+/** Not 0: the Job is not complete when its pod is told to go, and has to make another. */
+function stopped(result: Omit<PlainSnapshot, 'file'>, reason: unknown): CommandResult {
+  const text = `${messageOf(reason)}, after it served ${result.id}, ${formatBytes(result.sizeBytes)}`;
+  const exitCode = reason instanceof AgentError ? reason.exitCode : ExitCode.terminated;
+  return { exitCode, text, data: { error: text, snapshot: result } };
+}
+
+function expectedOf(settings: Settings): Expected {
+  const revision = settings.text('expectedRevision');
+  if (revision !== undefined && !/^[1-9]\d{0,15}$/.test(revision)) {
+    throw mistake('--expected-revision: must be a whole number of at least 1');
+  }
+  const serverVersion = settings.text('serverVersion');
+  return {
+    ...(revision !== undefined && { revision: Number(revision) }),
+    ...(serverVersion !== undefined && { serverVersion }),
+  };
+}
+
+function tokenSha256Of(settings: Settings): string {
+  return sha256('--token-sha256', settings.required('tokenSha256', '--token-sha256', 'give the SHA-256 of the token'));
+}

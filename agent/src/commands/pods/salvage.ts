@@ -1,0 +1,124 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { type Tried, tryRestore } from '../../backup/payload/examine.ts';
+import { scratchDirectory } from '../../backup/payload/scratch.ts';
+import { fetchSource, type Source } from '../../backup/restore/fetch-source.ts';
+import {
+  type BackupOutcome,
+  type Origin,
+  type RunContext,
+  type StoreRequest,
+  storeSnapshot,
+} from '../../backup/take/store-snapshot.ts';
+import { SnapshotCheck, type SnapshotStream, type SnapshotSums } from '../../etcd/snapshot-stream.ts';
+import { loadPeerTls, loadTls, mergeTls, type TlsMaterial } from '../../etcd/tls.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { withTimeout } from '../../lib/run-limit.ts';
+import { refuseStoresInContainer } from '../../store/container-path.ts';
+import type { Command, CommandContext } from '../cli/command.ts';
+import type { Settings } from '../cli/settings.ts';
+import { backupResult } from '../shared/backup-result.ts';
+import { storeRequest } from '../shared/store-request.ts';
+import { openTargets } from '../shared/store-run.ts';
+import { warnSwitches } from '../shared/warn-switches.ts';
+
+export const run: Command = async (context) => {
+  const { settings } = context;
+  const source = sourceOf(process.env);
+  const specs = settings.stores();
+  await refuseStoresInContainer('--store', specs);
+  const request = await storeRequest(settings);
+  const clusterId = settings.clusterId() ?? 'unknown';
+  return withTimeout(
+    context,
+    async (signal, grow, limit) => {
+      // Retention has its turn when the cluster is back.
+      const targets = openTargets(specs, limit).map(({ store }) => ({ store }));
+      try {
+        return backupResult(
+          await salvage({ ...request, targets }, { ...source, clusterId }, { ...context, signal, limit }, grow),
+          request.key,
+        );
+      } finally {
+        for (const { store } of targets) store.close();
+      }
+    },
+    specs.length,
+  );
+};
+
+/** Where the gate serves its copy: a secret, so never on a command line. */
+function sourceOf(env: NodeJS.ProcessEnv): Source {
+  const read = (name: string, pattern: RegExp, what: string) => {
+    const value = env[name] ?? '';
+    if (!pattern.test(value)) throw new AgentError(ExitCode.usage, `${name}: must be ${what}, in the environment`);
+    return value;
+  };
+  return {
+    url: read('ETCD_AGENT_SOURCE_URL', /^https?:\/\/[^\s@]+$/, "the URL of the gate's /salvage"),
+    token: read('ETCD_AGENT_SOURCE_TOKEN', /^\S+$/, 'its token'),
+    sha256: read('ETCD_AGENT_SOURCE_SHA256', /^[0-9a-f]{64}$/, 'the SHA-256 of the snapshot, 64 hex digits'),
+  };
+}
+
+interface Salvaged extends Source {
+  /** Neither the gate nor the file says it. */
+  readonly clusterId: string;
+}
+
+async function salvage(
+  request: StoreRequest,
+  source: Salvaged,
+  context: CommandContext & RunContext,
+  grow: (bytes: number) => void,
+): Promise<BackupOutcome> {
+  const { settings, progress, signal } = context;
+  await using directory = await scratchDirectory(request.scratch);
+  const file = join(directory.path, 'snapshot.db');
+  return await storeSnapshot(request, context, async (use) => {
+    progress.phase('fetch', source.url);
+    const sums = await fetchSource(source, file, {
+      signal,
+      tls: await tlsOf(settings),
+      serverName: settings.text('serverName'),
+      idleTimeout: settings.duration('idleTimeout', '--idle-timeout') ?? 60_000,
+      onBytes: (bytes, expected) => {
+        grow(expected * (4 + request.targets.length));
+        progress.bytes(bytes, expected);
+      },
+    });
+    progress.phase('try', 'opening it');
+    const { etcdutl } = request;
+    const status = await tryRestore(source.url, file, join(directory.path, 'data'), { etcdutl, signal });
+    warnSwitches('what the gate serves', status, context.log);
+    return use(originOf(source, status, sums, file));
+  });
+}
+
+/** A gate shows clients what etcd shows them; its authority need not be that of the members. */
+const tlsOf = async (settings: Settings): Promise<TlsMaterial | undefined> =>
+  mergeTls(await loadPeerTls(settings.text('peerTlsDir')), await loadTls({ cacert: settings.text('cacert') }));
+
+function originOf({ url, clusterId }: Salvaged, status: Tried, sums: SnapshotSums, file: string): Origin {
+  return {
+    source: { clusterId, endpoint: new URL(url).origin, role: 'survivor', alarms: [] },
+    comparison: 'a survivor is not compared',
+    revision: status.revision,
+    open: async () => streamOf(file, sums, status.storageVersion),
+  };
+}
+
+/** Reads the file once more, and fails when it is another one by then. */
+function streamOf(file: string, sums: SnapshotSums, storageVersion: string | undefined): SnapshotStream {
+  const check = new SnapshotCheck(sums.sizeBytes, file);
+  const body = async function* () {
+    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+      check.add(chunk);
+      yield chunk;
+    }
+    if (check.finish().sha256 !== sums.sha256) {
+      throw new AgentError(ExitCode.verificationFailed, `${file} changed after it was fetched`);
+    }
+  };
+  return { expectedBytes: sums.sizeBytes, storageVersion, body: body(), sums: () => check.finish() };
+}

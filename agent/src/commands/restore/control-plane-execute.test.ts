@@ -1,0 +1,107 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { JOURNAL_SCHEMA, Journal, type JournalContent } from '../../control-plane/restore/journal.ts';
+import { tokenOf } from '../../control-plane/restore/prepare.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { endOf, noteInStore } from './control-plane-execute.ts';
+
+let place: string;
+let folder: string;
+const warnings: string[] = [];
+beforeEach(async () => {
+  place = await mkdtemp(join(tmpdir(), 'noted-'));
+  folder = join(place, 'store', 'orders');
+  await mkdir(folder, { recursive: true });
+  warnings.length = 0;
+});
+afterEach(() => rm(place, { recursive: true }));
+
+const context = () =>
+  ({
+    settings: { store: () => ({ filesystem: { path: join(place, 'store') } }) },
+    signal: new AbortController().signal,
+    log: { warn: (message: string) => warnings.push(message) },
+  }) as unknown as CommandContext;
+
+/** The journal of a node of a restore that has stopped its etcd. */
+function node(name: string, changed: Partial<JournalContent> = {}): Promise<Journal> {
+  const content = {
+    ...{ schema: JOURNAL_SCHEMA, state: 'stopped', startedAt: new Date().toISOString() },
+    ...{ id: 'a', clusterId: 'c1', revision: 9, bump: 2, token: 't', sha256: 'f' },
+    initialCluster: 'cp1=http://a:2380,cp2=http://b:2380',
+    note: { key: `orders/${changed.id ?? 'a'}.restored-c1.json`, from: 'c0' },
+    ...changed,
+  };
+  return Journal.begin(join(place, name), content as unknown as JournalContent);
+}
+
+test('a restore that could not be noted is noted by the run that goes on with it', async () => {
+  await rm(folder, { recursive: true });
+  await writeFile(folder, 'no folder');
+  const journal = await node('cp1');
+  const { note } = journal.content;
+  await noteInStore(journal, context());
+  expect(warnings).toEqual([expect.stringMatching(/could not be noted/)]);
+  expect((await Journal.newest(join(place, 'cp1')))?.content.note).toEqual(note);
+  await rm(folder);
+  await noteInStore(journal, context());
+  expect(await readdir(folder)).toEqual(['a.restored-c1.json']);
+  expect((await Journal.newest(join(place, 'cp1')))?.content.note).toBeUndefined();
+  expect(warnings).toHaveLength(1);
+});
+
+describe('a node that prepared before the note of another one was there', () => {
+  beforeEach(async () => noteInStore(await node('cp1'), context()));
+
+  test.each([
+    ['of another snapshot', { id: 'b' }],
+    ['with another number', { bump: 3 }],
+  ])('is refused, %s under the same cluster id, and may correct it', async (_what, changed) => {
+    await expect(noteInStore(await node('cp2', changed), context())).rejects.toMatchObject({
+      exitCode: 40,
+      message: expect.stringMatching(
+        /^another node has restored a with --bump-revision=2 as the same cluster c1, .* --undo/,
+      ),
+    });
+    expect(await readdir(folder)).toEqual(['a.restored-c1.json']);
+    await noteInStore(await node('cp3'), context());
+    expect(warnings).toEqual([]);
+  });
+
+  test('is warned once etcd was started', async () => {
+    await noteInStore(await node('cp2', { id: 'b', state: 'starting' }), context());
+    expect(warnings).toEqual([expect.stringMatching(/^another node has restored a/)]);
+  });
+
+  test('goes on with the same data under another name, or alone', async () => {
+    const token = tokenOf({ content: { sha256: 'f' } }, 2);
+    await noteInStore(await node('cp2', { id: 'b', token }), context());
+    await noteInStore(await node('lone', { id: 'd', initialCluster: 'cp1=http://a:2380' }), context());
+    expect(await readdir(folder)).toHaveLength(3);
+  });
+});
+
+test('of two at once at least one is refused', async () => {
+  const nodes = [await node('cp1'), await node('cp2', { id: 'b' })];
+  const ended = await Promise.allSettled(nodes.map((each) => noteInStore(each, context())));
+  expect(ended.map(({ status }) => status)).toContain('rejected');
+});
+
+test('the end names the old data that there are', async () => {
+  const [dataDir, walDir] = [join(place, 'data'), join(place, 'log')];
+  const aside = join(dataDir, 'member.replaced-1');
+  const content = {
+    ...{ schema: JOURNAL_SCHEMA, id: 'a', state: 'done', startedAt: new Date().toISOString(), aside },
+    ...{ node: { member: { name: 'cp1', dataDir, walDir } }, manifestsDir: '/manifests' },
+  };
+  const end = async () => endOf(await Journal.begin(place, content as unknown as JournalContent));
+  const { text, data } = await end();
+  expect(text).toMatch(/data\/member is the new one; there were no old data$/m);
+  expect([text, JSON.stringify(data)].join()).not.toContain('replaced-');
+  await mkdir(aside, { recursive: true });
+  expect((await end()).text).toMatch(/; the old data are in \S+\/data\/member\.replaced-1$/m);
+  expect((await end()).data).toMatchObject({ aside });
+  await mkdir(join(walDir, 'replaced-1'), { recursive: true });
+  expect((await end()).text).toMatch(/\/data\/member\.replaced-1 and \S+\/log\/replaced-1$/m);
+});

@@ -1,0 +1,298 @@
+import type { EtcdNode } from '../../control-plane/node/node.ts';
+import {
+  JOURNAL_SCHEMA,
+  Journal,
+  type JournalContent,
+  type State,
+  stampOf,
+} from '../../control-plane/restore/journal.ts';
+import {
+  bumpAndToken,
+  type Prepared,
+  type PrepareRequest,
+  prepare,
+  readPrepared,
+  tokenOf,
+} from '../../control-plane/restore/prepare.ts';
+import { discardMade, oldData, oldDataText } from '../../control-plane/restore/replace-member.ts';
+import { goOn } from '../../control-plane/restore/restore.ts';
+import { type Marker, memberDir, partialDir, readMarker } from '../../control-plane/state/data-folders.ts';
+import { leftOutNotes, leftOutOf, refuseAlive } from '../../control-plane/state/left-out.ts';
+import { notesBeside } from '../../control-plane/state/served.ts';
+import { parseInitialCluster } from '../../control-plane/state/snapshot-members.ts';
+import { walIdentity } from '../../etcd/offline/wal.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { withTimeout } from '../../lib/run-limit.ts';
+import { openStore } from '../../store/open.ts';
+import type { Store } from '../../store/store.ts';
+import type { CommandContext } from '../cli/command.ts';
+import type { CommandResult } from '../cli/result.ts';
+import type { Settings } from '../cli/settings.ts';
+import { noteKey, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
+import { askedId } from '../shared/one-snapshot.ts';
+import { sha256Flag } from '../shared/sha256-flag.ts';
+import { withCatalog } from '../shared/store-run.ts';
+import { bumpFlag } from './bump-flag.ts';
+import {
+  nodeOf,
+  type Places,
+  placesOf,
+  prepareRequest,
+  refuseNode,
+  refusePassedOver,
+} from './control-plane-request.ts';
+import { waitingOf } from './control-plane-waiting.ts';
+
+/** Restores this node's member, or goes on with a restore that was interrupted. */
+export async function execute(context: CommandContext, until: State): Promise<CommandResult> {
+  const { settings } = context;
+  const places = placesOf(settings);
+  const found = await begun(settings, places);
+  if (found) {
+    await makeAgain(found, context);
+    return finish(found, until, context);
+  }
+
+  const node = await nodeOf(settings);
+  await refuseNode(node, places);
+  const before = await readMarker(memberDir(node.member.dataDir));
+  // Without an id the newest snapshot is meant, which may be a later one than that of the last restore.
+  if (before && settings.text('objectKey') === undefined && isAsked(before, settings) && (await isOf(before, node))) {
+    return nothingToDo(before, node);
+  }
+  const prepared = await withTimeout(context, (signal, grow) => prepareHere(node, { ...context, signal }, grow));
+  if ('done' in prepared) return nothingToDo(prepared.done, node);
+  const { note, made } = prepared;
+  return finish(await beginJournal({ ...made, note }, node, places), until, context);
+}
+
+/** A restore that was begun here and not ended. */
+export async function begun(settings: Settings, { journalDir }: Places): Promise<Journal | undefined> {
+  const journal = await Journal.newest(journalDir);
+  if (!journal || ['done', 'undone'].includes(journal.content.state)) return undefined;
+  const { id, token, state } = journal.content;
+  const refuse = (why: string) => new AgentError(ExitCode.refused, `${journal.folder}: ${why}`);
+  if (settings.flag('undo')) return journal;
+  if (state === 'undoing') throw refuse('a restore is being undone; end that with --undo first');
+  if (!isAsked(journal.content, settings)) {
+    throw refuse(
+      `a restore of ${id} with the token ${token} is not ended; end it with the same flags, or go back with --undo`,
+    );
+  }
+  return journal;
+}
+
+/** What a run before has made may be gone, as with the disk that it was on. */
+async function makeAgain(journal: Journal, context: CommandContext): Promise<void> {
+  const { state, node, id, token, bump, initialCluster } = journal.content;
+  const { dataDir } = node.member;
+  const isOurs = (made: Pick<Marker, 'id' | 'token'> | undefined) => made?.id === id && made.token === token;
+  if (state !== 'prepared' && state !== 'stopped') return;
+  if (isOurs(await readPrepared(dataDir)) || isOurs(await readMarker(memberDir(dataDir)))) return;
+  const { settings } = context;
+  if (!askedId(settings) && !settings.text('objectKey')) {
+    throw new AgentError(
+      ExitCode.usage,
+      `${dataDir}: what was made of ${id} is gone; name that snapshot to make it again`,
+    );
+  }
+  const begun = { asked: { token, bump }, initialCluster };
+  const made = await withTimeout(context, (signal, grow) => {
+    const limited = { ...context, signal };
+    return withCatalog(limited, async (opened) => {
+      const request = await prepareRequest(opened, node, limited, grow);
+      return makeOrReuse({ ...request, ...begun });
+    });
+  });
+  await journal.set(made);
+}
+
+type Request = Pick<Marker, 'id' | 'token' | 'bump' | 'initialCluster' | 'sha256'>;
+
+/** What a run did not remember was not told apart by it. */
+function isAsked({ id, token, bump, initialCluster, sha256 }: Request, settings: Settings): boolean {
+  const members = settings.text('initialCluster');
+  const asked = sha256Flag(settings);
+  return (
+    [id, undefined].includes(askedId(settings)) &&
+    (members === undefined || initialCluster === undefined || sorted(members) === sorted(initialCluster)) &&
+    (asked === undefined || sha256 === undefined || asked === sha256) &&
+    [token, undefined].includes(settings.text('initialClusterToken')) &&
+    [bump, undefined].includes(bumpFlag(settings))
+  );
+}
+
+const sorted = (list: string) => list.split(',').filter(Boolean).sort().join();
+
+/** The data are still those that were restored, and of the member that the flags describe. */
+async function isOf({ clusterId, name, peerUrls }: Marker, { member }: EtcdNode): Promise<boolean> {
+  const found = await walIdentity(member.dataDir, member.walDir).catch(() => undefined);
+  const isMember =
+    (name ?? member.name) === member.name && sorted(peerUrls ?? member.peerUrls) === sorted(member.peerUrls);
+  return found?.clusterId === clusterId && isMember;
+}
+
+async function prepareHere(
+  node: EtcdNode,
+  context: CommandContext,
+  grow: (bytes: number) => void,
+): Promise<{ made: Prepared; note: JournalContent['note'] } | { done: Marker }> {
+  return withCatalog(context, async (opened) => {
+    const request = await prepareRequest(opened, node, context, grow);
+    refusePassedOver(request);
+    const before = await readMarker(memberDir(node.member.dataDir));
+    const { id, content } = request.manifest;
+    const isSame = before?.id === id && [content.sha256, undefined].includes(before.sha256);
+    if (isSame && isAsked(before, context.settings) && (await isOf(before, node))) return { done: before };
+    const made = await makeOrReuse(request);
+    const key = await noteKey(request.entry, opened, made.clusterId, async () => opened.entries);
+    const { clusterId: from } = request.manifest.source;
+    return { made, note: key === undefined ? undefined : { key, from } };
+  });
+}
+
+async function makeOrReuse(request: PrepareRequest): Promise<Prepared> {
+  const there = await readPrepared(request.node.member.dataDir);
+  return there && isWhatIsAsked(there, request) ? seenAgain(there, request) : prepare(request);
+}
+
+/** Since it was made, members may have come back. */
+async function seenAgain(
+  there: Prepared,
+  { node: { member }, manifest, read: { signal } }: PrepareRequest,
+): Promise<Prepared> {
+  const { id, initialCluster, clusterId, leftOut: ofSnapshot = [] } = there;
+  const restored = parseInitialCluster(initialCluster);
+  const { leftOut, oldIds } = await leftOutOf({
+    ...{ member, manifest, ofSnapshot, restored, clusterId },
+    ...(signal && { signal }),
+  });
+  try {
+    refuseAlive(id, leftOut);
+  } catch (error) {
+    await discardMade(member);
+    throw error;
+  }
+  const others = [...new Set([...there.others, ...leftOut.flatMap(({ peerUrls }) => peerUrls)])];
+  return { ...there, leftOut, oldIds: [...new Set([...(there.oldIds ?? []), ...oldIds])], others };
+}
+
+/** What a killed run made is taken when this run would make the same of the same snapshot. */
+function isWhatIsAsked(there: Prepared, request: PrepareRequest): boolean {
+  const { manifest, initialCluster } = request;
+  if (there.id !== manifest.id || ![there.initialCluster, undefined].includes(initialCluster)) return false;
+  if (![manifest.content.sha256, undefined].includes(there.sha256)) return false;
+  const { bump, token } = bumpAndToken(request, {
+    revision: there.revision - there.bump,
+    members: parseInitialCluster(there.initialCluster),
+  });
+  return bump === there.bump && token === there.token;
+}
+
+function beginJournal(
+  prepared: Prepared & Pick<JournalContent, 'note'>,
+  node: EtcdNode,
+  { manifestsDir, journalDir }: Places,
+): Promise<Journal> {
+  const startedAt = new Date();
+  return Journal.begin(journalDir, {
+    ...prepared,
+    schema: JOURNAL_SCHEMA,
+    state: 'prepared',
+    startedAt: startedAt.toISOString(),
+    node,
+    manifestsDir,
+    aside: `${memberDir(node.member.dataDir)}.replaced-${stampOf(startedAt)}`,
+  });
+}
+
+const NOTE_LIMIT = 30_000;
+
+/**
+ * Once the old etcd is out, and before the new one serves; nothing waits longer for a store that does not answer. Nodes
+ * that prepared at the same time have not seen each other's notes.
+ */
+export async function noteInStore(journal: Journal, { settings, signal, log }: CommandContext): Promise<void> {
+  const { note, id, clusterId, revision, bump, token, state } = journal.content;
+  if (!note) return;
+  let isNoted = false;
+  let other: string | undefined;
+  try {
+    const store = await openStore(settings.store());
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(NOTE_LIMIT)]);
+    const noted = { ...note, id, clusterId, revision, bump, token };
+    try {
+      other = await otherRestore(store, note.key, journal.content, limited);
+      if (!other) {
+        isNoted = await noteRestore(store, noted, { signal: limited, log });
+        // Of two at once each sees the other now.
+        if (isNoted) other = await otherRestore(store, note.key, journal.content, limited);
+      }
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    warnNotNoted(note.from, error, log);
+  }
+  if (other) {
+    const message = `another node has restored ${other} as the same cluster ${clusterId}, this one ${id} with --bump-revision=${bump}: go back with --undo, and give all nodes one id, one number and a new --initial-cluster-token`;
+    if (state === 'stopped' || state === 'replaced') throw new AgentError(ExitCode.refused, message);
+    log.warn(message);
+  }
+  if (isNoted) await journal.set({ note: undefined });
+}
+
+/** What else is noted under the same cluster id. A token of our own says what it is made of, and a lone node has asked before. */
+async function otherRestore(
+  store: Store,
+  key: string,
+  { id, bump, token, sha256, initialCluster }: JournalContent,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const isOwnToken = sha256 !== undefined && token === tokenOf({ content: { sha256 } }, bump);
+  if (isOwnToken || parseInitialCluster(initialCluster).length === 1) return undefined;
+  const notes = await notesBeside(store, key, signal);
+  const other = notes.find((note) => note.id !== id || (note.bump ?? bump) !== bump);
+  return other && `${other.id}${other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`}`;
+}
+
+function nothingToDo({ id, clusterId }: Marker, { member }: EtcdNode): CommandResult {
+  return {
+    exitCode: 0,
+    text: `${member.name}: was restored from ${id} before; nothing done. To restore another snapshot name it; to restore the same once more give all nodes the same larger --bump-revision`,
+    data: { id, clusterId, alreadyRestored: true },
+  };
+}
+
+async function finish(journal: Journal, until: State, context: CommandContext): Promise<CommandResult> {
+  const waiting = waitingOf(context);
+  if (journal.content.state === 'prepared') await goOn(journal, 'stopped', waiting);
+  if (until !== 'stopped') {
+    await noteInStore(journal, context);
+    await goOn(journal, until, waiting);
+  }
+  return endOf(journal);
+}
+
+export async function endOf(journal: Journal): Promise<CommandResult> {
+  const { id, clusterId, memberId, aside, node, state, manifestsDir, leftOut = [] } = journal.content;
+  const old = await oldData(node.member, aside);
+  const data = {
+    ...{ id, clusterId, memberId, state, journal: journal.folder, alreadyRestored: false },
+    ...(old.includes(aside) && { aside }),
+  };
+  const { name, dataDir } = node.member;
+  if (state !== 'done') {
+    const text = `${name}: API server and etcd are out, their manifests in ${journal.folder}; ${id} lies ready in ${partialDir(dataDir)}. When all nodes are so far, go on without --stop, or go back with --undo`;
+    return { exitCode: 0, text, data };
+  }
+  const lines = [
+    `${name}: restored from ${id}: cluster ${clusterId}, member ${memberId}`,
+    `  ${dataDir}/member is the new one; ${oldDataText(old)}`,
+    `  manifests were moved out of ${manifestsDir} and back; the journal is in ${journal.folder}`,
+    '  now: systemctl restart kubelet; then: etcd-agent restore control-plane --verify',
+    ...leftOutNotes(leftOut).map((note) => `  ${note}`),
+  ];
+  return { exitCode: 0, text: lines.join('\n'), data };
+}

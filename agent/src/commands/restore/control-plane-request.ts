@@ -1,0 +1,170 @@
+import { dirname, resolve } from 'node:path';
+import { type Entry, isVerified, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import type { Manifest } from '../../backup/catalog/manifest.ts';
+import { type PassedOver, passedOverText, timeOf } from '../../backup/catalog/passed-over.ts';
+import { refuseOtherNode } from '../../control-plane/node/local-address.ts';
+import { API_SERVER_MANIFEST, manifestsIn } from '../../control-plane/node/manifests.ts';
+import { refuseMissingFiles } from '../../control-plane/node/needed-files.ts';
+import { type EtcdNode, readNode } from '../../control-plane/node/node.ts';
+import { apiServersOf } from '../../control-plane/node/processes.ts';
+import { Journal } from '../../control-plane/restore/journal.ts';
+import { type PrepareRequest, readPrepared } from '../../control-plane/restore/prepare.ts';
+import { answerOf } from '../../control-plane/state/answers.ts';
+import { beganAfter, dataRevision } from '../../control-plane/state/data-revision.ts';
+import { refuseForeign } from '../../control-plane/state/foreign.ts';
+import { reachable } from '../../control-plane/state/health.ts';
+import { living } from '../../control-plane/state/living.ts';
+import { type OwnRestore, type Seen, type Served, servedBefore } from '../../control-plane/state/served.ts';
+import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { isOfContainer } from '../../store/container-path.ts';
+import type { CommandContext } from '../cli/command.ts';
+import type { Settings } from '../cli/settings.ts';
+import { missingName } from '../shared/one-snapshot.ts';
+import { askedToRestore, type OpenedCatalog, passedOverFor } from '../shared/store-run.ts';
+import { warnSwitches } from '../shared/warn-switches.ts';
+import { bumpFlag } from './bump-flag.ts';
+
+export interface Places {
+  readonly manifestsDir: string;
+  readonly journalDir: string;
+}
+
+export function placesOf(settings: Settings): Places {
+  const manifestsDir = resolve(settings.required('manifestsDir', '--manifests-dir', "the kubelet's manifests folder"));
+  return { manifestsDir, journalDir: resolve(settings.text('journalDir') ?? dirname(manifestsDir)) };
+}
+
+/** This node's etcd, from what the flags name or from what is there. */
+export async function nodeOf(settings: Settings): Promise<EtcdNode> {
+  const sources = {
+    unit: settings.text('etcdUnit'),
+    environmentFile: settings.text('etcdEnvironmentFile'),
+    configFile: settings.text('etcdConfigFile'),
+    dataDir: settings.text('dataDir'),
+  };
+  const given = Object.fromEntries(Object.entries(sources).filter(([, value]) => value !== undefined));
+  const node = await readNode({ ...given, manifestsDir: placesOf(settings).manifestsDir });
+  const [cert, key] = [settings.text('cert'), settings.text('key')];
+  if (!cert || !key) return node;
+  return { ...node, member: { ...node.member, clientTls: { ...node.member.clientTls, cert, key } } };
+}
+
+/** What can be refused before a store is asked. */
+export async function refuseNode(node: EtcdNode, { manifestsDir }: Places): Promise<void> {
+  refuseOtherNode(node);
+  for (const folder of [node.member.dataDir, node.member.walDir]) {
+    if (folder === undefined || !(await isOfContainer(folder))) continue;
+    throw new AgentError(
+      ExitCode.usage,
+      `${node.source}: ${folder} is not mounted into this container; mount it there`,
+    );
+  }
+  if ((await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return;
+  const [server] = await apiServersOf(node.member);
+  if (!server) return;
+  throw new AgentError(
+    ExitCode.refused,
+    `kube-apiserver (pid ${server.pid}) runs on this etcd, and ${manifestsDir} does not hold its manifest; stop it first`,
+  );
+}
+
+export interface ControlPlaneRequest extends PrepareRequest {
+  readonly entry: WholeEntry;
+  /** Snapshots that are newer than the one that was found, where none was named. */
+  readonly passedOver: readonly PassedOver[];
+}
+
+/** The snapshot that was asked for, and how this node restores it. */
+export async function prepareRequest(
+  opened: OpenedCatalog,
+  node: EtcdNode,
+  context: CommandContext,
+  grow: (bytes: number) => void,
+): Promise<ControlPlaneRequest> {
+  const { settings, progress, signal } = context;
+  const identities = await settings.identities();
+  const entry = await askedToRestore(opened, context, grow);
+  const { manifest } = entry;
+  const lost = await opened.readLost((await opened.store.now({ signal })) ?? new Date());
+  const all = [...opened.entries, ...lost];
+  const missing = missingName(settings, manifest);
+  if (!settings.flag('forceForeign')) await refuseForeign(manifest, opened.entries, node.member);
+  await refuseMissingFiles(node, placesOf(settings).manifestsDir, manifest);
+  grow(4 * manifest.content.sizeBytes);
+  const onBytes = (bytes: number) => progress.bytes(bytes, manifest.object.sizeBytes);
+  const [initialCluster, token] = [settings.text('initialCluster'), settings.text('initialClusterToken')];
+  const bump = bumpFlag(settings);
+  const instead = opened.entries.find(
+    (each) => each.id !== entry.id && isVerified(each) && timeOf(each) <= timeOf(entry),
+  );
+  return {
+    ...(instead && { instead: instead.id }),
+    node,
+    manifest,
+    store: opened.store,
+    ...(missing !== undefined && { missingName: missing }),
+    passedOver: await passedOverFor(opened, entry, context),
+    ...(initialCluster !== undefined && { initialCluster }),
+    asked: { ...(token !== undefined && { token }), ...(bump !== undefined && { bump }) },
+    served: await servedOf({ ...opened, entries: all }, node, entry, context),
+    serverVersion: settings.text('serverVersion') ?? (await versionOf(node)),
+    etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
+    read: { signal, identities, onBytes },
+    onPhase: (phase) => progress.phase(phase, manifest.id),
+    onSwitches: (switches) => warnSwitches(manifest.id, switches, context.log),
+    entry,
+  };
+}
+
+/** Without a name the newest is meant: where that cannot be had, nobody is given an older one unasked. */
+export function refusePassedOver({ passedOver: passed, manifest }: ControlPlaneRequest): void {
+  if (passed.length === 0) return;
+  throw new AgentError(
+    ExitCode.refused,
+    `${passedOverText(passed, manifest.id).join('; ')}; name ${manifest.id} to confirm`,
+  );
+}
+
+/** How far the revision ever came, from the store, this node, and the members that answer. */
+async function servedOf(
+  { store, entries }: OpenedCatalog,
+  { member }: EtcdNode,
+  restored: Entry & { manifest: Manifest },
+  { settings, signal }: CommandContext,
+): Promise<Served> {
+  const own = member.listenClientUrls.map(reachable);
+  const others = (restored.manifest.members ?? []).flatMap(({ clientUrls }) => clientUrls);
+  const data = await dataRevision(member);
+  const isFresh = await beganAfter(member, new Date(timeOf(restored))).catch(() => false);
+  const [ofOwn, ofOthers] = await Promise.all(
+    [own, others.filter((url) => !member.clientUrls.includes(url))].map((urls) => living(urls, member.clientTls)),
+  );
+  const here: Seen[] = [
+    ...[...ofOwn!, ...(data ? [{ ...data, where: `the data in ${member.dataDir}` }] : [])].map((each) => ({
+      ...each,
+      isFresh,
+    })),
+    ...ofOthers!,
+  ];
+  const journals = await Journal.all(placesOf(settings).journalDir);
+  const prepared = await readPrepared(member.dataDir);
+  const restores: OwnRestore[] = [
+    ...journals.map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
+    ...(prepared ? [{ ...prepared, hasServed: false }] : []),
+  ];
+  return servedBefore({ store, entries, restored, here, own: restores, signal });
+}
+
+async function versionOf({ version, member, image, source }: EtcdNode): Promise<string> {
+  if (version) return version;
+  for (const url of member.listenClientUrls) {
+    const answer = await answerOf(new URL('/version', url).href, member.clientTls);
+    const found = /"etcdserver":"([^"]+)"/.exec(answer?.body ?? '')?.[1];
+    if (found) return found;
+  }
+  throw new AgentError(
+    ExitCode.usage,
+    `${source}: the version of etcd is not known${image ? ` from its image ${image}` : ''}; give --server-version, such as 3.6`,
+  );
+}

@@ -1,0 +1,211 @@
+import { resolve } from 'node:path';
+import type { Entry, WholeEntry } from '../../backup/catalog/catalog.ts';
+import { refuseNewer } from '../../backup/payload/server-version.ts';
+import {
+  type DataDirRequest,
+  type DataDirResult,
+  freshToken,
+  leftWithoutStore,
+  restoreDataDir,
+} from '../../backup/restore/restore.ts';
+import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
+import { refuseUnnamed } from '../../backup/restore/unnamed.ts';
+import { readExactEntry } from '../../backup/take/exact-key.ts';
+import { notesBeside } from '../../control-plane/state/served.ts';
+import { membersOf } from '../../etcd/offline/cluster-id.ts';
+import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { withTimeout } from '../../lib/run-limit.ts';
+import { phaseOfBytes } from '../../lib/terminal/progress.ts';
+import { refuseInContainer } from '../../store/container-path.ts';
+import type { Command, CommandContext } from '../cli/command.ts';
+import type { CommandResult } from '../cli/result.ts';
+import type { Settings } from '../cli/settings.ts';
+import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
+import { askedId, missingName } from '../shared/one-snapshot.ts';
+import { sha256Flag } from '../shared/sha256-flag.ts';
+import { askedToRestore, type OpenedStore, withStore } from '../shared/store-run.ts';
+import { warnSwitches } from '../shared/warn-switches.ts';
+import { bumpFlag } from './bump-flag.ts';
+import { bumpFor } from './data-dir-bump.ts';
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, message);
+
+export const run: Command = (context) => withTimeout(context, (signal, grow) => restore({ ...context, signal }, grow));
+
+async function restore(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
+  const { settings, progress, signal } = context;
+  const request = parseRequest(settings);
+  await refuseInContainer('--data-dir', request.dataDir);
+  const left = await leftWithoutStore(request, { id: askedId(settings), sha256: sha256Flag(settings) });
+  if (left) {
+    await noteLater(request, context);
+    return ended(request, left);
+  }
+  const identities = await settings.identities();
+  return withStore(context, async (opened) => {
+    const { store } = opened;
+    const entry = await askedToRestore(opened, context, grow);
+    const { id, manifest } = entry;
+    refuseUnnamed('restore data-dir', membersOf(request.initialCluster).size, missingName(settings, manifest));
+    const { storageVersion, version } = manifest.source;
+    refuseNewer(id, storageVersion ?? version, settings.text('serverVersion'));
+    const etcdutl = new Etcdutl(settings.text('etcdutl') ?? 'etcdutl');
+    grow(2 * manifest.content.sizeBytes);
+    const onBytes = phaseOfBytes(progress, 'restore', id, manifest.object.sizeBytes);
+    const several = membersOf(request.initialCluster).size > 1;
+    const steps = {
+      bump: () => bumpFor({ opened, entry, request, several, context }),
+      ...(several && { claim: (made: Marker) => claim(made, opened, context, entry) }),
+    };
+    const result = await restoreDataDir(store, manifest, request, etcdutl, { signal, identities, onBytes }, steps);
+    warnSwitches(id, result, context.log);
+    await note(request, opened, context, entry);
+    return ended(request, result, store.url);
+  });
+}
+
+const ended = ({ dataDir }: DataDirRequest, result: DataDirResult, store?: string): CommandResult => {
+  const { id, alreadyRestored, clusterId, memberId, movedAside } = result;
+  return {
+    exitCode: 0,
+    text: alreadyRestored
+      ? `${dataDir}: was restored from ${id} before; nothing done`
+      : `${dataDir}: restored from ${id}, cluster ${clusterId}, member ${memberId}${movedAside ? `; what was there is now ${movedAside}` : ''}`,
+    data: { ...(store !== undefined && { store }), dataDir, ...result },
+  };
+};
+
+const NOTE_LIMIT = 10_000;
+
+/** What the run that restored it could not note. A healthy etcd is never kept from its start by that. */
+async function noteLater(request: DataDirRequest, context: CommandContext): Promise<void> {
+  const marker = await readMarker(resolve(request.dataDir));
+  if (!marker || marker.isNoted) return;
+  const limited = { ...context, signal: AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]) };
+  try {
+    await withStore(limited, (opened) => note(request, opened, limited));
+  } catch (error) {
+    warnLater(marker, error, context);
+  }
+}
+
+const warnLater = ({ id }: Marker, error: unknown, { log }: CommandContext): void =>
+  log.warn(`the restore from ${id} could not be noted in the store (${messageOf(error)}); the next start tries again`);
+
+/** What the other members have to agree with: members that are restored at the same time have not seen each other's notes. */
+async function claim(made: Marker, opened: OpenedStore, context: CommandContext, entry: WholeEntry): Promise<void> {
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]);
+  const { id, clusterId = '', bumpRevision: bump } = made;
+  let notes: Awaited<ReturnType<typeof notesBeside>>;
+  try {
+    const key = await noteKey(entry, opened, clusterId, opened.readAll);
+    if (key === undefined) return;
+    await writeNote(opened.store, { ...noteOf(made, entry), key }, signal);
+    notes = await notesBeside(opened.store, key, signal);
+  } catch {
+    context.signal.throwIfAborted();
+    // It is warned of once the member is there.
+    return;
+  }
+  const other = notes.find((note) => note.id !== id || (note.bump ?? bump) !== bump);
+  if (!other) return;
+  const number = other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`;
+  throw new AgentError(
+    ExitCode.refused,
+    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; give all members one id, one number and the same new token, for instance ${freshToken()}`,
+  );
+}
+
+const noteOf = (
+  { id, clusterId = '', revision, bumpRevision: bump, initialClusterToken: token }: Marker,
+  { manifest }: ReadEntry,
+) => ({
+  ...{ id, clusterId, bump, from: manifest.source.clusterId },
+  ...(revision !== undefined && { revision }),
+  ...(token !== undefined && { token }),
+});
+
+/** Of what lies there: that may have been restored from another snapshot than the one that was found now. */
+async function note(
+  { dataDir }: DataDirRequest,
+  opened: OpenedStore,
+  context: CommandContext,
+  found?: WholeEntry,
+): Promise<void> {
+  const { signal, log } = context;
+  const marker = await readMarker(resolve(dataDir));
+  if (!marker?.clusterId || marker.isNoted) return;
+  const { id, clusterId, memberId, name } = marker;
+  const entry =
+    found?.id === id
+      ? found
+      : await entryOf(marker, opened, context).catch((error) => {
+          signal.throwIfAborted();
+          return warnLater(marker, error, context);
+        });
+  if (!entry) return;
+  const several = membersOf(marker.initialCluster).size > 1;
+  const others = `--bump-revision=${marker.bumpRevision} to the other members`;
+  try {
+    const key = await noteKey(entry, opened, clusterId, opened.readAll);
+    if (key !== undefined) {
+      await writeNote(opened.store, { ...noteOf(marker, entry), key }, signal);
+      if (several && memberId !== undefined)
+        await writeMemberNote(opened.store, key, { id, clusterId, memberId, name }, signal);
+    } else if (several) {
+      log.warn(`the restore cannot be noted beside a snapshot of the cluster, as there is none; give ${others}`);
+    }
+    await markNoted(resolve(dataDir), marker);
+  } catch (error) {
+    signal.throwIfAborted();
+    warnNotNoted(entry.manifest.source.clusterId, error, log, several ? `, and ${others}` : '');
+  }
+}
+
+type ReadEntry = Entry & Required<Pick<Entry, 'manifest'>>;
+
+async function entryOf({ id, objectKey }: Marker, opened: OpenedStore, { signal }: CommandContext): Promise<ReadEntry> {
+  const { store, readAll } = opened;
+  const isIt = (entry: Entry): entry is ReadEntry => entry.id === id && entry.manifest !== undefined;
+  const entry =
+    objectKey === undefined ? (await readAll()).find(isIt) : await readExactEntry(store, objectKey, { signal });
+  if (entry && isIt(entry)) return entry;
+  throw new AgentError(ExitCode.nothingThere, `${store.url}: ${id} cannot be found or read`);
+}
+
+function parseRequest(settings: Settings): DataDirRequest {
+  const name = settings.required('name', '--name', "the member's name");
+  const peerUrls = settings.required(
+    'initialAdvertisePeerUrls',
+    '--initial-advertise-peer-urls',
+    "this member's peer URLs",
+  );
+  const initialCluster = settings.text('initialCluster') ?? `${name}=${peerUrls}`;
+  const members = membersOf(initialCluster);
+  if (!members.has(name)) throw mistake(`--initial-cluster: the member '${name}' is not in it`);
+  const token = settings.text('initialClusterToken');
+  if (!token && members.size > 1) {
+    throw mistake(
+      `--initial-cluster-token: all ${members.size} members need the same new token, for instance ${freshToken()}`,
+    );
+  }
+  const [bump, objectKey] = [bumpFlag(settings), settings.text('objectKey')];
+  return {
+    dataDir: settings.required('dataDir', '--data-dir', "name the member's data directory"),
+    name,
+    initialCluster,
+    initialAdvertisePeerUrls: peerUrls,
+    ...(token !== undefined && { initialClusterToken: token }),
+    ...(bump !== undefined && { bumpRevision: bump }),
+    ...(objectKey !== undefined && { objectKey }),
+    named: askedId(settings) !== undefined || objectKey !== undefined,
+    repeat: repeatOf(settings),
+  };
+}
+
+function repeatOf(settings: Settings): DataDirRequest['repeat'] {
+  if (!settings.flag('again')) return settings.flag('once') ? 'leave' : 'refuse';
+  if (settings.flag('once')) throw mistake('--again and --once: give one');
+  return 'again';
+}

@@ -1,0 +1,39 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { readExtra } from '../../backup/payload/extra.ts';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { withTimeout } from '../../lib/run-limit.ts';
+import { formatBytes } from '../../lib/terminal/progress.ts';
+import { refuseInContainer } from '../../store/container-path.ts';
+import type { Command, CommandContext } from '../cli/command.ts';
+import type { CommandResult } from '../cli/result.ts';
+import { askedFor, withStore } from '../shared/store-run.ts';
+
+export const run: Command = (context) => withTimeout(context, (signal) => restore({ ...context, signal }));
+
+async function restore(context: CommandContext): Promise<CommandResult> {
+  const { settings, signal } = context;
+  const file = settings.required('to', '--to', 'name the tar file to write');
+  await refuseInContainer('--to', file);
+  const identities = await settings.identities();
+  return withStore(context, async (opened) => {
+    const { store } = opened;
+    const { id, manifest } = await askedFor(opened, context);
+    if (await stat(file).catch(() => undefined)) throw exists(file);
+    const tar = await readExtra(store, manifest, { signal, identities });
+    await writeFile(file, tar, { flag: 'wx', mode: 0o600 }).catch((error) => {
+      const code = codeOf(error);
+      throw code === 'EEXIST'
+        ? exists(file)
+        : new AgentError(ExitCode.usage, `--to: cannot write ${file} (${code})`, { cause: error });
+    });
+    const paths = manifest.extra?.paths ?? [];
+    return {
+      exitCode: 0,
+      text: `${file}: ${paths.join(', ')} of ${manifest.host?.nodeName ?? 'the machine of the backup'}, ${formatBytes(tar.length)} (${id})`,
+      data: { store: store.url, id, file, paths, nodeName: manifest.host?.nodeName, sizeBytes: tar.length },
+    };
+  });
+}
+
+const exists = (file: string) =>
+  new AgentError(ExitCode.refused, `--to: ${file} exists; name another file, or remove it`);

@@ -1,0 +1,36 @@
+import { stateOf } from '../../backup/catalog/catalog.ts';
+import { fetchSnapshot } from '../../backup/restore/restore.ts';
+import { withTimeout } from '../../lib/run-limit.ts';
+import { formatBytes, phaseOfBytes } from '../../lib/terminal/progress.ts';
+import { refuseInContainer } from '../../store/container-path.ts';
+import type { Command, CommandContext } from '../cli/command.ts';
+import type { CommandResult } from '../cli/result.ts';
+import { askedToRestore, withStore } from '../shared/store-run.ts';
+import { warnSwitches } from '../shared/warn-switches.ts';
+
+export const run: Command = (context) => withTimeout(context, (signal, grow) => fetch({ ...context, signal }, grow));
+
+async function fetch(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
+  const { settings, progress, signal } = context;
+  const file = settings.required('to', '--to', 'name the file to write');
+  await refuseInContainer('--to', file);
+  const identities = await settings.identities();
+  return withStore(context, async (opened) => {
+    const { store } = opened;
+    const entry = await askedToRestore(opened, context, grow);
+    const { id, manifest } = entry;
+    grow(manifest.content.sizeBytes);
+    const switches = await fetchSnapshot(store, manifest, file, {
+      signal,
+      identities,
+      onBytes: phaseOfBytes(progress, 'fetch', id, manifest.object.sizeBytes),
+    });
+    const { sizeBytes, sha256 } = manifest.content;
+    warnSwitches(id, switches, context.log);
+    return {
+      exitCode: 0,
+      text: `${file}: ${formatBytes(sizeBytes)}, ${stateOf(entry)} (${id})`,
+      data: { store: store.url, id, file, sizeBytes, sha256 },
+    };
+  });
+}

@@ -1,0 +1,63 @@
+import { type AdoptContext, describeForeign, findByKey, writeAdopted } from '../../backup/adopt/adopt.ts';
+import { exactManifestKey, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import { whole } from '../../backup/catalog/select.ts';
+import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { agentVersion } from '../../lib/version.ts';
+import type { CommandContext } from '../cli/command.ts';
+import type { OpenedStore } from './store-run.ts';
+
+export async function adoptContext(
+  { cluster, namespace, store, readAll }: OpenedStore,
+  { settings, signal }: CommandContext,
+): Promise<AdoptContext> {
+  return {
+    store,
+    cluster,
+    entries: await readAll(),
+    namespace,
+    forceForeign: settings.flag('forceForeign'),
+    scratch: settings.scratch,
+    etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
+    identities: await settings.identities(),
+    agentVersion,
+    signal,
+  };
+}
+
+/** Adopts the file under `--object-key`; undefined when it has a manifest beside it already. */
+export async function adoptKey(
+  key: string,
+  opened: OpenedStore,
+  context: CommandContext,
+  grow: (bytes: number) => void = () => {},
+): Promise<WholeEntry | undefined> {
+  const { signal, log, progress } = context;
+  const own = (await opened.readAll()).find(({ manifest }) => manifest?.object.key === key);
+  if (own && !own.problem) return whole(opened.store, opened, own.id, { signal });
+  if (await opened.store.stat(exactManifestKey(key), { signal })) return undefined;
+  const adopting = await adoptContext(opened, context);
+  const found = await findByKey(key, adopting, { signal });
+  if ('why' in found) {
+    throw new AgentError(
+      ExitCode.refused,
+      `--adopt: ${key}: ${own?.problem ? `${own.id}: ${own.problem}` : found.why}`,
+    );
+  }
+  const { size } = found.object;
+  grow(6 * size);
+  progress.phase('adopt', key);
+  const adopted = await describeForeign(found, {
+    ...adopting,
+    onBytes: (bytes) => progress.bytes(bytes, size),
+  });
+  if (adopted.warning) log.warn(`${key}: ${adopted.warning}`);
+  await writeAdopted(found, adopted, adopting).catch((error) => {
+    signal.throwIfAborted();
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+    // Whoever restores may only be allowed to read.
+    log.warn(`${key} is restored, but not adopted: ${messageOf(error)}`);
+  });
+  const { manifest } = adopted;
+  return { id: manifest.id, manifestKey: found.manifestKey, manifest, pinned: false, restoredAs: [], objects: [] };
+}

@@ -1,0 +1,132 @@
+import type { Manifest } from '../../backup/catalog/manifest.ts';
+import {
+  clusterLabels,
+  gauge,
+  retentionSamples,
+  type Sample,
+  seconds,
+  sizeSamples,
+} from '../../backup/metrics/samples.ts';
+import type { BackupOutcome, TargetOutcome } from '../../backup/take/store-snapshot.ts';
+import { ExitCode } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
+import { formatBytes } from '../../lib/terminal/progress.ts';
+import type { CommandResult } from '../cli/result.ts';
+
+/** What `backup` and `salvage` give back; `key` is that of `--object-key`. */
+export function backupResult(
+  { manifest, targets, degraded, comparison, revision }: BackupOutcome,
+  key?: string,
+): CommandResult {
+  const suspect = manifest.source.suspect ?? [];
+  const failed = targets.some(({ error, keyError, retentionError }) => error || keyError || retentionError);
+  const exitCode = suspect.length > 0 ? ExitCode.sourceSuspect : failed ? ExitCode.partial : ExitCode.done;
+  const { id, source, content, object, timing, extra } = manifest;
+  return {
+    exitCode,
+    text: [
+      `${id}: ${formatBytes(content.sizeBytes)} of ${source.endpoint} (${source.role}${source.version ? `, etcd ${source.version}` : ''}), stored as ${formatBytes(object.sizeBytes)}${object.encryption ? ', encrypted' : ''}`,
+      `  ${comparison}`,
+      ...(suspect.length > 0 ? [`  SUSPECT: ${suspect.join(', ')}; it does not count as verified`] : []),
+      ...(extra ? [`  extra files of this machine: ${formatBytes(extra.sizeBytes)}, encrypted`] : []),
+      ...(degraded.length > 0 ? [`  degraded: ${degraded.join(', ')}`] : []),
+      ...targets.flatMap((target) => [
+        `  ${describeTarget(target)}`,
+        ...(key === undefined || target.error || target.keyError
+          ? []
+          : [`  ${howToFind(key, target.store, manifest)}`]),
+      ]),
+    ].join('\n'),
+    data: {
+      snapshot: {
+        id,
+        createdAt: manifest.createdAt,
+        clusterId: source.clusterId,
+        endpoint: source.endpoint,
+        role: source.role,
+        sizeBytes: content.sizeBytes,
+        storedBytes: object.sizeBytes,
+        ...(object.encryption && { encrypted: true }),
+        ...(extra && { extra: { key: extra.key, sizeBytes: extra.sizeBytes } }),
+        sha256: content.sha256,
+        revision,
+        dbSize: source.dbSize,
+        dbSizeInUse: source.dbSizeInUse,
+        seconds: timing.seconds,
+      },
+      ...(targets.some(countsAsVerified) && { lastVerified: manifest.createdAt }),
+      stores: targets.map(({ error, ...target }) => ({
+        ...target,
+        ...(error && { error: error.message, exitCode: error.exitCode }),
+      })),
+      ...(suspect.length > 0 && { suspect }),
+      ...(degraded.length > 0 && { degraded }),
+      comparison,
+    },
+    metrics: samplesOf(manifest, targets),
+  };
+}
+
+/** It is in no folder: neither its id nor `list` leads to it. */
+function howToFind(key: string, store: string, { cluster }: Manifest): string {
+  const namespace = cluster.namespace === undefined ? [] : [`--namespace=${cluster.namespace}`];
+  const flags = [`--store=${store}`, `--cluster=${cluster.name}`, ...namespace, `--object-key=${key}`];
+  return `found by its key alone: etcd-agent show ${flags.map(quoted).join(' ')}`;
+}
+
+const countsAsVerified = ({ error, verified }: TargetOutcome) =>
+  !error && verified !== undefined && verified !== 'stream';
+
+/** A store without a new verified snapshot says nothing here, and what the file said of it before stays. */
+function samplesOf(
+  { cluster, createdAt, source, content, object }: Manifest,
+  targets: readonly TargetOutcome[],
+): Sample[] {
+  const labelled = clusterLabels({ cluster: cluster.name, namespace: cluster.namespace });
+  const { dbSize, dbSizeInUse } = source;
+  const database = labelled;
+  return [
+    ...(dbSize === undefined ? [] : [gauge('etcd_backup_database_size_bytes', database, dbSize)]),
+    ...(dbSizeInUse === undefined ? [] : [gauge('etcd_backup_database_in_use_bytes', database, dbSizeInUse)]),
+    ...targets.flatMap((target) => {
+      const labels = { ...labelled, store: target.store };
+      const { deleted, deferred = 0, kept } = target;
+      return [
+        ...(countsAsVerified(target)
+          ? [
+              gauge('etcd_backup_last_verified_timestamp_seconds', labels, seconds(createdAt)),
+              ...sizeSamples(labels, { content, object }),
+            ]
+          : []),
+        ...(kept === undefined ? [] : [gauge('etcd_backup_snapshots', labels, kept)]),
+        ...(deleted
+          ? retentionSamples(
+              'backup',
+              { cluster: cluster.name, namespace: cluster.namespace, store: target.store },
+              { deleted, deferred },
+            )
+          : []),
+      ];
+    }),
+  ];
+}
+
+function describeTarget({
+  store,
+  verified,
+  error,
+  deleted,
+  deferred,
+  veto,
+  keyError,
+  retentionError,
+}: TargetOutcome): string {
+  if (error) return `${store}: FAILED: ${error.message}`;
+  const parts = [`${store}: ${verified ? `verified (${verified})` : 'not verified'}`];
+  if (deleted?.length) parts.push(`${deleted.length} old deleted`);
+  if (deferred) parts.push(`${deferred} more next time`);
+  if (veto) parts.push(`nothing deleted: ${veto}`);
+  if (keyError) parts.push(`not under its key: ${keyError}`);
+  if (retentionError) parts.push(`retention FAILED: ${retentionError}`);
+  return parts.join(', ');
+}

@@ -1,0 +1,50 @@
+import { compressions, levels } from '../../backup/catalog/manifest.ts';
+import { checkIdentities } from '../../backup/payload/encryption.ts';
+import { formatFileName } from '../../backup/take/file-name.ts';
+import type { StoreRequest } from '../../backup/take/store-snapshot.ts';
+import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { agentVersion } from '../../lib/version.ts';
+import type { Settings } from '../cli/settings.ts';
+
+/** How a new snapshot is stored, from the flags of `backup` and `salvage`. */
+export async function storeRequest(settings: Settings): Promise<Omit<StoreRequest, 'targets'>> {
+  const request = {
+    ...settings.cluster(),
+    fileName: checkFileName(settings),
+    fileNameTimeZone: settings.text('fileNameTimeZone') ?? 'UTC',
+    key: settings.text('objectKey')?.replace(/^\/+/, ''),
+    overwrite: settings.flag('overwrite'),
+    compression: settings.oneOf('compression', '--compression', compressions),
+    recipients: await settings.recipients(),
+    identities: await settings.identities(),
+    level: settings.oneOf('verify', '--verify', levels),
+    trigger: settings.text('trigger') ?? 'manual',
+    request: settings.text('request') || undefined,
+    restoredFrom: settings.list('restoredFrom'),
+    force: settings.flag('force'),
+    sweepAge: settings.duration('sweepAge', '--sweep-age') ?? 86_400_000,
+    scratch: settings.scratch,
+    etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
+    agentVersion,
+  };
+  if (request.overwrite && !request.key) {
+    throw new AgentError(
+      ExitCode.usage,
+      '--overwrite: replaces what is under --object-key; give that too, or leave it out',
+    );
+  }
+  if (request.level === 'open' && request.recipients.length > 0) {
+    await checkIdentities('at --verify=open the snapshot', request.recipients, request.identities);
+  }
+  return request;
+}
+
+function checkFileName(settings: Settings): string | undefined {
+  const pattern = settings.text('fileName');
+  if (pattern === undefined) return undefined;
+  if (settings.text('objectKey'))
+    throw new AgentError(ExitCode.usage, '--file-name and --object-key both name it; give one');
+  formatFileName(pattern, new Date(), settings.text('fileNameTimeZone') ?? 'UTC');
+  return pattern;
+}

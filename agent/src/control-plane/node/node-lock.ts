@@ -1,0 +1,14 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { withFileLock } from '../../lib/files/file-lock.ts';
+
+const FILE = 'etcd-restore.lock';
+
+/** Works while no other run changes this node. */
+export async function withNodeLock<T>(journalDir: string, work: () => Promise<T>): Promise<T> {
+  await mkdir(journalDir, { recursive: true }).catch((error) => {
+    throw new AgentError(ExitCode.usage, `cannot write ${journalDir} (${codeOf(error)})`, { cause: error });
+  });
+  return withFileLock(join(journalDir, FILE), 'another restore runs on this node', work);
+}

@@ -1,0 +1,246 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
+import { isOfContainer } from '../../store/container-path.ts';
+import { parseEnvironmentFile } from './environment-file.ts';
+import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
+import { addresses, hostOf } from './local-address.ts';
+import { type MemberFlags, memberFlags } from './member-flags.ts';
+import { type EtcdProcess, etcdProcesses } from './processes.ts';
+import { readStaticPod } from './static-pod.ts';
+import {
+  dropInsOf,
+  expanded,
+  parseSystemdUnit,
+  type SystemdUnit,
+  unknownIn,
+  unseenRoots,
+  written,
+} from './systemd-unit.ts';
+
+/** How etcd is run on this node. Plain data: the journal keeps it, as what it was read from may be gone later. */
+export interface EtcdNode {
+  readonly kind: 'static-pod' | 'systemd' | 'process';
+  /** The file or process that it was read from. */
+  readonly source: string;
+  readonly member: MemberFlags;
+  /** The data directory as etcd itself sees it. */
+  readonly dataDir: string;
+  readonly image?: string;
+  /** Such as `3.6.5`. */
+  readonly version?: string;
+  readonly uid?: number;
+  readonly gid?: number;
+  /** Files besides `source` that it was read from. */
+  readonly files?: readonly string[];
+  /** Files and folders that may say more of it, if they exist: they are not mounted into this container. */
+  readonly unseen?: readonly string[];
+}
+
+export interface NodeSources {
+  readonly manifestsDir: string;
+  readonly unit?: string;
+  readonly environmentFile?: string;
+  readonly configFile?: string;
+  readonly dataDir?: string;
+}
+
+const SHELL = /^(ba|da|a|k|mk|z)?sh$/;
+
+export const ETCD_MANIFEST = 'etcd.yaml';
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, message);
+
+/** Reads the flags of this node's etcd: from what was named, else from kubeadm's manifest, else from a running process. */
+export async function readNode(sources: NodeSources): Promise<EtcdNode> {
+  const { manifestsDir, unit, environmentFile, configFile } = sources;
+  if (unit) return fromUnit(unit, sources);
+  if (environmentFile) {
+    const env = parseEnvironmentFile(await text('--etcd-environment-file', environmentFile));
+    return outside(environmentFile, await flagsOf([], env, '--etcd-environment-file'), sources);
+  }
+  if (configFile) {
+    return outside(configFile, await flagsOf([`--config-file=${configFile}`], {}, '--etcd-config-file'), sources);
+  }
+  const files = await readdir(manifestsDir).catch(() => undefined);
+  if (files?.includes(ETCD_MANIFEST)) return fromStaticPod(join(manifestsDir, ETCD_MANIFEST));
+  return fromProcess(sources);
+}
+
+export async function fromStaticPod(file: string): Promise<EtcdNode> {
+  const pod = await readStaticPod(file, 'etcd');
+  if (basename(pod.program) !== 'etcd') {
+    throw mistake(`${file}: it is no manifest of kubeadm's: its command is ${pod.program}, not etcd`);
+  }
+  const flags = await effectiveFlags(pod.args, pod.env, (config) => readFile(pod.hostPath(config), 'utf8')).catch(
+    (error) => {
+      throw mistake(`${file}: etcd's config file cannot be read (${codeOf(error) ?? messageOf(error)})`);
+    },
+  );
+  const member = memberFlags(flags, { source: file, hostPath: pod.hostPath });
+  const version = versionIn(pod.image ?? '');
+  return {
+    kind: 'static-pod',
+    source: file,
+    member,
+    dataDir: flags['data-dir'] ?? member.dataDir,
+    ...(pod.image !== undefined && { image: pod.image }),
+    ...(version && { version }),
+    ...(pod.uid !== undefined && { uid: pod.uid }),
+    ...(pod.gid !== undefined && { gid: pod.gid }),
+  };
+}
+
+async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
+  if (await isOfContainer(dirname(file))) {
+    throw mistake(
+      `--etcd-unit: ${dirname(file)} is not mounted into this container, so the drop-ins of ${file} cannot be seen`,
+    );
+  }
+  const dropIns = await dropInsOf(file);
+  const texts = await Promise.all([file, ...dropIns].map((each) => text('--etcd-unit', each)));
+  const unseen = await unseenRoots();
+  // Those that every systemd has.
+  const missing = unseen.filter((root) => /^\/(etc|run)\//.test(root));
+  if (missing.length > 0) {
+    throw mistake(
+      `--etcd-unit: ${missing.join(' and ')}: not mounted into this container, so the drop-ins of ${file} there cannot be seen; add --mount type=bind,src=${missing[0]},dst=${missing[0]},options=rbind:ro${missing.length > 1 ? ', and the same for the other,' : ''} to the function that starts it`,
+    );
+  }
+  const unit = parseSystemdUnit(texts.join('\n'));
+  if (!unit) throw mistake(`--etcd-unit: ${file} has no ExecStart`);
+  if (SHELL.test(basename(unit.program))) {
+    throw mistake(
+      `--etcd-unit: ${file} starts etcd from a shell (${unit.program}), and its flags cannot be read there; leave --etcd-unit out while etcd runs, or name its settings with --etcd-environment-file or --etcd-config-file`,
+    );
+  }
+  let env = { ...unit.env };
+  for (const { file: environmentFile, optional } of unit.environmentFiles) {
+    refuseUnknown(file, 'EnvironmentFile', environmentFile);
+    if (optional && (await isOfContainer(environmentFile))) unseen.push(environmentFile);
+    const content = await text('--etcd-unit', environmentFile).catch((error) => {
+      if (optional) return '';
+      throw error;
+    });
+    env = { ...env, ...parseEnvironmentFile(content) };
+  }
+  const readConfig = (config: string) => {
+    refuseUnknown(file, '--config-file', config);
+    return text('--etcd-unit', config);
+  };
+  const flags = await flagsOf(expanded(unit.args, env), env, '--etcd-unit', readConfig);
+  for (const [name, value] of Object.entries(flags)) if (MATTERS.test(name)) refuseUnknown(file, `--${name}`, value);
+  if (unit.workingDirectory !== undefined) refuseUnknown(file, 'WorkingDirectory', unit.workingDirectory);
+  const version = await versionOf(unit.program);
+  const node = outside(file, flags, sources, unit.workingDirectory);
+  const files = [...dropIns, ...unit.environmentFiles.map((each) => each.file)];
+  return { ...node, kind: 'systemd', files, unseen, ...(await ownerOf(unit)), ...(version && { version }) };
+}
+
+/** What a restore goes by. */
+const MATTERS =
+  /^(name|data-dir|wal-dir|initial-cluster|initial-advertise-peer-urls|advertise-client-urls|listen-\w+-urls|(peer-)?(cert|key|trusted-ca)-file)$/;
+
+function refuseUnknown(unit: string, setting: string, value: string): void {
+  const unknown = unknownIn(value);
+  if (unknown === undefined) return;
+  throw mistake(
+    `--etcd-unit: ${unit}: ${setting} is ${written(value)}, and what systemd makes of ${unknown} is not known here; leave --etcd-unit out while etcd runs, or name its settings with --etcd-environment-file or --etcd-config-file`,
+  );
+}
+
+/** By number, or as this machine names them; a container has names of its own, and says nothing then. */
+async function ownerOf({ user, group }: SystemdUnit): Promise<Pick<EtcdNode, 'uid' | 'gid'>> {
+  const [entry, own] = await Promise.all([lineOf('/etc/passwd', user), lineOf('/etc/group', group)]);
+  const uid = numberOf(user) ?? numberOf(entry?.[2]);
+  const gid = numberOf(group) ?? numberOf(own?.[2]) ?? numberOf(entry?.[3]);
+  return uid === undefined ? {} : { uid, gid: gid ?? uid };
+}
+
+const numberOf = (value: string | undefined): number | undefined =>
+  value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
+
+async function lineOf(file: string, name: string | undefined): Promise<string[] | undefined> {
+  if (name === undefined || (await isOfContainer(file))) return undefined;
+  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').map((line) => line.split(':'));
+  return lines.find(([first]) => first === name);
+}
+
+async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<EtcdNode> {
+  const where = `${manifestsDir} holds no ${ETCD_MANIFEST} of kubeadm's`;
+  const all = await etcdProcesses();
+  const found = dataDir === undefined ? all : all.filter(({ flags }) => flags['data-dir'] === dataDir);
+  const [process, ...others] = found;
+  const external = process ? undefined : await externalEtcd(manifestsDir);
+  if (external) {
+    throw mistake(
+      `${where}: this control plane's etcd is on machines of its own (${external}); run this command there, with --etcd-unit or another flag that says how etcd is started`,
+    );
+  }
+  if (!process) {
+    throw mistake(
+      `${where}, and no etcd process runs${dataDir ? ` on ${dataDir}` : ''}; name its folder with --manifests-dir, or what etcd is started with: --etcd-unit, --etcd-environment-file, --etcd-config-file`,
+    );
+  }
+  if (others.length > 0) throw mistake(`${where}, and ${found.length} etcd processes run; name one with --data-dir`);
+  if (await isOfKubelet(process)) {
+    throw mistake(`${where}, but the kubelet runs etcd (pid ${process.pid}); name its folder with --manifests-dir`);
+  }
+  const { pid, flags, uid, gid, workingDirectory } = process;
+  const version = await versionOf(`/proc/${pid}/exe`);
+  const node = outside(`process ${pid}`, flags, { manifestsDir }, workingDirectory);
+  return { ...node, uid, gid, ...(version && { version }) };
+}
+
+/** The etcd that the API server of this node goes to, when it is none of this machine. */
+async function externalEtcd(manifestsDir: string): Promise<string | undefined> {
+  const pod = await readStaticPod(join(manifestsDir, 'kube-apiserver.yaml'), 'kube-apiserver').catch(() => undefined);
+  const servers = flagsOfArguments(pod?.args ?? [])['etcd-servers'];
+  const isHere = servers?.split(',').some((url) => addresses().has(hostOf(url)) || hostOf(url) === 'localhost');
+  return isHere ? undefined : servers;
+}
+
+function outside(
+  source: string,
+  flags: EtcdFlags,
+  { dataDir }: Pick<NodeSources, 'manifestsDir' | 'dataDir'>,
+  workingDirectory?: string,
+): EtcdNode {
+  const member = memberFlags(dataDir === undefined ? flags : { ...flags, 'data-dir': dataDir }, {
+    source,
+    ...(workingDirectory !== undefined && { workingDirectory }),
+  });
+  return { kind: 'process', source, member, dataDir: flags['data-dir'] ?? member.dataDir };
+}
+
+async function flagsOf(
+  args: readonly string[],
+  env: Record<string, string>,
+  flag: string,
+  readConfig = (file: string) => text(flag, file),
+): Promise<EtcdFlags> {
+  return effectiveFlags(args, env, async (file) => readConfig(file)).catch((error) => {
+    if (error instanceof AgentError) throw error;
+    throw mistake(`${flag}: ${messageOf(error)}`);
+  });
+}
+
+const text = (flag: string, file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error) => {
+    throw mistake(`${flag}: cannot read ${file} (${codeOf(error)})`);
+  });
+
+async function isOfKubelet({ pid }: EtcdProcess): Promise<boolean> {
+  return /kubepods/.test(await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => ''));
+}
+
+async function versionOf(program: string): Promise<string | undefined> {
+  const run = promisify(execFile);
+  const { stdout } = await run(program, ['--version'], { timeout: 10_000 }).catch(() => ({ stdout: '' }));
+  return versionIn(stdout);
+}
+
+/** Of an image's tag (`…/etcd:3.6.5-0`) or of `etcd --version`. */
+export const versionIn = (text: string): string | undefined => /(?::v?|etcd Version: )(3\.\d+\.\d+)/.exec(text)?.[1];

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { parse } from 'yaml';
+import * as z from 'zod/mini';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+
+const containerSchema = z.object({
+  name: z.string(),
+  image: z.optional(z.string()),
+  command: z.optional(z.array(z.string())),
+  args: z.optional(z.array(z.string())),
+  env: z.optional(z.array(z.object({ name: z.string(), value: z.optional(z.string()) }))),
+  securityContext: z.optional(z.object({ runAsUser: z.optional(z.int()), runAsGroup: z.optional(z.int()) })),
+  volumeMounts: z.optional(z.array(z.object({ name: z.string(), mountPath: z.string() }))),
+});
+const podSchema = z.object({
+  kind: z.literal('Pod'),
+  spec: z.object({
+    containers: z.array(containerSchema).check(z.minLength(1)),
+    securityContext: z.optional(z.object({ runAsUser: z.optional(z.int()), runAsGroup: z.optional(z.int()) })),
+    volumes: z.optional(z.array(z.object({ name: z.string(), hostPath: z.optional(z.object({ path: z.string() })) }))),
+  }),
+});
+
+/** One container of a static Pod's manifest. */
+export interface StaticPod {
+  readonly image?: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly uid?: number;
+  readonly gid?: number;
+  /** A path in the container, on the host. */
+  hostPath(path: string): string;
+}
+
+/** Reads the container of this name from a manifest of kubeadm's; throws usage when it is none. */
+export async function readStaticPod(file: string, container: string): Promise<StaticPod> {
+  const text = await readFile(file, 'utf8').catch((error) => {
+    throw new AgentError(ExitCode.usage, `${file}: cannot be read (${codeOf(error)})`);
+  });
+  const wrong = (why: string) =>
+    new AgentError(ExitCode.usage, `${file}: it is no manifest of kubeadm's: ${why}; see --manifests-dir`);
+  const parsed = podSchema.safeParse(tryYaml(text));
+  if (!parsed.success) throw wrong('it holds no Pod');
+  const { spec } = parsed.data;
+  const found = spec.containers.find(({ name }) => name === container);
+  if (!found) throw wrong(`its Pod has no container '${container}'`);
+  const [program, ...args] = [...(found.command ?? []), ...(found.args ?? [])];
+  if (!program) throw wrong(`the container '${container}' has no command`);
+  const user = { ...spec.securityContext, ...found.securityContext };
+  const mounts = (found.volumeMounts ?? []).flatMap(({ name, mountPath }) => {
+    const path = spec.volumes?.find((volume) => volume.name === name)?.hostPath?.path;
+    return path === undefined ? [] : [{ mountPath, path }];
+  });
+  return {
+    program,
+    args,
+    env: Object.fromEntries((found.env ?? []).map(({ name, value }) => [name, value ?? ''])),
+    ...(found.image !== undefined && { image: found.image }),
+    ...(user.runAsUser !== undefined && { uid: user.runAsUser }),
+    ...(user.runAsGroup !== undefined && { gid: user.runAsGroup }),
+    hostPath: (path) => onHost(path, mounts),
+  };
+}
+
+/** Through the deepest mount that the path lies in; a path that is no mount's is taken as the host's. */
+function onHost(path: string, mounts: readonly { mountPath: string; path: string }[]): string {
+  const [mount] = mounts
+    .filter(({ mountPath }) => !relative(mountPath, path).startsWith('..'))
+    .sort((a, b) => b.mountPath.length - a.mountPath.length);
+  return mount ? join(mount.path, relative(mount.mountPath, path)) : path;
+}
+
+function tryYaml(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,208 @@
+import { dirname } from 'node:path';
+import { CONTROL, quoted } from '../../lib/quoted.ts';
+import { hostOf } from '../node/local-address.ts';
+import type { EtcdNode } from '../node/node.ts';
+import { type LeftOut, titleOf } from '../state/left-out.ts';
+import type { SnapshotMember } from '../state/snapshot-members.ts';
+import { startCommand, stopCommand } from './restore.ts';
+
+export interface PlanRequest {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly revision: number;
+  readonly sourceClusterId: string;
+  readonly members: readonly SnapshotMember[];
+  readonly token: string;
+  readonly bump: number;
+  readonly initialCluster: string;
+  /** Members of the old cluster that the restored one will not have. */
+  readonly leftOut: readonly (SnapshotMember & Pick<LeftOut, 'foreign'>)[];
+  readonly node: EtcdNode;
+  readonly manifestsDir: string;
+  readonly journalDir: string;
+  /** Flags that the command needs again, on every node. */
+  readonly flags: readonly string[];
+  /** Files and folders that these flags name. */
+  readonly files: readonly string[];
+  /** What else etcd's unit may be read from: mounted on the nodes that have it. */
+  readonly mayExist?: readonly string[];
+  /** The store's own folder, when it is one of this machine. */
+  readonly storeFolder?: string;
+  readonly image?: string;
+  /** What to know before the first step, a line each. */
+  readonly notes: readonly string[];
+}
+
+/** One numbered step: commands for a shell on the node. */
+export interface PlanStep {
+  /** A member's name; undefined: it goes for every node. */
+  readonly node?: string;
+  readonly why: string;
+  readonly commands: readonly string[];
+}
+
+export function planSteps(plan: PlanRequest): PlanStep[] {
+  const { members, node } = plan;
+  const several = members.length > 1;
+  const outside = node.kind !== 'static-pod';
+  const on = (why: string, commands: readonly string[]): PlanStep[] =>
+    members.map(({ name, peerUrls }) => ({
+      node: name,
+      why: `On ${name} (${hostOf(peerUrls[0]!)}): ${why}`,
+      commands,
+    }));
+  const restore = `etcd-agent restore control-plane ${quoted(plan.id)} ${plan.flags.join(' ')}`.trimEnd();
+  const byHand = (what: string, command: string) =>
+    outside ? `; when it says so, in another terminal: ${what} etcd (\`${command}\`)` : '';
+  const stopping = byHand('stop', stopCommand(node.kind));
+  const starting = byHand('start', startCommand(node.kind));
+  return [
+    // Nobody else's etcd is stopped.
+    ...plan.leftOut
+      .filter(({ foreign }) => foreign === undefined)
+      .map((member) => ({
+        why: `On ${titleOf(member)}, which is no member of the restored cluster: ${outside ? 'etcd' : 'API server and etcd'} out, for good, before it comes back if it is down now. It joins anew when all is done${outside ? '' : ' (kubeadm reset, kubeadm join)'}`,
+        commands: outside
+          ? ['systemctl disable --now etcd']
+          : [
+              `mkdir ${quoted(`${plan.journalDir}/etcd-left-out`)}`,
+              `mv ${['kube-apiserver.yaml', 'etcd.yaml'].map((name) => quoted(`${plan.manifestsDir}/${name}`)).join(' ')} ${quoted(`${plan.journalDir}/etcd-left-out/`)}`,
+            ],
+      })),
+    {
+      why: 'On every node, in the shell that the next steps are typed in: what etcd-agent is',
+      commands: [`mkdir -p /var/log/pods; mkdir -p -m 0700 ${quoted(node.member.dataDir)}`, agentFunction(plan)],
+    },
+    ...(several
+      ? on(
+          `fetch and verify the snapshot, then API server and etcd out. Do this on all nodes before you go on${stopping}`,
+          [`${restore} --stop`],
+        )
+      : []),
+    ...on(
+      several
+        ? `restore, and start again. Begin it on every node without waiting for its end: they wait for each other${starting}`
+        : `fetch and verify the snapshot, API server and etcd out, restore, start again${stopping}${starting}`,
+      [restore],
+    ),
+    ...on('the kubelet, which keeps what it has read; after the last of these on every worker node, too', [
+      'systemctl restart kubelet',
+    ]),
+    ...on('look at the result', [`etcd-agent restore control-plane --verify ${localFlags(plan).join(' ')}`.trimEnd()]),
+  ];
+}
+
+export function planText(plan: PlanRequest): string {
+  const { node } = plan;
+  const steps = planSteps(plan).flatMap(({ why, commands }, at) => [
+    `${at + 1}. ${why}`,
+    ...commands.map((command) => `     ${command}`),
+  ]);
+  const lines = [
+    `Restore of ${plan.id}: taken ${plan.createdAt}, revision ${plan.revision}, cluster ${plan.sourceClusterId}. It was fetched and verified just now; nothing was changed.`,
+    `This node: ${node.member.name}, etcd ${node.version ?? 'of an unknown version'}${node.image ? ` (${node.image})` : ''}, read from ${node.source}; data in ${node.member.dataDir}, manifests in ${plan.manifestsDir}.`,
+    `The new cluster: --initial-cluster=${quoted(plan.initialCluster)} --initial-cluster-token=${quoted(plan.token)} --bump-revision=${plan.bump}`,
+    ...plan.notes.map((note) => `NOTE: ${note}.`),
+    '',
+    ...steps,
+    '',
+    'A step that was interrupted is done again, with the same command. Until the new member has served, this goes back to the old data and manifests, on each node:',
+    `     etcd-agent restore control-plane --undo ${localFlags(plan).join(' ')}`.trimEnd(),
+    ...(node.kind === 'static-pod' ? [staticPodWay(plan)] : []),
+    `Old data, where there are any, stay in ${node.member.dataDir}/member.replaced-…, manifests and journal in ${plan.journalDir}/etcd-restore-….`,
+  ];
+  // What the store holds was written elsewhere: it must not look like a line of the plan.
+  return lines.map(visible).join('\n');
+}
+
+const visible = (line: string): string => line.replaceAll(CONTROL, '?');
+
+const staticPodWay = ({ id, bump, manifestsDir }: PlanRequest): string =>
+  `Instead of \`etcd-agent restore control-plane …\` the static Pod does the same, on every node at once: write the lines \`snapshot: ${JSON.stringify(id)}\` and \`bumpRevision: ${bump}\` into /etc/etcd-restore/restore.yaml, copy etcd-restore.yaml into ${manifestsDir}, and remove it there when its log says that it is done.`;
+
+/** Those that name places of this node. */
+const localFlags = ({ flags }: PlanRequest): string[] =>
+  flags.filter((flag) => /^--(manifests-dir|journal-dir|data-dir|etcd-)/.test(flag));
+
+/**
+ * The image that is on the node, run by containerd without a registry; all of the host that it sees is named. It runs as root
+ * by `tasks exec`, as `ctr run` of containerd 1.6 cannot; a name is never used twice, as that of a killed one would be taken.
+ */
+function agentFunction({
+  image,
+  node,
+  manifestsDir,
+  journalDir,
+  files,
+  mayExist = [],
+  storeFolder,
+}: PlanRequest): string {
+  const { dataDir, walDir, clientTls, peerTls } = node.member;
+  const writable = [dirname(manifestsDir), journalDir, dataDir, walDir, storeFolder].filter(
+    (path) => path !== undefined,
+  );
+  const tls = [clientTls, peerTls].flatMap(({ cert }) => (cert ? [dirname(cert)] : []));
+  const readable = [...tls, ...files, '/var/log/pods'].filter((path) => !isBelow(path, [...writable, ...mayExist]));
+  const some = withoutNested(mayExist.filter((path) => !isBelow(path, writable)));
+  const mount = (path: string, mode: string) =>
+    `--mount ${quoted(`type=bind,src=${path},dst=${path},options=rbind:${mode}`)}`;
+  const mounts = [
+    ...withoutNested(writable).map((path) => mount(path, 'rw')),
+    ...withoutNested(readable).map((path) => mount(path, 'ro')),
+  ];
+  const found = some.length > 0 ? [mountIfThere(some)] : [];
+  return agentScript(
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
+    [...mounts, ...found.map(() => '"${there[@]}"')],
+    [...found, ...(image === undefined ? FIND_IMAGE : [`image=${quoted(image)}`])],
+  )
+    .map((line) => line.trim())
+    .join(' ')
+    .replaceAll('; )', ' )');
+}
+
+const mountIfThere = (paths: readonly string[]): string =>
+  `there=(); for each in ${paths.map(quoted).join(' ')}; do [ ! -e "$each" ] || there+=(--mount "type=bind,src=$each,dst=$each,options=rbind:ro"); done;`;
+
+/** That of the node's static Pod when the node has it, else the newest by its tag: the rests of an upgrade lie beside it. */
+const FIND_IMAGE = [
+  `image="$(sed -n 's/^ *image: *"*\\([^"]*\\)"*$/\\1/p' /etc/etcd-restore/etcd-restore.yaml 2>/dev/null || :)";`,
+  'ctr -n k8s.io images ls -q | grep -qxF "$image" ||',
+  `  image="$(ctr -n k8s.io images ls -q | grep 'etcd[-/]agent[^@]*$' | sed 's/.*:\\(.*\\)/\\1 &/' | sort -V | tail -n1 | cut -d' ' -f2)";`,
+];
+
+/** Lines of a shell function, a subshell: however it ends, its container goes, and so do those of shells that were killed. */
+export const agentScript = (mounts: readonly string[], image: readonly string[] = FIND_IMAGE): string[] => [
+  'etcd-agent() (',
+  '  name="etcd-restore-$(date +%s)-$$";',
+  '  remove() { ctr -n k8s.io tasks rm --force "$1"; ctr -n k8s.io containers rm "$1"; };',
+  "  for old in $(ctr -n k8s.io containers ls -q | grep '^etcd-restore-'); do",
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
+  '    kill -0 "${old##*-}" 2>/dev/null || remove "$old" >/dev/null 2>&1 || :;',
+  '  done;',
+  `  trap 'code=$?; remove "$name" >/dev/null 2>&1 || :; exit $code' EXIT; trap 'exit 130' HUP INT TERM;`,
+  ...image.map((line) => `  ${line}`).map((line) => (/[;|]$/.test(line) ? line : `${line};`)),
+  '  ctr -n k8s.io run -d --null-io --net-host --with-ns pid:/proc/1/ns/pid',
+  ...mounts.map((mount) => `    ${mount}`),
+  `    "$image" "$name" ${AGENT} keep-image || exit;`,
+  // What is typed ahead is not for it to read.
+  `  ctr -n k8s.io tasks exec --user 0:0 --exec-id agent "$name" ${AGENT} "$@" </dev/null;`,
+  ')',
+];
+
+/** As in the image: `ctr` does not look there when it is given arguments. */
+const AGENT = '/usr/local/bin/node --expose-gc /opt/etcd-agent/bin/etcd-agent.mjs';
+
+const isBelow = (path: string, directories: readonly string[]): boolean =>
+  directories.some((directory) => path === directory || path.startsWith(`${directory}/`));
+
+const withoutNested = (paths: readonly string[]): string[] => {
+  const all = [...new Set(paths)];
+  return all.filter(
+    (path) =>
+      !isBelow(
+        path,
+        all.filter((other) => other !== path),
+      ),
+  );
+};

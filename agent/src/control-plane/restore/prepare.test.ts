@@ -1,0 +1,74 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { enableAuth } from '../../../test/harness/etcd-auth.ts';
+import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
+import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
+import { manifestOf } from '../../../test/manifest-of.ts';
+import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
+import type { Switches } from '../../etcd/offline/database-check.ts';
+import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { ExitCode } from '../../lib/errors.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import type { EtcdNode } from '../node/node.ts';
+import type { RestoreNote, Seen } from '../state/served.ts';
+import { bumpAndToken, fetchChecked, type PrepareRequest } from './prepare.ts';
+
+test('a snapshot with auth enabled says so', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'prepare-'));
+  await using etcd = await EtcdCluster.start();
+  await enableAuth(etcd);
+  await etcd.etcdctl('snapshot', 'save', join(root, 'saved.db'));
+  const snapshot = await readFile(join(root, 'saved.db'));
+  const manifest = manifestOf(snapshot, snapshot);
+  await mkdir(dirname(join(root, manifest.object.key)), { recursive: true });
+  await writeFile(join(root, manifest.object.key), snapshot);
+  const { name, peerUrl: peerUrls } = etcd.member(0);
+  const said: Switches[] = [];
+  const request = {
+    ...{ node: { member: { name, peerUrls } } as EtcdNode, store: new FilesystemStore({ path: root }), manifest },
+    ...{ etcdutl: new Etcdutl(etcdutl()), serverVersion: etcd.binaries.version, read: {}, onPhase: () => {} },
+    onSwitches: (switches: Switches) => said.push(switches),
+  } as unknown as PrepareRequest;
+  const checked = await fetchChecked(request, join(root, 'snapshot.db'));
+  expect(said).toEqual([{ authEnabled: true, corruptAlarm: false }]);
+  expect(checked).toMatchObject({ authEnabled: true, members: [{ name }] });
+  await rm(root, { recursive: true });
+});
+
+describe('a token that has made a cluster before', () => {
+  const urls = ['a', 'b', 'c'].map((name) => ({ name, peerUrls: [`http://${name}:2380`] }));
+  const manifest = manifestOf(Buffer.from('x'));
+  const bumpWith = (known: { notes?: Partial<RestoreNote>[]; inStore?: Seen[] }, given?: number, members = urls) => {
+    const clusterId = clusterIdOf(members.map(({ name, peerUrls }) => `${name}=${peerUrls[0]}`).join(), 'mine')!;
+    const note = {
+      ...{ id: manifest.id, clusterId, revision: 1e9 + 7, bump: 1e9, token: 'mine' },
+      ...{ part: 'none' as const, isRecent: false, isAlive: false },
+    };
+    const inStore = known.inStore?.map((seen) => ({ ...seen, clusterId })) ?? [];
+    const served = { inStore, here: [], notes: (known.notes ?? []).map((more) => ({ ...note, ...more })), unknown: [] };
+    const asked = { token: 'mine', ...(given !== undefined && { bump: given }) };
+    return bumpAndToken({ manifest, served, asked }, { revision: 7, members });
+  };
+  const refused = (message: RegExp) =>
+    expect.objectContaining({ exitCode: ExitCode.refused, message: expect.stringMatching(message) });
+
+  test('makes no other data under the same cluster id', () => {
+    const other =
+      /^--initial-cluster-token: .* made the cluster [0-9a-f]+ of \S+ .*before; give all nodes the same new token/;
+    expect(() => bumpWith({ notes: [{}] })).toThrow(refused(other));
+    expect(() => bumpWith({ notes: [{}] }, 2e9)).toThrow(refused(/with --bump-revision=1000000000 before/));
+    expect(() => bumpWith({ notes: [{ id: 'another' }] }, 2e9)).toThrow(refused(/of another with/));
+    expect(() => bumpWith({ notes: [{ part: 'served' }] }, undefined, urls.slice(0, 1))).toThrow(refused(other));
+    const seen = { revision: 1e9 + 9, where: 'a backup' };
+    expect(() => bumpWith({ inStore: [seen] })).toThrow(refused(/made the cluster [0-9a-f]+ before/));
+  });
+
+  test('is taken for the same data, and where nothing has served', () => {
+    expect(bumpWith({}).bump).toBe(1e9);
+    expect(bumpWith({ notes: [{ isRecent: true }] }).bump).toBe(1e9);
+    expect(bumpWith({ notes: [{ isAlive: true }] }, 1e9).bump).toBe(1e9);
+    expect(bumpWith({ notes: [{ clusterId: 'f00' }] }).bump).toBe(2e9);
+    expect(bumpWith({ notes: [{ part: 'begun' }] }, 2e9, urls.slice(0, 1)).bump).toBe(2e9);
+  });
+});

@@ -1,0 +1,287 @@
+import { createHash } from 'node:crypto';
+import { chmod, chown, mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Manifest } from '../../backup/catalog/manifest.ts';
+import type { ReadOptions } from '../../backup/payload/read-payload.ts';
+import { refuseNewer } from '../../backup/payload/server-version.ts';
+import { writeContent } from '../../backup/payload/verify.ts';
+import { freshToken } from '../../backup/restore/restore.ts';
+import { refuseUnnamed } from '../../backup/restore/unnamed.ts';
+import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
+import { readDatabase, type Switches } from '../../etcd/offline/database-check.ts';
+import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
+import { walIdentity } from '../../etcd/offline/wal.ts';
+import { walState } from '../../etcd/offline/wal-state.ts';
+import { TRAILER } from '../../etcd/snapshot-stream.ts';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { replaceFile } from '../../lib/files/replace-file.ts';
+import { namingStore } from '../../lib/run-limit.ts';
+import type { Store } from '../../store/store.ts';
+import { stageLog } from '../node/log-folder.ts';
+import type { EtcdNode } from '../node/node.ts';
+import { type BumpRequest, bumpOf } from '../state/bump.ts';
+import {
+  MARKER,
+  type Marker,
+  memberDir,
+  type Owner,
+  partialDir,
+  refuseWithoutRoom,
+  settle,
+} from '../state/data-folders.ts';
+import { type LeftOut, leftOutOf, refuseAlive } from '../state/left-out.ts';
+import { membersToRestore } from '../state/membership.ts';
+import type { Served } from '../state/served.ts';
+import { initialClusterOf, type SnapshotMember, snapshotMembers, votersOf } from '../state/snapshot-members.ts';
+import { discardMade } from './replace-member.ts';
+
+const READY = 'ready.json';
+
+/** A member that is made and lies beside the old one. */
+export interface Prepared {
+  /** Of the snapshot. */
+  readonly id: string;
+  /** Of the snapshot, too. */
+  readonly sha256?: string;
+  readonly token: string;
+  /** How far the revision jumped. */
+  readonly bump: number;
+  readonly initialCluster: string;
+  /** Peer URLs of other members, new and old, that must not serve the old cluster any more. */
+  readonly others: readonly string[];
+  /** Members of the old cluster that the restored one does not have. */
+  readonly leftOut?: readonly LeftOut[];
+  /** The clusters that count as the old one where those were. */
+  readonly oldIds?: readonly string[];
+  readonly clusterId: string;
+  readonly memberId: string;
+  /** With which the restored cluster begins. */
+  readonly revision: number;
+  /** Raft's commit index as the restore made it: a higher one has served. */
+  readonly commit: number;
+}
+
+export interface PrepareRequest {
+  readonly node: EtcdNode;
+  readonly store: Store;
+  readonly manifest: Manifest;
+  /** What the command would have to say so that all nodes take the same snapshot; undefined when it does. */
+  readonly missingName?: string;
+  /** What to restore when this one is damaged: the newest verified one before it. */
+  readonly instead?: string;
+  readonly initialCluster?: string;
+  /** `--initial-cluster-token` and `--bump-revision`. */
+  readonly asked: { readonly token?: string; readonly bump?: number };
+  readonly served: Served;
+  readonly serverVersion: string;
+  readonly etcdutl: Etcdutl;
+  readonly read: ReadOptions;
+  readonly onPhase: (phase: 'fetch' | 'check' | 'make') => void;
+  readonly onSwitches: (switches: Switches) => void;
+}
+
+/** The same on every node that restores the same snapshot to the same revision. */
+export const tokenOf = ({ content }: { content: Pick<Manifest['content'], 'sha256'> }, bump: number): string =>
+  `restored-${createHash('sha256').update(`${content.sha256} ${bump}`).digest('hex').slice(0, 16)}`;
+
+/** How far the revision jumps, and the token that goes with it. */
+export function bumpAndToken(
+  { manifest, served, asked }: Pick<PrepareRequest, 'manifest' | 'served' | 'asked'>,
+  { revision, members }: Pick<Checked, 'revision' | 'members'>,
+  isPlan = false,
+): { bump: number; token: string } {
+  const token = (bump: number) => asked.token ?? tokenOf(manifest, bump);
+  const request: BumpRequest = {
+    id: manifest.id,
+    revision,
+    several: members.length > 1,
+    token,
+    isPlan,
+    ...(asked.bump !== undefined && { given: asked.bump }),
+  };
+  const bump = bumpOf(served, request);
+  refuseOtherData(served, { ...request, bump, clusterId: clusterIdOf(initialClusterOf(members), token(bump)) });
+  return { bump, token: token(bump) };
+}
+
+/** What is known under one cluster id is one restore: a member with other data would be taken for one of its own. */
+function refuseOtherData(
+  { notes, inStore, here }: Served,
+  { id, bump, given, several, clusterId }: BumpRequest & { bump: number; clusterId: string | undefined },
+): void {
+  // What a lone member only began has never served.
+  const same = notes.filter((note) => note.clusterId === clusterId && (several || note.part !== 'begun'));
+  const other = same.find((note) => note.id !== id || (note.bump ?? given) !== bump);
+  const isKnown = clusterId !== undefined && [...inStore, ...here].some((seen) => seen.clusterId === clusterId);
+  if (!other && (same.length > 0 || !isKnown)) return;
+  const what = other ? ` of ${other.id}${other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`}` : '';
+  throw new AgentError(
+    ExitCode.refused,
+    `--initial-cluster-token: the same token and members have made the cluster ${clusterId}${what} before; give all nodes the same new token, for instance ${freshToken()}`,
+  );
+}
+
+/** What a killed run has made whole, when it is of the same snapshot with the same settings. */
+export async function readPrepared(dataDir: string): Promise<Prepared | undefined> {
+  try {
+    return JSON.parse(await readFile(join(partialDir(dataDir), READY), 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fetches and verifies the snapshot, and makes the new member of it. etcd may run meanwhile; what fails leaves no trace. */
+export async function prepare(request: PrepareRequest): Promise<Prepared> {
+  const { dataDir } = request.node.member;
+  const partial = partialDir(dataDir);
+  await refuseWithoutRoom(request.node.member, request.manifest.content.sizeBytes);
+  const hadDirectory = await stat(dataDir).catch(() => undefined);
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(partial, { mode: 0o700 });
+    if (!hadDirectory) await chown(dataDir, request.node.uid ?? 0, request.node.gid ?? 0);
+    return await make(request, partial);
+  } catch (error) {
+    await discardMade(request.node.member).catch(() => {});
+    if (!hadDirectory) await rmdir(dataDir).catch(() => {});
+    const code = codeOf(error);
+    if (error instanceof AgentError || !code) throw error;
+    throw new AgentError(ExitCode.usage, `cannot write ${dataDir} (${code})`, { cause: error });
+  }
+}
+
+async function make(request: PrepareRequest, partial: string): Promise<Prepared> {
+  const { node, manifest } = request;
+  const file = join(partial, 'snapshot.db');
+  const checked = await fetchChecked(request, file);
+  const { members, ofSnapshot, revision } = checked;
+  const { bump, token } = bumpAndToken(request, checked);
+  const initialCluster = initialClusterOf(members);
+  const data = join(partial, 'data');
+  request.onPhase('make');
+  await restore(request, file, data, { initialCluster, bump, token });
+  await rm(file);
+  const identity = await walIdentity(data);
+  const { commit = 0 } = (await walState(data)) ?? {};
+  if (!identity) throw new AgentError(ExitCode.verificationFailed, `${manifest.id}: etcdutl made no member of it`);
+  await refuseSameCluster(node, identity.clusterId);
+  const member = memberDir(data);
+  const { name, peerUrls } = node.member;
+  const { sha256 } = manifest.content;
+  const marker: Marker = { id: manifest.id, token, bump, ...identity, name, peerUrls, initialCluster, sha256 };
+  await writeFile(join(member, MARKER), `${JSON.stringify(marker)}\n`, { mode: 0o600 });
+  const owner = await asBefore(member, node);
+  if (node.member.walDir) await stageLog(member, node.member.walDir, owner);
+  const { clusterId } = identity;
+  const { signal } = request.read;
+  const { leftOut, oldIds } = await leftOutOf({
+    ...{ member: node.member, manifest, ofSnapshot, restored: members, clusterId },
+    ...(signal && { signal }),
+  });
+  refuseAlive(manifest.id, leftOut);
+  const others = otherPeers([...members, ...leftOut], node);
+  const made = { id: manifest.id, sha256, token, bump, initialCluster, others, leftOut, oldIds, commit };
+  const prepared: Prepared = { ...made, revision: revision + bump, ...identity };
+  await replaceFile(join(partial, READY), `${JSON.stringify(prepared)}\n`);
+  return prepared;
+}
+
+export interface Checked extends Switches {
+  readonly members: readonly SnapshotMember[];
+  /** Also learners, and members that never started. */
+  readonly ofSnapshot: readonly SnapshotMember[];
+  readonly revision: number;
+}
+
+/** Writes the plain snapshot; throws unless it is whole, restorable, and of a cluster that this node is a member of. */
+export async function fetchChecked(request: PrepareRequest, file: string): Promise<Checked> {
+  try {
+    return await fetchAndCheck(request, file);
+  } catch (error) {
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
+    const other = request.instead
+      ? `such as ${request.instead}, the newest verified one before it`
+      : '`etcd-agent list` shows them';
+    throw new AgentError(error.exitCode, `${error.message}; restore another snapshot: ${other}`, { cause: error });
+  }
+}
+
+async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Checked> {
+  const { node, store, manifest, etcdutl, read, serverVersion } = request;
+  const { id, source, content } = manifest;
+  refuseNewer(id, source.storageVersion ?? source.version, serverVersion);
+  request.onPhase('fetch');
+  await namingStore(store, () => writeContent(store, manifest, file, read));
+  request.onPhase('check');
+  const facts = await readDatabase(file, content.sizeBytes - TRAILER, read.signal);
+  const { damage, revision, storageVersion, authEnabled, corruptAlarm } = facts;
+  if (damage) throw failed(`${id}: its database is damaged: ${damage}`);
+  const status = await etcdutl.snapshotStatus(file, { ...(read.signal && { signal: read.signal }) });
+  if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${id}: ${status.why}`);
+  if (status.outcome === 'refused') throw failed(`${id}: etcdutl finds no valid database in it`);
+  refuseNewer(id, storageVersion, serverVersion);
+  const ofSnapshot = await snapshotMembers(file, read.signal);
+  const members = membersToRestore(id, votersOf(ofSnapshot), request.initialCluster, node);
+  refuseUnnamed('restore control-plane', members.length, request.missingName);
+  request.onSwitches({ authEnabled, corruptAlarm });
+  return { members, ofSnapshot, revision, authEnabled, corruptAlarm };
+}
+
+const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);
+
+async function restore(
+  { node, manifest, etcdutl, read }: PrepareRequest,
+  file: string,
+  into: string,
+  { initialCluster, bump, token }: Pick<Prepared, 'initialCluster' | 'bump' | 'token'>,
+): Promise<void> {
+  const { name, peerUrls } = node.member;
+  const run = read.signal ? { signal: read.signal } : {};
+  const result = await etcdutl.run(
+    [
+      // The trailer has just been compared while the file was written.
+      ...['snapshot', 'restore', file, '--skip-hash-check', '--data-dir', into, '--name', name],
+      ...['--initial-cluster', initialCluster, '--initial-advertise-peer-urls', peerUrls],
+      ...['--initial-cluster-token', token, '--bump-revision', String(bump), '--mark-compacted'],
+    ],
+    run,
+  );
+  const { id } = manifest;
+  if (result.exitCode !== 0) {
+    const reason = reasonOf(result);
+    const code = /no space left|initial.cluster|peer.url|advertise/i.test(reason)
+      ? ExitCode.usage
+      : ExitCode.verificationFailed;
+    throw new AgentError(code, `${id}: etcdutl refused to restore it: ${reason}`);
+  }
+  const made = await etcdutl.snapshotStatus(join(memberDir(into), 'snap', 'db'), run);
+  if (made.outcome !== 'found' || made.value.revision < bump) {
+    throw failed(`${id}: what etcdutl restored from it does not open`);
+  }
+}
+
+/** The same id over other data would let an old member join. */
+async function refuseSameCluster({ member }: EtcdNode, clusterId: string): Promise<void> {
+  const old = await walIdentity(member.dataDir, member.walDir).catch(() => undefined);
+  if (old?.clusterId !== clusterId) return;
+  throw new AgentError(
+    ExitCode.refused,
+    `${member.dataDir} holds the cluster ${clusterId}, which a restore with the same token made before; to restore it once more give all nodes the same larger --bump-revision`,
+  );
+}
+
+/** Owner and mode of the old data; of a member that is gone, what its pod or process has, else those of the folder. */
+async function asBefore(member: string, { member: { dataDir }, uid, gid }: EtcdNode): Promise<Owner> {
+  const old = await stat(memberDir(dataDir)).catch(() => undefined);
+  const owner = old ?? (uid === undefined ? await stat(dataDir) : { uid, gid: gid ?? uid });
+  if (old) await chmod(member, old.mode & 0o7777);
+  await settle(member, owner);
+  return owner;
+}
+
+function otherPeers(members: readonly SnapshotMember[], { member }: EtcdNode): string[] {
+  const own = new Set(member.peerUrls.split(','));
+  const all = [...members.flatMap(({ peerUrls }) => peerUrls), ...member.initialPeerUrls];
+  return [...new Set(all)].filter((url) => !own.has(url));
+}

@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MARKER, memberDir, partialDir, refuseWithoutRoom } from '../state/data-folders.ts';
+import { oldData, oldDataText, putBack, replaceMember } from './replace-member.ts';
+
+const made = { id: 'snapshot', token: 't', clusterId: 'c' };
+let dataDir: string;
+let aside: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'data-'));
+  aside = join(dataDir, 'member.replaced-1');
+  await mkdir(memberDir(dataDir));
+  await writeFile(join(memberDir(dataDir), 'what'), 'old');
+  await mkdir(join(partialDir(dataDir), 'data', 'member'), { recursive: true });
+  await writeFile(join(partialDir(dataDir), 'data', 'member', MARKER), JSON.stringify(made));
+});
+afterEach(() => rm(dataDir, { recursive: true }));
+
+const isOld = (directory: string) => readFile(join(directory, 'what'), 'utf8').then((text) => text === 'old');
+
+test('old and new change places, once', async () => {
+  await replaceMember({ dataDir }, aside, made);
+  await replaceMember({ dataDir }, aside, made);
+  expect(await readdir(dataDir)).toEqual(['member', 'member.replaced-1']);
+  expect(await isOld(aside)).toBe(true);
+  expect(oldDataText(await oldData({ dataDir }, aside))).toBe(`the old data are in ${aside}`);
+});
+
+test('on a disk that is new there are no old data, and nothing says so', async () => {
+  await rm(memberDir(dataDir), { recursive: true });
+  await replaceMember({ dataDir }, aside, made);
+  expect(oldDataText(await oldData({ dataDir }, aside))).toBe('there were no old data');
+});
+
+const guide = () => readFile(join(import.meta.dirname, '../../../../docs/control-plane/restore.md'), 'utf8');
+const named = (place: string, [name]: string[]) => `\`<${place}>/${name!.replace('-1', '-<time>')}\``;
+
+test('a write-ahead log of its own goes aside within its folder; the guide names what is kept of it', async () => {
+  const walDir = join(dataDir, 'log');
+  await mkdir(walDir);
+  await writeFile(join(walDir, '0.wal'), 'old');
+  await mkdir(join(walDir, 'restored.partial'));
+  await writeFile(join(walDir, 'restored.partial', '0.wal'), 'new');
+  await replaceMember({ dataDir, walDir }, aside, made);
+  expect(oldDataText(await oldData({ dataDir, walDir }, aside))).toBe(
+    `the old data are in ${aside} and ${join(walDir, 'replaced-1')}`,
+  );
+  const kept = named('wal-dir', (await readdir(walDir)).slice(1));
+  const text = await guide();
+  expect(text).toContain(kept);
+  expect(text).toContain(kept.replace('replaced-', 'undone-'));
+});
+
+test('and back; what was restored is kept', async () => {
+  await replaceMember({ dataDir }, aside, made);
+  await putBack({ dataDir }, aside, made);
+  await putBack({ dataDir }, aside, made);
+  expect(await readdir(dataDir)).toEqual(['member', 'member.undone-1']);
+  expect(await guide()).toContain(named('data-dir', (await readdir(dataDir)).slice(1)));
+  expect(await isOld(memberDir(dataDir))).toBe(true);
+});
+
+test('data that an etcd made meanwhile are not overwritten', async () => {
+  await mkdir(aside);
+  await expect(replaceMember({ dataDir }, aside, made)).rejects.toThrow(/both there/);
+  expect(await isOld(memberDir(dataDir))).toBe(true);
+});
+
+test('old data that cannot come back are not said to be back', async () => {
+  await replaceMember({ dataDir }, aside, made);
+  await rm(memberDir(dataDir), { recursive: true });
+  await mkdir(memberDir(dataDir));
+  await expect(putBack({ dataDir }, aside, made)).rejects.toThrow(/both there/);
+  expect(await isOld(aside)).toBe(true);
+});
+
+test('another member in its place is no success', async () => {
+  await rm(partialDir(dataDir), { recursive: true });
+  await expect(replaceMember({ dataDir }, aside, made)).rejects.toThrow(/is not what was restored/);
+});
+
+test('no room is told before anything is written', async () => {
+  await expect(refuseWithoutRoom({ dataDir: join(dataDir, 'deep', 'er') }, 2 ** 60)).rejects.toThrow(
+    /no room for a second data dir/,
+  );
+  expect(await readdir(dataDir)).toEqual(['member', 'member.partial']);
+});
+
+test('a write-ahead log of its own needs room where it lies', async () => {
+  const walDir = join(dataDir, 'log');
+  await mkdir(walDir);
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', walDir]).status !== 0) {
+    console.warn('skipped: only root may mount a tmpfs');
+    return;
+  }
+  try {
+    const log = /log: no room for a second write-ahead log: it needs 160 MiB, and \d MiB are free/;
+    await expect(refuseWithoutRoom({ dataDir, walDir: join(walDir, 'wal') }, 1)).rejects.toThrow(
+      /log\/wal: no room for a/,
+    );
+    await expect(refuseWithoutRoom({ dataDir, walDir }, 1)).rejects.toThrow(log);
+    // On one disk both have to fit.
+    const both = refuseWithoutRoom({ dataDir: walDir, walDir }, 1);
+    await expect(both).rejects.toThrow(/no room for a second data directory: it needs 320 MiB/);
+  } finally {
+    spawnSync('umount', [walDir]);
+  }
+});

@@ -1,0 +1,29 @@
+import { GrpcChannel } from '../../etcd/grpc.ts';
+import { status } from '../../etcd/maintenance.ts';
+import { loadTls, type TlsFiles } from '../../etcd/tls.ts';
+import type { Seen } from './served.ts';
+
+const LIMIT = 3_000;
+
+/** How far the members came that answer at these client URLs, with a quorum or without one. */
+export async function living(urls: readonly string[], files: TlsFiles): Promise<Seen[]> {
+  const found = await Promise.all([...new Set(urls)].map((url) => revisionAt(url, files)));
+  return found.filter((each) => each !== undefined);
+}
+
+async function revisionAt(url: string, files: TlsFiles): Promise<Seen | undefined> {
+  let channel: GrpcChannel | undefined;
+  try {
+    const endpoint = new URL(url).origin;
+    // Who answers is not checked: a number that is too high does no harm.
+    const tls = url.startsWith('https:') ? { ...(await loadTls(files)), rejectUnauthorized: false } : undefined;
+    channel = await GrpcChannel.connect(endpoint, { ...(tls && { tls }), dialTimeout: LIMIT });
+    const { revision, clusterId, leader, raftIndex, raftAppliedIndex } = await status(channel, { deadline: LIMIT });
+    const behind = Math.max(0, raftIndex - raftAppliedIndex);
+    return { revision: revision + behind, clusterId, hasQuorum: leader !== '0', where: `etcd at ${endpoint}` };
+  } catch {
+    return undefined;
+  } finally {
+    channel?.close();
+  }
+}

@@ -1,0 +1,35 @@
+import type { MemberFlags } from '../node/member-flags.ts';
+import { membersToRestore } from './membership.ts';
+import { initialClusterOf, parseInitialCluster } from './snapshot-members.ts';
+
+const members = [
+  { name: 'cp1', peerUrls: ['https://10.0.0.1:2380'] },
+  { name: 'cp2', peerUrls: ['https://10.0.0.2:2380', 'https://[fd00::2]:2380'] },
+];
+const node = (name: string, peerUrls: string) => ({ member: { name, peerUrls } as MemberFlags });
+
+test('the members are those of the snapshot', () => {
+  expect(membersToRestore('x', members, undefined, node('cp1', 'https://10.0.0.1:2380/'))).toEqual(members);
+  expect(membersToRestore('x', members, undefined, node('cp2', members[1]!.peerUrls.toReversed().join()))).toEqual(
+    members,
+  );
+});
+
+test("another cluster's snapshot, or another node's flags, are told", () => {
+  const wrong = (name: string, urls: string) => () => membersToRestore('x', members, undefined, node(name, urls));
+  expect(wrong('cp9', 'https://10.0.0.1:2380')).toThrow(/member is cp9, but cp1=.*another cluster.*--initial-cluster/);
+  expect(wrong('cp1', 'https://10.0.0.9:2380')).toThrow(/member is cp1=https:..10.0.0.9:2380, but/);
+});
+
+test('new machines are given', () => {
+  const given = 'new=https://10.1.0.1:2380';
+  const found = membersToRestore('x', members, given, node('new', 'https://10.1.0.1:2380'));
+  expect(initialClusterOf(found)).toBe(given);
+  expect(() => membersToRestore('x', members, given, node('cp1', 'https://10.0.0.1:2380'))).toThrow(
+    /^--initial-cluster: this node's member is cp1/,
+  );
+});
+
+test('an initial cluster survives the way there and back', () => {
+  expect(parseInitialCluster(initialClusterOf(members))).toEqual(members);
+});

@@ -1,0 +1,72 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Entry } from '../../backup/catalog/catalog.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { bumpOf } from './bump.ts';
+import { servedBefore } from './served.ts';
+
+test('the restore of a snapshot that is in no folder is noted beside another one, under its own id', async () => {
+  const path = await mkdtemp(join(tmpdir(), 'served-'));
+  const store = new FilesystemStore({ path });
+  await mkdir(join(path, 'orders'));
+  const key = 'orders/beside.restored-c1.json';
+  const note = { id: 'elsewhere', clusterId: 'c1', revision: 1e9 + 7, bump: 1e9, token: 't', at: new Date() };
+  await writeFile(join(path, key), JSON.stringify(note));
+  const beside = { id: 'beside', objects: [{ key, modified: new Date() }] } as unknown as Entry;
+  const restored = { ...beside, id: 'elsewhere', objects: [] };
+  const served = await servedBefore({ store, entries: [beside], restored, here: [], own: [] });
+  expect(served.notes).toMatchObject([{ id: 'elsewhere', clusterId: 'c1', bump: 1e9 }]);
+  // The next node of the same restore joins it; one of another snapshot comes out above it.
+  const request = { id: 'elsewhere', revision: 7, several: true, token: () => 't' };
+  expect(bumpOf({ ...served, unknown: [] }, request)).toBe(1e9);
+  expect(bumpOf({ ...served, unknown: [] }, { ...request, id: 'another' })).toBe(2e9);
+  await rm(path, { recursive: true });
+});
+
+test.each([ExitCode.storeRefused, ExitCode.nothingThere])(
+  'a note that is not given out (%i) leaves its revision unknown',
+  async (exitCode) => {
+    class Cold extends FilesystemStore {
+      override async get(): Promise<never> {
+        throw new AgentError(exitCode, 'not for us');
+      }
+    }
+    const objects = [{ key: 'orders/a.restored-c1.json', modified: new Date() }];
+    const entry = { id: 'a', objects } as unknown as Entry;
+    const restored = { ...entry, id: 'b', objects: [] };
+    const served = await servedBefore({
+      store: new Cold({ path: '/' }),
+      entries: [entry],
+      restored,
+      here: [],
+      own: [],
+    });
+    expect(served.notes).toMatchObject([{ id: 'a', clusterId: 'c1' }]);
+    expect(served.unknown).toEqual(
+      expect.arrayContaining([expect.stringContaining('a was restored as the cluster c1')]),
+    );
+  },
+);
+
+test('a backup without a hash says its revision too', async () => {
+  const backup = (id: string, clusterId: string, content: object) => ({
+    id,
+    objects: [],
+    manifest: { content, source: { clusterId }, cluster: {} },
+  });
+  const restored = backup('etcd-snapshot-20260101-000000-aaaaaa', 'c0', { hashKV: { revision: 7 } });
+  const after = backup('etcd-snapshot-20260102-000000-bbbbbb', 'c1', { revision: 1e9 + 9 });
+  const key = `orders/${restored.id}.restored-c1.json`;
+  const entries = [{ ...restored, objects: [{ key, modified: new Date() }] }, after] as unknown as Entry[];
+  class Cold extends FilesystemStore {
+    override async get(): Promise<never> {
+      throw new AgentError(ExitCode.storeRefused, 'not for us');
+    }
+  }
+  const store = new Cold({ path: '/' });
+  const served = await servedBefore({ store, entries, restored: entries[0]!, here: [], own: [] });
+  expect(served.unknown).toEqual([]);
+  expect(bumpOf(served, { id: restored.id, revision: 7, several: false, token: () => 't' })).toBe(2e9);
+});

@@ -1,0 +1,153 @@
+import type { EventOf } from '../../kube/events.ts';
+import type { EventObject, JobObject, PodObject } from '../../kube/objects.ts';
+import { jobCondition, jobResult } from '../cluster/jobs/job-result.ts';
+import { type End, failureOf, verifiedOf } from './backup-end.ts';
+import { type BackupStatus, type EtcdBackupObject, isFinal, mirroredJob } from './backup-object.ts';
+import { hasEnded, isHidden, isPodState, podState, podsOf } from './backup-pod-state.ts';
+import { backupStatus, type Why } from './backup-status.ts';
+
+export interface ObservedBackup {
+  readonly backup: EtcdBackupObject;
+  /** Its own. */
+  readonly jobs: readonly JobObject[];
+  /** Of all Jobs that had one of its names. */
+  readonly pods: readonly PodObject[];
+  /** Events of what does not start. */
+  readonly why?: readonly EventObject[];
+  /** Why no Job can be made at present, or ever. */
+  readonly obstacle?: Why & { readonly forGood?: true };
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/** First the event is told, then the status is written; or the Job of this attempt is made. */
+export interface BackupDecision {
+  readonly create?: number;
+  readonly event?: BackupEvent;
+  readonly status?: BackupStatus;
+}
+
+/** `about`: what makes it another event than the last one with its reason. */
+export type BackupEvent = EventOf & { readonly about: string };
+
+const nothing: BackupDecision = {};
+/** A second Job finds in the store what the first one stored. */
+const attempts = 2;
+
+/** What is to be done next for an EtcdBackup. */
+export function decideBackup(observed: ObservedBackup): BackupDecision {
+  const { backup, jobs } = observed;
+  if (isFinal(backup) || backup.metadata.deletionTimestamp !== undefined) return nothing;
+  const job = [...jobs].sort((a, b) => a.metadata.name.length - b.metadata.name.length).at(-1);
+  if (!job) return mirroredJob(backup) ? nothing : withoutJob(observed);
+  if (job.metadata.deletionTimestamp !== undefined) return nothing;
+  const pods = podsOf(job, observed.pods);
+  const failed = jobCondition(job, 'Failed');
+  if (failed) return end(observed, 'Failed', job, failureOf(job, backup.status, failed, jobResult(pods)));
+  const complete = jobCondition(job, 'Complete');
+  if (complete) return completed(observed, job, pods, complete.lastTransitionTime);
+  return running(observed, job, pods);
+}
+
+function withoutJob(observed: ObservedBackup): BackupDecision {
+  const { backup, pods, obstacle } = observed;
+  const { jobName, reason } = backup.status ?? {};
+  if (jobName !== undefined && isPodState(reason)) {
+    const message = `Job ${jobName} is gone; another one looks for its snapshot in the store before it takes one`;
+    return write(observed, 'BackingUp', { reason: 'JobVanished', message }, { event: 'Warning' });
+  }
+  // What is left of it may still store its snapshot.
+  if (pods.some((pod) => !hasEnded(pod))) return nothing;
+  if (!obstacle) return { create: 1 };
+  if (obstacle.forGood) return end(observed, 'Failed', undefined, obstacle);
+  return write(observed, jobName === undefined ? 'Pending' : 'BackingUp', obstacle, {
+    ...(obstacle.reason === 'JobNotCreated' && { event: 'Warning' }),
+  });
+}
+
+function running(observed: ObservedBackup, job: JobObject, pods: readonly PodObject[]): BackupDecision {
+  const { backup } = observed;
+  const before = backup.status;
+  const state = podState(job, pods, observed.why);
+  const why = isHidden(before, state) ? { ...state, ...before } : state;
+  const { name, uid, creationTimestamp } = job.metadata;
+  const isNew = !isPodState(before?.reason) || before?.jobName !== name;
+  const facts = { jobName: name, startTime: before?.startTime ?? creationTimestamp };
+  const status = backupStatus(observed, 'BackingUp', why, facts);
+  if (!isNew || mirroredJob(backup)) return { status };
+  return { status, event: { type: 'Normal', reason: 'SuccessfulCreate', message: `created Job ${name}`, about: uid } };
+}
+
+function completed(
+  observed: ObservedBackup,
+  job: JobObject,
+  pods: readonly PodObject[],
+  at: string | undefined,
+): BackupDecision {
+  const result = jobResult(pods);
+  const { name } = job.metadata;
+  if (result?.snapshot) {
+    const { id, revision, sizeBytes } = result.snapshot;
+    const verified = verifiedOf(result);
+    const known = revision === undefined ? '' : ` of revision ${revision}`;
+    const message = `${id}${known}, ${sizeBytes} bytes, ${verified ? `verified (${verified})` : 'not verified'}`;
+    return end(observed, 'Completed', job, { reason: 'Stored', message, at, result });
+  }
+  const attempt = attemptOf(name);
+  if (attempt < attempts && !mirroredJob(observed.backup)) return { create: attempt + 1 };
+  const message = `the pod of Job ${name} is gone with the id of the snapshot: look for it with etcd-agent list`;
+  return end(observed, 'Completed', job, { reason: 'ResultLost', message, at });
+}
+
+const attemptOf = (jobName: string): number => (/-[0-9a-f]{8}-2$/.test(jobName) ? 2 : 1);
+
+function end(
+  observed: ObservedBackup,
+  phase: 'Completed' | 'Failed',
+  job: JobObject | undefined,
+  { reason, message, at, result }: End,
+): BackupDecision {
+  const { backup, now } = observed;
+  const snapshot = result?.snapshot;
+  const key = result?.stores?.find((store) => store.key && !store.error)?.key;
+  const verified = result && verifiedOf(result);
+  const { jobName, startTime } = backup.status ?? {};
+  const name = job?.metadata.name ?? jobName;
+  const began = startTime ?? job?.metadata.creationTimestamp;
+  const line = name ? `Job ${name}: ${message}` : message;
+  const status = backupStatus(
+    observed,
+    phase,
+    { reason, message: phase === 'Failed' ? line : message },
+    {
+      completionTime: at ?? now,
+      ...(began && { startTime: began }),
+      ...(name && { jobName: name }),
+      ...(snapshot && { snapshotId: snapshot.id, sizeBytes: snapshot.sizeBytes, sha256: snapshot.sha256 }),
+      ...(snapshot?.revision !== undefined && { revision: snapshot.revision }),
+      ...(key && { key }),
+      ...(verified && { verified }),
+    },
+  );
+  const about = job?.metadata.uid ?? backup.metadata.uid;
+  const told = phase === 'Failed' ? (['Warning', 'BackupFailed'] as const) : (['Normal', 'BackupSucceeded'] as const);
+  return { status, event: { type: told[0], reason: told[1], message: line, about } };
+}
+
+function write(
+  observed: ObservedBackup,
+  phase: 'Pending' | 'BackingUp',
+  why: Why,
+  { event }: { readonly event?: EventOf['type'] } = {},
+): BackupDecision {
+  const { status: before, metadata } = observed.backup;
+  const { jobName, startTime } = before ?? {};
+  const facts = { ...(jobName && { jobName }), ...(startTime && { startTime }) };
+  const status = backupStatus(observed, phase, why, facts);
+  if (!event || before?.reason === why.reason) return { status };
+  const reason = why.reason === 'JobNotCreated' ? 'FailedCreate' : why.reason;
+  return {
+    status,
+    event: { type: event, reason, message: why.message, about: `${metadata.uid} ${jobName} ${observed.now}` },
+  };
+}

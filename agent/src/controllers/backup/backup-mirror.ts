@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { JobObject, KubeObject } from '../../kube/objects.ts';
+import { group, groupVersion } from '../../kube/paths.ts';
+import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
+
+/** Of an EtcdBackup, by the CRD. */
+const longestName = 52;
+
+/**
+ * The EtcdBackup that tells of a run of a cluster's schedule; undefined for other Jobs. The Job owns it: it goes when the
+ * CronJob has enough newer ones.
+ */
+export function mirrorOf(job: JobObject, clusters: readonly EtcdClusterObject[]): object | undefined {
+  const { name, namespace, uid, labels } = job.metadata;
+  const cronJob = job.metadata.ownerReferences?.find(({ kind }) => kind === 'CronJob')?.name;
+  const cluster = clusters.find(({ metadata }) => metadata.name === labels?.['app.kubernetes.io/part-of']);
+  if (cronJob === undefined || !cluster || job.metadata.deletionTimestamp !== undefined) return undefined;
+  const schedule = cluster.spec.backup?.schedules?.find(
+    (each) => (each.cronJobName ?? `${cluster.metadata.name}-${each.name}`) === cronJob,
+  );
+  if (!schedule) return undefined;
+  return {
+    apiVersion: groupVersion,
+    kind: 'EtcdBackup',
+    metadata: {
+      name: nameOf(name),
+      namespace,
+      labels: {
+        'app.kubernetes.io/name': 'etcd-backup',
+        'app.kubernetes.io/instance': cronJob,
+        'app.kubernetes.io/part-of': cluster.metadata.name,
+        'app.kubernetes.io/managed-by': 'etcd-reconciler',
+        [scheduleLabel]: schedule.name,
+      },
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name, uid }],
+    },
+    spec: { clusterName: cluster.metadata.name, schedule: schedule.name },
+  };
+}
+
+export const scheduleLabel = `${group}/schedule`;
+
+export const isMirrorOf = (job: JobObject, { metadata }: KubeObject): boolean =>
+  metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid) ?? false;
+
+function nameOf(job: string): string {
+  if (job.length <= longestName) return job;
+  const hash = createHash('sha256').update(job).digest('hex').slice(0, 8);
+  return `${job.slice(0, longestName - hash.length - 1)}-${hash}`;
+}

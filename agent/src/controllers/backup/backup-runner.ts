@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { Wake } from '../../lib/trigger.ts';
+import type { Settings } from '../cluster/settings.ts';
+import type { EtcdBackupObject } from './backup-object.ts';
+import { type BackupPassOptions, backupPass } from './backup-pass.ts';
+
+export interface BackupRunnerOptions extends BackupPassOptions {
+  readonly settings: Pick<Settings, 'steady' | 'op' | 'next' | 'backoffMin' | 'backoffMax'>;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  readonly onEnd: () => void;
+}
+
+/** Sees one EtcdBackup through to its end, apart from all others. */
+export class BackupRunner {
+  readonly uid: string;
+  readonly #name: string;
+  readonly #options: BackupRunnerOptions;
+  readonly #stop = new AbortController();
+  readonly #wake = new Wake();
+  readonly #ended: Promise<void>;
+  #said = '';
+
+  constructor({ metadata }: EtcdBackupObject, options: BackupRunnerOptions) {
+    this.uid = metadata.uid;
+    this.#name = metadata.name;
+    this.#options = options;
+    this.#ended = this.#run();
+  }
+
+  wake(): void {
+    this.#wake.now();
+  }
+
+  /** Begins no further pass; resolves when the present one has ended, or `grace` ms later. */
+  async stop(grace: number): Promise<void> {
+    this.#stop.abort();
+    const timer = new AbortController();
+    await Promise.race([this.#ended, sleep(grace, undefined, { signal: timer.signal }).catch(() => {})]);
+    timer.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { settings, onEnd } = this.#options;
+    const { signal } = this.#stop;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        const { done, acted, starting } = await backupPass(this.#name, this.uid, this.#options);
+        failures = 0;
+        if (done) return onEnd();
+        await this.#pause(acted ? settings.next : starting ? settings.op : settings.steady);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#complain(messageOf(error));
+        await this.#pause(Math.min(settings.backoffMin * 2 ** failures++, settings.backoffMax), false);
+      }
+    }
+  }
+
+  async #pause(ms: number, wakes = true): Promise<void> {
+    const ended = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, ended.signal]);
+    const waits = [sleep(ms, undefined, { signal }), ...(wakes ? [this.#wake.wait(signal)] : [])];
+    await Promise.race(waits.map((wait) => wait.catch(() => {})));
+    ended.abort();
+  }
+
+  /** Each reason once. */
+  #complain(message: string): void {
+    if (message !== this.#said) this.#options.log.warn(message);
+    this.#said = message;
+  }
+}

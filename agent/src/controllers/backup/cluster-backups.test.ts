@@ -1,0 +1,131 @@
+import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
+import type { BackupStatus, EtcdBackupObject } from './backup-object.ts';
+import { clusterBackups } from './cluster-backups.ts';
+
+const at = (minute: number) => new Date(Date.UTC(2026, 10, 22, 2, minute)).toISOString();
+
+function backup(minute: number, status: Partial<BackupStatus>, more: { cluster?: string; byHand?: true } = {}) {
+  const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'u' }];
+  return {
+    metadata: {
+      ...{ name: `b${minute}`, uid: `u${minute}`, resourceVersion: '1', creationTimestamp: at(minute) },
+      ...(!more.byHand && { ownerReferences }),
+    },
+    spec: { clusterName: more.cluster ?? 'orders', schedule: 'nightly' },
+    status: { startTime: at(minute), verified: 'read', ...status },
+  } satisfies EtcdBackupObject;
+}
+const cluster = (...schedules: string[]): EtcdClusterObject => ({
+  metadata: { name: 'orders', uid: 'o', resourceVersion: '1', creationTimestamp: at(0) },
+  spec: { size: 3, version: '3.6.16', backup: { schedules: schedules.map((name) => ({ name, stores: [] })) } },
+});
+const orders = cluster('hourly', 'nightly');
+const good = (minute: number) => backup(minute, { phase: 'Completed', snapshotId: `s${minute}` });
+const failed = (minute: number) => backup(minute, { phase: 'Failed', message: `m${minute}` });
+
+test('the newest good one is the last, in whatever order they come', () => {
+  expect(clusterBackups(orders, [good(3), good(9), good(1)]).last).toMatchObject({
+    id: 's9',
+    at: at(9),
+    schedule: 'nightly',
+  });
+});
+
+test.each([
+  ['that was only streamed', backup(9, { phase: 'Completed', snapshotId: 's9', verified: 'stream' })],
+  ['of another cluster', backup(9, { phase: 'Completed', snapshotId: 's9' }, { cluster: 'search' })],
+  ['that runs', backup(9, { phase: 'BackingUp' })],
+  ['that failed', failed(9)],
+])('one %s is not good', (_, other) => {
+  expect(clusterBackups(orders, [good(1), other]).last?.id).toBe('s1');
+});
+
+test('one from before the cluster was made is of another etcd that had its name', () => {
+  const made = { ...orders, metadata: { ...orders.metadata, creationTimestamp: at(5) } };
+  expect(clusterBackups(made, [good(3), failed(4)])).toEqual({});
+  expect(clusterBackups(made, [good(3), good(6)]).last?.id).toBe('s6');
+});
+
+test('a schedule has failed until a newer run of it is good', () => {
+  expect(clusterBackups(orders, [good(1), failed(2)]).failed).toEqual({ schedule: 'nightly', message: 'm2' });
+  expect(clusterBackups(orders, [failed(2), good(3)]).failed).toBeUndefined();
+});
+
+describe('a run whose pod does not start', () => {
+  const message = 'pod orders-nightly-1-x: FailedMount: secret "s3" not found';
+  const waits = (minute: number, reason = 'PodWaits') => backup(minute, { phase: 'BackingUp', reason, message });
+
+  test('is known by its schedule, in the words of Kubernetes, until it runs', () => {
+    expect(clusterBackups(orders, [good(1), waits(2)]).waits).toEqual({ schedule: 'nightly', message });
+    expect(clusterBackups(orders, [waits(2, 'ImageNotPulled')]).waits).toEqual({ schedule: 'nightly', message });
+    for (const reason of ['Starting', 'Running', 'Retrying'])
+      expect(clusterBackups(orders, [waits(2, reason)]).waits).toBeUndefined();
+  });
+
+  test('counts no longer when a newer run is there, nor for a schedule that is no more', () => {
+    expect(clusterBackups(orders, [waits(2), good(3)]).waits).toBeUndefined();
+    expect(clusterBackups(cluster('hourly'), [waits(2)]).waits).toBeUndefined();
+  });
+
+  test('says nothing of a schedule when it is one by hand', () => {
+    const byHand = backup(2, { phase: 'BackingUp', reason: 'PodWaits', message }, { byHand: true });
+    expect(clusterBackups(orders, [byHand]).waits).toBeUndefined();
+  });
+});
+
+test('one by hand that failed says nothing of the schedule', () => {
+  expect(clusterBackups(orders, [good(1), backup(2, { phase: 'Failed' }, { byHand: true })]).failed).toBeUndefined();
+});
+
+describe('a schedule that does not run', () => {
+  const hour = 3_600_000;
+  const daily = (...names: string[]) => {
+    const schedules = names.map((name) => ({ name, stores: [], cron: '0 2 * * *' }));
+    return { ...orders, spec: { ...orders.spec, backup: { schedules } } };
+  };
+
+  test('is due when the next two runs have brought no good backup', () => {
+    const { due } = clusterBackups(daily('nightly'), [good(1), failed(9)]);
+    const cronJob = 'orders-nightly';
+    expect(due).toEqual({ schedule: 'nightly', cronJob, at: Date.parse(at(1)) + 48 * hour, last: at(1) });
+  });
+
+  test('counts from the birth of the cluster while there is no backup at all', () => {
+    expect(clusterBackups(daily('nightly'), []).due).toEqual({
+      schedule: 'nightly',
+      cronJob: 'orders-nightly',
+      at: Date.parse(at(0)) + 48 * hour,
+    });
+    expect(clusterBackups(daily('nightly', 'new'), [good(1)]).due).toMatchObject({ schedule: 'nightly' });
+  });
+
+  test('counts the newest good backup that the status knows, whose EtcdBackup went with its Job', () => {
+    const told = (schedule: string) => ({
+      ...daily('nightly'),
+      status: { lastBackup: { id: 's9', at: at(9), schedule } },
+    });
+    const due = { schedule: 'nightly', cronJob: 'orders-nightly', at: Date.parse(at(9)) + 48 * hour, last: at(9) };
+    expect(clusterBackups(told('nightly'), []).due).toEqual(due);
+    expect(clusterBackups(told('nightly'), [good(1)]).due).toEqual(due);
+    expect(clusterBackups(told('hourly'), [good(1)]).due).toMatchObject({ last: at(1) });
+    expect(clusterBackups(told('hourly'), []).due).toBeUndefined();
+  });
+
+  test('counts what is only streamed where no more is asked for', () => {
+    const streamed = backup(9, { phase: 'Completed', snapshotId: 's9', verified: 'stream' });
+    const asks = (verify: string) => {
+      const schedules = [{ name: 'nightly', stores: [], cron: '0 2 * * *', verify }];
+      return { ...orders, spec: { ...orders.spec, backup: { schedules } } };
+    };
+    expect(clusterBackups(asks('stream'), [streamed]).due).toMatchObject({ last: at(9) });
+    expect(clusterBackups(asks('open'), [streamed]).due).not.toHaveProperty('last');
+  });
+
+  test('is not known without a time that makes sense', () => {
+    expect(clusterBackups(orders, [good(1)]).due).toBeUndefined();
+  });
+});
+
+test('nor does what failed of a schedule that is no more', () => {
+  expect(clusterBackups(cluster('hourly'), [failed(2)]).failed).toBeUndefined();
+});

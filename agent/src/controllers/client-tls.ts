@@ -1,0 +1,43 @@
+import type { TlsMaterial } from '../etcd/tls.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import type { Secret } from '../kube/objects.ts';
+import type { Paths } from '../kube/paths.ts';
+
+/** How long a Secret is taken to be the same, ms. */
+const fresh = 30_000;
+
+export type ClientMaterial = TlsMaterial & { readonly servername: string };
+
+/** The client certificate of a cluster, from its Secret. */
+export class ClientTls {
+  readonly #client: ApiClient;
+  readonly #paths: Paths;
+  #read: { secret: string; at: number; data: Promise<Secret> } | undefined;
+
+  constructor(client: ApiClient, paths: Paths) {
+    this.#client = client;
+    this.#paths = paths;
+  }
+
+  /** Pods are dialled by address; `servername` is what their common certificate holds. */
+  async material(secret: string, servername: string): Promise<ClientMaterial> {
+    const { data = {} } = await this.#secret(secret);
+    const part = (key: string) => {
+      const value = data[key];
+      if (value === undefined) throw new Error(`Secret ${secret}: has no ${key}`);
+      return Buffer.from(value, 'base64');
+    };
+    return { ca: part('ca.crt'), cert: part('tls.crt'), key: part('tls.key'), servername };
+  }
+
+  #secret(secret: string): Promise<Secret> {
+    const now = performance.now();
+    if (this.#read?.secret === secret && now - this.#read.at < fresh) return this.#read.data;
+    const data = this.#client.get<Secret>(this.#paths.of('secrets', secret));
+    this.#read = { secret, at: now, data };
+    data.catch(() => {
+      this.#read = undefined;
+    });
+    return data;
+  }
+}

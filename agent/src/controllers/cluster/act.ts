@@ -1,0 +1,65 @@
+import type { RecordDoc } from '../../protocol/record.ts';
+import { parseRecord } from '../../protocol/record-schema.ts';
+import type { Effect } from './effect.ts';
+import type { HashResult } from './observed.ts';
+import type { Port } from './port.ts';
+
+/** Carries out one effect. No decision is made here; a HashKV's result goes into the memory of observe(). */
+export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 'at'> | undefined> {
+  const { records, clusters, workload, jobs, membership, maintenance } = port;
+  switch (effect.kind) {
+    case 'WriteRecord':
+      readable(effect.doc);
+      return nothing(records.write(effect.doc, effect.basedOn));
+    case 'DeleteRecord':
+      return nothing(records.remove(effect.basedOn));
+    case 'ScaleTo':
+      return nothing(workload.scale(effect.replicas, effect.basedOn));
+    case 'AnnotateEpoch':
+      return nothing(workload.annotateEpoch(effect.epoch, effect.basedOn));
+    case 'AnnotatePvc':
+      return nothing(workload.annotateClaim(effect));
+    case 'DeletePod':
+      return nothing(
+        effect.evict ? workload.evictPod(effect.ordinal, effect.uid) : workload.deletePod(effect.ordinal, effect.uid),
+      );
+    case 'DeletePvc':
+      return nothing(workload.deleteClaim(effect));
+    case 'MemberAdd':
+      return nothing(membership.addLearner(effect.peerUrl));
+    case 'MemberRemove':
+      return nothing(membership.remove(effect.memberId));
+    case 'MemberPromote':
+      return nothing(membership.promote(effect.memberId));
+    case 'MoveLeader':
+      return nothing(membership.moveLeader(effect.leader, effect.to));
+    case 'CreateJob':
+      return nothing(jobs.create(effect.job));
+    case 'DeleteJob':
+      return nothing(jobs.remove(effect.job, effect.uid));
+    case 'Compact':
+      return nothing(maintenance.compact(effect.revision));
+    case 'Defrag':
+      return nothing(maintenance.defrag(effect.memberId));
+    case 'Disarm':
+      return nothing(maintenance.disarm(effect.memberId, effect.alarm));
+    case 'HashKV':
+      return { ...(await maintenance.hashKV(effect.members)), of: effect.of };
+    case 'LeaseChurn':
+      return nothing(maintenance.leaseChurn(effect.pairs));
+    case 'SetFinalizer':
+      return nothing(clusters.setFinalizer(effect.basedOn));
+    case 'ReleaseFinalizer':
+      return nothing(clusters.releaseFinalizer(effect.basedOn));
+    case 'ReportRestore':
+      return nothing(clusters.reportRestore(effect));
+  }
+}
+
+/** Written all the same, it would stop the reconciler and every agent until somebody edits it. */
+function readable(doc: RecordDoc): void {
+  const answer = parseRecord(JSON.stringify(doc));
+  if (answer.kind === 'refused') throw new Error(`this record is not written: ${answer.reason}`);
+}
+
+const nothing = (done: Promise<void>): Promise<undefined> => done.then(() => undefined);

@@ -1,0 +1,74 @@
+import { isStatus } from '../../kube/api-error.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Turns } from '../../lib/queue.ts';
+import { Wake } from '../../lib/trigger.ts';
+import type { EtcdClusterObject } from './kubernetes/cluster-object.ts';
+import { KubernetesPort, type PortOptions } from './kubernetes/kubernetes-port.ts';
+import { runCluster } from './loop.ts';
+import type { AtPoint } from './reconcile.ts';
+
+export type RunnerOptions = PortOptions & {
+  readonly holder: string;
+  readonly at: AtPoint;
+  readonly turn: Turns['take'];
+};
+
+/** Looks after one cluster, apart from all others: what is slow here delays nobody. */
+export class ClusterRunner {
+  /** Of the EtcdCluster. */
+  readonly uid: string;
+  readonly #options: RunnerOptions;
+  readonly #port: KubernetesPort;
+  readonly #stop = new AbortController();
+  readonly #wake = new Wake();
+  readonly #ended: Promise<void>;
+
+  constructor(cluster: EtcdClusterObject, options: RunnerOptions) {
+    this.uid = cluster.metadata.uid;
+    this.#options = options;
+    this.#port = new KubernetesPort(options);
+    this.#ended = this.#run();
+  }
+
+  /** Of the cluster, this changed. */
+  wake(resource: string): void {
+    this.#port.changed(resource);
+    this.#wake.now();
+  }
+
+  /** Begins no further pass; resolves when the present one has ended, or `grace` ms later. */
+  async stop(grace: number): Promise<void> {
+    this.#stop.abort();
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, grace);
+    await Promise.race([this.#ended, late.promise]);
+    clearTimeout(timer);
+    this.#port.close();
+  }
+
+  /** Nobody will be there to do what the finalizer of a cluster that is being deleted waits for. */
+  async releaseFinalizer(tries = 3): Promise<void> {
+    const { clusters } = this.#port;
+    this.#port.lookAgain();
+    const cluster = await clusters.cluster();
+    if (!cluster?.deleting || !cluster.finalizer || !cluster.reconcilerGoing) return;
+    await clusters.releaseFinalizer(cluster.rv).catch((error: unknown) => {
+      if (tries > 1 && isStatus(error, 409)) return this.releaseFinalizer(tries - 1);
+      if (!isStatus(error, 403)) throw error;
+      const { name, namespace } = this.#options;
+      throw new Error(
+        `EtcdCluster ${name} keeps its finalizer, as the right to remove it is gone; kubectl patch etcdcluster ${name} -n ${namespace} --type=merge -p '{"metadata":{"finalizers":null}}' lets go of it`,
+      );
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { settings, holder, log, at, turn } = this.#options;
+    const { signal } = this.#stop;
+    try {
+      await runCluster({ port: this.#port, settings, holder, signal, log, at, turn, wake: this.#wake.wait });
+    } catch (error) {
+      log.error({ err: error }, `no longer looked after: ${messageOf(error)}`);
+    }
+  }
+}

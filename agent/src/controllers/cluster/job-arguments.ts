@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { RestoreSource } from '../../protocol/record.ts';
+import type { JobRequest } from './effect.ts';
+
+/** How a backup schedule stores its snapshots. */
+export interface BackupSettings {
+  /** What `--store` takes. */
+  readonly stores: readonly string[];
+  readonly compression?: string;
+  readonly ageRecipients?: readonly string[];
+  readonly verify?: string;
+  readonly fileName?: string;
+  readonly fileNameTimeZone?: string;
+  readonly timeout?: string;
+}
+
+/** What a Job needs to know besides its request. */
+export interface JobFacts {
+  readonly cluster: string;
+  readonly namespace: string;
+  /** Client URLs, by ordinal. */
+  readonly endpoints: Readonly<Record<number, string>>;
+  /** By name. */
+  readonly schedules: Readonly<Record<string, BackupSettings>>;
+  /** What `--store` takes, for the `store` of a RestoreSource. */
+  readonly storeOf: (store: unknown) => string;
+  /** Of an EtcdBackup that is completed: its store, its id, the folder or the key that it has there. */
+  readonly backupOf?: (
+    name: string,
+  ) => { readonly store: string; readonly id: string; readonly folder?: string; readonly key?: string } | undefined;
+  /** Files that the Secret with age identities is mounted as. */
+  readonly identityFiles: (secret: string) => readonly string[];
+  readonly clientTls?: { readonly cacert: string; readonly cert: string; readonly key: string };
+  readonly peerTlsDir?: string;
+  /** What the certificate of a gate holds, when gates are dialled by address. */
+  readonly serverName?: string;
+  /** Of the restore Job. */
+  readonly listen?: string;
+  readonly scratch?: string;
+  readonly etcdutl?: string;
+}
+
+export interface JobCommand {
+  readonly args: readonly string[];
+  /** Secrets among them: never on a command line. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The agent's command line and environment for a Job. Throws when the Job cannot do what it is asked for. */
+export function jobCommand(job: JobRequest, facts: JobFacts): JobCommand {
+  const env = { ETCD_AGENT_NAMESPACE: facts.namespace };
+  if (job.restore) return { args: restoreArguments(job.restore, facts), env };
+  if (job.salvage) return { args: salvageArguments(job, facts), env: { ...env, ...sourceVariables(job.salvage) } };
+  return { args: backupArguments(job, facts), env };
+}
+
+function backupArguments(job: JobRequest, facts: JobFacts): string[] {
+  const { clientTls, endpoints } = facts;
+  const survivor = job.survivor === undefined ? undefined : endpoints[job.survivor];
+  if (job.survivor !== undefined && !survivor) throw mistake(`ordinal ${job.survivor} has no endpoint`);
+  return [
+    'backup',
+    ...(survivor ? flag('survivor', survivor) : flag('endpoints', Object.values(endpoints).join(','))),
+    ...flag('cacert', clientTls?.cacert),
+    ...flag('cert', clientTls?.cert),
+    ...flag('key', clientTls?.key),
+    ...storeArguments(job, facts),
+  ];
+}
+
+/** A gate shows clients what etcd shows them. */
+const salvageArguments = (job: JobRequest, facts: JobFacts): string[] => [
+  'salvage',
+  ...flag('peer-tls-dir', facts.peerTlsDir),
+  ...flag('cacert', facts.clientTls?.cacert),
+  ...flag('server-name', facts.serverName),
+  ...flag('cluster-id', job.salvage?.clusterId),
+  ...storeArguments(job, facts),
+];
+
+/** How the schedule stores its own backups. */
+function storeArguments({ kind, schedule }: JobRequest, facts: JobFacts): string[] {
+  const settings = settingsOf(schedule, facts);
+  return [
+    ...common(facts),
+    ...flag('compression', settings.compression),
+    ...(settings.ageRecipients ?? []).flatMap((recipient) => flag('age-recipient', recipient)),
+    ...flag('verify', settings.verify),
+    ...flag('file-name', settings.fileName),
+    ...flag('file-name-time-zone', settings.fileNameTimeZone),
+    ...flag('timeout', settings.timeout),
+    ...flag('trigger', kind),
+    ...settings.stores.flatMap((store) => flag('store', store)),
+  ];
+}
+
+function restoreArguments(restore: NonNullable<JobRequest['restore']>, facts: JobFacts): string[] {
+  const { source, identitySecret, sha256, expectedRevision, minor, token } = restore;
+  return [
+    'restore',
+    'serve',
+    ...snapshotArguments(source, facts),
+    ...(identitySecret ? facts.identityFiles(identitySecret).flatMap((file) => flag('age-identity-file', file)) : []),
+    ...flag('sha256', sha256),
+    ...flag('expected-revision', expectedRevision),
+    ...flag('server-version', minor),
+    ...flag('token-sha256', createHash('sha256').update(token).digest('hex')),
+    ...flag('listen', facts.listen),
+    ...flag('peer-tls-dir', facts.peerTlsDir),
+    ...common({ ...facts, cluster: folderOf(source, facts) }),
+    // Else it is the pod's own.
+    ...flag('namespace', text(source.clusterNamespace)),
+  ];
+}
+
+/** The name under which the cluster of the snapshot is known to the store. */
+function folderOf({ clusterName, backupName }: RestoreSource, { cluster, backupOf }: JobFacts): string {
+  const backup = text(backupName);
+  return (backup && backupOf?.(backup)?.folder) || (text(clusterName) ?? cluster);
+}
+
+function snapshotArguments(source: RestoreSource, facts: JobFacts): string[] {
+  const backupName = text(source.backupName);
+  if (backupName) {
+    const backup = facts.backupOf?.(backupName);
+    if (!backup) throw mistake(`EtcdBackup ${backupName} is not there or not completed`);
+    const which = backup.key === undefined ? [backup.id] : flag('object-key', backup.key);
+    return [...which, ...flag('store', backup.store)];
+  }
+  const schedule = text(source.schedule);
+  const store = schedule ? settingsOf(schedule, facts).stores[0] : facts.storeOf(source.store);
+  const [id, key] = [text(source.snapshotId), text(source.key)];
+  return [
+    ...(id ? [id] : []),
+    ...(key ? [...flag('object-key', key), '--adopt'] : []),
+    ...flag('latest-verified-before', text(source.latestVerifiedBefore)),
+    ...flag('store', store),
+  ];
+}
+
+const sourceVariables = ({ url, token, sha256 }: NonNullable<JobRequest['salvage']>) => ({
+  ETCD_AGENT_SOURCE_URL: url,
+  ETCD_AGENT_SOURCE_TOKEN: token,
+  ETCD_AGENT_SOURCE_SHA256: sha256,
+});
+
+const common = ({ cluster, scratch, etcdutl }: JobFacts): string[] => [
+  ...flag('cluster', cluster),
+  ...flag('scratch', scratch),
+  ...flag('etcdutl', etcdutl),
+  ...flag('output', 'json'),
+];
+
+function settingsOf(schedule: string | undefined, { schedules }: JobFacts): BackupSettings {
+  const settings = schedule === undefined ? undefined : schedules[schedule];
+  if (settings && settings.stores.length > 0) return settings;
+  throw mistake(schedule === undefined ? 'there is no backup schedule; add one' : `there is no schedule ${schedule}`);
+}
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, message);
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+const flag = (name: string, value: string | number | undefined) => (value === undefined ? [] : [`--${name}=${value}`]);

@@ -1,0 +1,148 @@
+import { buildProgram, type Invocation } from '../../../commands/cli/program.ts';
+import { Settings } from '../../../commands/cli/settings.ts';
+import type { PodTemplate } from '../../../kube/objects.ts';
+import type { JobRequest } from '../effect.ts';
+import type { EtcdClusterObject } from '../kubernetes/cluster-object.ts';
+import { type JobSurroundings, jobManifest } from './job-manifest.ts';
+
+const store = { s3: { bucket: 'backups', credentials: { secretName: 's3' } }, retention: { last: 3 } };
+const cluster = {
+  metadata: { name: 'orders', namespace: 'shop', uid: 'u', resourceVersion: '1', creationTimestamp: '' },
+  spec: {
+    size: 3,
+    version: '3.6.16',
+    tls: true,
+    clientTlsSecret: 'orders-client-tls',
+    backup: {
+      schedules: [
+        {
+          name: 'nightly',
+          stores: [store],
+          compression: 'gzip',
+          serviceAccountName: 'orders-nightly',
+          encryption: { age: { recipients: [] } },
+        },
+      ],
+    },
+  },
+} satisfies EtcdClusterObject;
+const template: PodTemplate = {
+  spec: {
+    initContainers: [{ name: 'gate', image: 'registry/agent:1', imagePullPolicy: 'IfNotPresent' }],
+    containers: [],
+    volumes: [{ name: 'peer-tls', secret: { secretName: 'orders-peer-tls' } }],
+    imagePullSecrets: [{ name: 'pull' }],
+    nodeSelector: { disk: 'fast' },
+    tolerations: [{ key: 'etcd' }],
+  },
+};
+const around: JobSurroundings = {
+  cluster,
+  template,
+  endpoints: { 0: 'https://orders-0.x:2379', 1: 'https://orders-1.x:2379' },
+  peerName: 'orders-0.orders-peers.shop.svc.cluster.local',
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: a manifest
+const manifest = (request: JobRequest, more: Partial<JobSurroundings> = {}): any =>
+  jobManifest(request, { ...around, ...more });
+
+/** The agent's own reading of it. */
+async function parsed(args: string[]): Promise<{ invocation: Invocation; settings: Settings }> {
+  let invocation: Invocation | undefined;
+  await buildProgram(async (found) => {
+    invocation = found;
+  }).parseAsync(args, { from: 'user' });
+  return { invocation: invocation!, settings: await Settings.load(invocation!) };
+}
+
+test('a backup goes where the schedule says, as its account, and where the members may run', async () => {
+  const { metadata, spec } = manifest({ kind: 'pre-upgrade', op: 'op1', schedule: 'nightly' });
+  expect(metadata).toMatchObject({
+    name: 'orders-pre-upgrade',
+    annotations: { 'cdk8s-etcd.dev/op': 'op1' },
+    ownerReferences: [{ kind: 'EtcdCluster', name: 'orders', uid: 'u' }],
+  });
+  const labels = { 'app.kubernetes.io/name': 'etcd-backup', 'app.kubernetes.io/part-of': 'orders' };
+  expect(spec.template.metadata.labels).toMatchObject(labels);
+  expect(spec.template.spec).toMatchObject({
+    serviceAccountName: 'orders-nightly',
+    imagePullSecrets: [{ name: 'pull' }],
+    nodeSelector: { disk: 'fast' },
+    tolerations: [{ key: 'etcd' }],
+    containers: [{ image: 'registry/agent:1', imagePullPolicy: 'IfNotPresent' }],
+  });
+  const { invocation, settings } = await parsed(spec.template.spec.containers[0].args);
+  expect(invocation.command).toBe('backup');
+  expect(settings.text('cluster')).toBe('orders');
+  expect(settings.text('compression')).toBe('gzip');
+  // The snapshot that is being restored may be the next one that the schedule's retention lets go.
+  expect(settings.stores()).toMatchObject([{ s3: { bucket: 'backups' }, retention: undefined }]);
+  const mounted = spec.template.spec.volumes.map(
+    ({ secret }: { secret?: { secretName: string } }) => secret?.secretName,
+  );
+  expect(mounted).toEqual(['orders-client-tls', 's3', undefined]);
+});
+
+test('a restore has the store, the identities and the certificate of the peers, and no end', async () => {
+  const source = { store, snapshotId: '20261121T000000Z-0a', job: { serviceAccountName: 'restorer', image: 'mine:2' } };
+  const restore = { source, identitySecret: 'identity', minor: '3.6', token: 'secret-token' };
+  const { spec } = manifest({ kind: 'restore', op: 'op1', restore });
+  expect(spec.activeDeadlineSeconds).toBeUndefined();
+  const [container] = spec.template.spec.containers;
+  expect(container.image).toBe('mine:2');
+  expect(spec.template.spec.serviceAccountName).toBe('restorer');
+  expect(JSON.stringify(spec)).not.toContain('secret-token');
+  const { invocation, settings } = await parsed(container.args);
+  expect(invocation).toMatchObject({ command: 'restore serve', args: ['20261121T000000Z-0a'] });
+  expect(settings.text('peerTlsDir')).toBe('/etc/etcd/tls/peer');
+  const mounts = container.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath);
+  for (const path of ['/etc/etcd/tls/peer', '/etc/etcd-agent/identities', '/tmp']) expect(mounts).toContain(path);
+});
+
+test('a salvage is told its source by environment alone', async () => {
+  const salvage = { url: 'https://10.0.0.1:8080/salvage', token: 'secret-token', sha256: 'ab' };
+  const { spec } = manifest({ kind: 'salvage', op: 'op1', schedule: 'nightly', salvage });
+  const [container] = spec.template.spec.containers;
+  expect(container.args.join(' ')).not.toContain('secret-token');
+  expect(container.env).toContainEqual({ name: 'ETCD_AGENT_SOURCE_TOKEN', value: 'secret-token' });
+  expect((await parsed(container.args)).invocation.command).toBe('salvage');
+});
+
+test.each<[string, JobRequest]>([
+  ['backup', { kind: 'pre-upgrade', op: 'op1', schedule: 'nightly' }],
+  ['salvage', { kind: 'salvage', op: 'op1', schedule: 'nightly', salvage: { url: 'u', token: 't', sha256: 'ab' } }],
+  [
+    'restore',
+    { kind: 'restore', op: 'op1', restore: { source: { store, snapshotId: 'id' }, minor: '3.6', token: 't' } },
+  ],
+])('a %s knows its namespace, which is a part of the folder of backups', (_, request) => {
+  const [{ env }] = manifest(request).spec.template.spec.containers;
+  const found = env.filter(({ name }: { name: string }) => name === 'ETCD_AGENT_NAMESPACE');
+  expect(found).toMatchObject([{ valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }]);
+});
+
+test('a restore of an EtcdBackup takes its store and its snapshot', async () => {
+  const restore = { source: { backupName: 'monday' }, minor: '3.6', token: 't' };
+  const backup = {
+    store: { filesystem: { persistentVolumeClaim: { claimName: 'backup' } } },
+    id: 'the-id',
+    folder: 'orders',
+  };
+  const { spec } = manifest({ kind: 'restore', op: 'op1', restore }, { backup });
+  const { invocation, settings } = await parsed(spec.template.spec.containers[0].args);
+  expect(invocation.args).toEqual(['the-id']);
+  expect(settings.stores()).toMatchObject([{ filesystem: { path: '/backup/0' } }]);
+});
+
+test('one of somebody else’s etcd lies in a folder of its own, or under a key', async () => {
+  const restore = { source: { backupName: 'legacy' }, minor: '3.6', token: 't' };
+  const backup = { store, id: 'the-id', folder: 'legacy' };
+  const read = async (more: object) => {
+    const { spec } = manifest({ kind: 'restore', op: 'op1', restore }, { backup: { ...backup, ...more } });
+    const { invocation, settings } = await parsed(spec.template.spec.containers[0].args);
+    return { ids: invocation.args, cluster: settings.text('cluster'), key: settings.text('objectKey') };
+  };
+  expect(await read({})).toEqual({ ids: ['the-id'], cluster: 'legacy', key: undefined });
+  expect(await read({ key: 'releases/a.db' })).toEqual({ ids: [], cluster: 'legacy', key: 'releases/a.db' });
+});

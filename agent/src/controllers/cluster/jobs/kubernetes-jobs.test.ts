@@ -1,0 +1,242 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { ports } from '../../../../../src/etcd/cluster-ports.ts';
+import { proofHeader, proofOf } from '../../../backup/payload/answer-proof.ts';
+import { ApiClient } from '../../../kube/api-client.ts';
+import { Troubles } from '../../../kube/event-reader.ts';
+import { Paths } from '../../../kube/paths.ts';
+import { ClientTls } from '../../client-tls.ts';
+import { ClusterContext } from '../kubernetes/cluster-context.ts';
+import { FakeApi } from '../kubernetes/fake-api.fixture.ts';
+import { LastLook } from '../kubernetes/last-look.ts';
+import { defaultSettings } from '../settings.ts';
+import { opAnnotation } from './job-manifest.ts';
+import { KubernetesJobs } from './kubernetes-jobs.ts';
+
+const paths = new Paths('shop');
+const warned: string[] = [];
+const log = { info() {}, warn: (message: string) => warned.push(message), error() {}, debug() {} } as never;
+
+let api: FakeApi;
+let client: ApiClient;
+let jobs: KubernetesJobs;
+let context: ClusterContext;
+beforeEach(async () => {
+  api = await FakeApi.listen();
+  client = new ApiClient(api.access, 5000);
+  context = new ClusterContext({
+    ...{ client, paths, namespace: 'shop', name: 'orders', settings: defaultSettings, log },
+    ...{
+      events: { tell() {} } as never,
+      troubles: new Troubles({ client, paths, log }),
+      clientTls: new ClientTls(client, paths),
+      look: new LastLook(() => false),
+    },
+  });
+  jobs = new KubernetesJobs(context, async () => new Map());
+});
+afterEach(async () => {
+  client.close();
+  await api[Symbol.asyncDispose]();
+});
+
+const labels = { 'app.kubernetes.io/name': 'etcd-backup', 'app.kubernetes.io/part-of': 'orders' };
+
+const tokenSha256 = 'ab'.repeat(32);
+
+function job(kind: string, condition?: string): void {
+  const conditions = condition === undefined ? [] : [{ type: condition, status: 'True' }];
+  api.put(paths.of('jobs', `orders-${kind}`), {
+    metadata: { uid: kind, labels, annotations: { [opAnnotation]: 'o1' } },
+    spec: { template: { spec: { containers: [{ args: ['restore', 'serve', `--token-sha256=${tokenSha256}`] }] } } },
+    status: { conditions },
+  } as never);
+}
+
+const pod = (kind: string, status: object, owner = kind): void => {
+  const labels = { 'batch.kubernetes.io/job-name': `orders-${kind}` };
+  const metadata = { uid: `${owner}-pod`, labels, ownerReferences: [{ uid: owner }] };
+  api.put(paths.of('pods', `orders-${owner}-x`), { metadata, status } as never);
+};
+
+const ended = (message?: string, exitCode = 0) => ({
+  phase: 'Succeeded',
+  containerStatuses: [
+    { name: 'job', state: { terminated: { exitCode, message, finishedAt: '2026-01-01T00:00:00Z' } } },
+  ],
+});
+const snapshot = { id: 's1', revision: 7, sha256: 'abc', sizeBytes: 1 };
+
+test('a backup that succeeded says what is in the store', async () => {
+  job('pre-upgrade', 'Complete');
+  pod('pre-upgrade', ended(JSON.stringify({ snapshot })));
+  expect(await jobs.jobs()).toMatchObject([
+    { kind: 'pre-upgrade', state: 'Succeeded', backup: { id: 's1', revision: 7, sha256: 'abc' } },
+  ]);
+});
+
+test('its pod is gone: it succeeded, and nobody knows with what', async () => {
+  job('pre-upgrade', 'Complete');
+  const [found] = await jobs.jobs();
+  expect(found).toMatchObject({ state: 'Succeeded' });
+  expect(found?.backup).toBeUndefined();
+});
+
+test('its pod is there and its last words are not yet: it still runs', async () => {
+  job('final', 'Complete');
+  pod('final', { phase: 'Running', containerStatuses: [{ name: 'job', state: { running: {} } }] });
+  expect(await jobs.jobs()).toMatchObject([{ state: 'Running' }]);
+});
+
+test('its pod has ended and names no snapshot: it failed, and is not taken again and again', async () => {
+  job('safety', 'Complete');
+  pod('safety', ended('what is this'));
+  expect(await jobs.jobs()).toMatchObject([{ state: 'Failed', message: expect.stringContaining('what is this') }]);
+  pod('safety', ended());
+  expect(await jobs.jobs()).toMatchObject([{ state: 'Failed', message: expect.stringContaining('of no snapshot') }]);
+});
+
+const answer = JSON.stringify({ v: 1, state: 'Serving', ...snapshot });
+const running = { phase: 'Running', podIP: '127.0.0.77', containerStatuses: [{ name: 'job', state: { running: {} } }] };
+
+async function served(proof?: string, body = answer): Promise<AsyncDisposable> {
+  const server = createServer((_, response) => {
+    if (proof !== undefined) response.setHeader(proofHeader, proof);
+    response.end(body);
+  }).listen(ports.agent, '127.0.0.77');
+  await once(server, 'listening');
+  return {
+    async [Symbol.asyncDispose]() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+test.each([
+  ['no proof', undefined],
+  ['a proof of another key', proofOf(answer, 'cd'.repeat(32))],
+  ['a proof of another answer', proofOf(`${answer} `, tokenSha256)],
+  ['what is no proof', 'x'],
+])('a status with %s is as none, and is logged once', async (_, proof) => {
+  await using _server = await served(proof);
+  job('restore');
+  pod('restore', running);
+  warned.length = 0;
+  for (let n = 0; n < 2; n++) expect((await jobs.jobs())[0]).not.toHaveProperty('serving');
+  expect(jobs.served).toBeUndefined();
+  expect(warned).toEqual([expect.stringContaining('does not prove')]);
+});
+
+test('it serves, and says what it passed over for that', async () => {
+  const passedOver = 'passed over: s2, 2h newer: it was never verified';
+  const body = JSON.stringify({ v: 1, state: 'Serving', ...snapshot, passedOver });
+  await using _ = await served(proofOf(body, tokenSha256), body);
+  job('restore');
+  pod('restore', running);
+  await jobs.jobs();
+  expect(jobs.served).toMatchObject({ id: 's1', passedOver });
+});
+
+describe('the pod of a deleted Job of the same name is not its own', () => {
+  test('what that one stored', async () => {
+    job('final', 'Complete');
+    pod('final', ended(JSON.stringify({ snapshot })), 'earlier');
+    expect((await jobs.jobs())[0]?.backup).toBeUndefined();
+    pod('final', ended(JSON.stringify({ snapshot: { ...snapshot, id: 's2' } })));
+    expect(await jobs.jobs()).toMatchObject([{ backup: { id: 's2' } }]);
+  });
+
+  test('what that one still serves', async () => {
+    await using _ = await served(proofOf(answer, tokenSha256));
+    job('restore');
+    pod('restore', running, 'earlier');
+    expect((await jobs.jobs())[0]).not.toHaveProperty('serving');
+    expect(jobs.served).toBeUndefined();
+    pod('restore', running);
+    expect(await jobs.jobs()).toMatchObject([{ serving: { sha256: 'abc' } }]);
+  });
+});
+
+describe('a Job whose pod does not start says why', () => {
+  test('no node has room', async () => {
+    job('restore');
+    const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes' }];
+    pod('restore', { phase: 'Pending', conditions });
+    expect(await jobs.jobs()).toMatchObject([
+      { state: 'Running', waits: 'pod orders-restore-x: Unschedulable: 0/3 nodes' },
+    ]);
+  });
+
+  test('its image cannot be pulled', async () => {
+    job('restore');
+    const waiting = { reason: 'ImagePullBackOff', message: 'Back-off pulling image' };
+    pod('restore', { phase: 'Pending', containerStatuses: [{ name: 'job', state: { waiting } }] });
+    expect(await jobs.jobs()).toMatchObject([
+      { waits: 'pod orders-restore-x: ImagePullBackOff: Back-off pulling image' },
+    ]);
+  });
+
+  test('nothing is known yet, or there is none', async () => {
+    job('restore');
+    expect(await jobs.jobs()).toMatchObject([{ waits: 'Job orders-restore: its pod has not started' }]);
+    pod('restore', {
+      phase: 'Pending',
+      containerStatuses: [{ name: 'job', state: { waiting: { reason: 'ContainerCreating' } } }],
+    });
+    expect(await jobs.jobs()).toMatchObject([{ waits: 'Job orders-restore: its pod has not started' }]);
+  });
+
+  test('its state is known beside that, also after a try that failed, and goes with it', async () => {
+    expect(jobs.states).toBeUndefined();
+    job('restore');
+    pod('restore', { ...ended(JSON.stringify({ error: 'there is no snapshot x' }), 1), phase: 'Failed' });
+    await jobs.jobs();
+    expect(jobs.states?.get('restore')).toEqual({
+      ...{ op: 'o1', reason: 'Retrying', message: 'Job orders-restore: try 1 failed: there is no snapshot x' },
+    });
+    job('restore', 'Failed');
+    await jobs.jobs();
+    expect(jobs.states?.get('restore')).toMatchObject({ reason: 'JobFailed', message: 'there is no snapshot x' });
+    api.delete(paths.of('jobs', 'orders-restore'));
+    await jobs.jobs();
+    expect(jobs.states?.size).toBe(0);
+  });
+
+  test('and one that runs does not', async () => {
+    job('restore');
+    pod('restore', { phase: 'Running', containerStatuses: [{ name: 'job', state: { running: {} } }] });
+    expect((await jobs.jobs())[0]).not.toHaveProperty('waits');
+  });
+});
+
+describe('a Job for which the StatefulSet has to say how', () => {
+  const cluster = { metadata: { name: 'orders', namespace: 'shop', uid: 'c' }, spec: {} } as never;
+  const request = { kind: 'final', op: 'o1', schedule: 'nightly' } as const;
+  const created = async () => api.objects(paths.of('jobs'));
+
+  test('is tried again while that is not known', async () => {
+    context.seenCluster(cluster);
+    await expect(jobs.create(request)).rejects.toThrow('the StatefulSet orders is not known yet');
+    expect(await jobs.jobs()).toEqual([]);
+  });
+
+  test('counts as failed when there is none, until there is one again', async () => {
+    context.seenCluster(cluster);
+    context.seenTemplate(undefined);
+    await jobs.create(request);
+    expect(await jobs.jobs()).toMatchObject([
+      { kind: 'final', op: 'o1', state: 'Failed', message: expect.stringContaining('there is no StatefulSet orders') },
+    ]);
+    expect(await created()).toEqual([]);
+
+    const spec = { containers: [{ name: 'etcd' }], initContainers: [{ name: 'gate', image: 'agent:1' }] };
+    context.seenTemplate({ spec } as never);
+    context.seenCluster({ ...(cluster as object), spec: { backup: { schedules: [schedule] } } } as never);
+    await jobs.remove('final', 'refused-o1');
+    await jobs.create(request);
+    expect(await created()).toMatchObject([{ metadata: { name: 'orders-final' } }]);
+  });
+});
+
+const schedule = { name: 'nightly', schedule: '0 2 * * *', stores: [{ filesystem: { path: '/backups' } }] };

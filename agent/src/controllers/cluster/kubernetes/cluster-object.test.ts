@@ -1,0 +1,146 @@
+import type { PodObject } from '../../../kube/objects.ts';
+import type { ClusterStatus, ReportedCondition } from '../../../protocol/cluster-status.ts';
+import { known } from '../../../protocol/known.ts';
+import { clusterOf, type EtcdClusterObject } from './cluster-object.ts';
+import { conditionEvents } from './condition-events.ts';
+import { ordinalOf, podOf } from './pod.ts';
+import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
+import { domainOf, statefulSetOf } from './stateful-set.ts';
+
+const metadata = { name: 'orders', namespace: 'shop', uid: 'u', resourceVersion: '7', creationTimestamp: '' };
+const around = { domain: 'cluster.local', reconcilerGoing: false };
+const specOf = (spec: Partial<EtcdClusterObject['spec']>) =>
+  clusterOf({ metadata, spec: { size: 3, version: '3.6.16', ...spec } }, around).spec;
+
+test('what the custom resource leaves out has the defaults of its documentation', () => {
+  expect(specOf({})).toEqual({
+    ...{ size: 3, allowEvenSize: false, version: '3.6.16', paused: false, tls: false, ephemeral: false },
+    replace: { policy: 'OnVolumeLoss', force: [] },
+    ...{ onShrink: 'Retain', onDelete: 'Retain', requiredForUpgrade: false, finalBackupRequired: false },
+    onNoSpace: 'CompactDefragDisarm',
+  });
+});
+
+test('a final backup is required where volumes go, unless it says otherwise', () => {
+  expect(specOf({ pvcPolicy: { onDelete: 'Delete' } }).finalBackupRequired).toBe(true);
+  expect(specOf({ pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } }).finalBackupRequired).toBe(
+    false,
+  );
+});
+
+test('the first schedule is the one of operations, unless another is named', () => {
+  const schedules = [
+    { name: 'hourly', stores: [] },
+    { name: 'nightly', stores: [] },
+  ];
+  expect(specOf({ backup: { schedules } }).schedule).toBe('hourly');
+  expect(specOf({ backup: { schedules, schedule: 'nightly' } }).schedule).toBe('nightly');
+});
+
+test('a restore is the same request in whatever order its fields are', () => {
+  const restore = (spec: EtcdRestoreObject['spec']) => restoreOf({ metadata, spec });
+  const source = { store: { s3: { bucket: 'b' } }, snapshotId: 'x' };
+  const turned = { snapshotId: 'x', store: { s3: { bucket: 'b' } } };
+  const first = restore({ clusterName: 'orders', source });
+  expect(first).toMatchObject({ name: 'orders', safetyBackup: true, ignoreUnreachablePods: false });
+  expect(restore({ source: turned, clusterName: 'orders' }).specHash).toBe(first.specHash);
+  expect(restore({ clusterName: 'orders', source, sha256: 'ab' }).specHash).not.toBe(first.specHash);
+});
+
+test('what the StatefulSet says', () => {
+  const gate = {
+    name: 'gate',
+    image: 'i',
+    args: ['gate', '--cluster-domain=k8s.example'],
+    env: [{ name: 'ETCD_VERSION', value: '3.6.16' }],
+  };
+  const template = {
+    metadata: { annotations: { 'cdk8s-etcd.dev/epoch': '4' } },
+    spec: { initContainers: [gate], containers: [] },
+  };
+  const set = {
+    metadata: { ...metadata, generation: 3 },
+    spec: { replicas: 0, template },
+    status: { observedGeneration: 2, updateRevision: 'r' },
+  };
+  expect(statefulSetOf(set)).toEqual({
+    ...{ replicas: 0, rv: '7', updateRevision: 'r', observed: false, epochFloor: 4, version: '3.6.16' },
+  });
+  expect(domainOf(template)).toBe('k8s.example');
+  expect(
+    ['orders-0', 'orders-12', 'orders-x', 'orders-01', 'orders', 'order-1'].map((n) => ordinalOf(n, 'orders')),
+  ).toEqual([0, 12, undefined, undefined, undefined, undefined]);
+});
+
+test('a pod runs when its init phase has begun, and not after its end', () => {
+  const pod = (status: PodObject['status']) => podOf({ metadata, status: status! }, 0, known(true)).running;
+  const initContainerStatuses = [{ name: 'gate', state: { running: {} } }];
+  expect(pod({ podIP: '10.0.0.1', initContainerStatuses })).toBe(true);
+  expect(pod({ podIP: '10.0.0.1', initContainerStatuses: [{ name: 'gate', state: {} }] })).toBe(false);
+  expect(pod({ initContainerStatuses })).toBe(false);
+  expect(pod({ podIP: '10.0.0.1', initContainerStatuses, phase: 'Failed' })).toBe(false);
+});
+
+test('a pod has begun once a container of it has run, also when its node starts it again', () => {
+  const began = (status: PodObject['status']) => podOf({ metadata, status: status! }, 0, known(true)).began;
+  const waiting = { name: 'gate', state: { waiting: { reason: 'PodInitializing' } } };
+  expect(began({})).toBe(false);
+  expect(began({ initContainerStatuses: [{ ...waiting, restartCount: 0 }] })).toBe(false);
+  expect(began({ initContainerStatuses: [{ ...waiting, restartCount: 1 }] })).toBe(true);
+  expect(began({ containerStatuses: [{ ...waiting, lastState: { terminated: {} } }] })).toBe(true);
+  expect(began({ initContainerStatuses: [{ name: 'gate', state: { running: {} } }] })).toBe(true);
+});
+
+const condition = (
+  type: ReportedCondition['type'],
+  status: ReportedCondition['status'],
+  reason: ReportedCondition['reason'],
+) => ({
+  ...{ type, status, reason, message: 'm', lastTransitionTime: '' },
+});
+const status = (...conditions: ReportedCondition[]): ClusterStatus => ({
+  ...{ phase: '', reason: '', message: '', members: [], conditions },
+});
+const told = (before: ClusterStatus | undefined, now: ClusterStatus) =>
+  conditionEvents(before, now).map(({ type, reason }) => `${type} ${reason}`);
+
+test('events tell of changes alone', () => {
+  const well = status(condition('Degraded', 'False', 'Well'), condition('Ready', 'True', 'AsDesired'));
+  const down = status(condition('Degraded', 'True', 'MemberDown'), condition('Ready', 'False', 'NotAsDesired'));
+  const lost = status(condition('Degraded', 'True', 'VolumeLost'), condition('Ready', 'False', 'NotAsDesired'));
+  expect(told(undefined, well)).toEqual(['Normal AsDesired']);
+  expect(told(well, well)).toEqual([]);
+  expect(told(well, down)).toEqual(['Warning MemberDown']);
+  expect(told(down, lost)).toEqual(['Warning VolumeLost']);
+  expect(told(lost, well)).toEqual(['Normal Well', 'Normal AsDesired']);
+  expect(told(well, status(condition('Progressing', 'True', 'Growing')))).toEqual(['Normal Growing']);
+});
+
+test('a restore that was asked for is one event, that it cannot be reached meanwhile is none', () => {
+  const serves = status(
+    condition('Available', 'True', 'Serving'),
+    condition('Progressing', 'True', 'PreparingRestore'),
+  );
+  const fenced = status(condition('Available', 'False', 'Restoring'), condition('Progressing', 'True', 'Restoring'));
+  const back = status(condition('Available', 'True', 'Serving'), condition('Progressing', 'True', 'Growing'));
+  expect(told(serves, fenced)).toEqual(['Normal Restoring']);
+  expect(told(fenced, back)).toEqual(['Normal Growing']);
+});
+
+test('what belongs to forming, scaling and restarts is no event, nor is its end; what keeps them is', () => {
+  const born = status(
+    condition('Available', 'False', 'Bootstrapping'),
+    condition('Degraded', 'Unknown', 'Bootstrapping'),
+    condition('QuorumLost', 'Unknown', 'Bootstrapping'),
+  );
+  const joining = status(condition('Available', 'True', 'Serving'), condition('Degraded', 'False', 'Joining'));
+  const starting = status(condition('Available', 'True', 'Serving'), condition('Degraded', 'True', 'Starting'));
+  const well = status(condition('Available', 'True', 'Serving'), condition('Degraded', 'False', 'Well'));
+  const steps = [undefined, born, joining, well, starting, well, joining, starting, joining, well];
+  expect(steps.slice(1).flatMap((now, i) => told(steps[i], now!))).toEqual([]);
+  const stuck = status(
+    condition('Available', 'False', 'Bootstrapping'),
+    condition('Degraded', 'True', 'PodNotRunning'),
+  );
+  expect([...told(born, stuck), ...told(stuck, joining)]).toEqual(['Warning PodNotRunning', 'Normal Joining']);
+});

@@ -1,0 +1,114 @@
+import type { BackupPodStore } from '../../../../../src/lib/backup-pod.ts';
+import type { KubeObject } from '../../../kube/objects.ts';
+import { group } from '../../../kube/paths.ts';
+import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
+import { jobSettings } from '../jobs/job-settings.ts';
+import type { Cluster, ClusterSpec, OriginRequest, RecoveryRequest, ReplaceRequest } from '../observed.ts';
+
+/** An EtcdCluster as the API server has it: the CRD fills the defaults in. */
+export interface EtcdClusterObject extends KubeObject {
+  readonly spec: EtcdClusterSpec;
+  readonly status?: Partial<ClusterStatus>;
+}
+
+export interface EtcdClusterSpec {
+  readonly size: number;
+  readonly allowEvenSize?: boolean;
+  readonly version: string;
+  readonly paused?: boolean;
+  readonly tls?: boolean;
+  readonly clientTlsSecret?: string;
+  readonly replace?: {
+    readonly policy?: 'OnVolumeLoss' | 'Manual';
+    readonly force?: readonly Partial<ReplaceRequest>[];
+  };
+  readonly origin?: OriginRequest & { readonly serviceAccountName?: string; readonly image?: string };
+  readonly recovery?: RecoveryRequest;
+  readonly storage?: { readonly size?: string; readonly ephemeral?: boolean };
+  readonly pvcPolicy?: { readonly onShrink?: 'Retain' | 'Delete'; readonly onDelete?: 'Retain' | 'Delete' };
+  readonly backup?: {
+    readonly schedules?: readonly Schedule[];
+    readonly schedule?: string;
+    readonly requiredForUpgrade?: boolean;
+  };
+  readonly finalBackup?: { readonly required?: boolean };
+  readonly maintenance?: { readonly onNoSpace?: 'Report' | 'CompactDefragDisarm' };
+}
+
+/** Written by the constructs. */
+export interface Schedule {
+  readonly name: string;
+  readonly cron?: string;
+  /** Default: <cluster>-<name>. */
+  readonly cronJobName?: string;
+  readonly stores: readonly BackupPodStore[];
+  readonly compression?: string;
+  readonly encryption?: { readonly age?: { readonly recipients: readonly string[] } };
+  readonly verify?: string;
+  readonly dialTimeout?: string;
+  readonly timeout?: string;
+  readonly serviceAccountName?: string;
+  readonly image?: string;
+}
+
+export const finalizer = `${group}/cluster`;
+const skipFinalBackup = `${group}/skip-final-backup`;
+
+export interface Surroundings {
+  /** DNS domain of the Kubernetes cluster. */
+  readonly domain?: string;
+  readonly reconcilerGoing: boolean;
+}
+
+export function clusterOf({ metadata, spec, status }: EtcdClusterObject, surroundings: Surroundings): Cluster {
+  const { name, namespace = '', uid, resourceVersion, generation } = metadata;
+  return {
+    ...{ name, namespace, uid, rv: resourceVersion, ...surroundings },
+    ...(generation !== undefined && { generation }),
+    deleting: metadata.deletionTimestamp !== undefined,
+    finalizer: metadata.finalizers?.includes(finalizer) ?? false,
+    skipFinalBackup: metadata.annotations?.[skipFinalBackup] === 'true',
+    spec: specOf(spec),
+    status: status ?? {},
+  };
+}
+
+function specOf(spec: EtcdClusterSpec): ClusterSpec {
+  const { size, version, origin, recovery, backup, pvcPolicy, storage } = spec;
+  const schedule = backup?.schedule ?? backup?.schedules?.[0]?.name;
+  const onDelete = pvcPolicy?.onDelete ?? 'Retain';
+  return {
+    ...{ size, version, onDelete },
+    allowEvenSize: spec.allowEvenSize ?? false,
+    paused: spec.paused ?? false,
+    tls: spec.tls ?? false,
+    ephemeral: storage?.ephemeral ?? false,
+    replace: { policy: spec.replace?.policy ?? 'OnVolumeLoss', force: (spec.replace?.force ?? []).map(replaceOf) },
+    ...(origin && { origin: originOf(origin) }),
+    ...(recovery && { recovery }),
+    onShrink: pvcPolicy?.onShrink ?? 'Retain',
+    ...(schedule !== undefined && { schedule }),
+    requiredForUpgrade: backup?.requiredForUpgrade ?? false,
+    finalBackupRequired: spec.finalBackup?.required ?? onDelete === 'Delete',
+    onNoSpace: spec.maintenance?.onNoSpace ?? 'CompactDefragDisarm',
+  };
+}
+
+const replaceOf = ({
+  ordinal = -1,
+  memberId = '',
+  discardVolume = false,
+}: Partial<ReplaceRequest>): ReplaceRequest => ({
+  ordinal,
+  memberId,
+  discardVolume,
+});
+
+function originOf({
+  source,
+  serviceAccountName,
+  image,
+  ...origin
+}: NonNullable<EtcdClusterSpec['origin']>): OriginRequest {
+  return { ...origin, source: jobSettings.put(source, { serviceAccountName, image }) };
+}

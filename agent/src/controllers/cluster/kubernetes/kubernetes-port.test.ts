@@ -1,0 +1,77 @@
+import { ApiClient } from '../../../kube/api-client.ts';
+import { Troubles } from '../../../kube/event-reader.ts';
+import { groupVersion, Paths } from '../../../kube/paths.ts';
+import { ClientTls } from '../../client-tls.ts';
+import { Going } from '../../shutdown.ts';
+import { emptyMemory, read } from '../observe.ts';
+import { defaultSettings } from '../settings.ts';
+import { FakeApi } from './fake-api.fixture.ts';
+import { KubernetesPort } from './kubernetes-port.ts';
+
+const paths = new Paths('shop');
+const spec = { size: 3, version: '3.6.16', storage: { size: '8Gi' } };
+const gate = {
+  name: 'gate',
+  args: ['gate', '--cluster-domain=corp.example'],
+  env: [{ name: 'ETCD_VERSION', value: '3.6.16' }],
+};
+const fresh = { id: 'a', clusterUid: 'b', token: 'c', secret: 'd' };
+const log = { info() {}, warn() {}, error() {}, debug() {} } as never;
+
+let api: FakeApi;
+let client: ApiClient;
+let port: KubernetesPort;
+beforeEach(async () => {
+  api = await FakeApi.listen();
+  client = new ApiClient(api.access, 5000);
+  api.put(paths.of('etcdclusters', 'orders'), { apiVersion: groupVersion, kind: 'EtcdCluster', spec } as never);
+  port = new KubernetesPort({
+    ...{
+      client,
+      paths,
+      namespace: 'shop',
+      name: 'orders',
+      settings: defaultSettings,
+      log,
+      going: new Going({ client, paths, log }),
+    },
+    ...{
+      events: { tell() {} } as never,
+      troubles: new Troubles({ client, paths, log }),
+      clientTls: new ClientTls(client, paths),
+      isWatched: () => true,
+      seen() {},
+    },
+  });
+});
+afterEach(async () => {
+  port.close();
+  client.close();
+  await api[Symbol.asyncDispose]();
+});
+
+const look = () => read(port, 'h', fresh, emptyMemory(0), defaultSettings);
+
+test('the first look already has the domain that the pod template names', async () => {
+  api.put(paths.of('statefulsets', 'orders'), {
+    spec: { replicas: 3, template: { metadata: {}, spec: { initContainers: [gate] } } },
+  } as never);
+  const { cluster } = await look();
+  expect(cluster.known && cluster.v?.domain).toBe('corp.example');
+});
+
+test('while the StatefulSet cannot be read, nothing is known of the cluster', async () => {
+  api.fault = (_, response, path) => {
+    if (!path.includes('statefulsets')) return false;
+    response.writeHead(500).end('{}');
+    return true;
+  };
+  expect((await look()).cluster).toMatchObject({ known: false, why: expect.stringContaining('StatefulSet') });
+});
+
+test('without a StatefulSet the cluster is known, and has no domain', async () => {
+  const { cluster, statefulSet } = await look();
+  expect(statefulSet).toEqual({ known: true, v: undefined });
+  expect(cluster.known && cluster.v).toMatchObject({ name: 'orders' });
+  expect(cluster.known && cluster.v?.domain).toBeUndefined();
+});

@@ -1,0 +1,87 @@
+import { ApiClient } from '../../../kube/api-client.ts';
+import { Troubles } from '../../../kube/event-reader.ts';
+import { Paths } from '../../../kube/paths.ts';
+import { ClientTls } from '../../client-tls.ts';
+import { defaultSettings } from '../settings.ts';
+import { ClusterContext } from './cluster-context.ts';
+import { FakeApi, failure } from './fake-api.fixture.ts';
+import { KubernetesWorkload } from './kubernetes-workload.ts';
+import { LastLook } from './last-look.ts';
+
+const paths = new Paths('shop');
+const pod = paths.of('pods', 'orders-1');
+const log = { info() {}, warn() {}, error() {}, debug() {} };
+
+let api: FakeApi;
+let client: ApiClient;
+let workload: KubernetesWorkload;
+
+beforeEach(async () => {
+  api = await FakeApi.listen();
+  client = new ApiClient(api.access, 1_000);
+  const context = { client, paths, namespace: 'shop', name: 'orders', settings: defaultSettings, log };
+  const others = { events: { tell() {} } as never, clientTls: new ClientTls(client, paths) };
+  const troubles = new Troubles({ client, paths, log });
+  workload = new KubernetesWorkload(
+    new ClusterContext({ ...context, ...others, troubles, look: new LastLook(() => false) }),
+  );
+});
+afterEach(async () => {
+  client.close();
+  await api[Symbol.asyncDispose]();
+});
+
+describe('eviction', () => {
+  const answers = (status: number, reason: string, message: string) => {
+    api.fault = (_, response, path) => {
+      if (path !== `${pod}/eviction`) return false;
+      failure(response, status, reason, message);
+      return true;
+    };
+  };
+
+  test('asks for the one pod, by its uid', async () => {
+    api.put(pod, { metadata: { uid: 'u1' } });
+    await workload.evictPod(1, 'u1');
+    expect(api.requests).toEqual([`POST ${pod}/eviction`]);
+    expect(api.bodies).toEqual([
+      expect.objectContaining({
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name: 'orders-1', namespace: 'shop' },
+        deleteOptions: expect.objectContaining({ preconditions: { uid: 'u1' } }),
+      }),
+    ]);
+  });
+
+  test('refused by the budget: not now, in the words of Kubernetes', async () => {
+    const message = "Cannot evict pod as it would violate the pod's disruption budget.";
+    answers(429, 'TooManyRequests', message);
+    const refused = expect.objectContaining({ name: 'NotNow', message: expect.stringMatching(/disruption budget$/) });
+    await expect(workload.evictPod(1, 'u1')).rejects.toEqual(refused);
+  });
+
+  test('a pod that is gone is evicted', async () => {
+    answers(404, 'NotFound', 'pods "orders-1" not found');
+    await workload.evictPod(1, 'u1');
+  });
+
+  test.each([
+    { status: 500, reason: 'InternalError', message: 'This pod has more than one PodDisruptionBudget' },
+    { status: 403, reason: 'Forbidden', message: 'admission webhook "guard" denied the request' },
+  ])('refused otherwise ($status): not now either', async ({ status, reason, message }) => {
+    answers(status, reason, message);
+    const refused = expect.objectContaining({ name: 'NotNow', message: expect.stringContaining(message) });
+    await expect(workload.evictPod(1, 'u1')).rejects.toEqual(refused);
+  });
+
+  test('another pod of that name, or no answer: a failure', async () => {
+    answers(409, 'Conflict', 'the UID in the precondition does not match');
+    await expect(workload.evictPod(1, 'u1')).rejects.toMatchObject({ name: 'ApiError', status: 409 });
+    api.fault = (_, response) => {
+      response.destroy();
+      return true;
+    };
+    await expect(workload.evictPod(1, 'u1')).rejects.not.toMatchObject({ name: 'NotNow' });
+  });
+});

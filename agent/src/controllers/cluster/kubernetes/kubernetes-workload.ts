@@ -1,0 +1,183 @@
+import { ports } from '../../../../../src/etcd/cluster-ports.ts';
+import { ApiError, isStatus, unlessMissing } from '../../../kube/api-error.ts';
+import type { KubeObject, PodObject, StatefulSetObject } from '../../../kube/objects.ts';
+import { messageOf } from '../../../lib/errors.ts';
+import { getJson } from '../../../lib/http/http-get.ts';
+import type { AgentStatus } from '../../../protocol/agent-status.ts';
+import type { Claim, Pod, StatefulSet } from '../observed.ts';
+import { NotNow, type Workload } from '../port.ts';
+import type { ClusterContext } from './cluster-context.ts';
+import { PeerNames } from './peer-name.ts';
+import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf } from './pod.ts';
+import { creationProblem, inWords, isSilent, podProblem } from './pod-problem.ts';
+import { epochAnnotation, missingPods, statefulSetOf } from './stateful-set.ts';
+
+/** Of a pod. */
+interface Address {
+  readonly ordinal: number;
+  readonly uid: string;
+  readonly address: string;
+}
+
+/** Pods, claims and the StatefulSet of one cluster. */
+export class KubernetesWorkload implements Workload {
+  readonly #context: ClusterContext;
+  readonly #names: PeerNames;
+  #listing: Promise<readonly Address[]> = Promise.resolve([]);
+  #last: readonly Address[] = [];
+
+  constructor(context: ClusterContext) {
+    this.#context = context;
+    this.#names = new PeerNames(context.settings.observeRpc / 2);
+  }
+
+  async statefulSet(): Promise<StatefulSet | undefined> {
+    // No watch tells of events.
+    const isWhole = (set: StatefulSet | undefined) => set?.lacks === undefined;
+    return this.#context.look.at('statefulsets', () => this.#statefulSet(), isWhole);
+  }
+
+  async pods(): Promise<Pod[]> {
+    // No watch tells of names.
+    const lead = (pods: readonly Pod[]) => pods.every(({ resolves }) => resolves.known && resolves.v);
+    return this.#context.look.at('pods', () => this.#pods(), lead);
+  }
+
+  /** By ordinal, of the pods that were listed last, or are being listed. */
+  async addresses(): Promise<ReadonlyMap<number, string>> {
+    const found = await this.#listing.catch(() => this.#last);
+    return new Map(found.map(({ ordinal, address }) => [ordinal, address]));
+  }
+
+  async claims(): Promise<Claim[]> {
+    return this.#context.look.at('persistentvolumeclaims', async () => {
+      const { client, paths, name } = this.#context;
+      const labelSelector = `app.kubernetes.io/name=etcd,app.kubernetes.io/instance=${name}`;
+      const { items } = await client.list<KubeObject>(paths.of('persistentvolumeclaims'), { labelSelector });
+      return items.flatMap((claim) => {
+        const ordinal = ordinalOf(claim.metadata.name, `data-${name}`);
+        return ordinal === undefined ? [] : [claimOf(claim, ordinal)];
+      });
+    });
+  }
+
+  async agent({ ordinal, uid }: Pod): Promise<AgentStatus> {
+    const address = this.#last.find((each) => each.uid === uid)?.address;
+    if (address === undefined) throw new Error(`pod ${ordinal} has no address`);
+    const { settings } = this.#context;
+    const url = this.#context.urlOf(address, ports.agent);
+    const tls = await this.#context.tls();
+    const status = await getJson<AgentStatus>(`${url}/status`, {
+      ...(tls && { ca: tls.ca, servername: tls.servername }),
+      signal: AbortSignal.timeout(settings.observeRpc),
+    });
+    if (status.podUid !== uid) throw new Error(`another pod answers at ${address}: ${status.pod} ${status.podUid}`);
+    return status;
+  }
+
+  async scale(replicas: number, basedOn: string): Promise<void> {
+    const { client, paths, name } = this.#context;
+    const body = { metadata: { resourceVersion: basedOn }, spec: { replicas } };
+    await client.merge(paths.of('statefulsets', name, 'scale'), body);
+    this.#context.tell('Normal', 'Scaled', `the StatefulSet has ${replicas} ${replicas === 1 ? 'pod' : 'pods'}`);
+  }
+
+  async annotateEpoch(epoch: number, basedOn: string): Promise<void> {
+    const { client, paths, name } = this.#context;
+    const metadata = { annotations: { [epochAnnotation]: `${epoch}` } };
+    const body = { metadata: { resourceVersion: basedOn }, spec: { template: { metadata } } };
+    await client.merge(paths.of('statefulsets', name), body);
+  }
+
+  async annotateClaim(claim: Parameters<Workload['annotateClaim']>[0]): Promise<void> {
+    const { client, paths, name } = this.#context;
+    const { ordinal, uid, clusterUid, epoch, basedOn } = claim;
+    const annotations = claimAnnotations(clusterUid, epoch);
+    const body = { metadata: { uid, resourceVersion: basedOn, annotations } };
+    await client.merge(paths.of('persistentvolumeclaims', `data-${name}-${ordinal}`), body);
+  }
+
+  async deletePod(ordinal: number, uid: string): Promise<void> {
+    const { client, paths, name } = this.#context;
+    const pod = `${name}-${ordinal}`;
+    await client.remove(paths.of('pods', pod), { uid }).catch(unlessMissing);
+    this.#context.tell('Normal', 'PodDeleted', `deleted pod ${pod}, to be made again`);
+  }
+
+  async evictPod(ordinal: number, uid: string): Promise<void> {
+    const { client, paths, namespace, name } = this.#context;
+    const pod = `${name}-${ordinal}`;
+    const deleteOptions = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace }, deleteOptions };
+    try {
+      await client.create(paths.of('pods', pod, 'eviction'), eviction);
+    } catch (error) {
+      if (isStatus(error, 404)) return;
+      // Not by the budget alone: two budgets are a 500, a webhook answers what it likes. 409: the pod is another one.
+      if (error instanceof ApiError && !isStatus(error, 409))
+        throw new NotNow(`pod ${pod} is not evicted yet: ${messageOf(error)}`);
+      throw error;
+    }
+    this.#context.tell('Normal', 'PodEvicted', `evicted pod ${pod}, to be made again`);
+  }
+
+  async deleteClaim({ ordinal, uid, basedOn }: Parameters<Workload['deleteClaim']>[0]): Promise<void> {
+    const { client, paths, name } = this.#context;
+    const claim = `data-${name}-${ordinal}`;
+    const preconditions = { uid, ...(basedOn && { resourceVersion: basedOn }) };
+    await client.remove(paths.of('persistentvolumeclaims', claim), preconditions).catch(unlessMissing);
+    this.#context.tell('Normal', 'VolumeClaimDeleted', `deleted volume claim ${claim}`);
+  }
+
+  /** The right to get one comes with its manifests, the right to list them with the reconciler. */
+  readonly #unlessNone = async (error: unknown): Promise<undefined> => {
+    if (!isStatus(error, 403)) return unlessMissing(error);
+    const { client, paths, name } = this.#context;
+    const query = { fieldSelector: `metadata.name=${name}` };
+    if ((await client.list<KubeObject>(paths.of('statefulsets'), query)).items.length > 0) throw error;
+    return undefined;
+  };
+
+  async #statefulSet(): Promise<StatefulSet | undefined> {
+    const { client, paths, name, troubles } = this.#context;
+    const found = await client.get<StatefulSetObject>(paths.of('statefulsets', name)).catch(this.#unlessNone);
+    this.#context.seenTemplate(found?.spec.template);
+    if (!found || !missingPods(found)) return found && statefulSetOf(found);
+    const events = await troubles.of(found.metadata.uid);
+    const pods = [...Array(found.spec.replicas ?? 1).keys()].map((ordinal) => `Pod ${name}-${ordinal} `);
+    const [problem] = pods.flatMap((pod) => creationProblem(events, pod) ?? []);
+    return { ...statefulSetOf(found), lacks: problem ? { why: inWords(problem) } : {} };
+  }
+
+  async #pods(): Promise<Pod[]> {
+    const listing = this.#list();
+    this.#listing = listing.then((found) => found.flatMap((pod) => this.#addressOf(pod)));
+    // Whoever asks for addresses meanwhile is told.
+    this.#listing.catch(() => {});
+    const found = await listing;
+    this.#last = await this.#listing;
+    return Promise.all(found.map((pod) => this.#pod(pod)));
+  }
+
+  async #list(): Promise<readonly PodObject[]> {
+    const { client, paths, name } = this.#context;
+    const labelSelector = `app.kubernetes.io/instance=${name},app.kubernetes.io/component=member`;
+    const { items } = await client.list<PodObject>(paths.of('pods'), { labelSelector });
+    return items.filter(({ metadata }) => ordinalOf(metadata.name, name) !== undefined);
+  }
+
+  #addressOf(pod: PodObject): Address[] {
+    const address = addressOf(pod);
+    const { name, uid } = pod.metadata;
+    return address === undefined ? [] : [{ ordinal: ordinalOf(name, this.#context.name)!, uid, address }];
+  }
+
+  async #pod(pod: PodObject): Promise<Pod> {
+    const ordinal = ordinalOf(pod.metadata.name, this.#context.name)!;
+    const address = addressOf(pod);
+    const isNamed = address !== undefined && this.#context.domain !== undefined;
+    const resolves = isNamed ? this.#names.leadsTo(this.#context.peerName(ordinal), address) : noAddress;
+    const problem = podProblem(pod, isSilent(pod) ? await this.#context.troubles.of(pod.metadata.uid) : []);
+    return { ...podOf(pod, ordinal, await resolves), ...(problem && { problem: inWords(problem) }) };
+  }
+}

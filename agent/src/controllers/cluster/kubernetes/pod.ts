@@ -1,0 +1,72 @@
+import type { KubeObject, PodObject } from '../../../kube/objects.ts';
+import { group } from '../../../kube/paths.ts';
+import { type Known, unknown } from '../../../protocol/known.ts';
+import type { Claim, Pod } from '../observed.ts';
+
+const revisionLabel = 'controller-revision-hash';
+export const clusterUidAnnotation = `${group}/cluster-uid`;
+const claimEpochAnnotation = `${group}/epoch`;
+/** The scheduler's, for a storage class that waits for the first consumer. */
+const selectedNodeAnnotation = 'volume.kubernetes.io/selected-node';
+
+/** 2 of orders-2; undefined for other names. */
+export function ordinalOf(name: string, prefix: string): number | undefined {
+  const rest = name.startsWith(`${prefix}-`) ? name.slice(prefix.length + 1) : '';
+  return /^(0|[1-9]\d{0,3})$/.test(rest) ? Number(rest) : undefined;
+}
+
+export function podOf(pod: PodObject, ordinal: number, resolves: Known<boolean>): Pod {
+  const { metadata, spec, status } = pod;
+  return {
+    ordinal,
+    uid: metadata.uid,
+    revision: metadata.labels?.[revisionLabel] ?? '',
+    running: addressOf(pod) !== undefined && hasBegun(pod),
+    began: hasEverBegun(pod),
+    ready: status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false,
+    deleting: metadata.deletionTimestamp !== undefined,
+    resolves,
+    ...(spec?.nodeName && { node: spec.nodeName }),
+    ...(isUnschedulable(pod) && { unschedulable: true }),
+  };
+}
+
+const isUnschedulable = ({ status }: PodObject): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable') ?? false;
+
+/** Of a pod that has not ended. */
+export function addressOf({ status }: PodObject): string | undefined {
+  const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  return ended ? undefined : status?.podIP || undefined;
+}
+
+const hasBegun = ({ status }: PodObject): boolean =>
+  status?.initContainerStatuses?.some(({ state }) => state?.running ?? state?.terminated) ?? false;
+
+/** Also before its node was started again, when its containers wait as new ones do. */
+const hasEverBegun = ({ status }: PodObject): boolean =>
+  [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].some(
+    ({ state, lastState, restartCount = 0 }) =>
+      (state?.running ?? state?.terminated ?? lastState?.terminated) !== undefined || restartCount > 0,
+  );
+
+export const noAddress: Known<boolean> = unknown('the pod has no address yet');
+
+export function claimOf({ metadata }: KubeObject, ordinal: number): Claim {
+  const { uid, resourceVersion, deletionTimestamp, annotations } = metadata;
+  const clusterUid = annotations?.[clusterUidAnnotation];
+  const node = annotations?.[selectedNodeAnnotation];
+  const epoch = Number(annotations?.[claimEpochAnnotation] ?? Number.NaN);
+  return {
+    ...{ ordinal, uid, rv: resourceVersion },
+    deleting: deletionTimestamp !== undefined,
+    ...(clusterUid && { clusterUid }),
+    ...(Number.isSafeInteger(epoch) && { epoch }),
+    ...(node && { node }),
+  };
+}
+
+export const claimAnnotations = (clusterUid: string, epoch: number): Record<string, string> => ({
+  [clusterUidAnnotation]: clusterUid,
+  [claimEpochAnnotation]: `${epoch}`,
+});

@@ -1,0 +1,72 @@
+import { ApiClient } from '../../../kube/api-client.ts';
+import { Paths } from '../../../kube/paths.ts';
+import type { RecordDoc } from '../../../protocol/record.ts';
+import { FakeApi } from './fake-api.fixture.ts';
+import { RecordConfigMap } from './record-config-map.ts';
+
+const doc: RecordDoc = {
+  v: 1,
+  rev: 1,
+  clusterUid: 'c',
+  epoch: 0,
+  floor: 0,
+  token: 't',
+  phase: 'Seeding',
+  seeded: false,
+  permits: {},
+  members: {},
+  tombstones: [],
+  versions: { current: '3.6', allowedMinors: ['3.6'] },
+  restores: [],
+};
+const paths = new Paths('shop');
+const path = paths.of('configmaps', 'orders-record');
+const owner = { apiVersion: 'v1', kind: 'EtcdCluster', name: 'orders', uid: '1' };
+
+let api: FakeApi;
+let client: ApiClient;
+let records: RecordConfigMap;
+beforeEach(async () => {
+  api = await FakeApi.listen();
+  client = new ApiClient(api.access, 60_000);
+  records = new RecordConfigMap({ client, paths, cluster: 'orders', owner: () => owner });
+});
+afterEach(async () => {
+  client.close();
+  await api[Symbol.asyncDispose]();
+});
+
+test('is made once, and read back', async () => {
+  expect(await records.read()).toBeUndefined();
+  await records.write(doc);
+  expect(await records.read()).toEqual({ doc, rv: expect.any(String) });
+  expect(api.object(path)?.metadata.ownerReferences).toEqual([owner]);
+  await expect(records.write(doc)).rejects.toThrow(/already exists/);
+});
+
+test('is changed only as it was read, and what others wrote on it stays', async () => {
+  await records.write(doc);
+  api.put(path, {
+    ...api.object(path),
+    metadata: { ...api.object(path)?.metadata, annotations: { 'velero.io/x': 'y' } },
+  });
+  const { rv } = (await records.read())!;
+  await records.write({ ...doc, rev: 2 }, rv);
+  expect(api.object(path)?.metadata.annotations).toEqual({ 'velero.io/x': 'y' });
+  await expect(records.write({ ...doc, rev: 3 }, rv)).rejects.toThrow(/modified/);
+  expect((await records.read())?.doc.rev).toBe(2);
+});
+
+test('one that is not understood is not taken for none', async () => {
+  api.put(path, { data: { 'record.json': JSON.stringify({ ...doc, v: 2 }) } });
+  await expect(records.read()).rejects.toThrow(/ConfigMap orders-record: .*newer agent/);
+  api.put(path, { data: {} });
+  await expect(records.read()).rejects.toThrow(/ConfigMap orders-record/);
+});
+
+test('is deleted only as it was read', async () => {
+  await records.write(doc);
+  await expect(records.remove('1')).rejects.toThrow(/Precondition/);
+  await records.remove((await records.read())!.rv);
+  expect(await records.read()).toBeUndefined();
+});

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '../../../kube/objects.ts';
+import type { RestoreSource } from '../../../protocol/record.ts';
+import { jobSettings } from '../jobs/job-settings.ts';
+import type { RestoreRequest } from '../observed.ts';
+
+export interface EtcdRestoreObject extends KubeObject {
+  readonly spec: {
+    readonly clusterName: string;
+    readonly source: RestoreSource;
+    readonly identitySecret?: string;
+    readonly sha256?: string;
+    readonly expectedRevision?: number;
+    readonly serviceAccountName?: string;
+    readonly image?: string;
+    readonly safetyBackup?: boolean;
+    readonly ignoreUnreachablePods?: boolean;
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly passedOver?: string;
+  } & Readonly<Record<string, unknown>>;
+}
+
+export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): RestoreRequest {
+  const { source, identitySecret, sha256, expectedRevision, serviceAccountName, image } = spec;
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    createdAt: Date.parse(metadata.creationTimestamp),
+    specHash: hashOf(spec),
+    source: jobSettings.put(source, { serviceAccountName, image }),
+    ...(identitySecret && { identitySecret }),
+    ...(sha256 && { sha256 }),
+    ...(expectedRevision !== undefined && { expectedRevision }),
+    safetyBackup: spec.safetyBackup ?? true,
+    ignoreUnreachablePods: spec.ignoreUnreachablePods ?? false,
+    ...(status?.phase && { phase: status.phase }),
+  };
+}
+
+/** The same for the same fields in any order. */
+const hashOf = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
+
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) =>
+    inner && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );

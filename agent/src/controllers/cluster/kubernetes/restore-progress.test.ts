@@ -1,0 +1,284 @@
+import type { RecordDoc, RestoreStep } from '../../../protocol/record.ts';
+import { whyNotRestored } from '../../backup/backup-object.ts';
+import type { PodState } from '../../backup/backup-pod-state.ts';
+import type { JobKind } from '../observed.ts';
+import type { EtcdRestoreObject } from './restore-object.ts';
+import { outcomeConditions, progressOf, type Seen, troubleOf } from './restore-progress.ts';
+
+const now = '2026-11-22T03:00:00Z';
+const startedAt = '2026-11-22T02:59:00.123Z';
+
+const restore = (status?: EtcdRestoreObject['status']): EtcdRestoreObject => ({
+  metadata: { name: 'monday', uid: 'u', resourceVersion: '7', generation: 1, creationTimestamp: startedAt },
+  spec: { clusterName: 'orders', source: { snapshotId: 's' } },
+  ...(status && { status }),
+});
+const record = (doc: object): RecordDoc => ({ restores: [], ...doc }) as unknown as RecordDoc;
+const at = (step: RestoreStep) =>
+  record({ op: { kind: 'Restore', id: 'op1', startedAt, step, args: { id: 'monday' } } });
+const told = (
+  doc: RecordDoc | undefined,
+  status?: EtcdRestoreObject['status'],
+  served?: { op: string; id: string },
+  more: Partial<Seen> = {},
+) => progressOf(restore(status), { doc, served, jobs: new Map(), ...more }, now)?.status;
+const eventOf = (doc: RecordDoc, status: EtcdRestoreObject['status'], more: Partial<Seen> = {}) =>
+  progressOf(restore(status), { doc, served: undefined, jobs: new Map(), ...more }, now)?.event;
+
+test.each([
+  ['verify', 'Verifying'],
+  ['safety', 'BackingUp'],
+  ['fence', 'Fencing'],
+  ['drain', 'Draining'],
+  ['seed', 'Restoring'],
+  ['restore', 'Restoring'],
+] as const)('at step %s it is %s, since when, and from when on', (step, phase) => {
+  const time = `${phase[0]!.toLowerCase()}${phase.slice(1)}Time`;
+  expect(told(at(step))).toMatchObject({ phase, reason: phase, startTime: startedAt, [time]: now });
+});
+
+test('one that nobody began yet is Pending and has no times; one that came through the fence regrows', () => {
+  const pending = { phase: 'Pending', reason: 'Waiting', message: expect.any(String), observedGeneration: 1 };
+  expect(told(undefined)).toEqual(pending);
+  expect(told(record({ op: { kind: 'Upgrade' } }))).toEqual(pending);
+  expect(told(record({ restores: [{ id: 'monday' }] }))).toMatchObject({ phase: 'Regrowing', regrowingTime: now });
+});
+
+test('one that was made again under its name regrows nothing', () => {
+  const fenced = (uid: string) => record({ restores: [{ id: 'monday', uid }] });
+  expect(told(fenced('u'))).toMatchObject({ phase: 'Regrowing' });
+  expect(told(fenced('before'))).toMatchObject({ phase: 'Pending' });
+  expect(told(fenced('before'))).not.toHaveProperty('regrowingTime');
+  expect(eventOf(fenced('before'), undefined)).toBeUndefined();
+});
+
+test('one that waits says for what', () => {
+  const message = (op: object) => (told(record({ op })) as { message: string }).message;
+  expect(message({ kind: 'Restore', step: 'verify', args: { id: 'sunday' } })).toContain(
+    'EtcdRestore sunday comes first',
+  );
+  expect(message({ kind: 'Restore', step: 'verify', args: { id: 'origin:1' } })).toContain('from a backup');
+  expect(message({ kind: 'Upgrade' })).toBe('waits for the present operation of the cluster: Upgrade');
+  const queued = told(
+    record({ op: { kind: 'Restore', step: 'verify', args: { id: 'sunday' } } }),
+    undefined,
+    undefined,
+    {
+      trouble: 'pod orders-1: no answer',
+    },
+  );
+  expect(queued).toMatchObject({ message: expect.stringMatching(/sunday comes first.*; pod orders-1: no answer/) });
+});
+
+test('what it says already is not said again, but for the snapshot that was found meanwhile', () => {
+  const status = { startTime: startedAt, ...told(at('verify')) } as EtcdRestoreObject['status'];
+  expect(told(at('verify'), status)).toBeUndefined();
+  const served = { op: 'op1', id: 'snapshot-1' };
+  expect(told(at('verify'), status, served)).toMatchObject({ phase: 'Verifying', snapshotId: 'snapshot-1' });
+  expect(told(at('verify'), status, served)).not.toHaveProperty('verifyingTime');
+  expect(told(at('verify'), status, { op: 'another', id: 'snapshot-0' })).toBeUndefined();
+});
+
+test('when it is over, or is being failed, nothing is said', () => {
+  expect(told(at('report'), { phase: 'Verifying' })).toBeUndefined();
+  for (const phase of ['Completed', 'Failed']) expect(told(undefined, { phase })).toBeUndefined();
+});
+
+describe('it says what its Job says', () => {
+  const job = (kind: JobKind, reason: PodState['reason'] | 'JobFailed', message: string, op = 'op1') => ({
+    jobs: new Map([[kind, { op, reason, message }]]),
+  });
+  const pulls = job('restore', 'ImageNotPulled', 'pod orders-restore-x: ErrImagePull: not found');
+
+  test('a pod that does not start, in the words of Kubernetes', () => {
+    expect(told(at('verify'), undefined, undefined, pulls)).toMatchObject({
+      ...{ phase: 'Verifying', reason: 'ImageNotPulled' },
+      message: 'pod orders-restore-x: ErrImagePull: not found; nothing is changed yet',
+    });
+  });
+
+  test('a try that failed, in the words of its pod, while there is another one', () => {
+    const tried = job('restore', 'Retrying', 'Job orders-restore: try 1 failed: there is no snapshot x');
+    const status = told(at('verify')) as EtcdRestoreObject['status'];
+    expect(told(at('verify'), status, undefined, tried)).toMatchObject({
+      ...{ phase: 'Verifying', reason: 'Retrying' },
+      message: 'Job orders-restore: try 1 failed: there is no snapshot x; nothing is changed yet',
+    });
+  });
+
+  test('the safety backup says what its own does', () => {
+    const waits = job('safety', 'PodWaits', 'pod orders-safety-x: FailedMount: secret "s3" not found');
+    expect(told(at('safety'), undefined, undefined, waits)).toMatchObject({ phase: 'BackingUp', reason: 'PodWaits' });
+    expect(told(at('safety'), undefined, undefined, pulls)).toMatchObject({ reason: 'BackingUp' });
+  });
+
+  test('what holds its pod up next, in the place of what did before', () => {
+    const cpu = told(at('verify'), undefined, undefined, job('restore', 'PodWaits', 'pod x: Unschedulable: cpu'));
+    const mount = job('restore', 'PodWaits', 'pod x: FailedMount: secret "s3" not found');
+    const before = { startTime: startedAt, ...cpu } as EtcdRestoreObject['status'];
+    const starts = job('restore', 'Starting', 'its pod has not started');
+    expect(told(at('verify'), before, undefined, starts)).toBeUndefined();
+    expect(told(at('verify'), before, undefined, mount)).toMatchObject({
+      message: 'pod x: FailedMount: secret "s3" not found; nothing is changed yet',
+    });
+  });
+
+  test('past the fence as before it, and no word that nothing is changed', () => {
+    const failed = job('restore', 'JobFailed', 'the store is gone');
+    expect(told(at('seed'), undefined, undefined, failed)).toMatchObject({
+      ...{ phase: 'Restoring', reason: 'JobFailed', message: 'the store is gone' },
+    });
+  });
+
+  test('that it is fetched is said while its pod runs, and not before', () => {
+    expect(told(at('verify'))).toMatchObject({ message: expect.stringContaining('is to be fetched') });
+    const runs = job('restore', 'Running', 'Job orders-restore: pod x runs');
+    expect(told(at('verify'), undefined, undefined, runs)).toMatchObject({
+      ...{ reason: 'Verifying', message: 'the snapshot is being fetched and checked; nothing is changed yet' },
+    });
+    const another = job('restore', 'Running', 'Job orders-restore: pod x runs', 'op0');
+    expect(told(at('verify'), undefined, undefined, another)).toMatchObject({
+      message: expect.stringContaining('is to be fetched'),
+    });
+  });
+
+  test('an event for each phase, and a Warning for each reason to wait, not for each message', () => {
+    expect(eventOf(at('verify'), undefined)).toMatchObject({ type: 'Normal', reason: 'Verifying' });
+    const status = told(at('verify')) as EtcdRestoreObject['status'];
+    expect(eventOf(at('verify'), status, pulls)).toMatchObject({ type: 'Warning', reason: 'ImageNotPulled' });
+    const waits = told(at('verify'), status, undefined, pulls) as EtcdRestoreObject['status'];
+    const other = job('restore', 'ImageNotPulled', 'pod orders-restore-x: ErrImagePull: no such host');
+    expect(told(at('verify'), waits, undefined, other)).toBeDefined();
+    const pause = job('restore', 'ImageNotPulled', 'pod orders-restore-x: ImagePullBackOff: Back-off');
+    expect(told(at('verify'), waits, undefined, pause)).toBeUndefined();
+    expect(eventOf(at('verify'), waits, other)).toBeUndefined();
+    expect(eventOf(at('verify'), waits, job('restore', 'Running', ''))).toBeUndefined();
+    expect(eventOf(at('verify'), status, job('restore', 'Starting', 'its pod has not started'))).toBeUndefined();
+    const tries = [1, 2].map((n) => job('restore', 'Retrying', `try ${n} failed`));
+    const retried = told(at('verify'), status, undefined, tries[0]) as EtcdRestoreObject['status'];
+    expect(eventOf(at('verify'), retried, tries[0])).toBeUndefined();
+    expect(eventOf(at('verify'), retried, tries[1])).toMatchObject({ type: 'Warning', reason: 'Retrying' });
+  });
+});
+
+test('past the fence it says what keeps the cluster', () => {
+  const trouble = 'pod orders-0: FailedMount: no such volume';
+  expect(told(at('seed'), undefined, undefined, { trouble })).toMatchObject({
+    message: `the first member is to restore the snapshot; ${trouble}`,
+  });
+  expect(told(at('verify'), undefined, undefined, { trouble })).not.toMatchObject({
+    message: expect.stringContaining(trouble),
+  });
+});
+
+test('what keeps a restore is what is Held or Degraded, and a template of which no pod is made', () => {
+  const condition = (type: string, status: string, reason: string, message: string) => ({
+    type,
+    status,
+    reason,
+    message,
+  });
+  const of = (...conditions: object[]) => troubleOf({ conditions } as Parameters<typeof troubleOf>[0]);
+  const silent = condition('Degraded', 'True', 'AgentSilent', 'pod 0: no answer');
+  const image = condition('Accepted', 'False', 'TemplateDiffers', 'its image is 3.5.9');
+  expect(of(silent)).toBe('pod 0: no answer');
+  expect(of(condition('Degraded', 'True', 'Starting', 'a member starts'))).toBeUndefined();
+  expect(of(image)).toBe('its image is 3.5.9');
+  expect(of(silent, image)).toBe('its image is 3.5.9; pod 0: no answer');
+  expect(of(condition('Accepted', 'False', 'SizeRefused', 'size 4'))).toBeUndefined();
+});
+
+test('before it begins, and at the fence, it says what keeps the cluster', () => {
+  const trouble = 'pod orders-0: the agent of a pod does not answer';
+  expect(told(undefined, undefined, undefined, { trouble })).toMatchObject({
+    ...{ phase: 'Pending', message: `waits until the cluster can begin it; ${trouble}` },
+  });
+  const serves = {
+    trouble,
+    jobs: new Map([['restore' as const, { op: 'op1', reason: 'Running' as const, message: '' }]]),
+  };
+  for (const more of [{ trouble }, serves])
+    expect(told(at('fence'), undefined, undefined, more)).toMatchObject({
+      message: expect.stringContaining(`; ${trouble}`),
+    });
+});
+
+test('a safety backup that is left out for want of a quorum is told', () => {
+  const without = (step: RestoreStep, args: object) => {
+    const { op } = at(step) as unknown as { op: { args: object } };
+    return record({ op: { ...op, args: { ...op.args, ...args } } });
+  };
+  const leftOut = { message: expect.stringContaining('; no safety backup was taken: no quorum answered') };
+  for (const step of ['fence', 'drain', 'seed', 'restore'] as const) {
+    expect(told(without(step, { safetyBackup: true }))).toMatchObject(leftOut);
+    expect(told(without(step, { safetyBackup: true, safetyBackupId: 's' }))).not.toMatchObject(leftOut);
+    expect(told(without(step, { safetyBackup: false }))).not.toMatchObject(leftOut);
+  }
+  expect(told(without('safety', { safetyBackup: true }))).not.toMatchObject(leftOut);
+});
+
+test('the safety backup has an id, as soon as it is stored', () => {
+  const withBackup = (args: object) => {
+    // Of another operation, whenever that was.
+    const lastBackup = { id: 'another', revision: 7, sha256: 'abc', at: '2026-11-22T02:59:30.000Z' };
+    const { op } = at('fence') as unknown as { op: { args: object } };
+    return record({ lastBackup, op: { ...op, args: { ...op.args, ...args } } });
+  };
+  const fenced = withBackup({ safetyBackup: true, safetyBackupId: 'safety-1' });
+  expect(told(fenced)).toMatchObject({ safetyBackupId: 'safety-1' });
+  const { safetyBackupId: _, ...before } = told(fenced) as Record<string, unknown>;
+  expect(told(fenced, before)).toMatchObject({ safetyBackupId: 'safety-1' });
+  expect(told(fenced, { ...before, safetyBackupId: 'safety-1' })).toBeUndefined();
+  for (const safetyBackup of [true, false])
+    expect(told(withBackup({ safetyBackup }))).not.toHaveProperty('safetyBackupId');
+});
+
+test('one that gave way and is taken up again says nothing of the attempt before', () => {
+  const first = {
+    ...{ ...told(at('fence')), snapshotId: 'snapshot-0', safetyBackupId: 'safety-0', backingUpTime: now },
+    startTime: '2026-11-21T02:59:00.123Z',
+  } as EtcdRestoreObject['status'];
+  const nothing = { startTime: null, fencingTime: null, backingUpTime: null, snapshotId: null, safetyBackupId: null };
+  const waits = told(record({ op: { kind: 'Remove' } }), first);
+  expect(waits).toMatchObject({ ...nothing, phase: 'Pending', reason: 'Waiting' });
+  const { op } = at('fence') as unknown as { op: { args: object } };
+  const fenced = record({ op: { ...op, args: { ...op.args, safetyBackup: true } } });
+  expect(told(fenced, first)).toMatchObject({
+    ...{ ...nothing, startTime: startedAt, fencingTime: now, phase: 'Fencing' },
+    message: expect.stringContaining('no safety backup was taken'),
+  });
+  expect(told(fenced, first, { op: 'op1', id: 'snapshot-1' })).toMatchObject({ snapshotId: 'snapshot-1' });
+  // Past its operation, and while the record is not known, it is the attempt that it was.
+  expect(told(record({ restores: [{ id: 'monday' }] }), first)).not.toHaveProperty('safetyBackupId');
+  expect(told(undefined, first)).toBeUndefined();
+});
+
+test('what is newer than the snapshot that was found, and was not taken, stays told', () => {
+  const passedOver = 'passed over: snapshot-2, 2h newer: it was never verified';
+  const served = { op: 'op1', id: 'snapshot-1', passedOver };
+  const found = told(at('verify'), undefined, served) as EtcdRestoreObject['status'];
+  expect(found).toMatchObject({ passedOver, message: expect.stringContaining(`; ${passedOver}`) });
+  expect(told(at('verify'), { ...found, startTime: startedAt }, served)).toBeUndefined();
+  // A reconciler that has just begun knows it from the status alone.
+  const grown = told(record({ restores: [{ id: 'monday' }] }), { ...found, startTime: startedAt });
+  expect(grown).toMatchObject({ message: expect.stringMatching(/are to join; passed over: snapshot-2/) });
+  expect(told(at('verify'), undefined, { ...served, op: 'another' })).not.toHaveProperty('passedOver');
+});
+
+test('an EtcdBackup that cannot be restored says why', () => {
+  const backup = (status?: object) => ({ status }) as unknown as Parameters<typeof whyNotRestored>[0];
+  expect(whyNotRestored(undefined)).toBe('is not there');
+  expect(whyNotRestored(backup())).toContain('no reconciler');
+  expect(whyNotRestored(backup({ phase: 'BackingUp', message: 'its pod runs' }))).toBe(
+    'is not completed: its pod runs',
+  );
+  expect(whyNotRestored(backup({ phase: 'Failed', message: 'no bucket' }))).toMatch(/^failed, .*: no bucket$/);
+  expect(whyNotRestored(backup({ phase: 'Completed' }))).toContain('does not say which snapshot');
+});
+
+test('kubectl can wait for its end', () => {
+  expect(outcomeConditions({ phase: 'Failed', reason: 'SnapshotRefused', message: 'm' }, now)).toMatchObject([
+    { type: 'Completed', status: 'False' },
+    { type: 'Failed', status: 'True', reason: 'SnapshotRefused', lastTransitionTime: now },
+  ]);
+});

@@ -1,0 +1,42 @@
+import { versionOfImage } from '../../../../../src/etcd/image-version.ts';
+import type { Container, PodTemplate, StatefulSetObject } from '../../../kube/objects.ts';
+import { group } from '../../../kube/paths.ts';
+import type { StatefulSet } from '../observed.ts';
+
+export const epochAnnotation = `${group}/epoch`;
+
+export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): StatefulSet {
+  const imageVersion = versionOfImage(spec.template.spec.containers.find(({ name }) => name === 'etcd')?.image ?? '');
+  const epoch = Number(spec.template.metadata?.annotations?.[epochAnnotation] ?? 0);
+  return {
+    replicas: spec.replicas ?? 1,
+    rv: metadata.resourceVersion,
+    updateRevision: status?.updateRevision ?? '',
+    observed: metadata.generation !== undefined && status?.observedGeneration === metadata.generation,
+    epochFloor: Number.isSafeInteger(epoch) ? epoch : 0,
+    version: gateOf(spec.template)?.env?.find(({ name }) => name === 'ETCD_VERSION')?.value ?? '',
+    ...(imageVersion !== undefined && { imageVersion }),
+  };
+}
+
+/** Pods that it should have and has not. */
+export function missingPods({ spec, status }: StatefulSetObject): boolean {
+  return (status?.replicas ?? 0) < (spec.replicas ?? 1);
+}
+
+export const gateOf = ({ spec }: PodTemplate): Container | undefined =>
+  spec.initContainers?.find(({ name }) => name === 'gate');
+
+/** `--cluster-domain` of the gate. */
+export function domainOf(template: PodTemplate): string {
+  const flag = '--cluster-domain=';
+  return (
+    gateOf(template)
+      ?.args?.find((argument) => argument.startsWith(flag))
+      ?.slice(flag.length) ?? 'cluster.local'
+  );
+}
+
+/** The Secret of the volume `peer-tls`. */
+export const peerSecretOf = ({ spec }: PodTemplate): string | undefined =>
+  spec.volumes?.find(({ name }) => name === 'peer-tls')?.secret?.secretName;

@@ -1,0 +1,124 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../lib/log.ts';
+import type { Turns } from '../../lib/queue.ts';
+import { emptyMemory, type Memory } from './observe.ts';
+import type { Fresh } from './observed.ts';
+import type { Port } from './port.ts';
+import { type AtPoint, type Pass, pass } from './reconcile.ts';
+import type { Settings } from './settings.ts';
+import { clusterStatus, statusToWrite } from './status.ts';
+
+export interface ClusterRun {
+  port: Port;
+  settings: Settings;
+  /** Who holds the lease: since when counts from the start of the run. */
+  holder: string;
+  signal: AbortSignal;
+  log: Pick<Log, 'info' | 'warn' | 'error' | 'debug'>;
+  at?: AtPoint;
+  /** Resolves when something changed: the next pass does not wait its time out. */
+  wake?: (signal: AbortSignal) => Promise<unknown>;
+  /** Carries a pass out when it is its turn, where there are many clusters. */
+  turn?: Turns['take'];
+}
+
+/** Looks after one cluster: pass after pass, until the signal. */
+export async function runCluster(run: ClusterRun): Promise<void> {
+  let kept: Kept = { memory: emptyMemory(clock()), said: undefined, wait: 0 };
+  let changed = false;
+  while (!run.signal.aborted) {
+    // What was seen is not kept while it waits: most clusters wait most of the time.
+    kept = await look(run, kept, changed || kept.wait < run.settings.steady / 2);
+    changed = await pause(run, kept.wait);
+  }
+}
+
+/** What goes from one look to the next. */
+interface Kept {
+  memory: Memory;
+  said: string | undefined;
+  /** Until then, ms. */
+  wait: number;
+}
+
+async function look(run: ClusterRun, { memory, said }: Kept, isUrgent: boolean): Promise<Kept> {
+  const { port, settings, signal } = run;
+  const turn = run.turn ?? ((work) => work());
+  const done = await turn(async () => (signal.aborted ? undefined : attempt(run, memory)), isUrgent);
+  if (!done) return { memory, said, wait: settings.backoffMin };
+  const now = tell(run, done, said);
+  await report(run, done);
+  const { effect, requeueMs } = done.plan;
+  const isBusy = requeueMs < settings.steady;
+  if (!isBusy) port.rest?.();
+  if (isBusy || effect || !isReady(done)) port.lookAgain?.();
+  return { memory: done.memory, said: now, wait: waitOf(done, settings) };
+}
+
+type Done = Pass & { now: number };
+
+/** Steps of the wall clock do not move it. */
+const clock = (): number => Math.round(performance.timeOrigin + performance.now());
+
+/** A pass does not throw; should it all the same, the other clusters of this process must not stop with it. */
+async function attempt(run: ClusterRun, memory: Memory): Promise<Done | undefined> {
+  const { port, settings, holder, at, log } = run;
+  const now = clock();
+  try {
+    return { ...(await pass(port, now, settings, holder, freshValues(), memory, at)), now };
+  } catch (error) {
+    log.error({ err: error }, 'a pass ended unexpectedly');
+    return undefined;
+  }
+}
+
+const freshValues = (): Fresh => ({
+  id: randomBytes(8).toString('hex'),
+  clusterUid: randomUUID(),
+  token: randomBytes(16).toString('hex'),
+  secret: randomBytes(32).toString('hex'),
+});
+
+/** One line for each effect, and for each new reason to wait. */
+function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefined): string {
+  if (error) log.warn({ row: plan.row }, `${plan.row}: ${messageOf(error)}`);
+  else if (plan.effect) log.info({ row: plan.row, effect: plan.effect.kind }, `${plan.row}: ${plan.effect.kind}`);
+  else if (plan.why !== said) log.info(plan.why);
+  return plan.why;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+async function report({ port, settings, log }: ClusterRun, { observed, plan, now }: Done): Promise<void> {
+  const found = clusterStatus(observed, plan.conditions, now, settings);
+  const before = observed.cluster.known ? observed.cluster.v?.status : undefined;
+  const status = found && statusToWrite(before, found, now, settings);
+  if (!status) return;
+  try {
+    await port.clusters.reportStatus(status);
+  } catch (error) {
+    log.warn(`the status could not be written: ${messageOf(error)}`);
+  }
+}
+
+const isReady = ({ plan }: Pass): boolean =>
+  plan.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+
+function waitOf({ plan, memory, error }: Pass, { steady, next, backoffMin, backoffMax }: Settings): number {
+  if (error) return Math.min(backoffMin * 2 ** (memory.failures - 1), backoffMax);
+  if (plan.effect) return Math.min(next, plan.requeueMs);
+  // Many clusters that were looked at together are not for ever.
+  return plan.requeueMs === steady ? steady * (0.9 + Math.random() * 0.2) : plan.requeueMs;
+}
+
+/** True: something changed meanwhile. */
+async function pause({ signal, wake }: ClusterRun, ms: number): Promise<boolean> {
+  const ended = new AbortController();
+  const either = AbortSignal.any([signal, ended.signal]);
+  const over = async (wait: Promise<unknown>, changed: boolean) => wait.catch(() => {}).then(() => changed);
+  const waits = [over(sleep(ms, undefined, { signal: either }), false), ...(wake ? [over(wake(either), true)] : [])];
+  const changed = await Promise.race(waits);
+  ended.abort();
+  return changed;
+}

@@ -1,0 +1,166 @@
+import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
+import type { Permit, RecordDoc, RecordedMember } from '../../protocol/record.ts';
+import { minorOf } from '../../protocol/versions.ts';
+import { agentOf, listed, ordinalOf, podsOf, statefulSet } from './plan/facts.ts';
+import type { View } from './plan/view.ts';
+import { timestamp } from './plan/write.ts';
+
+// The records that are made without one: the first, and a lost one from what living volumes say.
+
+/** Beyond any revision that an agent may have cached, whose pod does not answer now. */
+const revGap = 1000;
+
+export const agents = (v: View): AgentStatus[] =>
+  podsOf(v)
+    .map(({ ordinal }) => agentOf(v, ordinal))
+    .filter((agent) => agent !== undefined);
+
+export const hasData = ({ volume }: AgentStatus): boolean => volume.walPresent || volume.identity !== undefined;
+
+/** Agents drop a record that is older than the one they know. */
+const highestRev = (v: View): number => Math.max(0, ...agents(v).map(({ recordRev }) => recordRev ?? 0));
+
+export const firstRecord = (v: View): RecordDoc => ({
+  v: 1,
+  rev: highestRev(v) + 1,
+  clusterUid: v.o.fresh.clusterUid,
+  epoch: 0,
+  floor: 0,
+  token: v.o.fresh.token,
+  phase: 'Seeding',
+  seeded: false,
+  permits: {},
+  members: {},
+  tombstones: [],
+  versions: { current: minorOf(v.spec.version), allowedMinors: [minorOf(v.spec.version)] },
+  restores: [],
+});
+
+export const sealed = (v: View): Identity[] =>
+  agents(v)
+    .filter(({ volume }) => volume.walPresent)
+    .map(({ volume }) => volume.identity)
+    .filter((identity) => identity !== undefined);
+
+export const newestEpoch = (v: View): number => Math.max(0, ...sealed(v).map(({ epoch }) => epoch));
+
+const newest = (v: View): Identity[] => sealed(v).filter(({ epoch }) => epoch === newestEpoch(v));
+
+/** Each voter that a living volume vouches for; the others are taken in when their pods are back. */
+export function membersOf(v: View): Record<string, RecordedMember> {
+  const found: Record<string, RecordedMember> = {};
+  for (const member of listed(v)) {
+    const ordinal = ordinalOf(v, member);
+    const identity = newest(v).find(({ memberId }) => memberId === member.id);
+    if (ordinal === undefined || identity?.ordinal !== ordinal) continue;
+    const { nonce, epoch } = identity;
+    found[ordinal] = { memberId: member.id, nonce, epoch, everVoter: !member.isLearner };
+  }
+  return found;
+}
+
+/** Members of this epoch that are no members any more: their volumes must not come back. */
+const buriedOf = (v: View): RecordDoc['tombstones'] =>
+  newest(v)
+    .filter(({ memberId }) => memberId !== undefined && !listed(v).some(({ id }) => id === memberId))
+    .map(({ memberId, ordinal, epoch }) => ({
+      memberId: memberId!,
+      ordinal,
+      epoch,
+      at: timestamp(v),
+      why: 'not a member when the record was rebuilt',
+    }));
+
+/**
+ * A learner is permitted on the volume that vouches for it. One that none vouches for may have been permitted on a volume
+ * that is lost since: its permit fits no volume, so that it is removed rather than permitted on another one.
+ */
+const permitsOf = (v: View, members: Record<string, RecordedMember>): RecordDoc['permits'] =>
+  Object.fromEntries(
+    listed(v)
+      .map((member) => ({ member, ordinal: ordinalOf(v, member) }))
+      .filter(({ member, ordinal }) => member.isLearner && ordinal !== undefined)
+      .map(({ member, ordinal }) => [ordinal, usedPermit(v, ordinal!, member.id, members[ordinal!]?.nonce ?? '')]),
+  );
+
+const usedPermit = (v: View, ordinal: number, memberId: string, nonce: string): Permit => ({
+  id: v.o.fresh.id,
+  ordinal,
+  nonce,
+  epoch: newestEpoch(v),
+  mode: 'existing',
+  token: '',
+  initialCluster: '',
+  memberId,
+  issuedAt: timestamp(v),
+});
+
+const restoresOf = (v: View): RecordDoc['restores'] => {
+  const past = v.o.restores.known ? v.o.restores.v : [];
+  const fenced = past.filter(({ phase }) => phase !== undefined && phasesPastFence.includes(phase));
+  const known = fenced.map(({ name, uid, specHash }) => ({ id: name, uid, specHash, at: timestamp(v) }));
+  const ids = new Set(known.map(({ id }) => id));
+  // An EtcdRestore may have lost its status, as one that a backup of Kubernetes brought back has.
+  const seen = new Set([
+    ...pastSeen(v).flatMap(({ restores }) => restores),
+    ...newest(v).map(({ lastRestoreId }) => lastRestoreId),
+    v.cluster.status.lastRestoreId,
+  ]);
+  const others = [...seen]
+    .filter((id) => id !== undefined && !ids.has(id))
+    .map((id) => ({ id: id!, uid: '', specHash: '', at: timestamp(v) }));
+  return [...others, ...known];
+};
+
+/** What the lost record said of the past, as agents of this cluster read it. */
+const pastSeen = (v: View) =>
+  agents(v).flatMap(({ recordPast, volume: { identity } }) =>
+    recordPast && identity?.clusterUid === newest(v)[0]?.clusterUid ? [recordPast] : [],
+  );
+
+const phasesPastFence = ['Draining', 'Restoring', 'Regrowing', 'Completed'];
+
+/**
+ * What the lost record said of this epoch, where an agent has read it: else a cluster that never ran 3.5 would have to get
+ * rid of what 3.5 wrote. Of two indexes the later one is safe.
+ */
+function versionsSeen(v: View): Partial<RecordDoc['versions']> {
+  const seen = agents(v).flatMap(({ recordVersions: found }) => (found?.epoch === newestEpoch(v) ? [found] : []));
+  const bornOn = seen.find((each) => each.bornOn !== undefined)?.bornOn;
+  const indexes = seen.flatMap(({ finalizedIndex }) => finalizedIndex ?? []);
+  return {
+    ...(bornOn !== undefined && { bornOn }),
+    ...(indexes.length > 0 && { finalizedIndex: Math.max(...indexes) }),
+  };
+}
+
+export function rebuilt(v: View): RecordDoc {
+  const [first] = newest(v);
+  const { clusterUid, epoch, token, clusterId, lastRestoreId } = first!;
+  const members = membersOf(v);
+  const startRevision = Math.max(0, ...pastSeen(v).map((past) => past.startRevision ?? 0));
+  const minors = [...new Set(newest(v).map(({ lastVersion }) => minorOf(lastVersion)))].sort();
+  return {
+    ...firstRecord(v),
+    rev: highestRev(v) + revGap,
+    clusterUid,
+    epoch,
+    floor: Math.min(epoch, statefulSet(v)?.epochFloor ?? 0),
+    token,
+    phase: 'Running',
+    seeded: true,
+    clusterId,
+    members,
+    permits: permitsOf(v, members),
+    tombstones: buriedOf(v),
+    versions: { current: minors[0]!, allowedMinors: minors, ...versionsSeen(v) },
+    restores: restoresOf(v),
+    ...(startRevision > 0 && { startRevision }),
+    ...(lastRestoreId && { lastRestoreId }),
+  };
+}
+
+export const oneCluster = (v: View): boolean =>
+  newest(v).length > 0 &&
+  new Set(newest(v).map(({ clusterUid }) => clusterUid)).size === 1 &&
+  newest(v)[0]?.clusterId !== undefined;

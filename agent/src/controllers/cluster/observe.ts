@@ -1,0 +1,218 @@
+import type { AgentStatus } from '../../protocol/agent-status.ts';
+import { type Known, known, Unreadable, unknown } from '../../protocol/known.ts';
+import type { Fresh, HashResult, Job, MemberStatus, Observed, Pod, Refusal, Since } from './observed.ts';
+import { agentOf, answers, lagOf, learners, listed, quorumServes } from './plan/facts.ts';
+import { View } from './plan/view.ts';
+import { dueOrdinals } from './plan/why-down.ts';
+import type { Port } from './port.ts';
+import type { Settings } from './settings.ts';
+
+/** What this process remembers between two passes; losing it only makes it wait again. */
+export interface Memory {
+  since: Since;
+  /** What each evidence in `since.evidence` was. */
+  evidence: Record<number, string>;
+  /** What `since.failure` is about. */
+  failure?: string;
+  hash?: HashResult;
+  done: string[];
+  /** The op to which `done` belongs. */
+  op?: string;
+  failures: number;
+  error?: string;
+  refused?: Refusal;
+}
+
+/** What plan() sees of it. */
+export const recalled = ({ since, hash, done, failures, error, refused }: Memory): Recalled => ({
+  ...{ since, done, failures },
+  ...(hash && { hash }),
+  ...(error !== undefined && { error }),
+  ...(refused && { refused }),
+});
+
+type Recalled = Pick<Observed, 'since' | 'hash' | 'done' | 'failures' | 'error' | 'refused'>;
+
+export const emptyMemory = (holderSince: number): Memory => ({
+  since: { healthy: {}, down: {}, evidence: {}, inSync: {}, jobFailed: {}, holder: holderSince },
+  evidence: {},
+  done: [],
+  failures: 0,
+});
+
+/** One look at everything. The record comes first, so that nothing is older than it. */
+export async function read(
+  port: Port,
+  holder: string,
+  fresh: Fresh,
+  memory: Memory,
+  settings: Settings,
+): Promise<Observed> {
+  const look = <T>(what: Promise<T>): Promise<Known<T>> => within(settings.observeRpc, what);
+  const record = await look(port.records.read());
+  const { clusters, workload, jobs, membership, maintenance } = port;
+  const [firstSight, statefulSet, pods, claims, members, alarms, jobList, restores] = await Promise.all([
+    look(clusters.cluster()),
+    look(workload.statefulSet()),
+    look(workload.pods()),
+    look(workload.claims()),
+    look(membership.members()),
+    look(maintenance.alarms()),
+    look(jobs.jobs()),
+    look(clusters.restores()),
+  ]);
+  // The StatefulSet, which was read beside it, may have brought the domain.
+  const isAbsent = statefulSet.known && statefulSet.v === undefined;
+  const cluster = named(!isAbsent && isNameless(firstSight) ? await look(clusters.cluster()) : firstSight, statefulSet);
+  const ours = ownMembers(members, record.known ? record.v?.doc.clusterId : undefined);
+  const [agents, status] = await Promise.all([
+    agentsOf(pods, (pod) => look(workload.agent(pod))),
+    statusOf(ours, record, (id) => look(maintenance.status(id))),
+  ]);
+  return {
+    ...{ cluster, record, statefulSet, pods, claims, agents, members: ours, status, alarms },
+    ...{ jobs: jobList, restores, holder, fresh },
+    ...recalled(memory),
+  };
+}
+
+const isNameless = (cluster: Observed['cluster']): boolean =>
+  cluster.known && cluster.v !== undefined && cluster.v.domain === undefined && cluster.v.peerUrls === undefined;
+
+/** Without the domain no member's name is known: by a wrong one a member would be added. */
+export const named = (cluster: Observed['cluster'], statefulSet: Observed['statefulSet']): Observed['cluster'] =>
+  isNameless(cluster) && !(statefulSet.known && statefulSet.v === undefined)
+    ? unknown('the StatefulSet, which names the domain of its members, was not read yet')
+    : cluster;
+
+/** The members of another cluster at our addresses are not ours: an old epoch's, or somebody else's. */
+function ownMembers(
+  members: Known<Awaited<ReturnType<Port['membership']['members']>>>,
+  clusterId: string | undefined,
+): Observed['members'] {
+  if (!members.known) return members;
+  if (clusterId !== undefined && members.v.clusterId !== clusterId) {
+    return unknown(`cluster ${members.v.clusterId} answers, not ${clusterId}`);
+  }
+  return known(members.v.members);
+}
+
+async function agentsOf(
+  pods: Known<Pod[]>,
+  ask: (pod: Pod) => Promise<Known<AgentStatus>>,
+): Promise<Observed['agents']> {
+  if (!pods.known) return {};
+  return Object.fromEntries(await Promise.all(pods.v.map(async (pod) => [pod.ordinal, await ask(pod)] as const)));
+}
+
+/** Without quorum the record says whom to ask: a survivor that still answers can be backed up. */
+async function statusOf(
+  members: Observed['members'],
+  record: Observed['record'],
+  ask: (id: string) => Promise<Known<MemberStatus>>,
+): Promise<Observed['status']> {
+  const recorded = record.known && record.v ? Object.values(record.v.doc.members).map(({ memberId }) => memberId) : [];
+  const ids = members.known ? members.v.map(({ id }) => id) : recorded;
+  return Object.fromEntries(await Promise.all(ids.map(async (id) => [id, await ask(id)] as const)));
+}
+
+async function within<T>(ms: number, what: Promise<T>): Promise<Known<T>> {
+  const { promise: late, resolve } = Promise.withResolvers<Known<T>>();
+  const timer = setTimeout(() => resolve(unknown(`no answer in ${ms} ms`)), ms);
+  const answer = what.then(known<T>, (error: unknown): Known<T> => {
+    const why = error instanceof Error ? error.message : `${error}`;
+    return error instanceof Unreadable ? { known: false, why, unreadable: true } : unknown(why);
+  });
+  const first = await Promise.race([answer, late]);
+  clearTimeout(timer);
+  return first;
+}
+
+/** What is now, added to what was remembered: each time is when its fact was first seen without a break. */
+export function remember(memory: Memory, observed: Observed, now: number, settings: Settings): Memory {
+  const { record, jobs } = observed;
+  if (!observed.cluster.known || !observed.cluster.v) return memory;
+  const { blind, ...since } = memory.since;
+  if (!record.known) return { ...memory, since: { ...since, blind: blind ?? now } };
+  const view = new View(observed, now, settings);
+  if (!record.v) return { ...memory, since: { ...since, silent: keep(since.silent ?? {}, silent(view), now) } };
+  const members = listed(view).map(({ id }) => id);
+  const evidence = evidenceNow(view);
+  const lost = record.v.doc.seeded && !quorumServes(view);
+  const failure = record.v.doc.failure && JSON.stringify(record.v.doc.failure);
+  const timesOf = (before: Record<string, number>, is: (job: Job) => boolean): Record<string, number> =>
+    jobs.known
+      ? keep(
+          before,
+          jobs.v.filter(is).map(({ uid }) => uid),
+          now,
+        )
+      : before;
+  const op = record.v.doc.op?.id;
+  return {
+    ...memory,
+    since: {
+      healthy: keep(
+        since.healthy,
+        members.filter((id) => answers(view, id)),
+        now,
+      ),
+      down: keep(
+        since.down,
+        members.filter((id) => !answers(view, id)),
+        now,
+      ),
+      silent: keep(since.silent ?? {}, silent(view), now),
+      inSync: keep(since.inSync, inSync(view), now),
+      evidence: keep(since.evidence, unchanged(evidence, memory.evidence), now, Object.keys(evidence)),
+      jobFailed: timesOf(since.jobFailed, ({ state }) => state === 'Failed'),
+      jobWaits: timesOf(since.jobWaits ?? {}, ({ waits }) => waits !== undefined),
+      holder: since.holder,
+      ...(lost && { quorumLost: since.quorumLost ?? now }),
+      ...(failure && { failure: failure === memory.failure ? (since.failure ?? now) : now }),
+    },
+    evidence,
+    failure,
+    op,
+    done: op === memory.op ? memory.done : [],
+    refused: memory.refused && now - memory.refused.at < settings.retryFailed ? memory.refused : undefined,
+  };
+}
+
+/** Old times of what still holds, `now` for what is new. */
+function keep<K extends string | number>(
+  before: Record<K, number>,
+  still: readonly K[],
+  now: number,
+  all: readonly (K | string)[] = still,
+): Record<K, number> {
+  const kept = new Set<string>(still.map(String));
+  return Object.fromEntries(all.map((key) => [key, kept.has(String(key)) ? (before[key as K] ?? now) : now])) as Record<
+    K,
+    number
+  >;
+}
+
+const silent = (view: View): number[] =>
+  view.o.pods.known ? dueOrdinals(view).filter((ordinal) => agentOf(view, ordinal) === undefined) : [];
+
+const inSync = (view: View): string[] =>
+  learners(view)
+    .map(({ id }) => id)
+    .filter((id) => lagOf(view, id) <= view.s.promoteLag);
+
+/** What a pod says that speaks for a removal: that it asks for a permit, or that its gate refuses to go on. */
+function evidenceNow(view: View): Record<number, string> {
+  const found: Record<number, string> = {};
+  for (const key of Object.keys(view.o.agents)) {
+    const agent = agentOf(view, Number(key));
+    if (agent?.request) found[Number(key)] = `${agent.podUid} ${agent.request.nonce}`;
+    else if (agent?.state === 'Refused') found[Number(key)] = `${agent.podUid} ${agent.reason}`;
+  }
+  return found;
+}
+
+const unchanged = (now: Record<number, string>, before: Record<number, string>): number[] =>
+  Object.keys(now)
+    .map(Number)
+    .filter((ordinal) => now[ordinal] === before[ordinal]);

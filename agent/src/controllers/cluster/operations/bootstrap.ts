@@ -1,0 +1,239 @@
+import type { AgentStatus } from '../../../protocol/agent-status.ts';
+import type { Permit, RecordDoc } from '../../../protocol/record.ts';
+import { minorOf, minorsUp } from '../../../protocol/versions.ts';
+import type { Effect } from '../effect.ts';
+import { peerUrl, podName } from '../names.ts';
+import {
+  agentAt,
+  claimAt,
+  healthyVoters,
+  isSeeded,
+  memberAt,
+  podAt,
+  quorumOf,
+  requestOf,
+  started,
+  statusOf,
+  voters,
+  wantedSize,
+} from '../plan/facts.ts';
+import { implied, row } from '../plan/row.ts';
+import { imageFits } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { timestamp, write } from '../plan/write.ts';
+import { outdated } from './restart.ts';
+
+const noPermitWhenSeeded = 'MarkSeeded empties the permits, so that of a seeded epoch no seed serves on its permit';
+
+const hasPermit = (v: View, nonce: string | undefined): boolean =>
+  nonce !== undefined && v.record.permits[0]?.nonce === nonce;
+
+/** What an epoch's first member says of versions: it is the only one. */
+export const bornOn = (version: string): RecordDoc['versions'] => ({
+  current: minorOf(version),
+  allowedMinors: [minorOf(version)],
+  bornOn: version,
+  ...(minorOf(version) !== '3.4' && minorOf(version) !== '3.5' && { finalizedIndex: 0 }),
+});
+
+const seedPermit = (v: View, nonce: string): Permit => ({
+  id: v.o.fresh.id,
+  ordinal: 0,
+  nonce,
+  epoch: v.record.epoch + 1,
+  mode: 'new',
+  token: v.o.fresh.token,
+  initialCluster: `${podName(v.cluster, 0)}=${peerUrl(v.cluster, 0)}`,
+  issuedAt: timestamp(v),
+});
+
+/** A new epoch with its own token, whose only seed is the volume that asks. A seed that lost its volume never served. */
+function seed(v: View): Effect {
+  const agent = agentAt(v, 0)!;
+  return write(v, {
+    epoch: v.record.epoch + 1,
+    token: v.o.fresh.token,
+    phase: 'Seeding',
+    permits: { 0: seedPermit(v, agent.request!.nonce) },
+    members: {},
+    tombstones: [],
+    versions: bornOn(agent.etcdBinary),
+  });
+}
+
+const seedAgent = (v: View): AgentStatus | undefined => {
+  const agent = agentAt(v, 0);
+  const identity = agent?.volume.identity;
+  return identity?.epoch === v.record.epoch && identity.permitId === v.record.permits[0]?.id && agent?.volume.walPresent
+    ? agent
+    : undefined;
+};
+
+const seedServes = (v: View): boolean => {
+  const agent = seedAgent(v);
+  const member = memberAt(v, 0);
+  const status = member && statusOf(v, member.id);
+  return (
+    voters(v).length === quorumOf(1) &&
+    member !== undefined &&
+    started(member) &&
+    agent?.etcd?.memberId === member.id &&
+    agent.etcd.clusterId === status?.clusterId &&
+    status?.leader === member.id
+  );
+};
+
+const claimNamesCluster = (v: View): boolean => {
+  if (v.spec.ephemeral) return true;
+  const claim = claimAt(v, 0);
+  return claim?.clusterUid === v.record.clusterUid && claim.epoch === v.record.epoch;
+};
+
+function markSeeded(v: View): Effect {
+  const { memberId, clusterId } = seedAgent(v)!.etcd!;
+  const { epoch, op, permits, versions } = v.record;
+  const version = statusOf(v, memberId)!.version;
+  const { nonce } = permits[0]!;
+  return write(v, {
+    phase: isNew(v) ? 'Seeding' : 'Running',
+    seeded: true,
+    clusterId,
+    members: { 0: { memberId, nonce, epoch, everVoter: true } },
+    permits: {},
+    // The template may have gone back since the record followed it.
+    versions: minorOf(version) === versions.current ? versions : bornOn(version),
+    ...seedDone(v),
+    op: op?.kind === 'Restore' || op?.kind === 'Recover' ? undefined : op,
+  });
+}
+
+/** Nobody was served before: it is not called available before it has its size. */
+const isNew = ({ record }: View): boolean =>
+  record.phase === 'Seeding' || (record.op?.kind === 'Restore' && record.op.args.id.startsWith('origin:'));
+
+/** The seed of a restore also ends it. */
+function seedDone(v: View): Partial<RecordDoc> {
+  const { op } = v.record;
+  if (op?.kind !== 'Restore' && op?.kind !== 'Recover') return {};
+  return {
+    failure: undefined,
+    lastRestoreId: op.args.id,
+    ...(op.kind === 'Recover' && { lastRecoveryId: op.args.uid }),
+  };
+}
+
+/** The pod of the seed came again on another minor than the one it was permitted on, before anybody was served. */
+const seedRefused = (v: View): boolean => {
+  const agent = agentAt(v, 0);
+  return agent?.state === 'Refused' && agent.reason === 'VersionRefused' && !allowsMinor(v, agent.etcdBinary);
+};
+const allowsMinor = (v: View, version: string): boolean => v.record.versions.allowedMinors.includes(minorOf(version));
+
+function followVersion(v: View): Effect {
+  const { etcdBinary, volume } = agentAt(v, 0)!;
+  const minor = minorOf(etcdBinary);
+  const moved = { ...v.record.versions, current: minor, allowedMinors: [minor] };
+  return write(v, { versions: volume.walPresent ? moved : bornOn(etcdBinary) });
+}
+
+export const bootstrap = [
+  row({
+    name: 'Seed',
+    does: 'WriteRecord',
+    priority: 5,
+    from: 'no cluster',
+    to: 'seeding',
+    when: {
+      'epoch not seeded': (v) => !isSeeded(v),
+      'no restore makes the seed': implied(
+        'its operation stays until the seed serves, and HoldOperation, above, keeps it',
+        (v) => v.record.phase === 'Seeding',
+      ),
+      'not born from a backup': implied(
+        'Origin, above, takes such a cluster, and HoldOperation keeps it',
+        (v) => v.record.epoch > 0 || v.spec.origin === undefined,
+      ),
+    },
+    requires: {
+      'the image is of the version that the template says': imageFits,
+      'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
+      'no permit names this volume': (v) => !hasPermit(v, requestOf(v, 0)),
+    },
+    effect: seed,
+  }),
+  row({
+    name: 'SeedVersion',
+    does: 'WriteRecord',
+    priority: 2,
+    from: 'seeding',
+    to: 'seeding',
+    when: { 'epoch not seeded': (v) => !isSeeded(v), 'its gate refuses the version': seedRefused },
+    requires: {
+      'no data, or one minor up': (v) => {
+        const { volume, etcdBinary } = agentAt(v, 0)!;
+        return !volume.walPresent || minorsUp(v.record.versions.current, minorOf(etcdBinary)) === 1;
+      },
+    },
+    effect: followVersion,
+  }),
+  row({
+    name: 'MarkSeeded.annotate',
+    does: 'AnnotatePvc',
+    priority: 2,
+    from: 'seeding',
+    to: 'seeding',
+    when: {
+      'epoch not seeded': implied(noPermitWhenSeeded, (v) => !isSeeded(v)),
+      'seed serves': seedServes,
+      'claim is known': (v) => claimAt(v, 0) !== undefined,
+      'claim does not name this epoch': (v) => !claimNamesCluster(v),
+    },
+    requires: {},
+    effect: (v) => {
+      const { uid, rv } = claimAt(v, 0)!;
+      const { clusterUid, epoch } = v.record;
+      return { kind: 'AnnotatePvc', ordinal: 0, uid, clusterUid, epoch, basedOn: rv };
+    },
+  }),
+  row({
+    name: 'MarkSeeded',
+    does: 'WriteRecord',
+    priority: 2,
+    from: ['seeding', 'restoring'],
+    to: 'running',
+    when: { 'epoch not seeded': implied(noPermitWhenSeeded, (v) => !isSeeded(v)) },
+    requires: {
+      'seed serves': seedServes,
+      'it runs the version of its template': (v) => agentAt(v, 0)?.reason !== 'VersionMismatch',
+      'claim names this epoch': claimNamesCluster,
+      // Nobody was served yet, and a deletion began on that.
+      'it is not being deleted': (v) => v.op('Delete') === undefined,
+    },
+    effect: markSeeded,
+  }),
+  row({
+    // Its image was of another version when it was made, and the template is a newer one. Nobody was served yet.
+    name: 'RestartSeed',
+    does: 'DeletePod',
+    priority: 2,
+    from: 'seeding',
+    to: 'seeding',
+    when: {
+      'epoch not seeded': (v) => !isSeeded(v),
+      'the seed runs another version than its template says': (v) => agentAt(v, 0)?.reason === 'VersionMismatch',
+      'not on the template': (v) => outdated(v, podAt(v, 0)!),
+    },
+    requires: { 'the image is of the version that the template says': imageFits },
+    effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
+  }),
+  row({
+    name: 'MarkGrown',
+    does: 'WriteRecord',
+    priority: 6.5,
+    from: 'running',
+    to: 'running',
+    when: { 'it has not had its size yet': (v) => v.record.phase === 'Seeding' },
+    requires: { 'as many healthy voters as wanted': (v) => healthyVoters(v).length >= wantedSize(v) },
+    effect: (v) => write(v, { phase: 'Running' }),
+  }),
+];

@@ -1,0 +1,126 @@
+import type { Reason } from '../../../protocol/reasons.ts';
+import { minorOf } from '../../../protocol/versions.ts';
+import type { Pod } from '../observed.ts';
+import {
+  agentAt,
+  foreignMember,
+  isSeeded,
+  lacksManifests,
+  ordinalOf,
+  podsOf,
+  quorumServes,
+  requestOf,
+  statefulSet,
+  voters,
+} from '../plan/facts.ts';
+import { row } from '../plan/row.ts';
+import { clusterVersionIsWithin, templateMayRun } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { isOfAnother } from './restart.ts';
+
+// Barriers: when one holds, nothing below it in the table happens.
+
+const reportedReason = (v: View, reasons: readonly string[]): boolean =>
+  podsOf(v).some(({ ordinal }) => reasons.includes(agentAt(v, ordinal)?.reason ?? ''));
+
+/** One member id on two volumes, or an agent that says so. */
+const splitEvidence = (v: View): boolean =>
+  reportedReason(v, ['SplitEvidence']) ||
+  voters(v).some((m) => {
+    const ordinal = ordinalOf(v, m) ?? -1;
+    const identity = agentAt(v, ordinal)?.volume.identity;
+    const member = v.record.members[ordinal];
+    return identity?.memberId === m.id && member?.memberId === m.id && identity.nonce !== member.nonce;
+  });
+
+/** Of a lost quorum, by what the agents say of the volumes. */
+export function quorumReason(v: View): Reason {
+  const members = Object.keys(v.record.members).map(Number);
+  const lost = members.filter((ordinal) => requestOf(v, ordinal) !== undefined);
+  if (lost.length === 0) return 'MajorityDown';
+  if (lost.length === members.length) return members.length === 1 ? 'SeedLost' : 'AllVolumesLost';
+  return lost.length > members.length / 2 ? 'MajorityVolumesLost' : 'MajorityDown';
+}
+
+const runsAnother = (v: View, { ordinal }: Pod): boolean => agentAt(v, ordinal)?.reason === 'VersionMismatch';
+
+/** RestartPod replaces it, or has: the template is a newer one, and its etcd starts on the data. */
+const isReplaced = (v: View, pod: Pod): boolean =>
+  isOfAnother(v, pod) && templateMayRun(v) && clusterVersionIsWithin(v, minorOf(statefulSet(v)!.version));
+
+export const holds = [
+  row({
+    name: 'HoldPaused',
+    priority: 0,
+    when: {},
+    requires: { 'spec.paused': (v) => v.spec.paused && !v.cluster.deleting },
+    hold: 'Paused',
+  }),
+  row({
+    name: 'HoldManifestsMissing',
+    priority: 0,
+    when: {},
+    requires: { 'no StatefulSet': lacksManifests },
+    hold: 'ManifestsMissing',
+  }),
+];
+
+/** An agent has read a newer record than ours: somebody put an old one back. */
+const rolledBack = (v: View): boolean =>
+  podsOf(v).some(({ ordinal }) => (agentAt(v, ordinal)?.recordRev ?? 0) > v.record.rev);
+
+export const barriers = [
+  row({
+    name: 'HoldRecordRolledBack',
+    priority: 1,
+    when: {},
+    requires: { 'an agent has seen a newer record': rolledBack },
+    hold: 'RecordRolledBack',
+  }),
+  row({
+    name: 'HoldQuorumLost',
+    priority: 3.9,
+    when: {},
+    requires: { 'seeded, and no quorum serves': (v) => isSeeded(v) && !quorumServes(v) },
+    hold: quorumReason,
+  }),
+  row({
+    name: 'HoldOperation',
+    priority: 4.4,
+    when: {},
+    requires: { 'an operation is in flight': (v) => v.record.op !== undefined },
+    hold: 'OperationInFlight',
+  }),
+  row({
+    name: 'HoldSeeding',
+    priority: 5.9,
+    when: {},
+    requires: { 'epoch not seeded': (v) => !isSeeded(v) },
+    hold: (v) => (foreignMember(v) ? 'ForeignMember' : 'Bootstrapping'),
+  }),
+  row({
+    // Removals of the dead go on, above: what else there is to do adds, moves or restarts members.
+    name: 'HoldForeignMember',
+    priority: 9.5,
+    when: {},
+    requires: { 'a member at an address of no pod': (v) => foreignMember(v) !== undefined },
+    hold: 'ForeignMember',
+  }),
+  row({
+    name: 'HoldSplitEvidence',
+    priority: 7,
+    when: {},
+    requires: { 'one member, two volumes': splitEvidence },
+    hold: 'SplitEvidence',
+  }),
+  row({
+    name: 'HoldVersionMismatch',
+    priority: 13.9,
+    when: {},
+    requires: {
+      'a pod runs another version than its template says': (v) =>
+        podsOf(v).some((pod) => runsAnother(v, pod) && !isReplaced(v, pod)),
+    },
+    hold: 'VersionMismatch',
+  }),
+];

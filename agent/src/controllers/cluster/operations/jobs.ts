@@ -1,0 +1,139 @@
+import type { RestoreOp, RestoreSource } from '../../../protocol/record.ts';
+import { minorOf } from '../../../protocol/versions.ts';
+import type { JobRequest } from '../effect.ts';
+import type { Job, JobKind } from '../observed.ts';
+import { agentAt, jobOf, lasts, statefulSet } from '../plan/facts.ts';
+import { row } from '../plan/row.ts';
+import type { View } from '../plan/view.ts';
+
+// The Jobs that an operation wants right now. A Job of another operation under the same name goes first.
+
+export const restoreOp = (v: View): RestoreOp | undefined => v.op('Restore') ?? v.op('Recover');
+
+const restoreSteps: readonly string[] = ['verify', 'safety', 'fence', 'drain', 'seed', 'restore'];
+
+/** Another pod of its Job selects anew: what was stored since, as the safety backup, must not be its newest. */
+function before(source: RestoreSource, startedAt: string): RestoreSource {
+  const { latestVerifiedBefore: asked } = source;
+  const isLater = typeof asked === 'string' && Date.parse(asked) > Date.parse(startedAt);
+  return isLater ? { ...source, latestVerifiedBefore: startedAt } : source;
+}
+
+function restoreJob(v: View, { id, args, startedAt }: RestoreOp): JobRequest {
+  const { source, identitySecret, sha256, expectedRevision, sourceToken } = args;
+  return {
+    kind: 'restore',
+    op: id,
+    restore: {
+      source: before(source!, startedAt),
+      ...(identitySecret && { identitySecret }),
+      ...(sha256 && { sha256 }),
+      ...(expectedRevision !== undefined && { expectedRevision }),
+      minor: minorOf(statefulSet(v)?.version ?? v.spec.version),
+      token: sourceToken,
+    },
+  };
+}
+
+function salvageJob(v: View, { id, args }: RestoreOp): JobRequest[] {
+  const salvage = agentAt(v, args.survivor!.ordinal)?.salvage;
+  if (!salvage) return [];
+  const { url, sha256 } = salvage;
+  const { clusterId } = v.record;
+  const source = { url, sha256, token: args.salvageToken!, ...(clusterId && { clusterId }) };
+  return [{ kind: 'salvage', op: id, schedule: v.spec.schedule, salvage: source }];
+}
+
+/** Rolling an ephemeral single member backs up before it; a recovery backs its survivor up. */
+const firstBackup = (v: View, { id, kind, args }: RestoreOp): JobRequest =>
+  kind === 'Recover'
+    ? { kind: 'recovery', op: id, schedule: v.spec.schedule, survivor: args.survivor!.ordinal }
+    : { kind: 'pre-upgrade', op: id, schedule: v.spec.schedule };
+
+function ofRestore(v: View, op: RestoreOp): JobRequest[] {
+  if (op.step === 'backup') return [firstBackup(v, op)];
+  if (op.step === 'salvage') return salvageJob(v, op);
+  if (!restoreSteps.includes(op.step)) return [];
+  const wanted = [restoreJob(v, op)];
+  return op.step === 'safety' ? [...wanted, { kind: 'safety', op: op.id, schedule: v.spec.schedule }] : wanted;
+}
+
+function wantedJobs(v: View): JobRequest[] {
+  const { op } = v.record;
+  if (op?.kind === 'Restore' || op?.kind === 'Recover') return ofRestore(v, op);
+  if (op?.kind === 'Upgrade') return [{ kind: 'pre-upgrade', op: op.id, schedule: v.spec.schedule }];
+  if (op?.kind === 'Delete' && op.step === 'backup') return [{ kind: 'final', op: op.id, schedule: v.spec.schedule }];
+  return [];
+}
+
+/** This operation's Job of a kind. */
+export const ownJob = (v: View, kind: JobKind): Job | undefined => {
+  const job = jobOf(v, kind);
+  return job && job.op === v.record.op?.id ? job : undefined;
+};
+
+/** Its pod is gone, and with it what it stored under which id, or served. */
+const isLost = (v: View, job: Job): boolean =>
+  job.op === v.record.op?.id && job.state === 'Succeeded' && job.backup === undefined;
+
+/** A Job of this operation whose pod does not start: no node has room, a Secret is missing, its image cannot be pulled. */
+export const stuckJob = (v: View): Job | undefined =>
+  v.o.jobs.known ? v.o.jobs.v.find((job) => job.op === v.record.op?.id && isStuck(v, job)) : undefined;
+
+const isStuck = (v: View, { uid, waits }: Job): boolean =>
+  waits !== undefined && lasts(v, v.o.since.jobWaits?.[uid], v.s.jobStart);
+
+const isRetried = (v: View, job: Job): boolean =>
+  job.op === v.record.op?.id &&
+  job.state === 'Failed' &&
+  v.record.op !== undefined &&
+  mayRetry(v) &&
+  lasts(v, v.o.since.jobFailed[job.uid], v.s.retryFailed);
+
+/** Where giving up would help nobody: past the fence, for an origin, for a recovery, for a final backup. */
+const mayRetry = (v: View): boolean => {
+  const op = restoreOp(v);
+  return v.op('Delete') !== undefined || (op !== undefined && (v.record.phase === 'Restoring' || !givesUp(op)));
+};
+
+/** An EtcdRestore fails before the fence and says so; its maker can ask again. */
+export const givesUp = (op: RestoreOp): boolean => op.kind === 'Restore' && !op.args.id.includes(':');
+
+const neededOnlyInOp: readonly JobKind[] = ['restore', 'salvage'];
+
+const allJobs = (v: View): Job[] => (v.o.jobs.known ? v.o.jobs.v.filter(({ deleting }) => !deleting) : []);
+
+export const jobs = [
+  row<JobRequest>({
+    name: 'Job.replace',
+    does: 'DeleteJob',
+    priority: 2.4,
+    of: wantedJobs,
+    when: {
+      'its name is taken': (v, { kind }) => jobOf(v, kind)?.deleting === false,
+      'by a Job of another operation, or by one to try again': (v, { kind, op }) =>
+        jobOf(v, kind)!.op !== op || isRetried(v, jobOf(v, kind)!) || isLost(v, jobOf(v, kind)!),
+    },
+    requires: {},
+    effect: (v, { kind }) => ({ kind: 'DeleteJob', job: kind, uid: jobOf(v, kind)!.uid }),
+  }),
+  row<JobRequest>({
+    name: 'Job.create',
+    does: 'CreateJob',
+    priority: 2.4,
+    of: wantedJobs,
+    when: { 'there is none': (v, { kind }) => v.o.jobs.known && jobOf(v, kind) === undefined },
+    requires: {},
+    effect: (_, job) => ({ kind: 'CreateJob', job }),
+  }),
+  row<Job>({
+    name: 'PruneJobs',
+    does: 'DeleteJob',
+    priority: 18,
+    of: allJobs,
+    // Below HoldOperation: every operation is over.
+    when: { 'it served an operation': (_, { kind }) => neededOnlyInOp.includes(kind) },
+    requires: {},
+    effect: (_, { kind, uid }) => ({ kind: 'DeleteJob', job: kind, uid }),
+  }),
+];

@@ -1,0 +1,145 @@
+import type { AddLearnerOp } from '../../../protocol/record.ts';
+import { peerUrl } from '../names.ts';
+import type { Member } from '../observed.ts';
+import {
+  agentAt,
+  allVotersHealthy,
+  canAdd,
+  foreignMember,
+  isWanted,
+  lagOf,
+  lasts,
+  learners,
+  memberAt,
+  ordinalOf,
+  podAt,
+  recorded,
+  requestOf,
+  wantedSize,
+} from '../plan/facts.ts';
+import { implied, row } from '../plan/row.ts';
+import { mayJoin } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { opBase, write } from '../plan/write.ts';
+
+// A pod with an empty volume becomes a voter: learner first, a permit for that one volume, promoted when in sync.
+const wantedOrdinals = (v: View): number[] => [...Array(wantedSize(v)).keys()];
+
+const resolves = (v: View, ordinal: number): boolean => {
+  const pod = podAt(v, ordinal);
+  return pod?.running === true && pod.resolves.known && pod.resolves.v;
+};
+
+/** Whether the learner of the operation can be added now, for the volume that it was meant for. */
+const addable = (v: View, { ordinal, nonce }: AddLearnerOp): boolean =>
+  isWanted(v, ordinal) &&
+  foreignMember(v) === undefined &&
+  learners(v).length === 0 &&
+  canAdd(v) &&
+  requestOf(v, ordinal) === nonce &&
+  mayJoin(v, ordinal);
+
+const inSync = (v: View, memberId: string): boolean =>
+  lagOf(v, memberId) <= v.s.promoteLag && lasts(v, v.o.since.inSync[memberId], v.s.promoteGap);
+
+/** The volume at the learner's ordinal is the one that it was permitted on. */
+const runsThere = (v: View, learner: Member): boolean => {
+  const volume = agentAt(v, ordinalOf(v, learner) ?? -1)?.volume;
+  const identity = volume?.identity;
+  return (
+    volume?.walPresent === true &&
+    identity?.memberId === learner.id &&
+    identity.nonce === recorded(v, identity.ordinal)?.nonce
+  );
+};
+
+const promotable = (v: View, learner: Member): boolean =>
+  inSync(v, learner.id) && allVotersHealthy(v) && runsThere(v, learner);
+
+const promoted = (v: View): Member | undefined => learners(v).find(({ id }) => id === v.op('Promote')?.memberId);
+
+export const join = [
+  row({
+    name: 'AddLearner.call',
+    does: 'MemberAdd',
+    priority: 2.1,
+    from: 'adding',
+    to: 'adding',
+    when: { 'op AddLearner': (v) => v.op('AddLearner') !== undefined },
+    requires: {
+      'nobody has its URL': (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
+      'it can be added': (v) => addable(v, v.op('AddLearner')!),
+    },
+    effect: (v) => {
+      const { ordinal } = v.op('AddLearner')!;
+      return { kind: 'MemberAdd', ordinal, peerUrl: peerUrl(v.cluster, ordinal) };
+    },
+  }),
+  row({
+    name: 'AddLearner.drop',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'adding',
+    to: 'running',
+    when: { 'op AddLearner': (v) => v.op('AddLearner') !== undefined },
+    requires: {},
+    effect: (v) => write(v, { op: undefined }),
+  }),
+  row({
+    name: 'Promote.call',
+    does: 'MemberPromote',
+    priority: 2.1,
+    from: 'promoting',
+    to: 'promoting',
+    when: { 'op Promote, of a learner': (v) => promoted(v) !== undefined },
+    requires: {
+      'it can be promoted': (v) => promotable(v, promoted(v)!),
+    },
+    effect: (v) => ({ kind: 'MemberPromote', memberId: v.op('Promote')!.memberId }),
+  }),
+  row({
+    name: 'Promote.drop',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'promoting',
+    to: 'joining',
+    when: { 'op Promote': (v) => v.op('Promote') !== undefined },
+    requires: {},
+    effect: (v) => write(v, { op: undefined }),
+  }),
+  row<Member>({
+    name: 'PromoteLearner',
+    does: 'WriteRecord',
+    priority: 12,
+    from: 'joining',
+    to: 'promoting',
+    of: learners,
+    when: {},
+    requires: {
+      'it runs on its permitted volume': implied(
+        'in sync it has started, and only the volume of its permit can start it',
+        runsThere,
+      ),
+      'in sync for promoteGap': (v, m) => inSync(v, m.id),
+      'all voters healthy': allVotersHealthy,
+    },
+    effect: (v, m) => write(v, { op: { ...opBase(v), kind: 'Promote', ordinal: ordinalOf(v, m)!, memberId: m.id } }),
+  }),
+  row<number>({
+    name: 'AddLearner',
+    does: 'WriteRecord',
+    priority: 13,
+    from: 'running',
+    to: 'adding',
+    of: wantedOrdinals,
+    when: { 'wanted ordinal without a member': (v, i) => memberAt(v, i) === undefined },
+    requires: {
+      'its volume requests a permit': (v, i) => requestOf(v, i) !== undefined,
+      'its version may join': mayJoin,
+      'its name resolves to its IP': resolves,
+      'no learner': (v) => learners(v).length === 0,
+      'etcd would accept one': canAdd,
+    },
+    effect: (v, i) => write(v, { op: { ...opBase(v), kind: 'AddLearner', ordinal: i, nonce: requestOf(v, i)! } }),
+  }),
+];

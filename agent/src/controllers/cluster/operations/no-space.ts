@@ -1,0 +1,224 @@
+import type { AgentStatus } from '../../../protocol/agent-status.ts';
+import type { Member } from '../observed.ts';
+import {
+  agentAt,
+  alarms,
+  allVotersHealthy,
+  answers,
+  lasts,
+  leaderOf,
+  ordinalOf,
+  statusOf,
+  voters,
+} from '../plan/facts.ts';
+import { implied, row } from '../plan/row.ts';
+import type { View } from '../plan/view.ts';
+import { opBase, timestamp, write } from '../plan/write.ts';
+
+// Compact, defragment followers then the leader, and disarm only when there is space: disarmed before, it is raised again.
+
+const roomy = 0.9;
+const copyFactor = 1.2;
+const copyMargin = 192 * 1024 * 1024;
+
+const op = (v: View, step: 'compact' | 'defrag' | 'disarm') => {
+  const found = v.op('ClearNoSpace');
+  return found?.step === step ? found : undefined;
+};
+
+const compaction = (v: View): string => `compact ${v.op('ClearNoSpace')!.id}`;
+const defragOf = (v: View, member: Member): string => `defrag ${v.op('ClearNoSpace')!.id} ${member.id}`;
+
+const agentOfMember = (v: View, member: Member): AgentStatus | undefined => agentAt(v, ordinalOf(v, member) ?? -1);
+
+/** What etcd took for its quota: 3.6 and newer say it themselves, an older one by its metrics. */
+const quotaOf = (v: View, member: Member): number | undefined =>
+  statusOf(v, member.id)?.quota ?? agentOfMember(v, member)?.etcd?.quota;
+
+/** Undefined: not known. */
+const hasRoom = (v: View, member: Member): boolean | undefined => {
+  const size = statusOf(v, member.id)?.dbSize;
+  const quota = quotaOf(v, member);
+  return size === undefined || quota === undefined ? undefined : size < roomy * quota;
+};
+
+const everyAgentAnswers = (v: View): boolean => voters(v).every((m) => agentOfMember(v, m) !== undefined);
+
+/** A defragmentation writes a whole copy beside the database. */
+const canCopy = (v: View, member: Member): boolean => {
+  const free = agentOfMember(v, member)?.volume.freeBytes;
+  const inUse = statusOf(v, member.id)?.dbInUse;
+  return free !== undefined && inUse !== undefined && free >= copyFactor * inUse + copyMargin;
+};
+
+const followersFirst = (v: View): Member[] =>
+  [...voters(v)].sort((a, b) => Number(a.id === leaderOf(v)) - Number(b.id === leaderOf(v)));
+
+const toDefrag = (v: View): Member[] =>
+  followersFirst(v)
+    .filter(({ id }) => !v.op('ClearNoSpace')?.done.includes(id))
+    .slice(0, 1);
+
+const failed = (v: View, message: string) =>
+  write(v, { op: undefined, failure: { of: 'ClearNoSpace', reason: 'NoSpace', message } });
+
+/** Full again so soon, it is filled faster than it is cleared, or its quota is too small for what it holds. */
+export const clearedJustNow = (v: View): boolean => {
+  const { spaceClearedAt } = v.record;
+  // On the clock of whoever wrote it, which may be ahead.
+  return spaceClearedAt !== undefined && Math.abs(v.now - Date.parse(spaceClearedAt)) < v.s.noSpaceBackoff;
+};
+
+const backsOff = (v: View): boolean =>
+  clearedJustNow(v) || (v.record.failure?.of === 'ClearNoSpace' && !lasts(v, v.o.since.failure, v.s.noSpaceBackoff));
+
+const revision = (v: View): number =>
+  Math.max(0, Math.max(...voters(v).map(({ id }) => statusOf(v, id)?.revision ?? 0)) - v.s.keepRevisions);
+
+export const noSpace = [
+  row({
+    name: 'ClearNoSpace.drop',
+    does: 'WriteRecord',
+    priority: 2,
+    from: 'clearing space',
+    to: 'running',
+    when: { 'op ClearNoSpace': (v) => v.op('ClearNoSpace') !== undefined },
+    requires: {
+      'a voter does not answer, or its agent': (v) =>
+        voters(v).some(({ id }) => !answers(v, id)) || !everyAgentAnswers(v),
+    },
+    effect: (v) => write(v, { op: undefined }),
+  }),
+  row({
+    name: 'ClearNoSpace.done',
+    does: 'WriteRecord',
+    priority: 2,
+    from: 'clearing space',
+    to: 'running',
+    when: { 'op ClearNoSpace': (v) => v.op('ClearNoSpace') !== undefined },
+    requires: { 'no alarm is raised': (v) => v.o.alarms.known && alarms(v, 'NoSpace').length === 0 },
+    effect: (v) =>
+      write(v, {
+        op: undefined,
+        failure: undefined,
+        // In an earlier step it was somebody else who disarmed.
+        spaceClearedAt: op(v, 'disarm') ? timestamp(v) : v.record.spaceClearedAt,
+      }),
+  }),
+  row({
+    name: 'ClearNoSpace.compact',
+    does: 'Compact',
+    priority: 2.1,
+    from: 'clearing space',
+    to: 'clearing space',
+    when: { 'step compact': (v) => op(v, 'compact') !== undefined },
+    requires: { 'not compacted yet': (v) => !v.o.done.includes(compaction(v)) },
+    effect: (v) => ({ kind: 'Compact', revision: v.op('ClearNoSpace')!.revision, done: compaction(v) }),
+  }),
+  row({
+    name: 'ClearNoSpace.compacted',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'clearing space',
+    to: 'clearing space',
+    when: { 'step compact': (v) => op(v, 'compact') !== undefined },
+    requires: {},
+    effect: (v) => write(v, { op: { ...v.op('ClearNoSpace')!, step: 'defrag' } }),
+  }),
+  row<Member>({
+    name: 'ClearNoSpace.defragged',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: 'clearing space',
+    to: 'clearing space',
+    of: toDefrag,
+    when: { 'step defrag': (v) => op(v, 'defrag') !== undefined },
+    requires: { 'this one is defragmented': (v, m) => v.o.done.includes(defragOf(v, m)) },
+    effect: (v, { id }) => {
+      const found = v.op('ClearNoSpace')!;
+      return write(v, { op: { ...found, done: [...found.done, id] } });
+    },
+  }),
+  row<Member>({
+    name: 'ClearNoSpace.defrag',
+    does: 'Defrag',
+    priority: 2.2,
+    from: 'clearing space',
+    to: 'clearing space',
+    of: toDefrag,
+    when: { 'step defrag': (v) => op(v, 'defrag') !== undefined },
+    requires: { 'all voters healthy': allVotersHealthy, 'its volume has room for a copy': canCopy },
+    effect: (v, m) => ({ kind: 'Defrag', memberId: m.id, done: defragOf(v, m) }),
+  }),
+  row<Member>({
+    name: 'ClearNoSpace.noRoom',
+    does: 'WriteRecord',
+    priority: 2.3,
+    from: 'clearing space',
+    to: 'running',
+    of: toDefrag,
+    when: { 'step defrag': (v) => op(v, 'defrag') !== undefined },
+    requires: {
+      'its agent is known': implied(
+        'ClearNoSpace.drop, above, ends the operation once an agent does not answer',
+        (v, m) => agentOfMember(v, m) !== undefined,
+      ),
+      'its volume has no room for a copy': (v, m) => !canCopy(v, m),
+    },
+    effect: (v, m) => failed(v, `the volume of member ${m.id} has no room to defragment: make it larger`),
+  }),
+  row({
+    name: 'ClearNoSpace.defragmented',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'clearing space',
+    to: 'clearing space',
+    when: { 'step defrag': (v) => op(v, 'defrag') !== undefined },
+    requires: { 'every voter is': (v) => voters(v).length > 0 && toDefrag(v).length === 0 },
+    effect: (v) => write(v, { op: { ...v.op('ClearNoSpace')!, step: 'disarm' } }),
+  }),
+  row({
+    name: 'ClearNoSpace.disarm',
+    does: 'Disarm',
+    priority: 2.1,
+    from: 'clearing space',
+    to: 'clearing space',
+    when: { 'step disarm': (v) => op(v, 'disarm') !== undefined },
+    requires: {
+      'an alarm is raised': (v) => alarms(v, 'NoSpace').length > 0,
+      'every database has room': (v) => voters(v).length > 0 && voters(v).every((m) => hasRoom(v, m) === true),
+    },
+    effect: (v) => ({ kind: 'Disarm', memberId: alarms(v, 'NoSpace')[0]!.memberId, alarm: 'NoSpace' }),
+  }),
+  row({
+    name: 'ClearNoSpace.full',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'clearing space',
+    to: 'running',
+    when: { 'step disarm': (v) => op(v, 'disarm') !== undefined },
+    requires: { 'a database has no room': (v) => voters(v).some((m) => hasRoom(v, m) === false) },
+    effect: (v) => failed(v, 'compacted and defragmented, and still full: delete keys or raise the quota'),
+  }),
+  row({
+    name: 'ClearNoSpace',
+    does: 'WriteRecord',
+    priority: 8,
+    from: 'running',
+    to: 'clearing space',
+    when: {
+      'alarm NOSPACE': (v) => alarms(v, 'NoSpace').length > 0,
+      'policy CompactDefragDisarm': (v) => v.spec.onNoSpace === 'CompactDefragDisarm',
+    },
+    requires: {
+      'not tried just now': (v) => !backsOff(v),
+      'all voters healthy': allVotersHealthy,
+      'every agent answers': implied(
+        'ClearNoSpace.drop, above, ends at once what began without; beside it, so that nothing begins',
+        everyAgentAnswers,
+      ),
+    },
+    effect: (v) =>
+      write(v, { op: { ...opBase(v), kind: 'ClearNoSpace', step: 'compact', revision: revision(v), done: [] } }),
+  }),
+];

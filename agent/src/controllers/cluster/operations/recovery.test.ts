@@ -1,0 +1,167 @@
+import type { AgentStatus } from '../../../protocol/agent-status.ts';
+import { known } from '../../../protocol/known.ts';
+import { agent, idOf, now, World } from '../observed.fixture.ts';
+import type { RecoveryRequest } from '../observed.ts';
+
+const recovery: RecoveryRequest = { id: 'r1', action: 'RestoreFromSurvivor', acceptDataLoss: true };
+
+/** Ordinals 0 and 1 lost their volumes. */
+const lost = (change: Partial<RecoveryRequest> = {}) => {
+  const world = new World(3).volumeLost(0).volumeLost(1).noQuorum();
+  return world.spec({ recovery: { ...recovery, ...change } });
+};
+
+const backup = { id: 'snap', revision: 1, sha256: 'sha' };
+
+test('the survivor that answers is backed up as it is, and that backup is restored', () => {
+  const world = lost();
+  expect(world.written?.op).toMatchObject({
+    kind: 'Recover',
+    step: 'backup',
+    args: { id: 'recovery:r1', survivor: { ordinal: 2, memberId: idOf(2) } },
+  });
+  world.commit();
+  expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'recovery', survivor: 2 } });
+  world.set({
+    jobs: known([{ kind: 'recovery', uid: 'j', op: 'fresh-id', state: 'Succeeded', deleting: false, backup }]),
+  });
+  expect(world.written?.op).toMatchObject({ step: 'verify', args: { source: { snapshotId: 'snap' }, sha256: 'sha' } });
+});
+
+test('one that does not answer is salvaged from its volume', () => {
+  const world = lost().down(2).commit();
+  expect(world.record.op).toMatchObject({ step: 'salvage' });
+  world.commit();
+  expect(world.record.permits[2]).toMatchObject({
+    mode: 'salvage',
+    nonce: 'nonce-2',
+    salvage: { token: 'fresh-secret' },
+  });
+  expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 2, uid: 'pod-2' });
+  const salvage = {
+    sha256: 'x',
+    sizeBytes: 1,
+    revision: 1,
+    lastIndex: 9,
+    commit: 8,
+    url: 'https://10.0.0.3:8080/salvage',
+  };
+  world
+    .pod(2, { uid: 'pod-2b' })
+    .agent(2, agent(2, { podUid: 'pod-2b', gate: true, state: 'Held', etcd: undefined, salvage }));
+  expect(world.effect).toMatchObject({
+    kind: 'CreateJob',
+    job: { kind: 'salvage', salvage: { url: salvage.url, token: 'fresh-secret', clusterId: 'cluster-1' } },
+  });
+});
+
+describe('the survivor restarts until it waits in its gate', () => {
+  const salvaging = () => lost().down(2).commit().commit();
+  const gone = { etcd: undefined };
+
+  test('also when the gate of its new pod missed the record once and let etcd start', () => {
+    const world = salvaging().pod(2, { uid: 'pod-2b' });
+    world.agent(2, agent(2, { podUid: 'pod-2b', reason: 'EtcdDown', etcd: { ...agent(2).etcd!, up: false } }));
+    expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 2, uid: 'pod-2b' });
+  });
+
+  test('also when no log could be read beside etcd', () => {
+    const world = salvaging().pod(2, { uid: 'pod-2b' });
+    expect(world.agent(2, agent(2, { podUid: 'pod-2b', ...gone })).row).toBe('Salvage.restart');
+  });
+
+  test('not on a template whose image is of another version', () => {
+    expect(salvaging().row).toBe('Salvage.restart');
+    expect(salvaging().sts({ imageVersion: '3.7.3' }).effect).toBeUndefined();
+  });
+
+  test('not while its new pod says nothing yet', () => {
+    expect(salvaging().pod(2, { uid: 'pod-2b' }).agent(2, undefined).effect).toBeUndefined();
+  });
+
+  test('not when the same pod went back to its gate, as after a start of its node', () => {
+    expect(salvaging().agent(2, agent(2, { ...gone, gate: true, state: 'Held' })).effect).toBeUndefined();
+  });
+});
+
+describe('the survivor with most', () => {
+  const of2 = (change: Partial<NonNullable<AgentStatus['etcd']>>) => {
+    const world = new World(5).volumeLost(0).volumeLost(1).volumeLost(2).noQuorum().spec({ size: 5, recovery });
+    world.agent(3, agent(3, { etcd: { ...agent(3).etcd!, ...change } }));
+    return world.written?.op;
+  };
+
+  test('applied, whatever the term: one that was cut off counts terms up and has no entries of them', () => {
+    expect(of2({ term: 1, appliedIndex: 1001, committedIndex: 1001 })).toMatchObject({
+      args: { survivor: { ordinal: 3 } },
+    });
+    expect(of2({ term: 9, appliedIndex: 999, committedIndex: 1000 })).toMatchObject({
+      args: { survivor: { ordinal: 4 } },
+    });
+  });
+
+  test('committed, of those that applied the same', () => {
+    expect(of2({ committedIndex: 999 })).toMatchObject({ args: { survivor: { ordinal: 4 } } });
+    expect(of2({ term: 1, committedIndex: 1001 })).toMatchObject({ args: { survivor: { ordinal: 3 } } });
+  });
+
+  test('but not while nobody knows what another has', () => {
+    const world = new World(5).volumeLost(0).volumeLost(1).volumeLost(2).noQuorum().spec({ size: 5, recovery });
+    const { etcd: _, ...silent } = agent(3);
+    expect(world.agent(3, silent).effect).toBeUndefined();
+    expect(world.reason('Accepted')).toBe('RecoverySurvivorHidden');
+    expect(world.volumeLost(4).written?.op).toMatchObject({ args: { survivor: { ordinal: 3 } } });
+  });
+
+  test('and then the newer term', () => {
+    expect(of2({ term: 1 })).toMatchObject({ args: { survivor: { ordinal: 4 } } });
+  });
+});
+
+describe('nothing happens', () => {
+  const refusals: [string, World, string, string][] = [
+    ['without the acknowledgement', lost({ acceptDataLoss: false }), 'Accepted', 'RecoveryNotAcknowledged'],
+    ['for an unknown action', lost({ action: 'Magic' }), 'Accepted', 'RecoveryUnknownAction'],
+    ['while a better survivor may be hidden', lost().agent(1, undefined), 'Accepted', 'RecoverySurvivorHidden'],
+    ['without a backup schedule', lost().spec({ schedule: undefined }), 'Held', 'BackupFailed'],
+  ];
+
+  test.each(refusals)('%s', (_, world, type, reason) => {
+    expect(world.effect).toBeUndefined();
+    expect(world.reason(type)).toBe(reason);
+  });
+
+  test('before quorum is lost for long enough', () => {
+    const world = lost();
+    world.o.since.quorumLost = now;
+    expect(world.effect).toBeUndefined();
+  });
+});
+
+test('agents see a leader: quorum is there, it is we who can not read', () => {
+  const world = new World(3).noQuorum().spec({ recovery });
+  for (const i of [0, 1]) world.agent(i, agent(i));
+  expect(world.effect).toBeUndefined();
+  expect(world.reason('QuorumLost')).toBe('QuorumUnknown');
+});
+
+test('a survivor named by a person is taken although others are hidden', () => {
+  expect(lost({ survivor: 2 }).agent(1, undefined).row).toBe('Recover');
+});
+
+test('asked for while quorum serves: used up, it must not fire at a later loss', () => {
+  const world = new World(3).spec({ recovery }).commit();
+  expect(world.record.lastRecoveryId).toBe('r1');
+  expect(world.volumeLost(0).volumeLost(1).noQuorum().effect).toBeUndefined();
+});
+
+test('quorum is back before the fence: it ends, nothing is lost', () => {
+  const world = lost().commit();
+  world.set({ members: new World(3).o.members, status: new World(3).o.status });
+  expect(world.row).toBe('Recover.quorumBack');
+  expect(world.written).toMatchObject({ lastRecoveryId: 'r1', epoch: 1 });
+});
+
+test('taken back before the fence: it ends', () => {
+  expect(lost().commit().spec({ recovery: undefined }).row).toBe('Restore.withdrawn');
+});

@@ -1,0 +1,227 @@
+import type { Permit, RecordDoc, RestoreArgs } from '../../../protocol/record.ts';
+import type { Effect } from '../effect.ts';
+import {
+  agentAt,
+  agentOf,
+  isSeeded,
+  lasts,
+  podAt,
+  quorumLostLong,
+  quorumServes,
+  requestOf,
+  statusOf,
+} from '../plan/facts.ts';
+import { row } from '../plan/row.ts';
+import { survivor } from '../plan/survivors.ts';
+import { imageFits } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { opBase, timestamp, without, write } from '../plan/write.ts';
+import { ownJob } from './jobs.ts';
+import { beforeFence, ended, fails, slotFree, step, suspended } from './restore-op.ts';
+
+// Q1 the best survivor, Q2 a backup of it (alive, or salvaged from its volume), then a restore of that backup.
+
+const asked = (v: View): boolean => {
+  const { recovery } = v.spec;
+  return (
+    recovery?.action === 'RestoreFromSurvivor' && recovery.acceptDataLoss && recovery.id !== v.record.lastRecoveryId
+  );
+};
+
+const at = (v: View, name: 'backup' | 'salvage'): boolean => v.op('Recover')?.step === name;
+const chosen = (v: View): NonNullable<RestoreArgs['survivor']> => v.op('Recover')!.args.survivor!;
+
+const triedJustNow = (v: View): boolean =>
+  v.record.failure?.of === `Recover recovery:${v.spec.recovery?.id}` && !lasts(v, v.o.since.failure, v.s.retryFailed);
+
+const salvagePermit = (v: View): Permit | undefined => {
+  const permit = v.record.permits[chosen(v).ordinal];
+  return permit?.mode === 'salvage' && permit.nonce === chosen(v).nonce ? permit : undefined;
+};
+
+const holdsData = (v: View): boolean => {
+  const volume = agentAt(v, chosen(v).ordinal)?.volume;
+  return volume?.walPresent === true && volume.identity?.nonce === chosen(v).nonce;
+};
+
+/** A gate that cannot read the record lets etcd start; of a new pod that says nothing yet, nothing is known. */
+const isPastGate = (v: View): boolean => {
+  const { ordinal, podUid } = chosen(v);
+  const agent = agentOf(v, ordinal);
+  return agent ? !agent.gate : podAt(v, ordinal)?.uid === podUid;
+};
+
+function start(v: View): Effect {
+  const { id, identitySecret } = v.spec.recovery!;
+  const { answers, ...found } = survivor(v)!;
+  return write(v, {
+    op: {
+      ...opBase(v),
+      kind: 'Recover',
+      step: answers ? 'backup' : 'salvage',
+      args: {
+        id: `recovery:${id}`,
+        uid: id,
+        specHash: '',
+        ...(identitySecret && { identitySecret }),
+        safetyBackup: false,
+        ignoreUnreachablePods: false,
+        sourceToken: v.o.fresh.secret,
+        survivor: found,
+      },
+      ...suspended(v),
+    },
+  });
+}
+
+function permitSalvage(v: View): Effect {
+  const { ordinal, nonce } = chosen(v);
+  const { permits, epoch, token } = v.record;
+  const secret = v.o.fresh.secret;
+  const permit: Permit = {
+    id: v.o.fresh.id,
+    ordinal,
+    nonce,
+    epoch,
+    mode: 'salvage',
+    token,
+    initialCluster: '',
+    salvage: { token: secret },
+    issuedAt: timestamp(v),
+  };
+  return write(v, { permits: { ...permits, [ordinal]: permit }, ...step(v, 'salvage', { salvageToken: secret }) });
+}
+
+const stored = (v: View) => ownJob(v, at(v, 'salvage') ? 'salvage' : 'recovery')?.backup;
+
+/** What was stored is what R1 verifies and restores. */
+function verify(v: View): Effect {
+  const backup = stored(v)!;
+  const { ordinal } = chosen(v);
+  return write(v, {
+    ...step(v, 'verify', { source: { schedule: v.spec.schedule, snapshotId: backup.id }, sha256: backup.sha256 }),
+    permits: without(v.record.permits, ordinal),
+    lastBackup: { ...backup, at: timestamp(v) },
+  });
+}
+
+const noLongerNeeded = (v: View): Partial<RecordDoc> => ({
+  lastRecoveryId: v.spec.recovery!.id,
+  failure: undefined,
+});
+
+export const recovery = [
+  row({
+    name: 'Recover.notNeeded',
+    does: 'WriteRecord',
+    priority: 3,
+    from: 'running',
+    to: 'running',
+    when: {
+      'recovery asked for': asked,
+      'quorum serves': (v) => isSeeded(v) && quorumServes(v),
+    },
+    requires: {},
+    effect: (v) => write(v, noLongerNeeded(v)),
+  }),
+  row({
+    name: 'Recover.quorumBack',
+    does: 'WriteRecord',
+    priority: 2,
+    from: ['backing up a survivor', 'salvaging', 'verifying'],
+    to: 'running',
+    when: {
+      'op Recover before the fence': (v) => v.op('Recover') !== undefined && beforeFence(v) !== undefined,
+      'quorum serves': quorumServes,
+    },
+    requires: {},
+    effect: (v) => {
+      const lastRecoveryId = v.op('Recover')!.args.uid;
+      return write(v, { ...ended(v), lastRecoveryId, failure: undefined });
+    },
+  }),
+  row({
+    name: 'Recover',
+    does: 'WriteRecord',
+    priority: 3,
+    from: 'running',
+    to: ['backing up a survivor', 'salvaging'],
+    when: {
+      'recovery asked for': asked,
+      'the cluster is not being deleted': (v) => !v.cluster.deleting,
+      'it did not fail just now': (v) => !triedJustNow(v),
+    },
+    requires: {
+      'quorum lost for quorumLost': quorumLostLong,
+      'the slot is free': slotFree,
+      'there is a backup schedule': (v) => v.spec.schedule !== undefined,
+      'a survivor is known, and none is hidden': (v) => survivor(v) !== undefined,
+    },
+    effect: start,
+  }),
+  row({
+    name: 'Recover.stored',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: ['backing up a survivor', 'salvaging'],
+    to: 'verifying',
+    when: { 'step backup or salvage': (v) => at(v, 'backup') || at(v, 'salvage') },
+    requires: { 'its snapshot is in the store, verified': (v) => stored(v) !== undefined },
+    effect: verify,
+  }),
+  row({
+    name: 'Recover.survivorLost',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: ['backing up a survivor', 'salvaging'],
+    to: 'running',
+    when: {
+      'step backup or salvage': (v) => at(v, 'backup') || at(v, 'salvage'),
+      'its volume has lost its data': (v) => requestOf(v, chosen(v).ordinal) !== undefined,
+    },
+    requires: {},
+    effect: (v) => fails(v, 'BackupFailed', `the volume of ordinal ${chosen(v).ordinal} has lost its data`),
+  }),
+  row({
+    name: 'Recover.salvageInstead',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'backing up a survivor',
+    to: 'salvaging',
+    when: { 'step backup': (v) => at(v, 'backup') },
+    requires: {
+      'volumes persist': (v) => !v.spec.ephemeral,
+      'its Job failed': (v) => ownJob(v, 'recovery')?.state === 'Failed',
+      'the survivor answers no more': (v) => statusOf(v, chosen(v).memberId) === undefined,
+      'its agent sees its data': holdsData,
+    },
+    effect: (v) =>
+      write(v, step(v, 'salvage', { survivor: { ...chosen(v), podUid: agentAt(v, chosen(v).ordinal)!.podUid } })),
+  }),
+  row({
+    name: 'Salvage.permit',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'salvaging',
+    to: 'salvaging',
+    when: { 'step salvage': (v) => at(v, 'salvage') },
+    requires: { 'no permit for it yet': (v) => salvagePermit(v) === undefined },
+    effect: permitSalvage,
+  }),
+  row({
+    name: 'Salvage.restart',
+    does: 'DeletePod',
+    priority: 2.3,
+    from: 'salvaging',
+    to: 'salvaging',
+    when: { 'step salvage': (v) => at(v, 'salvage'), 'it is past the gate': isPastGate },
+    requires: {
+      'it is not being deleted': (v) => podAt(v, chosen(v).ordinal)?.deleting === false,
+      'the image is of the version that the template says': imageFits,
+    },
+    effect: (v) => {
+      const { ordinal } = chosen(v);
+      return { kind: 'DeletePod', ordinal, uid: podAt(v, ordinal)!.uid };
+    },
+  }),
+];

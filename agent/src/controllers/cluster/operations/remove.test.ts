@@ -1,0 +1,184 @@
+import { known } from '../../../protocol/known.ts';
+import { agent, asking, idOf, now, recordedMember, World } from '../observed.fixture.ts';
+
+describe('a lost volume', () => {
+  test('intent, MemberRemove, tombstone', () => {
+    const world = new World(3).volumeLost(1);
+    expect(world.written?.op).toMatchObject({ kind: 'Remove', ordinal: 1, memberId: idOf(1), why: 'Dead' });
+    expect(world.commit().effect).toEqual({ kind: 'MemberRemove', memberId: idOf(1) });
+    const written = world.removed(1).written;
+    expect(written?.tombstones).toMatchObject([{ memberId: idOf(1), ordinal: 1, epoch: 1 }]);
+    expect(written?.members).not.toHaveProperty('1');
+    expect(written).not.toHaveProperty('op');
+    expect(world.commit().written?.op).toMatchObject({ kind: 'AddLearner', ordinal: 1, nonce: 'new-1' });
+  });
+
+  test('one sight is not enough', () => {
+    const world = new World(3).volumeLost(1);
+    world.o.since.evidence[1] = now;
+    expect(world.plan().why).toBe('RemoveDead waits: two sights of the evidence');
+  });
+
+  test('an agent that does not answer is no evidence', () => {
+    expect(new World(3).volumeLost(1).agent(1, undefined).effect).toBeUndefined();
+  });
+
+  test('the data directory was emptied and the nonce was left: lost all the same', () => {
+    const world = new World(3).volumeLost(1).agent(1, asking(1, 'nonce-1'));
+    expect(world.row).toBe('RemoveDead');
+  });
+
+  test('policy Manual: only by name', () => {
+    const world = new World(3).volumeLost(1).spec({ replace: { policy: 'Manual', force: [] } });
+    expect(world.effect).toBeUndefined();
+    const force = [{ ordinal: 1, memberId: idOf(1), discardVolume: false }];
+    expect(world.spec({ replace: { policy: 'Manual', force } }).row).toBe('RemoveForced');
+  });
+
+  test('two of three are lost: nothing is touched', () => {
+    const world = new World(3).volumeLost(1).volumeLost(2).noQuorum();
+    expect(world.plan()).toMatchObject({ hold: 'MajorityVolumesLost' });
+    expect(world.reason('QuorumLost')).toBe('MajorityVolumesLost');
+  });
+
+  test('two of five: both are removed before one is added', () => {
+    const world = new World(5).volumeLost(1).volumeLost(2);
+    expect(world.written?.op).toMatchObject({ memberId: idOf(1) });
+    world.commit().removed(1).commit();
+    expect(world.written?.op).toMatchObject({ kind: 'Remove', memberId: idOf(2) });
+  });
+
+  test('the only member: held, never seeded again', () => {
+    const world = new World(1).volumeLost(0).noQuorum();
+    expect(world.plan().hold).toBe('SeedLost');
+  });
+
+  test('no quorum would be left: it waits', () => {
+    const world = new World(3).volumeLost(1);
+    world.commit().o.since.healthy[idOf(2)] = now;
+    expect(world.plan().why).toContain('Remove.call waits: safeRemove');
+  });
+});
+
+describe('a removal under way', () => {
+  const removing = (change: (world: World) => World = (world) => world) => change(new World(3).volumeLost(1).commit());
+
+  test('a new holder of the lease waits', () => {
+    const world = removing();
+    world.o.since.holder = now;
+    expect(world.effect).toBeUndefined();
+  });
+
+  test('is not called without a quorum, and never dropped', () => {
+    expect(removing((world) => world.down(2)).effect).toBeUndefined();
+  });
+
+  test('the member list is unknown: it is not taken for removed', () => {
+    expect(removing((world) => world.noQuorum()).effect).toBeUndefined();
+  });
+
+  test('gives way to one that is due, when it is not safe itself', () => {
+    const world = new World(3).spec({ size: 1 });
+    expect(world.written?.op).toMatchObject({ memberId: idOf(2), why: 'Shrink' });
+    world.commit().volumeLost(0);
+    expect(world.written?.op).toMatchObject({ memberId: idOf(0), why: 'Dead' });
+  });
+
+  test('hands leadership on first', () => {
+    const force = [{ ordinal: 0, memberId: idOf(0), discardVolume: false }];
+    const world = new World(3).spec({ replace: { policy: 'Manual', force } }).commit();
+    expect(world.effect).toEqual({ kind: 'MoveLeader', leader: idOf(0), to: idOf(1) });
+  });
+});
+
+describe('replace.force', () => {
+  const forced = (discardVolume: boolean, memberId = idOf(1)) =>
+    new World(3).spec({ replace: { policy: 'OnVolumeLoss', force: [{ ordinal: 1, memberId, discardVolume }] } });
+
+  test('a stale member id changes nothing and says so', () => {
+    const world = forced(false, 'id-old');
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Accepted')).toBe('ReplaceStale');
+    expect(world.message('Accepted')).toContain('ordinal 1 is member id-1, not id-old');
+  });
+
+  test('done: the request stays and is no mistake', () => {
+    const world = forced(false, 'id-old').doc({
+      tombstones: [{ memberId: 'id-old', ordinal: 1, epoch: 1, at: '', why: 'Forced' }],
+    });
+    expect(world.reason('Accepted')).toBe('AsAsked');
+  });
+
+  test('discardVolume deletes that one claim after the removal', () => {
+    const world = forced(true).commit();
+    expect(world.record.op).toMatchObject({ claimUid: 'claim-1' });
+    world.removed(1).commit();
+    expect(world.effect).toEqual({ kind: 'DeletePvc', ordinal: 1, uid: 'claim-1' });
+    const claims = world.o.claims.known ? world.o.claims.v : [];
+    world.set({ claims: known(claims.map((claim) => ({ ...claim, deleting: claim.ordinal === 1 }))) });
+    expect(world.written).not.toHaveProperty('op');
+  });
+
+  test('a living pod with the removed member’s data starts again', () => {
+    const tombstones = [{ memberId: idOf(1), ordinal: 1, epoch: 1, at: '', why: 'Forced' }];
+    const { 1: _, ...members } = new World(3).record.members;
+    const world = new World(3).removed(1).doc({ tombstones, members });
+    expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 1, uid: 'pod-1' });
+    world.agent(1, agent(1, { state: 'Init' }));
+    expect(world.row).not.toBe('RestartRetired');
+  });
+});
+
+describe('a learner that will never vote', () => {
+  const learning = () => {
+    const world = new World(3).spec({ size: 5 }).sts({ replicas: 4 }).joiner(3).learner(3);
+    const permit = {
+      id: 'p',
+      ordinal: 3,
+      nonce: 'new-3',
+      epoch: 1,
+      mode: 'existing' as const,
+      token: '',
+      initialCluster: '',
+      memberId: idOf(3),
+      issuedAt: '',
+    };
+    const members = { ...world.record.members, 3: { ...recordedMember(3), nonce: 'new-3', everVoter: false } };
+    world.o.since.evidence[3] = 0;
+    return world.doc({ permits: { 3: permit }, members });
+  };
+
+  test('its volume is another one', () => {
+    expect(learning().agent(3, asking(3, 'other')).row).toBe('GcLearner');
+  });
+
+  test('its ordinal is not wanted any more', () => {
+    expect(learning().spec({ size: 3 }).row).toBe('GcLearner');
+  });
+
+  test('while its own volume asks, its permit follows the member list', () => {
+    const world = learning();
+    expect(world.row).toBe('IssuePermit.again');
+    expect(world.written?.permits[3]).toMatchObject({ id: 'p', nonce: 'new-3', memberId: idOf(3) });
+  });
+
+  test('an unreachable pod keeps it', () => {
+    expect(learning().agent(3, undefined).effect).toBeUndefined();
+  });
+});
+
+test('a recorded member that is in no list is buried', () => {
+  const { written } = new World(3).removed(2);
+  expect(written?.tombstones).toMatchObject([{ memberId: idOf(2) }]);
+});
+
+test('one member id on two volumes: held', () => {
+  const world = new World(3).doc({
+    members: { ...new World(3).record.members, 1: { ...recordedMember(1), nonce: 'x' } },
+  });
+  expect(world.plan().hold).toBe('SplitEvidence');
+});
+
+test('an older record than the agents have read: held', () => {
+  expect(new World(3).doc({ rev: 9 }).plan().hold).toBe('RecordRolledBack');
+});

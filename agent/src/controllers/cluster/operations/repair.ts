@@ -1,0 +1,128 @@
+import type { Member, Pod } from '../observed.ts';
+import {
+  agentAt,
+  claimAt,
+  evidenceLasts,
+  isForced,
+  isGone,
+  isTombstoned,
+  isWanted,
+  lasts,
+  learners,
+  ordinalOf,
+  podsOf,
+  requestOf,
+  safeRemove,
+  started,
+  volumeLost,
+  voters,
+} from '../plan/facts.ts';
+import { row } from '../plan/row.ts';
+import { imageFits, mayJoin } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { bury, write } from '../plan/write.ts';
+import { intendRemoval } from './remove.ts';
+
+// What is not as it should be: members without a volume, learners that will never vote, pods with retired data.
+
+const discards = (v: View, member: Member): boolean =>
+  v.spec.replace.force.some((request) => request.memberId === member.id && request.discardVolume);
+
+/** Why a learner will never be a voter: not wanted, on another volume than its permit's, or on a version that may not join. */
+function unusable(v: View, learner: Member): boolean {
+  const ordinal = ordinalOf(v, learner);
+  if (ordinal === undefined) return false;
+  if (!isWanted(v, ordinal) || isForced(v, ordinal, learner.id)) return true;
+  const agent = agentAt(v, ordinal);
+  if (agent?.state === 'Refused' && refusedVersions.includes(agent.reason ?? '')) return evidenceLasts(v, ordinal);
+  const nonce = requestOf(v, ordinal);
+  const permit = v.record.permits[ordinal];
+  const ours = permit?.memberId === learner.id;
+  if (nonce === undefined) return !ours && lasts(v, v.o.since.down[learner.id], v.s.learnerStuck);
+  const refused = ours ? permit.nonce !== nonce : !mayJoin(v, ordinal);
+  return evidenceLasts(v, ordinal) && (refused || started(learner));
+}
+
+const refusedVersions = ['VersionRefused', 'NeedsSnapshot'];
+
+/** The pod runs data of a removed member, or of an older epoch; its gate moves them aside when it starts again. */
+function runsRetiredData(v: View, pod: Pod): boolean {
+  const agent = agentAt(v, pod.ordinal);
+  const identity = agent?.volume.identity;
+  if (!agent?.volume.walPresent || identity === undefined || gateStates.includes(agent.state)) return false;
+  return isTombstoned(v, identity.memberId) || identity.epoch < v.record.epoch;
+}
+
+const gateStates = ['Init', 'WaitPermit', 'Preparing', 'Restoring'];
+
+export const repair = [
+  row<{ ordinal: number; memberId: string }>({
+    name: 'BuryVanished',
+    does: 'WriteRecord',
+    // Below Remove.finish, which buries what was to be removed.
+    priority: 2.25,
+    from: 'running',
+    to: 'running',
+    of: (v) =>
+      Object.entries(v.record.members).map(([ordinal, { memberId }]) => ({ ordinal: Number(ordinal), memberId })),
+    when: { 'recorded member is not in the list': (v, { memberId }) => isGone(v, memberId) },
+    requires: {},
+    effect: (v, { ordinal, memberId }) => write(v, bury(v, ordinal, memberId, 'not in the member list')),
+  }),
+  row<Pod>({
+    name: 'RestartRetired',
+    does: 'DeletePod',
+    priority: 2.3,
+    from: 'running',
+    to: 'running',
+    of: podsOf,
+    when: {
+      'it runs retired data': runsRetiredData,
+      'its ordinal is wanted': (v, pod) => isWanted(v, pod.ordinal),
+      'it is not being deleted': (_, pod) => !pod.deleting,
+    },
+    requires: { 'the image is of the version that the template says': imageFits },
+    effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
+  }),
+  row<Member>({
+    name: 'RemoveDead',
+    does: 'WriteRecord',
+    priority: 9,
+    from: 'running',
+    to: 'removing',
+    of: voters,
+    when: {
+      'its volume is lost': (v, m) => volumeLost(v, ordinalOf(v, m) ?? -1, m.id),
+      'policy OnVolumeLoss': (v) => v.spec.replace.policy === 'OnVolumeLoss',
+    },
+    requires: {
+      'two sights of the evidence': (v, m) => evidenceLasts(v, ordinalOf(v, m)!),
+    },
+    effect: (v, m) => intendRemoval(v, m, 'Dead'),
+  }),
+  row<Member>({
+    name: 'RemoveForced',
+    does: 'WriteRecord',
+    priority: 6,
+    from: 'running',
+    to: 'removing',
+    of: voters,
+    when: { 'asked for by its member id': (v, m) => isForced(v, ordinalOf(v, m), m.id) },
+    requires: {
+      'claims are known': (v, m) => !discards(v, m) || v.o.claims.known,
+      safeRemove: (v, m) => safeRemove(v, m.id),
+    },
+    effect: (v, m) => intendRemoval(v, m, 'Forced', discards(v, m) ? claimAt(v, ordinalOf(v, m)!)?.uid : undefined),
+  }),
+  row<Member>({
+    name: 'GcLearner',
+    does: 'WriteRecord',
+    priority: 10,
+    from: 'joining',
+    to: 'removing',
+    of: learners,
+    when: { 'it will never be a voter': unusable },
+    requires: {},
+    effect: (v, m) => intendRemoval(v, m, 'Learner'),
+  }),
+];

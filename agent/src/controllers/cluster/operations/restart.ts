@@ -1,0 +1,209 @@
+import { minorOf } from '../../../protocol/versions.ts';
+import type { Member, Pod } from '../observed.ts';
+import {
+  agentAt,
+  answers,
+  lagOf,
+  lasts,
+  learners,
+  memberAt,
+  podAt,
+  podsOf,
+  recorded,
+  safeRestart,
+  statefulSet,
+  statusOf,
+  voters,
+} from '../plan/facts.ts';
+import { implied, row } from '../plan/row.ts';
+import { templateMayRun } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { opBase, write } from '../plan/write.ts';
+import { intendRemoval, leads, otherLeader } from './remove.ts';
+import { isMixed } from './scale.ts';
+
+// Pods follow the template one by one: broken ones, then followers from the highest ordinal, the leader last.
+export const outdated = (v: View, pod: Pod): boolean => isOfAnother(v, pod) && !pod.deleting;
+
+/** Of another template than its successor will be. */
+export const isOfAnother = (v: View, pod: Pod): boolean => {
+  const sts = statefulSet(v);
+  return sts?.observed === true && pod.revision !== sts.updateRevision;
+};
+
+const voterAt = (v: View, ordinal: number): Member | undefined => {
+  const member = memberAt(v, ordinal);
+  return member && !member.isLearner ? member : undefined;
+};
+
+const rank = (v: View, { ordinal }: Pod): number => {
+  const id = voterAt(v, ordinal)?.id ?? '';
+  if (!answers(v, id) || agentAt(v, ordinal)?.reason === 'VersionMismatch') return 0;
+  return leads(v, id) ? 2 : 1;
+};
+
+const inOrder = (v: View): Pod[] => [...podsOf(v)].sort((a, b) => rank(v, a) - rank(v, b) || b.ordinal - a.ordinal);
+
+/** The first outdated voter in order, so that a later one does not overtake one that waits. */
+const next = (v: View): Pod[] =>
+  inOrder(v)
+    .filter((pod) => outdated(v, pod) && voterAt(v, pod.ordinal))
+    .slice(0, 1);
+
+const onlyOutdated = 'the row is about pods that are not';
+
+/** Once every voter runs a minor, etcd's cluster version follows within seconds, and an older binary does not start any more. */
+const mayGoBack = (v: View): boolean => {
+  const { current } = v.record.versions;
+  const back = isMixed(v) && minorOf(statefulSet(v)?.version ?? '') === current;
+  return !back || voters(v).some(({ id }) => minorOf(statusOf(v, id)?.version ?? '') === current);
+};
+
+const deletion = (v: View) => v.op('DeletePod');
+
+const memberOfOp = (v: View): Member | undefined => {
+  const op = deletion(v);
+  return op && voterAt(v, op.ordinal);
+};
+
+const podOfOp = (v: View): Pod | undefined => {
+  const op = deletion(v);
+  const pod = op && podAt(v, op.ordinal);
+  return pod?.uid === op?.podUid ? pod : undefined;
+};
+
+const isReady = (pod: Pod | undefined): boolean => pod?.ready === true && !pod.deleting;
+
+/**
+ * The pod disruption budget counts every pod of the StatefulSet, also those that have yet to join, and has room for one
+ * when all are ready. What it refuses all the same is left alone for a while, so that whatever else waits has its turn.
+ * One that is not ready is no loss to the budget.
+ */
+const budgetHasRoom = (v: View, pod: Pod): boolean => {
+  if (!pod.ready) return true;
+  if (v.o.refused && !lasts(v, v.o.refused.at, v.s.evictAgain)) return false;
+  const all = [...Array(statefulSet(v)?.replicas ?? 0).keys()];
+  return all.every((ordinal) => ordinal === pod.ordinal || isReady(podAt(v, ordinal)));
+};
+
+const caughtUp = (v: View): boolean => voters(v).every(({ id }) => !answers(v, id) || lagOf(v, id) < v.s.restartLag);
+
+export const restart = [
+  row({
+    name: 'RestartPod.moveLeader',
+    does: 'MoveLeader',
+    priority: 2.1,
+    from: 'restarting',
+    to: 'restarting',
+    when: {
+      'op DeletePod': (v) => memberOfOp(v) !== undefined && podOfOp(v) !== undefined,
+      'the member leads': (v) => leads(v, memberOfOp(v)!.id),
+      'another voter can lead': (v) => otherLeader(v, memberOfOp(v)!.id) !== undefined,
+    },
+    requires: {},
+    effect: (v) => ({ kind: 'MoveLeader', leader: memberOfOp(v)!.id, to: otherLeader(v, memberOfOp(v)!.id)! }),
+  }),
+  row({
+    name: 'RestartPod.call',
+    does: 'DeletePod',
+    priority: 2.2,
+    from: 'restarting',
+    to: 'restarting',
+    when: { 'op DeletePod, its pod is still there': (v) => podOfOp(v)?.deleting === false },
+    requires: {
+      'it is a voter': (v) => memberOfOp(v) !== undefined,
+      // The template may have changed since: RestartPod.drop, below, follows.
+      'its version is allowed': templateMayRun,
+      'it is not ready, or the budget has room': (v) => budgetHasRoom(v, podOfOp(v)!),
+      safeRestart: (v) => safeRestart(v, memberOfOp(v)!.id),
+    },
+    effect: (v) => {
+      const { ordinal, podUid } = deletion(v)!;
+      return { kind: 'DeletePod', ordinal, uid: podUid, evict: podOfOp(v)!.ready };
+    },
+  }),
+  row({
+    name: 'RestartPod.finish',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'restarting',
+    to: 'running',
+    when: { 'op DeletePod': (v) => deletion(v) !== undefined },
+    requires: { 'the pod is gone, or going': (v) => v.o.pods.known && podOfOp(v)?.deleting !== false },
+    effect: (v) => {
+      const { ordinal, version, nextVersion } = deletion(v)!;
+      const member = recorded(v, ordinal);
+      const { members } = v.record;
+      const restarted = member && version === nextVersion;
+      return write(v, {
+        members: restarted ? { ...members, [ordinal]: { ...member, restartedOn: nextVersion } } : members,
+        op: undefined,
+      });
+    },
+  }),
+  row({
+    name: 'RestartPod.drop',
+    does: 'WriteRecord',
+    priority: 2.3,
+    from: 'restarting',
+    to: 'running',
+    when: { 'op DeletePod': (v) => deletion(v) !== undefined },
+    requires: { 'pods are known': (v) => v.o.pods.known },
+    effect: (v) => write(v, { op: undefined }),
+  }),
+  row<Pod>({
+    name: 'RestartPod',
+    does: 'WriteRecord',
+    priority: 16,
+    from: 'running',
+    to: 'restarting',
+    of: next,
+    when: { 'not on the template': implied(onlyOutdated, outdated), 'volumes persist': (v) => !v.spec.ephemeral },
+    requires: {
+      'its version is allowed': templateMayRun,
+      'its version can be gone back to': mayGoBack,
+      'the others have caught up': caughtUp,
+      'it is not ready, or the budget has room': budgetHasRoom,
+      // One that does not serve keeps a learner from being promoted.
+      'it is not ready, or there is no learner': implied(
+        'a learner’s pod is not ready, so that the budget has no room for one that is',
+        (v, pod) => !pod.ready || learners(v).length === 0,
+      ),
+      safeRestart: implied(
+        'RestartPod.call, of the operation that begins here, asks again; beside it, so that the slot is not taken for a wait',
+        (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
+      ),
+    },
+    effect: (v, { ordinal, uid }) =>
+      write(v, {
+        op: {
+          ...opBase(v),
+          kind: 'DeletePod',
+          ordinal,
+          podUid: uid,
+          version: statusOf(v, memberAt(v, ordinal)!.id)?.version,
+          nextVersion: statefulSet(v)!.version,
+        },
+      }),
+  }),
+  row<Pod>({
+    name: 'ReplacePod',
+    does: 'WriteRecord',
+    priority: 16,
+    from: 'running',
+    to: 'removing',
+    of: next,
+    when: {
+      'not on the template': implied(onlyOutdated, outdated),
+      'volumes do not persist': (v) => v.spec.ephemeral,
+      'it is not the only voter': (v) => voters(v).length > 1,
+    },
+    requires: {
+      'its version is allowed': templateMayRun,
+      'its version can be gone back to': mayGoBack,
+      'no learner': (v) => learners(v).length === 0,
+      safeRestart: (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
+    },
+    effect: (v, pod) => intendRemoval(v, memberAt(v, pod.ordinal)!, 'Roll'),
+  }),
+];

@@ -1,0 +1,105 @@
+import type { Effect } from '../effect.ts';
+import type { Pod } from '../observed.ts';
+import { quorumLostLong, statefulSet, statusOf } from '../plan/facts.ts';
+import { row } from '../plan/row.ts';
+import { imageFits } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { restored, write } from '../plan/write.ts';
+import { restoreOp } from './jobs.ts';
+import {
+  args,
+  at,
+  beforeFence,
+  isUnreachable,
+  isUnsaved,
+  noRoom,
+  roomAtSeed,
+  sameSnapshot,
+  step,
+} from './restore-op.ts';
+
+// R3 to R5: the old epoch ends.
+
+/** Also of members that answer without a quorum; where nobody does, of what was known before. */
+const lastRevision = (v: View): number =>
+  Math.max(
+    args(v).lastRevision ?? 0,
+    v.record.startRevision ?? 0,
+    v.record.lastBackup?.revision ?? 0,
+    v.cluster.backups?.last?.revision ?? 0,
+    v.cluster.status.lastBackup?.revision ?? 0,
+    ...Object.keys(v.o.status).map((memberId) => statusOf(v, memberId)?.revision ?? 0),
+  );
+
+/** New epoch, new token, higher floor: from here on no older data serve, and this id is never restored again. */
+function fence(v: View): Effect {
+  const op = restoreOp(v)!;
+  const { suspended: _, ...own } = op;
+  const { id, uid, specHash } = op.args;
+  const epoch = v.record.epoch + 1;
+  // A cluster that is born from a backup has nothing older to keep out, and its pods are waiting already.
+  const born = id.startsWith('origin:');
+  return write(v, {
+    epoch,
+    floor: born ? v.record.floor : epoch,
+    token: v.o.fresh.token,
+    phase: 'Restoring',
+    seeded: false,
+    clusterId: undefined,
+    permits: {},
+    members: {},
+    tombstones: [],
+    restores: restored(v, id, uid, specHash),
+    op: { ...own, step: born ? 'seed' : 'drain', args: { ...own.args, lastRevision: lastRevision(v) } },
+  });
+}
+
+const gone = (v: View, pod: Pod): boolean =>
+  args(v).ignoreUnreachablePods && pod.ordinal !== 0 && isUnreachable(v, pod);
+
+const drained = (v: View): boolean =>
+  v.o.pods.known && statefulSet(v)?.observed === true && v.o.pods.v.every((pod) => gone(v, pod));
+
+export const restoreFence = [
+  row({
+    name: 'Fence',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'fencing',
+    to: ['draining', 'seeding'],
+    when: { 'step fence': (v) => at(v, 'fence') !== undefined },
+    requires: {
+      'the image is of the version that the template says': imageFits,
+      'the verified snapshot is being served': sameSnapshot,
+      'the seed has room for it, or the cluster is down already': (v) =>
+        beforeFence(v) === undefined || (roomAtSeed(v) !== undefined && noRoom(v) === undefined),
+      'its safety backup is taken, or there is no quorum to back up': (v) => !isUnsaved(v) || quorumLostLong(v),
+      'a recovery still lacks quorum': (v) => v.op('Recover') === undefined || quorumLostLong(v),
+    },
+    effect: fence,
+  }),
+  row({
+    name: 'Drain',
+    does: 'ScaleTo',
+    priority: 2.1,
+    from: 'draining',
+    to: 'draining',
+    when: { 'step drain': (v) => at(v, 'drain') !== undefined },
+    requires: {
+      'the template holds the floor': (v) => statefulSet(v)?.epochFloor === v.record.floor,
+      'it has replicas': (v) => statefulSet(v)!.replicas > 0,
+    },
+    effect: (v) => ({ kind: 'ScaleTo', replicas: 0, basedOn: statefulSet(v)!.rv }),
+  }),
+  row({
+    name: 'Drained',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'draining',
+    to: 'seeding',
+    when: { 'step drain': (v) => at(v, 'drain') !== undefined },
+    // Scaled to 0: else AnnotateEpoch or Drain, above, comes first.
+    requires: { 'no pod is left': drained },
+    effect: (v) => write(v, step(v, 'seed')),
+  }),
+];

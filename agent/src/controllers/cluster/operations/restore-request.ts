@@ -1,0 +1,230 @@
+import type { RestoreArgs } from '../../../protocol/record.ts';
+import type { Effect } from '../effect.ts';
+import type { RestoreRequest } from '../observed.ts';
+import { isSeeded, voters, wantedSize } from '../plan/facts.ts';
+import { row } from '../plan/row.ts';
+import { imageFits } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { opBase, write } from '../plan/write.ts';
+import { givesUp, restoreOp } from './jobs.ts';
+import {
+  args,
+  at,
+  beforeFence,
+  blocked,
+  ended,
+  final,
+  outdone,
+  requests,
+  seedIsSilent,
+  slotFree,
+  suspended,
+} from './restore-op.ts';
+
+// Which restore is asked for, and what its EtcdRestore is told.
+
+const known = (v: View, id: string): boolean => v.record.restores.some((restore) => restore.id === id);
+
+const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
+  const { name, uid, specHash, source, safetyBackup, ignoreUnreachablePods } = request;
+  const { identitySecret, sha256, expectedRevision } = request;
+  return {
+    id: name,
+    uid,
+    specHash,
+    source,
+    ...(identitySecret && { identitySecret }),
+    ...(sha256 && { sha256 }),
+    ...(expectedRevision !== undefined && { expectedRevision }),
+    safetyBackup,
+    ignoreUnreachablePods,
+    sourceToken: v.o.fresh.secret,
+  };
+};
+
+const done = (v: View, request: RestoreRequest): boolean =>
+  known(v, request.name) && restoreOp(v)?.args.id !== request.name;
+
+const entry = (v: View, { name }: RestoreRequest) => v.record.restores.find(({ id }) => id === name)!;
+
+/** Made again under the same name, by apply, Argo CD or Velero: nothing is restored twice. */
+const report = (v: View, request: RestoreRequest): Effect => {
+  const { uid, specHash } = entry(v, request);
+  const { name } = request;
+  if (specHash !== '' && specHash !== request.specHash) {
+    const message = `the name ${name} was restored with another spec; take another name`;
+    return { kind: 'ReportRestore', name, uid: request.uid, phase: 'Failed', reason: 'NameUsed', message };
+  }
+  const again = uid !== request.uid;
+  return {
+    kind: 'ReportRestore',
+    name,
+    uid: request.uid,
+    phase: 'Completed',
+    reason: again ? 'AlreadyRestored' : 'Restored',
+    message: again ? `${name} was restored before; nothing was done` : `restored as epoch ${v.record.epoch}`,
+  };
+};
+
+const regrown = (v: View): boolean => isSeeded(v) && voters(v).length >= wantedSize(v);
+
+const stillAsked = (v: View): boolean => {
+  const op = restoreOp(v)!;
+  // One that failed is to be told so all the same.
+  if (v.cluster.deleting) return at(v, 'report') !== undefined;
+  const { recovery } = v.spec;
+  if (op.kind === 'Recover') return recovery?.id === op.args.uid && recovery.acceptDataLoss;
+  return !givesUp(op) || !v.o.restores.known || requests(v).some(({ uid }) => uid === op.args.uid);
+};
+
+const ownRequest = (v: View): RestoreRequest | undefined =>
+  requests(v).find((request) => request.name === restoreOp(v)?.args.id && !final(request));
+
+const isOther = (v: View, request: RestoreRequest): boolean =>
+  !final(request) && !known(v, request.name) && request.name !== restoreOp(v)?.args.id;
+
+/** The old volumes lie aside, so there is nothing left to back up, nor anybody to ask what was served. */
+function supersede(v: View, request: RestoreRequest): Effect {
+  const { lastRevision } = args(v);
+  const own = { ...argsOf(v, request), safetyBackup: false, ...(lastRevision !== undefined && { lastRevision }) };
+  return write(v, { op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own } });
+}
+
+export const restoreRequest = [
+  row<RestoreRequest>({
+    name: 'Restore',
+    does: 'WriteRecord',
+    priority: 3,
+    from: 'running',
+    to: 'verifying',
+    of: requests,
+    when: {
+      'it is not final': (_, request) => !final(request),
+      'never fenced': (v, { name }) => !known(v, name),
+      'the cluster is not being deleted': (v) => !v.cluster.deleting,
+    },
+    requires: {
+      'epoch seeded': isSeeded,
+      'the slot is free': slotFree,
+      'the image is of the version that the template says': imageFits,
+      'the seed’s agent is heard of': (v) => !seedIsSilent(v),
+    },
+    effect: (v, request) =>
+      write(v, { op: { ...opBase(v), kind: 'Restore', step: 'verify', args: argsOf(v, request), ...suspended(v) } }),
+  }),
+  row<RestoreRequest>({
+    name: 'Restore.giveUp',
+    does: 'ReportRestore',
+    priority: 2.05,
+    from: ['draining', 'restoring'],
+    to: ['draining', 'restoring'],
+    of: requests,
+    when: {
+      'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
+        blocked(v) || outdone(v, request),
+      'another EtcdRestore is asked for': isOther,
+    },
+    requires: { 'its own does not say so yet': (v) => ownRequest(v) !== undefined },
+    effect: (v, { name }) => ({
+      kind: 'ReportRestore',
+      name: ownRequest(v)!.name,
+      uid: ownRequest(v)!.uid,
+      phase: 'Failed',
+      reason: blocked(v) ? 'RestoreBlocked' : 'DanglingOldPods',
+      message: blocked(v)
+        ? `its snapshot is not to be had any more; ${name} takes its place`
+        : `it waited for pods on a node that is off; ${name} goes on without them, in its place`,
+    }),
+  }),
+  row<RestoreRequest>({
+    name: 'Restore.supersede',
+    does: 'WriteRecord',
+    priority: 2.05,
+    from: ['draining', 'seeding', 'restoring'],
+    to: 'verifying',
+    of: requests,
+    when: {
+      'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
+        blocked(v) || outdone(v, request),
+      'another EtcdRestore is asked for': isOther,
+    },
+    // Its own says so, or is gone: else Restore.giveUp, above, comes first.
+    requires: {},
+    effect: supersede,
+  }),
+  row({
+    name: 'Origin',
+    does: 'WriteRecord',
+    priority: 3,
+    from: 'no cluster',
+    to: 'verifying',
+    when: {
+      'never bootstrapped': (v) => v.record.epoch === 0,
+      'born from a backup': (v) => v.spec.origin !== undefined,
+      'the cluster is not being deleted': (v) => !v.cluster.deleting,
+    },
+    requires: { 'the slot is free': slotFree },
+    effect: (v) =>
+      write(v, {
+        op: {
+          ...opBase(v),
+          kind: 'Restore',
+          step: 'verify',
+          args: {
+            ...v.spec.origin!,
+            id: `origin:${v.record.clusterUid}`,
+            uid: v.cluster.uid,
+            specHash: '',
+            safetyBackup: false,
+            ignoreUnreachablePods: false,
+            sourceToken: v.o.fresh.secret,
+          },
+        },
+      }),
+  }),
+  row({
+    name: 'Restore.withdrawn',
+    does: 'WriteRecord',
+    priority: 2,
+    from: ['verifying', 'backing up', 'fencing', 'backing up a survivor', 'salvaging'],
+    to: 'running',
+    when: {
+      'op before the fence': (v) => beforeFence(v) !== undefined,
+      'nobody asks for it any more': (v) => !stillAsked(v),
+    },
+    requires: {},
+    effect: (v) => write(v, ended(v)),
+  }),
+  row<RestoreRequest>({
+    name: 'Restore.report',
+    does: 'ReportRestore',
+    priority: 2.1,
+    from: 'failed',
+    to: 'failed',
+    of: requests,
+    when: { 'step report': (v) => at(v, 'report') !== undefined, 'this one': (v, { uid }) => args(v).uid === uid },
+    requires: { 'it does not say so yet': (_, request) => !final(request) },
+    effect: (v, { name, uid }) => ({ kind: 'ReportRestore', name, uid, phase: 'Failed', ...args(v).failed! }),
+  }),
+  row({
+    name: 'Restore.failed',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'failed',
+    to: 'running',
+    when: { 'step report': (v) => at(v, 'report') !== undefined },
+    requires: { 'no EtcdRestore is left to be told': (v) => v.o.restores.known },
+    effect: (v) => write(v, ended(v)),
+  }),
+  row<RestoreRequest>({
+    name: 'ReportRestore',
+    does: 'ReportRestore',
+    priority: 4.3,
+    from: 'running',
+    to: 'running',
+    of: requests,
+    when: { 'it is not final': (_, request) => !final(request), 'its id was restored': done },
+    requires: { 'the cluster has grown again': regrown },
+    effect: report,
+  }),
+];

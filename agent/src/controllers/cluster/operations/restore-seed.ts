@@ -1,0 +1,144 @@
+import type { Permit, RecordDoc } from '../../../protocol/record.ts';
+import type { Effect } from '../effect.ts';
+import { peerUrl, podName } from '../names.ts';
+import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../plan/facts.ts';
+import { row } from '../plan/row.ts';
+import { imageFits } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { timestamp, write } from '../plan/write.ts';
+import { bornOn } from './bootstrap.ts';
+import { args, at, sameSnapshot, serving, step } from './restore-op.ts';
+
+// R6 to R8: one pod, one permit, the verified snapshot.
+
+// R1 verify, R2 safety backup, R3 fence, R4–R5 drain, R6 seed, R7–R8 restore; R9 is growing again.
+const defaultBump = 1e9;
+
+const bumpMargin = 1e6;
+
+function bumpOf(v: View): number {
+  const { verified, lastRevision = 0 } = args(v);
+  return Math.max(defaultBump, lastRevision - verified!.revision + bumpMargin);
+}
+
+/** A seed that is permitted may serve from here on. */
+const startOf = (v: View): Partial<RecordDoc> => ({
+  startRevision: Math.max(v.record.startRevision ?? 0, args(v).verified!.revision + bumpOf(v)),
+});
+
+function seedPermit(v: View, epoch: number, token: string): Permit {
+  const { id, sourceToken } = args(v);
+  const { url, sha256 } = serving(v)!;
+  return {
+    id: v.o.fresh.id,
+    ordinal: 0,
+    nonce: requestOf(v, 0)!,
+    epoch,
+    mode: 'restore',
+    token,
+    initialCluster: `${podName(v.cluster, 0)}=${peerUrl(v.cluster, 0)}`,
+    restore: {
+      id,
+      source: { url, sha256, token: sourceToken },
+      bumpRevision: bumpOf(v),
+    },
+    issuedAt: timestamp(v),
+  };
+}
+
+const seedVersions = (v: View): RecordDoc['versions'] => bornOn(agentAt(v, 0)!.etcdBinary);
+
+/** A seed that lost its volume before it served: the same snapshot again, in a new epoch with its own token. */
+function permitAnother(v: View): Effect {
+  const epoch = v.record.epoch + 1;
+  const { token } = v.o.fresh;
+  return write(v, { epoch, token, permits: { 0: seedPermit(v, epoch, token) }, versions: seedVersions(v) });
+}
+
+const permitOfSeed = (v: View): Permit | undefined => v.record.permits[0];
+
+const seedOnFloor = (v: View): boolean => agentOf(v, 0)?.epochFloor === v.record.floor;
+
+export const restoreSeed = [
+  row({
+    name: 'SeedPod',
+    does: 'ScaleTo',
+    priority: 2.1,
+    from: 'seeding',
+    to: 'seeding',
+    when: {
+      'step seed or restore': (v) => at(v, 'seed') !== undefined || at(v, 'restore') !== undefined,
+      'there is no replica': (v) => statefulSet(v)?.replicas === 0,
+    },
+    requires: { 'the image is of the version that the template says': imageFits },
+    effect: (v) => ({ kind: 'ScaleTo', replicas: 1, basedOn: statefulSet(v)!.rv }),
+  }),
+  row({
+    name: 'SeedPod.again',
+    does: 'DeletePod',
+    priority: 2.1,
+    from: 'seeding',
+    to: 'seeding',
+    when: {
+      'step seed': (v) => at(v, 'seed') !== undefined,
+      'its agent is known': (v) => agentOf(v, 0) !== undefined,
+      'it was made from a stale template': (v) => !seedOnFloor(v) && !podAt(v, 0)!.deleting,
+    },
+    requires: { 'the image is of the version that the template says': imageFits },
+    effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
+  }),
+  row({
+    name: 'RestorePermit',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'seeding',
+    to: 'restoring',
+    when: { 'step seed': (v) => at(v, 'seed') !== undefined },
+    requires: {
+      'the image is of the version that the template says': imageFits,
+      'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
+      'its floor is the record’s': seedOnFloor,
+      'the verified snapshot is being served': sameSnapshot,
+    },
+    effect: (v) =>
+      write(v, {
+        ...step(v, 'restore'),
+        ...startOf(v),
+        permits: { 0: seedPermit(v, v.record.epoch, v.record.token) },
+        versions: seedVersions(v),
+      }),
+  }),
+  row({
+    name: 'RestorePermit.another',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'restoring',
+    to: 'restoring',
+    when: { 'step restore': (v) => at(v, 'restore') !== undefined },
+    requires: {
+      'the image is of the version that the template says': imageFits,
+      'another volume requests a permit': (v) =>
+        requestOf(v, 0) !== undefined && requestOf(v, 0) !== permitOfSeed(v)?.nonce,
+      'the verified snapshot is being served': sameSnapshot,
+    },
+    effect: permitAnother,
+  }),
+  row({
+    name: 'RestorePermit.again',
+    does: 'WriteRecord',
+    priority: 2.2,
+    from: 'restoring',
+    to: 'restoring',
+    when: {
+      'step restore': (v) => at(v, 'restore') !== undefined,
+      'the verified snapshot is being served': sameSnapshot,
+      'from another address': (v) => permitOfSeed(v)!.restore!.source.url !== serving(v)!.url,
+    },
+    requires: {},
+    effect: (v) => {
+      const permit = permitOfSeed(v)!;
+      const source = { ...permit.restore!.source, url: serving(v)!.url };
+      return write(v, { permits: { 0: { ...permit, restore: { ...permit.restore!, source } } } });
+    },
+  }),
+];

@@ -1,0 +1,214 @@
+import { reasons } from '../../../protocol/reasons.ts';
+import type { Job, Member } from '../observed.ts';
+import { isForced, ordinalOf, quorumLostLong, quorumServes, removalDue, safeRemove, voters } from '../plan/facts.ts';
+import { implied, row } from '../plan/row.ts';
+import { imageDiffers } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { timestamp, write } from '../plan/write.ts';
+import { givesUp, ownJob, restoreOp, stuckJob } from './jobs.ts';
+import { intendRemoval } from './remove.ts';
+import {
+  args,
+  at,
+  beforeFence,
+  changed,
+  ended,
+  fails,
+  isUnsaved,
+  noRoom,
+  seedIsSilent,
+  serving,
+  step,
+} from './restore-op.ts';
+
+// R1 and R2: nothing of the cluster is touched.
+
+const unfenced = {
+  'op before the fence, not failed': (v: View) => beforeFence(v) !== undefined && !at(v, 'report'),
+};
+
+const isAtFence = (v: View): boolean => at(v, 'fence') !== undefined;
+
+/** One that is being deleted says nothing of the backup to come. */
+const failedSafety = (v: View): Job | undefined => {
+  const job = ownJob(v, 'safety');
+  return job?.state === 'Failed' && !job.deleting ? job : undefined;
+};
+
+export const restoreVerify = [
+  row({
+    name: 'Restore.noSpace',
+    does: 'WriteRecord',
+    priority: 2,
+    from: ['verifying', 'backing up', 'fencing'],
+    to: 'failed',
+    when: {
+      ...unfenced,
+      'no room for two databases at the seed': (v) => noRoom(v) !== undefined,
+      'an EtcdRestore may fail': (v) => givesUp(restoreOp(v)!),
+    },
+    requires: {},
+    effect: (v) => fails(v, 'NoSpace', noRoom(v)!),
+  }),
+  row({
+    name: 'Restore.verified',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: 'verifying',
+    to: ['backing up', 'fencing'],
+    when: { 'step verify': (v) => at(v, 'verify') !== undefined },
+    requires: { 'the Job serves what it verified': (v) => serving(v) !== undefined },
+    effect: (v) => {
+      const { sha256, sizeBytes, revision } = serving(v)!;
+      const next = args(v).safetyBackup ? 'safety' : 'fence';
+      return write(v, step(v, next, { verified: { sha256, sizeBytes, revision } }));
+    },
+  }),
+  row({
+    name: 'Restore.refused',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: ['verifying', 'backing up', 'fencing'],
+    to: 'failed',
+    when: {
+      ...unfenced,
+      'its snapshot does not verify': (v) => ownJob(v, 'restore')?.state === 'Failed',
+      'nobody waits for it to be mended': (v) => !args(v).id.startsWith('origin:'),
+    },
+    requires: {},
+    effect: (v) => fails(v, 'SnapshotRefused', ownJob(v, 'restore')?.message ?? 'the snapshot could not be verified'),
+  }),
+  row({
+    name: 'Restore.notStarted',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: ['verifying', 'backing up', 'fencing'],
+    to: 'failed',
+    when: {
+      ...unfenced,
+      'the pod of its Job does not start': (v) => stuckJob(v) !== undefined,
+      'an EtcdRestore may fail': (v) => givesUp(restoreOp(v)!),
+      // Without a quorum there is nothing else to do in the slot: it goes on when the pod starts.
+      'quorum serves': quorumServes,
+    },
+    requires: {},
+    effect: (v) => fails(v, 'RestoreBlocked', stuckJob(v)!.waits!),
+  }),
+  row({
+    // An EtcdRestore that is not final is taken up again; a roll is tried again.
+    name: 'Restore.giveWay',
+    does: 'WriteRecord',
+    priority: 2.3,
+    from: 'fencing',
+    to: 'running',
+    when: {
+      'step fence, before the fence': (v) => at(v, 'fence') !== undefined && beforeFence(v) !== undefined,
+      'something else could be done': (v) => v.op('Restore') !== undefined && !args(v).id.startsWith('origin:'),
+      'the template’s image is of another version, or the seed’s agent is silent': (v) =>
+        imageDiffers(v) || seedIsSilent(v),
+    },
+    requires: {},
+    effect: (v) =>
+      givesUp(restoreOp(v)!)
+        ? write(v, ended(v))
+        : fails(v, 'RestoreBlocked', imageDiffers(v) ? reasons.TemplateDiffers : reasons.AgentSilent),
+  }),
+  row<Member>({
+    name: 'Restore.yield',
+    does: 'WriteRecord',
+    priority: 2.3,
+    from: ['verifying', 'backing up'],
+    to: 'removing',
+    of: voters,
+    when: {
+      'step verify or safety, before the fence': (v) =>
+        beforeFence(v) !== undefined && (at(v, 'verify') ?? at(v, 'safety')) !== undefined,
+      'it keeps no other operation waiting': (v) => restoreOp(v)!.suspended === undefined,
+      'its volume is lost, and its removal due': (v, m) => removalDue(v, m) && !isForced(v, ordinalOf(v, m), m.id),
+    },
+    requires: {
+      safeRemove: implied<Member>(
+        'Remove.call, of the operation that begins here, asks again; beside it, so that the slot is not given up for a wait',
+        (v, m) => safeRemove(v, m.id),
+      ),
+    },
+    // The EtcdRestore is not final: it is taken up again.
+    effect: (v, m) => intendRemoval(v, m, 'Dead'),
+  }),
+  row({
+    name: 'Restore.changed',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: ['backing up', 'fencing'],
+    to: 'failed',
+    when: {
+      ...unfenced,
+      'the Job serves another snapshot': changed,
+    },
+    requires: {},
+    effect: (v) => fails(v, 'SnapshotRefused', 'the snapshot changed after it was verified'),
+  }),
+  row({
+    name: 'Safety.done',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: ['backing up', 'fencing'],
+    to: 'fencing',
+    when: {
+      // Its Job may end well after it was left out.
+      'step safety, or step fence without one': (v) => at(v, 'safety') !== undefined || (isAtFence(v) && isUnsaved(v)),
+    },
+    requires: {
+      'backed up, or no quorum to back up': (v) =>
+        ownJob(v, 'safety')?.backup !== undefined || (at(v, 'safety') !== undefined && quorumLostLong(v)),
+    },
+    effect: (v) => {
+      const backup = ownJob(v, 'safety')?.backup;
+      if (!backup) return write(v, step(v, 'fence'));
+      return write(v, {
+        ...step(v, 'fence', { safetyBackupId: backup.id }),
+        lastBackup: { ...backup, at: timestamp(v) },
+      });
+    },
+  }),
+  row({
+    // It failed for want of a quorum: it says nothing of the backup to come.
+    name: 'Safety.replace',
+    does: 'DeleteJob',
+    priority: 2.1,
+    from: 'fencing',
+    to: 'fencing',
+    when: { 'step fence': isAtFence, 'its Job failed': (v) => failedSafety(v) !== undefined },
+    requires: {},
+    effect: (v) => ({ kind: 'DeleteJob', job: 'safety', uid: failedSafety(v)!.uid }),
+  }),
+  row({
+    // It was left out for want of a quorum, which is back.
+    name: 'Safety.again',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: 'fencing',
+    to: 'backing up',
+    when: { 'step fence': isAtFence, 'its safety backup is not taken': isUnsaved, 'quorum serves': quorumServes },
+    // Safety.replace, above, takes away one that failed.
+    requires: { 'Jobs are known': (v) => v.o.jobs.known },
+    effect: (v) => write(v, step(v, 'safety')),
+  }),
+  row({
+    name: 'Safety.failed',
+    does: 'WriteRecord',
+    priority: 2.1,
+    from: 'backing up',
+    to: 'failed',
+    when: {
+      'step safety': (v) => at(v, 'safety') !== undefined,
+      'no schedule, or its Job failed': (v) =>
+        quorumServes(v) && (v.spec.schedule === undefined || failedSafety(v) !== undefined),
+    },
+    requires: {},
+    effect: (v) =>
+      v.spec.schedule === undefined
+        ? fails(v, 'NoSchedule', 'no backup schedule for the safety backup: add one or say safetyBackup: false')
+        : fails(v, 'BackupFailed', failedSafety(v)?.message ?? 'the safety backup failed'),
+  }),
+];

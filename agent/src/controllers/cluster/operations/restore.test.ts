@@ -1,0 +1,698 @@
+import { known, unknown } from '../../../protocol/known.ts';
+import type { Op } from '../../../protocol/record.ts';
+import { agent, asking, idOf, longAgo, now, pod, status, World } from '../observed.fixture.ts';
+import type { Job, RestoreRequest } from '../observed.ts';
+import { defaultSettings } from '../settings.ts';
+
+const request = (change: Partial<RestoreRequest> = {}): RestoreRequest => ({
+  name: 'monday',
+  uid: 'restore-uid',
+  createdAt: 1,
+  specHash: 'hash',
+  source: { backupName: 'b' },
+  safetyBackup: true,
+  ignoreUnreachablePods: false,
+  ...change,
+});
+
+const asked = (change: Partial<RestoreRequest> = {}) => new World(3).set({ restores: known([request(change)]) });
+
+const job = (change: Partial<Job>): Job => ({
+  kind: 'restore',
+  uid: 'job-uid',
+  op: 'fresh-id',
+  state: 'Running',
+  deleting: false,
+  ...change,
+});
+const serving = { url: 'https://10.0.0.9:8080/snapshot', sha256: 'sha', sizeBytes: 1000, revision: 4000 };
+const restoreJob = job({ serving });
+const safetyJob = job({
+  kind: 'safety',
+  uid: 'safety-uid',
+  state: 'Succeeded',
+  backup: { id: 's', revision: 1, sha256: 'x' },
+});
+
+const verified = (change: Partial<RestoreRequest> = {}) =>
+  asked(change)
+    .commit()
+    .set({ jobs: known([restoreJob]) })
+    .commit();
+const backedUp = () =>
+  verified()
+    .set({ jobs: known([restoreJob, safetyJob]) })
+    .commit();
+const fenced = () => backedUp().commit();
+const drained = () => {
+  const world = fenced().sts({ epochFloor: 2, replicas: 0 });
+  world.o.agents = {};
+  return world.set({ pods: known([]), members: unknown('no etcd'), status: {} }).commit();
+};
+const served = (world: World, revision: number) => {
+  for (const n of [0, 1, 2]) world.o.status[idOf(n)] = known(status({ revision }));
+  return world;
+};
+const permitted = () => {
+  const world = drained().sts({ replicas: 1 });
+  world.set({ pods: known([pod(0, { ready: false })]) });
+  world.agent(0, asking(0, 'seed-nonce', { epochFloor: 2 }));
+  return world.commit();
+};
+
+describe('goes beyond every revision that was served', () => {
+  /** No member answers: what served is known from elsewhere. */
+  const begin = (world: World) => {
+    world.set({ restores: known([request({ safetyBackup: false })]), members: unknown('no etcd'), status: {} });
+    world.o.since.quorumLost = 0;
+    world.commit().set({ jobs: known([restoreJob]) });
+    world.commit().commit();
+    expect(world.record.op).toMatchObject({ step: 'drain' });
+    return (world.record.op as { args: { lastRevision: number } }).args.lastRevision;
+  };
+  const last = { id: 's', at: '2026-11-20T00:00:00Z', revision: 7000 };
+
+  test('that the members say', () => {
+    const world = served(asked({ safetyBackup: false }), 9000).commit();
+    world.set({ jobs: known([restoreJob]) });
+    world.commit().commit();
+    expect(world.record.op).toMatchObject({ step: 'drain', args: { lastRevision: 9000 } });
+  });
+
+  test('that its backups say, of an operation or a schedule, or the status', () => {
+    expect(begin(new World(3).resource({ backups: { last } }))).toBe(7000);
+    expect(begin(new World(3).resource({ status: { lastBackup: last } }))).toBe(7000);
+    expect(begin(new World(3))).toBe(0);
+  });
+
+  test('that an earlier restore began with', () => {
+    const world = permitted();
+    expect(world.record.permits[0]).toMatchObject({ restore: { bumpRevision: 1e9 } });
+    expect(world.record.startRevision).toBe(1_000_004_000);
+    const again = new World(3);
+    again.o.record = known({
+      ...(again.o.record as { v: { doc: object } }).v,
+      doc: { ...again.record, startRevision: 1_000_004_000 },
+    } as never);
+    expect(begin(again)).toBe(1_000_004_000);
+  });
+});
+
+test('another pod of its Job does not select what was stored since', () => {
+  const before = (latestVerifiedBefore: string) => {
+    const world = asked({ source: { schedule: 'nightly', latestVerifiedBefore } }).commit();
+    const { effect } = world;
+    return effect?.kind === 'CreateJob' ? effect.job.restore?.source.latestVerifiedBefore : undefined;
+  };
+  expect(before('2020-01-01T00:00:00Z')).toBe('2020-01-01T00:00:00Z');
+  expect(before('2999-01-01T00:00:00Z')).toBe(asked().commit().record.op!.startedAt);
+});
+
+describe('in place', () => {
+  test('R1: nothing is touched before the snapshot is verified', () => {
+    const world = asked().commit();
+    expect(world.record.op).toMatchObject({
+      kind: 'Restore',
+      step: 'verify',
+      args: { id: 'monday', uid: 'restore-uid' },
+    });
+    expect(world.effect).toMatchObject({
+      kind: 'CreateJob',
+      job: {
+        kind: 'restore',
+        op: 'fresh-id',
+        restore: { source: { backupName: 'b' }, minor: '3.6', token: 'fresh-secret' },
+      },
+    });
+  });
+
+  test('R1: what does not verify changes nothing, and the EtcdRestore says so', () => {
+    const world = asked()
+      .commit()
+      .set({ jobs: known([job({ state: 'Failed', message: 'sha256 differs' })]) })
+      .commit();
+    expect(world.effect).toEqual({
+      kind: 'ReportRestore',
+      name: 'monday',
+      uid: 'restore-uid',
+      phase: 'Failed',
+      reason: 'SnapshotRefused',
+      message: 'sha256 differs',
+    });
+    world.set({ restores: known([request({ phase: 'Failed' })]) });
+    expect(world.commit().record).toMatchObject({ epoch: 1, seeded: true, restores: [] });
+    expect(world.record).not.toHaveProperty('op');
+  });
+
+  test('R1: no room for two databases', () => {
+    const world = asked()
+      .commit()
+      .set({ jobs: known([job({ serving: { ...serving, sizeBytes: 4 * 2 ** 30 } })]) });
+    const message =
+      'the snapshot has 4.0 GiB: to restore it, the volume of ordinal 0 needs 8.3 GiB, and has 6.0 GiB free';
+    const failed = { step: 'report', args: { failed: { reason: 'NoSpace', message } } };
+    expect(world.written?.op).toMatchObject(failed);
+    const later = backedUp().set({ jobs: known([job({ serving: { ...serving, sizeBytes: 4 * 2 ** 30 } })]) });
+    expect(later.written?.op).toMatchObject(failed);
+  });
+
+  test('R1: a gate that has only begun has not read its volume, which is no lack of room', () => {
+    const volume = { walPresent: false, freeBytes: 0, totalBytes: 0, asideCount: 0 };
+    const world = asked()
+      .commit()
+      .set({ jobs: known([restoreJob]) })
+      .agent(0, agent(0, { state: 'Init', volume }));
+    expect(world.row).toBe('Restore.verified');
+  });
+
+  test('R3: not before the seed says that it has room', () => {
+    const world = backedUp().agent(0, undefined);
+    expect(world.effect).toBeUndefined();
+    expect(world.agent(0, agent(0)).row).toBe('Fence');
+  });
+
+  test('R3: an ephemeral volume goes with what is on it', () => {
+    const full = { ...agent(0).volume, freeBytes: 0 };
+    const world = backedUp().spec({ ephemeral: true });
+    expect(world.agent(0, agent(0, { volume: full })).row).toBe('Fence');
+    expect(world.agent(0, agent(0, { volume: { ...full, totalBytes: 1 } })).row).toBe('Restore.noSpace');
+  });
+
+  test('R2: a safety backup first', () => {
+    const world = verified();
+    expect(world.record.op).toMatchObject({ step: 'safety' });
+    expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'safety', schedule: 'nightly' } });
+    expect(verified({ safetyBackup: false }).record.op).toMatchObject({ step: 'fence' });
+  });
+
+  test('R2: the safety backup is the last backup from then on', () => {
+    expect(verified().set({ jobs: known([restoreJob, safetyJob]) }).written).toMatchObject({
+      op: { step: 'fence' },
+      lastBackup: { id: 's', at: expect.any(String) },
+    });
+  });
+
+  test('R2: no schedule, no restore', () => {
+    const world = verified().spec({ schedule: undefined });
+    expect(world.written?.op).toMatchObject({ step: 'report', args: { failed: { reason: 'NoSchedule' } } });
+  });
+
+  test('R2: left out for want of a quorum, it is taken when that is back before the fence', () => {
+    const world = verified();
+    const { members } = world.o;
+    world.set({ members: unknown('no leader') });
+    for (const ordinal of [0, 1, 2]) world.agent(ordinal, { ...agent(ordinal), etcd: undefined });
+    world.o.since.quorumLost = longAgo;
+    expect(world.row).toBe('Safety.done');
+    world.commit();
+    expect(world.row).toBe('Fence');
+    world.o.since.quorumLost = now;
+    expect(world.effect).toBeUndefined();
+    world.set({ members });
+    expect(world.row).toBe('Safety.again');
+    expect(world.commit().record.op).toMatchObject({ step: 'safety' });
+  });
+
+  test('R2: its safety backup is the one that it took, whatever the clocks say', () => {
+    const ahead = verified();
+    (ahead.record.op as { startedAt: string }).startedAt = new Date(now + 600_000).toISOString();
+    ahead.set({ jobs: known([restoreJob, safetyJob]) }).commit();
+    expect(ahead.record.op).toMatchObject({ step: 'fence', args: { safetyBackupId: 's' } });
+    expect(ahead.row).toBe('Fence');
+    const behind = verified();
+    behind.record.lastBackup = { id: 'another', revision: 1, sha256: 'x', at: new Date(now + 600_000).toISOString() };
+    behind.record.op = { ...behind.record.op!, step: 'fence' } as Op;
+    expect(behind.row).toBe('Safety.again');
+  });
+
+  test('R2: its Job that failed for want of a quorum is made again when that is back', () => {
+    const world = verified();
+    world.set({ jobs: known([restoreJob, job({ kind: 'safety', uid: 'safety-uid', state: 'Failed' })]) });
+    expect(world.row).toBe('Safety.failed');
+    world.record.op = { ...world.record.op!, step: 'fence' } as Op;
+    const { members } = world.o;
+    world.set({ members: unknown('no leader') });
+    for (const ordinal of [0, 1, 2]) world.agent(ordinal, { ...agent(ordinal), etcd: undefined });
+    world.o.since.quorumLost = longAgo;
+    expect(world.plan()).toMatchObject({ row: 'Safety.replace', effect: { kind: 'DeleteJob', uid: 'safety-uid' } });
+    const going = job({ kind: 'safety', uid: 'safety-uid', state: 'Failed', deleting: true });
+    expect(world.set({ jobs: known([restoreJob, going]) }).row).toBe('Fence');
+    world.set({ members });
+    expect(world.row).toBe('Safety.again');
+    expect(world.commit().effect).toBeUndefined();
+    world.set({ jobs: known([restoreJob]) });
+    expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'safety' } });
+  });
+
+  test('R2: nor is it taken to be gone while Jobs are unknown', () => {
+    const world = verified();
+    world.record.op = { ...world.record.op!, step: 'fence' } as Op;
+    expect(world.set({ jobs: unknown('the API server is slow') }).effect).toBeUndefined();
+  });
+
+  test('R2: one that was left out, and is stored all the same, counts', () => {
+    const world = verified();
+    world.record.op = { ...world.record.op!, step: 'fence' } as Op;
+    world.set({ jobs: known([restoreJob, safetyJob]), members: unknown('no leader') });
+    expect(world.row).toBe('Safety.done');
+    expect(world.commit().record.op).toMatchObject({ step: 'fence', args: { safetyBackupId: 's' } });
+    expect(world.row).not.toBe('Safety.done');
+  });
+
+  test('R3: epoch, token, floor and the name are fenced in one write', () => {
+    const { record } = fenced();
+    expect(record).toMatchObject({
+      epoch: 2,
+      floor: 2,
+      token: 'fresh-token',
+      phase: 'Restoring',
+      seeded: false,
+      permits: {},
+      members: {},
+      restores: [{ id: 'monday', uid: 'restore-uid', specHash: 'hash' }],
+      op: { step: 'drain' },
+    });
+    expect(record).not.toHaveProperty('clusterId');
+  });
+
+  test('R3: not when the Job serves another snapshot by now', () => {
+    const world = backedUp().set({ jobs: known([job({ serving: { ...serving, sha256: 'other' } })]) });
+    expect(world.written?.op).toMatchObject({ step: 'report' });
+  });
+
+  test('R3: not when the EtcdRestore was deleted', () => {
+    expect(backedUp().set({ restores: known([]) }).row).toBe('Restore.withdrawn');
+    expect(backedUp().set({ restores: unknown('403') }).row).toBe('Fence');
+    expect(fenced().set({ restores: known([]) }).row).not.toBe('Restore.withdrawn');
+  });
+
+  test('R4: the template first, then no pod', () => {
+    const world = fenced();
+    expect(world.effect).toEqual({ kind: 'AnnotateEpoch', epoch: 2, basedOn: 'sts-rv' });
+    expect(world.sts({ epochFloor: 2 }).effect).toEqual({ kind: 'ScaleTo', replicas: 0, basedOn: 'sts-rv' });
+  });
+
+  test('R5: waits for the last pod; one on a dead node only by word, and never ordinal 0', () => {
+    const left = (ordinal: number, ignoreUnreachablePods: boolean) => {
+      const world = fenced().sts({ epochFloor: 2, replicas: 0 });
+      const { op } = world.record;
+      if (op?.kind === 'Restore') world.op({ ...op, args: { ...op.args, ignoreUnreachablePods } });
+      world.o.since.silent = { [ordinal]: 0 };
+      return world
+        .pods((pods) => pods.filter((p) => p.ordinal === ordinal))
+        .pod(ordinal, { deleting: true })
+        .agent(ordinal, undefined);
+    };
+    expect(left(2, false).effect).toBeUndefined();
+    expect(left(2, false).reason('Held')).toBe('DanglingOldPods');
+    const ending = left(2, false);
+    ending.o.since.silent = { 2: now - defaultSettings.unreachable + 1 };
+    expect(ending.reason('Held')).not.toBe('DanglingOldPods');
+    expect(left(2, true).row).toBe('Drained');
+    expect(left(0, true).effect).toBeUndefined();
+  });
+
+  test('R6: one pod, with the new floor', () => {
+    const world = drained();
+    expect(world.effect).toEqual({ kind: 'ScaleTo', replicas: 1, basedOn: 'sts-rv' });
+    world
+      .sts({ replicas: 1 })
+      .set({ pods: known([pod(0)]) })
+      .agent(0, asking(0, 'n', { epochFloor: 1 }));
+    expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 0, uid: 'pod-0' });
+  });
+
+  test('R7: a permit for the one volume, from the verified snapshot', () => {
+    const permit = permitted().record.permits[0];
+    expect(permit).toMatchObject({
+      mode: 'restore',
+      nonce: 'seed-nonce',
+      epoch: 2,
+      token: 'fresh-token',
+      restore: { id: 'monday', source: { url: serving.url, sha256: 'sha', token: 'fresh-secret' }, bumpRevision: 1e9 },
+    });
+  });
+
+  test('R7: another volume asks: another epoch and token, the same floor', () => {
+    const world = permitted().agent(0, asking(0, 'other-nonce', { epochFloor: 2 }));
+    expect(world.written).toMatchObject({ epoch: 3, floor: 2, permits: { 0: { nonce: 'other-nonce', epoch: 3 } } });
+  });
+
+  test('R7: the Job was made again: the same permit, another address', () => {
+    const world = permitted().set({ jobs: known([job({ serving: { ...serving, url: 'https://10.0.0.10' } })]) });
+    expect(world.written?.permits[0]).toMatchObject({
+      nonce: 'seed-nonce',
+      restore: { source: { url: 'https://10.0.0.10' } },
+    });
+  });
+
+  test('R7: after the fence a lost snapshot is waited for', () => {
+    const world = permitted().set({ jobs: known([job({ state: 'Failed', message: 'gone' })]) });
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Held')).toBe('RestoreBlocked');
+    world.o.since.jobFailed['job-uid'] = 0;
+    expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'restore', uid: 'job-uid' });
+  });
+
+  test('R8: seeded; the Job goes; the EtcdRestore is completed when the cluster has grown again', () => {
+    const world = permitted();
+    const restored = agent(0);
+    const identity = { ...restored.volume.identity!, epoch: 2, permitId: 'fresh-id', nonce: 'seed-nonce' };
+    world.agent(0, { ...restored, epochFloor: 2, volume: { ...restored.volume, identity } });
+    world.set({ members: new World(1).o.members, status: { [idOf(0)]: known(status()) } });
+    const claims = world.o.claims.known ? world.o.claims.v : [];
+    world.set({ claims: known(claims.map((claim) => ({ ...claim, epoch: 2 }))) });
+    const { written } = world;
+    expect(written).toMatchObject({ seeded: true, phase: 'Running', lastRestoreId: 'monday' });
+    expect(written).not.toHaveProperty('op');
+    world.commit();
+    world.o.since.healthy = { [idOf(0)]: 0 };
+    expect(world.row).toBe('GrowPod');
+    expect(world.spec({ size: 1 }).row).toBe('ReportRestore');
+    world.set({ restores: known([request({ phase: 'Completed' })]) });
+    expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'restore', uid: 'job-uid' });
+  });
+});
+
+describe('a template whose image is of another version than it says', () => {
+  const wrong = (world: World) => world.sts({ imageVersion: '3.7.3' });
+  const right = (world: World) => world.sts({ imageVersion: '3.6.16' });
+
+  test('nothing is fenced, no seed is made, and none gets a permit', () => {
+    const begun = asked();
+    expect(wrong(begun).effect).toBeUndefined();
+    expect(right(begun).row).toBe('Restore');
+    const verified = backedUp();
+    expect(wrong(verified).row).not.toBe('Fence');
+    expect(right(verified).row).toBe('Fence');
+    expect(verified.set({ statefulSet: unknown('no answer') }).effect).toBeUndefined();
+    const world = drained();
+    expect(wrong(world).effect).toBeUndefined();
+    expect(world.reason('Accepted')).toBe('TemplateDiffers');
+    expect(right(world).row).toBe('SeedPod');
+    const waits = drained().sts({ replicas: 1 });
+    waits.set({ pods: known([pod(0, { ready: false })]) }).agent(0, asking(0, 'seed-nonce', { epochFloor: 2 }));
+    expect(wrong(waits).effect).toBeUndefined();
+    expect(right(waits).row).toBe('RestorePermit');
+  });
+});
+
+describe('a restore that waits before its fence gives the slot to what else there is to do', () => {
+  const wrong = (world: World) => world.sts({ imageVersion: '3.7.3' });
+  const silent = (world: World) => {
+    world.o.since.silent = { 0: longAgo };
+    return world.agent(0, undefined);
+  };
+
+  test.each([
+    ['the image is another than the template says', wrong],
+    ['the seed’s agent is silent', silent],
+  ])('%s', (_, waits) => {
+    const world = waits(backedUp());
+    expect(world.row).toBe('Restore.giveWay');
+    expect(world.commit().record.op).toBeUndefined();
+    expect(world.record.failure).toBeUndefined();
+    expect(world.row).not.toBe('Restore');
+    world.sts({ imageVersion: '3.6.16' }).agent(0, agent(0)).o.since.silent = {};
+    expect(world.row).toBe('Restore');
+  });
+
+  test('not for a moment’s silence, and not what nothing else can be done beside', () => {
+    const moment = silent(backedUp());
+    moment.o.since.silent = { 0: now };
+    expect(moment.effect).toBeUndefined();
+    expect(wrong(fenced()).row).not.toBe('Restore.giveWay');
+    const recovery = wrong(backedUp()).spec({
+      recovery: { id: 'restore-uid', action: 'RestoreFromSurvivor', acceptDataLoss: true },
+    });
+    const { op } = recovery.record;
+    if (op?.kind === 'Restore') recovery.noQuorum().op({ ...op, kind: 'Recover' });
+    expect(recovery.effect).toBeUndefined();
+  });
+
+  test('a roll fails for now, and is tried again', () => {
+    const world = backedUp();
+    const { op } = world.record;
+    if (op?.kind === 'Restore') world.op({ ...op, args: { ...op.args, id: 'roll:x' } });
+    expect(wrong(world).written).toMatchObject({ failure: { of: 'Restore roll:x', reason: 'RestoreBlocked' } });
+    expect(world.written).not.toHaveProperty('op');
+  });
+});
+
+describe('blocked past the fence', () => {
+  const blocked = () => {
+    const world = permitted().set({ jobs: known([job({ state: 'Failed', message: 'gone' })]) });
+    return world.set({ restores: known([request(), request({ name: 'tuesday', uid: 'other-uid', createdAt: 2 })]) });
+  };
+
+  test('another EtcdRestore takes its place, after its own was told', () => {
+    const world = blocked();
+    expect(world.effect).toMatchObject({
+      kind: 'ReportRestore',
+      name: 'monday',
+      phase: 'Failed',
+      reason: 'RestoreBlocked',
+    });
+    world.set({ restores: known([request({ phase: 'Failed' }), request({ name: 'tuesday', uid: 'other-uid' })]) });
+    world.o.fresh = { ...world.o.fresh, id: 'op-2' };
+    expect(world.written?.op).toMatchObject({
+      id: 'op-2',
+      step: 'verify',
+      args: { id: 'tuesday', safetyBackup: false },
+    });
+    world.commit().set({ jobs: known([job({ op: 'op-2', serving: { ...serving, sha256: 'sha-2' } })]) });
+    world.commit().commit();
+    expect(world.record).toMatchObject({
+      epoch: 3,
+      floor: 3,
+      restores: [{ id: 'monday' }, { id: 'tuesday' }],
+      op: { step: 'drain' },
+    });
+  });
+
+  test('the other one knows what was served, of which nobody is left to ask', () => {
+    const world = blocked();
+    expect(world.record.op).toMatchObject({ args: { lastRevision: 5000 } });
+    world.set({ restores: known([request({ phase: 'Failed' }), request({ name: 'tuesday', uid: 'other-uid' })]) });
+    world.o.fresh = { ...world.o.fresh, id: 'op-2' };
+    expect(world.commit().record.op).toMatchObject({ step: 'verify', args: { id: 'tuesday', lastRevision: 5000 } });
+    world.set({ jobs: known([job({ op: 'op-2', serving: { ...serving, sha256: 'sha-2' } })]) });
+    // The seed that lost its place may have served.
+    const { startRevision } = world.commit().commit().record;
+    expect(startRevision).toBe(1_000_004_000);
+    expect(world.record.op).toMatchObject({ step: 'drain', args: { id: 'tuesday', lastRevision: startRevision } });
+  });
+
+  test('it is not its own other', () => {
+    const world = blocked().set({
+      restores: known([request({ phase: 'Failed' }), request({ name: 'tuesday', uid: 'u2' })]),
+    });
+    world.o.fresh = { ...world.o.fresh, id: 'op-2' };
+    world.commit().set({ jobs: known([job({ op: 'op-2', state: 'Failed' })]) });
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Held')).toBe('RestoreBlocked');
+  });
+
+  test('alone it waits; it is never seeded empty', () => {
+    expect(blocked().set({ restores: known([request()]) }).effect).toBeUndefined();
+    expect(
+      blocked()
+        .op(undefined)
+        .set({ restores: known([]) }).row,
+    ).not.toBe('Seed');
+  });
+});
+
+describe('pods on a node that is off', () => {
+  const other = (ignoreUnreachablePods: boolean) =>
+    request({ name: 'tuesday', uid: 'other-uid', createdAt: 2, ignoreUnreachablePods });
+  const waiting = () => {
+    const world = fenced()
+      .sts({ epochFloor: 2, replicas: 0 })
+      .pods((pods) => pods.filter(({ ordinal }) => ordinal === 2));
+    world.pod(2, { deleting: true }).agent(2, undefined);
+    world.o.since.silent = { 2: 0 };
+    return world.set({ restores: known([request(), other(true)]) });
+  };
+
+  test('keep a restore waiting until another EtcdRestore says that they may be left behind', () => {
+    const world = waiting();
+    expect(world.effect).toMatchObject({ kind: 'ReportRestore', name: 'monday', reason: 'DanglingOldPods' });
+    world.set({ restores: known([request({ phase: 'Failed' }), other(true)]) });
+    expect(world.written?.op).toMatchObject({ step: 'verify', args: { id: 'tuesday', ignoreUnreachablePods: true } });
+  });
+
+  test('and not for one that does not say so, nor while they may only be slow', () => {
+    expect(waiting().set({ restores: known([request(), other(false)]) }).effect).toBeUndefined();
+    const slow = waiting();
+    slow.o.since.silent = { 2: now };
+    expect(slow.effect).toBeUndefined();
+  });
+});
+
+describe('once per name', () => {
+  const again = (change: Partial<RestoreRequest>) =>
+    asked(change).doc({ restores: [{ id: 'monday', uid: 'restore-uid', specHash: 'hash', at: '' }] });
+
+  test('the same spec made again: AlreadyRestored', () => {
+    expect(again({ uid: 'made-again' }).effect).toMatchObject({ phase: 'Completed', reason: 'AlreadyRestored' });
+  });
+
+  test('another spec under the name: NameUsed', () => {
+    expect(again({ uid: 'made-again', specHash: 'other' }).effect).toMatchObject({
+      phase: 'Failed',
+      reason: 'NameUsed',
+    });
+  });
+});
+
+test('two requests: the older one first', () => {
+  const world = new World(3).set({
+    restores: known([request({ name: 'b', createdAt: 2 }), request({ name: 'a', createdAt: 1 })]),
+  });
+  expect(world.written?.op).toMatchObject({ args: { id: 'a' } });
+});
+
+test('without a quorum it takes the slot of what waits for one, and gives it back', () => {
+  const world = new World(3)
+    .volumeLost(1)
+    .commit()
+    .noQuorum()
+    .set({ restores: known([request()]) });
+  expect(world.written?.op).toMatchObject({ kind: 'Restore', suspended: { kind: 'Remove', memberId: idOf(1) } });
+  world.commit().set({ restores: known([]) });
+  expect(world.commit().record.op).toMatchObject({ kind: 'Remove', memberId: idOf(1) });
+});
+
+describe('a cluster born from a backup', () => {
+  const origin = () => {
+    const world = new World(3, { origin: { source: { backupName: 'b' } } });
+    for (const i of [0, 1, 2]) world.agent(i, asking(i));
+    return world
+      .set({ members: unknown('no etcd'), status: {} })
+      .doc({ epoch: 0, seeded: false, phase: 'Seeding', members: {}, clusterId: undefined });
+  };
+
+  test('verifies, fences, seeds from it; its pods stay, no floor is raised', () => {
+    const world = origin().commit();
+    expect(world.record.op).toMatchObject({ args: { id: 'origin:uid-1', source: { backupName: 'b' } } });
+    world
+      .set({ jobs: known([restoreJob]) })
+      .commit()
+      .commit();
+    expect(world.record).toMatchObject({ epoch: 1, floor: 0, op: { step: 'seed' } });
+    expect(world.written?.permits[0]).toMatchObject({ mode: 'restore', nonce: 'new-0' });
+  });
+
+  test('what does not verify is waited for: never an empty cluster instead', () => {
+    const world = origin()
+      .commit()
+      .set({ jobs: known([job({ state: 'Failed', message: 'not there' })]) });
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Held')).toBe('RestoreBlocked');
+  });
+
+  test('nor one that has no room', () => {
+    const world = origin()
+      .commit()
+      .set({ jobs: known([job({ serving: { ...serving, sizeBytes: 4 * 2 ** 30 } })]) })
+      .commit();
+    expect(world.record.op).toMatchObject({ step: 'fence' });
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Held')).toBe('RestoreBlocked');
+    expect(world.message('Held')).toContain('needs 8.3 GiB, and has 6.0 GiB free');
+  });
+
+  test('counts for nothing later', () => {
+    expect(new World(3, { origin: { source: { backupName: 'b' } } }).effect).toBeUndefined();
+  });
+});
+
+describe('a Job whose pod does not start', () => {
+  const waits = 'pod c-restore-x: Unschedulable: 0/3 nodes are available';
+  const pending = (of: () => World, change: Partial<Job> = {}) => {
+    const world = of();
+    const own = job({ op: world.record.op!.id, waits, ...change });
+    const others = world.o.jobs.known ? world.o.jobs.v.filter(({ kind }) => kind !== own.kind) : [];
+    world.set({ jobs: known([...others, own]) });
+    world.o.since.jobWaits = { [own.uid]: longAgo };
+    return world;
+  };
+  const other = request({ name: 'tuesday', uid: 'other-uid', createdAt: 2 });
+
+  test('is waited for, and told when it takes too long', () => {
+    const world = pending(() => asked().commit());
+    world.o.since.jobWaits = { 'job-uid': now };
+    expect(world.reason('Held')).toBe('Automatic');
+    world.noQuorum();
+    expect(world.reason('Held')).not.toBe('RestoreBlocked');
+    world.o.since.jobWaits = { 'job-uid': longAgo };
+    expect(world.effect).toBeUndefined();
+    expect(world.plan().conditions.find(({ type }) => type === 'Held')).toMatchObject({
+      ...{ status: 'True', reason: 'RestoreBlocked', message: waits },
+    });
+  });
+
+  test.each(['restore', 'safety'] as const)(
+    'before the fence a cluster that serves gets its slot back (%s)',
+    (kind) => {
+      const world = pending(() => (kind === 'restore' ? asked().commit() : verified()), { kind, uid: `${kind}-job` });
+      expect(world.row).toBe('Restore.notStarted');
+      expect(world.commit().effect).toMatchObject({
+        ...{ kind: 'ReportRestore', phase: 'Failed', reason: 'RestoreBlocked', message: waits },
+      });
+    },
+  );
+
+  test('past the fence it is blocked: told, and another EtcdRestore takes its place', () => {
+    const world = pending(() => drained().sts({ replicas: 1 }));
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Held')).toBe('RestoreBlocked');
+    expect(world.message('Held')).toBe(waits);
+    expect(world.reason('Degraded')).not.toBe('Well');
+    world.set({ restores: known([request(), other]) });
+    expect(world.row).toBe('Restore.giveUp');
+    world.set({ restores: known([request({ phase: 'Failed' }), other]) });
+    expect(world.row).toBe('Restore.supersede');
+  });
+
+  test.each([
+    ['Upgrade', 'pre-upgrade', { kind: 'Upgrade', to: '3.7' }],
+    ['Delete', 'final', { kind: 'Delete', step: 'backup' }],
+  ] as const)('that of %s is told, too', (_, kind, op) => {
+    const world = new World(3).op({ id: 'fresh-id', holder: 'h', startedAt: '', ...op });
+    world.spec({ version: '3.7.3', finalBackupRequired: true }).sts({ version: '3.7.3' });
+    if (op.kind === 'Delete') world.resource({ deleting: true, finalizer: true, spec: world.cluster.spec });
+    pending(() => world, { kind });
+    expect(world.reason('Held')).toBe('BackupFailed');
+    expect(world.message('Held')).toBe(waits);
+  });
+});
+
+describe('a volume that is lost before the fence', () => {
+  test('is seen to first; then the restore is taken up again', () => {
+    const world = asked()
+      .commit()
+      .set({ jobs: known([job({})]) })
+      .volumeLost(1);
+    expect(world.row).toBe('Restore.yield');
+    expect(world.commit().record.op).toMatchObject({ kind: 'Remove', memberId: idOf(1), why: 'Dead' });
+    expect(world.removed(1).commit().record.op).toBeUndefined();
+    expect(world.row).toBe('Restore');
+  });
+
+  test('not where that is not safe, nor on the evidence of a moment', () => {
+    const begun = () =>
+      asked()
+        .commit()
+        .set({ jobs: known([job({})]) });
+    expect(begun().volumeLost(1).down(2).effect).toBeUndefined();
+    const world = begun().volumeLost(1);
+    world.o.since.evidence[1] = now;
+    expect(world.effect).toBeUndefined();
+  });
+
+  test('not past the fence', () => {
+    expect(permitted().row).not.toBe('Restore.yield');
+  });
+});

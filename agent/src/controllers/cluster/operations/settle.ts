@@ -1,0 +1,43 @@
+import { minorOf } from '../../../protocol/versions.ts';
+import { agentAt, alarms, allVotersHealthy, leaderIndex, ordinalOf, statusOf, voters } from '../plan/facts.ts';
+import { row } from '../plan/row.ts';
+import { isSettled } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { write } from '../plan/write.ts';
+import { isMixed } from './scale.ts';
+
+// Entries of 3.5 leave the raft log before 3.7 comes: leases are granted and revoked until each member has written
+// a raft snapshot far enough beyond them. No key, no revision, no restart.
+
+const on36 = (v: View): boolean =>
+  !isMixed(v) && voters(v).every(({ id }) => minorOf(statusOf(v, id)?.version ?? '') === '3.6');
+
+export const settle = [
+  row({
+    name: 'Settle.mark',
+    does: 'WriteRecord',
+    priority: 15.1,
+    from: 'running',
+    to: 'running',
+    when: {
+      'every voter runs 3.6, no upgrade is half done': on36,
+      'no index is known beyond which 3.5 wrote nothing': (v) => v.record.versions.finalizedIndex === undefined,
+    },
+    requires: { 'all voters healthy': allVotersHealthy },
+    effect: (v) => write(v, { versions: { ...v.record.versions, finalizedIndex: leaderIndex(v) } }),
+  }),
+  row({
+    name: 'Settle.churn',
+    does: 'LeaseChurn',
+    priority: 15.1,
+    from: 'running',
+    to: 'running',
+    when: { 'every voter runs 3.6, no upgrade is half done': on36, 'not settled': (v) => !isSettled(v) },
+    requires: {
+      'every agent is known': (v) => voters(v).every((m) => agentAt(v, ordinalOf(v, m) ?? -1) !== undefined),
+      'all voters healthy': allVotersHealthy,
+      'no alarm': (v) => alarms(v, 'NoSpace').length === 0,
+    },
+    effect: (v) => ({ kind: 'LeaseChurn', pairs: v.s.churnPairs }),
+  }),
+];

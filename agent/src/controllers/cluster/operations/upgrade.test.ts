@@ -1,0 +1,166 @@
+import { known } from '../../../protocol/known.ts';
+import { agent, idOf, status, World } from '../observed.fixture.ts';
+import type { Job } from '../observed.ts';
+
+const asked = (version: string, change = {}) =>
+  new World(3, { version, ...change }).sts({ version, updateRevision: 'r2' });
+
+const job = (change: Partial<Job>): Job => ({
+  kind: 'pre-upgrade',
+  uid: 'j',
+  op: 'fresh-id',
+  state: 'Running',
+  deleting: false,
+  ...change,
+});
+const backup = { id: 'snap', revision: 1, sha256: 'sha' };
+
+const on35 = (version = '3.6.16', versions = {}) => {
+  const world = asked(version).doc({
+    versions: { current: '3.5', allowedMinors: ['3.5'], bornOn: '3.5.35', ...versions },
+  });
+  for (const i of [0, 1, 2]) {
+    world.o.status[idOf(i)] = known(status({ version: '3.5.35', clusterVersion: '3.5.0' }));
+    world.agent(i, agent(i, { etcdBinary: '3.5.35' }));
+  }
+  return world;
+};
+
+describe('a new minor', () => {
+  test('is backed up, then allowed, then rolled', () => {
+    const world = asked('3.7.3').commit();
+    expect(world.record.op).toMatchObject({ kind: 'Upgrade', to: '3.7' });
+    expect(world.effect).toMatchObject({
+      kind: 'CreateJob',
+      job: { kind: 'pre-upgrade', op: 'fresh-id', schedule: 'nightly' },
+    });
+    world.set({ jobs: known([job({ state: 'Succeeded', backup })]) });
+    world.commit();
+    expect(world.record).toMatchObject({
+      versions: { current: '3.6', allowedMinors: ['3.6', '3.7'] },
+      lastBackup: { id: 'snap' },
+    });
+    expect(world.record).not.toHaveProperty('op');
+    expect(world.row).toBe('RestartPod');
+  });
+
+  test('a Job of the last operation goes first', () => {
+    const world = asked('3.7.3')
+      .commit()
+      .set({ jobs: known([job({ op: 'older' })]) });
+    expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'pre-upgrade', uid: 'j' });
+  });
+
+  test('a failed backup ends it, says so, and is tried again later', () => {
+    const world = asked('3.7.3')
+      .commit()
+      .set({ jobs: known([job({ state: 'Failed', message: 'store unreachable' })]) });
+    world.commit();
+    expect(world.record.failure).toEqual({ of: 'Upgrade 3.7', reason: 'BackupFailed', message: 'store unreachable' });
+    world.set({ jobs: known([]) });
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Held')).toBe('UpgradeRefused');
+    world.o.since.failure = 0;
+    expect(world.row).toBe('Upgrade');
+  });
+
+  test('gives the slot to a repair', () => {
+    expect(asked('3.7.3').commit().volumeLost(1).row).toBe('Upgrade.drop');
+  });
+
+  test('without a schedule it goes ahead and says so; or not, if a backup is required', () => {
+    const world = asked('3.7.3', { schedule: undefined }).commit();
+    expect(world.record.versions).toMatchObject({ allowedMinors: ['3.6', '3.7'], withoutBackup: true });
+    expect(world.reason('BackupHealthy')).toBe('UpgradedWithoutBackup');
+    const refused = asked('3.7.3', { schedule: undefined, requiredForUpgrade: true });
+    expect(refused.effect).toBeUndefined();
+    expect(refused.reason('Accepted')).toBe('NoSchedule');
+  });
+
+  test('is finished when etcd says so', () => {
+    const world = on35('3.6.16', { allowedMinors: ['3.5', '3.6'] });
+    expect(world.row).toBe('RestartPod');
+    for (const i of [0, 1, 2]) {
+      world.o.status[idOf(i)] = known(status({ clusterVersion: '3.6.0' }));
+      world.pod(i, { revision: 'r2' });
+    }
+    expect(world.written?.versions).toMatchObject({ current: '3.6', allowedMinors: ['3.6'], finalizedIndex: 1000 });
+  });
+
+  test('a pod that came back on it too early does not block it', () => {
+    const world = asked('3.7.3').down(1);
+    world.agent(1, agent(1, { etcdBinary: '3.7.3', state: 'Refused', reason: 'VersionRefused', etcd: undefined }));
+    expect(world.row).toBe('Upgrade');
+  });
+
+  test('grow waits for it, as a new pod would have the new version', () => {
+    expect(asked('3.7.3').spec({ size: 5 }).row).toBe('Upgrade');
+  });
+});
+
+describe('refused, and told', () => {
+  const refusals: [string, () => World, string][] = [
+    ['a skipped minor', () => on35('3.7.3'), 'MinorSkipped'],
+    ['a lower minor', () => asked('3.5.35'), 'DowngradeRefused'],
+    ['a minor that nobody knows', () => asked('3.8.0'), 'VersionUnsupported'],
+    ['a patch below the floor', () => asked('3.6.5'), 'VersionTooOld'],
+    ['members not restarted on 3.5', () => on35('3.6.16', { bornOn: undefined }), 'RestartFirst'],
+    ['born on a version not tried', () => on35('3.6.16', { bornOn: '3.5.34' }), 'RestartFirst'],
+    ['no room', () => fullDisk(), 'DiskPressure'],
+  ];
+
+  test.each(refusals)('%s', (_, world, reason) => {
+    expect(`${world().row}`).not.toMatch(/Upgrade|RestartPod/);
+    expect(world().reason('Accepted')).toBe(reason);
+    expect(world().reason('Held')).toBe('UpgradeRefused');
+  });
+
+  test('a template that names another version', () => {
+    const world = new World(3).sts({ version: '3.7.3' });
+    expect(world.effect).toBeUndefined();
+    expect(world.reason('Accepted')).toBe('TemplateDiffers');
+  });
+
+  test('not while entries of 3.5 leave the log: that is a wait, and says what follows', () => {
+    const world = unsettled(agent(1).volume);
+    expect(world.row).toBe('Settle.churn');
+    expect([world.reason('Accepted'), world.reason('Held')]).toEqual(['AsAsked', 'Automatic']);
+    expect(world.reason('Progressing')).toBe('Settling');
+    expect(world.message('Progressing')).toContain('3.7.3');
+  });
+
+  test('restarted once on their version, members may go on', () => {
+    const world = on35('3.6.16', { bornOn: undefined });
+    const { members } = world.record;
+    const restarted = Object.entries(members).map(([i, m]) => [i, { ...m, restartedOn: '3.5.35' }]);
+    expect(world.doc({ members: Object.fromEntries(restarted) }).row).toBe('Upgrade');
+  });
+});
+
+const fullDisk = () => {
+  const world = asked('3.7.3');
+  return world.agent(2, agent(2, { volume: { ...agent(2).volume, freeBytes: 1 } }));
+};
+
+const unsettled = (volume: ReturnType<typeof agent>['volume']) => {
+  const world = asked('3.7.3').doc({ versions: { current: '3.6', allowedMinors: ['3.6'], finalizedIndex: 900 } });
+  return world.agent(1, agent(1, { volume: { ...volume, snapIndex: 5900 } }));
+};
+
+describe('Settle', () => {
+  test('leases are churned until every member has a snapshot beyond what 3.5 wrote', () => {
+    const world = unsettled(agent(1).volume);
+    expect(world.effect).toEqual({ kind: 'LeaseChurn', pairs: 500 });
+    for (const i of [0, 1, 2]) world.agent(i, agent(i, { volume: { ...agent(i).volume, snapIndex: 5901 } }));
+    expect(world.row).toBe('Upgrade');
+  });
+
+  test('unknown history: marked first', () => {
+    const world = new World(3).doc({ versions: { current: '3.6', allowedMinors: ['3.6'] } });
+    expect(world.written?.versions.finalizedIndex).toBe(1000);
+  });
+
+  test('not for an agent that does not answer', () => {
+    expect(unsettled(agent(1).volume).agent(2, undefined).effect).toBeUndefined();
+  });
+});

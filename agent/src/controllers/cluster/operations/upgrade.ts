@@ -1,0 +1,174 @@
+import type { RecordDoc } from '../../../protocol/record.ts';
+import { minorOf } from '../../../protocol/versions.ts';
+import {
+  alarms,
+  allVotersHealthy,
+  healthy,
+  jobOf,
+  lasts,
+  leaderIndex,
+  learners,
+  removalDue,
+  statefulSet,
+  statusOf,
+  voters,
+} from '../plan/facts.ts';
+import { implied, row } from '../plan/row.ts';
+import { clusterVersionIs, upgradeProblem, waitsForVersion } from '../plan/upgrade-path.ts';
+import type { View } from '../plan/view.ts';
+import { opBase, timestamp, write } from '../plan/write.ts';
+import { isMixed } from './scale.ts';
+
+// A new minor: backed up, allowed, rolled by RestartPod, finalized when etcd's own cluster version has followed.
+
+const target = (v: View): string => minorOf(v.spec.version);
+const needed = (v: View): boolean => !v.record.versions.allowedMinors.includes(target(v));
+const failureOf = (v: View): string => `Upgrade ${target(v)}`;
+
+const triedJustNow = (v: View): boolean =>
+  v.record.failure?.of === failureOf(v) && !lasts(v, v.o.since.failure, v.s.retryFailed);
+
+const allow = (v: View, minor: string): RecordDoc['versions'] => ({
+  ...v.record.versions,
+  allowedMinors: [...v.record.versions.allowedMinors, minor].sort(),
+});
+
+const withoutFailure = (v: View) => (v.record.failure?.of === failureOf(v) ? { failure: undefined } : {});
+
+/** A repair is due: the backup must not keep the slot from it. */
+const repairWaits = (v: View): boolean => voters(v).some((member) => removalDue(v, member));
+
+const runs = (v: View, minor: string): boolean =>
+  voters(v).every(({ id }) => minorOf(statusOf(v, id)?.version ?? '') === minor);
+
+const added = (v: View): string =>
+  v.record.versions.allowedMinors.find((minor) => minor !== v.record.versions.current)!;
+
+const ready = {
+  'the way there is open': (v: View) => upgradeProblem(v) === undefined,
+  'all voters healthy, or waiting for this version': (v: View) =>
+    voters(v).every((m) => healthy(v, m.id) || waitsForVersion(v, m)),
+  'no learner': (v: View) => learners(v).length === 0,
+  'no alarm': (v: View) => alarms(v, 'NoSpace').length === 0,
+  'the template names the same version': (v: View) => statefulSet(v)?.version === v.spec.version,
+};
+
+const job = (v: View) => {
+  const found = jobOf(v, 'pre-upgrade');
+  return found && found.op === v.op('Upgrade')?.id ? found : undefined;
+};
+
+export const upgrade = [
+  row({
+    name: 'Upgrade.drop',
+    does: 'WriteRecord',
+    priority: 2,
+    from: 'backing up',
+    to: 'running',
+    when: {
+      'op Upgrade': (v) => v.op('Upgrade') !== undefined,
+      'another version is asked for, or a repair waits': (v) => v.op('Upgrade')!.to !== target(v) || repairWaits(v),
+    },
+    requires: {},
+    effect: (v) => write(v, { op: undefined }),
+  }),
+  row({
+    name: 'Upgrade.allow',
+    does: 'WriteRecord',
+    priority: 2,
+    from: 'backing up',
+    to: 'upgrading',
+    when: { 'op Upgrade': implied('its backup is of no other operation', (v) => v.op('Upgrade') !== undefined) },
+    requires: {
+      'its backup is verified': (v) => job(v)?.state === 'Succeeded' && job(v)?.backup !== undefined,
+    },
+    effect: (v) =>
+      write(v, {
+        versions: allow(v, v.op('Upgrade')!.to),
+        lastBackup: { ...job(v)!.backup!, at: timestamp(v) },
+        ...withoutFailure(v),
+        op: undefined,
+      }),
+  }),
+  row({
+    name: 'Upgrade.fail',
+    does: 'WriteRecord',
+    priority: 2,
+    from: 'backing up',
+    to: 'running',
+    when: { 'the backup of op Upgrade failed': (v) => job(v)?.state === 'Failed' },
+    requires: {},
+    effect: (v) =>
+      write(v, {
+        failure: {
+          of: `Upgrade ${v.op('Upgrade')!.to}`,
+          reason: 'BackupFailed',
+          message: job(v)?.message ?? 'the backup before the upgrade failed',
+        },
+        op: undefined,
+      }),
+  }),
+  row({
+    name: 'Upgrade.finalize',
+    does: 'WriteRecord',
+    priority: 8,
+    from: 'upgrading',
+    to: 'running',
+    when: { 'upgrade half done': implied('else no minor was added for the cluster version to be', isMixed) },
+    requires: {
+      'all voters healthy': allVotersHealthy,
+      'so says the cluster version': (v) => clusterVersionIs(v, added(v)),
+    },
+    effect: (v) => {
+      const { current, ...versions } = v.record.versions;
+      const finalizedIndex = current === '3.5' ? { finalizedIndex: leaderIndex(v) } : {};
+      return write(v, {
+        versions: { ...versions, current: added(v), allowedMinors: [added(v)], ...finalizedIndex },
+      });
+    },
+  }),
+  row({
+    name: 'Upgrade.revert',
+    does: 'WriteRecord',
+    priority: 8,
+    from: 'upgrading',
+    to: 'running',
+    when: {
+      'upgrade half done': isMixed,
+      'the old minor is asked for': (v) => target(v) === v.record.versions.current,
+    },
+    requires: {
+      'every voter runs the old minor': (v) => runs(v, v.record.versions.current),
+      'no learner': (v) => learners(v).length === 0,
+      'so says the template': (v) => minorOf(statefulSet(v)?.version ?? '') === target(v),
+    },
+    effect: (v) => write(v, { versions: { ...v.record.versions, allowedMinors: [v.record.versions.current] } }),
+  }),
+  row({
+    name: 'Upgrade',
+    does: 'WriteRecord',
+    priority: 15.8,
+    from: 'running',
+    to: 'backing up',
+    when: {
+      'another minor is asked for': needed,
+      'there is a backup schedule': (v) => v.spec.schedule !== undefined,
+      'it did not fail just now': (v) => !triedJustNow(v),
+    },
+    requires: ready,
+    effect: (v) => write(v, { op: { ...opBase(v), kind: 'Upgrade', to: target(v) } }),
+  }),
+  row({
+    name: 'Upgrade.withoutBackup',
+    does: 'WriteRecord',
+    priority: 15.8,
+    from: 'running',
+    to: 'upgrading',
+    when: {
+      'another minor is asked for': needed,
+      'there is no backup schedule': (v) => v.spec.schedule === undefined,
+    },
+    requires: ready,
+    effect: (v) => write(v, { versions: { ...allow(v, target(v)), withoutBackup: true } }),
+  }),
+];

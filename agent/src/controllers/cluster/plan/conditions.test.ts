@@ -1,0 +1,102 @@
+import { agent, now, World } from '../observed.fixture.ts';
+import type { Cluster } from '../observed.ts';
+
+test('between two restarts of a roll something is in progress', () => {
+  const world = new World(3).sts({ updateRevision: 'r2' }).pod(2, { revision: 'r2' });
+  expect(world.reason('Progressing')).toBe('RollingRestart');
+  expect(new World(3).reason('Progressing')).toBe('Idle');
+});
+
+test('a pod that is kept says why, in its agent’s own words', () => {
+  const kept = (reason: string, state: 'Failed' | 'Refused' | 'Init', message?: string) =>
+    new World(3).agent(1, { ...agent(1), state, reason, ...(message && { message }) });
+  const full = kept('DiskFull', 'Failed', 'no space left');
+  expect(full.reason('Degraded')).toBe('DiskFull');
+  expect(full.message('Degraded')).toBe('pod c-1: no space left');
+  expect(kept('GateFailed', 'Failed', 'x').message('Degraded')).toBe('pod c-1: GateFailed: x');
+  expect(kept('VersionRefused', 'Refused').reason('Degraded')).toBe('VersionRefused');
+  expect(kept('VolumeBusy', 'Init').reason('Degraded')).toBe('PodHeld');
+  expect(kept('RecordUnreachable', 'Init').reason('Degraded')).toBe('Well');
+});
+
+test('all pods that are kept for one reason are named', () => {
+  const refused = (ordinal: number) => ({ ...agent(ordinal), state: 'Refused' as const, reason: 'VersionMismatch' });
+  const world = new World(3)
+    .agent(0, { ...refused(0), message: 'x' })
+    .agent(1, refused(1))
+    .agent(2, refused(2));
+  expect(world.message('Degraded')).toBe('pod c-0: x; the same of c-1, c-2');
+  expect(world.message('Held')).toBe('a pod runs another version than its template says: c-0, c-1, c-2');
+});
+
+test('a template that its image contradicts is not said to be rolled out', () => {
+  const world = new World(3).sts({ updateRevision: 'r2', imageVersion: '3.7.3' });
+  expect(world.reason('Progressing')).toBe('Idle');
+  expect(world.message('Accepted')).toContain('no member is added, restarted or restored on it');
+  expect(world.message('Accepted')).toContain('a pod that is deleted comes back with it');
+  expect(world.sts({ imageVersion: '3.6.16' }).reason('Progressing')).toBe('RollingRestart');
+});
+
+test('what keeps Ready from being True is named', () => {
+  const why = (world: World) => world.message('Ready')?.replace(/.*: /, '');
+  const young = new World(3);
+  young.o.since.healthy['id-1'] = now;
+  expect(why(young)).toBe('member id-1 (c-1) answers, and counts as healthy when it has for 10 s');
+  expect(why(new World(3).down(1))).toBe('member id-1 (c-1) does not answer');
+  expect(why(new World(3).pod(1, { ready: false }))).toBe('member id-1 (c-1) answers, but its pod is not ready');
+  expect(why(new World(3, { size: 5 }))).toBe('3 voters are there, 5 are asked for');
+  expect(why(new World(3).sts({ updateRevision: 'r2' }))).toBe('pod c-0 is of another template');
+  expect(why(new World(3, { version: '3.6.17' }))).toBe('member id-0 (c-0) runs 3.6.16, 3.6.17 is asked for');
+});
+
+test('free space that was not seen is no full disk', () => {
+  const upgraded = () => new World(3, { version: '3.7.3' }).sts({ version: '3.7.3' });
+  const volume = { ...agent(1).volume, freeBytes: 0 };
+  expect(upgraded().agent(1, undefined).reason('Accepted')).toBe('AsAsked');
+  const gate = agent(1, { volume: { ...volume, totalBytes: 0 } });
+  expect(upgraded().agent(1, gate).reason('Accepted')).toBe('AsAsked');
+  expect(upgraded().agent(1, gate).reason('Held')).toBe('Automatic');
+  const full = upgraded().agent(1, agent(1, { volume }));
+  expect(full.reason('Accepted')).toBe('DiskPressure');
+  expect(full.message('Accepted')).toContain('member id-1 (c-1)');
+});
+
+test('without a quorum the cluster is not called well', () => {
+  const world = new World(3).down(1).down(2);
+  expect(world.reason('Degraded')).toBe('QuorumUnknown');
+  world.agent(1, undefined).agent(2, undefined).o.since.quorumLost = 0;
+  expect(world.reason('Degraded')).toBe('MajorityDown');
+});
+
+test('a cluster whose members are not known is not said to grow', () => {
+  expect(new World(2, { size: 3 }).reason('Progressing')).toBe('Growing');
+  expect(new World(3).noQuorum().reason('Progressing')).toBe('Idle');
+});
+
+test('backups are healthy when the newest run of each schedule was good, and nothing is said before there was one', () => {
+  const last = { id: 's1', at: '2026-11-22T02:00:00Z' };
+  const failed = { schedule: 'nightly', message: 'Job c-nightly-1: access denied' };
+  const world = (backups?: Cluster['backups']) =>
+    new World(3).spec({ schedule: 'nightly' }).resource({ ...(backups && { backups }) });
+  expect(world({ last }).reason('BackupHealthy')).toBe('Fresh');
+  expect(world({ last, failed }).reason('BackupHealthy')).toBe('LastFailed');
+  const waits = { schedule: 'nightly', message: 'pod c-nightly-2-x: FailedMount: secret "s3" not found' };
+  expect(world({ last, waits }).reason('BackupHealthy')).toBe('RunWaits');
+  expect(world({ last, waits }).message('BackupHealthy')).toBe(`nightly: ${waits.message}`);
+  expect(world({ last, waits, failed }).reason('BackupHealthy')).toBe('LastFailed');
+  const due = { schedule: 'nightly', cronJob: 'c-nightly', at: now - 1, last: '2026-11-20T02:00:00Z' };
+  expect(world({ last, due }).reason('BackupHealthy')).toBe('Stale');
+  expect(world({ last, due }).message('BackupHealthy')).toContain('2026-11-20T02:00:00Z');
+  expect(world({ last, due }).message('BackupHealthy')).toContain('check CronJob c-nightly');
+  expect(world({ last, due, waits }).reason('BackupHealthy')).toBe('RunWaits');
+  expect(world({ due: { schedule: 'nightly', cronJob: 'c-nightly', at: now - 1 } }).reason('BackupHealthy')).toBe(
+    'Stale',
+  );
+  expect(world({ last, failed, due }).reason('BackupHealthy')).toBe('LastFailed');
+  expect(world({ last, due: { ...due, at: now + 1 } }).reason('BackupHealthy')).toBe('Fresh');
+  expect(world({ failed }).message('BackupHealthy')).toBe('nightly: Job c-nightly-1: access denied');
+  expect([world(), world({})].map((each) => each.reason('BackupHealthy'))).toEqual([undefined, undefined]);
+  expect(new World(3).spec({ schedule: undefined }).resource({ backups: { last } }).reason('BackupHealthy')).toBe(
+    'NoSchedule',
+  );
+});

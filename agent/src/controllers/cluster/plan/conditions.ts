@@ -1,0 +1,282 @@
+import { type Condition, type ConditionType, conditionTypes, is, unknown } from '../../../protocol/condition.ts';
+import { type Reason, reasons } from '../../../protocol/reasons.ts';
+import type { Op } from '../../../protocol/record.ts';
+import { atLeast } from '../../../protocol/versions.ts';
+import { podName } from '../names.ts';
+import type { ClusterBackups, Member } from '../observed.ts';
+import { outdated } from '../operations/restart.ts';
+import { beforeFence } from '../operations/restore-op.ts';
+import { isMixed } from '../operations/scale.ts';
+import {
+  degraded,
+  isQuorumLost,
+  keptPod,
+  notRunning,
+  quorumUnknown,
+  restoreReason,
+  withoutQuorum,
+} from './degraded.ts';
+import {
+  agentAt,
+  alarms,
+  answers,
+  hasReadyPod,
+  healthy,
+  isSeeded,
+  learners,
+  memberAt,
+  nameOf,
+  ordinalOf,
+  podsOf,
+  quorumServes,
+  statefulSet,
+  statusOf,
+  voters,
+  wantedSize,
+} from './facts.ts';
+import { heldReason, messageOf } from './held.ts';
+import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
+import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
+import type { View } from './view.ts';
+import { whyDown } from './why-down.ts';
+
+/** What the status of the cluster says now. */
+export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
+  const { record } = v.o;
+  const held = heldReason(v, hold);
+  const heldCondition = held ? is('Held', true, held.reason, held.message) : automatic(v);
+  if (!record.known && (record.unreadable || !hold)) return blind(v, record.why, held && heldCondition);
+  if (!record.known || !record.v) return [...unborn(v, hold), heldCondition, accepted(problemsBeforeBirth(v))];
+  return [
+    available(v),
+    ready(v),
+    progressing(v, held !== undefined),
+    degraded(v),
+    quorumLost(v),
+    heldCondition,
+    alarm(v),
+    ...backups(v),
+    accepted(specProblems(v)),
+  ];
+}
+
+/** Nobody is asked; but what keeps a pod from running somebody may have to fix all the same. */
+function automatic(v: View): Condition {
+  const { record } = v.o;
+  const found = record.known && record.v ? degraded(v) : notRunning(v);
+  const isKept = found?.status === 'True' && found.reason !== 'Starting';
+  return is('Held', false, 'Automatic', isKept ? `${reasons.Automatic}; ${found.message}` : reasons.Automatic);
+}
+
+/** What is decided, and what is so, stands in the record. */
+function blind(v: View, why: string, held: Condition | undefined): Condition[] {
+  const types = conditionTypes.filter((type) => type !== 'Accepted' && type !== 'BackupHealthy');
+  const said = `the record could not be read: ${why}`;
+  const all = types.map((type) => (held && type === 'Held' ? held : unknown(type, 'UnknownState', said)));
+  return [...all, accepted(problemsBeforeBirth(v))];
+}
+
+function unborn(v: View, hold: Reason | undefined): Condition[] {
+  const rebuilds = v.cluster.status.epoch !== undefined;
+  const gone = 'the record is gone; it is made again from what the members say';
+  const [reason, message]: [Reason, string] = rebuilds ? ['UnknownState', gone] : ['Bootstrapping', forming(v)];
+  const without = hold ? is('Available', false, hold, messageOf(v, hold)) : is('Available', false, reason, message);
+  const nothing = (type: ConditionType) => unknown(type, reason, message);
+  return [
+    without,
+    { ...without, type: 'Ready' },
+    rebuilds || hold ? nothing('Progressing') : is('Progressing', true, reason, message),
+    notRunning(v) ?? nothing('Degraded'),
+    nothing('QuorumLost'),
+    nothing('Alarm'),
+  ];
+}
+
+/** With what keeps it, when that is known. */
+const forming = (v: View): string => [reasons.Bootstrapping, notRunning(v)?.message].filter(Boolean).join('; ');
+
+function available(v: View): Condition {
+  if (!isSeeded(v))
+    return v.record.phase === 'Restoring'
+      ? is('Available', false, 'Restoring')
+      : is('Available', false, 'Bootstrapping', forming(v));
+  if (!quorumServes(v)) return isQuorumLost(v) ? is('Available', false, 'QuorumLost') : quorumUnknown(v, 'Available');
+  // A new cluster: while it has two voters the loss of either stops writes.
+  if (v.record.phase === 'Seeding') return is('Available', false, 'Bootstrapping', forming(v));
+  if (alarms(v, 'NoSpace').length > 0) return is('Available', false, 'NoSpace');
+  return unreachable(v) ?? is('Available', true, 'Serving');
+}
+
+/** The reconciler asks etcd in the pods themselves; everybody else goes through Services. */
+function unreachable(v: View): Condition | undefined {
+  if (!v.o.pods.known || voters(v).some((m) => hasReadyPod(v, m))) return undefined;
+  const { reason, message } = keptPod(v) ?? { reason: 'NoReadyPod' as const, message: undefined };
+  return is('Available', false, reason, [reasons.NoReadyPod, message].filter(Boolean).join('; '));
+}
+
+const isBorn = (v: View): boolean => isSeeded(v) && v.record.phase !== 'Seeding';
+
+/** What keeps it from being as asked for. */
+function lacking(v: View): string | undefined {
+  const { size, version } = v.spec;
+  if (!isBorn(v)) return 'it has not had its size yet';
+  if (v.record.op !== undefined && beforeFence(v) === undefined) return 'an operation is in flight';
+  if (!v.o.members.known) return 'no quorum answers';
+  const [learner] = learners(v);
+  if (learner) return `${nameOf(v, learner)} is joining`;
+  if (voters(v).length !== size) return `${voters(v).length} voters are there, ${size} are asked for`;
+  for (const member of voters(v)) {
+    const why = unwell(v, member);
+    if (why) return `${nameOf(v, member)} ${why}`;
+  }
+  const sts = statefulSet(v);
+  if (!sts?.observed) return 'the StatefulSet is not as it was seen last';
+  const old = podsOf(v).find((pod) => pod.revision !== sts.updateRevision);
+  if (old) return `pod ${podName(v.cluster, old.ordinal)} is of another template`;
+  const other = voters(v).find(({ id }) => statusOf(v, id)?.version !== version);
+  return other && `${nameOf(v, other)} runs ${statusOf(v, other.id)?.version}, ${version} is asked for`;
+}
+
+function unwell(v: View, member: Member): string | undefined {
+  if (!answers(v, member.id)) return 'does not answer';
+  if (!hasReadyPod(v, member)) return 'answers, but its pod is not ready';
+  return healthy(v, member.id)
+    ? undefined
+    : `answers, and counts as healthy when it has for ${Math.round(v.s.stable / 1000)} s`;
+}
+
+const firstWithLivez = '3.4.29';
+
+function ready(v: View): Condition {
+  const why = lacking(v);
+  if (why) return is('Ready', false, 'NotAsDesired', `${reasons.NotAsDesired}: ${why}`);
+  return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'AsDesired' : 'OldVersion');
+}
+
+function progressing(v: View, isHeld: boolean): Condition {
+  const { op, versions } = v.record;
+  if (v.spec.paused) return is('Progressing', false, 'Paused');
+  const isForming = !isBorn(v) && (!op || joins.includes(op.kind));
+  if (op && !isForming) return underWay(v, reasonOf(v, op));
+  if (isForming) return is('Progressing', true, 'Bootstrapping');
+  if (isMixed(v)) return underWay(v, 'Upgrading');
+  const isSmall = learners(v).length > 0 || voters(v).length < wantedSize(v);
+  if (v.o.members.known && isSmall) return underWay(v, 'Growing');
+  if (upgradeProblem(v)?.reason === 'Settling')
+    return is('Progressing', true, 'Settling', `${reasons.Settling}; ${v.spec.version} follows by itself`);
+  if (versions.current === '3.6' && isSettling(v)) return is('Progressing', true, 'Settling');
+  if (!isHeld && isFollowed(v) && podsOf(v).some((pod) => outdated(v, pod))) return underWay(v, 'RollingRestart');
+  return is('Progressing', false, 'Idle');
+}
+
+/** No pod is restarted on a template that is refused. */
+const isFollowed = (v: View): boolean =>
+  imageFits(v) && (templateMayRun(v) || statefulSet(v)?.version === v.spec.version);
+
+const joins: readonly Op['kind'][] = ['AddLearner', 'Promote'];
+
+/** With what keeps the restart of a pod, or the pod of a Job, or with who joins. */
+function underWay(v: View, reason: Reason): Condition {
+  const { refused } = v.o;
+  const why = troubledJob(v);
+  if (why !== undefined) return is('Progressing', true, reason, `${reasons[reason]}; ${why}`);
+  if (reason === 'Growing') return is('Progressing', true, reason, growing(v));
+  return restarts.includes(reason) && refused
+    ? is('Progressing', true, reason, `${reasons[reason]}; ${refused.message}`)
+    : is('Progressing', true, reason);
+}
+
+/** No member joins before its pod is there. */
+function growing(v: View): string {
+  const [learner] = learners(v);
+  if (learner) return `${nameOf(v, learner)} is joining`;
+  const [there, wanted] = [voters(v).length, wantedSize(v)];
+  if (there >= wanted) return reasons.Growing;
+  const next = [...Array(statefulSet(v)?.replicas ?? 0).keys()].find((ordinal) => !memberAt(v, ordinal));
+  const why = next === undefined ? undefined : whyDown(v, next);
+  return `${there} of ${wanted} voters are there; ${why ?? 'the others are to join'}`;
+}
+
+/** What its pod waits for, or why the last one failed while there is another try. */
+function troubledJob(v: View): string | undefined {
+  const { op } = v.record;
+  if (!op || !v.o.jobs.known) return undefined;
+  const own = v.o.jobs.v.filter((job) => job.op === op.id && job.state === 'Running');
+  return own.map(({ waits, message }) => waits ?? message).find((why) => why !== undefined);
+}
+
+const restarts: readonly Reason[] = ['RollingRestart', 'Upgrading'];
+
+/** What a member has left of 3.5, its agent says. */
+const isSettling = (v: View): boolean =>
+  !isSettled(v) && voters(v).every((m) => agentAt(v, ordinalOf(v, m) ?? -1) !== undefined);
+
+function reasonOf(v: View, op: Op): Reason {
+  const removals = {
+    Dead: 'Replacing',
+    Forced: 'Replacing',
+    Learner: 'Growing',
+    Shrink: 'Shrinking',
+    Roll: 'RollingRestart',
+  } as const;
+  switch (op.kind) {
+    case 'AddLearner':
+    case 'Promote':
+      return 'Growing';
+    case 'Remove':
+      return removals[op.why];
+    case 'DeletePod':
+      return isMixed(v) ? 'Upgrading' : 'RollingRestart';
+    case 'Upgrade':
+      return 'Upgrading';
+    case 'Restore':
+    case 'Recover':
+      return restoreReason(v, op);
+    case 'ClearNoSpace':
+      return 'ClearingNoSpace';
+    case 'Delete':
+      return 'Deleting';
+  }
+}
+
+function quorumLost(v: View): Condition {
+  if (!isSeeded(v)) return unknown('QuorumLost', v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
+  if (quorumServes(v)) return is('QuorumLost', false, 'QuorumServes');
+  if (!isQuorumLost(v)) return quorumUnknown(v, 'QuorumLost');
+  return { ...withoutQuorum(v), type: 'QuorumLost' };
+}
+
+function alarm(v: View): Condition {
+  // Who is not ours answers for its own.
+  if (!v.o.members.known) return unknown('Alarm', 'UnknownState', v.o.members.why);
+  if (!v.o.alarms.known) return unknown('Alarm', 'UnknownState', v.o.alarms.why);
+  if (alarms(v, 'Corrupt').length > 0) return is('Alarm', true, 'Corrupt');
+  if (alarms(v, 'NoSpace').length > 0) return is('Alarm', true, 'NoSpace');
+  return is('Alarm', false, 'NoAlarm');
+}
+
+/** What is known is what was seen: a Job that was deleted as soon as it had ended may have stored one. */
+const stale = ({ schedule, cronJob, last }: NonNullable<ClusterBackups['due']>): string => {
+  const known =
+    last === undefined
+      ? 'no good backup of it is known, and there should be one by now'
+      : `the newest good backup that is known of it is of ${last}, and two runs were due since then`;
+  return `${schedule}: ${known}; check CronJob ${cronJob} and its Jobs`;
+};
+
+/** Nothing is said of a schedule that has not run yet. */
+function backups(v: View): Condition[] {
+  if (v.record.versions.withoutBackup) return [is('BackupHealthy', false, 'UpgradedWithoutBackup')];
+  if (v.spec.schedule === undefined) return [is('BackupHealthy', false, 'NoSchedule')];
+  const { last, failed, waits, due } = v.cluster.backups ?? {};
+  if (failed) return [is('BackupHealthy', false, 'LastFailed', `${failed.schedule}: ${failed.message}`)];
+  if (waits) return [is('BackupHealthy', false, 'RunWaits', `${waits.schedule}: ${waits.message}`)];
+  if (due && v.now > due.at) return [is('BackupHealthy', false, 'Stale', stale(due))];
+  return last ? [is('BackupHealthy', true, 'Fresh')] : [];
+}
+
+function accepted(problems: readonly Problem[]): Condition {
+  const [first] = problems;
+  if (!first) return is('Accepted', true, 'AsAsked');
+  return is('Accepted', false, first.reason, problems.map(({ message }) => message).join('; '));
+}

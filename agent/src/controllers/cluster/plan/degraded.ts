@@ -1,0 +1,205 @@
+import type { AgentStatus } from '../../../protocol/agent-status.ts';
+import { type Condition, type ConditionType, is, unknown } from '../../../protocol/condition.ts';
+import { type Reason, reasons } from '../../../protocol/reasons.ts';
+import type { RestoreOp } from '../../../protocol/record.ts';
+import { podName } from '../names.ts';
+import type { Member, Pod } from '../observed.ts';
+import { quorumReason } from '../operations/holds.ts';
+import { restoreOp } from '../operations/jobs.ts';
+import { beforeFence } from '../operations/restore-op.ts';
+import {
+  agentAt,
+  agentOf,
+  answers,
+  isSeeded,
+  lasts,
+  learners,
+  memberAt,
+  nameOf,
+  ordinalOf,
+  podAt,
+  podsOf,
+  quorumLostLong,
+  quorumOf,
+  quorumServes,
+  statefulSet,
+  volumeLost,
+  voters,
+  wantedSize,
+} from './facts.ts';
+import type { View } from './view.ts';
+import { doesNotRun, dueOrdinals, isSilentLong, isStarting, whyDown, whyPodsAreDown } from './why-down.ts';
+
+// The first thing that a person should know of what is not well.
+
+export function degraded(v: View): Condition {
+  const kept = keptPod(v) ?? foreign(v);
+  if (kept) return kept;
+  if (!isSeeded(v)) return notRunning(v) ?? unformed(v);
+  if (!quorumServes(v)) return isQuorumLost(v) ? withoutQuorum(v) : quorumUnknown(v, 'Degraded');
+  if (!v.o.pods.known) return unknown('Degraded', 'UnknownState', `pods could not be listed: ${v.o.pods.why}`);
+  return lostVolume(v) ?? down(v) ?? stuckLearner(v) ?? notRunning(v) ?? silent(v) ?? full(v) ?? joining(v) ?? well();
+}
+
+const well = (): Condition => is('Degraded', false, 'Well');
+
+const unformed = (v: View): Condition =>
+  unknown('Degraded', v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
+
+export function keptPod(v: View): Condition | undefined {
+  const found = podsOf(v).find(({ ordinal }) => isKept(agentAt(v, ordinal)));
+  return found && refusal(v, found.ordinal);
+}
+
+/** Its agent waits for a person, or for something that does not come by itself. */
+const isKept = (agent: AgentStatus | undefined): boolean =>
+  agent !== undefined && (['Refused', 'Failed'].includes(agent.state) || troubles.includes(agent.reason ?? ''));
+
+/** Said in a state that goes on. */
+const troubles = ['VolumeBusy', 'RestoreFailed', 'SalvageFailed'];
+
+function refusal(v: View, ordinal: number): Condition {
+  const agent = agentAt(v, ordinal)!;
+  const { reason = '', message } = agent;
+  const own = reason in reasons ? (reason as Reason) : undefined;
+  const said = reason === 'VersionMismatch' ? mismatch(v, agent) : message;
+  const why = [own ? '' : reason, said ?? reasons[own ?? 'PodHeld']].filter(Boolean).join(': ');
+  const isSame = (pod: Pod) => isKept(agentAt(v, pod.ordinal)) && agentAt(v, pod.ordinal)?.reason === agent.reason;
+  const others = podsOf(v).filter((pod) => pod.ordinal !== ordinal && isSame(pod));
+  const also = others.map((pod) => podName(v.cluster, pod.ordinal)).join(', ');
+  const name = `pod ${podName(v.cluster, ordinal)}`;
+  return is('Degraded', true, own ?? 'PodHeld', `${name}: ${why}${also && `; the same of ${also}`}`);
+}
+
+/** The agent knows the template of its own pod alone. */
+function mismatch(v: View, { message, etcd, etcdBinary }: AgentStatus): string | undefined {
+  const now = statefulSet(v)?.version;
+  if (now === undefined || now === etcdBinary) return message;
+  return `etcd ${etcd?.version} runs, and its pod was made for ${etcdBinary}; the template says ${now} by now`;
+}
+
+function foreign(v: View): Condition | undefined {
+  const found = podsOf(v).find(({ ordinal }) => agentOf(v, ordinal) && !agentAt(v, ordinal));
+  return (
+    found && is('Degraded', true, 'ForeignData', `pod ${podName(v.cluster, found.ordinal)}: ${reasons.ForeignData}`)
+  );
+}
+
+/** For long enough, or because the agents have shown that what it takes is gone. */
+export const isQuorumLost = (v: View): boolean => quorumLostLong(v) || (!quorumServes(v) && isMajorityGone(v));
+
+function isMajorityGone(v: View): boolean {
+  const members = Object.entries(v.record.members);
+  const gone = members.filter(([ordinal, { memberId }]) => volumeLost(v, Number(ordinal), memberId));
+  return gone.length > members.length / 2;
+}
+
+export function withoutQuorum(v: View): Condition {
+  const reason = quorumReason(v);
+  const op = restoreOp(v);
+  if (op) return is('Degraded', true, reason, `no quorum answers; ${reasons[restoreReason(v, op)]}`);
+  const why = whyPodsAreDown(v, Object.keys(v.record.members).map(Number));
+  return is('Degraded', true, reason, [reasons[reason], why].filter(Boolean).join(': '));
+}
+
+export function restoreReason(v: View, { kind }: RestoreOp): Reason {
+  if (kind === 'Recover') return 'Recovering';
+  // One that is born from a backup has nothing that goes on as before.
+  return isSeeded(v) && beforeFence(v) ? 'PreparingRestore' : 'Restoring';
+}
+
+export function quorumUnknown(v: View, type: ConditionType): Condition {
+  const why = v.o.members.known ? '' : `: ${v.o.members.why}`;
+  return unknown(type, 'QuorumUnknown', `${reasons.QuorumUnknown}${why}`);
+}
+
+function lostVolume(v: View): Condition | undefined {
+  const isLost = (m: Member) => volumeLost(v, ordinalOf(v, m) ?? -1, m.id);
+  const lost = voters(v).find(isLost);
+  if (!lost) return undefined;
+  const said = quorumStays(v, isLost) ? reasons.VolumeLost : 'it lost its volume, and those that stay are no quorum';
+  return is('Degraded', true, 'VolumeLost', `${nameOf(v, lost)}: ${said}`);
+}
+
+/** Those that answer, and whose pods are not on their way out. */
+function quorumStays(v: View, isLost: (m: Member) => boolean = () => false): boolean {
+  const stays = (m: Member) => answers(v, m.id) && !isLost(m) && podAt(v, ordinalOf(v, m) ?? -1)?.deleting === false;
+  return voters(v).filter(stays).length >= quorumOf(voters(v).length);
+}
+
+function down(v: View): Condition | undefined {
+  const away = voters(v).filter((m) => !answers(v, m.id) || losesPod(v, m));
+  const [first] = away;
+  if (!first) return undefined;
+  const starts = (m: Member) => !wasDown(v) && isStarting(v, ordinalOf(v, m) ?? -1, v.o.since.down[m.id]);
+  const bad = away.find((m) => !starts(m));
+  if (!bad) {
+    const said = quorumStays(v) ? reasons.Starting : 'it is being started again, and those that stay are no quorum';
+    return is('Degraded', true, 'Starting', `${nameOf(v, first)}: ${said}`);
+  }
+  const ordinal = ordinalOf(v, bad) ?? -1;
+  const why = whyDown(v, ordinal);
+  const said = `${nameOf(v, bad)} ${answers(v, bad.id) ? 'has no pod' : 'does not answer'}${why ? `: ${why}` : ''}`;
+  return is('Degraded', true, isVolumeFull(v, ordinal) ? 'DiskFull' : 'MemberDown', said);
+}
+
+/** So it was told, and its event; what follows is its end. */
+const wasDown = (v: View): boolean =>
+  v.cluster.status.conditions?.some(({ reason, status }) => reason === 'MemberDown' && status === 'True') ?? false;
+
+/** It still answers, but not for long, or from where nobody can look. */
+function losesPod(v: View, member: Member): boolean {
+  const ordinal = ordinalOf(v, member);
+  return ordinal !== undefined && podAt(v, ordinal)?.deleting !== false;
+}
+
+/** etcd writes its log in files of this size, and ends when there is no room for the next. */
+const logFile = 64 * 2 ** 20;
+
+function isVolumeFull(v: View, ordinal: number): boolean {
+  const agent = agentAt(v, ordinal);
+  const { freeBytes = 0, totalBytes = 0 } = agent?.volume ?? {};
+  return agent?.reason === 'DiskFull' || (totalBytes > 0 && freeBytes < logFile);
+}
+
+function stuckLearner(v: View): Condition | undefined {
+  const stuck = learners(v).find(({ id }) => lasts(v, v.o.since.down[id], v.s.learnerStuck));
+  if (!stuck) return undefined;
+  const why = whyDown(v, ordinalOf(v, stuck) ?? -1);
+  return is('Degraded', true, 'LearnerStuck', `${nameOf(v, stuck)} does not catch up${why ? `: ${why}` : ''}`);
+}
+
+/** Of a pod that there should be, and whose member is not there, or not up: what keeps it. */
+export function notRunning(v: View): Condition | undefined {
+  const hasRecord = v.o.record.known && v.o.record.v !== undefined;
+  const isUp = (ordinal: number) => hasRecord && answers(v, memberAt(v, ordinal)?.id ?? '');
+  const found = dueOrdinals(v).find((ordinal) => !isUp(ordinal) && doesNotRun(v, ordinal));
+  if (found === undefined) return undefined;
+  return is('Degraded', true, 'PodNotRunning', whyDown(v, found) ?? reasons.PodNotRunning);
+}
+
+function silent(v: View): Condition | undefined {
+  const found = podsOf(v).find(({ ordinal }) => agentOf(v, ordinal) === undefined && isSilentLong(v, ordinal));
+  if (!found) return undefined;
+  const agent = v.o.agents[found.ordinal];
+  const why = agent?.known === false ? agent.why : undefined;
+  return is('Degraded', true, 'AgentSilent', `pod ${podName(v.cluster, found.ordinal)}: ${why ?? reasons.AgentSilent}`);
+}
+
+const pressure = 0.1;
+
+function full(v: View): Condition | undefined {
+  const found = podsOf(v).find(({ ordinal }) => {
+    const { freeBytes, totalBytes } = agentAt(v, ordinal)?.volume ?? { freeBytes: 0, totalBytes: 0 };
+    return freeBytes < pressure * totalBytes;
+  });
+  return (
+    found && is('Degraded', true, 'DiskPressure', `pod ${podName(v.cluster, found.ordinal)}: ${reasons.DiskPressure}`)
+  );
+}
+
+function joining(v: View): Condition | undefined {
+  const [there, wanted] = [voters(v).length, wantedSize(v)];
+  if (there >= wanted) return undefined;
+  return is('Degraded', false, 'Joining', `${there} of ${wanted} voters are there, and healthy; others are to join`);
+}

@@ -1,0 +1,164 @@
+import { type Reason, reasons } from '../../../protocol/reasons.ts';
+import { minorOf } from '../../../protocol/versions.ts';
+import { podName } from '../names.ts';
+import { givesUp, ownJob, restoreOp, stuckJob } from '../operations/jobs.ts';
+import { clearedJustNow } from '../operations/no-space.ts';
+import { outdated } from '../operations/restart.ts';
+import { at, beforeFence, blocked, isUnreachable, noRoom } from '../operations/restore-op.ts';
+import { agentAt, alarms, foreignMember, lasts, podsOf, statefulSet, voters } from './facts.ts';
+import { upgradeRefusal } from './upgrade-path.ts';
+import type { View } from './view.ts';
+
+interface Held {
+  reason: Reason;
+  message: string;
+}
+
+/** Barriers that are only a wait. */
+const waits: readonly Reason[] = [
+  'Paused',
+  'OperationInFlight',
+  'Bootstrapping',
+  'Deleting',
+  'MajorityDown',
+  'UnknownState',
+];
+
+/** What a restore mends. */
+const quorumHolds: readonly Reason[] = ['MajorityVolumesLost', 'AllVolumesLost', 'SeedLost'];
+
+const heldBy = (v: View, hold: Reason | undefined): Held | undefined =>
+  hold && !waits.includes(hold) ? because(hold, messageOf(v, hold)) : undefined;
+
+/** The message with the cluster's own name. */
+export const named = ({ cluster: { name, namespace } }: View, message: string): string =>
+  message.replaceAll('<name>', name).replaceAll('<namespace>', namespace);
+
+/** What a barrier says, with what it is about. */
+export function messageOf(v: View, hold: Reason): string {
+  const message = named(v, reasons[hold]);
+  const { record } = v.o;
+  if (hold === 'RecordUnreadable' && !record.known) return `${message}: ${record.why}`;
+  if (hold === 'VersionMismatch') return `${message}: ${strangers(v)}`;
+  const foreign = hold === 'ForeignMember' ? foreignMember(v) : undefined;
+  if (!foreign) return message;
+  const { id, peerUrl } = foreign;
+  return `member ${id} at ${peerUrl} ${message}; if it is of no use: etcdctl member remove ${id}`;
+}
+
+const strangers = (v: View): string =>
+  podsOf(v)
+    .filter(({ ordinal }) => agentAt(v, ordinal)?.reason === 'VersionMismatch')
+    .map(({ ordinal }) => podName(v.cluster, ordinal))
+    .join(', ');
+
+const because = (reason: Reason, message: string = reasons[reason]): Held => ({ reason, message });
+
+/** What a person must do something about, if there is anything. */
+export function heldReason(v: View, hold: Reason | undefined): Held | undefined {
+  if (refusesUs(v)) return because('AuthEnabled');
+  const { record } = v.o;
+  if (!record.known || !record.v) return heldBy(v, hold) ?? failing(v);
+  const held = restoreOp(v) && hold && quorumHolds.includes(hold) ? undefined : heldBy(v, hold);
+  return (
+    recoveryHeld(v) ??
+    held ??
+    restoreHeld(v) ??
+    jobHeld(v) ??
+    deletionHeld(v) ??
+    rollHeld(v) ??
+    upgradeHeld(v) ??
+    failureHeld(v) ??
+    evictionHeld(v) ??
+    failing(v)
+  );
+}
+
+const refusesUs = ({ o }: View): boolean =>
+  !o.members.known && /user name is empty|permission denied/.test(o.members.why);
+
+function restoreHeld(v: View): Held | undefined {
+  const op = restoreOp(v);
+  if (!op) return undefined;
+  if (op.step === 'drain' && statefulSet(v)?.replicas === 0) return dangling(v);
+  const full = at(v, 'fence') && beforeFence(v) && noRoom(v);
+  if (full) return because('RestoreBlocked', full);
+  const job = ownJob(v, 'restore');
+  if (job?.state === 'Failed' && (blocked(v) || !givesUp(op))) return because('RestoreBlocked', job.message);
+  const stuck = stuckJob(v);
+  if (stuck?.kind === 'restore') return because('RestoreBlocked', stuck.waits);
+  if (blocked(v)) return because('RestoreBlocked', 'the snapshot in the store is not the one that was verified');
+  const failed = [ownJob(v, 'recovery'), ownJob(v, 'salvage')].find((other) => other?.state === 'Failed');
+  return failed && because('BackupFailed', failed.message);
+}
+
+/** A pod that ends in its own time is no news; one that is not heard of any more may still run on a node that is cut off. */
+function dangling(v: View): Held | undefined {
+  const pods = podsOf(v).filter((pod) => isUnreachable(v, pod));
+  if (pods.length === 0) return undefined;
+  const names = pods.map(({ ordinal }) => ordinal).join(', ');
+  return because(
+    'DanglingOldPods',
+    `pods of ordinal ${names} are being deleted, but do not answer and do not go: check their nodes; see ignoreUnreachablePods`,
+  );
+}
+
+const jobHeld = (v: View): Held | undefined => {
+  const stuck = stuckJob(v);
+  return stuck && because('BackupFailed', stuck.waits);
+};
+
+const deletionHeld = (v: View): Held | undefined => {
+  const job = v.op('Delete') && ownJob(v, 'final');
+  if (job?.state !== 'Failed') return undefined;
+  const { message = reasons.BackupFailed } = job;
+  return because('BackupFailed', `${message}. To delete without: annotate with cdk8s-etcd.dev/skip-final-backup=true`);
+};
+
+const recoveryHeld = (v: View): Held | undefined => {
+  const { recovery, schedule } = v.spec;
+  const asked = recovery?.acceptDataLoss && recovery.id !== v.record.lastRecoveryId;
+  return asked && schedule === undefined
+    ? because('BackupFailed', 'a survivor is backed up before anything is touched: add a backup schedule')
+    : undefined;
+};
+
+const rollHeld = (v: View): Held | undefined =>
+  v.spec.ephemeral &&
+  voters(v).length === 1 &&
+  v.spec.schedule === undefined &&
+  podsOf(v).some((pod) => outdated(v, pod))
+    ? because('EphemeralSingle')
+    : undefined;
+
+function upgradeHeld(v: View): Held | undefined {
+  if (!v.record.seeded) return undefined;
+  const problem = upgradeRefusal(v);
+  if (problem) return because('UpgradeRefused', problem.message);
+  const { failure } = v.record;
+  const to = minorOf(v.spec.version);
+  return failure?.of === `Upgrade ${to}` ? because('UpgradeRefused', failure.message) : undefined;
+}
+
+const evictionHeld = (v: View): Held | undefined => {
+  const { refused } = v.o;
+  const waits = refused && lasts(v, refused.since, v.s.retryFailed) && podsOf(v).some((pod) => outdated(v, pod));
+  return waits ? because('EvictionRefused', refused.message) : undefined;
+};
+
+/** What nobody did: an API that refuses it, or an etcd that does not answer. */
+const failing = ({ o, s }: View): Held | undefined =>
+  o.error !== undefined && o.failures >= s.failuresTold ? because('ActionFails', o.error) : undefined;
+
+function failureHeld(v: View): Held | undefined {
+  if (clearedJustNow(v) && alarms(v, 'NoSpace').length > 0)
+    return because('NoSpace', 'space was cleared a moment ago, and is used up again: delete keys or raise the quota');
+  const { failure } = v.record;
+  if (failure === undefined) return undefined;
+  const { of, message } = failure;
+  if (of === 'ClearNoSpace' && alarms(v, 'NoSpace').length > 0) return because('NoSpace', message);
+  if (of.startsWith('Restore roll:') && podsOf(v).some((pod) => outdated(v, pod)))
+    return because('EphemeralSingle', message);
+  if (of === `Recover recovery:${v.spec.recovery?.id}`) return because('BackupFailed', message);
+  return undefined;
+}

@@ -1,0 +1,166 @@
+import type { Reason } from '../../../protocol/reasons.ts';
+import { atLeast, compareVersions, minorOf, minorsUp } from '../../../protocol/versions.ts';
+import type { Member } from '../observed.ts';
+import { agentAt, nameOf, ordinalOf, statefulSet, statusOf, voters } from './facts.ts';
+import type { View } from './view.ts';
+
+export interface Problem {
+  reason: Reason;
+  message: string;
+}
+
+const floors: Record<string, string> = { '3.4': '3.4.23', '3.5': '3.5.11', '3.6': '3.6.11', '3.7': '3.7.0' };
+/** First version that mends, at its start, member lists that older ones of 3.5 left wrong. */
+const mendsMembers = '3.5.26';
+/**
+ * An epoch born on it has no such list: tried with members joined, promoted, removed and replaced, and with a restored
+ * snapshot, also one of a salvaged survivor: 3.6, started with no restart before, lists the same members.
+ */
+const leavesNoneWrong = '3.5.35';
+
+const problem = (reason: Reason, message: string): Problem => ({ reason, message });
+
+/** Why nothing of this version is run at all. */
+export function versionProblem(version: string): Problem | undefined {
+  const floor = floors[minorOf(version)];
+  if (floor === undefined) return problem('VersionUnsupported', `version ${version}: supported are 3.5, 3.6 and 3.7`);
+  if (!atLeast(version, floor))
+    return problem('VersionTooOld', `version ${version} is below ${floor}; ask for a newer patch`);
+  return undefined;
+}
+
+/** Its gate would judge by a version that its etcd is not of. */
+export const imageDiffers = (v: View): boolean => {
+  const sts = statefulSet(v);
+  return sts?.imageVersion !== undefined && sts.imageVersion !== sts.version;
+};
+
+/** Certain: a template that was not read may have been changed. */
+export const imageFits = (v: View): boolean => statefulSet(v) !== undefined && !imageDiffers(v);
+
+/** A pod made from the template as it is would be let in by its gate. */
+export const templateMayRun = (v: View): boolean => {
+  const version = statefulSet(v)?.version;
+  if (version === undefined || versionProblem(version) || imageDiffers(v)) return false;
+  return v.record.versions.allowedMinors.includes(minorOf(version));
+};
+
+/** What etcd itself calls the cluster's version: the lowest that any member has run since all were there. */
+export const clusterVersionIs = (v: View, minor: string): boolean =>
+  voters(v).some((m) => minorOf(clusterVersionAt(v, m) ?? '') === minor);
+
+/** Not beyond this minor, whose etcd so still starts on the data. */
+export const clusterVersionIsWithin = (v: View, minor: string): boolean =>
+  voters(v).every((m) => minorsUp(minor, minorOf(clusterVersionAt(v, m) ?? '')) <= 0);
+
+const clusterVersionAt = (v: View, m: Member): string | undefined =>
+  statusOf(v, m.id)?.clusterVersion ?? agentAt(v, ordinalOf(v, m) ?? -1)?.etcd?.clusterVersion;
+
+/** etcd itself would not let it in, though its gate does: nobody joins with less than the cluster's version. */
+const isTooOldToJoin = (v: View, ordinal: number): boolean => {
+  const minor = minorOf(agentAt(v, ordinal)?.etcdBinary ?? '');
+  const { allowedMinors } = v.record.versions;
+  return allowedMinors.includes(minor) && minor !== allowedMinors.at(-1) && !clusterVersionIs(v, minor);
+};
+
+export const mayJoin = (v: View, ordinal: number): boolean =>
+  v.record.versions.allowedMinors.includes(minorOf(agentAt(v, ordinal)?.etcdBinary ?? '')) &&
+  !isTooOldToJoin(v, ordinal);
+
+/** Why the version asked for can not be reached from here; undefined: it can. */
+export function upgradeProblem(v: View): Problem | undefined {
+  const { version } = v.spec;
+  const { current, allowedMinors } = v.record.versions;
+  const to = minorOf(version);
+  const unsupported = versionProblem(version);
+  if (unsupported) return unsupported;
+  if (allowedMinors.includes(to)) return undefined;
+  const up = minorsUp(current, to);
+  if (up < 0) return problem('DowngradeRefused', backwards(current, version));
+  if (up > 1) return problem('MinorSkipped', `version ${version}: go from ${current} one minor at a time`);
+  if (allowedMinors.length > 1) return problem('UpgradeHalfDone', halfDone(current, allowedMinors, version));
+  return pathProblem(v, to) ?? diskProblem(v) ?? backupProblem(v);
+}
+
+/** The same, but for what goes away by itself. */
+export function upgradeRefusal(v: View): Problem | undefined {
+  const found = upgradeProblem(v);
+  return found && ['Settling', 'UnknownState'].includes(found.reason) ? undefined : found;
+}
+
+const backwards = (current: string, version: string): string =>
+  `version ${version} is below the cluster's ${current}: its data do not start there any more; restore a backup into a new cluster`;
+
+const halfDone = (current: string, minors: string[], version: string): string =>
+  `version ${version}: the cluster is on its way from ${current} (${minors.join(', ')}); finish that or go back first`;
+
+function pathProblem(v: View, to: string): Problem | undefined {
+  if (to === '3.5') return tooOld(v, '3.4.23');
+  if (to === '3.6') return restartFirst(v);
+  if (to === '3.7') return notSettled(v);
+  return undefined;
+}
+
+/** What it runs, or ran before its gate refused the version that is to be allowed. */
+const versionOf = (v: View, m: Member): string =>
+  statusOf(v, m.id)?.version ?? agentAt(v, ordinalOf(v, m) ?? -1)?.volume.identity?.lastVersion ?? '0';
+
+/** Its pod was made again on the version asked for before that was allowed. */
+export const waitsForVersion = (v: View, m: Member): boolean => {
+  const agent = agentAt(v, ordinalOf(v, m) ?? -1);
+  return agent?.state === 'Refused' && agent.reason === 'VersionRefused' && agent.etcdBinary === v.spec.version;
+};
+
+function tooOld(v: View, floor: string): Problem | undefined {
+  const old = voters(v).find((m) => !atLeast(versionOf(v, m), floor));
+  return old && problem('VersionTooOld', `${nameOf(v, old)} runs less than ${floor}; upgrade to a newer patch first`);
+}
+
+/** 3.6 believes a list that 3.5 did not, and that older ones left wrong. */
+function restartFirst(v: View): Problem | undefined {
+  const { bornOn } = v.record.versions;
+  if (bornOn && atLeast(bornOn, leavesNoneWrong)) return undefined;
+  const bad = voters(v).find((m) => {
+    const version = versionOf(v, m);
+    const restarted = v.record.members[ordinalOf(v, m) ?? -1]?.restartedOn;
+    return !atLeast(version, mendsMembers) || restarted === undefined || compareVersions(restarted, version) !== 0;
+  });
+  return bad && problem('RestartFirst', restartMessage(nameOf(v, bad)));
+}
+
+const restartMessage = (member: string): string =>
+  `${member} was not restarted on ${mendsMembers} or newer: ask for that version, then kubectl rollout restart, then for 3.6`;
+
+/** 3.7 does not read what 3.5 wrote: every member needs a raft snapshot of 3.6 beyond it. */
+export const isSettled = (v: View): boolean => {
+  const { finalizedIndex } = v.record.versions;
+  if (finalizedIndex === undefined) return false;
+  if (finalizedIndex === 0) return true;
+  return voters(v).every((m) => {
+    const index = agentAt(v, ordinalOf(v, m) ?? -1)?.volume.snapIndex;
+    return index !== undefined && index - v.s.catchUpEntries > finalizedIndex;
+  });
+};
+
+const notSettled = (v: View): Problem | undefined =>
+  isSettled(v)
+    ? undefined
+    : problem('Settling', 'entries of etcd 3.5 are still in the raft log; they are being settled, this takes minutes');
+
+const diskFactor = 1.5;
+
+function diskProblem(v: View): Problem | undefined {
+  const volumeOf = (m: Member) => agentAt(v, ordinalOf(v, m) ?? -1)?.volume;
+  const isFull = (m: Member) => volumeOf(m)!.freeBytes < diskFactor * (statusOf(v, m.id)?.dbSize ?? 0);
+  // A gate that begins has not looked at it yet.
+  const isSeen = (m: Member) => Boolean(volumeOf(m)?.totalBytes);
+  const full = voters(v).find((m) => isSeen(m) && isFull(m));
+  if (full) return problem('DiskPressure', `${nameOf(v, full)} needs free space of ${diskFactor} times its database`);
+  const unseen = voters(v).find((m) => !isSeen(m));
+  return unseen && problem('UnknownState', `the free space of ${nameOf(v, unseen)} is not known yet`);
+}
+
+const backupProblem = (v: View): Problem | undefined =>
+  v.spec.requiredForUpgrade && v.spec.schedule === undefined
+    ? problem('NoSchedule', 'backup.requiredForUpgrade without a backup schedule: add one')
+    : undefined;

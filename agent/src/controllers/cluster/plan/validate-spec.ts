@@ -1,0 +1,74 @@
+import { sizeProblem } from '../size.ts';
+import { isSeeded, isTombstoned, memberAt, quorumLostLong, statefulSet } from './facts.ts';
+import { survivor } from './survivors.ts';
+import { imageDiffers, type Problem, upgradeRefusal, versionProblem } from './upgrade-path.ts';
+import type { View } from './view.ts';
+
+/** What the spec asks for and can not have: each changes nothing, and is told. */
+export function specProblems(v: View): Problem[] {
+  return [size(v), version(v), template(v), ...replacements(v), ...recovery(v), ...finalBackup(v)].filter(
+    (found) => found !== undefined,
+  );
+}
+
+/** Of a cluster that has no record yet. */
+export const problemsBeforeBirth = (v: View): Problem[] =>
+  [size(v), versionProblem(v.spec.version)].filter((found) => found !== undefined);
+
+const size = (v: View): Problem | undefined => {
+  const message = sizeProblem(v.spec);
+  return message === undefined ? undefined : { reason: 'SizeRefused', message };
+};
+
+const version = (v: View): Problem | undefined => (isSeeded(v) ? upgradeRefusal(v) : undefined);
+
+/** Both come from one property; somebody edited one of them. */
+function template(v: View): Problem | undefined {
+  const sts = statefulSet(v);
+  if (!sts?.observed) return undefined;
+  if (imageDiffers(v)) {
+    const message = `the StatefulSet's template names version ${sts.version}, and its image is ${sts.imageVersion}: no member is added, restarted or restored on it, but a pod that is deleted comes back with it; apply the manifests again, with --force-conflicts`;
+    return { reason: 'TemplateDiffers', message };
+  }
+  if (sts.version === v.spec.version) return undefined;
+  const message = `version ${v.spec.version}, but the StatefulSet's template names ${sts.version}: apply both`;
+  return { reason: 'TemplateDiffers', message };
+}
+
+/** A request that was carried out stays in the spec: its member is tombstoned. */
+function replacements(v: View): Problem[] {
+  if (!v.o.members.known) return [];
+  return v.spec.replace.force
+    .filter(({ ordinal, memberId }) => memberAt(v, ordinal)?.id !== memberId && !isTombstoned(v, memberId))
+    .map(({ ordinal, memberId }) => ({
+      reason: 'ReplaceStale' as const,
+      message: `replace.force: ordinal ${ordinal} is member ${memberAt(v, ordinal)?.id ?? 'none'}, not ${memberId}`,
+    }));
+}
+
+function recovery(v: View): Problem[] {
+  const asked = v.spec.recovery;
+  if (asked === undefined || asked.id === v.record.lastRecoveryId) return [];
+  if (asked.action !== 'RestoreFromSurvivor') {
+    return [
+      { reason: 'RecoveryUnknownAction', message: `recovery.action ${asked.action}: known is RestoreFromSurvivor` },
+    ];
+  }
+  if (!asked.acceptDataLoss) {
+    const message = `recovery ${asked.id}: writes that the survivor has not learned are lost; say acceptDataLoss: true`;
+    return [{ reason: 'RecoveryNotAcknowledged', message }];
+  }
+  if (v.record.op?.kind === 'Recover' || !isSeeded(v) || !quorumLostLong(v) || survivor(v)) return [];
+  const message = `recovery ${asked.id}: no survivor is known for certain; name one in recovery.survivor`;
+  return [{ reason: 'RecoverySurvivorHidden', message }];
+}
+
+const finalBackup = (v: View): Problem[] =>
+  v.spec.finalBackupRequired && v.spec.schedule === undefined
+    ? [
+        {
+          reason: 'FinalBackupNeedsSchedule',
+          message: 'finalBackup.required: add a backup schedule or say finalBackup.required: false',
+        },
+      ]
+    : [];

@@ -1,0 +1,57 @@
+import type { Op, RecordDoc, Tombstone } from '../../../protocol/record.ts';
+import type { Effect } from '../effect.ts';
+import { podName } from '../names.ts';
+import type { Member } from '../observed.ts';
+import { ordinalOf, recorded } from './facts.ts';
+import type { View } from './view.ts';
+
+const tombstonesKept = 64;
+const restoresKept = 128;
+
+/** The next version of the record, with these fields changed; an undefined one goes. */
+export function write(v: View, change: Partial<RecordDoc>): Effect {
+  const doc: RecordDoc = { ...v.record, ...change, rev: v.record.rev + 1 };
+  const entries = Object.entries(doc).filter(([, value]) => value !== undefined);
+  const { record } = v.o;
+  return {
+    kind: 'WriteRecord',
+    doc: Object.fromEntries(entries) as unknown as RecordDoc,
+    basedOn: record.known ? record.v?.rv : undefined,
+  };
+}
+
+export const timestamp = (v: View): string => new Date(v.now).toISOString();
+
+/** What every new op carries. */
+export const opBase = (v: View): Pick<Op, 'id' | 'holder' | 'startedAt'> => ({
+  id: v.o.fresh.id,
+  holder: v.o.holder,
+  startedAt: timestamp(v),
+});
+
+export const without = <T>(map: Record<string, T>, key: number): Record<string, T> =>
+  Object.fromEntries(Object.entries(map).filter(([name]) => name !== String(key)));
+
+/** Tombstones a member, and forgets it and its permit. */
+export function bury(v: View, ordinal: number, memberId: string, why: string): Partial<RecordDoc> {
+  const { tombstones, members, permits, epoch } = v.record;
+  const tombstone: Tombstone = { memberId, ordinal, epoch, at: timestamp(v), why };
+  return {
+    tombstones: [...tombstones.filter((other) => other.memberId !== memberId), tombstone].slice(-tombstonesKept),
+    members: recorded(v, ordinal)?.memberId === memberId ? without(members, ordinal) : members,
+    permits: permits[ordinal]?.memberId === memberId ? without(permits, ordinal) : permits,
+  };
+}
+
+export const restored = (v: View, id: string, uid: string, specHash: string): RecordDoc['restores'] =>
+  [...v.record.restores, { id, uid, specHash, at: timestamp(v) }].slice(-restoresKept);
+
+/** `initial-cluster` of a joining member: exactly the members that there are. */
+export const initialClusterOf = (v: View, members: readonly Member[]): string =>
+  members
+    .map((member) => {
+      const ordinal = ordinalOf(v, member);
+      return `${ordinal === undefined ? member.name : podName(v.cluster, ordinal)}=${member.peerUrl}`;
+    })
+    .sort()
+    .join(',');

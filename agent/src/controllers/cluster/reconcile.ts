@@ -1,0 +1,86 @@
+import { act } from './act.ts';
+import type { Effect } from './effect.ts';
+import { type Memory, read, recalled, remember } from './observe.ts';
+import type { Fresh, Observed, Refusal } from './observed.ts';
+import { type Plan, plan } from './plan/plan.ts';
+import { NotNow, type Port } from './port.ts';
+import type { Settings } from './settings.ts';
+
+export interface Pass {
+  /** What plan() saw. */
+  observed: Observed;
+  plan: Plan;
+  memory: Memory;
+  /** Of the effect; its outcome is unknown then, and the next pass looks. */
+  error?: unknown;
+}
+
+/** Called with `before <row>` and `after <row>` around every effect: tests end the process there. */
+export type AtPoint = (point: string) => void | Promise<void>;
+
+/** One pass: look, decide, do at most one thing. Memory goes from pass to pass. */
+export async function pass(
+  port: Port,
+  now: number,
+  settings: Settings,
+  holder: string,
+  fresh: Fresh,
+  memory: Memory,
+  at: AtPoint = () => {},
+): Promise<Pass> {
+  const seen = await read(port, holder, fresh, memory, settings);
+  const before = remember(memory, seen, now, settings);
+  const observed = { ...seen, ...recalled(before) };
+  const decided = plan(observed, now, settings);
+  if (!decided.effect) return { observed, plan: decided, memory: { ...before, ...noFailure } };
+  // Nothing is done on what was read before.
+  if (port.lookAgain?.()) return pass(port, now, settings, holder, fresh, memory, at);
+  try {
+    await at(`before ${decided.row}`);
+    const result = await act(decided.effect, port);
+    await at(`after ${decided.row}`);
+    return {
+      observed,
+      plan: decided,
+      memory: { ...noted(before, decided.effect), ...(result && { hash: { ...result, at: now } }) },
+    };
+  } catch (error) {
+    if (error instanceof NotNow && decided.effect.kind === 'DeletePod')
+      return refused(
+        observed,
+        decided,
+        before,
+        refusal(before, decided.effect.uid, error.message, now, settings),
+        settings,
+      );
+    return { observed, plan: decided, memory: failed(before, decided, error), error };
+  }
+}
+
+const noFailure = { failures: 0, error: undefined };
+
+function failed(before: Memory, { row }: Plan, error: unknown): Memory {
+  const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return { ...before, failures: before.failures + 1, error: `${row}: ${line}` };
+}
+
+/** It goes on from the last one of the same pod: one that has not been asked for in between says nothing of how long. */
+function refusal({ refused }: Memory, podUid: string, message: string, now: number, { evictAgain }: Settings): Refusal {
+  const goesOn = refused?.podUid === podUid && now - refused.at < 4 * evictAgain;
+  return { at: now, since: goesOn ? refused.since : now, podUid, message };
+}
+
+/** As a pass that waits, and says for what. */
+function refused(seen: Observed, { row }: Plan, before: Memory, by: Refusal, settings: Settings): Pass {
+  const observed = { ...seen, refused: by };
+  const { effect: _, ...waits } = plan(observed, by.at, settings);
+  const memory = { ...before, ...noFailure, refused: by };
+  return { observed, plan: { ...waits, why: `${row} waits: ${by.message}` }, memory };
+}
+
+const noted = (memory: Memory, effect: Effect): Memory => ({
+  ...memory,
+  ...noFailure,
+  refused: effect.kind === 'DeletePod' && effect.evict ? undefined : memory.refused,
+  done: 'done' in effect ? [...memory.done, effect.done] : memory.done,
+});

@@ -1,0 +1,153 @@
+import type { ClusterStatus } from '../../protocol/cluster-status.ts';
+import type { Condition } from '../../protocol/condition.ts';
+import { unknown } from '../../protocol/known.ts';
+import { now, World } from './observed.fixture.ts';
+import { defaultSettings } from './settings.ts';
+import { clusterStatus, isSameStatus, statusToWrite } from './status.ts';
+
+const statusOf = (world: World, conditions = world.plan().conditions): ClusterStatus | undefined =>
+  clusterStatus(world.o, conditions, now, defaultSettings);
+
+const condition = (type: Condition['type'], status: Condition['status'], reason: Condition['reason']): Condition => ({
+  type,
+  status,
+  reason,
+  message: `${type} ${reason}`,
+});
+
+test('a cluster that is as asked for', () => {
+  expect(statusOf(new World())).toMatchObject({
+    phase: 'Ready',
+    reason: 'AsDesired',
+    epoch: 1,
+    clusterId: 'cluster-1',
+    clusterUid: 'uid-1',
+    size: 3,
+    voters: 3,
+    readyVoters: 3,
+    version: '3.6.16',
+    minVersion: '3.6.16',
+    members: [
+      { ordinal: 0, pod: 'c-0', memberId: 'id-0', healthy: true },
+      { ordinal: 1, healthy: true },
+      { ordinal: 2, healthy: true },
+    ],
+  });
+});
+
+test('says what each member lacks', () => {
+  const reasonOf = (world: World) => statusOf(world)?.members[1]?.reason;
+  expect(reasonOf(new World())).toBeUndefined();
+  expect(reasonOf(new World().pods((pods) => pods.filter(({ ordinal }) => ordinal !== 1)))).toBe('PodMissing');
+  expect(reasonOf(new World().pod(1, { running: false }))).toBe('PodNotRunning');
+  expect(reasonOf(new World().agent(1, undefined))).toBe('AgentSilent');
+  expect(reasonOf(new World().volumeLost(1))).toBe('VolumeLost');
+});
+
+test('a voter is ready when its pod is', () => {
+  expect(statusOf(new World().pod(1, { ready: false }))?.readyVoters).toBe(2);
+  expect(statusOf(new World().pod(1, { deleting: true }))?.readyVoters).toBe(2);
+});
+
+test('leaves out what is not known, and says nothing without the record or the resource', () => {
+  const { voters, readyVoters, leader, epoch } = statusOf(new World().noQuorum())!;
+  expect({ voters, readyVoters, leader, epoch }).toEqual({ epoch: 1 });
+  expect(statusOf(new World().set({ record: unknown('no API') }), [])).toBeUndefined();
+  expect(statusOf(new World().set({ cluster: unknown('no API') }), [])).toBeUndefined();
+});
+
+test('the newest backup is told: the record’s, a schedule’s, or the one that was told before', () => {
+  const backup = (id: string, minute: number) => ({ id, at: `2026-11-22T02:0${minute}:00Z` });
+  const recorded = { ...backup('record', 2), revision: 1, sha256: 'ab' };
+  const id = (told: number, seen: number) => {
+    const cluster = { status: { lastBackup: backup('told', told) }, backups: { last: backup('seen', seen) } };
+    return statusOf(new World().doc({ lastBackup: recorded }).resource(cluster))?.lastBackup?.id;
+  };
+  expect([id(1, 3), id(3, 1), id(1, 1)]).toEqual(['seen', 'told', 'record']);
+  expect(statusOf(new World())).not.toHaveProperty('lastBackup');
+});
+
+test('a record that began nothing is no proof of a cluster', () => {
+  expect(statusOf(new World().doc({ epoch: 0 }), [])).not.toHaveProperty('epoch');
+});
+
+test.each<[string, ...Condition[]]>([
+  ['Paused', condition('Held', 'True', 'NoSpace'), condition('Progressing', 'False', 'Paused')],
+  ['Held', condition('QuorumLost', 'True', 'MajorityDown'), condition('Held', 'True', 'RestoreBlocked')],
+  [
+    'PreparingRestore',
+    condition('QuorumLost', 'True', 'MajorityDown'),
+    condition('Progressing', 'True', 'PreparingRestore'),
+  ],
+  ['Recovering', condition('QuorumLost', 'True', 'MajorityDown'), condition('Progressing', 'True', 'Recovering')],
+  ['QuorumLost', condition('QuorumLost', 'True', 'MajorityDown'), condition('Progressing', 'True', 'Growing')],
+  ['Upgrading', condition('Degraded', 'True', 'MemberDown'), condition('Progressing', 'True', 'Upgrading')],
+  ['Degraded', condition('Ready', 'True', 'AsDesired'), condition('Degraded', 'True', 'DiskPressure')],
+  ['Ready', condition('Ready', 'True', 'AsDesired'), condition('BackupHealthy', 'False', 'LastFailed')],
+  ['Waiting', condition('Ready', 'False', 'NotAsDesired'), condition('Available', 'True', 'Serving')],
+  ['Unknown'],
+])('phase %s', (phase, ...conditions) => {
+  expect(statusOf(new World(), conditions)?.phase).toBe(phase);
+});
+
+test('the phase says what is done, the reason what is not well', () => {
+  const told = (...conditions: Condition[]) => {
+    const { phase, reason } = statusOf(new World(), conditions)!;
+    return `${phase} ${reason}`;
+  };
+  const growing = condition('Progressing', 'True', 'Growing');
+  expect(told(growing, condition('Degraded', 'True', 'MemberDown'))).toBe('Growing MemberDown');
+  expect(told(growing, condition('Degraded', 'True', 'Starting'))).toBe('Growing Growing');
+  const ready = condition('Ready', 'True', 'AsDesired');
+  expect(told(ready, condition('BackupHealthy', 'False', 'LastFailed'))).toBe('Ready LastFailed');
+  expect(told(ready, condition('BackupHealthy', 'False', 'NoSchedule'))).toBe('Ready AsDesired');
+  const waiting = condition('Ready', 'False', 'NotAsDesired');
+  expect(told(waiting, condition('BackupHealthy', 'False', 'LastFailed'))).toBe('Waiting NotAsDesired');
+  const held = condition('Held', 'True', 'CorruptAlarm');
+  expect(told(held, condition('Degraded', 'True', 'MemberDown'))).toBe('Held CorruptAlarm');
+  expect(told(growing, condition('Available', 'Unknown', 'QuorumUnknown'))).toBe('Unknown QuorumUnknown');
+});
+
+test('a record that cannot be read is told after a minute, and what it said last of the cluster stays', () => {
+  const world = new World().set({ record: unknown('forbidden') });
+  world.o.since.blind = now - defaultSettings.unreachable + 1;
+  expect(statusOf(world)).toBeUndefined();
+  world.o.since.blind = now - defaultSettings.unreachable;
+  expect(statusOf(world)).toMatchObject({ phase: 'Unknown', epoch: 1, clusterUid: 'uid-1', members: [] });
+  expect(statusOf(world)?.message).toContain('forbidden');
+});
+
+test('small changes of size and lag are no news, large ones are', () => {
+  const world = new World();
+  const before = statusOf(world)!;
+  const change = (dbSize: number, appliedIndex: number) => {
+    const status = world.o.status['id-1']!;
+    if (!status.known) throw new Error('unknown');
+    const changed = { known: true as const, v: { ...status.v, dbSize: status.v.dbSize + dbSize, appliedIndex } };
+    const o = { ...world.o, status: { ...world.o.status, 'id-1': changed } };
+    return clusterStatus(o, world.plan().conditions, now, defaultSettings)!;
+  };
+  const { appliedIndex } = (world.o.status['id-1'] as { v: { appliedIndex: number } }).v;
+  expect(isSameStatus(before, change(0, appliedIndex - 50))).toBe(true);
+  expect(isSameStatus(before, change(0, appliedIndex - 500))).toBe(false);
+  expect(isSameStatus(before, change(4_000_000, appliedIndex))).toBe(false);
+  expect(isSameStatus(undefined, before)).toBe(false);
+});
+
+test('a status that says nothing new is written again when it gets old, and says when it was written', () => {
+  const world = new World();
+  const first = statusToWrite(undefined, statusOf(world)!, now, defaultSettings)!;
+  expect(first.observedAt).toBe('2026-01-01T00:00:00Z');
+  const later = (ms: number) => statusToWrite(first, statusOf(world)!, now + ms, defaultSettings)?.observedAt;
+  expect(later(defaultSettings.heartbeat - 1)).toBeUndefined();
+  expect(later(defaultSettings.heartbeat)).toBe('2026-01-01T00:10:00Z');
+  expect(later(-1)).toBeDefined();
+  const { observedAt: _, ...old } = first;
+  expect(statusToWrite(old, statusOf(world)!, now, defaultSettings)).toBeDefined();
+  expect(statusToWrite(first, { ...statusOf(world)!, phase: 'Held' }, now + 1, defaultSettings)).toBeDefined();
+});
+
+test('the order of keys is no news: the API server has its own', () => {
+  const status = statusOf(new World())!;
+  expect(isSameStatus(Object.fromEntries(Object.entries(status).reverse()), status)).toBe(true);
+});

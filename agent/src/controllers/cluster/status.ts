@@ -1,0 +1,235 @@
+import type { ClusterStatus, ReportedCondition, ReportedMember } from '../../protocol/cluster-status.ts';
+import type { Condition, ConditionType } from '../../protocol/condition.ts';
+import type { Reason } from '../../protocol/reasons.ts';
+import { compareVersions, minorOf } from '../../protocol/versions.ts';
+import { podName } from './names.ts';
+import type { Member, Observed } from './observed.ts';
+import {
+  answers,
+  hasReadyPod,
+  healthyVoters,
+  lacksManifests,
+  lagOf,
+  lasts,
+  leaderOf,
+  learners,
+  listed,
+  ordinalOf,
+  podAt,
+  podsOf,
+  recorded,
+  statefulSet,
+  statusOf,
+  volumeLost,
+  voters,
+} from './plan/facts.ts';
+import { View } from './plan/view.ts';
+import type { Settings } from './settings.ts';
+
+/** Undefined when the resource could not be read, or the record just now: what is not known is not reported. */
+export function clusterStatus(
+  observed: Observed,
+  conditions: readonly Condition[],
+  now: number,
+  settings: Settings,
+): ClusterStatus | undefined {
+  const { cluster } = observed;
+  if (!cluster.known || !cluster.v) return undefined;
+  const { generation, status } = cluster.v;
+  const view = new View(observed, now, settings);
+  const isBlind = lasts(view, observed.since.blind, settings.unreachable);
+  if (!observed.record.known && !observed.record.unreadable && !lacksManifests(view) && !isBlind) return undefined;
+  const record = observed.record.known ? observed.record.v : undefined;
+  return withoutUndefined({
+    observedGeneration: generation,
+    ...inOneWord(conditions),
+    ...(record ? recordFacts(view) : lastFacts(status)),
+    lastBackup: newest([status.lastBackup, record?.doc.lastBackup, cluster.v.backups?.last]),
+    size: statefulSet(view)?.replicas,
+    ...(record && observed.members.known ? memberFacts(view) : {}),
+    members: record ? members(view) : [],
+    conditions: conditions.map((condition) => dated(condition, status.conditions, now, generation)),
+  });
+}
+
+/** The status to write; undefined while the one that is there says it, and is new enough to be believed. */
+export function statusToWrite(
+  before: Partial<ClusterStatus> | undefined,
+  status: ClusterStatus,
+  now: number,
+  { heartbeat }: Pick<Settings, 'heartbeat'>,
+): ClusterStatus | undefined {
+  const { observedAt, ...said } = before ?? {};
+  const age = now - Date.parse(observedAt ?? '');
+  // A time that is yet to come is of another clock.
+  if (isSameStatus(said, status) && age >= 0 && age < heartbeat) return undefined;
+  return { ...status, observedAt: new Date(now).toISOString().replace(/\.\d+/, '') };
+}
+
+/** From one status to the next; false for what only the passing of time changed. */
+export const isSameStatus = (a: object | undefined, b: object): boolean =>
+  a !== undefined && canonical(a) === canonical(b);
+
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) =>
+    inner && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+
+function recordFacts(v: View): Partial<ClusterStatus> {
+  const { epoch, clusterId, clusterUid, lastRestoreId } = v.record;
+  // A bootstrap that has not begun is no proof that there ever was a cluster.
+  return { epoch: epoch > 0 ? epoch : undefined, clusterId, clusterUid, lastRestoreId };
+}
+
+/** Of a record that is gone, or that cannot be read: what it said of the cluster that there was. */
+const lastFacts = ({
+  epoch,
+  clusterId,
+  clusterUid,
+  lastRestoreId,
+}: Partial<ClusterStatus>): Partial<ClusterStatus> => ({
+  ...{ epoch, clusterId, clusterUid, lastRestoreId },
+});
+
+/** One that was told stays: its EtcdBackup may be gone. */
+const newest = (backups: readonly ClusterStatus['lastBackup'][]): ClusterStatus['lastBackup'] =>
+  backups
+    .filter((backup) => backup !== undefined)
+    .sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
+    .at(-1);
+
+function memberFacts(v: View): Partial<ClusterStatus> {
+  const versions = listed(v)
+    .flatMap(({ id }) => statusOf(v, id)?.version ?? [])
+    .sort(compareVersions);
+  const leader = listed(v).find(({ id }) => id === leaderOf(v));
+  const [learner] = learners(v);
+  return {
+    voters: voters(v).length,
+    readyVoters: healthyVoters(v).filter((member) => hasReadyPod(v, member)).length,
+    learner: learner && podOf(v, learner),
+    leader: leader && podOf(v, leader),
+    version: versions.findLast((version) => minorOf(version) === v.record.versions.current) ?? versions[0],
+    minVersion: versions[0],
+  };
+}
+
+const podOf = (v: View, member: Member): string | undefined => {
+  const ordinal = ordinalOf(v, member);
+  return ordinal === undefined ? undefined : podName(v.cluster, ordinal);
+};
+
+function members(v: View): ReportedMember[] {
+  const ordinals = [
+    ...Object.keys(v.record.members).map(Number),
+    ...podsOf(v).map(({ ordinal }) => ordinal),
+    ...listed(v).flatMap((member) => ordinalOf(v, member) ?? []),
+  ];
+  return [...new Set(ordinals)].sort((a, b) => a - b).map((ordinal) => reported(v, ordinal));
+}
+
+function reported(v: View, ordinal: number): ReportedMember {
+  const member = listed(v).find((each) => ordinalOf(v, each) === ordinal);
+  const memberId = member?.id ?? recorded(v, ordinal)?.memberId;
+  const status = memberId === undefined ? undefined : statusOf(v, memberId);
+  return withoutUndefined({
+    ordinal,
+    pod: podName(v.cluster, ordinal),
+    memberId,
+    role: member && roleOf(v, member),
+    version: status?.version,
+    healthy: memberId !== undefined && answers(v, memberId),
+    dbSize: status && roughly(status.dbSize),
+    lag: status && memberId !== undefined ? lagAbove(lagOf(v, memberId), v.s.restartLag) : undefined,
+    reason: reasonOf(v, ordinal, memberId),
+  });
+}
+
+const roleOf = (v: View, { id, isLearner }: Member): ReportedMember['role'] => {
+  if (isLearner) return 'Learner';
+  return leaderOf(v) === id ? 'Leader' : 'Follower';
+};
+
+function reasonOf(v: View, ordinal: number, memberId: string | undefined): string | undefined {
+  const agent = v.o.agents[ordinal];
+  const pod = podAt(v, ordinal);
+  if (!pod) return 'PodMissing';
+  if (!pod.running) return 'PodNotRunning';
+  if (!agent?.known) return 'AgentSilent';
+  if (agent.v.reason) return agent.v.reason;
+  if (memberId !== undefined && volumeLost(v, ordinal, memberId)) return 'VolumeLost';
+  return memberId === undefined ? agent.v.state : undefined;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** A status that says each byte would be written with each pass. */
+const roughly = (bytes: number): number => Math.ceil(bytes / mebibyte) * mebibyte;
+const lagAbove = (lag: number, small: number): number => (lag > small ? lag : 0);
+
+interface Telling {
+  type: ConditionType;
+  status: Condition['status'];
+  /** Default any. */
+  reasons?: readonly Reason[];
+  /** Default the reason. */
+  phase?: string;
+  /** What is not well is the reason to tell, beside it. */
+  yields?: true;
+  /** Only while this one is True. */
+  beside?: ConditionType;
+}
+
+/** The first that holds says the phase and why. */
+const telling: readonly Telling[] = [
+  { type: 'Progressing', status: 'False', reasons: ['Paused'], yields: true },
+  { type: 'Held', status: 'True', phase: 'Held' },
+  // Without a quorum, but somebody asked for it.
+  { type: 'Progressing', status: 'True', reasons: ['PreparingRestore', 'Restoring', 'Recovering'], yields: true },
+  { type: 'QuorumLost', status: 'True', phase: 'QuorumLost' },
+  { type: 'Accepted', status: 'False', phase: 'Refused' },
+  { type: 'Available', status: 'Unknown', phase: 'Unknown' },
+  { type: 'Progressing', status: 'True', yields: true },
+  { type: 'Degraded', status: 'True', phase: 'Degraded' },
+  { type: 'Available', status: 'False' },
+  {
+    type: 'BackupHealthy',
+    status: 'False',
+    reasons: ['LastFailed', 'RunWaits', 'Stale'],
+    phase: 'Ready',
+    beside: 'Ready',
+  },
+  { type: 'Ready', status: 'True', phase: 'Ready' },
+  { type: 'Ready', status: 'False', phase: 'Waiting' },
+];
+
+/** What a restart brings with it is no trouble. */
+const isTrouble = ({ type, status, reason }: Condition): boolean =>
+  type === 'Degraded' && status === 'True' && reason !== 'Starting';
+
+function inOneWord(conditions: readonly Condition[]): Pick<ClusterStatus, 'phase' | 'reason' | 'message'> {
+  const holds = (type: ConditionType) => conditions.some((each) => each.type === type && each.status === 'True');
+  for (const { type, status, reasons, phase, yields, beside } of telling) {
+    const found = conditions.find((each) => each.type === type && each.status === status);
+    if (!found || (reasons && !reasons.includes(found.reason)) || (beside && !holds(beside))) continue;
+    const { reason, message } = (yields && conditions.find(isTrouble)) ?? found;
+    return { phase: phase ?? found.reason, reason, message };
+  }
+  return { phase: 'Unknown', reason: 'UnknownState', message: 'nothing is known yet' };
+}
+
+function dated(
+  condition: Condition,
+  before: readonly ReportedCondition[] | undefined,
+  now: number,
+  observedGeneration: number | undefined,
+): ReportedCondition {
+  const old = before?.find(({ type }) => type === condition.type);
+  const since = old?.status === condition.status ? old.lastTransitionTime : new Date(now).toISOString();
+  return withoutUndefined({ ...condition, lastTransitionTime: since, observedGeneration });
+}
+
+const withoutUndefined = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as T;

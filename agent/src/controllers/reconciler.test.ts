@@ -1,0 +1,389 @@
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { groupVersion, Paths } from '../kube/paths.ts';
+import { createLog } from '../lib/log.ts';
+import type { EtcdBackupObject } from './backup/backup-object.ts';
+import { FakeApi, failure } from './cluster/kubernetes/fake-api.fixture.ts';
+import { defaultSettings, type Settings } from './cluster/settings.ts';
+import { Reconciler } from './reconciler.ts';
+
+const paths = new Paths('shop');
+const settings = { ...defaultSettings, steady: 50, op: 50, next: 10, observeRpc: 200, rpc: 300, retry: 50 };
+const informerTimes = { backoffMin: 20, backoffMax: 50 };
+
+let api: FakeApi;
+let reconciler: Reconciler;
+let stop: AbortController;
+let running: Promise<void>;
+let log: string[];
+
+beforeEach(async () => {
+  api = await FakeApi.listen();
+  stop = new AbortController();
+  log = [];
+});
+afterEach(async () => {
+  stop.abort();
+  await running.catch(() => {});
+  await api[Symbol.asyncDispose]();
+});
+
+function start(more: { selector?: string; deployment?: string; settings?: Settings } = {}): void {
+  const stderr = new Writable({
+    write: (chunk, _, done) => {
+      log.push(JSON.parse(`${chunk}`).msg);
+      done();
+    },
+  });
+  reconciler = new Reconciler({
+    access: api.access,
+    namespace: 'shop',
+    lease: 'etcd-reconciler',
+    holder: 'me',
+    listen: { host: '127.0.0.1', port: 0 },
+    log: createLog(stderr),
+    ...{ settings, informerTimes },
+    ...more,
+  });
+  running = reconciler.run(stop.signal);
+}
+
+const cluster = (name: string, spec: object = {}) => ({
+  apiVersion: groupVersion,
+  kind: 'EtcdCluster',
+  metadata: { generation: 1, labels: { team: name } },
+  spec: { size: 3, version: '3.6.16', storage: { size: '8Gi' }, ...spec },
+});
+const put = (name: string, spec?: object) => api.put(paths.of('etcdclusters', name), cluster(name, spec));
+const statusOf = (name: string) => api.object<{ status?: { reason: string } }>(paths.of('etcdclusters', name))?.status;
+
+/** Throws while it does not listen yet. */
+async function get(path: string): Promise<{ status: number; body: string }> {
+  const response = await fetch(`http://127.0.0.1:${reconciler.port}${path}`);
+  return { status: response.status, body: await response.text() };
+}
+
+async function until<T>(what: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (;;) {
+    const found = await what();
+    if (found) return found;
+    await sleep(10);
+  }
+}
+
+test('without CRDs it says so, is not ready, and goes on when they are there', async () => {
+  api.fault = (_, response, path) => {
+    if (!path.includes('cdk8s-etcd.dev')) return false;
+    failure(response, 404, 'NotFound', 'the server could not find the requested resource');
+    return true;
+  };
+  start();
+  const { body } = await until(async () => {
+    const answer = await get('/readyz').catch(() => undefined);
+    return answer?.body.includes('apply the CRDs first') ? answer : undefined;
+  });
+  expect(body).toContain('etcdclusters: ');
+  expect((await get('/livez')).status).toBe(200);
+  await until(() => log.length > 0);
+  expect(log.filter((line) => line.includes('apply the CRDs first'))).toHaveLength(1);
+  api.fault = () => false;
+  put('orders');
+  await until(() => statusOf('orders'));
+  await until(async () => (await get('/readyz')).status === 200);
+});
+
+test('tells that the manifests are missing, in status, events and metrics, and only once', async () => {
+  put('orders');
+  start();
+  expect(await until(() => statusOf('orders'))).toMatchObject({ phase: 'Held', reason: 'ManifestsMissing' });
+  const events = await until(() => {
+    const created = api.bodies.filter((body) => (body as { kind?: string } | undefined)?.kind === 'Event');
+    return created.length > 0 ? created : undefined;
+  });
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      type: 'Warning',
+      reason: 'ManifestsMissing',
+      involvedObject: expect.objectContaining({ kind: 'EtcdCluster', name: 'orders', namespace: 'shop' }),
+    }),
+  );
+  const passes = () => api.asked(`GET ${paths.of('configmaps', 'orders-record')}`);
+  const [written, told, before] = [api.asked(status('orders')), api.asked(`POST ${paths.of('events')}`), passes()];
+  await until(() => passes() > before + 3);
+  expect(api.asked(status('orders'))).toBe(written);
+  expect(api.asked(`POST ${paths.of('events')}`)).toBe(told);
+  expect((await get('/metrics')).body).toContain(
+    'etcd_cluster_condition{cluster="orders",condition="Held",reason="ManifestsMissing"} 1',
+  );
+});
+
+test('tells so, too, where the rights are missing with the manifests', async () => {
+  put('orders');
+  api.fault = (request, response, path) => {
+    const own = ['/configmaps/orders-record', '/statefulsets/orders'].some((end) => path.endsWith(end));
+    if (request.method !== 'GET' || !own) return false;
+    failure(response, 403, 'Forbidden', 'forbidden');
+    return true;
+  };
+  start();
+  const found = await until(() => statusOf('orders'));
+  expect(found).toMatchObject({ phase: 'Held', reason: 'ManifestsMissing' });
+});
+
+const status = (name: string) => `PATCH ${paths.of('etcdclusters', name, 'status')}`;
+
+test('a restore of a cluster that is not there says so, and goes on when it is', async () => {
+  const path = paths.of('etcdrestores', 'monday');
+  const told = () => api.object<{ status?: { phase: string; reason: string } }>(path)?.status;
+  api.put(path, { metadata: { generation: 1 }, spec: { clusterName: 'orders', source: { backupName: 'b' } } });
+  start();
+  expect(await until(told)).toMatchObject({ phase: 'Pending', reason: 'ClusterNotFound' });
+  put('orders');
+  expect(await until(() => (told()?.reason === 'Waiting' ? told() : undefined))).toMatchObject({ phase: 'Pending' });
+});
+
+test('a cluster whose objects cannot be read delays no other', async () => {
+  put('orders');
+  put('search');
+  api.fault = (_, __, path) => path.endsWith('/orders-record');
+  start({ settings: { ...settings, observeRpc: 60_000, rpc: 60_000 } });
+  const passes = (name: string) => api.asked(`GET ${paths.of('configmaps', `${name}-record`)}`);
+  await until(() => passes('search') > 5);
+  expect(passes('orders')).toBe(1);
+  api.closeConnections();
+});
+
+test('looks after those of its selector, and after no other', async () => {
+  put('orders');
+  put('search');
+  start({ selector: 'team=search' });
+  await until(() => statusOf('search'));
+  await sleep(200);
+  expect(statusOf('orders')).toBeUndefined();
+  expect(api.asked(`GET ${paths.of('configmaps', 'orders-record')}`)).toBe(0);
+});
+
+test('when its namespace goes, it lets go of every cluster: its own pod is the first to be told', async () => {
+  api.put('/api/v1/namespaces/shop', {});
+  const finalizers = ['cdk8s-etcd.dev/cluster', 'other.example.com/kept'];
+  const spec = { paused: true, pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } };
+  api.put(paths.of('etcdclusters', 'orders'), { ...cluster('orders', spec), metadata: { finalizers } });
+  start();
+  await until(() => api.asked('GET /api/v1/namespaces/shop') > 1);
+  expect(api.object(paths.of('etcdclusters', 'orders'))?.metadata.finalizers).toEqual(finalizers);
+  api.put('/api/v1/namespaces/shop', { metadata: { deletionTimestamp: '2026-11-21T00:00:00Z' } });
+  stop.abort();
+  await running;
+  expect(api.object(paths.of('etcdclusters', 'orders'))?.metadata.finalizers).toEqual(['other.example.com/kept']);
+});
+
+test('when it goes itself, it lets go of a cluster that is being deleted', async () => {
+  const finalizers = ['cdk8s-etcd.dev/cluster', 'other.example.com/kept'];
+  api.put(paths.of('deployments', 'etcd-reconciler'), {});
+  api.put('/api/v1/namespaces/shop', {});
+  api.put(paths.of('etcdclusters', 'orders'), {
+    ...cluster('orders', { paused: true, pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } }),
+    metadata: { finalizers, deletionTimestamp: '2026-11-21T00:00:00Z' },
+  });
+  // Something that is left to do.
+  const labels = { 'app.kubernetes.io/name': 'etcd', 'app.kubernetes.io/instance': 'orders' };
+  api.put(paths.of('persistentvolumeclaims', 'data-orders-0'), { metadata: { labels } });
+  start({ deployment: 'etcd-reconciler' });
+  await until(() => api.asked(`GET ${paths.of('deployments', 'etcd-reconciler')}`) > 1);
+  expect(api.object(paths.of('etcdclusters', 'orders'))?.metadata.finalizers).toEqual(finalizers);
+  api.delete(paths.of('deployments', 'etcd-reconciler'));
+  stop.abort();
+  await running;
+  expect(api.object(paths.of('etcdclusters', 'orders'))?.metadata.finalizers).toEqual(['other.example.com/kept']);
+  expect(api.object<{ spec: object }>(paths.of('leases', 'etcd-reconciler'))?.spec).toMatchObject({
+    holderIdentity: '',
+  });
+});
+
+describe('a finalizer', () => {
+  const finalizers = ['cdk8s-etcd.dev/cluster', 'other.example.com/kept'];
+  const orders = paths.of('etcdclusters', 'orders');
+  const deployment = paths.of('deployments', 'etcd-reconciler');
+  const kept = () => api.object(orders)?.metadata.finalizers;
+  const deleted = (spec: object = { paused: true }) => {
+    api.put('/api/v1/namespaces/shop', {});
+    const both = { pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false }, ...spec };
+    const metadata = { finalizers, deletionTimestamp: '2026-11-21T00:00:00Z' };
+    api.put(orders, { ...cluster('orders', both), metadata });
+    const labels = { 'app.kubernetes.io/name': 'etcd', 'app.kubernetes.io/instance': 'orders' };
+    api.put(paths.of('persistentvolumeclaims', 'data-orders-0'), { metadata: { labels } });
+  };
+  const forbid = (...parts: string[]) => {
+    api.fault = (request, response, path) => {
+      if (!parts.some((part) => `${request.method} ${path}`.includes(part))) return false;
+      failure(response, 403, 'Forbidden', `${path} is forbidden`);
+      return true;
+    };
+  };
+
+  test('stays when the Deployment that it names was never there: that is no uninstallation', async () => {
+    deleted();
+    start({ deployment: 'etcd-reconciler' });
+    await until(() => api.asked(`GET ${deployment}`) > 2);
+    stop.abort();
+    await running;
+    expect(kept()).toEqual(finalizers);
+    expect(log.filter((line) => line.includes('--deployment'))).toHaveLength(1);
+  });
+
+  test('goes with a reconciler whose Role was deleted before its Deployment', async () => {
+    api.put(deployment, {});
+    deleted();
+    start({ deployment: 'etcd-reconciler' });
+    await until(() => api.asked(`GET ${deployment}`) > 2);
+    forbid(`GET ${deployment}`, `GET ${paths.of('etcdclusters')}`);
+    await sleep(150);
+    expect(kept()).toEqual(finalizers);
+    stop.abort();
+    await running;
+    expect(kept()).toEqual(['other.example.com/kept']);
+  });
+
+  test('whose removal is no longer allowed: it says what to type', async () => {
+    api.put(deployment, {});
+    deleted();
+    start({ deployment: 'etcd-reconciler' });
+    await until(() => api.asked(`GET ${deployment}`) > 2);
+    api.delete(deployment);
+    forbid(`PATCH ${orders}`);
+    stop.abort();
+    await running;
+    expect(kept()).toEqual(finalizers);
+    expect(log.join('\n')).toContain('kubectl patch etcdcluster orders -n shop');
+  });
+
+  test('goes when the cluster’s Role and StatefulSet were deleted with it, and the reconciler stays', async () => {
+    api.put(deployment, {});
+    forbid('configmaps/orders-record');
+    deleted({});
+    start({ deployment: 'etcd-reconciler' });
+    await until(() => kept()?.length === 1);
+    expect(api.objects(paths.of('persistentvolumeclaims'))).toHaveLength(1);
+  });
+
+  test('stays while the StatefulSet is there: a right that is missing may come back', async () => {
+    api.put(deployment, {});
+    api.put(paths.of('statefulsets', 'orders'), { spec: { template: { spec: { containers: [] } } } });
+    forbid('configmaps/orders-record');
+    deleted({});
+    start({ deployment: 'etcd-reconciler' });
+    await until(() => api.asked(`GET ${paths.of('configmaps', 'orders-record')}`) > 3);
+    expect(kept()).toEqual(finalizers);
+  });
+});
+
+test('ends when it loses the Lease', async () => {
+  put('orders');
+  start();
+  await until(() => statusOf('orders'));
+  const lost = expect(running).rejects.toThrow('the Lease etcd-reconciler is lost: another reconciler has it');
+  api.put(paths.of('leases', 'etcd-reconciler'), { spec: { holderIdentity: 'another', leaseDurationSeconds: 30 } });
+  await lost;
+});
+
+describe('backups', () => {
+  const stores = [{ s3: { bucket: 'backups' } }];
+  const schedules = [
+    { name: 'nightly', stores },
+    { name: 'hourly', cronJobName: 'every-hour', stores },
+  ];
+  const ran = '2026-11-22T01:00:00Z';
+  const found = (name: string) => api.object<EtcdBackupObject>(paths.of('etcdbackups', name));
+
+  /** A run of a CronJob that has ended, with what its pod said. */
+  function run(cronJob: string, name: string, result: { exitCode: number } & Record<string, unknown>): void {
+    const type = result.exitCode === 0 ? 'Complete' : 'Failed';
+    const { metadata } = api.put(paths.of('jobs', name), {
+      metadata: {
+        creationTimestamp: ran,
+        labels: { 'app.kubernetes.io/name': 'etcd-backup', 'app.kubernetes.io/part-of': 'orders' },
+        ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: cronJob, uid: 'c' }],
+      },
+      status: { conditions: [{ type, status: 'True', lastTransitionTime: ran }] },
+    });
+    const terminated = { exitCode: result.exitCode, message: JSON.stringify(result) };
+    api.put(paths.of('pods', `${name}-x`), {
+      metadata: {
+        labels: { 'batch.kubernetes.io/job-name': name },
+        ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name, uid: metadata.uid }],
+      },
+      status: { phase: 'Failed', containerStatuses: [{ name: 'backup', state: { terminated } }] },
+    });
+  }
+  const snapshot = { id: 'the-id', revision: 7, sizeBytes: 20, sha256: 'ab' };
+  const good = { exitCode: 0, snapshot, stores: [{ store: 's', key: 'k', verified: 'read' }] };
+
+  test('each run of a schedule has a record that goes with its Job, in kubectl get, status and metrics', async () => {
+    put('orders', { backup: { schedules } });
+    run('orders-nightly', 'orders-nightly-29380000', good);
+    run('every-hour', 'every-hour-29380001', { exitCode: 21, error: 'access denied' });
+    run('of-somebody-else', 'of-somebody-else-29380001', good);
+    start();
+    const failed = await until(
+      () => found('every-hour-29380001')?.status?.phase === 'Failed' && found('every-hour-29380001'),
+    );
+    expect(failed).toMatchObject({
+      metadata: {
+        labels: { 'cdk8s-etcd.dev/schedule': 'hourly' },
+        ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'every-hour-29380001' }],
+      },
+      spec: { clusterName: 'orders', schedule: 'hourly' },
+      status: { reason: 'StoreRefused', message: 'Job every-hour-29380001: access denied', completionTime: ran },
+    });
+    await until(() => found('orders-nightly-29380000')?.status?.phase === 'Completed');
+    const cluster = await until(() => {
+      const status = api.object<{ status?: { lastBackup?: object } }>(paths.of('etcdclusters', 'orders'))?.status;
+      return status?.lastBackup && status;
+    });
+    expect(cluster.lastBackup).toEqual({
+      id: 'the-id',
+      at: ran,
+      schedule: 'nightly',
+      revision: 7,
+      sizeBytes: 20,
+      sha256: 'ab',
+      verified: 'read',
+    });
+    const { body } = await get('/metrics');
+    expect(body).toContain('etcd_cluster_backup_run_failed{cluster="orders",schedule="hourly"} 1');
+    expect(body).toContain('etcd_cluster_backup_run_failed{cluster="orders",schedule="nightly"} 0');
+    expect(body).toContain('etcd_reconciler_backups{phase="Failed"} 1');
+    expect(body).toContain(`etcd_cluster_last_backup_timestamp_seconds{cluster="orders"} ${Date.parse(ran) / 1000}`);
+    expect(found('of-somebody-else-29380001')).toBeUndefined();
+    expect(api.asked(`POST ${paths.of('etcdbackups')}`)).toBe(2);
+    expect(api.asked(`POST ${paths.of('jobs')}`)).toBe(0);
+    // Kubernetes deletes it with its Job; that is nothing to make good.
+    api.delete(paths.of('etcdbackups', 'orders-nightly-29380000'));
+    put('search');
+    await until(() => statusOf('search'));
+    expect(api.asked(`POST ${paths.of('etcdbackups')}`)).toBe(2);
+  });
+
+  test('one that is asked for is taken, also when it came before the reconciler', async () => {
+    const spec = { endpoints: ['http://10.0.0.1:2379'], store: stores[0] };
+    api.put(paths.of('etcdbackups', 'first'), { spec });
+    start();
+    const job = await until(() => api.objects<object>(paths.of('jobs'))[0]);
+    expect(job.metadata.ownerReferences?.[0]?.name).toBe('first');
+    api.put(paths.of('etcdbackups', 'second'), { spec });
+    await until(() => api.objects(paths.of('jobs')).length === 2);
+    await until(() => found('second')?.status?.phase === 'BackingUp');
+  });
+
+  test('with a selector those of its clusters alone', async () => {
+    for (const name of ['orders', 'search']) {
+      put(name);
+      api.put(paths.of('etcdbackups', name), { spec: { clusterName: name, store: stores[0] } });
+    }
+    api.put(paths.of('etcdbackups', 'foreign'), { spec: { endpoints: ['http://10.0.0.1:2379'], store: stores[0] } });
+    start({ selector: 'team=search' });
+    await until(() => found('search')?.status?.reason === 'ManifestsMissing');
+    await sleep(100);
+    expect([found('orders')?.status, found('foreign')?.status]).toEqual([undefined, undefined]);
+  });
+});

@@ -1,0 +1,150 @@
+import { fieldsOf } from '../protobuf.ts';
+import { type BucketVisitor, boltDamage } from './bolt-check.ts';
+import { keyDamage, revisionOf } from './key-check.ts';
+
+/** Every etcd has them; one that lacks them cannot be restored, or comes back without its leases or its auth. */
+const needed = ['auth', 'authRoles', 'authUsers', 'key', 'lease', 'members', 'meta'];
+
+const AUTH_ENABLED = Buffer.from('authEnabled');
+const STORAGE_VERSION = Buffer.from('storageVersion');
+/** The number of the alarm. */
+const CORRUPT = 2n;
+
+type Check = (value: Buffer, key: Buffer) => boolean;
+
+/**
+ * By bucket: what etcd parses when it is restored and when it starts, where it panics about what it cannot read. All
+ * versions from 3.4 on write it so. HashKV says nothing of these.
+ */
+const checks: Record<string, Check> = {
+  alarm: (_, key) => message(key, ['number', 'number']),
+  authRoles: (value, key) => named(value, key) && message(value, ['bytes', isPermission]),
+  authUsers: (value, key) => named(value, key) && message(value, ['bytes', 'bytes', 'bytes', 'bytes']),
+  cluster: byKey({
+    clusterVersion: (value) => /^\d+\.\d+\.0$/.test(value.toString()),
+    downgrade: isJson,
+  }),
+  lease: (value, key) => message(value, ['number', 'number', 'number']) && firstField(value) === key.readBigUInt64BE(),
+  members: (value, key) => isJson(value) && value.includes(`"id":${memberId(key)},`),
+  members_removed: (_, key) => memberId(key) > 0n,
+  meta: byKey({
+    confState: isJson,
+    consistent_index: (value) => value.length === 8,
+    finishedCompactRev: isRevision,
+    scheduledCompactRev: isRevision,
+    storageVersion: (value) => /^\d+\.\d+\.\d+/.test(value.toString()),
+    term: (value) => value.length === 8,
+  }),
+};
+
+/** What comes back with a database and keeps clients out. */
+export interface Switches {
+  /** Whoever is none of its users is refused. */
+  readonly authEnabled: boolean;
+  /** etcd refuses every read and write. */
+  readonly corruptAlarm: boolean;
+}
+
+export interface DatabaseFacts extends Switches {
+  /** Undefined: nothing is wrong with it. */
+  readonly damage?: string;
+  /** The newest; also where a compaction left no key of it, for which etcdutl says 0. */
+  readonly revision: number;
+  /** etcd 3.6 and newer. */
+  readonly storageVersion?: string;
+}
+
+/** Reads every page and every entry of an etcd database; `size` in bytes. */
+export async function readDatabase(file: string, size: number, signal?: AbortSignal): Promise<DatabaseFacts> {
+  const missing = new Set(needed);
+  const reader = new Reader();
+  const visit: BucketVisitor = (bucket) => {
+    missing.delete(bucket);
+    return reader.visit(bucket);
+  };
+  const structure = await boltDamage(file, size, visit, signal);
+  const lacks = missing.size > 0 ? `it lacks the buckets ${[...missing].join(', ')}` : undefined;
+  const { wrong, revision, storageVersion, authEnabled, corruptAlarm } = reader;
+  return { damage: structure ?? wrong ?? lacks, revision, storageVersion, authEnabled, corruptAlarm };
+}
+
+/** Reads just these, of a database that is known to be whole. */
+export async function readSwitches(file: string, size: number, signal?: AbortSignal): Promise<Switches> {
+  const reader = new Reader();
+  await boltDamage(file, size, (bucket) => (/^(auth|alarm)$/.test(bucket) ? reader.visit(bucket) : undefined), signal);
+  return reader;
+}
+
+class Reader {
+  wrong: string | undefined;
+  /** A new etcd begins with it. */
+  revision = 1;
+  storageVersion: string | undefined;
+  authEnabled = false;
+  corruptAlarm = false;
+
+  visit(bucket: string): (key: Buffer, value: Buffer) => void {
+    const check = checks[bucket];
+    return (key, value) => {
+      if (check && !passes(check, value, key)) this.wrong ??= `etcd cannot read what its bucket ${bucket} holds`;
+      else this.#look(bucket, key, value);
+    };
+  }
+
+  #look(bucket: string, key: Buffer, value: Buffer): void {
+    switch (bucket) {
+      case 'key':
+        this.wrong ??= keyDamage(key, value);
+        this.revision = Math.max(this.revision, revisionOf(key));
+        break;
+      case 'meta':
+        if (/CompactRev$/.test(key.toString())) this.revision = Math.max(this.revision, revisionOf(value));
+        if (key.equals(STORAGE_VERSION)) this.storageVersion = value.toString();
+        break;
+      case 'auth':
+        if (key.equals(AUTH_ENABLED)) this.authEnabled = value[0] === 1;
+        break;
+      case 'alarm':
+        if ([...fieldsOf(key)].some(([field, kind]) => field === 2 && kind === CORRUPT)) this.corruptAlarm = true;
+        break;
+    }
+  }
+}
+
+function byKey(known: Record<string, Check>): Check {
+  return (value, key) => known[key.toString()]?.(value, key) ?? true;
+}
+
+function passes(check: Check, value: Buffer, key: Buffer): boolean {
+  try {
+    return check(value, key);
+  } catch {
+    return false;
+  }
+}
+
+type FieldKind = 'number' | 'bytes' | ((bytes: Buffer) => boolean);
+
+/** A protobuf message whose fields from 1 on are of these kinds; a later etcd may have more of them. */
+function message(bytes: Buffer, kinds: readonly FieldKind[]): boolean {
+  return [...fieldsOf(bytes)].every(([field, value]) => {
+    const kind = kinds[field - 1];
+    if (kind === undefined) return true;
+    if (typeof value === 'bigint') return kind === 'number';
+    return kind === 'bytes' || (kind !== 'number' && kind(Buffer.from(value)));
+  });
+}
+
+const firstField = (bytes: Buffer) => [...fieldsOf(bytes)].find(([field]) => field === 1)?.[1];
+/** What a role allows: a kind, and a range of keys. */
+const isPermission = (bytes: Buffer) => message(bytes, ['number', 'bytes', 'bytes']);
+const named = (value: Buffer, key: Buffer) => key.equals(firstField(value) as Uint8Array);
+const memberId = (key: Buffer) => BigInt(`0x${key}`);
+
+function isJson(value: Buffer): boolean {
+  return typeof JSON.parse(value.toString()) === 'object';
+}
+
+function isRevision(value: Buffer): boolean {
+  return value.length >= 17 && value[8] === '_'.charCodeAt(0);
+}

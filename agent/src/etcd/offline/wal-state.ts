@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { fieldsOf, integer } from '../protobuf.ts';
+import { framesOf, readAt, walDirectory, walFiles } from './wal.ts';
+
+const CHUNK = 1024 * 1024;
+/** etcd takes no record of more than 10 MiB: a longer one is none. */
+const LONGEST = 16 * CHUNK;
+const ENTRY = 2n;
+const STATE = 3n;
+const SNAPSHOT = 5n;
+
+/** What a member's write-ahead log says of raft, also while etcd is down. */
+export interface WalState {
+  readonly term: number;
+  /** Index up to which the member knows entries as committed. */
+  readonly commit: number;
+  /** Index of the newest entry, committed or not. */
+  readonly lastIndex: number;
+}
+
+/** Undefined when there is no log. */
+export const walState = (dataDir: string, directory?: string): Promise<WalState | undefined> =>
+  new WalTail(dataDir, directory).state();
+
+/** Follows a log that grows: each look reads only what was added. */
+export class WalTail {
+  readonly #directory: string;
+  #file = '';
+  #at = 0;
+  #term = 0;
+  #commit = 0;
+  #lastIndex = 0;
+  #looking: Promise<WalState | undefined> | undefined;
+
+  constructor(dataDir: string, directory = walDirectory(dataDir)) {
+    this.#directory = directory;
+  }
+
+  /** Several who ask at once share one look: each goes on where the last one ended. */
+  state(): Promise<WalState | undefined> {
+    this.#looking ??= this.#look()
+      .catch((error) => {
+        // Half a record was read, or something else: from the beginning next time.
+        this.#file = '';
+        throw error;
+      })
+      .finally(() => {
+        this.#looking = undefined;
+      });
+    return this.#looking;
+  }
+
+  async #look(): Promise<WalState | undefined> {
+    const newest = (await walFiles(this.#directory)).at(-1);
+    if (newest === undefined) return undefined;
+    if (newest !== this.#file) this.#begin(newest);
+    await this.#follow(join(this.#directory, newest));
+    return { term: this.#term, commit: this.#commit, lastIndex: this.#lastIndex };
+  }
+
+  /** A file is named <number>-<index of its first entry>, in hex, and begins with the state that it takes over. */
+  #begin(file: string): void {
+    this.#file = file;
+    this.#at = 0;
+    const first = Number.parseInt(file.slice(17, 33), 16);
+    this.#lastIndex = Math.max(0, first - 1);
+  }
+
+  async #follow(path: string): Promise<void> {
+    for (let size = CHUNK; ; ) {
+      const chunk = await readAt(path, this.#at, size);
+      const end = this.#take(chunk);
+      this.#at += end;
+      if (chunk.length < size || isUnwritten(chunk, end)) return;
+      // Nothing taken: a record that is longer than the chunk.
+      size = end === 0 ? size * 2 : CHUNK;
+      if (size > LONGEST) throw new RangeError(`${path}: no record at ${this.#at}`);
+    }
+  }
+
+  #take(chunk: Buffer): number {
+    let end = 0;
+    for (const frame of framesOf(chunk)) {
+      this.#note(frame.record);
+      end = frame.end;
+    }
+    return end;
+  }
+
+  #note(record: Buffer): void {
+    const { 1: type, 3: data } = Object.fromEntries(fieldsOf(record));
+    if (!(data instanceof Uint8Array)) return;
+    if (type === STATE) {
+      const { 1: term = 0n, 3: commit = 0n } = Object.fromEntries(fieldsOf(data));
+      [this.#term, this.#commit] = [integer(term), integer(commit)];
+    }
+    if (type === ENTRY) this.#lastIndex = fieldOf(data, 3) ?? this.#lastIndex;
+    if (type === SNAPSHOT) this.#lastIndex = Math.max(this.#lastIndex, fieldOf(data, 1) ?? 0);
+  }
+}
+
+function fieldOf(message: Uint8Array, wanted: number): number | undefined {
+  for (const [field, value] of fieldsOf(message)) if (field === wanted) return integer(value);
+  return undefined;
+}
+
+const isUnwritten = (chunk: Buffer, at: number): boolean => at + 8 <= chunk.length && chunk.readUIntLE(at, 6) === 0;

@@ -1,0 +1,28 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { availableMinors } from '../../../test/harness/etcd-binaries.ts';
+import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
+import { EtcdMember } from '../etcd-member.ts';
+import { walIdentity } from './wal.ts';
+
+test('the ids in the log are those that the running etcd answers with, in every version', async () => {
+  const found = availableMinors().map(async (minor) => {
+    await using etcd = await EtcdCluster.start({ minor });
+    const member = await EtcdMember.connect(etcd.endpoints[0]!, { endpoints: etcd.endpoints, dialTimeout: 5_000 });
+    const { memberId, clusterId } = await member.status();
+    member.close();
+    expect({ minor, ...(await walIdentity(etcd.member(0).dataDir)) }).toEqual({ minor, memberId, clusterId });
+  });
+  await Promise.all(found);
+});
+
+test('a directory that no etcd has used has none', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'wal-'));
+  expect(await walIdentity(directory)).toBeUndefined();
+  await mkdir(join(directory, 'member/wal'), { recursive: true });
+  expect(await walIdentity(directory)).toBeUndefined();
+  await writeFile(join(directory, 'member/wal/0.wal'), Buffer.alloc(1_000));
+  expect(await walIdentity(directory)).toBeUndefined();
+  await rm(directory, { recursive: true });
+});

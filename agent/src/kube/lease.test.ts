@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FakeApi, failure } from '../controllers/cluster/kubernetes/fake-api.fixture.ts';
+import { ApiClient } from './api-client.ts';
+import { Lease } from './lease.ts';
+import type { LeaseObject } from './objects.ts';
+import { Paths } from './paths.ts';
+
+const paths = new Paths('shop');
+const path = paths.of('leases', 'etcd-reconciler');
+const settings = { lease: 1_000, renew: 400, retry: 50 };
+const log = { info: () => {}, warn: () => {} };
+
+let api: FakeApi;
+let client: ApiClient;
+const stop = new AbortController();
+beforeEach(async () => {
+  api = await FakeApi.listen();
+  client = new ApiClient(api.access, 2_000);
+});
+afterEach(async () => {
+  client.close();
+  await api[Symbol.asyncDispose]();
+});
+
+const lease = (holder: string) => new Lease({ client, paths, name: 'etcd-reconciler', holder, settings, log });
+const specOf = () => api.object<LeaseObject>(path)?.spec;
+
+test('is made when there is none, with the times that Kubernetes wants', async () => {
+  await lease('a').acquire(stop.signal);
+  expect(specOf()).toMatchObject({ holderIdentity: 'a', leaseDurationSeconds: 1, leaseTransitions: 0 });
+  expect(specOf()?.renewTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+});
+
+test('that of the manifests, without a holder, is taken', async () => {
+  api.put(path, { metadata: { labels: { 'app.kubernetes.io/name': 'etcd-reconciler' } } });
+  await lease('a').acquire(stop.signal);
+  expect(specOf()?.holderIdentity).toBe('a');
+  expect(api.object(path)?.metadata.labels).toEqual({ 'app.kubernetes.io/name': 'etcd-reconciler' });
+});
+
+test('a second one waits for as long as the first renews, and begins when it stops', async () => {
+  const [first, second] = [lease('a'), lease('b')];
+  await first.acquire(stop.signal);
+  const ended = new AbortController();
+  const holding = first.hold(ended.signal);
+  let taken = false;
+  const taking = second.acquire(stop.signal).then(() => {
+    taken = true;
+  });
+  await sleep(1_500);
+  expect(taken).toBe(false);
+  ended.abort();
+  await holding;
+  await taking;
+  expect(specOf()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+  expect(first.held).toBe(false);
+});
+
+test('one that is given back is taken at once', async () => {
+  const [first, second] = [lease('a'), lease('b')];
+  await first.acquire(stop.signal);
+  await first.release();
+  expect(specOf()?.holderIdentity).toBe('');
+  const before = performance.now();
+  await second.acquire(stop.signal);
+  expect(performance.now() - before).toBeLessThan(settings.lease);
+});
+
+test('two that want it at once: one has it', async () => {
+  api.put(path, {});
+  const [first, second] = [lease('a'), lease('b')];
+  const ended = new AbortController();
+  const winners: string[] = [];
+  const takes = [first, second].map((each, index) =>
+    each.acquire(ended.signal).then(
+      () => winners.push('ab'[index]!),
+      () => {},
+    ),
+  );
+  await sleep(300);
+  ended.abort();
+  await Promise.all(takes);
+  expect(winners).toEqual([specOf()?.holderIdentity]);
+});
+
+test('is lost when the API server does not answer for too long', async () => {
+  const held = lease('a');
+  await held.acquire(stop.signal);
+  api.fault = (_, response) => {
+    failure(response, 500, 'InternalError', 'down');
+    return true;
+  };
+  await expect(held.hold(stop.signal)).rejects.toThrow(/the Lease etcd-reconciler is lost: .*down/);
+  expect(held.held).toBe(false);
+});
+
+test('is lost when another one has it', async () => {
+  const held = lease('a');
+  await held.acquire(stop.signal);
+  api.put(path, { spec: { holderIdentity: 'b', leaseDurationSeconds: 30, renewTime: 'now' } });
+  await expect(held.hold(stop.signal)).rejects.toThrow('another reconciler has it');
+});
+
+test('a write that was refused because of somebody else’s label is no loss', async () => {
+  const held = lease('a');
+  await held.acquire(stop.signal);
+  let conflicts = 0;
+  api.fault = (request, response) => {
+    if (request.method !== 'PUT' || conflicts++ > 0) return false;
+    failure(response, 409, 'Conflict', 'the object has been modified');
+    return true;
+  };
+  const ended = new AbortController();
+  const holding = held.hold(ended.signal);
+  await sleep(300);
+  ended.abort();
+  await holding;
+  expect(conflicts).toBeGreaterThan(1);
+});

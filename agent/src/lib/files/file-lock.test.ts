@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { withFileLock } from './file-lock.ts';
+import { tryLock } from './volume-lock.ts';
+
+let place: string;
+let file: string;
+beforeEach(async () => {
+  place = await mkdtemp(join(tmpdir(), 'file-lock-'));
+  file = join(place, 'x.lock');
+});
+afterEach(() => rm(place, { recursive: true }));
+
+const work = async () => 'worked';
+
+/** What a process says in which Node's `fs` is another one. */
+async function where(change: string): Promise<string> {
+  const script = `
+    const fs = process.getBuiltinModule('node:fs');
+    const { statSync } = fs;
+    ${change}
+    process.getBuiltinModule('node:module').syncBuiltinESMExports();
+    const { withFileLock } = await import(${JSON.stringify(new URL('file-lock.ts', import.meta.url).href)});
+    const ended = await withFileLock(${JSON.stringify(file)}, 'busy', async () => 'worked').catch(({ message }) => message);
+    console.log(ended);`;
+  const args = ['--input-type=module', '-e', script];
+  return (await promisify(execFile)(process.execPath, args, { timeout: 10_000 })).stdout.trim();
+}
+
+test('it works without /proc', async () => {
+  const none = "async () => { throw Object.assign(new Error('none'), { code: 'ENOENT' }); }";
+  expect(await where(`fs.promises.readdir = fs.promises.readlink = ${none};`)).toBe('worked');
+  expect(await readdir(place)).toEqual([]);
+});
+
+test('a place where a file is another one at each look ends it', async () => {
+  const other = 'let n = 0n; fs.statSync = (...args) => ({ ...statSync(...args), ino: ++n });';
+  expect(await where(other)).toBe(
+    `busy: ${file} is another file each time that it is locked; take another place, on a local disk`,
+  );
+});
+
+test('the lock of nobody that is known is named, to be removed', async () => {
+  const held = tryLock(file);
+  const unseen = "fs.promises.readFile = async () => '';";
+  expect(await where(unseen)).toBe(
+    `busy; wait until it has ended, or stop it; when there is none, on no machine, remove ${file}`,
+  );
+  (held as { release(): void }).release();
+});
+
+test('a file that is something else is kept, and named', async () => {
+  await writeFile(file, 'mine '.repeat(100));
+  await expect(withFileLock(file, 'busy', work)).rejects.toThrow(
+    `cannot lock ${file}: file is not a database; take another place, on a local disk`,
+  );
+  expect(await readFile(file, 'utf8')).toMatch(/^mine/);
+});
+
+test('a place that is not there', async () => {
+  const missing = join(place, 'none', 'x.lock');
+  await expect(withFileLock(missing, 'busy', work)).rejects.toThrow(`cannot write ${missing} (ENOENT)`);
+});
+
+test('a later lock of a file that another run has made anew is left to it', async () => {
+  await withFileLock(file, 'busy', async () => {
+    await rm(file);
+    await writeFile(file, '');
+  });
+  expect(await readdir(place)).toEqual(['x.lock']);
+});

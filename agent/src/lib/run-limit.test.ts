@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandContext } from '../commands/cli/command.ts';
+import type { Settings } from '../commands/cli/settings.ts';
+import { moreTime, namingStore, withTimeout } from './run-limit.ts';
+
+test('a run whose time its store has used up says which one', async () => {
+  const settings = { duration: () => 20 } as unknown as Settings;
+  const context = { settings, signal: new AbortController().signal } as CommandContext;
+  const store = { url: 's3://slow' };
+  const slow = withTimeout(context, (signal) =>
+    namingStore(store, () =>
+      namingStore(store, async () => {
+        await sleep(5_000, undefined, { signal }).catch(() => signal.throwIfAborted());
+      }),
+    ),
+  );
+  await expect(slow).rejects.toMatchObject({
+    exitCode: 50,
+    message: 's3://slow: not done after 0s; give more with --timeout',
+  });
+  await expect(namingStore(store, () => Promise.reject(new Error('other')))).rejects.toThrow(/^other$/);
+});
+
+test('the time that a run has grows with its work, unless it was given', async () => {
+  const limitOf = (given: number | undefined) => {
+    const settings = { duration: () => given } as unknown as Settings;
+    const context = { settings, signal: new AbortController().signal } as CommandContext;
+    return withTimeout(context, async (signal, grow, limit) => {
+      const first = limit();
+      moreTime(signal, 100);
+      grow(30 * 1024 * 1024);
+      moreTime(signal, 10);
+      return [first, limit()];
+    });
+  };
+  expect(await limitOf(undefined)).toEqual([60_000, 60_000 + 110_000 + 30_000]);
+  expect(await limitOf(5_000)).toEqual([5_000, 5_000]);
+});

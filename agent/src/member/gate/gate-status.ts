@@ -1,0 +1,52 @@
+import { agentVersion } from '../../lib/version.ts';
+import type { AgentStatus } from '../../protocol/agent-status.ts';
+import type { MemberConfig } from '../member-config.ts';
+import type { Refusal } from '../version-rule.ts';
+import { type VolumeFacts, volumeStatus } from '../volume.ts';
+import type { Salvage } from './salvage.ts';
+
+/** What the gate tells of itself. */
+export interface GateView {
+  readonly state: AgentStatus['state'];
+  readonly why?: Refusal;
+  /** Unset until the volume could be read. */
+  readonly volume?: VolumeFacts;
+  readonly recordRev?: number;
+  readonly salvage?: Salvage;
+}
+
+/** Nothing is known of the volume: this is no evidence that it is lost, as there is no request. */
+const unread: AgentStatus['volume'] = { walPresent: false, freeBytes: 0, totalBytes: 0, asideCount: 0 };
+
+const asking: readonly AgentStatus['state'][] = ['WaitPermit', 'Preparing', 'Restoring', 'Starting'];
+
+export function gateStatus(config: MemberConfig, { state, why, volume, recordRev, salvage }: GateView): AgentStatus {
+  return {
+    v: 1,
+    pod: config.pod,
+    podUid: config.podUid,
+    ordinal: config.ordinal,
+    agentVersion,
+    etcdBinary: config.etcdVersion,
+    gate: true,
+    state,
+    ...why,
+    volume: volume ? volumeStatus(volume) : unread,
+    ...(volume && asking.includes(state) && requestOf(volume)),
+    ...(recordRev !== undefined && { recordRev }),
+    epochFloor: config.epochFloor,
+    ...(salvage && { salvage: { ...salvage, url: salvageUrl(config) } }),
+  };
+}
+
+function requestOf({ walPresent, nonce, identity }: VolumeFacts): Pick<AgentStatus, 'request'> {
+  if (walPresent || nonce === undefined) return {};
+  const lastRestoreId = identity.kind === 'identity' ? identity.identity.lastRestoreId : undefined;
+  return { request: { nonce, ...(lastRestoreId !== undefined && { lastRestoreId }) } };
+}
+
+/** By address: the name of a pod that is not ready may not resolve where it is read. */
+function salvageUrl({ peerTlsDir, serverTlsDir, podIp, listen }: MemberConfig): string {
+  const host = podIp.includes(':') ? `[${podIp}]` : podIp;
+  return `${(peerTlsDir ?? serverTlsDir) === undefined ? 'http' : 'https'}://${host}:${listen.port}/salvage`;
+}

@@ -1,0 +1,306 @@
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Permit, RecordDoc } from '../../protocol/record.ts';
+import type { GateStep } from '../steps.ts';
+import { nonceOf, permit, recordDoc, TestGate } from './gate.fixture.ts';
+
+/** The record permits ordinal 0 what its volume asks for now. */
+async function permitted(gate: TestGate, change: Partial<Permit> = {}, doc: Partial<RecordDoc> = {}): Promise<void> {
+  const { request } = await gate.until((status) => status.request !== undefined);
+  await gate.record(recordDoc({ ...doc, permits: { 0: permit({ nonce: request!.nonce, ...change }) } }));
+}
+
+const configOf = async (gate: TestGate): Promise<Record<string, string>> =>
+  Object.fromEntries((await gate.read('etcd.yaml')).split('\n').map((line) => line.split(/: (.*)/).slice(0, 2)));
+
+describe('an empty volume', () => {
+  test('waits, shows its nonce, and begins a cluster when it is permitted', async () => {
+    await using gate = await TestGate.make();
+    gate.start();
+    await permitted(gate);
+    expect(await gate.end()).toBe('started');
+    expect(gate.steps).toEqual(['nonce.written', 'identity.permitted', 'config.permitted']);
+    expect(await configOf(gate)).toMatchObject({
+      'initial-cluster-state': '"new"',
+      'initial-cluster': '"c-0=http://127.0.0.1:2380"',
+      'initial-cluster-token': '"token-1"',
+    });
+    expect(JSON.parse(await gate.read('identity.json'))).toMatchObject({ state: 'permitted', mode: 'new', runs: 0 });
+  });
+
+  test('asks with the same nonce after each restart', async () => {
+    await using gate = await TestGate.make();
+    gate.start();
+    const first = await gate.until((status) => status.request !== undefined);
+    await gate.stop();
+    gate.start();
+    const second = await gate.until((status) => status.request !== undefined);
+    expect(second.request).toEqual(first.request);
+  });
+
+  test('joins with the list of its permit, once the names in it resolve', async () => {
+    await using gate = await TestGate.make();
+    gate.start();
+    const others = 'c-1=http://no-such-host.invalid:2380';
+    await permitted(gate, { mode: 'existing', initialCluster: `c-0=http://127.0.0.1:2380,${others}` });
+    const waiting = await gate.until(({ reason }) => reason === 'NameNotResolved');
+    expect(waiting).toMatchObject({
+      state: 'Preparing',
+      message: expect.stringMatching(/^no-such-host\.invalid does/),
+    });
+    expect(waiting.request).toBeDefined();
+    expect(await readdir(gate.data)).not.toContain('identity.json');
+
+    await permitted(gate, { mode: 'existing', initialCluster: 'c-1=http://127.0.0.1:3380' });
+    await gate.until(({ message = '' }) => message.startsWith("the permit's initial-cluster does not name c-0="));
+
+    const list = 'c-0=http://127.0.0.1:2380,c-1=http://127.0.0.1:3380';
+    await permitted(gate, { mode: 'existing', memberId: 'abc', initialCluster: list });
+    expect(await gate.end()).toBe('started');
+    expect(await configOf(gate)).toMatchObject({
+      'initial-cluster-state': '"existing"',
+      'initial-cluster': `"${list}"`,
+    });
+    expect(JSON.parse(await gate.read('identity.json'))).toMatchObject({ memberId: 'abc', mode: 'existing' });
+  });
+
+  test('does not join while its own name leads elsewhere', async () => {
+    await using gate = await TestGate.make();
+    gate.env.POD_IP = '10.9.9.9';
+    gate.start();
+    await permitted(gate, { mode: 'existing' });
+    const { message } = await gate.until(({ reason }) => reason === 'NameNotResolved');
+    expect(message).toBe('127.0.0.1 resolves to 127.0.0.1, and this pod has 10.9.9.9; waiting for DNS');
+  });
+});
+
+describe('a volume with data', () => {
+  test('starts on its sealed config without any record', async () => {
+    await using gate = await TestGate.make();
+    await gate.sealed({ state: 'permitted' });
+    await mkdir(join(gate.dir, 'record.json'));
+    expect(await gate.run()).toBe('started');
+    expect(await configOf(gate)).toMatchObject({
+      'initial-cluster-state': '"existing"',
+      'initial-cluster': '"c-0=http://127.0.0.1:2380"',
+    });
+    expect(JSON.parse(await gate.read('identity.json'))).toMatchObject({ state: 'sealed', runs: 2 });
+    expect(gate.server.status()).toMatchObject({ state: 'Starting', volume: { walPresent: true } });
+  });
+
+  test('keeps the record that it saw, for when it can not be read', async () => {
+    await using gate = await TestGate.make();
+    await gate.sealed({ lastVersion: '3.5.30' });
+    await gate.record(recordDoc({ versions: { current: '3.5', allowedMinors: ['3.5', '3.6'] } }));
+    expect(await gate.run('identity.started')).toBe('crashed');
+    await gate.sealed({ lastVersion: '3.5.30' });
+    await gate.record('gone');
+    expect(await gate.run()).toBe('started');
+    expect(gate.server.status().recordRev).toBe(5);
+  });
+
+  test('a config changed by hand is written anew, and the log says so', async () => {
+    await using gate = await TestGate.make();
+    await gate.sealed();
+    await gate.run();
+    const ours = await gate.read('etcd.yaml');
+    await gate.file('etcd.yaml', `${ours}force-new-cluster: true\n`);
+    await gate.run();
+    expect(await gate.read('etcd.yaml')).toBe(ours);
+    expect(gate.logged).toContain('etcd.yaml had been changed by hand');
+  });
+
+  test('the rest of a failed defragmentation and of a failed restore is cleared', async () => {
+    await using gate = await TestGate.make();
+    await gate.sealed();
+    await gate.file('etcd/member/snap/db.tmp.123', 'rest');
+    await gate.file('work/restore.partial/member/snap/db', 'rest');
+    await gate.run();
+    expect(Object.values(await gate.tree())).not.toContain('rest');
+    expect(await gate.tree()).toMatchObject({ 'etcd/member/snap/db': 'database' });
+  });
+});
+
+/** What a volume must hold after each way through the gate, however often it was stopped on that way. */
+const ways: Record<string, { prepare(gate: TestGate): Promise<void>; floor?: string; permit?: boolean }> = {
+  'a first start': { prepare: async () => {}, permit: true },
+  'a later start': { prepare: (gate) => gate.sealed() },
+  'a start after a crash before the seal': { prepare: (gate) => gate.sealed({ state: 'permitted' }) },
+  'an old epoch': { prepare: (gate) => gate.sealed({ epoch: 1 }), floor: '2', permit: true },
+  'an emptied volume': {
+    permit: true,
+    prepare: async (gate) => {
+      await gate.sealed();
+      await rm(join(gate.data, 'etcd/member/wal'), { recursive: true });
+    },
+  },
+  'the rest of a refused start': {
+    permit: true,
+    prepare: async (gate) => {
+      await gate.sealed({ state: 'permitted' });
+      await rm(join(gate.data, 'etcd/member/wal'), { recursive: true });
+    },
+  },
+};
+
+async function go(gate: TestGate, way: string, crashAt?: GateStep): Promise<'started' | 'crashed'> {
+  const { floor = '', permit: asks } = ways[way]!;
+  gate.env.EPOCH_FLOOR = floor;
+  gate.start(crashAt);
+  const epoch = Number(floor) || 1;
+  // A gate that crashes early asks for nothing.
+  const asked = asks && permitted(gate, { epoch }, { epoch }).catch(() => {});
+  const outcome = await gate.end();
+  await asked;
+  return outcome;
+}
+
+/** All that does not differ from run to run, and the data wherever they lie. */
+async function essence(gate: TestGate): Promise<unknown> {
+  const tree = await gate.tree();
+  const { runs, nonce, ...identity } = JSON.parse(tree['identity.json']!);
+  const data = Object.entries(tree).filter(([path]) => /(^|\/)etcd\//.test(path));
+  return {
+    identity,
+    sameNonce: nonce === tree.nonce!.trim(),
+    isOldNonce: nonce === nonceOf('a'),
+    config: tree['etcd.yaml']!.replaceAll(gate.dir, '').replace(/^#.*/, ''),
+    data: data.map(([path, content]) => `${path.startsWith('aside/') ? 'aside' : 'etcd'} ${content}`).sort(),
+    retired: Object.keys(tree).filter((path) => /^aside\/.*identity\.json$/.test(path)).length,
+  };
+}
+
+describe.each(Object.keys(ways))('%s', (way) => {
+  test('ends the same after a crash at each step', async () => {
+    await using undisturbed = await TestGate.make();
+    await ways[way]!.prepare(undisturbed);
+    expect(await go(undisturbed, way)).toBe('started');
+    const wanted = await essence(undisturbed);
+    expect(wanted).toMatchObject({ sameNonce: true });
+    for (const step of undisturbed.steps as GateStep[]) {
+      await using gate = await TestGate.make();
+      await ways[way]!.prepare(gate);
+      expect([step, await go(gate, way, step)]).toEqual([step, 'crashed']);
+      expect([step, await go(gate, way)]).toEqual([step, 'started']);
+      expect([step, await essence(gate)]).toEqual([step, wanted]);
+    }
+  });
+});
+
+describe('refused, with the reason in /status and nothing changed', () => {
+  const cases: [string, string, string, (gate: TestGate) => Promise<unknown>][] = [
+    ['Refused', 'ForeignData', "somebody's files", (gate) => gate.file('member/snap/db')],
+    ['Refused', 'ForeignData', 'an etcd from elsewhere', (gate) => gate.file('etcd/member/wal/0-0.wal')],
+    [
+      'Refused',
+      'ForeignData',
+      'a volume of another cluster',
+      async (gate) => {
+        await gate.sealed({ clusterUid: 'other' });
+        await gate.record(recordDoc());
+      },
+    ],
+    ['Refused', 'ForeignData', 'a volume of another ordinal', (gate) => gate.sealed({ ordinal: 1 })],
+    [
+      'Refused',
+      'ForeignData',
+      'a damaged identity.json',
+      async (gate) => {
+        await gate.sealed();
+        await gate.file('identity.json', '{"v":1,');
+      },
+    ],
+    [
+      'Refused',
+      'ForeignData',
+      'an identity.json of a later format',
+      async (gate) => {
+        await gate.sealed();
+        await gate.file('identity.json', '{"v":2}');
+      },
+    ],
+    [
+      'Refused',
+      'VersionRefused',
+      'a minor that was not allowed',
+      async (gate) => {
+        await gate.sealed({ lastVersion: '3.5.30' });
+        await gate.record(recordDoc({ versions: { current: '3.5', allowedMinors: ['3.5'] } }));
+      },
+    ],
+    [
+      'Failed',
+      'ConfigRefused',
+      'settings with a mistake',
+      async (gate) => {
+        await gate.sealed();
+        await gate.settings({ 'snapshot-count': 'many' });
+      },
+    ],
+  ];
+
+  test.each(cases)('%s %s: %s', async (state, reason, _, prepare) => {
+    await using gate = await TestGate.make();
+    await prepare(gate);
+    const before = await gate.tree();
+    gate.start();
+    const status = await gate.until((now) => now.state === state);
+    expect(status).toMatchObject({ reason, message: expect.stringMatching(/.{20}/) });
+    // A request without a WAL is evidence of a lost volume.
+    expect(status.request).toBeUndefined();
+    await gate.stop();
+    expect(await gate.tree()).toEqual(before);
+  });
+
+  test.each([
+    ['an operation of a later release', { ...recordDoc(), op: { kind: 'Dance' } }, /op/],
+    ['a newer version', { ...recordDoc(), v: 2 }, /2|v/],
+  ])('a record with %s permits nothing and moves nothing', async (_, doc, message) => {
+    await using gate = await TestGate.make();
+    gate.start();
+    const { request } = await gate.until((status) => status.request !== undefined);
+    await gate.record({ ...doc, epoch: 9, permits: { 0: permit({ nonce: request!.nonce, epoch: 9 }) } });
+    const status = await gate.until(({ reason }) => reason === 'RecordNotUnderstood');
+    expect(status).toMatchObject({ state: 'WaitPermit', message: expect.stringMatching(message), request });
+    await gate.stop();
+    await gate.sealed();
+    expect(await gate.run()).toBe('started');
+    expect(await gate.tree()).toMatchObject({ 'etcd/member/snap/db': 'database' });
+  });
+
+  test('goes on once the cause is gone', async () => {
+    await using gate = await TestGate.make();
+    await gate.sealed();
+    gate.args['peer-tls-dir'] = join(gate.dir, 'tls');
+    gate.args['peer-url'] = 'https://127.0.0.1:2380';
+    gate.start();
+    const { message } = await gate.until(({ reason }) => reason === 'ConfigRefused');
+    expect(message).toMatch(/tls\.crt can not be read \(ENOENT\)/);
+    for (const name of ['tls.crt', 'tls.key', 'ca.crt']) await gate.file(`../tls/${name}`);
+    expect(await gate.end()).toBe('started');
+    expect(await gate.read('etcd.yaml')).toContain('peer-transport-security:');
+  });
+});
+
+test('the second pod on one volume waits for the first, and says so', async () => {
+  await using first = await TestGate.make();
+  first.start();
+  await first.until((status) => status.request !== undefined);
+  await using second = await TestGate.make();
+  second.args['data-dir'] = first.data;
+  second.start();
+  const status = await second.until(({ reason }) => reason === 'VolumeBusy');
+  expect(status.request).toBeUndefined();
+  await first.stop();
+  await second.until((now) => now.request !== undefined);
+});
+
+test('a volume that can not be written is told', async () => {
+  await using gate = await TestGate.make();
+  await rm(gate.data, { recursive: true });
+  gate.start();
+  await gate.until(({ state, message = '' }) => state === 'Init' && message.includes(gate.data));
+  await mkdir(gate.data);
+  await chmod(gate.data, 0o700);
+  await gate.until((status) => status.request !== undefined);
+});

@@ -1,0 +1,295 @@
+import { constants } from 'node:fs';
+import { access, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isInUse } from '../../etcd/offline/data-dir.ts';
+import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
+import { lockVolume } from '../../lib/files/volume-lock.ts';
+import { sha256 } from '../../lib/http/bearer.ts';
+import type { Log } from '../../lib/log.ts';
+import type { AgentReason } from '../../protocol/agent-reasons.ts';
+import type { Identity } from '../../protocol/agent-status.ts';
+import type { Permit, RecordDoc } from '../../protocol/record.ts';
+import { permitConfig, readSettings, sealConfig, type Written } from '../etcd-config.ts';
+import { writeIdentity } from '../identity.ts';
+import type { MemberConfig } from '../member-config.ts';
+import { writeNonce } from '../nonce.ts';
+import { cacheRecord, readCache } from '../record/record-cache.ts';
+import type { RecordSource } from '../record/record-source.ts';
+import type { StatusServer } from '../status-server.ts';
+import type { AtStep } from '../steps.ts';
+import type { Refusal } from '../version-rule.ts';
+import { etcdDirOf, orphansOf, readVolume, type VolumeFacts } from '../volume.ts';
+import { type Decision, decide, type GateFacts, type RecordRead } from './decide.ts';
+import { type GateView, gateStatus } from './gate-status.ts';
+import { joinProblem } from './names-resolve.ts';
+import { moveAside, moveLeftover } from './quarantine.ts';
+import { emptyWork, restoredIdentity, restoreVolume } from './restore.ts';
+import { emptyScratch, type Salvage, salvage, salvageFile } from './salvage.ts';
+
+export interface GateDeps {
+  readonly record: RecordSource;
+  readonly server: Pick<StatusServer, 'status' | 'salvage'>;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Called right after each step; nothing by default. */
+  readonly at?: AtStep;
+}
+
+/** Resolves when etcd may start. */
+export async function gate(config: MemberConfig, deps: GateDeps): Promise<void> {
+  await new Gate(config, deps).run();
+}
+
+/** What a pass ended with: look again at once, look again later, or let etcd start. */
+type Next = 'again' | 'later' | 'done';
+
+class Gate {
+  readonly #config: MemberConfig;
+  readonly #deps: GateDeps;
+  readonly #at: AtStep;
+  #view: GateView = { state: 'Init' };
+  #salvaged: { readonly permit: string; readonly made: Salvage } | undefined;
+  #said = '';
+
+  constructor(config: MemberConfig, deps: GateDeps) {
+    this.#config = config;
+    this.#deps = deps;
+    this.#at = deps.at ?? (() => {});
+    deps.server.status = () => gateStatus(config, this.#view);
+  }
+
+  async run(): Promise<void> {
+    const { dataDir, poll } = this.#config;
+    const { signal } = this.#deps;
+    const onWait = (why: 'busy' | Error) => this.#show({ state: 'Init', why: lockReason(dataDir, why) });
+    const lock = await lockVolume(dataDir, { signal, poll, onWait });
+    try {
+      for (let next = await this.#pass(); next !== 'done'; next = await this.#pass())
+        if (next === 'later') await sleep(poll * (0.5 + Math.random()), undefined, { signal });
+    } finally {
+      lock.release();
+    }
+  }
+
+  async #pass(): Promise<Next> {
+    const { signal } = this.#deps;
+    try {
+      const facts = await this.#look();
+      // An API server that is away for a moment takes back no permit.
+      if (this.#salvaged && facts.record.kind !== 'record') return 'later';
+      return await this.#act(decide(facts), facts);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#show({ ...this.#view, state: 'Failed', why: problemOf(error) });
+      return 'later';
+    }
+  }
+
+  async #look(): Promise<GateFacts> {
+    const { dataDir, cluster, ordinal, epochFloor, etcdVersion } = this.#config;
+    const volume = await readVolume(dataDir);
+    const cache = await readCache(dataDir);
+    const record = await this.#readRecord();
+    const recordRev = Math.max(cache?.rev ?? 0, record.kind === 'record' ? record.doc.rev : 0) || undefined;
+    this.#view = { ...this.#view, volume, recordRev };
+    return { cluster, ordinal, epochFloor, etcdVersion, volume, record, cache };
+  }
+
+  /** One bounded try: a member with its data must not wait for the API server. */
+  async #readRecord(): Promise<RecordRead> {
+    const { signal, record } = this.#deps;
+    try {
+      return await record.read(AbortSignal.any([signal, AbortSignal.timeout(this.#config.recordTimeout)]));
+    } catch (error) {
+      signal.throwIfAborted();
+      return { kind: 'unreachable', why: messageOf(error) };
+    }
+  }
+
+  async #act(decision: Decision, facts: GateFacts): Promise<Next> {
+    const { dataDir } = this.#config;
+    if (decision.do !== 'salvage') await this.#endSalvage();
+    switch (decision.do) {
+      case 'wait':
+        return this.#wait('WaitPermit', decision.why);
+      case 'refuse':
+        return this.#wait('Refused', decision.why);
+      case 'nonce':
+        await writeNonce(dataDir);
+        await this.#at('nonce.written');
+        return 'again';
+      case 'aside':
+        await this.#keepRecord(facts);
+        await this.#refuseInUse();
+        await moveAside(dataDir, decision, this.#at);
+        return 'again';
+      case 'leftover':
+        await this.#refuseInUse();
+        await moveLeftover(dataDir, this.#at);
+        return 'again';
+      case 'completeRestore':
+        await writeIdentity(dataDir, await restoredIdentity(dataDir, decision.restored));
+        await this.#at('identity.restored');
+        return 'again';
+      case 'restore':
+        return this.#restore(decision.permit, decision.doc, facts);
+      case 'permit':
+        return this.#permit(decision.permit, decision.doc, facts);
+      case 'salvage':
+        return this.#salvage(decision.permit, decision.identity);
+      case 'start':
+        return this.#start(decision.identity, facts);
+    }
+  }
+
+  async #permit(permit: Permit, doc: RecordDoc, facts: GateFacts): Promise<Next> {
+    const { dataDir, ordinal, etcdVersion } = this.#config;
+    this.#view = { ...this.#view, state: 'Preparing', why: undefined };
+    const problem = permit.mode === 'existing' && (await joinProblem(this.#config, permit.initialCluster));
+    if (problem) return this.#wait('Preparing', { reason: 'NameNotResolved', message: problem });
+    await this.#checkFiles();
+    await this.#keepRecord(facts);
+    const { epoch, token, nonce, id, mode, memberId } = permit;
+    const { clusterUid } = doc;
+    await writeIdentity(dataDir, {
+      ...{ v: 1, clusterUid, epoch, token, ordinal, nonce, permitId: id, mode },
+      ...(memberId !== undefined && { memberId }),
+      ...{ state: 'permitted', lastVersion: etcdVersion, runs: 0 },
+    });
+    await this.#at('identity.permitted');
+    this.#tell(await permitConfig(this.#config, permit));
+    await this.#at('config.permitted');
+    this.#show({ ...this.#view, state: 'Starting', why: undefined });
+    return 'done';
+  }
+
+  async #restore(permit: Permit, doc: RecordDoc, facts: GateFacts): Promise<Next> {
+    this.#show({ ...this.#view, state: 'Restoring', why: undefined });
+    await this.#keepRecord(facts);
+    try {
+      await restoreVolume(this.#config, permit, doc, { signal: this.#deps.signal, at: this.#at });
+      return 'again';
+    } catch (error) {
+      this.#deps.signal.throwIfAborted();
+      return this.#wait('Restoring', problemOf(error, 'RestoreFailed'));
+    }
+  }
+
+  async #salvage(permit: Permit, identity: Identity): Promise<Next> {
+    const { signal, server } = this.#deps;
+    const { token } = permit.salvage ?? {};
+    if (token === undefined) return this.#wait('Held', { reason: 'Salvage', message: 'the permit has no token' });
+    if (this.#salvaged?.permit !== permit.id) {
+      await this.#endSalvage();
+      this.#show({ ...this.#view, state: 'Held', why: { reason: 'Salvage', message: 'a copy of the data is made' } });
+      try {
+        this.#salvaged = { permit: permit.id, made: await salvage(this.#config, identity, { signal, at: this.#at }) };
+      } catch (error) {
+        signal.throwIfAborted();
+        return this.#wait('Held', problemOf(error, 'SalvageFailed'));
+      }
+    }
+    server.salvage = { file: salvageFile(this.#config), tokenSha256: sha256(token) };
+    this.#view = { ...this.#view, salvage: this.#salvaged.made };
+    return this.#wait('Held', { reason: 'Salvage', message: 'a snapshot of the data is served' });
+  }
+
+  async #endSalvage(): Promise<void> {
+    if (!this.#salvaged) return;
+    this.#deps.server.salvage = undefined;
+    this.#salvaged = undefined;
+    this.#view = { ...this.#view, salvage: undefined };
+    await emptyScratch(this.#config);
+  }
+
+  async #start(identity: Identity, facts: GateFacts): Promise<Next> {
+    const { dataDir, etcdVersion } = this.#config;
+    await this.#checkFiles();
+    await this.#keepRecord(facts);
+    await this.#clearRests(facts.volume);
+    const started: Identity = { ...identity, state: 'sealed', lastVersion: etcdVersion, runs: identity.runs + 1 };
+    const needed = identity.state !== 'sealed' || identity.lastVersion !== etcdVersion;
+    await writeIdentity(dataDir, started).catch((error) => {
+      // A start that is not counted does no harm, and a full disk is no reason not to start.
+      if (needed || problemOf(error).reason !== 'DiskFull') throw error;
+    });
+    await this.#at('identity.started');
+    this.#tell(await sealConfig(this.#config, identity));
+    await this.#at('config.sealed');
+    this.#show({ ...this.#view, state: 'Starting', why: undefined });
+    return 'done';
+  }
+
+  /** For the times when it can not be read; a full disk is no reason not to go on. */
+  async #keepRecord({ record, volume }: GateFacts): Promise<void> {
+    if (record.kind !== 'record') return;
+    const { identity } = volume;
+    if (identity.kind === 'identity' && identity.identity.clusterUid !== record.doc.clusterUid) return;
+    await cacheRecord(this.#config.dataDir, record.doc).catch((error) =>
+      this.#deps.log.warn(`record-cache.json: ${messageOf(error)}`),
+    );
+  }
+
+  async #clearRests(volume: VolumeFacts): Promise<void> {
+    const { dataDir } = this.#config;
+    await emptyWork(dataDir).catch((error) => this.#deps.log.warn(`work/: ${messageOf(error)}`));
+    if (volume.orphanTmp === 0) return;
+    await this.#refuseInUse();
+    for (const { file } of await orphansOf(etcdDirOf(dataDir))) await rm(file, { force: true });
+  }
+
+  /** etcd exits for a file that is missing, again and again; nothing is written before that is known. */
+  async #checkFiles(): Promise<void> {
+    const { peerTlsDir, serverTlsDir } = this.#config;
+    await readSettings(this.#config);
+    for (const directory of [peerTlsDir, serverTlsDir])
+      for (const name of directory === undefined ? [] : ['tls.crt', 'tls.key', 'ca.crt'])
+        await access(join(directory!, name), constants.R_OK).catch((error) => {
+          throw new AgentError(ExitCode.usage, `${join(directory!, name)} can not be read (${codeOf(error)})`);
+        });
+  }
+
+  /** The lock keeps other agents away; this an etcd that lives on without one. */
+  async #refuseInUse(): Promise<void> {
+    if (await isInUse(etcdDirOf(this.#config.dataDir)))
+      throw new AgentError(ExitCode.refused, 'an etcd still runs on the volume; waiting for its end');
+  }
+
+  #tell(written: Written): void {
+    if (written === 'edited')
+      this.#deps.log.warn(
+        'etcd.yaml had been changed by hand and is written anew; change the settings of the EtcdCluster',
+      );
+  }
+
+  #wait(state: GateView['state'], why?: Refusal): Next {
+    this.#show({ ...this.#view, state, why });
+    return 'later';
+  }
+
+  /** Told in /status, and logged when it changes. */
+  #show(view: GateView): void {
+    this.#view = view;
+    const said = [view.state, view.why?.reason, view.why?.message].filter(Boolean).join(': ');
+    if (said !== this.#said) this.#deps.log.info(said);
+    this.#said = said;
+  }
+}
+
+function lockReason(dataDir: string, why: 'busy' | Error): Refusal {
+  if (why !== 'busy') return problemOf(new Error(`${join(dataDir, 'lock')}: ${messageOf(why)}`, { cause: why }));
+  return { reason: 'VolumeBusy', message: 'another pod works on this volume; waiting until it ends' };
+}
+
+const reasons: Readonly<Record<string, AgentReason>> = {
+  ENOSPC: 'DiskFull',
+  EDQUOT: 'DiskFull',
+  EROFS: 'VolumeReadOnly',
+};
+
+function problemOf(error: unknown, otherwise?: AgentReason): Refusal {
+  const isConfig = error instanceof AgentError && error.exitCode === ExitCode.usage;
+  const reason = reasons[codeOf(error) ?? ''] ?? otherwise ?? (isConfig ? 'ConfigRefused' : 'GateFailed');
+  return { reason, message: messageOf(error) };
+}

@@ -1,0 +1,62 @@
+import { mkdir, rename, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { codeOf } from '../../lib/errors.ts';
+import { sync } from '../../lib/files/directories.ts';
+import { identityFile } from '../identity.ts';
+import { removeNonce } from '../nonce.ts';
+import type { AtStep } from '../steps.ts';
+import { asideDirOf, etcdDirOf } from '../volume.ts';
+
+interface Retired {
+  readonly epoch: number;
+  /** A word for the name. */
+  readonly why: string;
+}
+
+/**
+ * Moves data and their identity away, never deletes them. The nonce goes first, for good: an empty volume must not carry
+ * one that an old permit names.
+ */
+export async function moveAside(dataDir: string, retired: Retired, at: AtStep): Promise<void> {
+  await removeNonce(dataDir);
+  await at('nonce.removed');
+  const directory = await newAside(dataDir, retired);
+  await move(etcdDirOf(dataDir), directory);
+  await at('aside.moved');
+  await move(identityFile(dataDir), directory);
+  await at('aside.identity');
+}
+
+/** What a refused start left behind goes alone: no member ever lived on it, so the volume is still the same one. */
+export async function moveLeftover(dataDir: string, at: AtStep): Promise<void> {
+  await move(etcdDirOf(dataDir), await newAside(dataDir, { epoch: 0, why: 'leftover' }));
+  await at('leftover.moved');
+}
+
+async function newAside(dataDir: string, { epoch, why }: Retired): Promise<string> {
+  const aside = asideDirOf(dataDir);
+  const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  await mkdir(aside, { recursive: true, mode: 0o700 });
+  for (let attempt = 0; ; attempt++) {
+    const directory = join(aside, `${stamp}-${epoch}-${why}${attempt ? `-${attempt}` : ''}`);
+    if (await mkdirNew(directory)) return directory;
+  }
+}
+
+async function mkdirNew(directory: string): Promise<boolean> {
+  try {
+    await mkdir(directory, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+  await sync(dirname(directory));
+  return true;
+}
+
+async function move(path: string, into: string): Promise<void> {
+  if (!(await stat(path).catch(() => undefined))) return;
+  await rename(path, join(into, basename(path)));
+  await sync(into);
+  await sync(dirname(path));
+}

@@ -1,0 +1,111 @@
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { clusterIdHeader, fetchSource } from '../../backup/restore/fetch-source.ts';
+import { loneClusterId } from '../../etcd/offline/cluster-id.ts';
+import { Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
+import { walIdentity } from '../../etcd/offline/wal.ts';
+import { loadPeerTls, type TlsMaterial } from '../../etcd/tls.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { sync, syncTree } from '../../lib/files/directories.ts';
+import type { Identity } from '../../protocol/agent-status.ts';
+import type { Permit, RecordDoc } from '../../protocol/record.ts';
+import { selfOf } from '../etcd-config.ts';
+import type { MemberConfig } from '../member-config.ts';
+import type { AtStep } from '../steps.ts';
+import { etcdDirOf, type RestoreMarker, restoreMarkerOf, workDirOf } from '../volume.ts';
+
+interface RestoreOptions {
+  readonly signal: AbortSignal;
+  readonly at: AtStep;
+}
+
+/** Brings a snapshot to its place in `etcd/`, whole or not at all; whose data they are is written after that. */
+export async function restoreVolume(
+  config: MemberConfig,
+  permit: Permit,
+  { clusterUid }: RecordDoc,
+  { signal, at }: RestoreOptions,
+): Promise<void> {
+  const { id, source, bumpRevision } = permit.restore!;
+  const file = join(config.scratchDir, 'snap.db');
+  try {
+    await rm(file, { force: true });
+    const { idleTimeout } = config;
+    const headers = { [clusterIdHeader]: loneClusterId(config.peerUrl, permit.token) };
+    await fetchSource(source, file, { signal, idleTimeout, headers, ...(await peerAccess(config)) });
+    await at('restore.fetched');
+    const partial = await emptyPartial(config.dataDir);
+    await runEtcdutl(config, permit.token, bumpRevision, file, partial, signal);
+    await writeFile(restoreMarkerOf(partial), JSON.stringify(markerOf(config, permit, id, clusterUid)), {
+      mode: 0o600,
+    });
+    await syncTree(partial);
+    await at('restore.made');
+    signal.throwIfAborted();
+    await rename(partial, etcdDirOf(config.dataDir));
+    await sync(config.dataDir);
+    await at('restore.renamed');
+  } finally {
+    await rm(file, { force: true }).catch(() => {});
+  }
+}
+
+/** Nothing in it is ever needed again. */
+export async function emptyWork(dataDir: string): Promise<void> {
+  const work = workDirOf(dataDir);
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  for (const name of await readdir(work)) await rm(join(work, name), { recursive: true, force: true });
+}
+
+async function emptyPartial(dataDir: string): Promise<string> {
+  await emptyWork(dataDir);
+  return join(workDirOf(dataDir), 'restore.partial');
+}
+
+const markerOf = (
+  { ordinal, etcdVersion }: MemberConfig,
+  { epoch, token, nonce, id }: Permit,
+  restoreId: string,
+  clusterUid: string,
+): RestoreMarker => ({ v: 1, restoreId, clusterUid, epoch, token, ordinal, nonce, permitId: id, version: etcdVersion });
+
+/** The identity of restored data. */
+export async function restoredIdentity(dataDir: string, marker: RestoreMarker): Promise<Identity> {
+  const { restoreId, version, ...rest } = marker;
+  const ids = await walIdentity(etcdDirOf(dataDir));
+  return { ...rest, ...ids, mode: 'restore', state: 'sealed', lastRestoreId: restoreId, lastVersion: version, runs: 0 };
+}
+
+/** Pods are dialled by address; every one of them shows the certificate that names ordinal 0. */
+async function peerAccess(config: MemberConfig): Promise<{ tls?: TlsMaterial; serverName?: string }> {
+  const { peerTlsDir, peerUrl, pod, cluster } = config;
+  const tls = await loadPeerTls(peerTlsDir);
+  if (!tls) return {};
+  const { hostname } = new URL(peerUrl);
+  if (isIP(hostname)) return { tls };
+  return { tls, serverName: hostname.replace(`${pod}.`, `${cluster}-0.`) };
+}
+
+async function runEtcdutl(
+  config: MemberConfig,
+  token: string,
+  bumpRevision: number,
+  file: string,
+  into: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const result = await new Etcdutl(config.etcdutl).run(
+    [
+      // The trailer and the sum have just been compared.
+      ...['snapshot', 'restore', file, '--skip-hash-check', '--data-dir', into, '--name', config.pod],
+      ...['--initial-cluster', selfOf(config), '--initial-advertise-peer-urls', config.peerUrl],
+      ...['--initial-cluster-token', token],
+      // Watchers that kept an old revision then see "compacted" instead of silence.
+      ...(bumpRevision > 0 ? ['--bump-revision', String(bumpRevision), '--mark-compacted'] : []),
+    ],
+    { signal },
+  );
+  if (result.exitCode === 0) return;
+  throw new AgentError(ExitCode.verificationFailed, `etcdutl refused to restore the snapshot: ${reasonOf(result)}`);
+}

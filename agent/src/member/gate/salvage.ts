@@ -1,0 +1,188 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, open, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GrpcChannel } from '../../etcd/grpc.ts';
+import { status } from '../../etcd/maintenance.ts';
+import { isInUse } from '../../etcd/offline/data-dir.ts';
+import { walState } from '../../etcd/offline/wal-state.ts';
+import { openSnapshot } from '../../etcd/snapshot-stream.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
+import { minorOf } from '../../protocol/versions.ts';
+import type { MemberConfig } from '../member-config.ts';
+import type { AtStep } from '../steps.ts';
+import { etcdDirOf } from '../volume.ts';
+
+export type Salvage = Omit<NonNullable<AgentStatus['salvage']>, 'url'>;
+type Saved = Pick<Salvage, 'sha256' | 'sizeBytes' | 'revision'>;
+
+interface SalvageOptions {
+  readonly signal: AbortSignal;
+  readonly at: AtStep;
+}
+
+export const salvageFile = ({ scratchDir }: MemberConfig): string => join(scratchDir, 'salvage.db');
+const copyOf = ({ scratchDir }: MemberConfig): string => join(scratchDir, 'copy');
+
+export async function emptyScratch(config: MemberConfig): Promise<void> {
+  await rm(copyOf(config), { recursive: true, force: true });
+  await rm(salvageFile(config), { force: true });
+}
+
+/**
+ * A snapshot of what a survivor without a quorum holds: of a copy that is made a cluster of its own, out of reach of the
+ * others, and thrown away. The data themselves are only read. What the member had not learned to be committed is not in it:
+ * `lastIndex - commit` entries at most.
+ */
+export async function salvage(
+  config: MemberConfig,
+  identity: Identity,
+  { signal, at }: SalvageOptions,
+): Promise<Salvage> {
+  const etcdDir = etcdDirOf(config.dataDir);
+  if (await isInUse(etcdDir)) throw new AgentError(ExitCode.refused, 'an etcd runs on the volume');
+  const log = await walState(etcdDir);
+  if (!log) throw new AgentError(ExitCode.refused, 'the write-ahead log can not be read');
+  const copy = copyOf(config);
+  await emptyScratch(config);
+  await mkdir(config.scratchDir, { recursive: true, mode: 0o700 });
+  try {
+    await cp(etcdDir, copy, { recursive: true });
+    await at('salvage.copied');
+    const saved = await saveCopy(config, identity, copy, signal);
+    await at('salvage.made');
+    return { ...saved, lastIndex: log.lastIndex, commit: log.commit };
+  } finally {
+    await rm(copy, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+async function saveCopy(config: MemberConfig, identity: Identity, copy: string, signal: AbortSignal): Promise<Saved> {
+  await using etcd = await LoneEtcd.start(config, identity, copy, signal);
+  return await etcd.save(salvageFile(config));
+}
+
+/** etcd on loopback, alone in a cluster. */
+class LoneEtcd implements AsyncDisposable {
+  readonly #process: ChildProcess;
+  readonly #channel: GrpcChannel;
+  readonly #signal: AbortSignal;
+  readonly #idleTimeout: number;
+
+  private constructor(process: ChildProcess, channel: GrpcChannel, idleTimeout: number, signal: AbortSignal) {
+    this.#process = process;
+    this.#channel = channel;
+    this.#idleTimeout = idleTimeout;
+    this.#signal = signal;
+  }
+
+  static async start(
+    config: MemberConfig,
+    { lastVersion }: Identity,
+    dataDir: string,
+    signal: AbortSignal,
+  ): Promise<LoneEtcd> {
+    const [client, peer] = (await freePorts(2)).map((port) => `http://127.0.0.1:${port}`) as [string, string];
+    const program = join(config.etcdDir, minorOf(lastVersion), 'etcd');
+    const child = spawn(
+      program,
+      [
+        ...['--name', config.pod, '--data-dir', dataDir, '--force-new-cluster', '--logger', 'zap'],
+        ...['--listen-client-urls', client, '--advertise-client-urls', client],
+        ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
+        ...['--initial-cluster', `${config.pod}=${peer}`],
+      ],
+      { stdio: ['ignore', 'ignore', 'pipe'], env: {} },
+    );
+    const end = ended(child, program);
+    try {
+      const channel = await Promise.race([serving(client, config.idleTimeout, signal), end]);
+      return new LoneEtcd(child, channel, config.idleTimeout, signal);
+    } catch (error) {
+      await stop(child);
+      throw error;
+    } finally {
+      end.catch(() => {});
+    }
+  }
+
+  async save(file: string): Promise<Saved> {
+    const { revision } = await status(this.#channel, { signal: this.#signal, deadline: this.#idleTimeout });
+    const stream = await openSnapshot(this.#channel, { signal: this.#signal, idleTimeout: this.#idleTimeout });
+    const handle = await open(file, 'w', 0o600);
+    try {
+      await handle.writeFile(stream.body);
+    } finally {
+      await handle.close();
+    }
+    const { sha256, sizeBytes } = stream.sums();
+    return { sha256, sizeBytes, revision };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#channel.close();
+    await stop(this.#process);
+  }
+}
+
+/** Resolves when it leads itself, so that it has applied all that it holds; a long log takes its time. */
+async function serving(url: string, patience: number, signal: AbortSignal): Promise<GrpcChannel> {
+  while (true) {
+    signal.throwIfAborted();
+    const channel = await leading(url, patience, signal);
+    if (channel) return channel;
+    await sleep(200, undefined, { signal });
+  }
+}
+
+async function leading(url: string, patience: number, signal: AbortSignal): Promise<GrpcChannel | undefined> {
+  let channel: GrpcChannel | undefined;
+  try {
+    channel = await GrpcChannel.connect(url, { dialTimeout: patience, signal });
+    const { leader, raftIndex, raftAppliedIndex } = await status(channel, { signal, deadline: patience });
+    if (leader !== '0' && raftAppliedIndex >= raftIndex) return channel;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (/user name is empty|permission denied/.test(messageOf(error))) {
+      throw new AgentError(
+        ExitCode.refused,
+        'etcd authentication is on in the data: nothing can be read out of the copy',
+      );
+    }
+  }
+  channel?.close();
+  return undefined;
+}
+
+/** Rejects when the process ends or can not be started, with its last words. */
+function ended(child: ChildProcess, program: string): Promise<never> {
+  let last = '';
+  child.stderr?.on('data', (chunk) => {
+    last = `${last}${chunk}`.slice(-4000);
+  });
+  return new Promise((_, reject) => {
+    const failed = (why: string) => reject(new AgentError(ExitCode.verificationFailed, `${program}: ${why}`));
+    child.once('error', (error) => failed(messageOf(error)));
+    child.once('exit', (code, name) => failed(`ended (${code ?? name}) on the copy: ${lastWords(last)}`));
+  });
+}
+
+const lastWords = (text: string): string => text.trim().split('\n').at(-1)?.slice(-300) ?? '';
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  return ports;
+}

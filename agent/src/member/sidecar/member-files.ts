@@ -1,0 +1,63 @@
+import { messageOf } from '../../lib/errors.ts';
+import type { Complaints } from '../../lib/log-once.ts';
+import type { Identity } from '../../protocol/agent-status.ts';
+import type { Permit, RecordDoc } from '../../protocol/record.ts';
+import { permitConfig, sealConfig, type Written } from '../etcd-config.ts';
+import { writeIdentity } from '../identity.ts';
+import type { MemberConfig } from '../member-config.ts';
+import { writeNonce } from '../nonce.ts';
+import { cacheRecord } from '../record/record-cache.ts';
+
+/** The sidecar's writes. A full disk ends nothing: each tells whether it was done, and the next look tries again. */
+export class MemberFiles {
+  /** As it is on the volume. */
+  identity: Identity | undefined;
+  readonly #config: MemberConfig;
+  readonly #complaints: Complaints;
+
+  constructor(config: MemberConfig, complaints: Complaints) {
+    this.#config = config;
+    this.#complaints = complaints;
+  }
+
+  async note(identity: Identity): Promise<boolean> {
+    if (JSON.stringify(identity) === JSON.stringify(this.identity)) return true;
+    const isWritten = await this.#write('identity.json', () => writeIdentity(this.#config.dataDir, identity));
+    if (isWritten) this.identity = identity;
+    return isWritten;
+  }
+
+  seal(identity: Identity): Promise<boolean> {
+    return this.#configure(() => sealConfig(this.#config, identity));
+  }
+
+  permit(permit: Permit): Promise<boolean> {
+    return this.#configure(() => permitConfig(this.#config, permit));
+  }
+
+  cache(doc: RecordDoc): Promise<boolean> {
+    return this.#write('record-cache.json', () => cacheRecord(this.#config.dataDir, doc));
+  }
+
+  newNonce(): Promise<boolean> {
+    return this.#write('nonce', () => writeNonce(this.#config.dataDir));
+  }
+
+  #configure(write: () => Promise<Written>): Promise<boolean> {
+    return this.#write('etcd.yaml', async () => {
+      const isEdited = (await write()) === 'edited';
+      this.#complaints.say('edited', isEdited ? 'etcd.yaml was changed by hand, and is written anew' : undefined);
+    });
+  }
+
+  async #write(what: string, write: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await write();
+      this.#complaints.say(what, undefined);
+      return true;
+    } catch (error) {
+      this.#complaints.say(what, `${what} could not be written: ${messageOf(error)}`);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import * as z from 'zod/mini';
+import type { Op, RestoreArgs, RestoreOp } from './record.ts';
+import { anything, count, type Shape, text } from './schema-parts.ts';
+
+type Kind<K extends Op['kind']> = Extract<Op, { kind: K }>;
+
+const base = { id: text, holder: text, startedAt: text };
+
+const addLearner = z.looseObject({
+  ...base,
+  kind: z.literal('AddLearner'),
+  ordinal: count,
+  nonce: text,
+} satisfies Shape<Kind<'AddLearner'>>);
+
+const promote = z.looseObject({
+  ...base,
+  kind: z.literal('Promote'),
+  ordinal: count,
+  memberId: text,
+} satisfies Shape<Kind<'Promote'>>);
+
+const remove = z.looseObject({
+  ...base,
+  kind: z.literal('Remove'),
+  ordinal: count,
+  memberId: text,
+  why: z.enum(['Dead', 'Forced', 'Learner', 'Shrink', 'Roll']),
+  step: z.enum(['remove', 'claim']),
+  claimUid: z.optional(text),
+} satisfies Shape<Kind<'Remove'>>);
+
+const deletePod = z.looseObject({
+  ...base,
+  kind: z.literal('DeletePod'),
+  ordinal: count,
+  podUid: text,
+  version: z.optional(text),
+  nextVersion: text,
+} satisfies Shape<Kind<'DeletePod'>>);
+
+const args = z.looseObject({
+  id: text,
+  uid: text,
+  specHash: text,
+  source: z.optional(anything),
+  identitySecret: z.optional(text),
+  sha256: z.optional(text),
+  expectedRevision: z.optional(count),
+  safetyBackup: z.boolean(),
+  safetyBackupId: z.optional(text),
+  ignoreUnreachablePods: z.boolean(),
+  sourceToken: text,
+  verified: z.optional(z.looseObject({ sha256: text, sizeBytes: count, revision: count })),
+  lastRevision: z.optional(count),
+  survivor: z.optional(z.looseObject({ ordinal: count, memberId: text, podUid: text, nonce: text })),
+  salvageToken: z.optional(text),
+  failed: z.optional(z.looseObject({ reason: text, message: text })),
+} satisfies Shape<RestoreArgs>);
+
+const restore = z.looseObject({
+  ...base,
+  kind: z.enum(['Restore', 'Recover']),
+  step: z.enum(['backup', 'salvage', 'verify', 'safety', 'fence', 'drain', 'seed', 'restore', 'report']),
+  args,
+  suspended: z.optional(z.lazy((): z.ZodMiniType<Op> => op)),
+} satisfies Shape<RestoreOp>);
+
+const upgrade = z.looseObject({ ...base, kind: z.literal('Upgrade'), to: text } satisfies Shape<Kind<'Upgrade'>>);
+
+const clearNoSpace = z.looseObject({
+  ...base,
+  kind: z.literal('ClearNoSpace'),
+  step: z.enum(['compact', 'defrag', 'disarm']),
+  revision: count,
+  done: z.array(text),
+} satisfies Shape<Kind<'ClearNoSpace'>>);
+
+const deletion = z.looseObject({
+  ...base,
+  kind: z.literal('Delete'),
+  step: z.enum(['backup', 'scale', 'claims', 'record']),
+  suspended: z.optional(z.lazy((): z.ZodMiniType<Op> => op)),
+} satisfies Shape<Kind<'Delete'>>);
+
+export const op: z.ZodMiniType<Op> = z.discriminatedUnion('kind', [
+  ...[addLearner, promote, remove, deletePod],
+  ...[restore, upgrade, clearNoSpace, deletion],
+] as const);

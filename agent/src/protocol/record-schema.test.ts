@@ -1,0 +1,99 @@
+import { recordOf } from './record.fixture.ts';
+import type { Op, Permit, RecordDoc } from './record.ts';
+import { parseRecord } from './record-schema.ts';
+
+const read = (value: unknown) => parseRecord(JSON.stringify(value));
+const at = '2026-11-21T02:38:07Z';
+const permit: Permit = {
+  ...{ id: 'p', ordinal: 1, nonce: 'n1', epoch: 1, token: 't1', initialCluster: 'a=b', memberId: 'a1', issuedAt: at },
+  mode: 'restore',
+  restore: { id: 'r', source: { url: 'http://x', token: 's', sha256: 'h' }, bumpRevision: 1_000_000_000 },
+  salvage: { token: 's' },
+};
+const base = { id: 'o', holder: 'h', startedAt: at };
+const args = {
+  ...{ id: 'r', uid: 'u', specHash: 's', source: { backupName: 'b' }, identitySecret: 'age', sha256: 'h' },
+  ...{ expectedRevision: 1, safetyBackup: true, ignoreUnreachablePods: false, sourceToken: 's' },
+  verified: { sha256: 'h', sizeBytes: 1, revision: 2 },
+  lastRevision: 9,
+  survivor: { ordinal: 0, memberId: 'a0', podUid: 'p', nonce: 'n0' },
+  salvageToken: 's',
+  safetyBackupId: 'b',
+  failed: { reason: 'r', message: 'm' },
+};
+const ops: Op[] = [
+  { ...base, kind: 'AddLearner', ordinal: 1, nonce: 'n' },
+  { ...base, kind: 'Promote', ordinal: 1, memberId: 'a' },
+  { ...base, kind: 'Remove', ordinal: 1, memberId: 'a', why: 'Dead', step: 'claim', claimUid: 'c' },
+  { ...base, kind: 'DeletePod', ordinal: 1, podUid: 'p', version: '3.5.9', nextVersion: '3.6.1' },
+  {
+    ...base,
+    kind: 'Restore',
+    step: 'verify',
+    args,
+    suspended: { ...base, kind: 'Promote', ordinal: 1, memberId: 'a' },
+  },
+  { ...base, kind: 'Upgrade', to: '3.7' },
+  { ...base, kind: 'ClearNoSpace', step: 'defrag', revision: 5, done: ['a'] },
+  { ...base, kind: 'Delete', step: 'claims' },
+];
+/** Every field that there is. */
+const full: RecordDoc = recordOf({
+  permits: { 1: permit },
+  members: { 0: { memberId: 'a0', nonce: 'n0', epoch: 1, everVoter: true, restartedOn: '3.6.16' } },
+  tombstones: [{ memberId: 'b', ordinal: 2, epoch: 1, at, why: 'Dead' }],
+  op: ops[0],
+  versions: { current: '3.6', allowedMinors: ['3.6'], bornOn: '3.5.9', finalizedIndex: 7, withoutBackup: true },
+  lastRestoreId: 'r',
+  lastRecoveryId: 'q',
+  spaceClearedAt: 'then',
+  restores: [{ id: 'r', uid: 'u', specHash: 's', at }],
+  lastBackup: { id: 'b', revision: 3, sha256: 'h', at },
+  failure: { of: 'Upgrade 3.7', reason: 'r', message: 'm' },
+});
+
+test('every field and every operation is read as it was written', () => {
+  expect(read(full)).toEqual({ kind: 'record', doc: full });
+  for (const op of ops) expect(read({ ...full, op })).toEqual({ kind: 'record', doc: { ...full, op } });
+});
+
+/** Every object of the document, by its path. */
+function objects(value: unknown, path: string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.entries(value).flatMap(([key, each]) => objects(each, [...path, key]));
+  return Array.isArray(value) ? inner : [path, ...inner];
+}
+
+/** Where every key is an ordinal. */
+const maps = ['permits', 'members'];
+
+test('a field of a later release is kept at any depth, and hinders nothing', () => {
+  const whole = { ...full, op: ops[4] };
+  const paths = objects(whole).filter((path) => !maps.includes(path.join('.')));
+  expect(paths.length).toBeGreaterThan(10);
+  const changed = structuredClone(whole) as Record<string, unknown>;
+  for (const path of paths) path.reduce((at, key) => at[key] as Record<string, unknown>, changed).novelty = 1;
+  expect(read(changed)).toEqual({ kind: 'record', doc: changed });
+});
+
+test('a newer format is refused with what to do', () => {
+  expect(read({ ...full, v: 2 })).toEqual({
+    kind: 'refused',
+    reason:
+      'the record is not followed: its format is version 2, and this agent knows version 1; use a newer agent image',
+  });
+});
+
+test.each([
+  ['no JSON', '{', /no JSON/],
+  ['nothing', '', /no JSON/],
+  ['null', 'null', /not followed/],
+  ['a list', '[]', /not followed/],
+  ['a field too few', JSON.stringify({ ...full, rev: undefined }), /rev/],
+  ['a wrong type', JSON.stringify({ ...full, epoch: '1' }), /epoch/],
+  ['no ordinal', JSON.stringify({ ...full, permits: { x: permit } }), /permits/],
+  ['an unknown phase', JSON.stringify({ ...full, phase: 'Paused' }), /phase/],
+  ['an unknown operation', JSON.stringify({ ...full, op: { ...base, kind: 'Dance' } }), /op/],
+])('%s is refused', (_, json, reason) => {
+  expect(parseRecord(json)).toEqual({ kind: 'refused', reason: expect.stringMatching(reason) });
+});

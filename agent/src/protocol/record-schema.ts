@@ -1,0 +1,105 @@
+import * as z from 'zod/mini';
+import { messageOf } from '../lib/errors.ts';
+import { describeIssue } from '../lib/schema-issue.ts';
+import { op } from './op-schema.ts';
+import type { RecordDoc } from './record.ts';
+import { byOrdinal, count, type Shape, text } from './schema-parts.ts';
+
+export type RecordAnswer =
+  | { readonly kind: 'record'; readonly doc: RecordDoc }
+  | { readonly kind: 'none' }
+  /** It is there, but not to be followed. */
+  | { readonly kind: 'refused'; readonly reason: string };
+
+type Doc = RecordDoc;
+type Permit = Doc['permits'][string];
+
+const source = z.looseObject({ url: text, token: text, sha256: text } satisfies Shape<
+  NonNullable<Permit['restore']>['source']
+>);
+
+const permit = z.looseObject({
+  id: text,
+  ordinal: count,
+  nonce: text,
+  epoch: count,
+  mode: z.enum(['new', 'existing', 'restore', 'salvage']),
+  token: text,
+  initialCluster: text,
+  memberId: z.optional(text),
+  restore: z.optional(z.looseObject({ id: text, source, bumpRevision: count })),
+  salvage: z.optional(z.looseObject({ token: text })),
+  issuedAt: text,
+} satisfies Shape<Permit>);
+
+const member = z.looseObject({
+  memberId: text,
+  nonce: text,
+  epoch: count,
+  everVoter: z.boolean(),
+  restartedOn: z.optional(text),
+} satisfies Shape<Doc['members'][string]>);
+
+const tombstone = z.looseObject({
+  memberId: text,
+  ordinal: count,
+  epoch: count,
+  at: text,
+  why: text,
+} satisfies Shape<Doc['tombstones'][number]>);
+
+const versions = z.looseObject({
+  current: text,
+  allowedMinors: z.array(text),
+  bornOn: z.optional(text),
+  finalizedIndex: z.optional(count),
+  withoutBackup: z.optional(z.boolean()),
+} satisfies Shape<Doc['versions']>);
+
+const fenced = z.looseObject({ id: text, uid: text, specHash: text, at: text } satisfies Shape<
+  Doc['restores'][number]
+>);
+
+const record = z.looseObject({
+  v: z.literal(1),
+  rev: count,
+  clusterUid: text,
+  epoch: count,
+  floor: count,
+  token: text,
+  phase: z.enum(['Seeding', 'Running', 'Restoring']),
+  seeded: z.boolean(),
+  clusterId: z.optional(text),
+  permits: byOrdinal(permit),
+  members: byOrdinal(member),
+  tombstones: z.array(tombstone),
+  op: z.optional(op),
+  versions,
+  lastRestoreId: z.optional(text),
+  lastRecoveryId: z.optional(text),
+  restores: z.array(fenced),
+  lastBackup: z.optional(z.looseObject({ id: text, revision: count, sha256: text, at: text })),
+  startRevision: z.optional(count),
+  failure: z.optional(z.looseObject({ of: text, reason: text, message: text })),
+  spaceClearedAt: z.optional(text),
+} satisfies Shape<Doc>);
+
+const refused = (why: string): RecordAnswer => ({ kind: 'refused', reason: `the record is not followed: ${why}` });
+
+/**
+ * A later release may add fields, which an older one ignores and keeps. What nobody may ignore gets a new `v`, and an
+ * operation or a mode that is not known is refused.
+ */
+export function parseRecord(json: string): RecordAnswer {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    return refused(`it is no JSON (${messageOf(error)})`);
+  }
+  const version = (value as { v?: unknown } | null)?.v;
+  if (typeof version === 'number' && version > 1)
+    return refused(`its format is version ${version}, and this agent knows version 1; use a newer agent image`);
+  const parsed = record.safeParse(value);
+  return parsed.success ? { kind: 'record', doc: parsed.data } : refused(describeIssue(parsed.error));
+}

@@ -1,0 +1,171 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once as happened } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtemp, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keysOf, once, read, storeContract } from '../../../test/store-contract.ts';
+import { ExitCode } from '../../lib/errors.ts';
+import { filesystemFault } from './errors.ts';
+import { FilesystemStore } from './filesystem-store.ts';
+
+let root: string;
+let store: FilesystemStore;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'store-'));
+  store = new FilesystemStore({ path: root });
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+const rests = async () => (await readdir(root, { recursive: true })).filter((name) => name.endsWith('.part'));
+
+storeContract(() => ({ store, rests }), 60);
+
+const message = (error: unknown) => (error as Error).message;
+const refused = (call: Promise<unknown>) => call.then(() => Promise.reject(new Error('it was not refused')), message);
+
+test('nobody but owner and group can read what is written', async () => {
+  await store.put('mode/x', once('secret'));
+  expect((await stat(join(root, 'mode'))).mode & 0o777).toBe(0o750);
+  expect((await stat(join(root, 'mode/x'))).mode & 0o777).toBe(0o640);
+});
+
+test('a delete leaves no empty directories, and none that is not empty goes', async () => {
+  await store.put('deep/a/b/c', once('c'));
+  await store.put('deep/d', once('d'));
+  await store.delete('deep/a/b/c');
+  expect(await readdir(join(root, 'deep'))).toEqual(['d']);
+});
+
+test('puts and deletes in one directory at the same time', async () => {
+  const turns = Array.from({ length: 40 }, async (_, turn) => {
+    await store.put(`race/${turn}`, once('x'));
+    await store.delete(`race/${turn}`);
+  });
+  await Promise.all(turns);
+  expect(await keysOf(store, 'race/')).toEqual([]);
+});
+
+test('a directory that is not there yet is empty, has no clock, and is created by the first put', async () => {
+  const fresh = new FilesystemStore({ path: join(root, 'fresh/store') });
+  expect(await keysOf(fresh, '')).toEqual([]);
+  expect(await fresh.sweep('', 0)).toBe(0);
+  expect(await fresh.now()).toBeUndefined();
+  await fresh.put('a/b', once('x'));
+  expect(await keysOf(fresh, '')).toEqual(['a/b']);
+  await rm(join(root, 'fresh'), { recursive: true });
+});
+
+test("neither a volume's own directories nor foreign .part files are objects or swept", async () => {
+  const volume = new FilesystemStore({ path: join(root, 'volume') });
+  for (const key of ['lost+found/1', '.snapshot/a/2', 'kept']) await volume.put(key, once('x'));
+  await writeFile(join(root, 'volume/foreign.part'), 'x');
+  await utimes(join(root, 'volume/foreign.part'), 0, 0);
+  expect(await keysOf(volume, '')).toEqual(['kept']);
+  expect(await volume.stat('foreign.part')).toBeUndefined();
+  expect(await volume.sweep('', 0)).toBe(0);
+  expect(await readdir(join(root, 'volume'))).toContain('foreign.part');
+  await rm(join(root, 'volume'), { recursive: true });
+});
+
+test('a file that is cut while it is read makes the reader fail', async () => {
+  await store.put('cut/x', once(Buffer.alloc(3 * 1024 * 1024)));
+  const reading = (async () => {
+    for await (const _ of await store.get('cut/x')) await truncate(join(root, 'cut/x'), 1000);
+  })();
+  await expect(reading).rejects.toMatchObject({
+    exitCode: ExitCode.storeUnreachable,
+    message: expect.stringContaining('of 3145728 bytes'),
+  });
+});
+
+test('a file where a directory is wanted is refused', async () => {
+  await writeFile(join(root, 'file'), 'x');
+  const wrong = new FilesystemStore({ path: join(root, 'file') });
+  await expect(wrong.put('x', once('x'))).rejects.toMatchObject({
+    exitCode: ExitCode.storeRefused,
+    message: expect.stringMatching(/EEXIST|ENOTDIR/),
+  });
+  await expect(wrong.put('a/x', once('x'))).rejects.toMatchObject({ exitCode: ExitCode.storeRefused });
+  expect(await wrong.stat('a/x')).toBeUndefined();
+});
+
+test.each([
+  ['ENOSPC', ExitCode.storeRefused, 'full'],
+  ['EDQUOT', ExitCode.storeRefused, 'quota'],
+  ['EROFS', ExitCode.storeRefused, 'writable'],
+  ['EACCES', ExitCode.storeRefused, 'fsGroup'],
+  ['ESTALE', ExitCode.storeUnreachable, 'try again'],
+  ['EIO', ExitCode.storeUnreachable, 'try again'],
+])('%s is told in one line', (code, exitCode, remedy) => {
+  const error = Object.assign(new Error(`${code}: something,\n write`), { code });
+  const fault = filesystemFault('file:///x', 'write', '/x/a.db', error);
+  expect(fault.exitCode).toBe(exitCode);
+  expect(fault.message).toMatch(/^file:\/\/\/x: cannot write \/x\/a\.db: /);
+  expect(fault.message).toContain(code);
+  expect(fault.message).toContain(remedy);
+  expect(fault.message).not.toContain('\n');
+});
+
+test('kill -9 in the middle of a put leaves only a rest, which a sweep removes', async () => {
+  const killed = new FilesystemStore({ path: join(root, 'killed') });
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../../test/put-forever.ts'), killed.url]);
+  await happened(child.stdout, 'data');
+  child.kill('SIGKILL');
+  await happened(child, 'exit');
+  expect(await keysOf(killed, '')).toEqual([]);
+  const [directory, part] = await readdir(join(root, 'killed'), { recursive: true });
+  expect([directory, part]).toEqual(['cluster', expect.stringMatching(/^cluster\/x\.db\..*\.part$/)]);
+  expect(await killed.sweep('cluster/', 3_600_000)).toBe(0);
+  await utimes(join(root, 'killed', part!), 0, 0);
+  expect(await killed.sweep('cluster/', 3_600_000)).toBe(1);
+  expect(await readdir(join(root, 'killed'), { recursive: true })).toEqual([]);
+});
+
+describe('on a file system of its own', () => {
+  const run = (program: string, ...args: string[]) => spawnSync(program, args).status;
+  const mounted = (options: string) => {
+    const directory = mkdtempSync(join(tmpdir(), 'mount-'));
+    if (run('mount', '-t', 'tmpfs', '-o', options, 'tmpfs', directory) === 0) return directory;
+    rmSync(directory, { recursive: true });
+    console.warn('skipped: only root may mount a tmpfs');
+    return undefined;
+  };
+  const unmount = (directory: string) => {
+    run('umount', directory);
+    rmSync(directory, { recursive: true });
+  };
+
+  test('a full disk refuses, and keeps nothing of it', async () => {
+    const directory = mounted('size=2m');
+    if (!directory) return;
+    try {
+      const full = new FilesystemStore({ path: directory });
+      await full.put('small', once('x'));
+      expect(await refused(full.put('large', once(Buffer.alloc(4 * 1024 * 1024))))).toContain('ENOSPC: it is full');
+      expect(await readdir(directory)).toEqual(['small']);
+      await full.delete('small');
+    } finally {
+      unmount(directory);
+    }
+  });
+
+  test('a read-only directory can be read, refuses writes, and has no clock', async () => {
+    const directory = mounted('size=2m');
+    if (!directory) return;
+    try {
+      const readOnly = new FilesystemStore({ path: directory });
+      await readOnly.put('a/x', once('x'));
+      run('mount', '-o', 'remount,ro', directory);
+      expect((await read(readOnly, 'a/x')).toString()).toBe('x');
+      expect(await refused(readOnly.put('a/y', once('y')))).toContain('EROFS: it is mounted read-only');
+      expect(await refused(readOnly.put('b/y', once('y')))).toContain('EROFS');
+      expect(await refused(readOnly.delete('a/x'))).toContain('EROFS');
+      expect(await readOnly.now()).toBeUndefined();
+      expect(await readOnly.sweep('', 0)).toBe(0);
+      expect(await keysOf(readOnly, '')).toEqual(['a/x']);
+    } finally {
+      unmount(directory);
+    }
+  });
+});

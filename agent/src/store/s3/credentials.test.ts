@@ -1,0 +1,164 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { S3Stub } from '../../../test/s3-stub.ts';
+import { secretDirectory } from '../../../test/secret-directory.ts';
+import { keysOf } from '../../../test/store-contract.ts';
+import { ExitCode } from '../../lib/errors.ts';
+import { readCredentials, readRegion } from './credentials.ts';
+import { openS3 } from './s3-store.ts';
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'credentials-'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+let directories = 0;
+const secret = (files: Record<string, string>) => secretDirectory(join(root, String(directories++)), files);
+const pair = { accessKeyId: 'the-key', secretAccessKey: 'the/secret+' };
+
+test.each<Record<string, string>>([
+  { AWS_ACCESS_KEY_ID: 'the-key', AWS_SECRET_ACCESS_KEY: 'the/secret+' },
+  { AWS_ACCESS_KEY_ID: 'the-key\n', AWS_SECRET_ACCESS_KEY: '  the/secret+\r\n' },
+  { aws_access_key_id: 'the-key', aws_secret_access_key: 'the/secret+' },
+  { accessKeyID: 'the-key', accessKeySecret: 'the/secret+' },
+  { accessKeyID: 'the-key', secretAccessKey: 'the/secret+' },
+  { accessKeyId: 'the-key', secretAccessKey: 'the/secret+' },
+  { accessKeyId: 'the-key', accessKeySecret: 'the/secret+' },
+  { MINIO_ACCESS_KEY: 'the-key', MINIO_SECRET_KEY: 'the/secret+' },
+  { credentials: '[default]\naws_access_key_id = the-key\naws_secret_access_key=the/secret+\n' },
+  { config: '[default]\naws_access_key_id = the-key\naws_secret_access_key=the/secret+\n' },
+  { AWS_ACCESS_KEY_ID: 'the-key', AWS_SECRET_ACCESS_KEY: 'the/secret+', MINIO_ACCESS_KEY: 'half', other: 'file' },
+])('reads %j', async (files) => {
+  expect(await readCredentials(secret(files).path)).toMatchObject(pair);
+});
+
+test.each<Record<string, string>>([
+  { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_SESSION_TOKEN: 'the-token\n' },
+  { aws_access_key_id: 'a', aws_secret_access_key: 'b', aws_session_token: 'the-token' },
+  { credentials: '[default]\naws_access_key_id=a\naws_secret_access_key=b\naws_session_token=the-token' },
+])('reads a session token: %j', async (files) => {
+  expect(await readCredentials(secret(files).path)).toMatchObject({ sessionToken: 'the-token' });
+});
+
+test('takes the profile asked for, and its region', async () => {
+  const { path } = secret({
+    credentials:
+      '[default]\naws_access_key_id=a\naws_secret_access_key=b\n[backup]\naws_access_key_id=c\naws_secret_access_key=d\n',
+    config: '[default]\nregion=eu-west-1\n[profile backup]\nregion=eu-central-1\n',
+  });
+  expect(await readCredentials(path)).toMatchObject({ accessKeyId: 'a' });
+  expect(await readCredentials(path, 'backup')).toMatchObject({ accessKeyId: 'c', secretAccessKey: 'd' });
+  expect(await readRegion(path)).toBe('eu-west-1');
+  expect(await readRegion(path, 'backup')).toBe('eu-central-1');
+});
+
+test('reads anew at every call, and lets the SDK ask before every request', async () => {
+  const { path, replace } = secret({ accessKeyID: 'one', accessKeySecret: 'x' });
+  const { accessKeyId, expiration } = await readCredentials(path);
+  expect(accessKeyId).toBe('one');
+  // The SDK asks again when less than five minutes are left.
+  expect(expiration!.getTime() - Date.now()).toBeLessThan(300_000);
+  expect(expiration!.getTime()).toBeGreaterThan(Date.now());
+  replace({ accessKeyID: 'two', accessKeySecret: 'x' });
+  expect(await readCredentials(path)).toMatchObject({ accessKeyId: 'two' });
+  const shared = secret({ credentials: '[default]\naws_access_key_id=one\naws_secret_access_key=x' });
+  expect(await readCredentials(shared.path)).toMatchObject({ accessKeyId: 'one' });
+  shared.replace({ credentials: '[default]\naws_access_key_id=two\naws_secret_access_key=x' });
+  expect(await readCredentials(shared.path)).toMatchObject({ accessKeyId: 'two' });
+});
+
+const SECRET = 'never-show-this';
+test.each<[string, Record<string, string>, string | undefined, string]>([
+  ['nothing', {}, undefined, 'is empty; give AWS_ACCESS_KEY_ID and'],
+  ['half a pair', { AWS_SECRET_ACCESS_KEY: SECRET }, undefined, 'only AWS_SECRET_ACCESS_KEY; give'],
+  [
+    'halves of two',
+    { accessKeyID: 'a', MINIO_SECRET_KEY: SECRET },
+    undefined,
+    'only MINIO_SECRET_KEY, accessKeyID; give',
+  ],
+  ['other names', { username: 'a', password: SECRET }, undefined, 'only password, username; give'],
+  [
+    'an empty file',
+    { AWS_ACCESS_KEY_ID: '\n', AWS_SECRET_ACCESS_KEY: SECRET },
+    undefined,
+    'AWS_ACCESS_KEY_ID is empty',
+  ],
+  [
+    'a whole file in one key',
+    { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: `secret = ${SECRET}` },
+    undefined,
+    'AWS_SECRET_ACCESS_KEY holds more than one word',
+  ],
+  [
+    'another profile',
+    { credentials: `[a]\naws_secret_access_key=${SECRET}\n[b]\nx=y` },
+    'c',
+    "no profile 'c'; its shared files have: a, b",
+  ],
+  [
+    'half a profile',
+    { credentials: `[default]\naws_secret_access_key=${SECRET}` },
+    undefined,
+    "the profile 'default' gives no credentials",
+  ],
+  ['no ini file', { credentials: SECRET }, undefined, 'its shared files have: none'],
+])('%s is a mistake that names the directory and no value', async (_what, files, profile, why) => {
+  const { path } = secret(files);
+  const error: Error = await readCredentials(path, profile).then(
+    () => new Error('it was taken'),
+    (thrown) => thrown,
+  );
+  expect(error).toMatchObject({ exitCode: ExitCode.usage });
+  expect(error.message).toContain(`credentialsDirectory ${path}: `);
+  expect(error.message).toContain(why);
+  expect(error.message).not.toMatch(new RegExp(`${SECRET}|\n`));
+});
+
+test('a directory that is missing is a mistake, before anything is sent', async () => {
+  const credentialsDirectory = join(root, 'none');
+  await expect(openS3({ bucket: 'bucket', region: 'eu-west-1', credentialsDirectory })).rejects.toMatchObject({
+    exitCode: ExitCode.usage,
+    message: `credentialsDirectory ${credentialsDirectory}: cannot be read (ENOENT); mount the Secret there`,
+  });
+});
+
+describe('without a directory', () => {
+  const saved = { ...process.env };
+  beforeEach(() => {
+    for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
+    const none = join(root, 'none');
+    Object.assign(process.env, {
+      AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_CONFIG_FILE: none,
+      AWS_SHARED_CREDENTIALS_FILE: none,
+    });
+  });
+  afterAll(() => {
+    process.env = saved;
+  });
+
+  test("the SDK's own chain is asked", async () => {
+    await using stub = await S3Stub.start();
+    Object.assign(process.env, {
+      AWS_ACCESS_KEY_ID: 'stub-access',
+      AWS_SECRET_ACCESS_KEY: 'x',
+      AWS_ENDPOINT_URL: stub.endpoint,
+    });
+    const store = await openS3({ bucket: 'bucket' });
+    expect(await keysOf(store, '')).toEqual([]);
+    expect(store.url).toBe(`s3://bucket?endpoint=${stub.endpoint}`);
+    store.close();
+  });
+
+  test('none at all is a mistake, with a remedy', async () => {
+    const store = await openS3({ bucket: 'bucket', region: 'eu-west-1' });
+    await expect(keysOf(store, '')).rejects.toMatchObject({
+      exitCode: ExitCode.usage,
+      message: expect.stringContaining('no credentials found; set credentialsDirectory'),
+    });
+    store.close();
+  });
+});

@@ -1,0 +1,207 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once as happened } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Certificates, createCertificates } from '../../../test/harness/certificates.ts';
+import { S3Stub } from '../../../test/s3-stub.ts';
+import { secretDirectory } from '../../../test/secret-directory.ts';
+import { once } from '../../../test/store-contract.ts';
+import { ExitCode } from '../../lib/errors.ts';
+import type { S3Spec } from '../spec.ts';
+import { openS3 } from './s3-store.ts';
+
+let root: string;
+let credentialsDirectory: string;
+let certificates: Certificates;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 's3-errors-'));
+  const files = { AWS_ACCESS_KEY_ID: 'stub-access', AWS_SECRET_ACCESS_KEY: 'stub-secret' };
+  credentialsDirectory = secretDirectory(join(root, 'secret'), files).path;
+  certificates = await createCertificates(join(root, 'tls'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+async function putFails(spec: Partial<S3Spec>): Promise<{ exitCode: number; message: string }> {
+  const whole = { bucket: 'bucket', prefix: 'p', credentialsDirectory, ...spec };
+  try {
+    const store = await openS3(whole, { maxAttempts: 1, idleTimeout: 2000 });
+    await store.put('a/b', once('x')).finally(() => store.close());
+  } catch (error) {
+    return error as { exitCode: number; message: string };
+  }
+  throw new Error('it did not fail');
+}
+
+async function putEach(specs: Partial<S3Spec>[]): Promise<{ exitCode?: number; message?: string }[]> {
+  const whole = specs.map((spec) => ({ s3: { bucket: 'bucket', credentialsDirectory, ...spec } }));
+  const program = join(import.meta.dirname, '../../../test/put-once.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(whole)]);
+  return JSON.parse(stdout);
+}
+
+const { storeRefused, storeUnreachable, usage } = ExitCode;
+
+describe('what the server says', () => {
+  let stub: S3Stub;
+  beforeAll(async () => {
+    stub = await S3Stub.start();
+  });
+  afterAll(() => stub[Symbol.asyncDispose]());
+
+  test.each([
+    [404, 'NoSuchBucket', storeRefused, 'create it, the agent never does'],
+    [403, 'AccessDenied', storeRefused, 'these credentials may not do that'],
+    [403, 'SignatureDoesNotMatch', storeRefused, "the secret key is not the access key's"],
+    [403, 'InvalidAccessKeyId', storeRefused, 'does not know the access key'],
+    [400, 'ExpiredToken', storeRefused, 'renew'],
+    [401, 'Unauthorized', storeRefused, 'these credentials may not do that'],
+    [403, 'QuotaExceeded', storeRefused, 'full'],
+    [507, 'XMinioStorageFull', storeRefused, 'full'],
+    [400, 'InvalidArgument', storeRefused, 'it says: the words of the server'],
+    [400, 'AuthorizationHeaderMalformed', storeRefused, 'the bucket is in eu-right-1; set region=eu-right-1'],
+    [301, 'PermanentRedirect', storeRefused, 'the bucket is in eu-right-1; set region=eu-right-1'],
+    [503, 'SlowDown', storeUnreachable, 'try again later'],
+    [429, 'TooManyRequests', storeUnreachable, 'try again later'],
+    [500, 'InternalError', storeUnreachable, 'try again later'],
+  ])('%i %s', async (status, code, exitCode, remedy) => {
+    const headers: Record<string, string> = remedy.includes('eu-right-1')
+      ? { 'x-amz-bucket-region': 'eu-right-1' }
+      : {};
+    stub.intercept = () => ({ status, code, message: 'the words\n of the server', headers });
+    const error = await putFails({ endpoint: stub.endpoint });
+    expect(error.exitCode).toBe(exitCode);
+    expect(error.message).toMatch(`s3://bucket/p?endpoint=${stub.endpoint}: PutObject p/a/b: ${code} (${status}): `);
+    expect(error.message).toContain(remedy);
+    expect(error.message).not.toMatch(/\n|stub-access|stub-secret/);
+  });
+
+  test('a page of a proxy instead of an answer', async () => {
+    stub.intercept = () => ({ status: 502, body: '<html><body>Bad gateway</body></html>' });
+    const error = await putFails({ endpoint: stub.endpoint });
+    expect(error).toMatchObject({ exitCode: storeUnreachable, message: expect.stringContaining('(502)') });
+    expect(error.message).not.toMatch(/\n|\$response/);
+  });
+
+  test('an access key in its words is hidden', async () => {
+    const message = 'no AKIAIOSFODNN7EXAMPLE here, and stub-access neither';
+    stub.intercept = () => ({ status: 400, code: 'InvalidArgument', message });
+    const error = await putFails({ endpoint: stub.endpoint });
+    expect(error.message).toContain('it says: no *** here, and *** neither');
+  });
+
+  test('a bucket that is missing is not taken for a missing object', async () => {
+    stub.intercept = () => ({ status: 404, code: 'NoSuchBucket' });
+    const store = await openS3({ bucket: 'bucket', endpoint: stub.endpoint, credentialsDirectory });
+    await expect(store.stat('x')).rejects.toMatchObject({ exitCode: storeRefused });
+    await expect(store.get('x')).rejects.toMatchObject({ exitCode: storeRefused });
+    store.close();
+  });
+});
+
+describe('TLS', () => {
+  let stub: S3Stub;
+  beforeAll(async () => {
+    const { cert, key } = certificates.server;
+    stub = await S3Stub.start({ cert: await readFile(cert), key: await readFile(key) });
+  });
+  afterAll(() => stub[Symbol.asyncDispose]());
+
+  test('an endpoint without a scheme means https; caFile makes its authority known', async () => {
+    const store = await openS3({
+      bucket: 'bucket',
+      endpoint: `127.0.0.1:${stub.port}`,
+      caFile: certificates.ca,
+      credentialsDirectory,
+    });
+    // Large enough to be sent in slices; the stub compares its hash.
+    const body = randomBytes(3 * 1024 * 1024 + 1);
+    expect(await store.put('x', once(body))).toMatchObject({ parts: 1 });
+    expect(stub.objects.get('x')!.body.equals(body)).toBe(true);
+    store.close();
+  });
+
+  test('what is wrong with a certificate is told', async () => {
+    const { cert, key } = certificates.expiredServer;
+    await using expired = await S3Stub.start({ cert: await readFile(cert), key: await readFile(key) });
+    await using plain = await S3Stub.start();
+    const [unknown, another, past, none] = await putEach([
+      { endpoint: `127.0.0.1:${stub.port}` },
+      { endpoint: `127.0.0.1:${stub.port}`, caFile: certificates.otherCa },
+      { endpoint: `127.0.0.1:${expired.port}`, caFile: certificates.ca },
+      { endpoint: `https://127.0.0.1:${plain.port}` },
+    ]);
+    expect(unknown).toMatchObject({ exitCode: usage, message: expect.stringContaining('set caFile') });
+    expect(another).toMatchObject({ exitCode: usage, message: expect.stringContaining('set caFile') });
+    expect(past).toMatchObject({ exitCode: storeRefused, message: expect.stringContaining('has expired') });
+    expect(none).toMatchObject({ exitCode: usage, message: expect.stringContaining('does not speak TLS') });
+  });
+
+  test('a caFile that is missing, or is none', async () => {
+    const missing = await putFails({ caFile: join(root, 'none.pem') });
+    expect(missing).toMatchObject({
+      exitCode: usage,
+      message: expect.stringContaining('none.pem cannot be read (ENOENT)'),
+    });
+    const wrong = await putFails({ caFile: join(credentialsDirectory, 'AWS_ACCESS_KEY_ID') });
+    expect(wrong).toMatchObject({ exitCode: usage, message: expect.stringContaining('no PEM certificate') });
+  });
+});
+
+test('what is wrong with the network is told', async () => {
+  const listen = async (onSocket: (socket: Socket) => void) => {
+    const server = createServer(onSocket).listen(0, '127.0.0.1');
+    await happened(server, 'listening');
+    return server;
+  };
+  const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const resetting = await listen((socket) => socket.resetAndDestroy());
+  const ssh = await listen((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
+  const [nobody, reset, other] = await putEach([
+    { endpoint: 'http://127.0.0.1:1' },
+    { endpoint: urlOf(resetting) },
+    { endpoint: urlOf(ssh) },
+  ]);
+  resetting.close();
+  ssh.close();
+  expect(nobody!.exitCode).toBe(storeUnreachable);
+  expect(nobody!.message).toContain(
+    'cannot reach http://127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1; check endpoint',
+  );
+  expect(reset).toMatchObject({ exitCode: storeUnreachable, message: expect.stringContaining('ECONNRESET') });
+  expect(other).toMatchObject({ exitCode: usage, message: expect.stringContaining('does not speak HTTP') });
+});
+
+describe('endpoint and region', () => {
+  test.each([
+    ['http://user:secret-word@host', 'credentials do not belong in a URL'],
+    ['http://host/bucket', 'has a path'],
+    ['ftp://host', 'is no URL'],
+    ['https://', 'is no URL'],
+  ])('%s is a mistake', async (endpoint, why) => {
+    const error = await putFails({ endpoint });
+    expect(error).toMatchObject({ exitCode: usage, message: expect.stringContaining(why) });
+    expect(error.message).not.toContain('secret-word');
+  });
+
+  test('AWS without a region is a mistake', async () => {
+    const saved = { ...process.env };
+    Object.assign(process.env, {
+      AWS_CONFIG_FILE: join(root, 'none'),
+      AWS_SHARED_CREDENTIALS_FILE: join(root, 'none'),
+    });
+    delete process.env.AWS_REGION;
+    delete process.env.AWS_DEFAULT_REGION;
+    try {
+      expect(await putFails({ endpoint: '' })).toMatchObject({
+        exitCode: usage,
+        message: expect.stringContaining('no region'),
+      });
+    } finally {
+      process.env = saved;
+    }
+  });
+});

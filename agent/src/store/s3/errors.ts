@@ -1,0 +1,187 @@
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+
+/** What the SDK throws: a server's answer, or a failure on the way. */
+interface ServiceError extends Error {
+  readonly Region?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly $response?: { readonly headers?: Record<string, string> };
+}
+
+interface Failed {
+  readonly url: string;
+  /** The server, for network errors. */
+  readonly endpoint: string;
+  /** Where the way there leads through one. */
+  readonly proxy?: string;
+  /** What was tried: `PutObject a/b.db`. */
+  readonly operation: string;
+  /** Never to be printed. */
+  readonly secrets: readonly string[];
+}
+
+type Verdict = readonly [exitCode: ExitCode, message: string];
+
+const checkKeys = 'check the access key and its secret key';
+const unknownKey = `the server does not know the access key; ${checkKeys}`;
+const denied = 'these credentials may not do that; grant it on the bucket and its objects';
+const full = 'the store is full; give it more room or keep fewer snapshots';
+const refusals: Record<string, string> = {
+  NoSuchBucket: 'the bucket does not exist; create it, the agent never does',
+  AccessDenied: denied,
+  AllAccessDisabled: denied,
+  InvalidAccessKeyId: unknownKey,
+  SignatureDoesNotMatch: `the secret key is not the access key's; ${checkKeys}`,
+  ExpiredToken: 'the credentials have expired; renew them',
+  InvalidToken: 'the session token is not valid; renew the credentials',
+  RequestTimeTooSkewed: "the server's clock and ours differ too much; set the clock",
+  QuotaExceeded: full,
+  XAdminUserNotFound: unknownKey,
+  XMinioStorageFull: full,
+  NotImplemented: 'the server cannot do that; use another one',
+};
+/** Where the code says something else, or nothing, and the server's words tell. */
+const encryption: readonly [RegExp, string][] = [
+  [/\bkms\b/i, 'the key of the key management cannot be used; check kmsKeyId, and the rights to that key'],
+  [
+    /customer.?(provided|key)|hash of the key|form of server.side encryption/i,
+    'sseCustomerKeyFile must hold the key that the object was written with',
+  ],
+];
+const wrongRegion = new Set([
+  'AuthorizationHeaderMalformed',
+  'IllegalLocationConstraintException',
+  'PermanentRedirect',
+  'TemporaryRedirect',
+]);
+/** What came is not what was sent, or not all of it. */
+const damaged = new Set(['BadDigest', 'IncompleteBody', 'RequestTimeout', 'XAmzContentSHA256Mismatch']);
+
+const unknownAuthority = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+const noTls = new Set(['EPROTO', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'ERR_SSL_WRONG_VERSION_NUMBER']);
+
+export const statusOf = (error: unknown) => (error as Partial<ServiceError>).$metadata?.httpStatusCode;
+
+/** The server's error code; HEAD has no body to tell it, so there it is told from the status. */
+export function serverCode(error: unknown): string {
+  const { name } = error as Error;
+  const isCode = /^[A-Z]\w+$/.test(name) && !/^(Error|Unknown(Error)?)$/.test(name);
+  if (isCode) return name;
+  const byStatus: Record<number, string> = { 403: 'AccessDenied', 404: 'NotFound', 503: 'ServiceUnavailable' };
+  return byStatus[statusOf(error) ?? 0] ?? 'an error without a code';
+}
+
+/** Fresh credentials may help: the ones used may have been rotated. */
+export function isAuthFailure(error: unknown): boolean {
+  const status = statusOf(error);
+  const codes = ['ExpiredToken', 'InvalidToken', 'XAdminUserNotFound'];
+  return status === 401 || status === 403 || codes.includes(serverCode(error));
+}
+
+/** An object lock, a hold or a retention rule of the server keeps the object. */
+export function isRetained(error: unknown): boolean {
+  const status = statusOf(error) ?? 0;
+  if (status < 400 || status >= 500) return false;
+  // The names of users and buckets may hold these words too.
+  const message = messageOf(error).replaceAll(/arn:\S+/g, '');
+  const locked = /object.?lock|\bWORM\b|legal.?hold|immutab|(under|governance|compliance|bypassgovernance).?retention/i;
+  return locked.test(serverCode(error)) || locked.test(message);
+}
+
+/** One line for whatever the SDK threw: what was tried on which store, the server's code, what to do. */
+export function s3Fault(error: unknown, failed: Failed): AgentError {
+  if (error instanceof AgentError) return error;
+  const [exitCode, message] = verdict(error, failed);
+  return new AgentError(exitCode, hide(`${failed.url}: ${failed.operation}: ${message}`, failed.secrets));
+}
+
+function verdict(error: unknown, { endpoint, proxy }: Failed): Verdict {
+  if ((error as Error).name === 'CredentialsProviderError') {
+    const remedy = 'set credentialsDirectory, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role';
+    return [ExitCode.usage, `no credentials found; ${remedy}`];
+  }
+  if (/region is missing/i.test(messageOf(error))) return [ExitCode.usage, 'no region; set region, or AWS_REGION'];
+  if (statusOf(error) !== undefined) return serverVerdict(error as ServiceError);
+  return networkVerdict(error, endpoint, proxy);
+}
+
+function serverVerdict(error: ServiceError): Verdict {
+  const status = statusOf(error)!;
+  const code = serverCode(error);
+  const answer = `${code} (${status})`;
+  if (wrongRegion.has(code) || status === 301 || status === 307) {
+    return [ExitCode.storeRefused, `${answer}: ${regionRemedy(error)}`];
+  }
+  const said = serverWords(error);
+  const remedy = status < 500 ? (encryptionRemedy(said) ?? refusalRemedy(code, status)) : refusalRemedy(code, status);
+  if (remedy) return [ExitCode.storeRefused, `${answer}: ${remedy}${said}`];
+  if (damaged.has(code)) {
+    return [ExitCode.storeUnreachable, `${answer}: it was damaged on its way to the server; try again${said}`];
+  }
+  const passing = status === 408 || status === 429 || status >= 500 || status < 400;
+  if (passing) return [ExitCode.storeUnreachable, `${answer}: the server failed; try again later${said}`];
+  return [ExitCode.storeRefused, `${answer}: the server refused${said}`];
+}
+
+function refusalRemedy(code: string, status: number): string | undefined {
+  return refusals[code] ?? (status === 401 || status === 403 ? denied : status === 507 ? full : undefined);
+}
+
+function encryptionRemedy(said: string): string | undefined {
+  // The names of users and buckets may hold these words too.
+  const plain = said.replaceAll(/arn:\S+/g, '');
+  return encryption.find(([words]) => words.test(plain))?.[1];
+}
+
+function regionRemedy(error: ServiceError): string {
+  const expected = /expecting '([\w-]+)'/.exec(messageOf(error))?.[1];
+  const right = error.$response?.headers?.['x-amz-bucket-region'] ?? error.Region ?? expected;
+  return right ? `the bucket is in ${right}; set region=${right}` : 'the bucket is in another region; set region';
+}
+
+/** The server's own words, where it has more to say than the code. */
+function serverWords(error: Error): string {
+  const message = messageOf(error);
+  if (message === error.name || /^Unknown|Deserialization error/.test(message)) return '';
+  return `; it says: ${message.slice(0, 300)}`;
+}
+
+function networkVerdict(error: unknown, endpoint: string, proxy: string | undefined): Verdict {
+  const code = (error as NodeJS.ErrnoException).code;
+  // The SDK calls a reset a time-out too.
+  const timedOut = code === 'ETIMEDOUT' || (!code && (error as Error).name === 'TimeoutError');
+  if (!code && !timedOut) return [ExitCode.unexpected, messageOf(error)];
+  if (code && unknownAuthority.has(code)) {
+    const remedy = 'set caFile to the PEM file of its certificate authority';
+    return [ExitCode.usage, `the certificate of ${endpoint} is signed by an unknown authority (${code}); ${remedy}`];
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return [ExitCode.usage, `the certificate of ${endpoint} is for another name; correct endpoint, or pathStyle`];
+  }
+  if (code === 'CERT_HAS_EXPIRED')
+    return [ExitCode.storeRefused, `the certificate of ${endpoint} has expired; renew it`];
+  if (code && noTls.has(code)) return [ExitCode.usage, `${endpoint} does not speak TLS; write http:// before it`];
+  if (code?.startsWith('HPE_')) return [ExitCode.usage, `${endpoint} does not speak HTTP; correct endpoint`];
+  const why = timedOut ? 'no answer in time' : networkWords(error, code);
+  const [way, check] = proxy
+    ? [` through the proxy ${proxy}`, 'check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, endpoint and network']
+    : ['', 'check endpoint and network'];
+  return [ExitCode.storeUnreachable, `cannot reach ${endpoint}${way}: ${why}; ${check}`];
+}
+
+/** Node tries every address of a name and wraps the failures without words of its own. */
+function networkWords(error: unknown, code = ''): string {
+  const message = messageOf((error as Partial<AggregateError>).errors?.[0] ?? error);
+  return message.includes(code) ? message : `${code}: ${message}`;
+}
+
+function hide(text: string, secrets: readonly string[]): string {
+  const hidden = text.replaceAll(/\b(AKIA|ASIA)[A-Z0-9]{12,}\b/g, '***');
+  // What is too short to be a secret would only tear words.
+  return secrets.filter(({ length }) => length > 3).reduce((sofar, secret) => sofar.replaceAll(secret, '***'), hidden);
+}

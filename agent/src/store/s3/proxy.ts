@@ -1,0 +1,59 @@
+import { BlockList, isIP } from 'node:net';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables as Node's own agents take them. */
+export interface Proxies {
+  readonly HTTP_PROXY?: string;
+  readonly HTTPS_PROXY?: string;
+  readonly NO_PROXY?: string;
+}
+
+const LOOPBACK = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/**
+ * The proxies of the environment for a store at this endpoint, AWS when it is left out; undefined: none. As with most
+ * programs, never for this machine itself, and NO_PROXY takes names with all below them, and networks such as 10.0.0.0/8.
+ */
+export function proxiesFor(endpoint: URL | undefined, env: Environment = process.env): Proxies | undefined {
+  const names = (read(env, 'NO_PROXY') ?? '').split(/[\s,]+/).filter((name) => name !== '');
+  if (endpoint && (LOOPBACK.test(endpoint.hostname) || isInNetwork(endpoint.hostname, names))) return undefined;
+  const [HTTP_PROXY, HTTPS_PROXY] = [proxyIn(env, 'HTTP_PROXY'), proxyIn(env, 'HTTPS_PROXY')];
+  if (!HTTP_PROXY && !HTTPS_PROXY) return undefined;
+  // Node takes example.com for that name alone.
+  const NO_PROXY = names.flatMap((name) => (/^[.*]|\//.test(name) || isIP(name) ? [name] : [name, `.${name}`])).join();
+  return { HTTP_PROXY, HTTPS_PROXY, NO_PROXY };
+}
+
+/** The proxy's own address, for messages: without its password. */
+export function proxyName(endpoint: URL | undefined, proxies: Proxies | undefined): string | undefined {
+  const proxy = endpoint?.protocol === 'http:' ? proxies?.HTTP_PROXY : proxies?.HTTPS_PROXY;
+  return proxy && new URL(proxy).host;
+}
+
+const read = (env: Environment, name: string) => (env[name.toLowerCase()] ?? env[name])?.trim() || undefined;
+
+function proxyIn(env: Environment, name: string): string | undefined {
+  const text = read(env, name);
+  if (!text) return undefined;
+  const url = URL.parse(text.includes('://') ? text : `http://${text}`);
+  if (url && ['http:', 'https:'].includes(url.protocol) && url.hostname !== '') return url.href;
+  // It may hold a password.
+  throw new AgentError(ExitCode.usage, `${name}: is not the URL of a proxy; write http://host:port`);
+}
+
+function isInNetwork(hostname: string, names: readonly string[]): boolean {
+  const address = hostname.replace(/^\[|\]$/g, '');
+  const family = (text: string) => (isIP(text) === 6 ? 'ipv6' : 'ipv4');
+  if (!isIP(address)) return false;
+  const networks = new BlockList();
+  for (const name of names) {
+    const [network = '', bits = ''] = name.split('/');
+    const largest = isIP(network) === 6 ? 128 : 32;
+    if (isIP(network) && /^\d+$/.test(bits) && Number(bits) <= largest) {
+      networks.addSubnet(network, Number(bits), family(network));
+    }
+  }
+  return networks.check(address, family(address));
+}

@@ -1,0 +1,93 @@
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import ssh2, { type ParsedKey } from 'ssh2';
+import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import type { SftpSpec } from '../spec.ts';
+import { HostKeys, type KnownHostsText } from './host-keys.ts';
+
+/** Everything that a login needs. */
+export interface SftpLogin {
+  readonly username: string;
+  readonly password: string | undefined;
+  readonly key: ParsedKey | undefined;
+  readonly hostKeys: HostKeys;
+}
+
+/** The names that a Secret's file goes by; those of Kubernetes' ssh-auth Secrets and of ssh itself are known too. */
+const files = {
+  username: ['username'],
+  password: ['password'],
+  privateKey: ['privateKey', 'ssh-privatekey'],
+  passphrase: ['passphrase'],
+  knownHosts: ['knownHosts', 'known_hosts'],
+} as const;
+
+/** Reads the files anew at every call: a Secret may have been rotated. */
+export async function readLogin(spec: SftpSpec): Promise<SftpLogin> {
+  const { credentialsDirectory: directory } = spec;
+  if (!directory) {
+    throw new AgentError(ExitCode.usage, `sftp: host ${spec.host}: no credentials; set credentialsDirectory`);
+  }
+  await access(directory).catch((error) => {
+    throw mistake(directory, `cannot be read (${codeOf(error)}); mount the Secret there`);
+  });
+  const read = (file: keyof typeof files) => readFirst(directory, files[file]);
+  const username = spec.username ?? oneLine(directory, await read('username'));
+  const password = oneLine(directory, await read('password'));
+  const key = parseKey(directory, await read('privateKey'), oneLine(directory, await read('passphrase')));
+  if (!username) throw mistake(directory, 'has no username; add that file, or set username');
+  if (!key && password === undefined) throw mistake(directory, 'has neither privateKey nor password; add one of them');
+  const known = spec.knownHostsFile ? await readKnownHosts(spec.knownHostsFile) : await read('knownHosts');
+  return { username, password, key, hostKeys: HostKeys.of(spec, known) };
+}
+
+const mistake = (directory: string, why: string) =>
+  new AgentError(ExitCode.usage, `credentialsDirectory ${directory}: ${why}`);
+
+async function readFirst(directory: string, names: readonly string[]): Promise<KnownHostsText | undefined> {
+  for (const name of names) {
+    try {
+      return { name, text: await readFile(join(directory, name), 'utf8') };
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw mistake(directory, `${name} cannot be read (${codeOf(error)})`);
+    }
+  }
+  return undefined;
+}
+
+async function readKnownHosts(file: string): Promise<KnownHostsText> {
+  try {
+    return { name: file, text: await readFile(file, 'utf8') };
+  } catch (error) {
+    throw new AgentError(ExitCode.usage, `sftp: knownHostsFile ${file} cannot be read (${codeOf(error)})`);
+  }
+}
+
+function oneLine(directory: string, file: KnownHostsText | undefined): string | undefined {
+  if (!file) return undefined;
+  const value = file.text.replace(/\r?\n$/, '');
+  if (value === '') throw mistake(directory, `${file.name} is empty`);
+  if (/[\r\n]/.test(value)) throw mistake(directory, `${file.name} has several lines; it must hold the value alone`);
+  return value;
+}
+
+function parseKey(
+  directory: string,
+  file: KnownHostsText | undefined,
+  passphrase: string | undefined,
+): ParsedKey | undefined {
+  if (!file) return undefined;
+  const parsed = ssh2.utils.parseKey(file.text, passphrase);
+  if (parsed instanceof Error) throw mistake(directory, `${file.name} ${keyProblem(parsed, passphrase)}`);
+  const key = Array.isArray(parsed) ? parsed[0] : parsed;
+  if (!key?.isPrivateKey()) throw mistake(directory, `${file.name} is a public key; give the private one`);
+  return key;
+}
+
+function keyProblem({ message }: Error, passphrase: string | undefined): string {
+  if (/no passphrase given/i.test(message)) return 'is encrypted; add the file passphrase';
+  if (/bad passphrase|integrity check/i.test(message)) return 'cannot be decrypted; correct passphrase';
+  if (passphrase !== undefined && /^error:|bad decrypt/i.test(message))
+    return 'cannot be decrypted; correct passphrase';
+  return 'is no private key in the format of OpenSSH or PEM (ssh-keygen -p -f FILE rewrites it)';
+}

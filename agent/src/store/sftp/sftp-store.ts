@@ -1,0 +1,200 @@
+import { posix } from 'node:path';
+import { abortable } from '../../lib/abortable.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
+import { checkKey, checkPrefix, exists } from '../keys.ts';
+import { OUR_PART, PART, partName } from '../part-name.ts';
+import type { SftpSpec } from '../spec.ts';
+import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from '../store.ts';
+import { cleanUp } from './clean-up.ts';
+import { SftpConnection } from './connection.ts';
+import { readLogin } from './credentials.ts';
+import { createFile, removeEmptyDirectories, volumeOf, walk } from './directories.ts';
+import { Status, sftpFault, statusOf } from './errors.ts';
+import { closeFile, freshFile, modifiedOf, openToRead, removeFile, statOf, statOfOpen, syncFile } from './files.ts';
+import type { SftpTuning } from './login.ts';
+import { renameOver, renameToNew } from './rename.ts';
+import type { SftpSession } from './session.ts';
+import { type Explain, readAll, writeAll } from './transfer.ts';
+import { rootOf, urlOf } from './url.ts';
+
+/** Below this much room a disk counts as full: it is what may be under way when it fills up. */
+const ROOM = 4 * 1024 * 1024;
+
+/** Opens a directory on an SFTP server; fails on what can be told without asking the server. */
+export async function openSftp(spec: SftpSpec, tuning?: Partial<SftpTuning>): Promise<Store> {
+  // Here, not at the first request: a mistake shows before anything else is touched.
+  await readLogin(spec);
+  return new SftpStore(spec, new SftpConnection(spec, tuning));
+}
+
+/** An object appears by rename, whole and durable. */
+class SftpStore implements Store {
+  readonly url: string;
+  readonly #root: string;
+  readonly #connection: SftpConnection;
+
+  constructor(spec: SftpSpec, connection: SftpConnection) {
+    this.#root = rootOf(spec);
+    this.url = urlOf(spec);
+    this.#connection = connection;
+  }
+
+  async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<PutResult> {
+    const { signal, onlyNew } = options;
+    const path = this.#path(key);
+    if (key.endsWith(PART))
+      throw new AgentError(ExitCode.usage, `the key ${key} ends in ${PART}, as unfinished files do`);
+    if (onlyNew && (await this.stat(key, options))) throw exists(this.url, key);
+    const part = partName(path);
+    const session = await this.#session(signal);
+    const creating = createFile(session, part);
+    let open = true;
+    try {
+      const handle = await this.#do('create', part, signal, session, creating);
+      const explain: Explain = (call) => this.#do('write', part, signal, session, call);
+      const size = await writeAll(session, handle, abortable(body, signal), explain);
+      await explain(syncFile(session, handle));
+      open = false;
+      await explain(closeFile(session, handle));
+      await this.#checkSize(session, part, size, signal);
+      signal?.throwIfAborted();
+      const renamed = (onlyNew ? renameToNew : renameOver)(session, part, path);
+      if (!(await this.#do('rename to', path, undefined, session, renamed))) throw exists(this.url, key);
+      return {};
+    } catch (error) {
+      if (open) creating.then((handle) => closeFile(session, handle)).catch(() => {});
+      await cleanUp(this.#connection, part);
+      signal?.throwIfAborted();
+      throw error;
+    }
+  }
+
+  async get(key: string, { signal }: CallOptions = {}): Promise<AsyncIterable<Uint8Array>> {
+    const path = this.#path(key);
+    const session = await this.#session(signal);
+    const handle = await this.#do('open', path, signal, session, openToRead(session, path));
+    const found = handle && (await this.#do('read', path, signal, session, statOfOpen(session, handle)));
+    if (handle && found?.isFile()) return abortable(this.#read(session, handle, path, found.size), signal);
+    if (handle) await closeFile(session, handle).catch(() => {});
+    throw new AgentError(ExitCode.nothingThere, `${this.url} has no ${key}`);
+  }
+
+  async *list(prefix: string, { signal }: CallOptions = {}): AsyncGenerator<StoredObject> {
+    for await (const object of this.#files(prefix, signal)) if (!object.key.endsWith(PART)) yield object;
+  }
+
+  async stat(key: string, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
+    const path = this.#path(key);
+    const session = await this.#session(signal);
+    const found = await this.#do('read', path, signal, session, statOf(session, path));
+    if (!found?.isFile() || key.endsWith(PART)) return undefined;
+    return { key, size: found.size, modified: modifiedOf(found) };
+  }
+
+  async delete(key: string, { signal }: CallOptions = {}): Promise<'deleted'> {
+    const path = this.#path(key);
+    const session = await this.#session(signal);
+    await this.#do('delete', path, signal, session, removeFile(session, path));
+    const emptied = removeEmptyDirectories(session, posix.dirname(path), this.#root);
+    await this.#do('delete', path, signal, session, emptied);
+    return 'deleted';
+  }
+
+  async sweep(prefix: string, age: number, options: CallOptions = {}): Promise<number> {
+    const now = await this.now(options);
+    if (!now) return 0;
+    let swept = 0;
+    for await (const { key, modified } of this.#files(prefix, options.signal)) {
+      if (!OUR_PART.test(key) || now.getTime() - modified.getTime() <= age) continue;
+      await this.delete(key, options);
+      swept++;
+    }
+    return swept;
+  }
+
+  /** By a new file's time stamp. */
+  async now({ signal }: CallOptions = {}): Promise<Date | undefined> {
+    // Always the same name: what a killed run leaves is gone with the next one.
+    const path = posix.join(this.#root, `.clock${PART}`);
+    const session = await this.#session(signal);
+    const found = await this.#do('write', path, signal, session, freshFile(session, path));
+    return found && modifiedOf(found);
+  }
+
+  async isThere({ signal }: CallOptions = {}): Promise<boolean> {
+    const session = await this.#session(signal);
+    const found = await this.#do('read', this.#root, signal, session, statOf(session, this.#root));
+    return found?.isDirectory() ?? false;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  #path(key: string): string {
+    checkKey(key);
+    return posix.join(this.#root, key);
+  }
+
+  async #session(signal: AbortSignal | undefined): Promise<SftpSession> {
+    signal?.throwIfAborted();
+    return unlessAborted(this.#connection.session(), signal);
+  }
+
+  async *#files(prefix: string, signal: AbortSignal | undefined): AsyncGenerator<StoredObject> {
+    checkPrefix(prefix);
+    const directory = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')));
+    const session = await this.#session(signal);
+    const files = walk(session, this.#root, directory);
+    const path = posix.join(this.#root, directory);
+    for (;;) {
+      const next = await this.#do('list', path, signal, session, files.next());
+      if (next.done) return;
+      const { name, size, modified } = next.value;
+      if (name.startsWith(prefix)) yield { key: name, size, modified };
+    }
+  }
+
+  async *#read(session: SftpSession, handle: Buffer, path: string, size: number): AsyncGenerator<Uint8Array> {
+    let read = 0;
+    try {
+      const explain: Explain = (call) => this.#do('read', path, undefined, session, call);
+      for await (const chunk of readAll(session, handle, size, explain)) {
+        read += chunk.length;
+        yield chunk;
+      }
+    } finally {
+      await closeFile(session, handle).catch(() => {});
+    }
+    if (read === size) return;
+    const message = `${this.url}: ${path} ended after ${read} of ${size} bytes; something else writes to it`;
+    throw new AgentError(ExitCode.storeUnreachable, message);
+  }
+
+  /** Before the rename, so that what is not whole is never seen. */
+  async #checkSize(session: SftpSession, part: string, size: number, signal: AbortSignal | undefined): Promise<void> {
+    const found = await this.#do('read', part, signal, session, statOf(session, part));
+    if (found?.size === size) return;
+    const message = `${this.url}: ${part} has ${found?.size ?? 'no'} bytes after ${size} were written; try again`;
+    throw new AgentError(ExitCode.storeUnreachable, message);
+  }
+
+  /** Names the file in what the server refuses; errors of a body never pass through here. */
+  async #do<T>(
+    doing: string,
+    path: string,
+    signal: AbortSignal | undefined,
+    session: SftpSession,
+    call: Promise<T>,
+  ): Promise<T> {
+    try {
+      return await unlessAborted(call, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const failed = statusOf(error) === Status.failure;
+      const volume = failed ? await volumeOf(session, posix.dirname(path), ROOM) : 'unknown';
+      throw sftpFault(this.url, doing, path, error, volume);
+    }
+  }
+}

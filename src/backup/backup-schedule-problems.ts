@@ -1,0 +1,139 @@
+import type { Duration } from 'cdk8s';
+import { agentImage } from '../lib/agent-image';
+import { durationProblem, durationText, milliseconds, secondsProblem } from '../lib/duration';
+import { labelProblems } from '../lib/labels';
+import { agentImageProblem, podProblems } from '../lib/pod-problems';
+import { quantitiesProblems } from '../lib/quantities';
+import type { StoreDefinition } from '../stores/store-definition';
+import { choiceProblem } from '../validation/choice';
+import { clusterNameProblem } from '../validation/cluster-name';
+import { cronProblem } from '../validation/cron';
+import { endpointsProblems } from '../validation/endpoints';
+import { nameProblem, problemsOf } from '../validation/names';
+import { timeZoneProblem } from '../validation/time-zone';
+import { Compression } from './compression';
+import { defaultActiveDeadline, type EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
+import { fileNameProblem } from './file-name';
+import { VerificationLevel } from './verification-level';
+
+/** All that is wrong with a backup schedule, each with what to do about it. */
+export function scheduleProblems(
+  cronJobName: string,
+  props: EtcdBackupScheduleProps,
+  stores: readonly StoreDefinition[],
+): string[] {
+  return [
+    ...problemsOf(
+      clusterNameProblem('cluster', props.cluster),
+      // Kubernetes' own limit: the names of the CronJob's Jobs are 11 characters longer.
+      nameProblem('name', cronJobName, 52),
+    ),
+    ...endpointsProblems(props.endpoints, props.tls !== undefined),
+    ...(props.tls?._problems() ?? []),
+    ...(props.auth?._problems() ?? []),
+    ...timeProblems(props),
+    ...problemsOf(fileNameProblem(props)),
+    ...storesProblems(stores),
+    ...problemsOf(ownImageProblem(props, stores)),
+    ...problemsOf(unverifiedRetentionProblem(props, stores), unreadableProblem(props)),
+    ...(props.encryption?._problems() ?? []),
+    ...jobProblems(props),
+    ...podProblems(props),
+    ...labelProblems('labels', props.labels),
+    ...quantitiesProblems(props.resources ?? {}),
+    ...serviceAccountProblems(props, stores),
+  ];
+}
+
+function timeProblems(props: EtcdBackupScheduleProps): string[] {
+  const { timeZone, fileNameTimeZone, startingDeadline, activeDeadline, timeout, dialTimeout } = props;
+  const cron = cronProblem(props.schedule.expressionString);
+  return problemsOf(
+    cron && `schedule: ${cron}`,
+    timeZone === undefined ? undefined : timeZoneProblem('timeZone', timeZone),
+    fileNameTimeZone === undefined ? undefined : timeZoneProblem('fileNameTimeZone', fileNameTimeZone),
+    startingDeadlineProblem(startingDeadline),
+    secondsProblem('activeDeadline', activeDeadline),
+    durationProblem('timeout', timeout),
+    durationProblem('dialTimeout', dialTimeout),
+    activeDeadlineProblem(activeDeadline ?? defaultActiveDeadline, timeout),
+  );
+}
+
+function startingDeadlineProblem(deadline: EtcdBackupScheduleProps['startingDeadline']): string | undefined {
+  if (!deadline || milliseconds(deadline) > 10_000) return secondsProblem('startingDeadline', deadline);
+  return `startingDeadline: ${durationText(deadline)} skips runs, as the CronJob controller looks only every 10 seconds; give more, such as Duration.hours(1)`;
+}
+
+function activeDeadlineProblem(deadline: Duration, timeout: Duration | undefined): string | undefined {
+  if (!timeout || !milliseconds(deadline) || milliseconds(timeout) < milliseconds(deadline)) return undefined;
+  return `timeout: ${durationText(timeout)} is not below activeDeadline (${durationText(deadline)}), which ends the run without a word; raise activeDeadline or lower timeout`;
+}
+
+function storesProblems(stores: readonly StoreDefinition[]): string[] {
+  return stores.flatMap(({ place, problems }, index) => {
+    const name = storeName(index);
+    const first = stores.findIndex((store) => store.place === place);
+    if (first === index) return problems.map((problem) => `${name}: ${problem}`);
+    return [`${name}: is the same place as store ${first + 1}, ${place}; remove one, or give it a folder of its own`];
+  });
+}
+
+/** How a problem names one of the stores. */
+export const storeName = (index: number): string => (index === 0 ? 'store' : `store ${index + 1}`);
+
+function ownImageProblem({ image }: EtcdBackupScheduleProps, stores: readonly StoreDefinition[]): string | undefined {
+  const index = stores.findIndex(({ needsOwnImage }) => needsOwnImage);
+  if (index === -1 || (image !== undefined && image !== agentImage)) return undefined;
+  return `image: ${storeName(index)} runs executables that the agent's own image does not have; name an image of yours with them and the agent in it`;
+}
+
+function unverifiedRetentionProblem(
+  { verify }: EtcdBackupScheduleProps,
+  stores: readonly StoreDefinition[],
+): string | undefined {
+  if (verify !== VerificationLevel.STREAM || !stores.some(({ pod }) => pod.retention)) return undefined;
+  return 'verify: at VerificationLevel.STREAM no backup counts as verified, so retention would never delete one; use READ, or remove retention';
+}
+
+function unreadableProblem({ verify, encryption }: EtcdBackupScheduleProps): string | undefined {
+  if (verify !== VerificationLevel.OPEN || !encryption) return undefined;
+  return 'verify: VerificationLevel.OPEN has to decrypt the backup, and the pod has no key to do so; use READ, and run `etcd-agent verify --level=open` where the key is';
+}
+
+function jobProblems(props: EtcdBackupScheduleProps): string[] {
+  const { serviceAccountName } = props;
+  return problemsOf(
+    countProblem('retries', props.retries),
+    countProblem('successfulJobsHistoryLimit', props.successfulJobsHistoryLimit),
+    countProblem('failedJobsHistoryLimit', props.failedJobsHistoryLimit),
+    agentImageProblem(props.image),
+    serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', serviceAccountName),
+    choiceProblem('compression', props.compression, Compression),
+    choiceProblem('verify', props.verify, VerificationLevel),
+  );
+}
+
+function countProblem(what: string, count: number | undefined): string | undefined {
+  if (count === undefined || (Number.isSafeInteger(count) && count >= 0)) return undefined;
+  return `${what}: ${count} is no count; give a whole number of 0 or more`;
+}
+
+/** A pod has one identity, so all stores share it. */
+function serviceAccountProblems(
+  { serviceAccountName }: EtcdBackupScheduleProps,
+  stores: readonly StoreDefinition[],
+): string[] {
+  const annotations = stores.flatMap((store) => Object.entries(store.serviceAccountAnnotations ?? {}));
+  if (serviceAccountName !== undefined && annotations.length > 0) {
+    return [
+      `serviceAccountName: '${serviceAccountName}' is made elsewhere; put the annotations of S3Credentials.workloadIdentity there`,
+    ];
+  }
+  const values = new Map(annotations);
+  const conflict = annotations.find(([name, value]) => values.get(name) !== value);
+  if (!conflict) return [];
+  return [
+    `stores want different values of the ServiceAccount's annotation '${conflict[0]}', but a pod has one identity; make a schedule for each`,
+  ];
+}

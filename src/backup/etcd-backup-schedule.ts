@@ -1,0 +1,245 @@
+import { ApiObject, Duration, Lazy } from 'cdk8s';
+import { Construct } from 'constructs';
+import { agentImage } from '../lib/agent-image';
+import { type BackupJobSpec, type BackupPodStore, backupJob } from '../lib/backup-pod';
+import { durationText, milliseconds } from '../lib/duration';
+import { Kept } from '../lib/kept';
+import { namesakeProblems, takeName } from '../lib/name-registry';
+import type { BackupStore } from '../stores/backup-store';
+import { offHostProblem } from '../stores/host-path';
+import type { StoreDefinition } from '../stores/store-definition';
+import { freeId } from '../validation/construct-id';
+import { endpointUrl } from '../validation/endpoints';
+import { requireKinds } from '../validation/kinds';
+import { nameProblem, problemsOf } from '../validation/names';
+import { addStoreKinds, scheduleKinds } from '../validation/property-kinds';
+import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
+import { podResources } from './backup-resources';
+import { scheduleProblems, storeName } from './backup-schedule-problems';
+import { isEtcdCluster } from './cluster-kind';
+import {
+  type AddStoreOptions,
+  defaultActiveDeadline,
+  type EtcdBackupScheduleProps,
+} from './etcd-backup-schedule-props';
+import { fileNameWithoutEnding } from './file-name';
+import type { Retention } from './retention';
+
+/**
+ * Backs up an etcd on a schedule: a CronJob, and a ServiceAccount without rights. It works on any etcd.
+ *
+ * A run by hand: `kubectl create job --from=cronjob/NAME JOB`.
+ */
+export class EtcdBackupSchedule extends Construct {
+  /** The name of the CronJob. */
+  readonly cronJobName: string;
+  /** The CronJob. */
+  readonly cronJob: ApiObject;
+  /** The ServiceAccount of its pods; none when `serviceAccountName` names one that exists. */
+  readonly serviceAccount?: ApiObject;
+  private readonly props: EtcdBackupScheduleProps;
+  /** @internal */
+  readonly _labels: Record<string, string>;
+  /** @internal */
+  readonly _stores: StoreDefinition[] = [];
+  private readonly folders: BackupFolder[] = [];
+  private readonly propertyProblems = new Kept<readonly string[]>();
+
+  constructor(scope: Construct, id: string, props: EtcdBackupScheduleProps) {
+    super(scope, freeId(scope, id));
+    requireKinds(this, props, scheduleKinds);
+    this.props = props;
+    this.cronJobName = props.name ?? `${props.cluster}-${id}`;
+    this._labels = {
+      'app.kubernetes.io/name': 'etcd-backup',
+      'app.kubernetes.io/instance': this.cronJobName,
+      'app.kubernetes.io/component': 'backup',
+      'app.kubernetes.io/part-of': props.cluster,
+      'app.kubernetes.io/managed-by': 'cdk8s',
+      ...props.labels,
+    };
+    this.serviceAccount = props.serviceAccountName === undefined ? this.createServiceAccount() : undefined;
+    this.cronJob = this.createCronJob();
+    this.addStore(props.store, { retention: props.retention });
+    takeName(this, 'CronJob', this.cronJobName);
+    this.node.addValidation({ validate: () => this.problems() });
+  }
+
+  /** Stores every backup here as well. Each store has its own retention. */
+  addStore(store: BackupStore, options: AddStoreOptions = {}): void {
+    requireKinds(this, { ...options, store }, addStoreKinds);
+    const definition = store._definition();
+    const { retention } = options;
+    const problems = [
+      ...problemsOf(this.props._host ? undefined : offHostProblem(definition)),
+      ...(retention?._problems().map((problem) => `retention: ${problem}`) ?? []),
+    ];
+    this._stores.push({
+      ...definition,
+      pod: { ...definition.pod, retention: retention?._policy() },
+      problems: [...definition.problems, ...problems],
+    });
+    this.addFolder(definition, retention);
+    for (const [name, value] of Object.entries(definition.serviceAccountAnnotations ?? {})) {
+      this.serviceAccount?.metadata.addAnnotation(name, value);
+    }
+  }
+
+  /**
+   * The settings that the cluster's other backups share with this schedule. Complete only when all stores are added.
+   * @internal
+   */
+  _spec(): BackupScheduleSpec {
+    const { props, cronJobName } = this;
+    const name = this.node.id;
+    return {
+      name,
+      cronJobName: cronJobName === `${props.cluster}-${name}` ? undefined : cronJobName,
+      cron: props.schedule.expressionString,
+      timeZone: props.timeZone,
+      stores: this._stores.map(({ pod }) => pod),
+      compression: props.compression,
+      encryption: props.encryption?._spec(),
+      verify: props.verify,
+      dialTimeout: props.dialTimeout && durationText(props.dialTimeout),
+      timeout: props.timeout && durationText(props.timeout),
+      serviceAccountName: this.serviceAccountName(),
+      image: props.image,
+    };
+  }
+
+  private addFolder({ place }: StoreDefinition, retention: Retention | undefined): void {
+    const folder: BackupFolder = {
+      property: storeName(this._stores.length - 1),
+      place,
+      cluster: this.props.cluster,
+      endpoints: this.props.endpoints,
+      retention: JSON.stringify(retention?._policy() ?? 'all'),
+    };
+    this.folders.push(folder);
+    addBackupFolder(this, folder);
+  }
+
+  private serviceAccountName(): string {
+    return this.props.serviceAccountName ?? this.cronJobName;
+  }
+
+  private createServiceAccount(): ApiObject {
+    takeName(this, 'ServiceAccount', this.cronJobName);
+    return new ApiObject(this, 'ServiceAccount', {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: this.cronJobName, labels: this._labels },
+      automountServiceAccountToken: false,
+    });
+  }
+
+  private createCronJob(): ApiObject {
+    const { props } = this;
+    return new ApiObject(this, 'CronJob', {
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata: { name: this.cronJobName, labels: this._labels },
+      spec: {
+        schedule: props.schedule.expressionString,
+        timeZone: props.timeZone,
+        suspend: props.suspend,
+        // A run whose control-plane node has died never ends for Kubernetes: the next one takes its place.
+        concurrencyPolicy: props._host ? 'Replace' : 'Forbid',
+        startingDeadlineSeconds: seconds(props.startingDeadline ?? Duration.hours(1)),
+        successfulJobsHistoryLimit: props.successfulJobsHistoryLimit ?? 3,
+        failedJobsHistoryLimit: props.failedJobsHistoryLimit ?? 3,
+        jobTemplate: {
+          metadata: { labels: this._labels },
+          // Stores are added until synthesis.
+          spec: Lazy.any({ produce: () => backupJob(this.jobSpec()) }),
+        },
+      },
+    });
+  }
+
+  private jobSpec(): BackupJobSpec {
+    const { props } = this;
+    return {
+      cluster: props.cluster,
+      endpoints: props.endpoints.map((endpoint) => endpointUrl(endpoint, props.tls !== undefined)),
+      tls: props.tls?._pod(),
+      auth: props.auth?._files(),
+      stores: this._stores.map(({ pod }) => pod),
+      host: props._host,
+      trigger: 'schedule',
+      compression: props.compression,
+      ageRecipients: props.encryption?._recipients(),
+      verify: props.verify,
+      fileName: fileNameWithoutEnding(props.fileName),
+      fileNameTimeZone: props.fileNameTimeZone,
+      dialTimeout: props.dialTimeout && durationText(props.dialTimeout),
+      timeout: props.timeout && durationText(props.timeout),
+      image: props.image ?? agentImage,
+      imagePullPolicy: props.imagePullPolicy,
+      imagePullSecrets: props.imagePullSecrets?.map((name) => ({ name })),
+      serviceAccountName: this.serviceAccountName(),
+      resources: podResources(props.resources ?? {}),
+      labels: this._labels,
+      nodeSelector: props.nodeSelector,
+      tolerations: props.tolerations,
+      priorityClassName: props.priorityClassName,
+      backoffLimit: props.retries ?? 3,
+      activeDeadlineSeconds: seconds(props.activeDeadline ?? defaultActiveDeadline),
+    };
+  }
+
+  private problems(): string[] {
+    return [
+      ...this.propertyProblems.get(this._stores.length, () => [
+        ...scheduleProblems(this.cronJobName, this.props, this._stores),
+        ...this.entryProblems(),
+      ]),
+      ...this.nameProblems(),
+      ...this.folders.flatMap((folder) => sharedFolderProblems(this, folder)),
+    ];
+  }
+
+  /** What the custom resource of its cluster would refuse. */
+  private entryProblems(): string[] {
+    if (!isEtcdCluster(this.node.scope)) return [];
+    return problemsOf(
+      // Else it is part of the CronJob's name.
+      this.props.name === undefined ? undefined : nameProblem('id', this.node.id, 52),
+      this._stores.length <= 8
+        ? undefined
+        : `store ${this._stores.length}: a schedule of a cluster has at most 8; add another schedule`,
+      ...(['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'] as const).map((limit) =>
+        this.props[limit] === 0
+          ? `${limit}: 0 deletes Jobs before the reconciler has read what became of them; at least 1 for a schedule of a cluster`
+          : undefined,
+      ),
+    );
+  }
+
+  private nameProblems(): string[] {
+    const namesakes = namesakeProblems(this, 'CronJob', 'backup schedule', this.cronJobName);
+    if (namesakes.length > 0 || !this.serviceAccount) return namesakes;
+    return namesakeProblems(this, 'ServiceAccount', 'ServiceAccount', this.cronJobName);
+  }
+}
+
+/** What an EtcdCluster says of one of its backup schedules. */
+export interface BackupScheduleSpec {
+  readonly name: string;
+  readonly cronJobName?: string;
+  readonly cron: string;
+  readonly timeZone?: string;
+  readonly stores: readonly BackupPodStore[];
+  readonly compression?: string;
+  readonly encryption?: { readonly age: { readonly recipients: readonly string[] } };
+  readonly verify?: string;
+  readonly dialTimeout?: string;
+  readonly timeout?: string;
+  readonly serviceAccountName: string;
+  readonly image?: string;
+}
+
+function seconds(duration: Duration): number {
+  return milliseconds(duration) / 1_000;
+}

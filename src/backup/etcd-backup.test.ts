@@ -1,0 +1,234 @@
+import { Chart, type ChartProps, Cron, Duration, Testing } from 'cdk8s';
+import { checkSchema } from '../../test/kubernetes';
+import { type Manifest, s3 } from '../../test/synth';
+import {
+  BackupStore,
+  CaBundle,
+  Compression,
+  Encryption,
+  EtcdAuth,
+  EtcdBackup,
+  type EtcdBackupProps,
+  EtcdClientTls,
+  EtcdCluster,
+  S3Credentials,
+} from '..';
+import { ForeignEtcdCluster, ImportedEtcdCluster } from '../cluster/external-etcd-cluster';
+
+const recipient = 'age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh';
+const tls = EtcdClientTls.fromSecret('client');
+const chartOf = (props: ChartProps = { namespace: 'shop' }) => new Chart(Testing.app(), 'shop', props);
+const backup = (props: EtcdBackupProps, chart = chartOf()) => new EtcdBackup(chart, 'now', props);
+const manifestOf = (each: EtcdBackup): Manifest =>
+  Testing.synth(Chart.of(each)).find(({ kind }: Manifest) => kind === 'EtcdBackup');
+
+function ofCluster(props: EtcdBackupProps = { schedule: 'nightly' }): EtcdBackup {
+  const chart = chartOf();
+  const cluster = new EtcdCluster(chart, 'orders');
+  cluster.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
+  return backup({ cluster, ...props }, chart);
+}
+
+test('of a cluster, as its schedule says', () => {
+  const each = ofCluster();
+  expect(each.backupName).toBe('orders-now');
+  expect(manifestOf(each)).toEqual({
+    apiVersion: 'cdk8s-etcd.dev/v1alpha1',
+    kind: 'EtcdBackup',
+    metadata: {
+      name: 'orders-now',
+      namespace: 'shop',
+      labels: {
+        'app.kubernetes.io/name': 'etcd-backup',
+        'app.kubernetes.io/instance': 'orders-now',
+        'app.kubernetes.io/part-of': 'orders',
+        'app.kubernetes.io/managed-by': 'cdk8s',
+      },
+    },
+    spec: { clusterName: 'orders', schedule: 'nightly' },
+  });
+});
+
+test('of a cluster of another app, by its name alone', () => {
+  const chart = chartOf();
+  const cluster = new ImportedEtcdCluster(chart, 'imported', {
+    clusterName: 'orders',
+    clientEndpoints: ['https://orders-0-client:2379'],
+    clientTls: tls,
+  });
+  expect(manifestOf(backup({ cluster, schedule: 'nightly' }, chart)).spec).toEqual({
+    clusterName: 'orders',
+    schedule: 'nightly',
+  });
+});
+
+test("of somebody else's etcd, every property", () => {
+  const each = backup({
+    name: 'before-2.0',
+    endpoints: ['etcd-0:2379', 'https://etcd-1:2379/'],
+    tls: EtcdClientTls.fromSecret('client', { keyKey: 'key.pem' }),
+    auth: EtcdAuth.fromSecret('user'),
+    store: s3,
+    key: 'releases/{{ .Name }}-{{.CreationTimestamp}}.db',
+    compression: Compression.NONE,
+    encryption: Encryption.age({ recipients: [recipient] }),
+    dialTimeout: Duration.seconds(10),
+    timeout: Duration.minutes(90),
+    serviceAccountName: 'backup',
+    image: 'registry.example.com/agent:1',
+    labels: { release: '2.0' },
+  });
+  const manifest = manifestOf(each);
+  expect(manifest.metadata).toMatchObject({ name: 'before-2.0', labels: { release: '2.0' } });
+  expect(manifest.spec).toEqual({
+    endpoints: ['https://etcd-0:2379', 'https://etcd-1:2379'],
+    tls: {
+      clientCertificate: true,
+      files: {
+        secretName: 'client',
+        items: [
+          { key: 'ca.crt', path: 'ca.crt' },
+          { key: 'tls.crt', path: 'tls.crt' },
+          { key: 'key.pem', path: 'tls.key' },
+        ],
+      },
+    },
+    auth: {
+      secretName: 'user',
+      items: [
+        { key: 'username', path: 'username' },
+        { key: 'password', path: 'password' },
+      ],
+    },
+    store: { s3: { bucket: 'backups', region: 'eu-west-1', credentials: { secretName: 's3' } } },
+    key: 'releases/{{ .Name }}-{{.CreationTimestamp}}.db',
+    compression: 'none',
+    encryption: { age: { recipients: [recipient] } },
+    timeouts: { dial: '10s', total: '90m' },
+    serviceAccountName: 'backup',
+    image: 'registry.example.com/agent:1',
+  });
+  checkSchema(manifest);
+});
+
+test("of somebody else's etcd that is a construct: its endpoints, its TLS and its user", () => {
+  const chart = chartOf();
+  const auth = EtcdAuth.fromSecret('user');
+  const cluster = new ForeignEtcdCluster(chart, 'legacy', ['etcd:2379'], {
+    tls: EtcdClientTls.fromCa(CaBundle.fromConfigMap('trust')),
+    auth,
+  });
+  const each = backup({ cluster, store: s3, prefix: 'etcd/legacy' }, chart);
+  expect(each.backupName).toBe('legacy-now');
+  expect(manifestOf(each).spec).toMatchObject({
+    endpoints: ['https://etcd:2379'],
+    tls: { clientCertificate: false, files: { configMapName: 'trust' } },
+    auth: { secretName: 'user' },
+    prefix: 'etcd/legacy',
+  });
+  expect(manifestOf(each).spec).not.toHaveProperty('clusterName');
+  checkSchema(manifestOf(each));
+});
+
+describe('the ServiceAccount of its Job', () => {
+  const role = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::123456789012:role/backup' };
+  const credentials = S3Credentials.workloadIdentity({ serviceAccountAnnotations: role });
+  const props = { endpoints: ['etcd:2379'], store: BackupStore.s3({ bucket: 'backups', credentials }) };
+
+  test('is made for a workload identity that wants annotations', () => {
+    const [account, resource]: Manifest[] = Testing.synth(Chart.of(backup(props)));
+    expect(account).toMatchObject({
+      kind: 'ServiceAccount',
+      metadata: { name: 'now-backup', annotations: role },
+      automountServiceAccountToken: false,
+    });
+    expect(resource.spec.serviceAccountName).toBe('now-backup');
+  });
+
+  test('is not made when one is named, or none is needed', () => {
+    const kinds = (more: Partial<EtcdBackupProps>) =>
+      Testing.synth(Chart.of(backup({ ...props, ...more }))).map(({ kind }: Manifest) => kind);
+    expect(kinds({ serviceAccountName: 'mine' })).toEqual(['EtcdBackup']);
+    expect(kinds({ store: s3 })).toEqual(['EtcdBackup']);
+  });
+});
+
+const endpoints = ['etcd:2379'];
+const command = BackupStore.command({ path: '/opt/store' });
+
+test.each<[EtcdBackupProps, string]>([
+  [{ store: s3 }, 'cluster: none given; name what to back up, by cluster or endpoints'],
+  [{ endpoints }, 'store: none given; say where the backup goes, by store or schedule'],
+  [{ endpoints, name: 'Now', store: s3 }, "name: 'Now' is no Kubernetes name"],
+  [{ endpoints, name: 'n'.repeat(53), store: s3 }, 'has 53 characters; use at most 52'],
+  [{ endpoints: [], store: s3 }, 'endpoints: none given; name at least one'],
+  [{ endpoints: ['https://etcd:2379'], store: s3 }, 'is https, but there is no tls'],
+  [{ endpoints, tls: EtcdClientTls.fromSecret('S'), store: s3 }, "tls: Secret: 'S' is no Kubernetes name"],
+  [{ endpoints, auth: EtcdAuth.fromSecret(''), store: s3 }, "auth: Secret: '' is no Kubernetes name"],
+  [{ endpoints, schedule: 'nightly' }, "schedule: 'nightly' can only be that of an EtcdCluster; give store instead"],
+  [{ endpoints, store: BackupStore.filesystem({}) }, 'store: give one of claimName, nfs and hostPath'],
+  [{ endpoints, store: s3, key: 'a/../b' }, "key: 'a/../b' is no key within the store"],
+  [{ endpoints, store: s3, key: '/{{ .Name }}' }, "key: '/{{ .Name }}' is no key within the store"],
+  [
+    { endpoints, store: s3, key: '{{ .Cluster }}.db' },
+    "key: '{{ .Cluster }}.db' has a field that is not known; use {{ .N",
+  ],
+  [{ endpoints, store: s3, key: '{{ .Name }.db' }, 'has a field that is not known'],
+  [{ endpoints, store: s3, key: 'a', prefix: 'b' }, "prefix: excludes key, which is the snapshot's whole name"],
+  [{ endpoints, store: s3, prefix: '/a' }, "prefix: '/a' is no folder within the store"],
+  [{ endpoints, store: s3, encryption: Encryption.age({ recipients: [] }) }, 'encryption: recipients: none given'],
+  [{ endpoints, store: s3, dialTimeout: Duration.seconds(0) }, 'dialTimeout: a duration of zero'],
+  [{ endpoints, store: s3, timeout: Duration.seconds(0) }, 'timeout: a duration of zero'],
+  [{ endpoints, store: command }, "image: store runs executables that the agent's own image does not have"],
+  [{ endpoints, store: s3, image: '' }, "image: '' is no image"],
+  [{ endpoints, store: s3, serviceAccountName: 'A' }, "serviceAccountName: 'A' is no Kubernetes name"],
+])('%j: %s', (props, message) => {
+  expect(backup(props).node.validate()).toEqual([expect.stringContaining(message)]);
+});
+
+test.each<[EtcdBackupProps, string]>([
+  [{ schedule: 'nightly', endpoints }, 'endpoints: excludes cluster, which has its own; remove one of them'],
+  [{ schedule: 'nightly', store: s3 }, 'store: excludes schedule, which has its own; remove one of them'],
+  [{ schedule: 'nightly', tls }, 'tls: is for endpoints; remove it, as the cluster has its own'],
+  [{ schedule: 'nightly', auth: EtcdAuth.fromSecret('a') }, 'auth: is for endpoints; remove it'],
+  [
+    { schedule: 'nightly', encryption: Encryption.age({ recipients: [recipient] }) },
+    "encryption: is that of schedule 'nightly'; remove it",
+  ],
+  [
+    { schedule: 'hourly' },
+    "schedule: 'hourly' is no backup schedule of 'orders'; use 'nightly', or give store instead",
+  ],
+])('of a cluster: %j: %s', (props, message) => {
+  expect(ofCluster(props).node.validate()).toEqual([expect.stringContaining(message)]);
+});
+
+test('a schedule of a cluster without any', () => {
+  const chart = chartOf();
+  const cluster = new EtcdCluster(chart, 'orders');
+  const each = backup({ cluster, schedule: 'nightly' }, chart);
+  expect(each.node.validate()).toEqual([expect.stringContaining("'orders'; add it with addBackupSchedule, or give")]);
+  cluster.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
+  expect(each.node.validate()).toEqual([]);
+});
+
+test('a mistake is one line with the path of the construct', () => {
+  expect(() => manifestOf(backup({ endpoints }))).toThrow(
+    /^Validation failed with the following errors:\n {2}\[shop\/now\] store: none given/,
+  );
+});
+
+test('a cluster of another namespace cannot be named', () => {
+  const chart = chartOf();
+  const cluster = new EtcdCluster(new Chart(chart.node.root, 'b', { namespace: 'other' }), 'orders');
+  expect(backup({ cluster, store: s3 }, chart).node.validate()).toEqual([
+    "cluster: 'orders' is in namespace 'other', and only a resource of the same namespace can name it; put this one there",
+  ]);
+});
+
+test('two cannot have one name', () => {
+  const chart = chartOf();
+  backup({ endpoints, store: s3, name: 'same' }, chart);
+  new EtcdBackup(chart, 'other', { endpoints, store: s3, name: 'same' });
+  expect(() => Testing.synth(chart)).toThrow(/\[shop\/now\] name: another backup of this chart is called 'same' too/);
+});

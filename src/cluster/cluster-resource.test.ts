@@ -1,0 +1,126 @@
+import { Cron, Size } from 'cdk8s';
+import { cluster, objectOf, templateOf, tlsSecrets } from '../../test/clusters';
+import { checkSchema } from '../../test/kubernetes';
+import { s3 } from '../../test/synth';
+import {
+  BackupStore,
+  Compression,
+  DeletionPolicy,
+  Encryption,
+  type EtcdCluster,
+  EtcdTls,
+  EtcdVersion,
+  NoSpacePolicy,
+  ReplacePolicy,
+  RestoreSource,
+  Retention,
+  S3Credentials,
+} from '..';
+
+const nightly = { schedule: Cron.daily(), store: s3 };
+
+describe('the custom resource', () => {
+  const specOf = (subject: EtcdCluster) => objectOf(subject, 'EtcdCluster').spec;
+
+  test('says the size, the version and the volume, and leaves the rest to its defaults', () => {
+    expect(specOf(cluster())).toEqual({ size: 3, version: '3.6.16', storage: { size: '8Gi' } });
+  });
+
+  test('says everything that was chosen', () => {
+    const subject = cluster({
+      size: 4,
+      allowEvenSize: true,
+      version: EtcdVersion.V3_7,
+      paused: true,
+      tls: EtcdTls.fromSecrets(tlsSecrets),
+      volume: { size: Size.gibibytes(20) },
+      replace: ReplacePolicy.manual({ ordinal: 2, memberId: '8e9e05c52164694d', discardVolume: true }),
+      origin: { source: RestoreSource.backup('before-the-move'), identitySecret: 'age' },
+      recovery: { id: 'first', acceptDataLoss: true, survivor: 1 },
+      onShrink: DeletionPolicy.DELETE,
+      onDelete: DeletionPolicy.DELETE,
+      requireBackupForUpgrade: true,
+      onNoSpace: NoSpacePolicy.REPORT,
+    });
+    subject.addBackupSchedule('nightly', nightly);
+    expect(specOf(subject)).toEqual({
+      size: 4,
+      allowEvenSize: true,
+      version: '3.7.3',
+      paused: true,
+      tls: true,
+      clientTlsSecret: 'orders-client',
+      storage: { size: '20Gi' },
+      replace: { policy: 'Manual', force: [{ ordinal: 2, memberId: '8e9e05c52164694d', discardVolume: true }] },
+      origin: { source: { backupName: 'before-the-move' }, identitySecret: 'age' },
+      recovery: { id: 'first', action: 'RestoreFromSurvivor', acceptDataLoss: true, survivor: 1 },
+      pvcPolicy: { onShrink: 'Delete', onDelete: 'Delete' },
+      backup: {
+        schedule: 'nightly',
+        schedules: [expect.objectContaining({ name: 'nightly' })],
+        requiredForUpgrade: true,
+      },
+      finalBackup: { required: true },
+      maintenance: { onNoSpace: 'Report' },
+    });
+    checkSchema(objectOf(subject, 'EtcdCluster'));
+  });
+
+  test('knows ephemeral volumes, which have no claims', () => {
+    expect(specOf(cluster({ volume: { ephemeral: true } })).storage).toEqual({ size: '8Gi', ephemeral: true });
+  });
+
+  test('says the version that the image has', () => {
+    const subject = cluster({ image: 'registry.example.com/etcd:v3.5.30' });
+    expect(specOf(subject).version).toBe('3.5.30');
+    const [etcd] = templateOf(subject).spec.containers;
+    expect(etcd.image).toBe('registry.example.com/etcd:v3.5.30');
+  });
+
+  test('has every backup schedule, with all that the reconciler needs for its own backups', () => {
+    const subject = cluster();
+    const first = subject.addBackupSchedule('nightly', {
+      ...nightly,
+      compression: Compression.GZIP,
+      retention: Retention.last(7),
+      encryption: Encryption.age({ recipients: ['age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj'] }),
+    });
+    subject.addBackupSchedule('hourly', { schedule: Cron.hourly(), store: s3, retention: Retention.last(7) });
+    // Another store, after everything else.
+    first.addStore(BackupStore.s3({ bucket: 'far-away', credentials: S3Credentials.workloadIdentity() }));
+    const { backup } = specOf(subject);
+    expect(backup.schedule).toBe('nightly');
+    expect(backup.schedules).toEqual([
+      expect.objectContaining({
+        name: 'nightly',
+        cron: '0 0 * * *',
+        compression: 'gzip',
+        encryption: { age: { recipients: [expect.stringMatching(/^age1/)] } },
+        stores: [
+          expect.objectContaining({ s3: expect.objectContaining({ bucket: 'backups' }), retention: { last: 7 } }),
+          { s3: { bucket: 'far-away' } },
+        ],
+      }),
+      expect.objectContaining({ name: 'hourly' }),
+    ]);
+    checkSchema(objectOf(subject, 'EtcdCluster'));
+  });
+
+  test('forgets a schedule that was removed from the tree', () => {
+    const subject = cluster();
+    subject.addBackupSchedule('nightly', nightly);
+    subject.addBackupSchedule('hourly', nightly);
+    subject.node.tryRemoveChild('nightly');
+    expect(specOf(subject).backup).toEqual({
+      schedule: 'hourly',
+      schedules: [expect.objectContaining({ name: 'hourly' })],
+    });
+  });
+
+  test('names another schedule for these backups when told to', () => {
+    const subject = cluster({ backupSchedule: 'hourly' });
+    subject.addBackupSchedule('nightly', nightly);
+    subject.addBackupSchedule('hourly', nightly);
+    expect(specOf(subject).backup.schedule).toBe('hourly');
+  });
+});

@@ -1,0 +1,299 @@
+import { App, Chart, Cron, JsonPatch, Testing, Yaml } from 'cdk8s';
+import { cluster, manifestsOf, objectOf, sorts, templateOf, tlsSecrets } from '../../test/clusters';
+import { checkSchema } from '../../test/kubernetes';
+import { type Manifest, s3 } from '../../test/synth';
+import {
+  BackupStore,
+  DeletionPolicy,
+  EtcdCluster,
+  type EtcdClusterProps,
+  EtcdReconciler,
+  EtcdTls,
+  EtcdVersion,
+} from '..';
+
+const nightly = { schedule: Cron.daily(), store: s3 };
+
+test('a name is all that it takes', () => {
+  const manifests = manifestsOf(new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders'));
+  const own = manifests.filter(({ metadata }) => metadata.labels['app.kubernetes.io/name'] === 'etcd');
+  expect(own.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+    'ServiceAccount orders',
+    'Role orders',
+    'RoleBinding orders',
+    'Role orders-etcd-reconciler',
+    'RoleBinding orders-etcd-reconciler',
+    'ConfigMap orders-settings',
+    'Service orders-peers',
+    'Service orders',
+    ...[0, 1, 2, 3, 4, 5, 6].map((ordinal) => `Service orders-${ordinal}-client`),
+    'NetworkPolicy orders',
+    'NetworkPolicy orders-jobs',
+    'PodDisruptionBudget orders',
+    'StatefulSet orders',
+    'EtcdCluster orders',
+  ]);
+  const reconciler = manifests.filter(({ metadata }) => metadata.name === 'etcd-reconciler');
+  expect(reconciler.map(({ kind }) => kind)).toContain('Deployment');
+  expect(own.length + reconciler.length).toBe(manifests.length);
+});
+
+describe.each(sorts)('a cluster %s', (_, make) => {
+  const manifests = manifestsOf(make());
+
+  test.each(manifests.map((manifest) => [manifest.kind, manifest.metadata.name, manifest]))(
+    "holds to Kubernetes' schema: %s %s",
+    (_kind, _name, manifest) => checkSchema(manifest),
+  );
+
+  test('has no nulls', () => expect(JSON.stringify(manifests)).not.toContain('null'));
+
+  test('has the same bytes each time', () => {
+    expect(Yaml.stringify(...manifestsOf(make()))).toBe(Yaml.stringify(...manifests));
+  });
+
+  test('makes no object twice', () => {
+    const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('leaves the number of pods, and when they are replaced, to the reconciler', () => {
+    const { spec } = manifests.find(({ kind }) => kind === 'StatefulSet');
+    expect(spec).not.toHaveProperty('replicas');
+    expect(spec).toMatchObject({ podManagementPolicy: 'Parallel', updateStrategy: { type: 'OnDelete' } });
+    expect(JSON.stringify(spec.template.metadata)).not.toContain('cdk8s-etcd.dev/epoch');
+  });
+});
+
+test('no namespace is needed, and that of the chart is taken', () => {
+  for (const { metadata } of manifestsOf(cluster())) expect(metadata).not.toHaveProperty('namespace');
+  for (const { metadata } of manifestsOf(cluster({}, 'shop'))) expect(metadata.namespace).toBe('shop');
+});
+
+test('names do not change when the construct moves within the tree', () => {
+  const app = new App();
+  const inner = new Chart(new Chart(app, 'outer'), 'inner');
+  new EtcdCluster(inner, 'orders');
+  expect(Testing.synth(inner)).toEqual(manifestsOf(cluster()));
+});
+
+test('clients get a name for each member, of the namespace where that is known', () => {
+  expect(cluster().clientEndpoints).toEqual([
+    'http://orders-0-client:2379',
+    'http://orders-1-client:2379',
+    'http://orders-2-client:2379',
+  ]);
+  expect(cluster({ size: 1, clusterDomain: 'k8s.example.com' }, 'shop').clientEndpoints).toEqual([
+    'http://orders-0-client.shop.svc.k8s.example.com:2379',
+  ]);
+});
+
+test('other charts are wired by what it says of itself', () => {
+  const plain = cluster({ name: 'payments', size: 5, version: EtcdVersion.V3_7 });
+  expect(plain).toMatchObject({
+    clusterName: 'payments',
+    size: 5,
+    clientPort: 2379,
+    serviceAccountName: 'payments',
+    clientTls: undefined,
+    clientTlsSecretName: undefined,
+  });
+  expect(plain.version).toBe(EtcdVersion.V3_7);
+  expect([plain.clientService.name, plain.peerService.name]).toEqual(['payments', 'payments-peers']);
+  const secured = cluster({ size: 1, tls: EtcdTls.fromSecrets(tlsSecrets) });
+  expect(secured.clientTlsSecretName).toBe('orders-client');
+  expect(secured.clientEndpoints).toEqual(['https://orders-0-client:2379']);
+});
+
+test('every object is there to be patched, under a stable id', () => {
+  const subject = cluster({ tls: EtcdTls.certManager({ issuer: 'ca' }) }, 'shop');
+  const fields = Object.fromEntries(
+    Object.values(subject)
+      .flat()
+      .flatMap((value) => (value?.node?.scope === subject && value.kind ? [[value.node.id, value.name]] : [])),
+  );
+  expect(fields).toEqual({
+    ServiceAccount: 'orders',
+    Role: 'orders',
+    RoleBinding: 'orders',
+    ReconcilerRole: 'orders-etcd-reconciler',
+    ReconcilerRoleBinding: 'orders-etcd-reconciler',
+    Settings: 'orders-settings',
+    PeerService: 'orders-peers',
+    ClientService: 'orders',
+    ...Object.fromEntries(
+      [0, 1, 2, 3, 4, 5, 6].map((ordinal) => [`MemberService${ordinal}`, `orders-${ordinal}-client`]),
+    ),
+    NetworkPolicy: 'orders',
+    JobNetworkPolicy: 'orders-jobs',
+    PodDisruptionBudget: 'orders',
+    PeerCertificate: 'orders-peer-tls',
+    ServerCertificate: 'orders-server-tls',
+    ClientCertificate: 'orders-client-tls',
+    StatefulSet: 'orders',
+    EtcdCluster: 'orders',
+  });
+  expect(Object.keys(fields).sort()).toEqual(
+    subject.node.children
+      .map(({ node }) => node.id)
+      .filter((id) => id !== 'Reconciler')
+      .sort(),
+  );
+  const hostAliases = [{ ip: '192.0.2.1', hostnames: ['registry.example.com'] }];
+  subject.statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/hostAliases', hostAliases));
+  expect(templateOf(subject).spec.hostAliases).toEqual(hostAliases);
+  expect(templateOf(subject).spec.initContainers[1].restartPolicy).toBe('Always');
+});
+
+test('labels are on every object, and the standard ones stay', () => {
+  const labels = { team: 'storage', 'app.kubernetes.io/part-of': 'shop', 'app.kubernetes.io/instance': 'other' };
+  const subject = cluster({ labels });
+  for (const { metadata } of manifestsOf(subject).filter(({ metadata }) => metadata.name !== 'etcd-reconciler')) {
+    expect(metadata.labels).toMatchObject({
+      team: 'storage',
+      'app.kubernetes.io/part-of': 'shop',
+      'app.kubernetes.io/instance': 'orders',
+      'app.kubernetes.io/name': 'etcd',
+    });
+  }
+});
+
+test('a label or annotation changes nothing that Kubernetes lets nobody change', () => {
+  const immutable = (subject: EtcdCluster) => {
+    const { selector, serviceName, podManagementPolicy, volumeClaimTemplates } = objectOf(subject, 'StatefulSet').spec;
+    return { selector, serviceName, podManagementPolicy, volumeClaimTemplates };
+  };
+  const changed = cluster({
+    labels: { team: 'storage' },
+    podAnnotations: { a: 'b' },
+    size: 5,
+    version: EtcdVersion.V3_7,
+  });
+  expect(immutable(changed)).toEqual(immutable(cluster()));
+});
+
+describe('a backup schedule', () => {
+  const cronJobOf = (subject: EtcdCluster) => objectOf(subject, 'CronJob');
+  const podOf = (subject: EtcdCluster) => cronJobOf(subject).spec.jobTemplate.spec.template.spec;
+
+  test('backs up every member, as the cluster is to be reached', () => {
+    const subject = cluster({ tls: EtcdTls.fromSecrets(tlsSecrets) });
+    expect(subject.addBackupSchedule('nightly', nightly).cronJobName).toBe('orders-nightly');
+    const { args } = podOf(subject).containers[0];
+    expect(args).toContain('--cluster=orders');
+    expect(args).toContain(`--endpoints=${subject.clientEndpoints.join(',')}`);
+    expect(podOf(subject).volumes).toContainEqual(
+      expect.objectContaining({ secret: expect.objectContaining({ secretName: 'orders-client' }) }),
+    );
+  });
+
+  test('asks for an image of its own when the mirror of ours does not do', () => {
+    const store = BackupStore.command({ path: '/usr/local/bin/store' });
+    const backedUp = (props: EtcdClusterProps, image?: string) => {
+      const subject = cluster(props);
+      subject.addBackupSchedule('nightly', { ...nightly, store, image });
+      return () => podOf(subject).containers[0].image;
+    };
+    expect(backedUp({ registry: 'registry.example.com' })).toThrow(/image: store runs executables/);
+    expect(backedUp({ registry: 'registry.example.com' }, 'mine:1')()).toBe('mine:1');
+    expect(backedUp({ agentImage: 'mine:2' })()).toBe('mine:2');
+  });
+
+  test('pulls its image as the members do, unless it says otherwise', () => {
+    const mirrored = () => cluster({ registry: 'registry.example.com', imagePullSecrets: ['mirror'] });
+    const inherits = mirrored();
+    inherits.addBackupSchedule('nightly', nightly);
+    expect(podOf(inherits).imagePullSecrets).toEqual([{ name: 'mirror' }]);
+    expect(podOf(inherits).containers[0].image).toMatch(/^registry\.example\.com\//);
+    const own = mirrored();
+    own.addBackupSchedule('nightly', { ...nightly, image: 'mine:1', imagePullSecrets: [] });
+    expect(podOf(own).imagePullSecrets).toEqual([]);
+    expect(podOf(own).containers[0].image).toBe('mine:1');
+  });
+});
+
+describe('the reconciler', () => {
+  const accounts = (chart: Chart) =>
+    (Testing.synth(chart) as Manifest[])
+      .filter(({ kind, metadata }) => kind === 'RoleBinding' && metadata.name.endsWith('-reconciler'))
+      .filter(({ metadata }) => metadata.name !== 'etcd-reconciler')
+      .map(({ subjects }) => subjects[0].name);
+  const deployments = (chart: Chart) =>
+    (Testing.synth(chart) as Manifest[]).filter(({ kind }) => kind === 'Deployment');
+
+  test('is brought once, with the image of the first cluster', () => {
+    const chart = new Chart(Testing.app(), 'shop');
+    new EtcdCluster(chart, 'orders', { registry: 'registry.example.com', imagePullSecrets: ['mirror'] });
+    new EtcdCluster(chart, 'carts');
+    const [deployment, ...others] = deployments(chart);
+    expect(others).toEqual([]);
+    const { spec } = deployment.spec.template;
+    expect(spec.imagePullSecrets).toEqual([{ name: 'mirror' }]);
+    expect(spec.containers[0].image).toMatch(/^registry\.example\.com\//);
+    expect(accounts(chart)).toEqual(['etcd-reconciler', 'etcd-reconciler']);
+  });
+
+  test('is the explicit one, which may come after the cluster', () => {
+    const chart = new Chart(Testing.app(), 'shop');
+    new EtcdCluster(chart, 'orders');
+    new EtcdReconciler(chart, 'mine', { name: 'mine' });
+    expect(deployments(chart).map(({ metadata }) => metadata.name)).toEqual(['mine']);
+    expect(accounts(chart)).toEqual(['mine']);
+  });
+
+  test('is the one that the cluster is given', () => {
+    const chart = new Chart(Testing.app(), 'shop');
+    new EtcdCluster(chart, 'orders', { reconciler: EtcdReconciler.external({ name: 'theirs' }) });
+    expect(deployments(chart)).toEqual([]);
+    expect(accounts(chart)).toEqual(['theirs']);
+  });
+});
+
+describe('a mistake', () => {
+  test('is told at synth, with the path of the construct', () => {
+    expect(() => manifestsOf(cluster({ size: 4 }))).toThrow(/\[shop\/orders\] size: 4 members survive no more/);
+    const tls = EtcdTls.certManager({ issuer: 'ca' });
+    expect(() => manifestsOf(cluster({ tls }))).toThrow(
+      /\[shop\/orders\] tls: .* new Chart\(app, id, \{ namespace \}\)/,
+    );
+  });
+
+  test('is told when the custom resource could not hold all schedules or stores', () => {
+    const subject = cluster();
+    const schedules = Array.from({ length: 17 }, (_, index) => subject.addBackupSchedule(`n${index}`, nightly));
+    for (let index = 0; index < 8; index++) schedules[3]!.addStore(BackupStore.filesystem({ claimName: `c${index}` }));
+    expect(subject.node.validate()).toEqual([
+      'backup schedules: there are 17, and 16 is the limit; one schedule may have several stores',
+    ]);
+    expect(schedules[3]!.node.validate()).toEqual([
+      'store 9: a schedule of a cluster has at most 8; add another schedule',
+    ]);
+  });
+
+  test('is forgiven when what was missing comes later', () => {
+    const subject = cluster({ onDelete: DeletionPolicy.DELETE });
+    expect(() => manifestsOf(subject)).toThrow(/\[shop\/orders\] finalBackup: there is no backup schedule/);
+    subject.addBackupSchedule('nightly', nightly);
+    expect(() => manifestsOf(subject)).not.toThrow();
+  });
+});
+
+describe('an etcd that is made elsewhere', () => {
+  test.each([
+    ['by somebody else', (chart: Chart) => EtcdCluster.fromEndpoints(chart, 'theirs', ['etcd:2379'])],
+    [
+      'by another app',
+      (chart: Chart) =>
+        EtcdCluster.fromAttributes(chart, 'Theirs', { clusterName: 'theirs', clientEndpoints: ['http://etcd:2379'] }),
+    ],
+  ])('%s is backed up, and nothing more', (_, make) => {
+    const chart = new Chart(Testing.app(), 'shop');
+    make(chart).addBackupSchedule('nightly', nightly);
+    const manifests: Manifest[] = Testing.synth(chart);
+    expect(manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+      'ServiceAccount theirs-nightly',
+      'CronJob theirs-nightly',
+    ]);
+    expect(JSON.stringify(manifests)).toContain('--endpoints=http://etcd:2379');
+  });
+});

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Chart, type ChartProps, Testing } from 'cdk8s';
+import { parse } from 'yaml';
+import type { Manifest } from '../../test/synth';
+import { Compression, DeletionPolicy, EtcdCrds, NoSpacePolicy, ServerSideEncryption, VerificationLevel } from '..';
+import { objectSuffix } from '../etcd/cluster-names';
+
+const plurals = ['etcdclusters', 'etcdbackups', 'etcdrestores'];
+const files: Manifest[] = plurals.map((name) =>
+  parse(readFileSync(join(__dirname, `../../crds/${name}.yaml`), 'utf8'), { version: '1.1' }),
+);
+
+function synthesize(props: ChartProps = {}): Manifest[] {
+  const chart = new Chart(Testing.app(), 'crds', props);
+  new EtcdCrds(chart, 'Crds');
+  return Testing.synth(chart);
+}
+
+test('are the files of crds/, as they are', () => {
+  expect(synthesize()).toEqual(files);
+});
+
+test("are cluster-scoped, whatever the chart's namespace", () => {
+  expect(synthesize({ namespace: 'shop' })).toEqual(files);
+});
+
+test('are there to be annotated', () => {
+  const chart = new Chart(Testing.app(), 'crds');
+  new EtcdCrds(chart, 'Crds').etcdClusters.metadata.addAnnotation('argocd.argoproj.io/sync-options', 'Prune=false');
+  const [clusters, backups] = Testing.synth(chart);
+  expect(clusters.metadata.annotations).toEqual({ 'argocd.argoproj.io/sync-options': 'Prune=false' });
+  expect(backups.metadata.annotations).toBeUndefined();
+});
+
+// The API server refuses what it cannot bound the cost of, and `kubectl explain` shows nothing but these.
+test.each(files.map((file) => [file.spec.names.kind, file.spec.versions[0].schema.openAPIV3Schema]))(
+  'every field of %s has a description, and every text and list of its spec an end',
+  (_, schema) => {
+    const fields = [...fieldsOf('spec', schema.properties.spec), ...fieldsOf('status', schema.properties.status)];
+    expect(fields.length).toBeGreaterThan(30);
+    expect(fields.filter(([, field]) => !field.description).map(([path]) => path)).toEqual([]);
+    const endless = ([, field]: [string, Manifest]) =>
+      (field.type === 'string' && !field.enum && !field.format && !field.maxLength) ||
+      (field.type === 'array' && !field.maxItems);
+    expect(fields.filter(endless).map(([path]) => path)).toEqual([]);
+  },
+);
+
+test.each(files.map((file) => [file.spec.names.kind, file.spec.versions[0].schema.openAPIV3Schema]))(
+  'a row of %s is not empty while no reconciler runs',
+  (_, { properties: { status } }) => {
+    expect(status.default).toMatchObject({ phase: 'Pending', message: expect.stringContaining('no reconciler') });
+    expect(Object.keys(status.properties)).toEqual(expect.arrayContaining(Object.keys(status.default)));
+  },
+);
+
+test('a cluster cannot be called as the constructs refuse it', () => {
+  const { openAPIV3Schema } = files[0].spec.versions[0].schema;
+  expect(openAPIV3Schema['x-kubernetes-validations']).toContainEqual(
+    expect.objectContaining({ rule: `!self.metadata.name.matches('${objectSuffix.source}')` }),
+  );
+});
+
+const specOf = (index: number): Manifest =>
+  files[index].spec.versions[0].schema.openAPIV3Schema.properties.spec.properties;
+const schedule: Manifest = specOf(0).backup.properties.schedules.items.properties;
+
+test.each<[string, Manifest, object]>([
+  ['compression', schedule.compression, Compression],
+  ['compression of an EtcdBackup', specOf(1).compression, Compression],
+  ['verify', schedule.verify, VerificationLevel],
+  ['onShrink', specOf(0).pvcPolicy.properties.onShrink, DeletionPolicy],
+  ['onDelete', specOf(0).pvcPolicy.properties.onDelete, DeletionPolicy],
+  ['onNoSpace', specOf(0).maintenance.properties.onNoSpace, NoSpacePolicy],
+  ['serverSideEncryption', specOf(1).store.properties.s3.properties.serverSideEncryption, ServerSideEncryption],
+])('%s takes what the library writes', (_, field, library) => {
+  expect([...field.enum].sort()).toEqual(Object.values(library).sort());
+});
+
+test.each([
+  ['size', specOf(0).size, 3],
+  ['onShrink', specOf(0).pvcPolicy.properties.onShrink, 'Retain'],
+  ['onDelete', specOf(0).pvcPolicy.properties.onDelete, 'Retain'],
+  ['replace.policy', specOf(0).replace.properties.policy, 'OnVolumeLoss'],
+  ['onNoSpace', specOf(0).maintenance.properties.onNoSpace, 'CompactDefragDisarm'],
+  ['safetyBackup', specOf(2).safetyBackup, true],
+  ['ignoreUnreachablePods', specOf(2).ignoreUnreachablePods, false],
+])('%s has its default', (_, field, value) => {
+  expect(field.default).toBe(value);
+});
+
+function fieldsOf(path: string, schema: Manifest): [string, Manifest][] {
+  const inner = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => fieldsOf(`${path}.${name}`, field));
+  return [[path, schema], ...inner, ...(schema.items ? fieldsOf(`${path}[]`, schema.items) : [])];
+}

@@ -1,0 +1,37 @@
+import { Size } from 'cdk8s';
+import { EtcdResources } from '..';
+
+test('no preset limits the CPU, all limit the memory', () => {
+  expect(EtcdResources.DEFAULT._requirements()).toEqual({
+    requests: { cpu: '250m', memory: '1Gi' },
+    limits: { memory: '2Gi' },
+  });
+});
+
+test.each([
+  ['SMALL', EtcdResources.SMALL, '2', '8Gi'],
+  ['MEDIUM', EtcdResources.MEDIUM, '4', '16Gi'],
+  ['LARGE', EtcdResources.LARGE, '8', '32Gi'],
+  ['XLARGE', EtcdResources.XLARGE, '16', '64Gi'],
+])('%s is a machine of the hardware guide', (_, preset, cpu, memory) => {
+  expect(preset._requirements()).toEqual({ requests: { cpu, memory }, limits: { memory } });
+  expect(preset._problems()).toEqual([]);
+});
+
+test('one amount of a pair is both', () => {
+  expect(EtcdResources.of({ cpuLimit: '1', memoryRequest: Size.gibibytes(3) })._requirements()).toEqual({
+    requests: { cpu: '1', memory: '3Gi' },
+    limits: { cpu: '1', memory: '3Gi' },
+  });
+});
+
+test.each([
+  [{ cpuRequest: '1 core' }, "resources: cpuRequest '1 core' is no amount of CPU above zero; write it like"],
+  [{ memoryLimit: Size.mebibytes(0) }, 'resources: memoryLimit is zero'],
+  [
+    { memoryRequest: Size.gibibytes(2), memoryLimit: Size.gibibytes(1) },
+    'resources: memoryRequest is above memoryLimit, so no pod could start',
+  ],
+])('%j', (props, message) => {
+  expect(EtcdResources.of(props)._problems()).toEqual([expect.stringContaining(message)]);
+});

@@ -1,0 +1,172 @@
+import { Chart, Cron, Testing } from 'cdk8s';
+import { cluster, manifestsOf, objectOf, templateOf } from '../../../test/clusters';
+import { mayConnect, type Pod, selects } from '../../../test/network-policies';
+import { type Manifest, s3 } from '../../../test/synth';
+import { EtcdCluster, type EtcdClusterProps, NetworkAccess } from '../..';
+
+const namespace = 'shop';
+const pod = (labels: Pod['labels'], other: Partial<Pod> = {}): Pod => ({ labels, namespace, ...other });
+
+/** A namespace with the clusters orders and carts, a backup schedule of each, and everybody who calls. */
+function network(props: EtcdClusterProps = {}) {
+  const chart = new Chart(Testing.app(), 'shop');
+  const clusters = ['orders', 'carts'].map((id) => new EtcdCluster(chart, id, props));
+  for (const each of clusters) each.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3 });
+  const manifests: Manifest[] = Testing.synth(chart);
+  const labelsOf = (kind: string, name: string, template: (spec: Manifest) => Manifest) =>
+    template(manifests.find((each) => each.kind === kind && each.metadata.name === name).spec).metadata.labels;
+  const member = (name: string) => pod(labelsOf('StatefulSet', name, (spec) => spec.template));
+  const job = (name: string) => pod(labelsOf('CronJob', `${name}-nightly`, (spec) => spec.jobTemplate.spec.template));
+  const pods = {
+    member: member('orders'),
+    job: job('orders'),
+    reconciler: pod(labelsOf('Deployment', 'etcd-reconciler', (spec) => spec.template)),
+    otherMember: member('carts'),
+    otherJob: job('carts'),
+    app: pod({ app: 'shop' }),
+    appElsewhere: pod({ app: 'shop' }, { namespace: 'elsewhere' }),
+    prometheus: pod({ app: 'prometheus' }, { namespace: 'monitoring' }),
+  };
+  const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
+  const callers = (target: Pod, port: number) =>
+    Object.entries(pods)
+      .filter(([, from]) => mayConnect(policies, from, target, port))
+      .map(([name]) => name);
+  return { pods, callers };
+}
+
+const ports = { client: 2379, peer: 2380, metrics: 2381, agent: 8080 };
+
+test('a member is reached by its peers, its Jobs and the reconciler, and by clients of the namespace', () => {
+  const { pods, callers } = network();
+  expect(callers(pods.member, ports.peer)).toEqual(['member']);
+  expect(callers(pods.member, ports.agent)).toEqual(['member', 'job', 'reconciler']);
+  expect(callers(pods.member, ports.metrics)).toEqual([]);
+  expect(callers(pods.member, ports.client)).toEqual(['member', 'job', 'reconciler', 'otherMember', 'otherJob', 'app']);
+  expect(callers(pods.member, 22)).toEqual([]);
+});
+
+test('a Job serves its own members and the reconciler alone', () => {
+  const { pods, callers } = network();
+  expect(callers(pods.job, ports.agent)).toEqual(['member', 'reconciler']);
+  expect(callers(pods.job, 22)).toEqual([]);
+});
+
+test('with access for nobody its own Jobs and the reconciler still reach it', () => {
+  const { pods, callers } = network({ networkAccess: NetworkAccess.nobody() });
+  expect(callers(pods.member, ports.client)).toEqual(['member', 'job', 'reconciler']);
+});
+
+test('with access for anybody everybody reaches clients, and no other port', () => {
+  const { pods, callers } = network({ networkAccess: NetworkAccess.anywhere() });
+  expect(callers(pods.member, ports.client)).toEqual(Object.keys(pods));
+  expect(callers(pods.member, ports.peer)).toEqual(['member']);
+});
+
+test('access for some is for them', () => {
+  const elsewhere = NetworkAccess.from({ namespace: 'elsewhere', podLabels: { app: 'shop' } });
+  const { pods, callers } = network({ networkAccess: elsewhere });
+  expect(callers(pods.member, ports.client)).toEqual(['member', 'job', 'reconciler', 'appElsewhere']);
+});
+
+test('metrics are those of etcd and of the agent', () => {
+  const { pods, callers } = network({ metricsAccess: NetworkAccess.from({ namespace: 'monitoring' }) });
+  expect(callers(pods.member, ports.metrics)).toEqual(['prometheus']);
+  expect(callers(pods.member, ports.agent)).toEqual(['member', 'job', 'reconciler', 'prometheus']);
+  expect(callers(pods.member, ports.client)).not.toContain('prometheus');
+});
+
+test('what a member may call is not limited', () => {
+  const policies = manifestsOf(cluster()).filter(({ kind }) => kind === 'NetworkPolicy');
+  expect(policies.length).toBeGreaterThan(1);
+  for (const { spec } of policies) expect(spec.policyTypes).toEqual(['Ingress']);
+});
+
+test('a rule never names nobody, which would mean everybody', () => {
+  const subject = cluster({ networkAccess: NetworkAccess.nobody(), metricsAccess: NetworkAccess.nobody() });
+  for (const { from } of objectOf(subject, 'NetworkPolicy', 'orders').spec.ingress)
+    expect(from.length).toBeGreaterThan(0);
+});
+
+test('labels of the user move no pod out of a policy', () => {
+  const labels = {
+    'app.kubernetes.io/name': 'mine',
+    'app.kubernetes.io/instance': 'mine',
+    'app.kubernetes.io/component': 'mine',
+    'app.kubernetes.io/part-of': 'mine',
+  };
+  const { pods, callers } = network({ labels });
+  expect(pods.member.labels['app.kubernetes.io/part-of']).toBe('mine');
+  expect(callers(pods.member, ports.peer)).toEqual(['member']);
+  expect(callers(pods.member, ports.agent)).toEqual(['member', 'job', 'reconciler']);
+});
+
+describe('every selector', () => {
+  const { pods } = network();
+  const manifests = manifestsOf(cluster({ labels: { team: 'storage' } }));
+  const find = (kind: string, name = 'orders') =>
+    manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name).spec;
+  const statefulSet = find('StatefulSet');
+  const selectors: [string, Manifest][] = [
+    ['of the StatefulSet', statefulSet.selector],
+    ['of the Service of the peers', { matchLabels: find('Service', 'orders-peers').selector }],
+    ['of the Service of clients', { matchLabels: find('Service').selector }],
+    ['of the PodDisruptionBudget', find('PodDisruptionBudget').selector],
+    ['of the NetworkPolicy', find('NetworkPolicy').podSelector],
+    ...statefulSet.template.spec.topologySpreadConstraints.map(({ labelSelector, topologyKey }: Manifest) => [
+      `of the spread over ${topologyKey}`,
+      labelSelector,
+    ]),
+  ];
+
+  test.each(selectors)('%s finds the members, and nobody else', (_, selector) => {
+    expect(selects(selector, statefulSet.template.metadata.labels)).toBe(true);
+    const others = Object.entries(pods).filter(([name]) => name !== 'member');
+    expect(others.filter(([, { labels }]) => selects(selector, labels))).toEqual([]);
+  });
+
+  test('is there', () => expect(selectors).toHaveLength(7));
+});
+
+test('the Services lead to ports that members have', () => {
+  const subject = cluster();
+  const { initContainers, containers } = templateOf(subject).spec;
+  const open = [...initContainers, ...containers].flatMap((container) => container.ports ?? []);
+  const lead = (name: string) =>
+    Object.fromEntries(
+      objectOf(subject, 'Service', name).spec.ports.map((port: Manifest) => {
+        expect(port.targetPort).toBe(port.port);
+        expect(open.map(({ containerPort }) => containerPort)).toContain(port.targetPort);
+        return [port.name, port.port];
+      }),
+    );
+  expect(lead('orders')).toEqual({ client: 2379 });
+  expect(lead('orders-6-client')).toEqual({ client: 2379 });
+  expect(lead('orders-peers')).toEqual(ports);
+});
+
+test('members find each other before they are ready, and clients only those that are', () => {
+  const subject = cluster({ size: 7 });
+  const peers = objectOf(subject, 'Service', 'orders-peers').spec;
+  expect(peers).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true });
+  expect(objectOf(subject, 'StatefulSet').spec.serviceName).toBe('orders-peers');
+  const forClients = ['orders', ...subject.clientEndpoints.map((endpoint) => new URL(endpoint).hostname)];
+  expect(forClients).toHaveLength(8);
+  for (const name of forClients)
+    expect(objectOf(subject, 'Service', name).spec).not.toHaveProperty('publishNotReadyAddresses');
+});
+
+test('the client name of a member leads to its pod alone', () => {
+  const subject = cluster({ size: 1 });
+  const { labels } = templateOf(subject).metadata;
+  const pod = (name: string) => ({ ...labels, 'statefulset.kubernetes.io/pod-name': name });
+  for (const ordinal of [0, 6]) {
+    const { clusterIP, selector } = objectOf(subject, 'Service', `orders-${ordinal}-client`).spec;
+    expect(clusterIP).toBe('None');
+    expect(selects({ matchLabels: selector }, pod(`orders-${ordinal}`))).toBe(true);
+    expect(selects({ matchLabels: selector }, pod('orders-1'))).toBe(false);
+    expect(selects({ matchLabels: selector }, { 'statefulset.kubernetes.io/pod-name': `orders-${ordinal}` })).toBe(
+      false,
+    );
+  }
+});

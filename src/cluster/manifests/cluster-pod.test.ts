@@ -1,0 +1,271 @@
+import { Size } from 'cdk8s';
+import { cluster, containersOf, objectOf, sorts, templateOf, tlsSecrets } from '../../../test/clusters';
+import { restrictedProblems } from '../../../test/kubernetes';
+import type { Manifest } from '../../../test/synth';
+import { EtcdResources, EtcdTls, EtcdTuning, EtcdVersion, ImagePullPolicy } from '../..';
+
+const allContainers = (pod: Manifest): Manifest[] => [...pod.initContainers, ...pod.containers];
+const names = (items: Manifest[] = []): string[] => items.map(({ name }) => name);
+
+describe.each(sorts)('the pod of a cluster %s', (_, make) => {
+  const statefulSet = objectOf(make(), 'StatefulSet');
+  const pod = statefulSet.spec.template.spec;
+  const claims: string[] = names(
+    (statefulSet.spec.volumeClaimTemplates ?? []).map(({ metadata }: Manifest) => metadata),
+  );
+
+  test('holds to the restricted Pod Security Standard, and writes only to volumes', () => {
+    expect(restrictedProblems(pod)).toEqual([]);
+    for (const { securityContext } of allContainers(pod)) expect(securityContext.readOnlyRootFilesystem).toBe(true);
+  });
+
+  test('every mount has its one volume or claim, and every volume is mounted', () => {
+    const volumes = [...claims, ...names(pod.volumes)];
+    expect(new Set(volumes).size).toBe(volumes.length);
+    const mounted = allContainers(pod).flatMap(({ volumeMounts }) => names(volumeMounts));
+    expect([...new Set(mounted)].sort()).toEqual(volumes.sort());
+  });
+
+  test('no two mounts of a container lie within each other', () => {
+    for (const { volumeMounts } of allContainers(pod)) {
+      const paths: string[] = volumeMounts.map(({ mountPath }: Manifest) => `${mountPath}/`);
+      const nested = paths.filter((path) => paths.some((other) => other !== path && path.startsWith(other)));
+      expect(nested).toEqual([]);
+    }
+  });
+
+  test('the gate and the agent have the API token, and etcd does not', () => {
+    const [gate, agent] = pod.initContainers;
+    const [etcd] = pod.containers;
+    const directory = '/var/run/secrets/kubernetes.io/serviceaccount';
+    const token = { name: 'api-token', mountPath: directory, readOnly: true };
+    expect(pod.automountServiceAccountToken).toBe(false);
+    expect(gate.volumeMounts).toContainEqual(token);
+    expect(agent.volumeMounts).toContainEqual(token);
+    expect(names(etcd.volumeMounts)).not.toContain('api-token');
+    expect(pod.volumes.filter(({ projected }: Manifest) => projected)).toHaveLength(1);
+  });
+
+  test('all three see the same data, and only the gate the scratch space', () => {
+    const data = (container: Manifest) => container.volumeMounts.find(({ name }: Manifest) => name === 'data');
+    for (const container of allContainers(pod)) expect(data(container)).toEqual({ name: 'data', mountPath: '/data' });
+    const [gate, agent] = pod.initContainers;
+    expect(names(gate.volumeMounts)).toContain('scratch');
+    expect(names([...agent.volumeMounts, ...pod.containers[0].volumeMounts])).not.toContain('scratch');
+  });
+
+  test('no port is named twice, and each number is declared once', () => {
+    const ports = allContainers(pod).flatMap((container) => container.ports ?? []);
+    expect(Object.fromEntries(ports.map(({ name, containerPort }: Manifest) => [name, containerPort]))).toEqual({
+      agent: 8080,
+      client: 2379,
+      peer: 2380,
+      metrics: 2381,
+    });
+    expect(ports).toHaveLength(4);
+  });
+
+  test('every probe asks a port that its own container has', () => {
+    const probed = allContainers(pod).flatMap(({ ports = [], startupProbe, livenessProbe, readinessProbe }) =>
+      [startupProbe, livenessProbe, readinessProbe]
+        .filter((probe) => probe)
+        .map((probe) => ports.some(({ containerPort }: Manifest) => containerPort === probe.httpGet.port)),
+    );
+    expect(probed).toEqual([true, true, true, true]);
+  });
+
+  test('there is no secret of a store, and none but those of TLS', () => {
+    const secrets = pod.volumes.flatMap(({ secret }: Manifest) => secret?.secretName ?? []);
+    expect(secrets.length === 0 || secrets.length === 2).toBe(true);
+    expect(secrets.every((name: string) => /-(peer|server)(-tls)?$/.test(name))).toBe(true);
+    expect(JSON.stringify(pod)).not.toContain('secretKeyRef');
+  });
+
+  test('says how much of a node it needs, and no CPU limit slows an election', () => {
+    for (const { resources } of allContainers(pod)) {
+      expect(resources.requests).toEqual({ cpu: expect.any(String), memory: expect.any(String) });
+      expect(resources.limits).toEqual({ memory: expect.any(String) });
+    }
+  });
+});
+
+test('the gate runs before etcd, the agent beside it', () => {
+  const { gate, agent, etcd } = containersOf(cluster());
+  expect([gate.name, agent.name, etcd.name]).toEqual(['gate', 'agent', 'etcd']);
+  expect([gate.restartPolicy, agent.restartPolicy, etcd.restartPolicy]).toEqual([undefined, 'Always', undefined]);
+  expect(etcd.command).toEqual(['etcd', '--config-file=/data/etcd.yaml']);
+  expect(etcd).not.toHaveProperty('args');
+  expect(etcd).not.toHaveProperty('env');
+});
+
+test('the gate and the agent are told the same, and the gate where its scratch space is', () => {
+  const { gate, agent } = containersOf(cluster({ clusterDomain: 'k8s.example.com' }));
+  const common = [
+    '--cluster=orders',
+    '--data-dir=/data',
+    '--settings=/etc/etcd-agent/settings/settings.json',
+    '--record=orders-record',
+    '--peer-service=orders-peers',
+    '--cluster-domain=k8s.example.com',
+  ];
+  expect(agent.args).toEqual(['serve', ...common]);
+  expect(gate.args).toEqual(['gate', ...common, '--scratch-dir=/scratch']);
+  expect(objectOf(cluster(), 'ConfigMap').data).toHaveProperty(['settings.json']);
+});
+
+test('who a pod is, its epoch and its version come as environment', () => {
+  const { gate, agent } = containersOf(cluster({ version: EtcdVersion.of('3.5.30') }));
+  const field = (fieldPath: string) => ({ valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } });
+  expect(gate.env).toEqual([
+    { name: 'POD_NAME', ...field('metadata.name') },
+    { name: 'POD_UID', ...field('metadata.uid') },
+    { name: 'POD_IP', ...field('status.podIP') },
+    { name: 'ETCD_AGENT_NAMESPACE', ...field('metadata.namespace') },
+    { name: 'EPOCH_FLOOR', ...field("metadata.annotations['cdk8s-etcd.dev/epoch']") },
+    { name: 'ETCD_VERSION', value: '3.5.30' },
+  ]);
+  expect(agent.env).toEqual(gate.env);
+});
+
+test('etcd drains before it stops, may replay for half an hour, and a hung one is not waited for', () => {
+  const { etcd } = containersOf(cluster());
+  expect(etcd.lifecycle).toEqual({ preStop: { sleep: { seconds: 5 } } });
+  expect(etcd).not.toHaveProperty('readinessProbe');
+  expect(etcd.startupProbe.httpGet).toEqual({ path: '/livez', port: 2381 });
+  expect(etcd.startupProbe.periodSeconds * etcd.startupProbe.failureThreshold).toBe(1800);
+  expect(etcd.livenessProbe).toMatchObject({
+    httpGet: { path: '/livez', port: 2381 },
+    terminationGracePeriodSeconds: 10,
+  });
+  expect(templateOf(cluster()).spec.terminationGracePeriodSeconds).toBe(60);
+});
+
+test.each([
+  [Size.mebibytes(512), 75],
+  [Size.gibibytes(2), 120],
+  [Size.gibibytes(8), 300],
+])('liveness outlasts the defragmentation of a database of %p', (quota, seconds) => {
+  // `/livez` reads from the database, which a defragmentation locks: half a minute a GiB, and a minute to spare.
+  const { livenessProbe } = containersOf(cluster({ quota, volume: { size: Size.gibibytes(20) } })).etcd;
+  expect(livenessProbe.periodSeconds * livenessProbe.failureThreshold).toBeGreaterThanOrEqual(seconds);
+});
+
+test('readiness and liveness of the agent are its own, over TLS where there is', () => {
+  const probes = (agent: Manifest) => [agent.readinessProbe.httpGet, agent.livenessProbe.httpGet];
+  expect(probes(containersOf(cluster()).agent)).toEqual([
+    { path: '/readyz', port: 8080, scheme: 'HTTP' },
+    { path: '/livez', port: 8080, scheme: 'HTTP' },
+  ]);
+  const tls = EtcdTls.fromSecrets(tlsSecrets);
+  expect(probes(containersOf(cluster({ tls })).agent).map(({ scheme }) => scheme)).toEqual(['HTTPS', 'HTTPS']);
+});
+
+test('certificates are mounted where the agent is told that they are, the keys for the group alone', () => {
+  const secured = cluster({ tls: EtcdTls.fromSecrets(tlsSecrets) });
+  const { gate, agent, etcd } = containersOf(secured);
+  const directories = ['/etc/etcd/tls/peer', '/etc/etcd/tls/server'];
+  for (const { args } of [gate, agent]) {
+    expect(args).toEqual(
+      expect.arrayContaining([`--peer-tls-dir=${directories[0]}`, `--server-tls-dir=${directories[1]}`]),
+    );
+  }
+  const tlsMounts = (container: Manifest) =>
+    container.volumeMounts.map(({ mountPath }: Manifest) => mountPath).filter((path: string) => path.includes('tls'));
+  expect([gate, agent, etcd].map(tlsMounts)).toEqual([directories, directories, directories]);
+  expect(templateOf(secured).spec.volumes.filter(({ secret }: Manifest) => secret)).toEqual([
+    { name: 'peer-tls', secret: { secretName: 'orders-peer', defaultMode: 0o440 } },
+    { name: 'server-tls', secret: { secretName: 'orders-server', defaultMode: 0o440 } },
+  ]);
+});
+
+test('a restore in the gate may use what etcd may', () => {
+  const { gate, agent, etcd } = containersOf(cluster({ resources: EtcdResources.LARGE }));
+  expect(gate.resources).toEqual({
+    requests: { cpu: '10m', memory: '32Mi' },
+    limits: { memory: etcd.resources.limits.memory },
+  });
+  expect(agent.resources).toEqual({ requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '128Mi' } });
+});
+
+test('data is in a claim, or in an emptyDir on disk of the same size', () => {
+  const size = Size.gibibytes(20);
+  const persistent = objectOf(
+    cluster({ volume: { size, storageClass: 'fast', readWriteOncePod: true } }),
+    'StatefulSet',
+  ).spec;
+  expect(persistent.volumeClaimTemplates).toEqual([
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data' },
+      spec: {
+        accessModes: ['ReadWriteOncePod'],
+        storageClassName: 'fast',
+        volumeMode: 'Filesystem',
+        resources: { requests: { storage: '20Gi' } },
+      },
+      // Kubernetes adds it; without it a second apply changes the StatefulSet.
+      status: { phase: 'Pending' },
+    },
+  ]);
+  expect(persistent.persistentVolumeClaimRetentionPolicy).toEqual({ whenDeleted: 'Retain', whenScaled: 'Retain' });
+  const ephemeral = objectOf(cluster({ volume: { size, ephemeral: true } }), 'StatefulSet').spec;
+  expect(ephemeral).not.toHaveProperty('volumeClaimTemplates');
+  expect(ephemeral).not.toHaveProperty('persistentVolumeClaimRetentionPolicy');
+  expect(ephemeral.template.spec.volumes).toContainEqual({ name: 'data', emptyDir: { sizeLimit: '20Gi' } });
+});
+
+test('where a pod may run, and how its images are pulled, is passed on', () => {
+  const tolerations = [{ key: 'dedicated', operator: 'Equal', value: 'etcd', effect: 'NoSchedule' }];
+  const { spec, metadata } = templateOf(
+    cluster({
+      tolerations,
+      nodeSelector: { disk: 'ssd' },
+      priorityClassName: 'critical',
+      imagePullSecrets: ['mirror'],
+      imagePullPolicy: ImagePullPolicy.ALWAYS,
+      registry: 'registry.example.com/mirror',
+      podAnnotations: { 'prometheus.io/scrape': 'true' },
+      labels: { team: 'storage' },
+    }),
+  );
+  expect(spec).toMatchObject({
+    tolerations,
+    nodeSelector: { disk: 'ssd' },
+    priorityClassName: 'critical',
+    imagePullSecrets: [{ name: 'mirror' }],
+  });
+  for (const { image, imagePullPolicy } of allContainers(spec)) {
+    expect(image).toMatch(/^registry\.example\.com\/mirror\//);
+    expect(imagePullPolicy).toBe('Always');
+  }
+  expect(metadata.annotations).toMatchObject({ 'prometheus.io/scrape': 'true' });
+  expect(metadata.labels).toMatchObject({ team: 'storage' });
+});
+
+describe('the hash of the settings', () => {
+  const hash = (...args: Parameters<typeof cluster>) =>
+    templateOf(cluster(...args)).metadata.annotations['cdk8s-etcd.dev/settings-hash'];
+  const original = hash();
+
+  test.each([
+    ['a setting', { settings: { 'max-request-bytes': 10_000_000 } }],
+    ['the quota', { quota: Size.gibibytes(1) }],
+    ['the volume, and with it the quota', { volume: { size: Size.gibibytes(4) } }],
+    ['the tuning', { tuning: EtcdTuning.WAN }],
+  ])('changes with %s', (_, props) => expect(hash(props)).not.toBe(original));
+
+  test.each([
+    ['the size', { size: 5 }],
+    ['resources', { resources: EtcdResources.LARGE }],
+    ['labels', { labels: { team: 'storage' } }],
+    ['what is the default anyway', { tuning: EtcdTuning.LAN, quota: Size.mebibytes(3584) }],
+    ['a patch of the same minor', { version: EtcdVersion.of('3.6.12') }],
+  ])('stays with another value of %s', (_, props) => expect(hash(props)).toBe(original));
+
+  test('does not change with the order in which settings are written', () => {
+    const settings = { 'max-request-bytes': 10_000_000, 'max-txn-ops': 256 };
+    const reversed = Object.fromEntries(Object.entries(settings).reverse());
+    expect(hash({ settings })).toBe(hash({ settings: reversed }));
+  });
+});

@@ -1,0 +1,13 @@
+import { ReplacePolicy } from '..';
+
+test('volumes that are lost are replaced unless that is left to a human', () => {
+  expect(ReplacePolicy.onVolumeLoss()._spec()).toEqual({ policy: 'OnVolumeLoss' });
+  expect(ReplacePolicy.manual()._spec()).toEqual({ policy: 'Manual' });
+});
+
+test('members that are asked for are named by number and id', () => {
+  const force = [{ ordinal: 2, memberId: '8e9e05c52164694d', discardVolume: true }];
+  expect(ReplacePolicy.manual(...force)._spec()).toEqual({ policy: 'Manual', force });
+  expect(ReplacePolicy.onVolumeLoss(...force)._spec()).toEqual({ policy: 'OnVolumeLoss', force });
+  expect(ReplacePolicy.manual(...force)._problems()).toEqual([]);
+});

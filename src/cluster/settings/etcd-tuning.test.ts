@@ -1,0 +1,51 @@
+import { Duration } from 'cdk8s';
+import { AutoCompaction, EtcdTuning, type EtcdTuningProps } from '../..';
+
+test('LAN has the defaults of etcd, and forgets what is older than an hour', () => {
+  expect(EtcdTuning.LAN._settings()).toEqual({
+    'heartbeat-interval': 100,
+    'election-timeout': 1000,
+    'snapshot-count': 10000,
+    'auto-compaction-mode': 'periodic',
+    'auto-compaction-retention': '1h',
+  });
+});
+
+test('WAN waits longer', () => {
+  expect(EtcdTuning.WAN._settings()).toMatchObject({ 'heartbeat-interval': 500, 'election-timeout': 5000 });
+});
+
+test.each([
+  [AutoCompaction.periodic(Duration.days(2)), 'periodic', '48h'],
+  [AutoCompaction.periodic(Duration.minutes(90)), 'periodic', '90m'],
+  [AutoCompaction.revisions(1000), 'revision', '1000'],
+  [AutoCompaction.disabled(), 'periodic', '0'],
+])('auto-compaction %#', (autoCompaction, mode, retention) => {
+  const tuning = EtcdTuning.of({ autoCompaction });
+  expect(tuning._problems()).toEqual([]);
+  expect(tuning._settings()).toMatchObject({
+    'heartbeat-interval': 100,
+    'auto-compaction-mode': mode,
+    'auto-compaction-retention': retention,
+  });
+});
+
+const mistakes: [EtcdTuningProps, string][] = [
+  [
+    { heartbeatInterval: Duration.millis(300) },
+    'electionTimeout: 1s is less than five heartbeats of 300ms, which etcd',
+  ],
+  [{ electionTimeout: Duration.seconds(51) }, 'tuning: electionTimeout: 51s is more than the 50s that etcd allows'],
+  [
+    { heartbeatInterval: Duration.millis(0) },
+    'tuning: heartbeatInterval: 0ms is no whole number of milliseconds above',
+  ],
+  [{ electionTimeout: Duration.millis(1000.5) }, 'tuning: electionTimeout: 1000.5ms is no whole number'],
+  [{ snapshotCount: 0 }, 'tuning: snapshotCount: 0 is no count; give a whole number of at least 1'],
+  [{ autoCompaction: AutoCompaction.revisions(0) }, 'tuning: autoCompaction: 0 revisions are none'],
+  [{ autoCompaction: AutoCompaction.periodic(Duration.hours(0)) }, 'tuning: autoCompaction: a duration of zero'],
+];
+
+test.each(mistakes.map(([props, message]) => ({ props, message })))('$message', ({ props, message }) => {
+  expect(EtcdTuning.of(props)._problems()).toEqual([expect.stringContaining(message)]);
+});

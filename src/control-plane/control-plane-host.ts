@@ -1,0 +1,54 @@
+import type { BackupPodHost } from '../lib/backup-pod';
+import { qualifiedNameProblem } from '../lib/labels';
+import type { Toleration } from '../lib/toleration';
+import { EtcdClientTls } from '../tls/etcd-client-tls';
+import type { ControlPlaneEtcdBackupProps, ControlPlaneFiles } from './control-plane-etcd-backup-props';
+
+/** What is where on a control-plane node, as kubeadm has it. */
+export const controlPlaneDefaults = {
+  endpoints: ['https://127.0.0.1:2379'],
+  nodeLabels: ['node-role.kubernetes.io/control-plane'],
+  /** The second is that of nodes that were made before Kubernetes 1.24. */
+  taints: ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'],
+  manifestsDirectory: '/etc/kubernetes/manifests',
+  dataDir: '/var/lib/etcd',
+  restoreDirectory: '/etc/etcd-restore',
+  certificates: {
+    ca: '/etc/kubernetes/pki/etcd/ca.crt',
+    cert: '/etc/kubernetes/pki/etcd/healthcheck-client.crt',
+    key: '/etc/kubernetes/pki/etcd/healthcheck-client.key',
+  },
+  directories: ['/etc/kubernetes/pki'],
+} as const;
+
+export function backupHost(props: ControlPlaneEtcdBackupProps): BackupPodHost {
+  const { nodeLabels, manifestsDirectory, etcdService, files } = props;
+  return {
+    nodeLabels: nodeLabels ?? controlPlaneDefaults.nodeLabels,
+    etcdManifest: etcdService
+      ? undefined
+      : `${manifestsDirectory ?? controlPlaneDefaults.manifestsDirectory}/etcd.yaml`,
+    etcdProcess: etcdService,
+    extraPaths: files && extraPaths(files),
+    extraAgeRecipients: files?.encryption?._recipients(),
+  };
+}
+
+export function extraPaths({ directories, files }: ControlPlaneFiles): NonNullable<BackupPodHost['extraPaths']> {
+  return [
+    ...(directories ?? controlPlaneDefaults.directories).map((path) => ({ path, type: 'Directory' as const })),
+    ...(files ?? []).map((path) => ({ path, type: 'File' as const })),
+  ];
+}
+
+export function hostTls({ certificates }: ControlPlaneEtcdBackupProps): EtcdClientTls {
+  const { ca, cert, key } = controlPlaneDefaults.certificates;
+  return EtcdClientTls._fromHost(certificates?.ca ?? ca, certificates?.cert ?? cert, certificates?.key ?? key);
+}
+
+/** By convention the taint of such a node has the name of its label. */
+export function hostTolerations({ nodeLabels, tolerations = [] }: ControlPlaneEtcdBackupProps): Toleration[] {
+  // One that is none is told as a label.
+  const taints = (nodeLabels ?? controlPlaneDefaults.taints).filter((label) => !qualifiedNameProblem('', label));
+  return [...taints.map((key) => ({ key, operator: 'Exists' })), ...tolerations];
+}

@@ -1,0 +1,68 @@
+import { EtcdVersion } from '..';
+import { agentImage } from '../lib/agent-image';
+import { etcdImages, type ImageProps } from './etcd-image';
+
+const digest = `sha256:${'0'.repeat(64)}`;
+
+test('without anything said it is the pinned 3.6 from where etcd publishes it', () => {
+  expect(etcdImages({})).toMatchObject({
+    etcd: 'gcr.io/etcd-development/etcd:v3.6.16',
+    agent: agentImage,
+    version: { version: '3.6.16' },
+    problems: [],
+  });
+});
+
+test('a mirror takes the place of both registries, but not in an image that is given', () => {
+  expect(etcdImages({ registry: 'mirror.example.com:5000/all', version: EtcdVersion.V3_7 })).toMatchObject({
+    etcd: 'mirror.example.com:5000/all/etcd-development/etcd:v3.7.3',
+    agent: agentImage.replace('ghcr.io', 'mirror.example.com:5000/all'),
+  });
+  const given = { image: 'a.example/etcd:3.6.16', agentImage: 'a.example/agent:1' };
+  expect(etcdImages({ registry: 'mirror.example.com', ...given })).toMatchObject({
+    etcd: given.image,
+    agent: given.agentImage,
+  });
+});
+
+test.each([
+  ['etcd:3.5.35', '3.5.35'],
+  ['quay.io/coreos/etcd:v3.5.30', '3.5.30'],
+  ['localhost:5000/etcd:v3.6.16', '3.6.16'],
+  ['registry.k8s.io/etcd:3.6.16-0', '3.6.16'],
+  [`etcd:v3.7.3@${digest}`, '3.7.3'],
+])('%s tells by its tag that it is %s', (image, version) => {
+  expect(etcdImages({ image })).toMatchObject({ etcd: image, version: { version }, problems: [] });
+});
+
+test.each([['etcd'], ['etcd:latest'], [`etcd@${digest}`], ['etcd:v3.7.0-rc.1']])(
+  '%s needs a version beside it',
+  (image) => {
+    expect(etcdImages({ image }).problems).toEqual([
+      `image: '${image}' does not tell which etcd it has; give version: EtcdVersion.of('3.x.y') too`,
+    ]);
+    expect(etcdImages({ image, version: EtcdVersion.V3_5 })).toMatchObject({
+      etcd: image,
+      version: { version: '3.5.35' },
+      problems: [],
+    });
+  },
+);
+
+const mistakes: [ImageProps, string][] = [
+  [
+    { image: 'etcd:v3.6.16', version: EtcdVersion.V3_5 },
+    "the tag of 'etcd:v3.6.16' says 3.6.16, but version is 3.5.35",
+  ],
+  [{ image: 'etcd:v3.5.1' }, 'image: etcd 3.5.1 is older than 3.5.11, the oldest 3.5 that is supported; use 3.5.35'],
+  [{ version: EtcdVersion.of('3.6.1') }, 'version: etcd 3.6.1 is older than 3.6.11'],
+  [{ image: 'https://gcr.io/etcd:v3.6.16' }, 'is no image; write it like registry.example.com/etcd:v3.6.16'],
+  [{ image: '' }, "image: '' is no image"],
+  [{ agentImage: 'agent 1' }, "agentImage: 'agent 1' is no image"],
+  [{ registry: 'https://mirror.example.com' }, "registry: 'https://mirror.example.com' is no registry; write it like"],
+  [{ registry: 'mirror.example.com/' }, "registry: 'mirror.example.com/' is no registry"],
+];
+
+test.each(mistakes.map(([props, message]) => ({ props, message })))('$message', ({ props, message }) => {
+  expect(etcdImages(props).problems).toEqual([expect.stringContaining(message)]);
+});

@@ -1,0 +1,67 @@
+import { agentImage } from '../lib/agent-image';
+import { defaultMinor, etcdRegistry, etcdRepository, newestPatches } from '../lib/defaults';
+import { EtcdVersion } from './etcd-version';
+import { isImage, versionOfImage } from './image-version';
+
+/** What may be said of a cluster's images. */
+export interface ImageProps {
+  readonly version?: EtcdVersion;
+  readonly image?: string;
+  readonly registry?: string;
+  readonly agentImage?: string;
+}
+
+/** What a cluster runs. */
+export interface EtcdImages {
+  readonly etcd: string;
+  readonly agent: string;
+  readonly version: EtcdVersion;
+  readonly problems: readonly string[];
+}
+
+/** The images of a cluster. The tag of etcd's image may say which version it is. */
+export function etcdImages(props: ImageProps): EtcdImages {
+  const { image, registry } = props;
+  const tag = image === undefined ? undefined : versionOfImage(image);
+  const tagged = tag === undefined ? undefined : EtcdVersion.of(tag);
+  const version = props.version ?? tagged ?? EtcdVersion.of(newestPatches[defaultMinor]);
+  return {
+    etcd: image ?? `${registry ?? etcdRegistry}/${etcdRepository}:v${version.version}`,
+    agent: props.agentImage ?? mirrored(agentImage, registry),
+    version,
+    problems: [...registryProblems(registry), ...imageProblems(props, tagged), ...agentImageProblems(props.agentImage)],
+  };
+}
+
+/** Where a mirror has an image: the registry's own name gives way to the mirror's. */
+export function mirrored(image: string, registry: string | undefined): string {
+  return registry === undefined ? image : image.replace(/^[^/]+/, registry);
+}
+
+function imageProblems({ image, version }: ImageProps, tagged: EtcdVersion | undefined): string[] {
+  if (image !== undefined && !isImage(image)) {
+    return [`image: '${image}' is no image; write it like registry.example.com/etcd:v${newestPatches[defaultMinor]}`];
+  }
+  if (image !== undefined && !version && !tagged) {
+    return [`image: '${image}' does not tell which etcd it has; give version: EtcdVersion.of('3.x.y') too`];
+  }
+  if (version && tagged && version.version !== tagged.version) {
+    return [
+      `image: the tag of '${image}' says ${tagged.version}, but version is ${version.version}; change one of them`,
+    ];
+  }
+  if (version) return version._problems().map((problem) => `version: ${problem}`);
+  return (tagged?._problems() ?? []).map((problem) => `image: ${problem}`);
+}
+
+function agentImageProblems(image: string | undefined): string[] {
+  if (image === undefined || isImage(image)) return [];
+  return [`agentImage: '${image}' is no image; write it like registry.example.com/agent:1.0.0, or leave it out`];
+}
+
+export function registryProblems(registry: string | undefined): string[] {
+  if (registry === undefined || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d+)?(\/[a-z0-9._-]+)*$/.test(registry)) return [];
+  return [
+    `registry: '${registry}' is no registry; write it like registry.example.com/mirror, without https:// and a last /`,
+  ];
+}

@@ -1,0 +1,41 @@
+import { newestPatches, oldestPatches } from '../lib/defaults';
+
+/** Which etcd a cluster runs, down to the patch. */
+export class EtcdVersion {
+  /** etcd 3.5.35. */
+  static readonly V3_5 = new EtcdVersion(newestPatches['3.5']);
+  /** etcd 3.6.16. */
+  static readonly V3_6 = new EtcdVersion(newestPatches['3.6']);
+  /** etcd 3.7.3. */
+  static readonly V3_7 = new EtcdVersion(newestPatches['3.7']);
+
+  /** Another patch, such as `3.5.35` or `v3.5.35`: at least 3.5.11, 3.6.11 or 3.7.0. */
+  static of(version: string): EtcdVersion {
+    return new EtcdVersion(String(version).replace(/^v/, ''));
+  }
+
+  /** The minor version, such as `3.6`. */
+  readonly minor: string;
+
+  private constructor(
+    /** The whole version, such as `3.6.16`. */
+    readonly version: string,
+  ) {
+    this.minor = version.split('.').slice(0, 2).join('.');
+  }
+
+  /** @internal */
+  _problems(): string[] {
+    const { version, minor } = this;
+    if (!/^\d+\.\d+\.(0|[1-9]\d{0,2})$/.test(version))
+      return [`'${version}' is no released version of etcd; write it like 3.6.16`];
+    const oldest = oldestPatches[minor];
+    if (oldest === undefined) return [`etcd ${version} is not supported; use 3.5, 3.6 or 3.7`];
+    if (patchOf(version) >= patchOf(oldest)) return [];
+    return [`etcd ${version} is older than ${oldest}, the oldest ${minor} that is supported; use ${newestOf(minor)}`];
+  }
+}
+
+const patchOf = (version: string) => Number(version.split('.')[2]);
+
+const newestOf = (minor: string) => newestPatches[minor as keyof typeof newestPatches];

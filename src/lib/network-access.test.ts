@@ -1,0 +1,37 @@
+import { NetworkAccess, type NetworkPeer } from '..';
+
+test('the simple ones', () => {
+  expect(NetworkAccess.sameNamespace()._peers()).toEqual([{ podSelector: {} }]);
+  expect(NetworkAccess.anywhere()._peers()).toBe('any');
+  expect(NetworkAccess.nobody()._peers()).toEqual([]);
+});
+
+test.each<[NetworkPeer, object]>([
+  [{ podLabels: { app: 'shop' } }, { podSelector: { matchLabels: { app: 'shop' } } }],
+  [
+    { namespace: 'monitoring' },
+    { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
+  ],
+  [{ namespaceLabels: {} }, { namespaceSelector: {} }],
+  [
+    { namespaceLabels: { team: 'a' }, podLabels: { app: 'shop' } },
+    { namespaceSelector: { matchLabels: { team: 'a' } }, podSelector: { matchLabels: { app: 'shop' } } },
+  ],
+  [{ cidr: '10.0.0.0/8' }, { ipBlock: { cidr: '10.0.0.0/8' } }],
+  [{ cidr: 'fd00::/8' }, { ipBlock: { cidr: 'fd00::/8' } }],
+])('%j', (peer, expected) => {
+  const access = NetworkAccess.from(peer);
+  expect(access._peers()).toEqual([expected]);
+  expect(access._problems('metricsAccess')).toEqual([]);
+});
+
+test.each<[NetworkPeer, string]>([
+  [{}, 'networkAccess: a peer names nobody; give podLabels, namespace, namespaceLabels or cidr'],
+  [{ cidr: '10.0.0.0/8', namespace: 'a' }, "networkAccess: cidr '10.0.0.0/8' cannot be combined with pods"],
+  [{ namespace: 'a', namespaceLabels: {} }, "networkAccess: namespace 'a' cannot be combined with namespaceLabels"],
+  [{ namespace: 'A' }, "networkAccess: namespace: 'A' is no Kubernetes name"],
+  [{ cidr: '10.0.0.1' }, "networkAccess: cidr '10.0.0.1' is no range of addresses; write it like 10.0.0.0/8"],
+  [{ cidr: '10.0.0.0/33' }, "cidr '10.0.0.0/33' is no range"],
+])('%j is a mistake', (peer, message) => {
+  expect(NetworkAccess.from(peer)._problems('networkAccess')).toEqual([expect.stringContaining(message)]);
+});

@@ -1,0 +1,138 @@
+import { Chart, Cron, Testing } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { schedule as backupSchedule, s3 } from '../../test/synth';
+import {
+  EtcdBackup,
+  EtcdCluster,
+  EtcdReconciler,
+  EtcdRestore,
+  ImagePullPolicy,
+  NetworkAccess,
+  RestoreSource,
+  type Toleration,
+} from '..';
+
+// biome-ignore lint/suspicious/noExplicitAny: also what TypeScript would refuse
+type Props = any;
+
+const chart = () => new Chart(Testing.app(), 'shop');
+const backup = (props: Props) => new EtcdBackup(chart(), 'now', { endpoints: ['etcd:2379'], store: s3, ...props });
+const orders = (scope: Chart) => EtcdCluster.fromAttributes(scope, 'o', { clusterName: 'o', clientEndpoints: ['o:1'] });
+const restore = (props: Props) => {
+  const scope = chart();
+  return new EtcdRestore(scope, 'back', { cluster: orders(scope), source: RestoreSource.backup('now'), ...props });
+};
+
+/** What has pods of its own. */
+const pods: [string, (props: Props) => Construct][] = [
+  ['a cluster', (props) => new EtcdCluster(chart(), 'orders', { ...props, reconciler: EtcdReconciler.external() })],
+  ['a reconciler', (props) => new EtcdReconciler(chart(), 'reconciler', props)],
+  ['a backup schedule', backupSchedule],
+];
+const labelled: typeof pods = [...pods, ['a backup', backup], ['a restore', restore]];
+
+const labels: [object, string][] = [
+  [{ 'a b': 'c' }, "labels: 'a b' is no name of a label or annotation; write it like team or example.com/team"],
+  [{ '': 'c' }, "labels: '' is no name"],
+  [{ 'a/b/c': 'd' }, "labels: 'a/b/c' is no name"],
+  [{ 'Example.com/team': 'd' }, "labels: 'Example.com/team' is no name"],
+  [{ ['n'.repeat(64)]: 'v' }, 'is no name'],
+  [{ team: 'a b' }, "labels: 'team' is 'a b'; use up to 63 letters, digits"],
+  [{ team: 'v'.repeat(64) }, 'use up to 63 letters'],
+  [{ team: undefined }, "labels: 'team' is undefined; give it a text, or remove it"],
+  [{ tier: 1 }, "labels: 'tier' is 1; give it a text"],
+];
+
+describe.each(labelled)('labels of %s', (_, make) => {
+  test.each(labels)('%j', (labels, message) => {
+    expect(make({ labels }).node.validate()).toEqual([expect.stringContaining(message)]);
+  });
+
+  test('without a mistake', () => {
+    const labels = { team: 'storage', empty: '', 'example.com/Tier_1': 'a.B-c_1', ['n'.repeat(63)]: 'v'.repeat(63) };
+    expect(make({ labels }).node.validate()).toEqual([]);
+  });
+});
+
+const mistakes: [Props, string][] = [
+  [{ imagePullPolicy: 'Sometimes' }, "imagePullPolicy: 'Sometimes' is none of Always, IfNotPresent, Never; use one"],
+  [{ imagePullSecrets: [undefined] }, "imagePullSecrets: 'undefined' is no Kubernetes name"],
+  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is no Kubernetes name"],
+  [{ nodeSelector: { disk: 'very fast' } }, "nodeSelector: 'disk' is 'very fast'; use up to 63"],
+];
+
+const tolerations: [Toleration, string][] = [
+  [{ key: 'disk', effect: 'NoSchedules' }, "effect: 'NoSchedules' is none of NoSchedule, PreferNoSchedule, NoExecute"],
+  [{ key: 'disk', operator: '=' }, "operator: '=' is none of Exists, Equal"],
+  [{ key: 'a b', operator: 'Exists' }, "key: 'a b' is no name"],
+  [{ effect: 'NoSchedule' }, "key: none given; name the taint, or say operator: 'Exists' for all"],
+  [{ key: 'disk', operator: 'Exists', value: 'fast' }, "value: 'fast' is of no use with operator Exists"],
+  [{ key: 'disk', value: 'very fast' }, "value: 'disk' is 'very fast'"],
+  [{ key: 'disk', effect: 'NoSchedule', tolerationSeconds: 5 }, 'tolerationSeconds: is of no use without effect'],
+  [{ key: 'disk', effect: 'NoExecute', tolerationSeconds: 0.5 }, 'tolerationSeconds: 0.5 is no whole number'],
+];
+
+describe.each(pods)('the pods of %s', (_, make) => {
+  test.each(mistakes)('%j', (props, message) => {
+    expect(make(props).node.validate()).toEqual([expect.stringContaining(message)]);
+  });
+
+  test.each(tolerations)('tolerations: %j', (toleration, message) => {
+    expect(make({ tolerations: [toleration] }).node.validate()).toEqual([
+      expect.stringContaining(`tolerations: ${message}`),
+    ]);
+  });
+
+  test('without a mistake', () => {
+    const props = {
+      imagePullPolicy: ImagePullPolicy.NEVER,
+      imagePullSecrets: ['mirror'],
+      priorityClassName: 'system-cluster-critical',
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      tolerations: [
+        { operator: 'Exists' },
+        { key: 'example.com/disk', value: 'fast', effect: 'NoSchedule' },
+        { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
+      ],
+    };
+    expect(make(props).node.validate()).toEqual([]);
+  });
+});
+
+test('labels of those who may connect', () => {
+  const problems = (peer: Props) => NetworkAccess.from(peer)._problems('networkAccess');
+  expect(problems({ podLabels: { app: 'a b' } })).toEqual([
+    expect.stringContaining("networkAccess: podLabels: 'app' is"),
+  ]);
+  expect(problems({ namespaceLabels: { 'a b': '' } })).toEqual([
+    expect.stringContaining("networkAccess: namespaceLabels: 'a b' is no name"),
+  ]);
+});
+
+test('annotations of the pods may have any text', () => {
+  const problems = (podAnnotations: Props) => new EtcdCluster(chart(), 'orders', { podAnnotations }).node.validate();
+  expect(problems({ 'Example.com/note': 'two words\nand more' })).toEqual([]);
+  expect(problems({ 'a b': 'c' })).toEqual([expect.stringContaining("podAnnotations: 'a b' is no name")]);
+  expect(problems({ scrape: true })).toEqual([
+    expect.stringContaining("podAnnotations: 'scrape' is true; give it a text"),
+  ]);
+});
+
+test.each<[Props, string]>([
+  [{ compression: 'lz4' }, "compression: 'lz4' is none of none, gzip, zstd"],
+  [{ verify: 'maybe' }, "verify: 'maybe' is none of stream, read, open"],
+])('a schedule with %j', (props, message) => {
+  expect(backupSchedule(props).node.validate()).toEqual([expect.stringContaining(message)]);
+});
+
+test('a backup with a compression that there is not', () => {
+  expect(backup({ compression: 'lz4' }).node.validate()).toEqual([
+    expect.stringContaining("compression: 'lz4' is none"),
+  ]);
+});
+
+test('a schedule of a cluster takes over its labels', () => {
+  const cluster = new EtcdCluster(chart(), 'orders', { labels: { team: 'a' } });
+  const nightly = cluster.addBackupSchedule('nightly', { schedule: Cron.daily(), store: s3, labels: { team: 'b c' } });
+  expect(nightly.node.validate()).toEqual([expect.stringContaining("labels: 'team' is 'b c'")]);
+});

@@ -1,0 +1,340 @@
+import { type App, Chart, type ChartProps, Testing, Yaml } from 'cdk8s';
+import { Construct, Node } from 'constructs';
+import type { Manifest } from '../../test/synth';
+import { EtcdCluster, type EtcdClusterProps, EtcdReconciler, type EtcdReconcilerProps } from '..';
+import { ClusterReconciler } from '../cluster/cluster-reconciler';
+
+const shop = { namespace: 'shop' };
+const chartOf = (id: string, props: ChartProps = shop, app = Testing.app()) => new Chart(app, id, props);
+const cluster = (chart: Chart, id: string, props: EtcdClusterProps = {}) => new EtcdCluster(chart, id, props);
+const reconciler = (chart: Chart, props: EtcdReconcilerProps = {}) => new EtcdReconciler(chart, 'reconciler', props);
+const sibling = (chart: Chart, id: string, props: ChartProps = shop) => new Chart(chart.node.root, id, props);
+
+/** The names of the reconcilers that are synthesized, and the ServiceAccount that each cluster grants its Role to. */
+function synthesis(...charts: Chart[]) {
+  const manifests: Manifest[] = charts.flatMap((chart) => Testing.synth(chart));
+  const bindings = manifests.filter(
+    ({ kind, metadata }) => kind === 'RoleBinding' && metadata.name !== 'etcd-reconciler',
+  );
+  return {
+    reconcilers: manifests.filter(({ kind }) => kind === 'Deployment').map(({ metadata }) => metadata.name),
+    accounts: Object.fromEntries(
+      bindings
+        .filter(({ metadata }) => metadata.name.endsWith('-etcd-reconciler'))
+        .map(({ metadata, subjects }) => [metadata.name.replace(/-etcd-reconciler$/, ''), subjects[0].name]),
+    ),
+  };
+}
+
+const problemsOf = (...constructs: Construct[]) =>
+  constructs.flatMap(({ node }) => node.findAll().flatMap((each) => each.node.validate()));
+
+describe('a cluster finds its reconciler:', () => {
+  test('the first one brings it, for the others too', () => {
+    const chart = chartOf('a');
+    cluster(chart, 'orders');
+    cluster(chart, 'carts');
+    expect(synthesis(chart)).toEqual({
+      reconcilers: ['etcd-reconciler'],
+      accounts: { orders: 'etcd-reconciler', carts: 'etcd-reconciler' },
+    });
+  });
+
+  test('one that was made before', () => {
+    const chart = chartOf('a');
+    reconciler(chart, { name: 'keeper' });
+    cluster(chart, 'orders');
+    expect(synthesis(chart)).toEqual({ reconcilers: ['keeper'], accounts: { orders: 'keeper' } });
+  });
+
+  test('one that is made after takes the place of the one that was brought, of which nothing is left', () => {
+    const chart = chartOf('a');
+    const orders = cluster(chart, 'orders');
+    const brought = orders.node.findChild('Reconciler');
+    reconciler(chart, { name: 'keeper' });
+    cluster(chart, 'carts');
+    expect(synthesis(chart)).toEqual({ reconcilers: ['keeper'], accounts: { orders: 'keeper', carts: 'keeper' } });
+    expect(chart.node.findAll()).not.toContain(brought);
+    const inOrder = chartOf('a');
+    reconciler(inOrder, { name: 'keeper' });
+    for (const id of ['orders', 'carts']) cluster(inOrder, id);
+    const sorted = (each: Chart) =>
+      Testing.synth(each)
+        .map((manifest) => Yaml.stringify(manifest))
+        .sort();
+    expect(sorted(chart)).toEqual(sorted(inOrder));
+  });
+
+  test('one of the same name takes its place, too', () => {
+    const chart = chartOf('a');
+    cluster(chart, 'orders');
+    reconciler(chart, { replicas: 2 });
+    const deployments = Testing.synth(chart).filter(({ kind }) => kind === 'Deployment');
+    expect(deployments).toEqual([expect.objectContaining({ spec: expect.objectContaining({ replicas: 2 }) })]);
+  });
+
+  test.each(['before', 'after'])('one in another chart of the same namespace, made %s', (when) => {
+    const platform = chartOf('platform');
+    const team = sibling(platform, 'team');
+    if (when === 'before') reconciler(platform, { name: 'keeper' });
+    cluster(team, 'orders');
+    if (when === 'after') reconciler(platform, { name: 'keeper' });
+    expect(synthesis(platform, team)).toEqual({ reconcilers: ['keeper'], accounts: { orders: 'keeper' } });
+  });
+
+  test('each namespace has its own', () => {
+    const one = chartOf('one', { namespace: 'one' });
+    const two = sibling(one, 'two', { namespace: 'two' });
+    cluster(one, 'orders');
+    cluster(two, 'orders');
+    reconciler(two, { name: 'keeper' });
+    expect(synthesis(one)).toEqual({ reconcilers: ['etcd-reconciler'], accounts: { orders: 'etcd-reconciler' } });
+    expect(synthesis(two)).toEqual({ reconcilers: ['keeper'], accounts: { orders: 'keeper' } });
+  });
+
+  test('one of another app is not synthesized', () => {
+    const chart = chartOf('a');
+    cluster(chart, 'orders', { reconciler: EtcdReconciler.external() });
+    cluster(chart, 'carts', { reconciler: EtcdReconciler.external({ name: 'keeper', serviceAccountName: 'k' }) });
+    expect(synthesis(chart)).toEqual({ reconcilers: [], accounts: { orders: 'etcd-reconciler', carts: 'k' } });
+  });
+
+  test('of several each cluster names its own', () => {
+    const chart = chartOf('a');
+    const made = ['blue', 'green'].map((team) => new EtcdReconciler(chart, team, { name: team, selector: { team } }));
+    for (const each of made) {
+      const team = each.reconcilerName;
+      cluster(chart, `${team}-orders`, { reconciler: each, labels: { team } });
+    }
+    expect(synthesis(chart)).toEqual({
+      reconcilers: ['blue', 'green'],
+      accounts: { 'blue-orders': 'blue', 'green-orders': 'green' },
+    });
+  });
+
+  test("labels of the cluster's chart count for the selector", () => {
+    const chart = chartOf('a', { ...shop, labels: { team: 'blue' } });
+    reconciler(chart, { selector: { team: 'blue' } });
+    cluster(chart, 'orders');
+    expect(problemsOf(chart)).toEqual([]);
+  });
+});
+
+describe('charts without a namespace', () => {
+  const none: ChartProps = {};
+
+  test('count as one', () => {
+    const one = chartOf('one', none);
+    const two = sibling(one, 'two', none);
+    cluster(one, 'orders');
+    cluster(two, 'carts');
+    expect(synthesis(one, two)).toEqual({
+      reconcilers: ['etcd-reconciler'],
+      accounts: { orders: 'etcd-reconciler', carts: 'etcd-reconciler' },
+    });
+  });
+
+  test('have nothing in common with those of a namespace', () => {
+    const one = chartOf('one', none);
+    const two = sibling(one, 'two');
+    reconciler(one, { name: 'keeper' });
+    cluster(two, 'carts');
+    expect(synthesis(two)).toEqual({ reconcilers: ['etcd-reconciler'], accounts: { carts: 'etcd-reconciler' } });
+  });
+
+  test('the one of the own chart comes first', () => {
+    const one = chartOf('one', none);
+    const two = sibling(one, 'two', none);
+    reconciler(one, { name: 'first' });
+    reconciler(two, { name: 'second' });
+    cluster(one, 'orders');
+    cluster(two, 'orders');
+    expect(problemsOf(one.node.root as App)).toEqual([]);
+    expect(synthesis(one).accounts).toEqual({ orders: 'first' });
+    expect(synthesis(two).accounts).toEqual({ orders: 'second' });
+  });
+
+  test('cannot share one when they have clusters of the same name, as they are of different namespaces', () => {
+    const one = chartOf('one', none);
+    const two = sibling(one, 'two', none);
+    cluster(one, 'orders');
+    cluster(two, 'orders');
+    const app = one.node.root as App;
+    const problem = expect.stringMatching(
+      /^name: one\/orders is called 'orders' too, and neither chart has a namespace/,
+    );
+    expect(problemsOf(app)).toEqual([problem]);
+    // A second validation says the same.
+    expect(problemsOf(app)).toEqual([problem]);
+  });
+});
+
+describe('says so when', () => {
+  const two = (chart: Chart, selectors: (Record<string, string> | undefined)[]) =>
+    selectors.map((selector, index) => new EtcdReconciler(chart, `r${index}`, { name: `r${index}`, selector }));
+
+  test.each([
+    [undefined, undefined],
+    [undefined, { team: 'a' }],
+    [{ team: 'a' }, { team: 'a' }],
+  ])('two look after the same clusters: %j and %j', (...selectors) => {
+    const chart = chartOf('a');
+    two(chart, selectors);
+    expect(problemsOf(chart)).toEqual([
+      expect.stringMatching(/^selector: a\/r1 looks after clusters of this namespace too; remove one, or give each/),
+      expect.stringMatching(/^selector: a\/r0 looks after/),
+    ]);
+  });
+
+  test('two have the same name', () => {
+    const chart = chartOf('a');
+    new EtcdReconciler(chart, 'one', { selector: { team: 'a' } });
+    new EtcdReconciler(sibling(chart, 'b'), 'two', { selector: { team: 'b' } });
+    expect(problemsOf(chart)).toEqual([
+      "name: another reconciler of this namespace is called 'etcd-reconciler' too; give each its own name",
+    ]);
+  });
+
+  test('a cluster does not say which of several is its own', () => {
+    const chart = chartOf('a');
+    two(chart, [{ team: 'a' }, { team: 'b' }]);
+    const orders = cluster(chart, 'orders', { labels: { team: 'a' } });
+    expect(problemsOf(orders)).toEqual([
+      "reconciler: 'r0' and 'r1' look after namespace 'shop'; name the one of this cluster",
+    ]);
+  });
+
+  test('its reconciler does not select it', () => {
+    const chart = chartOf('a');
+    reconciler(chart, { selector: { team: 'a', tier: 'x' } });
+    expect(problemsOf(cluster(chart, 'orders', { labels: { team: 'a' } }))).toEqual([
+      "labels: reconciler 'etcd-reconciler' looks after clusters with team=a,tier=x alone; give this one these labels, or another reconciler",
+    ]);
+  });
+
+  test('another one selects it, too', () => {
+    const chart = chartOf('a');
+    const [r0] = two(chart, [{ team: 'a' }, { tier: 'x' }]);
+    expect(problemsOf(cluster(chart, 'orders', { reconciler: r0, labels: { team: 'a', tier: 'x' } }))).toEqual([
+      "labels: select the reconciler 'r1', too, and a cluster has one; change labels or a selector",
+    ]);
+  });
+
+  test('its reconciler is in another namespace', () => {
+    const chart = chartOf('a');
+    const other = reconciler(sibling(chart, 'b', { namespace: 'other' }), {});
+    expect(problemsOf(cluster(chart, 'orders', { reconciler: other }))).toEqual([
+      "reconciler: 'etcd-reconciler' looks after namespace 'other' alone, and this cluster is in namespace 'shop'; add one there",
+    ]);
+  });
+
+  test("the reconciler is another app's to one cluster, and brought by another", () => {
+    const chart = chartOf('a');
+    cluster(chart, 'carts', { reconciler: EtcdReconciler.external() });
+    expect(problemsOf(cluster(chart, 'orders'))).toEqual([
+      "reconciler: 'etcd-reconciler' is another app's to a/carts, and this app's to this cluster; give both the same",
+    ]);
+  });
+
+  test('the cluster that had brought it was removed with it', () => {
+    const chart = chartOf('a');
+    cluster(chart, 'carts');
+    const orders = cluster(chart, 'orders');
+    chart.node.tryRemoveChild('carts');
+    expect(problemsOf(orders)).toEqual([
+      "reconciler: the one of this namespace was removed with the cluster that had brought it; add new EtcdReconciler(chart, 'reconciler')",
+    ]);
+    reconciler(chart);
+    expect(problemsOf(chart)).toEqual([]);
+  });
+
+  test('the reconciler that it was given was removed', () => {
+    const chart = chartOf('a');
+    const orders = cluster(chart, 'orders', { reconciler: reconciler(chart) });
+    chart.node.tryRemoveChild('reconciler');
+    expect(problemsOf(orders)).toEqual([
+      "reconciler: 'etcd-reconciler' was removed from the app; add another one, or leave it out",
+    ]);
+  });
+});
+
+test('one that was removed leaves its name free, and the next cluster brings one', () => {
+  const chart = chartOf('a');
+  reconciler(chart);
+  chart.node.tryRemoveChild('reconciler');
+  cluster(chart, 'orders');
+  expect(problemsOf(chart)).toEqual([]);
+  expect(synthesis(chart).reconcilers).toEqual(['etcd-reconciler']);
+});
+
+test('apps know nothing of each other', () => {
+  cluster(chartOf('a'), 'orders');
+  const other = chartOf('a');
+  cluster(other, 'orders');
+  expect(synthesis(other).reconcilers).toEqual(['etcd-reconciler']);
+});
+
+test('two copies of the library share one registry', () => {
+  const chart = chartOf('a');
+  reconciler(chart, { name: 'keeper' });
+  const shared = ['cdk8s', 'constructs'].map((name) => [name, require(name)] as const);
+  jest.isolateModules(() => {
+    for (const [name, module] of shared) jest.doMock(name, () => module);
+    const copy: typeof import('..') = require('..');
+    expect(copy.EtcdCluster).not.toBe(EtcdCluster);
+    new copy.EtcdCluster(chart, 'orders');
+  });
+  expect(synthesis(chart)).toEqual({ reconcilers: ['keeper'], accounts: { orders: 'keeper' } });
+  expect(problemsOf(chart)).toEqual([]);
+});
+
+test('the order of charts decides nothing but where the reconciler stands: the bytes are the same each time', () => {
+  const yaml = () => {
+    const one = chartOf('one');
+    const two = sibling(one, 'two');
+    for (const id of ['c', 'a', 'b']) cluster(one, id);
+    cluster(two, 'd');
+    return Yaml.stringify(...Testing.synth(one), ...Testing.synth(two));
+  };
+  expect(yaml()).toBe(yaml());
+});
+
+describe('the work for each cluster does not grow with their number', () => {
+  class Cluster extends Construct {
+    private readonly reconciler = new ClusterReconciler(this, this.node.id);
+    problems = () => [this.reconciler.get().reconcilerName, ...this.reconciler.problems({})];
+  }
+
+  const withReconciler = (chart: Chart) => {
+    reconciler(chart);
+    return chart;
+  };
+
+  const layouts: [string, (app: App, index: number) => Chart][] = [
+    ['in one chart', (app) => (app.node.tryFindChild('c') as Chart | undefined) ?? new Chart(app, 'c', shop)],
+    ['in a chart each, of one namespace', (app, index) => new Chart(app, `c${index}`, shop)],
+    ['in a chart each, without a namespace', (app, index) => new Chart(app, `c${index}`)],
+    [
+      'in a chart each with a reconciler, without a namespace',
+      (app, index) => withReconciler(new Chart(app, `c${index}`)),
+    ],
+    ['in a namespace each', (app, index) => new Chart(app, `c${index}`, { namespace: `n${index}` })],
+  ];
+
+  test.each(layouts)('%s', (_, chart) => {
+    const steps = (count: number): number => {
+      const lookUps = jest.spyOn(Node.prototype, 'tryFindChild');
+      const walks = jest.spyOn(Node.prototype, 'findAll');
+      const app = Testing.app();
+      const clusters = Array.from({ length: count }, (_, index) => new Cluster(chart(app, index), `cluster-${index}`));
+      for (const each of clusters) expect(each.problems()).toEqual(['etcd-reconciler']);
+      expect(walks).not.toHaveBeenCalled();
+      const steps = lookUps.mock.calls.length;
+      jest.restoreAllMocks();
+      return steps;
+    };
+    const [few, many] = [steps(100), steps(1_000)];
+    expect(many).toBeGreaterThan(1_000);
+    expect(many).toBeLessThan(11 * few);
+  });
+});

@@ -1,0 +1,92 @@
+import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
+import { EtcdVersion } from '../../etcd/etcd-version';
+import { EtcdTls } from '../../tls/etcd-tls';
+import type { Document } from '../documents';
+import type { Fields } from '../fields';
+import { metadataLabels } from '../metadata';
+import { hostsOf, noteMove, oldSize } from '../old-cluster';
+import { supportedVersion } from '../old-version';
+import type { PlannedCluster } from '../plan';
+import { coreosPod } from './pod';
+
+/** Where that operator took etcd from, unless told otherwise. */
+const defaultRepository = 'quay.io/coreos/etcd';
+
+export function coreosCluster(document: Document): PlannedCluster {
+  const { name, spec, report } = document;
+  noteMove(document, 'a Service', `${name}-client:2379`);
+  const labels = metadataLabels(document);
+  if (spec.boolean('paused')) spec.lose('paused', 'a cluster that is paused would not even begin; remove it');
+  const image = imageProps(document);
+  const pod = coreosPod(spec.object('pod'), image.version ?? EtcdVersion.V3_6, report);
+  return {
+    becomes: 'cluster',
+    document,
+    props: {
+      ...oldSize(document),
+      ...image,
+      ...pod,
+      labels: mergedLabels(labels, pod.labels),
+      tls: tls(document, spec.object('TLS')),
+    },
+    schedules: [],
+    old: hostsOf(document, (host) => host === `${name}-client` || host === name || host.endsWith(`.${name}`)),
+  };
+}
+
+function mergedLabels(...labels: readonly EtcdClusterProps['labels'][]): EtcdClusterProps['labels'] {
+  const merged = Object.assign({}, ...labels);
+  return Object.keys(merged).length > 0 ? merged : undefined;
+}
+
+function imageProps({ spec, report }: Document): Pick<EtcdClusterProps, 'version' | 'image'> {
+  const given = spec.text('version');
+  const repository = spec.text('repository');
+  if (given === undefined) {
+    const { version } = EtcdVersion.V3_6;
+    report.note('spec.version', `is not given, where that operator ran 3.2.13; it becomes ${version}`);
+    return repositoryProps(repository, version);
+  }
+  const supported = supportedVersion(given);
+  if (!supported) {
+    report.error('spec.version', 'is no version of etcd that is known; write it like 3.6.16, with 3.5, 3.6 or 3.7');
+    return {};
+  }
+  if (supported.note) report.note('spec.version', supported.note);
+  return repositoryProps(repository, supported.version, ({ image }) => {
+    if (supported.note) report.note('spec.repository', `must have the image ${image}`);
+  });
+}
+
+/** By that operator's rule a repository has the tags of etcd's own. */
+function repositoryProps(
+  repository: string | undefined,
+  version: string,
+  custom: (props: { image: string }) => void = () => {},
+): Pick<EtcdClusterProps, 'version' | 'image'> {
+  const props = { version: EtcdVersion.of(version) };
+  if (repository === undefined || repository === defaultRepository) return props;
+  const image = `${repository}:v${version}`;
+  custom({ image });
+  return { ...props, image };
+}
+
+function tls({ name, report }: Document, policy: Fields | undefined): EtcdTls | undefined {
+  const secrets = policy?.object('static');
+  const member = secrets?.object('member');
+  const peer = member?.text('peerSecret');
+  const server = member?.text('serverSecret');
+  const operator = secrets?.text('operatorSecret');
+  if (!peer && !server && !operator) return undefined;
+  const names = { peer: `${name}-peer-tls`, server: `${name}-server-tls`, client: `${name}-client-tls` };
+  const field = 'spec.TLS.static';
+  report.lost(
+    field,
+    `the old Secrets have other keys, and certificates for names that the new members do not have; make the Secrets ${names.peer}, ${names.server} and ${names.client}, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/configure-a-cluster.md#by-secrets-of-your-own lists`,
+  );
+  if (!peer || !server) {
+    const [had, hadNot] = peer ? ['between the members', 'for clients'] : ['for clients', 'between the members'];
+    report.note(field, `was TLS ${had}, and not ${hadNot}; it becomes TLS for both`);
+  }
+  return EtcdTls.fromSecrets(names);
+}

@@ -1,0 +1,83 @@
+import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
+import { EtcdResources } from '../../cluster/etcd-resources';
+import type { EtcdVersion } from '../../etcd/etcd-version';
+import type { Toleration } from '../../lib/toleration';
+import type { Fields } from '../fields';
+import type { DocumentReport } from '../report';
+import { parseBytes, sizeOf } from '../size';
+import { coreosEnv } from './env';
+import { coreosVolume } from './volume';
+
+/** `spec.pod` of that operator's EtcdCluster. */
+export function coreosPod(
+  pod: Fields | undefined,
+  version: EtcdVersion,
+  report: DocumentReport,
+): Partial<EtcdClusterProps> {
+  const env = pod ? coreosEnv(pod, version) : {};
+  const volume = coreosVolume(pod?.object('persistentVolumeClaimSpec'), env.quota, report);
+  if (!pod) return { volume };
+  pod.lose('affinity', 'the members are spread over zones and nodes instead; another spread is chosen in TypeScript');
+  if (pod.boolean('antiAffinity')) {
+    report.note(
+      pod.at('antiAffinity'),
+      'becomes a spread over nodes, which puts two members on one node only where there are fewer nodes than members',
+    );
+  }
+  pod.lose('securityContext', 'the members run as user 65532 by the restricted Pod Security Standard; remove it');
+  pod.lose('busyboxImage', 'no pod has a busybox; remove it');
+  pod.lose('DNSTimeoutInSecond', 'no pod waits for DNS with a limit; remove it');
+  return {
+    ...env,
+    volume,
+    labels: pod.map('labels'),
+    podAnnotations: pod.map('annotations'),
+    nodeSelector: pod.map('nodeSelector'),
+    tolerations: tolerations(pod),
+    resources: resources(pod.object('resources')),
+    clusterDomain: pod.text('ClusterDomain')?.replace(/^\./, ''),
+  };
+}
+
+function tolerations(pod: Fields): Toleration[] | undefined {
+  const found = pod.objects('tolerations').map((toleration) => ({
+    key: toleration.text('key'),
+    operator: toleration.text('operator'),
+    value: toleration.text('value'),
+    effect: toleration.text('effect'),
+    tolerationSeconds: toleration.integer('tolerationSeconds'),
+  }));
+  return found.length > 0 ? found : undefined;
+}
+
+function resources(fields: Fields | undefined): EtcdResources | undefined {
+  const requests = fields?.object('requests');
+  const limits = fields?.object('limits');
+  if (!requests && !limits) return undefined;
+  for (const amounts of [requests, limits]) {
+    for (const name of amounts?.keys ?? []) {
+      if (name !== 'cpu' && name !== 'memory') amounts?.lose(name, 'a member has CPU and memory alone; remove it');
+    }
+  }
+  if (limits?.has('cpu')) {
+    fields?.report.note(
+      limits.at('cpu'),
+      'slows a busy member down, and the cluster elects another leader; better have no CPU limit',
+    );
+  }
+  return EtcdResources.of({
+    cpuRequest: requests?.quantity('cpu'),
+    cpuLimit: limits?.quantity('cpu'),
+    memoryRequest: memory(requests),
+    memoryLimit: memory(limits),
+  });
+}
+
+function memory(amounts: Fields | undefined) {
+  const quantity = amounts?.quantity('memory');
+  if (quantity === undefined) return undefined;
+  const bytes = parseBytes(quantity);
+  if (bytes !== undefined) return sizeOf(bytes);
+  amounts?.report.error(amounts.at('memory'), `'${quantity}' is no amount of memory; write it like 2Gi`);
+  return undefined;
+}

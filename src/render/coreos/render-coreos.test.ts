@@ -1,0 +1,570 @@
+import { errorsOf, only, type Rendering, rendering } from '../../../test/rendering';
+import type { Manifest } from '../../../test/synth';
+
+const resource = (kind: string, spec: Manifest, metadata: Manifest = {}) => ({
+  apiVersion: 'etcd.database.coreos.com/v1beta2',
+  kind,
+  metadata: { name: 'orders', ...metadata },
+  spec,
+});
+const cluster = (spec: Manifest = {}, metadata: Manifest = {}) =>
+  resource('EtcdCluster', { size: 3, version: '3.5.20', ...spec }, metadata);
+const s3 = { path: 'backups/etcd/orders.db', awsSecret: 'aws' };
+const etcdEndpoints = ['http://orders-client:2379'];
+const backup = (spec: Manifest = {}, metadata: Manifest = {}) =>
+  resource('EtcdBackup', { etcdEndpoints, storageType: 'S3', s3, ...spec }, metadata);
+const periodic = (backupPolicy: Manifest = {}, metadata: Manifest = {}) =>
+  backup({ backupPolicy: { backupIntervalInSecond: 3600, ...backupPolicy } }, metadata);
+const restore = (spec: Manifest = {}, metadata: Manifest = {}) =>
+  resource('EtcdRestore', { etcdCluster: { name: 'orders' }, backupStorageType: 'S3', s3, ...spec }, metadata);
+
+const storeOf = (more: Manifest = {}) => ({ s3: { bucket: 'backups', credentials: { secretName: 'aws' }, ...more } });
+const etcdOf = (rendered: Rendering) => only(rendered, 'StatefulSet').spec.template.spec.containers[0];
+
+/** The lines about a field, without what stands before it. */
+const about = ({ lines }: Rendering, field: string) =>
+  lines.flatMap((line) => {
+    const [kind, , found, ...text] = line.split(': ');
+    return found === field ? [`${kind}: ${text.join(': ')}`] : [];
+  });
+
+describe('a cluster', () => {
+  test('with size and version alone', () => {
+    const rendered = rendering([cluster()]);
+    expect(only(rendered, 'EtcdCluster').spec).toEqual({ size: 3, version: '3.5.20', storage: { size: '8Gi' } });
+    expect(etcdOf(rendered).image).toBe('gcr.io/etcd-development/etcd:v3.5.20');
+    const on = (text: string) => `note: EtcdCluster orders (document 1): ${text}`;
+    expect(rendered.lines).toEqual([
+      on(
+        "metadata.name: the old cluster has a Service 'orders', as the new one does; apply this to another namespace (--namespace), or once the old cluster is deleted",
+      ),
+      on(
+        'metadata.name: clients find the new cluster at orders-0-client:2379 and so on, or at orders:2379, no longer at orders-client:2379',
+      ),
+      on(
+        'spec.pod.persistentVolumeClaimSpec: is not given, so the data was lost with its pod; each member now has a volume of 8Gi of the default storage class',
+      ),
+      on(
+        "spec: the new cluster begins empty; to take the data along, back up the old cluster and render this file with an EtcdRestore of 'orders' from that snapshot in it",
+      ),
+    ]);
+  });
+
+  test.each<[Manifest, string, string[]]>([
+    ['3.5.20', '3.5.20', []],
+    ['v3.6.11', '3.6.11', []],
+    [
+      '3.5.4',
+      '3.5.11',
+      [
+        'note: 3.5.4 is below 3.5.11, the oldest version that is supported of 3.5, and becomes 3.5.11; better write 3.5.35, the newest',
+      ],
+    ],
+    [
+      '3.6.0-rc.1',
+      '3.6.11',
+      [
+        'note: 3.6.0-rc.1 is below 3.6.11, the oldest version that is supported of 3.6, and becomes 3.6.11; better write 3.6.16, the newest',
+      ],
+    ],
+    [
+      '3.4.13',
+      '3.5.11',
+      [
+        'note: 3.4.13 is below 3.5.11, the oldest version that is supported of 3.5, and becomes 3.5.11; better write 3.5.35, the newest. No member is upgraded in place from 3.4: the data is carried over by a backup and a restore',
+      ],
+    ],
+    [
+      '3.2.13',
+      '3.5.11',
+      [
+        'note: 3.2.13 is below 3.5.11, the oldest version that is supported of 3.5, and becomes 3.5.11; better write 3.5.35, the newest. No member is upgraded in place from 3.2: the data is carried over by a backup and a restore. Restores of 3.4 and later are tried ones: upgrade the old cluster to 3.4 first, one minor version at a time',
+      ],
+    ],
+    [undefined, '3.6.16', ['note: is not given, where that operator ran 3.2.13; it becomes 3.6.16']],
+  ])('of version %s runs %s', (given, version, lines) => {
+    const rendered = rendering([cluster({ version: given })]);
+    expect(only(rendered, 'EtcdCluster').spec.version).toBe(version);
+    expect(etcdOf(rendered).image).toBe(`gcr.io/etcd-development/etcd:v${version}`);
+    expect(about(rendered, 'spec.version')).toEqual(lines);
+  });
+
+  test('of a repository of its own', () => {
+    const repository = 'registry.example.com/etcd';
+    const same = rendering([cluster({ repository })]);
+    expect(etcdOf(same).image).toBe('registry.example.com/etcd:v3.5.20');
+    expect(about(same, 'spec.repository')).toEqual([]);
+    const other = rendering([cluster({ repository, version: '3.4.13' })]);
+    expect(etcdOf(other).image).toBe('registry.example.com/etcd:v3.5.11');
+    expect(about(other, 'spec.repository')).toEqual(['note: must have the image registry.example.com/etcd:v3.5.11']);
+    expect(etcdOf(rendering([cluster({ repository: 'quay.io/coreos/etcd' })])).image).toMatch(/^gcr\.io/);
+  });
+
+  test('of an even size, and of none', () => {
+    const even = rendering([cluster({ size: 4 })]);
+    expect(only(even, 'EtcdCluster').spec).toMatchObject({ size: 4, allowEvenSize: true });
+    expect(about(even, 'spec.size')).toEqual(['note: 4 members survive no more failures than 3; better make it odd']);
+    expect(about(rendering([cluster({ size: undefined })]), 'spec.size')).toEqual(['note: is not given; 3 members']);
+  });
+
+  test('with all that its pods say', () => {
+    const tolerations = [{ key: 'etcd', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }];
+    const rendered = rendering([
+      cluster(
+        {
+          paused: true,
+          pod: {
+            labels: { tier: 'db' },
+            annotations: { 'example.com/a': 'b' },
+            nodeSelector: { disk: 'ssd' },
+            tolerations,
+            antiAffinity: true,
+            affinity: { podAntiAffinity: {} },
+            resources: {
+              requests: { cpu: '500m', memory: '1Gi' },
+              limits: { cpu: 2, memory: '4Gi', 'nvidia.com/gpu': 1 },
+            },
+            securityContext: { runAsUser: 9000 },
+            busyboxImage: 'busybox',
+            DNSTimeoutInSecond: 5,
+            ClusterDomain: '.example.internal',
+            persistentVolumeClaimSpec: {
+              accessModes: ['ReadWriteMany'],
+              storageClassName: 'fast',
+              volumeMode: 'Filesystem',
+              resources: { requests: { storage: '20Gi' }, limits: { storage: '30Gi' } },
+            },
+            frobnicate: 1,
+          },
+        },
+        { labels: { team: 'shop' }, annotations: { 'etcd.database.coreos.com/scope': 'clusterwide' } },
+      ),
+    ]);
+    const { spec, metadata } = only(rendered, 'StatefulSet').spec.template;
+    expect(metadata.labels).toMatchObject({ tier: 'db', team: 'shop' });
+    expect(metadata.annotations).toMatchObject({ 'example.com/a': 'b' });
+    expect(spec).toMatchObject({ nodeSelector: { disk: 'ssd' }, tolerations });
+    expect(spec.containers[0].resources).toEqual({
+      requests: { cpu: '500m', memory: '1Gi' },
+      limits: { cpu: '2', memory: '4Gi' },
+    });
+    const [claim] = only(rendered, 'StatefulSet').spec.volumeClaimTemplates;
+    expect(claim.spec).toMatchObject({
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'fast',
+      resources: { requests: { storage: '20Gi' } },
+    });
+    expect(JSON.stringify(spec)).toContain('--cluster-domain=example.internal');
+    expect(only(rendered, 'EtcdCluster').spec.paused).toBeUndefined();
+    const text = (line: string) => line.replace('EtcdCluster orders (document 1): ', '');
+    expect(rendered.lines.map(text)).toEqual(
+      expect.arrayContaining([
+        'not carried over: spec.paused: a cluster that is paused would not even begin; remove it',
+        'not carried over: metadata.annotations: etcd.database.coreos.com/scope: add them after rendering, where needed',
+        'not carried over: spec.pod.affinity: the members are spread over zones and nodes instead; another spread is chosen in TypeScript',
+        'note: spec.pod.antiAffinity: becomes a spread over nodes, which puts two members on one node only where there are fewer nodes than members',
+        'not carried over: spec.pod.securityContext: the members run as user 65532 by the restricted Pod Security Standard; remove it',
+        'not carried over: spec.pod.busyboxImage: no pod has a busybox; remove it',
+        'not carried over: spec.pod.DNSTimeoutInSecond: no pod waits for DNS with a limit; remove it',
+        'not carried over: spec.pod.frobnicate: is no field of that API; remove it',
+        'note: spec.pod.resources.limits.cpu: slows a busy member down, and the cluster elects another leader; better have no CPU limit',
+        'not carried over: spec.pod.resources.limits.nvidia.com/gpu: a member has CPU and memory alone; remove it',
+        'note: spec.pod.persistentVolumeClaimSpec.accessModes: becomes ReadWriteOnce, as no two pods share the volume of a member',
+        'not carried over: spec.pod.persistentVolumeClaimSpec.volumeMode: each member makes a volume of the storage class; remove it',
+        'not carried over: spec.pod.persistentVolumeClaimSpec.resources.limits: a volume has no limit; remove it',
+      ]),
+    );
+    expect(rendered.lines).toHaveLength(16);
+  });
+
+  test.each<[string, Manifest[], string, string[]]>([
+    ['is large enough', [], '4Gi', []],
+    [
+      'is too small',
+      [],
+      '1Gi',
+      ['note: 1Gi is too small for etcd, which needs 2Gi and 1Gi more than twice the quota; it becomes 2Gi'],
+    ],
+    [
+      'is too small for the quota',
+      [{ name: 'ETCD_QUOTA_BACKEND_BYTES', value: '4294967296' }],
+      '8000M',
+      ['note: 8000M is too small for etcd, which needs 2Gi and 1Gi more than twice the quota; it becomes 9Gi'],
+    ],
+  ])('whose volume %s', (_, etcdEnv, storage, lines) => {
+    const claim = { resources: { requests: { storage } } };
+    const rendered = rendering([cluster({ pod: { etcdEnv, persistentVolumeClaimSpec: claim } })]);
+    const field = 'spec.pod.persistentVolumeClaimSpec.resources.requests.storage';
+    expect(about(rendered, field)).toEqual(lines);
+    const size = only(rendered, 'EtcdCluster').spec.storage.size;
+    expect(size).toBe(/becomes (.*)/.exec(lines[0] ?? '')?.[1] ?? storage);
+  });
+
+  test('with settings of etcd', () => {
+    const rendered = rendering([
+      cluster({
+        pod: {
+          etcdEnv: [
+            { name: 'ETCD_MAX_REQUEST_BYTES', value: '10485760' },
+            { name: 'ETCD_LOG_LEVEL', value: 'debug' },
+            { name: 'ETCD_PRE_VOTE', value: 'true' },
+            { name: 'ETCD_HEARTBEAT_INTERVAL', value: '200' },
+            { name: 'ETCD_ELECTION_TIMEOUT', value: '2000' },
+            { name: 'ETCD_DATA_DIR', value: '/x' },
+            { name: 'ETCD_ENABLE_V2', value: 'true' },
+            { name: 'ETCD_FROBNICATE', value: 'true' },
+            { name: 'ETCD_MAX_TXN_OPS', value: 'hunter2' },
+            { name: 'ETCD_LOG_OUTPUTS', value: 'stderr' },
+            { name: 'HOME', value: 'hunter2' },
+            { name: 'ETCD_METRICS', valueFrom: { secretKeyRef: { name: 'a', key: 'b' } } },
+          ],
+        },
+      }),
+    ]);
+    const settings = rendered.manifests.find(({ metadata }) => metadata.name === 'orders-settings');
+    expect(JSON.parse(settings.data['settings.json'])).toMatchObject({
+      'max-request-bytes': 10485760,
+      'log-level': 'debug',
+      'pre-vote': true,
+      'heartbeat-interval': 200,
+      'election-timeout': 2000,
+    });
+    expect(rendered.lines.filter((line) => line.includes('etcdEnv')).map((line) => line.split('etcdEnv')[1])).toEqual([
+      '[5]: ETCD_DATA_DIR: is set by the agent; remove it',
+      '[6]: ETCD_ENABLE_V2: is never set, as the v2 API is gone; remove it',
+      '[7]: ETCD_FROBNICATE: etcd 3.5 has no such setting; remove it',
+      '[8]: ETCD_MAX_TXN_OPS: its value is none that etcd 3.5 takes; correct it',
+      '[9]: ETCD_LOG_OUTPUTS: is set in TypeScript, with settings',
+      '[10]: HOME: is no setting of etcd; remove it',
+      '[11]: ETCD_METRICS: settings come from no Secret or ConfigMap; remove it',
+    ]);
+    expect(JSON.stringify(rendered)).not.toContain('hunter2');
+  });
+
+  test.each<[Record<string, string>, Manifest, string[]]>([
+    [{ RETENTION: '2' }, { mode: 'periodic', retention: '2h' }, []],
+    [{ RETENTION: '90m', MODE: 'periodic' }, { mode: 'periodic', retention: '90m' }, []],
+    [{ RETENTION: '1000', MODE: 'revision' }, { mode: 'revision', retention: '1000' }, []],
+    [{ RETENTION: '0' }, { mode: 'periodic', retention: '0' }, []],
+    [
+      { RETENTION: 'soon' },
+      { mode: 'periodic', retention: '1h' },
+      [
+        'not carried over: ETCD_AUTO_COMPACTION_RETENTION: its value is none that etcd takes in this mode; history older than an hour is forgotten',
+      ],
+    ],
+  ])('with auto-compaction %j', (given, { mode, retention }, lines) => {
+    const etcdEnv = Object.entries(given).map(([name, value]) => ({ name: `ETCD_AUTO_COMPACTION_${name}`, value }));
+    const rendered = rendering([cluster({ pod: { etcdEnv } })]);
+    const settings = rendered.manifests.find(({ metadata }) => metadata.name === 'orders-settings');
+    expect(JSON.parse(settings.data['settings.json'])).toMatchObject({
+      'auto-compaction-mode': mode,
+      'auto-compaction-retention': retention,
+    });
+    expect(about(rendered, 'spec.pod.etcdEnv')).toEqual(lines);
+  });
+
+  test('with TLS', () => {
+    const member = { peerSecret: 'peer', serverSecret: 'server' };
+    const full = rendering([cluster({ TLS: { static: { member, operatorSecret: 'client' } } })], { namespace: 'shop' });
+    expect(only(full, 'EtcdCluster').spec).toMatchObject({ tls: true, clientTlsSecret: 'orders-client-tls' });
+    expect(about(full, 'spec.TLS.static')).toEqual([
+      'not carried over: the old Secrets have other keys, and certificates for names that the new members do not have; make the Secrets orders-peer-tls, orders-server-tls and orders-client-tls, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/configure-a-cluster.md#by-secrets-of-your-own lists',
+    ]);
+    const half = (secrets: Manifest) => about(rendering([cluster({ TLS: { static: secrets } })]), 'spec.TLS.static')[1];
+    expect(half({ member: { peerSecret: 'peer' } })).toBe(
+      'note: was TLS between the members, and not for clients; it becomes TLS for both',
+    );
+    expect(half({ member: { serverSecret: 'server' }, operatorSecret: 'client' })).toBe(
+      'note: was TLS for clients, and not between the members; it becomes TLS for both',
+    );
+    expect(only(rendering([cluster({ TLS: {} })]), 'EtcdCluster').spec.tls).toBeUndefined();
+  });
+});
+
+describe('a backup', () => {
+  test('is one plain snapshot', () => {
+    const rendered = rendering([backup({ backupPolicy: { timeoutInSecond: 120 } })], { reconciler: false });
+    expect(rendered.manifests.map(({ spec }) => spec)).toEqual([
+      {
+        endpoints: etcdEndpoints,
+        store: storeOf(),
+        key: 'etcd/orders.db',
+        compression: 'none',
+        timeouts: { total: '2m' },
+      },
+    ]);
+    expect(rendered.lines).toEqual([
+      'note: EtcdBackup orders (document 1): spec: is one plain snapshot under exactly this key; where the key exists already the backup is refused, not overwritten, so give each its own',
+      'note: EtcdBackup orders (document 1): spec.etcdEndpoints: are still those of the old cluster; for a backup of an EtcdCluster write spec.clusterName',
+    ]);
+  });
+
+  test('of an etcd with TLS', () => {
+    const object = backup({ etcdEndpoints: ['https://orders-client:2379'], clientTLSSecret: 'client' });
+    expect(only(rendering([object]), 'EtcdBackup').spec.tls).toEqual({
+      clientCertificate: true,
+      files: {
+        secretName: 'client',
+        items: [
+          { key: 'etcd-client-ca.crt', path: 'ca.crt' },
+          { key: 'etcd-client.crt', path: 'tls.crt' },
+          { key: 'etcd-client.key', path: 'tls.key' },
+        ],
+      },
+    });
+  });
+
+  test.each<[string, Manifest, Manifest, string[]]>([
+    ['of AWS', { forcePathStyle: false }, {}, []],
+    ['of AWS, by path', { forcePathStyle: true }, { pathStyle: true }, []],
+    ['by path', { endpoint: 'minio:9000', forcePathStyle: true }, { endpoint: 'minio:9000', pathStyle: true }, []],
+    [
+      'by host',
+      { endpoint: 'http://minio:9000' },
+      { endpoint: 'http://minio:9000', pathStyle: false },
+      ['note: is not true, so the bucket is reached as backups.minio:9000, as that operator did'],
+    ],
+  ])('to a bucket %s', (_, given, wanted, lines) => {
+    const rendered = rendering([backup({ s3: { ...s3, ...given } })]);
+    expect(only(rendered, 'EtcdBackup').spec.store.s3).toEqual({ ...storeOf().s3, ...wanted });
+    expect(about(rendered, 'spec.s3.forcePathStyle')).toEqual(lines);
+  });
+
+  test('to OSS', () => {
+    const oss = { path: 'backups/a.db', ossSecret: 'ali', endpoint: 'http://oss-cn-beijing.aliyuncs.com' };
+    const rendered = rendering([backup({ storageType: 'OSS', oss })]);
+    expect(only(rendered, 'EtcdBackup').spec).toMatchObject({
+      key: 'a.db',
+      store: { oss: { bucket: 'backups', endpoint: oss.endpoint, credentials: { secretName: 'ali' } } },
+    });
+    expect(about(rendered, 'spec.s3')).toEqual(['not carried over: is of no use, as storageType is OSS; remove it']);
+  });
+
+  test('beside which a count is of no use', () => {
+    expect(about(rendering([backup({ backupPolicy: { maxBackups: 3 } })]), 'spec.backupPolicy.maxBackups')).toEqual([
+      'not carried over: is of use only with backupIntervalInSecond; remove it',
+    ]);
+  });
+});
+
+describe('a backup every so often', () => {
+  test('of any etcd is a CronJob', () => {
+    const rendered = rendering([periodic({ maxBackups: 4, timeoutInSecond: 300 }, { labels: { team: 'shop' } })]);
+    expect(rendered.manifests.map(({ kind }) => kind)).toEqual(['ServiceAccount', 'CronJob']);
+    const { spec, metadata } = only(rendered, 'CronJob');
+    expect(metadata).toMatchObject({ name: 'orders-backup', labels: { team: 'shop' } });
+    expect(spec.schedule).toBe('0 * * * *');
+    const args: string[] = spec.jobTemplate.spec.template.spec.containers[0].args;
+    expect(args).toEqual(expect.arrayContaining(['--cluster=orders', '--timeout=5m']));
+    const store = JSON.parse(args.find((argument) => argument.startsWith('--store='))!.slice('--store='.length));
+    expect(store).toMatchObject({ s3: { bucket: 'backups', prefix: 'etcd' }, retention: { last: 4 } });
+    expect(rendered.lines).toEqual([
+      'note: EtcdBackup orders (document 1): spec: becomes a CronJob, with object names of its own; the old backups stay as they are, so delete them by hand when they are needed no more',
+    ]);
+  });
+
+  test.each<[number, string, string[]]>([
+    [60, '* * * * *', []],
+    [30, '* * * * *', ['note: cron has no even schedule of 30 s; it becomes 1 min']],
+    [125, '*/2 * * * *', ['note: cron has no even schedule of 125 s; it becomes 2 min']],
+    [600, '*/10 * * * *', []],
+    [3600, '0 * * * *', []],
+    [5400, '0 * * * *', ['note: cron has no even schedule of 5400 s; it becomes 1 h']],
+    [21_600, '0 */6 * * *', []],
+    [86_400, '0 0 * * *', []],
+    [172_800, '0 0 * * *', ['note: cron has no even schedule of 172800 s; it becomes 1 day']],
+    [604_800, '0 0 * * 0', []],
+  ])('each %d s', (seconds, cron, lines) => {
+    const rendered = rendering([periodic({ backupIntervalInSecond: seconds })]);
+    expect(only(rendered, 'CronJob').spec.schedule).toBe(cron);
+    expect(about(rendered, 'spec.backupPolicy.backupIntervalInSecond')).toEqual(lines);
+  });
+
+  test('that keeps everything', () => {
+    const [container] = only(rendering([periodic({ maxBackups: 0 })]), 'CronJob').spec.jobTemplate.spec.template.spec
+      .containers;
+    expect(container.args.join(' ')).not.toContain('retention');
+  });
+
+  test.each([
+    ['orders-nightly', 'nightly', 'orders-nightly'],
+    ['orders', 'backup', 'orders-backup'],
+    ['all', 'all', 'orders-all'],
+  ])('called %s, of a cluster of the same file, is a schedule of the new one', (name, id, cronJob) => {
+    const rendered = rendering([periodic({}, { name }), cluster()]);
+    expect(only(rendered, 'CronJob').metadata.name).toBe(cronJob);
+    const [container] = only(rendered, 'CronJob').spec.jobTemplate.spec.template.spec.containers;
+    expect(container.args.join(' ')).toContain('http://orders-0-client:2379');
+    expect(only(rendered, 'EtcdCluster').spec.backup).toEqual({
+      schedule: id,
+      schedules: [{ name: id, cron: '0 * * * *', serviceAccountName: cronJob, stores: [storeOf({ prefix: 'etcd' })] }],
+    });
+    expect(about(rendered, 'spec.etcdEndpoints')).toEqual([
+      "note: are those of the old 'orders', and the schedule backs up the new one; keep the old schedule until the new cluster serves",
+    ]);
+  });
+
+  test.each([
+    ['http://orders-client:2379', true],
+    ['http://orders-client.shop:2379', true],
+    ['https://orders-client.shop.svc.cluster.local:2379', true],
+    ['orders-x7k2p.orders.shop.svc:2379', true],
+    ['http://orders-client.other:2379', false],
+    ['http://orders-2-client:2379', false],
+  ])('of %s belongs to the cluster: %s', (endpoint, belongs) => {
+    const metadata = { namespace: 'shop' };
+    const object = periodic({}, metadata);
+    object.spec.etcdEndpoints = [endpoint];
+    if (endpoint.startsWith('https')) object.spec.clientTLSSecret = 'client';
+    const rendered = rendering([cluster({}, metadata), object]);
+    expect(only(rendered, 'EtcdCluster').spec.backup !== undefined).toBe(belongs);
+  });
+
+  test('twice for one cluster', () => {
+    const rendered = rendering([cluster(), periodic({}), periodic({}, { name: 'orders-backup' })]);
+    const { schedules } = only(rendered, 'EtcdCluster').spec.backup;
+    expect(schedules.map(({ name }: Manifest) => name)).toEqual(['backup', 'orders-backup']);
+  });
+
+  test('what is wrong with it is said of its own document', () => {
+    const object = periodic({}, { name: 'o'.repeat(50) });
+    expect(errorsOf([cluster(), object])[0]).toMatch(/^error: EtcdBackup o+ \(document 2\): name: /);
+  });
+});
+
+describe('a restore', () => {
+  const source = { store: storeOf(), key: 'etcd/orders.db' };
+
+  test('of a cluster of the same file is what that begins with', () => {
+    const rendered = rendering([cluster(), restore()]);
+    expect(rendered.manifests.filter(({ kind }) => kind === 'EtcdRestore')).toEqual([]);
+    expect(only(rendered, 'EtcdCluster').spec.origin).toEqual({ source });
+    expect(about(rendered, 'spec.etcdCluster.name')).toEqual([
+      "note: 'orders' is made anew, so it begins with this snapshot, as its spec.origin, and there is no EtcdRestore; for an empty cluster remove this document",
+    ]);
+    expect(about(rendered, 'spec')).toEqual([]);
+  });
+
+  test('of another cluster is done in place', () => {
+    const rendered = rendering([restore({}, { labels: { team: 'shop' } })]);
+    expect(rendered.manifests).toMatchObject([
+      {
+        kind: 'EtcdRestore',
+        metadata: { name: 'orders', labels: { team: 'shop' } },
+        spec: { clusterName: 'orders', source },
+      },
+    ]);
+    expect(rendered.lines).toEqual([
+      "note: EtcdRestore orders (document 1): spec.etcdCluster.name: 'orders' is no cluster of this file, so the snapshot takes the place of all data in the EtcdCluster of this name, which is backed up before as its first backup schedule says; with the old EtcdCluster in this file that would begin with the snapshot",
+      'note: EtcdRestore orders (document 1): metadata.name: a restore is done once per name; take another name for another one',
+    ]);
+  });
+
+  test('of a cluster in another namespace, or of our own, is done in place, too', () => {
+    const elsewhere = rendering([cluster({}, { namespace: 'a' }), restore({}, { namespace: 'b' })]);
+    only(elsewhere, 'EtcdRestore');
+    const backup = { schedules: [{ name: 'hourly', cron: '@hourly', stores: [storeOf()] }] };
+    const own = { ...cluster({ backup }), apiVersion: 'cdk8s-etcd.dev/v1alpha1' };
+    only(rendering([own, restore()]), 'EtcdRestore');
+  });
+
+  test('comes once per cluster', () => {
+    expect(errorsOf([cluster(), restore(), restore({}, { name: 'other' })])).toEqual([
+      "error: EtcdRestore other (document 3): spec.etcdCluster.name: 'orders' begins with the snapshot of EtcdRestore orders (document 2) already; remove one of them",
+    ]);
+  });
+});
+
+describe('in another namespace', () => {
+  const secrets = 'note: is new now; the Secrets that the EtcdBackup names must be there, too';
+  const endpointNote = (endpoint: string, namespace: string) =>
+    `note: is new now, and there the endpoint ${endpoint} may have another meaning; write its host as NAME.${namespace}.svc`;
+
+  test.each([
+    ['http://orders-client:2379', 'shop', [secrets, endpointNote('http://orders-client:2379', 'shop')]],
+    ['orders-0.orders:2379', 'shop', [secrets, endpointNote('orders-0.orders:2379', 'shop')]],
+    ['http://orders-client:2379', undefined, []],
+    ['http://orders-client.shop.svc:2379', 'shop', [secrets]],
+    ['http://orders-client.shop.svc.cluster.local:2379', 'shop', [secrets]],
+    ['http://etcd.example.com:2379', 'shop', [secrets]],
+    ['http://10.0.0.1:2379', 'shop', [secrets]],
+    ['http://[fd00::1]:2379', 'shop', [secrets]],
+    ['http://orders-client:2379', 'new', []],
+  ])('%s of namespace %s', (endpoint, namespace, lines) => {
+    const object = backup({ etcdEndpoints: [endpoint] }, { namespace });
+    expect(about(rendering([object], { namespace: 'new' }), 'metadata.namespace')).toEqual(lines);
+  });
+
+  test('what a cluster takes along needs its Secrets, not its old endpoints', () => {
+    const metadata = { namespace: 'shop' };
+    const objects = [cluster({}, metadata), periodic({}, metadata), restore({}, metadata)];
+    expect(about(rendering(objects, { namespace: 'new' }), 'metadata.namespace')).toEqual([
+      secrets,
+      secrets.replace('EtcdBackup', 'EtcdRestore'),
+    ]);
+  });
+});
+
+describe('errors', () => {
+  test.each<[string, Manifest, string]>([
+    [
+      'a version of later',
+      cluster({ version: '3.9.0' }),
+      'spec.version: is no version of etcd that is known; write it like 3.6.16, with 3.5, 3.6 or 3.7',
+    ],
+    [
+      'a version of etcd 2',
+      cluster({ version: '2.3.8' }),
+      'spec.version: is no version of etcd that is known; write it like 3.6.16, with 3.5, 3.6 or 3.7',
+    ],
+    ['too many members', cluster({ size: 9 }), 'size: '],
+    [
+      'no size of a volume',
+      cluster({ pod: { persistentVolumeClaimSpec: { resources: { requests: { storage: 'big' } } } } }),
+      "spec.pod.persistentVolumeClaimSpec.resources.requests.storage: 'big' is no size of a volume; write it like 8Gi",
+    ],
+    [
+      'no memory',
+      cluster({ pod: { resources: { limits: { memory: 'big' } } } }),
+      "spec.pod.resources.limits.memory: 'big' is no amount of memory; write it like 2Gi",
+    ],
+    ['no kind of store', backup({ storageType: undefined }), 'spec.storageType: is missing; write S3 or OSS'],
+    [
+      'another kind of store',
+      backup({ storageType: 's3' }),
+      'spec.storageType: is none of S3, ABS, GCS, OSS; write one of them',
+    ],
+    [
+      'Azure',
+      backup({ storageType: 'ABS', s3: undefined, abs: { path: 'a/b', absSecret: 'c' } }),
+      'spec.storageType: ABS: Azure Blob Storage is none of the stores; use S3, OSS, SFTP, a volume, or a command of your own',
+    ],
+    [
+      'Google',
+      restore({ backupStorageType: 'GCS', s3: undefined, gcs: { path: 'a/b' } }),
+      'spec.backupStorageType: GCS: Google Cloud Storage is none of the stores; use its S3 API, with S3 and an HMAC key, or another store',
+    ],
+    ['no store', backup({ s3: undefined }), 'spec.s3: is missing, and storageType is S3; give it'],
+    ['no path', backup({ s3: { awsSecret: 'aws' } }), 'spec.s3.path: is missing; give one'],
+    [
+      'no object',
+      backup({ s3: { ...s3, path: 'backups' } }),
+      'spec.s3.path: names no object within a bucket; write it like BUCKET/etcd/orders.db',
+    ],
+    ['no Secret', backup({ s3: { path: s3.path } }), 'spec.s3.awsSecret: is missing; give one'],
+    [
+      'no endpoints',
+      backup({ etcdEndpoints: undefined }),
+      'endpoints: none given; name at least one, such as https://etcd-0.etcd:2379',
+    ],
+    [
+      'http with TLS',
+      backup({ clientTLSSecret: 'client' }),
+      "endpoints: 'http://orders-client:2379' is plain http, but tls is given; write https://, or remove tls",
+    ],
+    ['no cluster', restore({ etcdCluster: undefined }), 'spec.etcdCluster: is missing; give its name'],
+  ])('%s', (_, object, text) => {
+    expect(errorsOf([object])).toEqual([expect.stringContaining(`error: ${object.kind} orders (document 1): ${text}`)]);
+  });
+});

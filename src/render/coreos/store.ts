@@ -1,0 +1,89 @@
+import { BackupStore } from '../../stores/backup-store';
+import { OssCredentials } from '../../stores/oss-credentials';
+import { S3Credentials } from '../../stores/s3-credentials';
+import type { Fields } from '../fields';
+import { objectPath } from '../object-path';
+
+export interface StoredObject {
+  readonly store: BackupStore;
+  readonly key: string;
+}
+
+/** The kind of store, and its part of the spec. The others are of no use. */
+const kinds = { S3: 's3', ABS: 'abs', GCS: 'gcs', OSS: 'oss' } as const;
+
+const instead: { readonly [type: string]: string } = {
+  ABS: 'Azure Blob Storage is none of the stores; use S3, OSS, SFTP, a volume, or a command of your own',
+  GCS: 'Google Cloud Storage is none of the stores; use its S3 API, with S3 and an HMAC key, or another store',
+};
+
+/**
+ * Where a backup goes or comes from.
+ *
+ * @param typeField what the API calls the field with the kind of store
+ * @param folder makes the folder for a schedule's backups of the object's key
+ */
+export function coreosStore(
+  spec: Fields,
+  typeField: string,
+  folder: (key: string) => string | undefined = () => undefined,
+): StoredObject | undefined {
+  const type = spec.oneOf(typeField, ['S3', 'ABS', 'GCS', 'OSS']);
+  if (type === undefined) {
+    if (!spec.has(typeField)) spec.report.error(spec.at(typeField), 'is missing; write S3 or OSS');
+    spec.ignore(...Object.values(kinds));
+    return undefined;
+  }
+  for (const [other, field] of Object.entries(kinds)) {
+    if (other !== type) spec.lose(field, `is of no use, as ${typeField} is ${type}; remove it`);
+  }
+  const store = spec.object(kinds[type]);
+  if (type === 'ABS' || type === 'GCS') {
+    spec.report.error(spec.at(typeField), `${type}: ${instead[type]}`);
+    store?.ignore('path', 'absSecret', 'gcpSecret');
+    return undefined;
+  }
+  if (!store) {
+    spec.report.error(spec.at(kinds[type]), `is missing, and ${typeField} is ${type}; give it`);
+    return undefined;
+  }
+  return type === 'S3' ? s3(store, folder) : oss(store, folder);
+}
+
+function s3(store: Fields, folder: (key: string) => string | undefined): StoredObject | undefined {
+  const path = objectPath(store);
+  const secret = store.required('awsSecret');
+  const endpoint = store.text('endpoint');
+  const forcePathStyle = store.boolean('forcePathStyle') ?? false;
+  if (!path || secret === '') return undefined;
+  if (endpoint !== undefined && !forcePathStyle) {
+    const host = `${path.bucket}.${endpoint.replace(/^https?:\/\//, '')}`;
+    store.report.note(
+      store.at('forcePathStyle'),
+      `is not true, so the bucket is reached as ${host}, as that operator did`,
+    );
+  }
+  return {
+    key: path.key,
+    store: BackupStore.s3({
+      bucket: path.bucket,
+      prefix: folder(path.key),
+      endpoint,
+      // Said in any case with an endpoint, as the default is another one.
+      pathStyle: endpoint !== undefined || forcePathStyle ? forcePathStyle : undefined,
+      credentials: S3Credentials.fromSecret(secret),
+    }),
+  };
+}
+
+function oss(store: Fields, folder: (key: string) => string | undefined): StoredObject | undefined {
+  const path = objectPath(store);
+  const secret = store.required('ossSecret');
+  const endpoint = store.text('endpoint');
+  if (!path || secret === '') return undefined;
+  const credentials = OssCredentials.fromSecret(secret);
+  return {
+    key: path.key,
+    store: BackupStore.oss({ bucket: path.bucket, prefix: folder(path.key), endpoint, credentials }),
+  };
+}

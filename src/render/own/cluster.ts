@@ -1,0 +1,105 @@
+import { DeletionPolicy } from '../../cluster/deletion-policy';
+import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
+import type { EtcdVolume } from '../../cluster/etcd-volume';
+import { NoSpacePolicy } from '../../cluster/no-space-policy';
+import type { QuorumRecovery } from '../../cluster/quorum-recovery';
+import { ReplacePolicy, type ReplaceRequest } from '../../cluster/replace-policy';
+import { EtcdVersion } from '../../etcd/etcd-version';
+import { EtcdTls } from '../../tls/etcd-tls';
+import type { Document } from '../documents';
+import type { Fields } from '../fields';
+import { metadataLabels } from '../metadata';
+import type { PlannedCluster } from '../plan';
+import { parseBytes, sizeOf } from '../size';
+import { ownOrigin } from './origin';
+import { ownSchedules } from './schedule';
+
+/** Each field of an EtcdCluster is a prop. */
+export function ownCluster(document: Document): PlannedCluster {
+  const { spec, report } = document;
+  const version = spec.required('version');
+  const policy = spec.object('pvcPolicy');
+  const backup = spec.object('backup');
+  const origin = spec.object('origin');
+  report.note(
+    'spec',
+    'says nothing of resources, tuning, spread, network access and the like, so they are the defaults; others are chosen in TypeScript',
+  );
+  return {
+    becomes: 'cluster',
+    document,
+    props: {
+      size: spec.integer('size'),
+      allowEvenSize: spec.boolean('allowEvenSize'),
+      version: version === '' ? undefined : EtcdVersion.of(version),
+      paused: spec.boolean('paused'),
+      tls: tls(document),
+      replace: replace(spec.object('replace')),
+      origin: origin && ownOrigin(origin),
+      recovery: recovery(spec.object('recovery')),
+      volume: volume(spec.object('storage')),
+      onShrink: policy?.oneOf('onShrink', Object.values(DeletionPolicy)),
+      onDelete: policy?.oneOf('onDelete', Object.values(DeletionPolicy)),
+      backupSchedule: backup?.text('schedule'),
+      requireBackupForUpgrade: backup?.boolean('requiredForUpgrade'),
+      finalBackup: spec.object('finalBackup')?.boolean('required'),
+      onNoSpace: spec.object('maintenance')?.oneOf('onNoSpace', Object.values(NoSpacePolicy)),
+      labels: metadataLabels(document),
+    } satisfies EtcdClusterProps,
+    schedules: backup ? ownSchedules(backup, document.name) : [],
+  };
+}
+
+function tls({ name, spec, report }: Document): EtcdTls | undefined {
+  const enabled = spec.boolean('tls');
+  const client = spec.text('clientTlsSecret');
+  if (!enabled) {
+    if (client !== undefined)
+      report.error('spec.clientTlsSecret', 'is of no use without tls; remove it, or add tls: true');
+    return undefined;
+  }
+  if (client === undefined) {
+    report.error('spec.clientTlsSecret', 'is missing, and tls is true; name the Secret with the client certificate');
+    return undefined;
+  }
+  const [peer, server] = [`${name}-peer-tls`, `${name}-server-tls`];
+  report.note(
+    'spec.tls',
+    `the members take their certificates from the Secrets ${peer} and ${server}, which somebody else has to make; cert-manager's are rendered from TypeScript`,
+  );
+  return EtcdTls.fromSecrets({ peer, server, client });
+}
+
+function replace(fields: Fields | undefined): ReplacePolicy | undefined {
+  if (!fields) return undefined;
+  const policy = fields.oneOf('policy', ['OnVolumeLoss', 'Manual']);
+  const force = fields.objects('force').flatMap((request): ReplaceRequest[] => {
+    const ordinal = request.integer('ordinal');
+    const memberId = request.required('memberId');
+    const discardVolume = request.boolean('discardVolume');
+    if (ordinal === undefined) request.report.error(request.at('ordinal'), 'is missing; give one');
+    return ordinal === undefined || memberId === '' ? [] : [{ ordinal, memberId, discardVolume }];
+  });
+  return policy === 'Manual' ? ReplacePolicy.manual(...force) : ReplacePolicy.onVolumeLoss(...force);
+}
+
+function recovery(fields: Fields | undefined): QuorumRecovery | undefined {
+  if (!fields) return undefined;
+  fields.oneOf('action', ['RestoreFromSurvivor']);
+  return {
+    id: fields.required('id'),
+    acceptDataLoss: fields.boolean('acceptDataLoss') ?? false,
+    survivor: fields.integer('survivor'),
+    identitySecret: fields.text('identitySecret'),
+  };
+}
+
+function volume(storage: Fields | undefined): EtcdVolume | undefined {
+  if (!storage) return undefined;
+  const quantity = storage.quantity('size');
+  const ephemeral = storage.boolean('ephemeral');
+  if (quantity === undefined) return { ephemeral };
+  const bytes = parseBytes(quantity);
+  if (bytes === undefined) storage.report.error(storage.at('size'), `'${quantity}' is no size; write it like 8Gi`);
+  return { size: bytes === undefined ? undefined : sizeOf(bytes), ephemeral };
+}

@@ -1,0 +1,591 @@
+import { Chart, Cron, Duration, Testing } from 'cdk8s';
+import { good } from '../../test/apply/good';
+import { errorsOf, only, rendering } from '../../test/rendering';
+import { type Manifest, s3 } from '../../test/synth';
+import {
+  BackupStore,
+  CaBundle,
+  Compression,
+  DeletionPolicy,
+  Encryption,
+  EtcdAuth,
+  EtcdBackup,
+  EtcdClientTls,
+  EtcdCluster,
+  EtcdRestore,
+  EtcdTls,
+  EtcdVersion,
+  NoSpacePolicy,
+  OssCredentials,
+  ReplacePolicy,
+  RestoreSource,
+  Retention,
+  S3Credentials,
+  ServerSideEncryption,
+  SftpCredentials,
+  SseCustomerKey,
+  VerificationLevel,
+} from '..';
+
+const resource = (kind: string, spec: Manifest, metadata: Manifest = {}) => ({
+  apiVersion: 'cdk8s-etcd.dev/v1alpha1',
+  kind,
+  metadata: { name: 'orders', ...metadata },
+  spec,
+});
+const cluster = (spec: Manifest = {}) => resource('EtcdCluster', { version: '3.6.16', ...spec });
+const backup = (spec: Manifest) => resource('EtcdBackup', { clusterName: 'orders', ...spec });
+const restore = (spec: Manifest) => resource('EtcdRestore', { clusterName: 'orders', ...spec });
+const store = { s3: { bucket: 'backups' } };
+
+describe('every field of the custom resources is known', () => {
+  test.each(Object.entries(good))('%s', (_, object) => {
+    // Some are no more than the schema asks for; what is wrong with them is then said of a known field.
+    const lines = tolerant(
+      () => rendering([object]).lines,
+      () => errorsOf([object]),
+    );
+    expect(lines.filter((line) => line.includes('no field'))).toEqual([]);
+  });
+});
+
+function tolerant<T>(first: () => T, second: () => T): T {
+  try {
+    return first();
+  } catch {
+    return second();
+  }
+}
+
+describe('what a chart made of an EtcdCluster is made of that resource alone', () => {
+  const recipients = ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'];
+  const credentials = S3Credentials.fromSecret('s3');
+
+  test.each<[string, (chart: Chart) => void]>([
+    ['no properties', (chart) => new EtcdCluster(chart, 'orders')],
+    [
+      'a cluster with everything that a resource says',
+      (chart) => {
+        const orders = new EtcdCluster(chart, 'orders', {
+          size: 4,
+          allowEvenSize: true,
+          version: EtcdVersion.V3_7,
+          tls: EtcdTls.fromSecrets({ peer: 'orders-peer-tls', server: 'orders-server-tls', client: 'client' }),
+          paused: true,
+          replace: ReplacePolicy.manual({ ordinal: 2, memberId: '8e9e05c52164694d', discardVolume: true }),
+          recovery: { id: 'zone-b', acceptDataLoss: true, survivor: 1, identitySecret: 'age' },
+          onShrink: DeletionPolicy.DELETE,
+          onDelete: DeletionPolicy.DELETE,
+          finalBackup: false,
+          backupSchedule: 'nightly',
+          requireBackupForUpgrade: true,
+          onNoSpace: NoSpacePolicy.REPORT,
+          labels: { team: 'shop' },
+        });
+        const hourly = orders.addBackupSchedule('hourly', {
+          schedule: Cron.hourly(),
+          timeZone: 'Europe/Berlin',
+          store: BackupStore.s3({
+            bucket: 'backups',
+            prefix: 'etcd/eu',
+            region: 'eu-west-1',
+            endpoint: 'https://minio:9000',
+            pathStyle: false,
+            serverSideEncryption: ServerSideEncryption.KMS,
+            kmsKeyId: 'alias/etcd',
+            ca: CaBundle.fromConfigMap('ca', 'bundle.pem'),
+            credentials: S3Credentials.fromSecret('s3', { profile: 'backup' }),
+          }),
+          retention: Retention.tiers({
+            last: 3,
+            within: Duration.days(2),
+            hourly: 1,
+            daily: 2,
+            weekly: 3,
+            monthly: 4,
+            yearly: 5,
+            minKeep: 2,
+            timeZone: 'Europe/Berlin',
+          }),
+          compression: Compression.GZIP,
+          encryption: Encryption.age({ recipients }),
+          verify: VerificationLevel.READ,
+          dialTimeout: Duration.millis(1500),
+          timeout: Duration.minutes(90),
+        });
+        hourly.addStore(
+          BackupStore.oss({
+            bucket: 'backups',
+            prefix: 'etcd',
+            region: 'eu-central-1',
+            credentials: OssCredentials.fromSecret('oss', { accessKeyIdKey: 'id', accessKeySecretKey: 'secret' }),
+          }),
+        );
+        hourly.addStore(
+          BackupStore.sftp({
+            host: 'backup.example.com',
+            port: 2222,
+            username: 'etcd',
+            path: '/backup',
+            legacyAlgorithms: true,
+            credentials: SftpCredentials.fromSecret('sftp', { privateKeyKey: 'key', knownHostsKey: 'hosts' }),
+          }),
+          { retention: Retention.last(7) },
+        );
+        orders.addBackupSchedule('nightly', {
+          schedule: Cron.schedule({ minute: '3', hour: '2', weekDay: 'mon-fri' }),
+          name: 'nightly-orders',
+          store: BackupStore.filesystem({ claimName: 'backup', directory: 'etcd' }),
+        });
+        orders.addBackupSchedule('own', {
+          schedule: Cron.daily(),
+          image: 'registry.example.com/own:1',
+          serviceAccountName: 'own',
+          store: BackupStore.command({
+            path: '/opt/store',
+            env: { BUCKET: 'backups' },
+            credentialsSecretName: 'own',
+            idleTimeout: Duration.seconds(90),
+          }),
+        });
+      },
+    ],
+    [
+      'an ephemeral cluster that begins with a snapshot',
+      (chart) =>
+        new EtcdCluster(chart, 'orders', {
+          volume: { ephemeral: true },
+          origin: {
+            source: RestoreSource.snapshot(s3, 'etcd-snapshot-20261121-023807-3f9c2a', { cluster: 'old' }),
+            identitySecret: 'age',
+            sha256: 'a'.repeat(64),
+            expectedRevision: 42,
+            image: 'registry.example.com/own:1',
+            serviceAccountName: 'restore',
+          },
+        }),
+    ],
+    [
+      'a cluster that begins with the newest snapshot before a time',
+      (chart) =>
+        new EtcdCluster(chart, 'orders', {
+          origin: { source: RestoreSource.latestVerifiedBefore(s3, '2026-11-21T03:30:00+01:00') },
+        }),
+    ],
+    [
+      'a backup of another etcd',
+      (chart) => {
+        new EtcdCluster(chart, 'orders');
+        new EtcdBackup(chart, 'before', {
+          endpoints: ['https://etcd:2379'],
+          tls: EtcdClientTls.fromSecret('client', { caKey: 'ca.pem' }),
+          auth: EtcdAuth.fromSecret('root', { usernameKey: 'user' }),
+          store: BackupStore.s3({
+            bucket: 'backups',
+            region: 'eu-west-1',
+            credentials: S3Credentials.fromSecret('s3', {
+              accessKeyIdKey: 'id',
+              secretAccessKeyKey: 'secret',
+              sessionTokenKey: 'token',
+            }),
+            sseCustomerKey: SseCustomerKey.fromSecret('sse', 'sse'),
+          }),
+          key: '{{ .Namespace }}/{{ .Name }}.db',
+          compression: Compression.NONE,
+          encryption: Encryption.age({ recipients }),
+          dialTimeout: Duration.seconds(3),
+          timeout: Duration.hours(2),
+          labels: { team: 'shop' },
+        });
+      },
+    ],
+    [
+      'a backup and a restore of the cluster',
+      (chart) => {
+        const orders = new EtcdCluster(chart, 'orders');
+        orders.addBackupSchedule('hourly', { schedule: Cron.hourly(), store: s3 });
+        new EtcdBackup(chart, 'before', { cluster: orders, schedule: 'hourly' });
+        new EtcdBackup(chart, 'elsewhere', {
+          cluster: orders,
+          prefix: 'releases',
+          store: BackupStore.oss({ bucket: 'backups', credentials: OssCredentials.fromSecret('oss') }),
+        });
+        new EtcdRestore(chart, 'monday', { cluster: orders, source: RestoreSource.backup('orders-before') });
+        new EtcdRestore(chart, 'tuesday', {
+          cluster: orders,
+          source: RestoreSource.key(BackupStore.s3({ bucket: 'backups', region: 'eu-west-1', credentials }), 'a/b.db'),
+          safetyBackup: false,
+          ignoreUnreachablePods: true,
+        });
+      },
+    ],
+    [
+      'a backup that only checks the server, to an NFS export',
+      (chart) => {
+        new EtcdCluster(chart, 'orders');
+        new EtcdBackup(chart, 'before', {
+          endpoints: ['https://etcd:2379'],
+          tls: EtcdClientTls.fromCa(CaBundle.fromSecret('ca')),
+          store: BackupStore.filesystem({ nfs: { server: 'nfs.example.com', path: '/srv' } }),
+        });
+      },
+    ],
+  ])('%s', (_, make) => {
+    const chart = new Chart(Testing.app(), 'shop', { namespace: 'shop' });
+    make(chart);
+    const manifests: Manifest[] = Testing.synth(chart);
+    const resources = manifests.filter(({ apiVersion }) => apiVersion === 'cdk8s-etcd.dev/v1alpha1');
+    expect(sorted(rendering(resources).manifests)).toEqual(sorted(manifests));
+  });
+});
+
+const keyOf = ({ kind, metadata: { name } }: Manifest) => `${kind} ${name}`;
+
+const sorted = (manifests: readonly Manifest[]) => [...manifests].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+
+describe('options', () => {
+  const two = [resource('EtcdCluster', { version: '3.6.16' }, { namespace: 'a' }), cluster()];
+  const namespaces = (manifests: readonly Manifest[]) => [
+    ...new Set(manifests.map(({ metadata }) => metadata.namespace)),
+  ];
+
+  test('each object is in the namespace of its document', () => {
+    const { manifests } = rendering(two);
+    expect(namespaces(manifests)).toEqual(['a', undefined]);
+    expect(manifests.filter(({ kind }) => kind === 'Deployment')).toHaveLength(2);
+  });
+
+  test('a namespace of all', () => {
+    expect(namespaces(rendering([two[1]], { namespace: 'shop' }).manifests)).toEqual(['shop']);
+    expect(errorsOf(two, { namespace: 'shop' })).toEqual([
+      'error: EtcdCluster orders (document 2): metadata.name: is that of EtcdCluster orders (document 1), too; remove one of them',
+    ]);
+    expect(errorsOf([cluster()], { namespace: 'Shop' })).toEqual([
+      "error: EtcdCluster orders (document 1): metadata.namespace: 'Shop' is no namespace; use up to 63 lower-case letters, digits and '-'",
+    ]);
+  });
+
+  test('the CRDs come first, and without a namespace', () => {
+    const { manifests } = rendering([cluster()], { crds: true, namespace: 'shop' });
+    expect(manifests.slice(0, 4).map(({ kind, metadata }) => [kind, metadata.namespace])).toEqual([
+      ['CustomResourceDefinition', undefined],
+      ['CustomResourceDefinition', undefined],
+      ['CustomResourceDefinition', undefined],
+      ['ServiceAccount', 'shop'],
+    ]);
+  });
+
+  test('without a reconciler its ServiceAccount has the usual name', () => {
+    const rendered = rendering([cluster()], { reconciler: false });
+    expect(rendered.manifests.filter(({ kind }) => kind === 'Deployment')).toEqual([]);
+    const binding = rendered.manifests.find(({ metadata }) => metadata.name === 'orders-etcd-reconciler');
+    expect(binding.kind).toBe('Role');
+    expect(JSON.stringify(rendered.manifests)).toContain('{"kind":"ServiceAccount","name":"etcd-reconciler"}');
+  });
+
+  test('a registry has every image', () => {
+    const other = resource('EtcdBackup', { endpoints: ['etcd:2379'], store: { s3: store.s3 } }, { namespace: 'b' });
+    const credentials = { secretName: 's3' };
+    other.spec.store.s3 = { ...store.s3, region: 'eu', credentials } as Manifest;
+    const schedules = [{ name: 'hourly', cron: '@hourly', stores: [{ s3: { ...other.spec.store.s3 } }] }];
+    const { manifests } = rendering([cluster({ backup: { schedules } }), other], { registry: 'mirror.example.com/x' });
+    const images = JSON.stringify(manifests).match(/"image":"[^"]+"/g)!;
+    expect(images.length).toBeGreaterThan(4);
+    expect(images.filter((image) => !image.startsWith('"image":"mirror.example.com/x/'))).toEqual([]);
+  });
+});
+
+test('a backup of another etcd brings the reconciler, unless the namespace has one', () => {
+  const endpoints = ['etcd:2379'];
+  const object = resource('EtcdBackup', {
+    endpoints,
+    store: { s3: { bucket: 'backups', credentials: { secretName: 's3' }, region: 'eu' } },
+  });
+  const rendered = rendering([object]);
+  only(rendered, 'Deployment');
+  expect(rendered.lines).toEqual([
+    "note: EtcdBackup orders (document 1): spec: the reconciler 'etcd-reconciler' comes along, which takes the backup; where the namespace has one, leave it out with --no-reconciler",
+  ]);
+  expect(rendering([object], { reconciler: false })).toMatchObject({ manifests: [{ kind: 'EtcdBackup' }], lines: [] });
+});
+
+test('kubectl get -o yaml is rendered, too', () => {
+  const metadata = {
+    uid: 'f3b1',
+    resourceVersion: '1',
+    generation: 2,
+    creationTimestamp: '2026-11-21T02:38:07Z',
+    managedFields: [],
+    annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' },
+  };
+  const object = { ...resource('EtcdCluster', { version: '3.6.16' }, metadata), status: { phase: 'Ready' } };
+  const list = { apiVersion: 'v1', kind: 'List', items: [object], metadata: { resourceVersion: '' } };
+  expect(rendering([list]).manifests).toEqual(rendering([cluster()]).manifests);
+});
+
+describe('notes', () => {
+  test.each<[string, Manifest, string[]]>([
+    [
+      'an EtcdCluster does not say everything',
+      cluster(),
+      [
+        'note: EtcdCluster orders (document 1): spec: says nothing of resources, tuning, spread, network access and the like, so they are the defaults; others are chosen in TypeScript',
+      ],
+    ],
+    [
+      'TLS needs Secrets that it does not name',
+      cluster({ tls: true, clientTlsSecret: 'client' }),
+      [
+        expect.stringContaining('says nothing of resources'),
+        "note: EtcdCluster orders (document 1): spec.tls: the members take their certificates from the Secrets orders-peer-tls and orders-server-tls, which somebody else has to make; cert-manager's are rendered from TypeScript",
+      ],
+    ],
+    [
+      'annotations',
+      resource('EtcdBackup', { clusterName: 'orders', schedule: 'hourly' }, { annotations: { 'example.com/a': 'b' } }),
+      [
+        'not carried over: EtcdBackup orders (document 1): metadata.annotations: example.com/a: add them after rendering, where needed',
+      ],
+    ],
+  ])('%s', (_, object, lines) => expect(rendering([object]).lines).toEqual(lines));
+
+  test('what is no resource of etcd is left out', () => {
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's3' }, stringData: { key: 'hunter2' } };
+    const { lines, manifests } = rendering([secret, cluster()]);
+    expect(lines[0]).toBe(
+      'not carried over: Secret s3 (document 1): is none of EtcdCluster, EtcdBackup, EtcdRestore; apply it by itself',
+    );
+    expect(JSON.stringify([lines, manifests])).not.toContain('hunter2');
+  });
+});
+
+describe('errors', () => {
+  const on = (kind: string, text: string) => `error: ${kind} orders (document 1): ${text}`;
+  const scheduled = (schedule: Manifest) =>
+    cluster({ backup: { schedules: [{ name: 'a', cron: '@daily', stores: [store], ...schedule }] } });
+  const where = 'spec.backup.schedules[0]';
+
+  test.each<[string, Manifest, string]>([
+    ['a misspelt field', cluster({ sise: 3 }), 'spec.sise: is no field; did you mean size?'],
+    ['a field in the wrong case', cluster({ Size: 3 }), 'spec.Size: is no field; did you mean size?'],
+    ['a field of nothing', cluster({ frobnicate: 3 }), 'spec.frobnicate: is no field; remove it'],
+    [
+      'a field further down',
+      scheduled({ stores: [{ s3: { ...store.s3, buket: 'x' } }] }),
+      `${where}.stores[0].s3.buket: is no field; did you mean bucket?`,
+    ],
+    [
+      'a field of metadata',
+      resource('EtcdCluster', { version: '3.6.16' }, { lables: {} }),
+      'metadata.lables: is no field; did you mean labels?',
+    ],
+    ['a field of the whole', { ...cluster(), sepc: {} }, 'sepc: is no field; did you mean spec?'],
+    ['a string for a number', cluster({ size: '3' }), 'spec.size: is a string, not a whole number; correct it'],
+    ['a fraction', cluster({ size: 2.5 }), 'spec.size: is a number, not a whole number; correct it'],
+    [
+      'a number for a version',
+      resource('EtcdCluster', { version: 3.6 }),
+      'spec.version: is a number, not a string; correct it',
+    ],
+    ['no version', resource('EtcdCluster', {}), 'spec.version: is missing; give one'],
+    [
+      'a version below the floor',
+      cluster({ version: '3.5.1' }),
+      'version: etcd 3.5.1 is older than 3.5.11, the oldest 3.5 that is supported; use 3.5.35',
+    ],
+    [
+      'a word out of a few',
+      cluster({ pvcPolicy: { onDelete: 'Recycle' } }),
+      'spec.pvcPolicy.onDelete: is none of Retain, Delete; write one of them',
+    ],
+    ['an even size', cluster({ size: 4 }), 'size: 4 '],
+    [
+      'TLS without a client certificate',
+      cluster({ tls: true }),
+      'spec.clientTlsSecret: is missing, and tls is true; name the Secret with the client certificate',
+    ],
+    [
+      'a client certificate without TLS',
+      cluster({ clientTlsSecret: 'x' }),
+      'spec.clientTlsSecret: is of no use without tls; remove it, or add tls: true',
+    ],
+    ['no size', cluster({ storage: { size: 'big' } }), "spec.storage.size: 'big' is no size; write it like 8Gi"],
+    [
+      'a replacement of nobody',
+      cluster({ replace: { force: [{ memberId: 'a' }] } }),
+      'spec.replace.force[0].ordinal: is missing; give one',
+    ],
+    ['an unknown schedule', cluster({ backup: { schedule: 'hourly' } }), 'backupSchedule: '],
+    [
+      'a schedule of no name',
+      scheduled({ name: 'Role' }),
+      `${where}.name: 'Role' is no name of a schedule; use lower-case letters, digits, '-' and '.'`,
+    ],
+    [
+      'two schedules of one name',
+      cluster({ backup: { schedules: [1, 2].map(() => ({ name: 'a', cron: '@daily', stores: [store] })) } }),
+      "spec.backup.schedules[1].name: 'a' is there twice; give each its own",
+    ],
+    ['no stores', scheduled({ stores: undefined }), `${where}.stores: is missing; give at least one`],
+    [
+      'no kind of store',
+      scheduled({ stores: [{}] }),
+      `${where}.stores[0]: names not exactly one of s3, oss, sftp, filesystem, command; give one of them`,
+    ],
+    [
+      'two kinds of store',
+      scheduled({ stores: [{ ...store, oss: { bucket: 'a' } }] }),
+      `${where}.stores[0]: names not exactly one of s3, oss, sftp, filesystem, command; give one of them`,
+    ],
+    [
+      'no cron',
+      scheduled({ cron: '@every 5m' }),
+      `${where}.cron: '@every 5m' is not understood; give 5 fields: minute, hour, day of month, month, day of week`,
+    ],
+    [
+      'no duration',
+      scheduled({ timeout: 'soon' }),
+      `${where}.timeout: 'soon' is not a valid duration; write it like 90s, 1h30m or 30d`,
+    ],
+    [
+      'a retention of nothing',
+      scheduled({ stores: [{ ...store, retention: { last: 0 } }] }),
+      `${where}.stores[0].retention.last: 0 keeps nothing; give at least 1, or remove it`,
+    ],
+    [
+      'an empty retention',
+      scheduled({ stores: [{ ...store, retention: {} }] }),
+      `${where}.stores[0].retention: keeps nothing; give last, within, hourly, daily, weekly, monthly or yearly, or no retention to keep everything`,
+    ],
+    [
+      'encryption without recipients',
+      scheduled({ encryption: {} }),
+      `${where}.encryption.age: is missing; give its recipients`,
+    ],
+    [
+      'a file that a store has not',
+      backup({ store: { s3: { ...store.s3, credentials: { secretName: 's3', items: [{ key: 'a', path: 'b' }] } } } }),
+      'spec.store.s3.credentials.items[0].path: is no file that can be given here; write one of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN',
+    ],
+    [
+      'authorities from nowhere',
+      backup({ store: { s3: { ...store.s3, ca: {} } } }),
+      'spec.store.s3.ca: names not exactly one of secretName and configMapName; give one of them',
+    ],
+    [
+      'no credentials',
+      backup({ store: { oss: { bucket: 'backups' } } }),
+      'spec.store.oss.credentials: is missing; give one',
+    ],
+    [
+      'keys of an executable',
+      backup({ store: { command: { path: '/opt', credentials: { secretName: 'a', items: [] } } }, image: 'own:1' }),
+      'spec.store.command.credentials.items: the executables find every key under its own name; remove it',
+    ],
+    ['no source', restore({}), 'spec.source: is missing; give one'],
+    [
+      'two sources',
+      restore({ source: { backupName: 'a', store } }),
+      'spec.source: names not exactly one of backupName and store; give one of them',
+    ],
+    [
+      'no snapshot',
+      restore({ source: { store } }),
+      'spec.source: store needs exactly one of snapshotId, key and latestVerifiedBefore; give one of them',
+    ],
+    [
+      'a snapshot beside a backup',
+      restore({ source: { backupName: 'a', key: 'b' } }),
+      'spec.source: backupName needs neither snapshotId, key nor latestVerifiedBefore; remove them',
+    ],
+    [
+      'a name beside a key',
+      restore({ source: { store, key: 'a', clusterName: 'b' } }),
+      'spec.source.clusterName: is of no use with key; remove it',
+    ],
+    [
+      'a namespace beside a key',
+      restore({ source: { store, key: 'a', clusterNamespace: 'b' } }),
+      'spec.source.clusterNamespace: is of no use with key; remove it',
+    ],
+    [
+      'a cluster that cannot be',
+      restore({ clusterName: 'Or ders', source: { backupName: 'a' } }),
+      "clusterName: 'Or ders' is no Kubernetes name",
+    ],
+    [
+      'TLS without files',
+      resource('EtcdBackup', { endpoints: ['a:2379'], tls: {}, store }),
+      'spec.tls.files: is missing; name a Secret',
+    ],
+  ])('%s', (_, object, text) => {
+    const lines = errorsOf([object]);
+    expect(lines.filter((line) => line.startsWith(on(object.kind, text)))).toHaveLength(1);
+  });
+
+  test.each<[string, string | Manifest[], string[]]>([
+    [
+      'an unknown API',
+      [{ ...cluster(), apiVersion: 'etcd.aenix.io/v1alpha1' }],
+      [
+        'error: EtcdCluster orders (document 1): apiVersion: is not known; use cdk8s-etcd.dev/v1alpha1, etcd.database.coreos.com/v1beta2, etcd.ydzs.io/v1alpha1',
+      ],
+    ],
+    [
+      'a misspelt kind',
+      [{ ...cluster(), kind: 'EtcdClutser' }],
+      [
+        'error: EtcdClutser orders (document 1): kind: cdk8s-etcd.dev/v1alpha1 has no such kind; did you mean EtcdCluster?',
+      ],
+    ],
+    [
+      'another kind',
+      [{ ...cluster(), kind: 'Backup' }],
+      [
+        'error: Backup orders (document 1): kind: cdk8s-etcd.dev/v1alpha1 has no such kind; use EtcdCluster, EtcdBackup, EtcdRestore',
+      ],
+    ],
+    [
+      'no name',
+      [{ ...cluster(), metadata: {} }],
+      ['error: EtcdCluster (document 1): metadata.name: is missing; give one'],
+    ],
+    ['nothing', '', ['error: input.yaml: has no EtcdCluster, EtcdBackup, EtcdRestore; give at least one']],
+    [
+      'only others',
+      'kind: Secret\nmetadata: {name: a}',
+      [
+        'not carried over: Secret a (document 1): is none of EtcdCluster, EtcdBackup, EtcdRestore; apply it by itself',
+        'error: input.yaml: has no EtcdCluster, EtcdBackup, EtcdRestore; give at least one',
+      ],
+    ],
+    ['no object', 'hunter2', ['error: document 1: is no Kubernetes object; give apiVersion, kind, metadata and spec']],
+    [
+      'broken YAML',
+      'a: 1\npassword: "hunter2',
+      ['error: input.yaml: line 2, column 19: is no YAML (missing char); correct it'],
+    ],
+    [
+      'a field given twice',
+      'a: 1\na: 2',
+      ['error: input.yaml: line 2, column 1: is no YAML (duplicate key); correct it'],
+    ],
+    [
+      'an unknown alias',
+      'a: *hunter2',
+      ['error: input.yaml: has an alias without an anchor, or far too many; write it without aliases'],
+    ],
+  ])('%s', (_, input, lines) => expect(errorsOf(input)).toEqual(lines));
+
+  test('all are told at once, by document', () => {
+    expect(
+      errorsOf([cluster({ sise: 1, tls: 'yes' }), backup({ stroe: {} })]).map((line) => line.split(': ')[1]),
+    ).toEqual(['EtcdCluster orders (document 1)', 'EtcdCluster orders (document 1)', 'EtcdBackup orders (document 2)']);
+  });
+
+  test('no value is repeated that could be a secret', () => {
+    const objects = [cluster({ clientTlsSecret: ['hunter2'], password: 'hunter2', replace: { policy: 'hunter2' } })];
+    expect(errorsOf(objects)).toHaveLength(3);
+    expect(errorsOf(objects).join()).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,154 @@
+import { errorsOf, only, type Rendering, rendering } from '../../../test/rendering';
+import type { Manifest } from '../../../test/synth';
+
+const resource = (kind: string, spec: Manifest) => ({
+  apiVersion: 'etcd.ydzs.io/v1alpha1',
+  kind,
+  metadata: { name: 'demo' },
+  spec,
+});
+const cluster = (spec: Manifest = {}) => resource('EtcdCluster', { size: 3, image: 'cnych/etcd:v3.4.13', ...spec });
+const etcdUrl = 'http://demo-0.demo:2379';
+const backup = (spec: Manifest = {}) =>
+  resource('EtcdBackup', {
+    etcdUrl,
+    storageType: 's3',
+    s3: { path: 'backups/demo.db', endpoint: 'play.min.io', secret: 'minio' },
+    ...spec,
+  });
+
+const about = ({ lines }: Rendering, field: string) =>
+  lines
+    .filter((line) => line.includes(`: ${field}: `))
+    .map((line) => line.replace(/ EtcdCluster demo \(document 1\):/, ''));
+
+test('a cluster of size and image', () => {
+  const rendered = rendering([cluster()]);
+  expect(only(rendered, 'EtcdCluster').spec).toEqual({ size: 3, version: '3.5.11', storage: { size: '8Gi' } });
+  const on = (text: string) => `EtcdCluster demo (document 1): ${text}`;
+  expect(rendered.lines).toEqual([
+    `note: ${on("metadata.name: the old cluster has a StatefulSet and a Service 'demo', as the new one does; apply this to another namespace (--namespace), or once the old cluster is deleted")}`,
+    `note: ${on('metadata.name: clients find the new cluster at demo-0-client:2379 and so on, or at demo:2379, no longer at demo-0.demo:2379')}`,
+    `note: ${on('spec: each member had a volume of 1Gi, and now has one of 8Gi')}`,
+    `note: ${on('spec.image: 3.4.13 is below 3.5.11, the oldest version that is supported of 3.5, and becomes 3.5.11; better write 3.5.35, the newest. No member is upgraded in place from 3.4: the data is carried over by a backup and a restore').replace('3.4.13', 'v3.4.13')}`,
+    `not carried over: ${on("spec.image: 'cnych/etcd:v3.4.13': etcd's own image of 3.5.11 takes its place; --registry names a mirror of it")}`,
+    `note: ${on("spec: the new cluster begins empty; to take the data along, back up the old cluster and render this file with an EtcdRestore of 'demo' from that snapshot in it")}`,
+  ]);
+});
+
+test.each<[string, string, string[]]>([
+  ['cnych/etcd:v3.5.20', 'cnych/etcd:v3.5.20', []],
+  ['localhost:5000/etcd:3.6.16-0', 'localhost:5000/etcd:3.6.16-0', []],
+  [
+    'cnych/etcd:latest',
+    'gcr.io/etcd-development/etcd:v3.6.16',
+    [
+      "not carried over: spec.image: 'cnych/etcd:latest' does not tell which supported etcd it has; etcd's own image of 3.6.16 takes its place; --registry names a mirror of it",
+    ],
+  ],
+  [
+    'localhost:5000/etcd',
+    'gcr.io/etcd-development/etcd:v3.6.16',
+    [
+      "not carried over: spec.image: 'localhost:5000/etcd' does not tell which supported etcd it has; etcd's own image of 3.6.16 takes its place; --registry names a mirror of it",
+    ],
+  ],
+])('%s becomes %s', (given, image, lines) => {
+  const rendered = rendering([cluster({ image: given })]);
+  expect(only(rendered, 'StatefulSet').spec.template.spec.containers[0].image).toBe(image);
+  expect(about(rendered, 'spec.image')).toEqual(lines);
+});
+
+test.each<[string, Manifest, Manifest]>([
+  ['S3', {}, { s3: { bucket: 'backups', endpoint: 'play.min.io', credentials: { secretName: 'minio' } } }],
+  [
+    'S3, with the former name of the Secret',
+    { s3: { path: 'backups/demo.db', s3Secret: 'minio' } },
+    { s3: { bucket: 'backups', credentials: { secretName: 'minio' } } },
+  ],
+  [
+    'OSS',
+    {
+      storageType: 'oss',
+      s3: undefined,
+      oss: { path: 'backups/demo.db', secret: 'ali', endpoint: 'oss-cn-beijing.aliyuncs.com' },
+    },
+    { oss: { bucket: 'backups', endpoint: 'oss-cn-beijing.aliyuncs.com', credentials: { secretName: 'ali' } } },
+  ],
+  [
+    'OSS, with the former name of the Secret',
+    { storageType: 'oss', s3: undefined, oss: { path: 'backups/demo.db', ossSecret: 'ali' } },
+    { oss: { bucket: 'backups', credentials: { secretName: 'ali' } } },
+  ],
+])('a backup to %s', (_, spec, store) => {
+  const rendered = rendering([backup(spec)], { reconciler: false });
+  expect(only(rendered, 'EtcdBackup').spec).toEqual({
+    endpoints: [etcdUrl],
+    key: 'demo.db',
+    compression: 'none',
+    store,
+  });
+  expect(rendered.lines).toEqual([
+    'note: EtcdBackup demo (document 1): spec: is one plain snapshot under exactly this key; where the key exists already the backup is refused, not overwritten, so give each its own',
+    'note: EtcdBackup demo (document 1): spec.etcdUrl: is still that of the old cluster; for a backup of an EtcdCluster write spec.clusterName',
+  ]);
+});
+
+test('a template for the path stays one', () => {
+  const path = 'backups/{{ .Namespace }}/{{ .Name }}/{{ .CreationTimestamp }}/snapshot.db';
+  const rendered = rendering([backup({ s3: { path, secret: 'minio' } })], { reconciler: false });
+  expect(only(rendered, 'EtcdBackup').spec.key).toBe(
+    '{{ .Namespace }}/{{ .Name }}/{{ .CreationTimestamp }}/snapshot.db',
+  );
+  expect(rendered.lines).toContain(
+    'note: EtcdBackup demo (document 1): spec.s3.path: the time of creation is written like 20261121T023807Z',
+  );
+});
+
+test('a restore of ours says what a cluster begins with', () => {
+  const source = { backupName: 'demo' };
+  const restore = {
+    apiVersion: 'cdk8s-etcd.dev/v1alpha1',
+    kind: 'EtcdRestore',
+    metadata: { name: 'move' },
+    spec: { clusterName: 'demo', source },
+  };
+  const rendered = rendering([cluster(), backup(), restore]);
+  expect(only(rendered, 'EtcdCluster').spec.origin).toEqual({ source });
+  expect(rendered.lines.at(-1)).toBe(
+    "note: EtcdRestore move (document 3): spec.clusterName: 'demo' is made anew, so it begins with this snapshot, as its spec.origin, and there is no EtcdRestore; for an empty cluster remove this document",
+  );
+});
+
+test('the other store is left out', () => {
+  const { lines } = rendering([backup({ oss: { path: 'a/b', ossSecret: 'c' } })]);
+  expect(lines).toContain(
+    'not carried over: EtcdBackup demo (document 1): spec.oss: is of no use, as storageType is s3; remove it',
+  );
+});
+
+test.each<[string, Manifest, string]>([
+  ['no image', cluster({ image: undefined }), 'spec.image: is missing; give one'],
+  ['no kind of store', backup({ storageType: undefined }), 'spec.storageType: is missing; write s3 or oss'],
+  ['no store', backup({ s3: undefined }), 'spec.s3: is missing, and storageType is s3; give it'],
+  ['no Secret', backup({ s3: { path: 'a/b' } }), 'spec.s3.secret: is missing; give one'],
+  [
+    'two Secrets',
+    backup({ s3: { path: 'a/b', secret: 'a', s3Secret: 'b' } }),
+    'spec.s3.s3Secret: names another Secret than secret does; remove one of them',
+  ],
+  [
+    'a template for the bucket',
+    backup({ s3: { path: '{{ .Name }}/b', secret: 'a' } }),
+    'spec.s3.path: has a template for its bucket; write it like BUCKET/etcd/orders.db',
+  ],
+  ['an unknown template', backup({ s3: { path: 'backups/{{ .Spec.EtcdUrl }}', secret: 'a' } }), 'key: '],
+  ['no endpoint', backup({ etcdUrl: 'demo' }), "endpoints: 'demo' is no etcd endpoint"],
+  [
+    'a restore',
+    resource('EtcdRestore', {}),
+    'kind: etcd.ydzs.io/v1alpha1 has no such kind; use EtcdCluster, EtcdBackup',
+  ],
+])('%s is an error', (_, object, text) => {
+  expect(errorsOf([object])).toEqual([expect.stringContaining(`error: ${object.kind} demo (document 1): ${text}`)]);
+});

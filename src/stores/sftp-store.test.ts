@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { Chart, Cron, Testing } from 'cdk8s';
+import { checkSchema, restrictedProblems } from '../../test/kubernetes';
+import { manifestsOf, podOf, schedule, storesOf } from '../../test/synth';
+import { BackupStore, EtcdBackupSchedule, SftpCredentials, type SftpStoreProps } from '..';
+
+const credentials = SftpCredentials.fromSecret('sftp');
+const fingerprint = `SHA256:${'a+/9'.repeat(10)}abc`;
+const scheduleTo = (props: Partial<SftpStoreProps> = {}) =>
+  schedule({ store: BackupStore.sftp({ host: 'backup.example.com', credentials, ...props }) });
+
+test('every property reaches the agent, in a fixed order', () => {
+  const backup = scheduleTo({
+    legacyAlgorithms: true,
+    hostKey: fingerprint,
+    path: '/srv/etcd backups',
+    username: 'etcd',
+    port: 2222,
+  });
+  expect(JSON.stringify(storesOf(backup)[0].sftp)).toBe(
+    JSON.stringify({
+      host: 'backup.example.com',
+      port: 2222,
+      username: 'etcd',
+      path: '/srv/etcd backups',
+      hostKey: fingerprint,
+      legacyAlgorithms: true,
+      credentialsDirectory: '/etc/etcd-agent/stores/0/credentials',
+    }),
+  );
+});
+
+test("the agent's own parser takes what is written", () => {
+  const stores = [scheduleTo(), scheduleTo({ hostKey: fingerprint, port: 22, path: 'etcd', legacyAlgorithms: false })];
+  const texts = stores.map((backup) => JSON.stringify(storesOf(backup)[0]));
+  const parser = join(__dirname, '../../agent/src/store/parse.ts');
+  const script = `
+    import { parseStore } from ${JSON.stringify(parser)};
+    console.log(JSON.stringify(JSON.parse(process.argv[1]).map((text) => parseStore(text))));
+  `;
+  const parsed = execFileSync(process.execPath, ['--input-type=module', '-e', script, JSON.stringify(texts)]);
+  expect(JSON.parse(String(parsed))).toEqual(texts.map((text) => JSON.parse(text)));
+});
+
+test('Kubernetes takes what is written, also where only restricted pods may run', () => {
+  const backup = scheduleTo();
+  for (const manifest of manifestsOf(backup)) checkSchema(manifest);
+  expect(restrictedProblems(podOf(backup))).toEqual([]);
+});
+
+test('all keys of a Secret are mounted, or those that are named', () => {
+  expect(podOf(scheduleTo()).volumes[0].secret).toEqual({ secretName: 'sftp', defaultMode: 0o440 });
+  const mapped = SftpCredentials.fromSecret('sftp', {
+    usernameKey: 'user',
+    passwordKey: 'pass',
+    privateKeyKey: 'id_ed25519',
+    passphraseKey: 'phrase',
+    knownHostsKey: 'hosts',
+  });
+  expect(podOf(scheduleTo({ credentials: mapped })).volumes[0].secret.items).toEqual([
+    { key: 'user', path: 'username' },
+    { key: 'pass', path: 'password' },
+    { key: 'id_ed25519', path: 'privateKey' },
+    { key: 'phrase', path: 'passphrase' },
+    { key: 'hosts', path: 'knownHosts' },
+  ]);
+});
+
+test('a mistake is one line with the path of the construct', () => {
+  expect(() => manifestsOf(scheduleTo({ port: 0 }))).toThrow(/\[shop\/nightly\] store: port: 0 is no port; give one/);
+});
+
+const keyed = (keys: Parameters<typeof SftpCredentials.fromSecret>[1]) => ({
+  credentials: SftpCredentials.fromSecret('s', keys),
+});
+
+test.each<[Partial<SftpStoreProps>, string]>([
+  [{ host: 'sftp://host' }, "host: 'sftp://host' is no host name or address"],
+  [{ host: 'user@host' }, "host: 'user@host' is no host name"],
+  [{ host: '' }, "host: '' is no host name"],
+  [{ port: 70_000 }, 'port: 70000 is no port'],
+  [{ port: 22.5 }, 'port: 22.5 is no port'],
+  [{ username: '' }, "username: '' is no user"],
+  [{ path: '/a//b' }, "path: '/a//b' is no directory"],
+  [{ path: '../x' }, "path: '../x' is no directory"],
+  [{ hostKey: 'MD5:aa:bb' }, "hostKey: 'MD5:aa:bb' is no host key; write SHA256:"],
+  [{ credentials: SftpCredentials.fromSecret('') }, "credentials: Secret: '' is no Kubernetes name"],
+  [
+    keyed({ usernameKey: 'u', passwordKey: 'a/b', knownHostsKey: 'k' }),
+    "credentials: key: 'a/b' is no key of a Secret",
+  ],
+  [keyed({ passwordKey: 'p', knownHostsKey: 'k' }), 'credentials: no user; give usernameKey'],
+  [keyed({ usernameKey: 'u', knownHostsKey: 'k' }), 'credentials: no way to log in; give passwordKey or privateKeyKey'],
+  [keyed({ usernameKey: 'u', passwordKey: 'p' }), 'credentials: no host key; give knownHostsKey'],
+  [
+    keyed({ usernameKey: 'u', passwordKey: 'p', knownHostsKey: 'k', passphraseKey: 'x' }),
+    'credentials: passphraseKey is of no use without privateKeyKey',
+  ],
+])('%j', (props, message) => {
+  expect(scheduleTo(props).node.validate()).toEqual([expect.stringContaining(`store: ${message}`)]);
+});
+
+test.each<[string, Partial<SftpStoreProps>, Partial<SftpStoreProps>]>([
+  ['sftp://backup.example.com:22/a', { path: '/a' }, { path: '/a/', port: 22 }],
+  ['sftp://backup.example.com:22/~/a', { path: 'a' }, { path: 'a/', host: 'Backup.example.com' }],
+])('two stores that are both %s', (place, store, same) => {
+  const backup = scheduleTo(store);
+  backup.addStore(BackupStore.sftp({ host: 'backup.example.com', credentials, ...same }));
+  expect(backup.node.validate()).toEqual([expect.stringContaining(`the same place as store 1, ${place}; remove one`)]);
+});
+
+test('the same directory on another port is another place', () => {
+  const chart = new Chart(Testing.app(), 'shop');
+  const to = (port: number) => BackupStore.sftp({ host: 'h', port, path: '/a', credentials });
+  const props = { cluster: 'orders', endpoints: ['etcd:2379'], schedule: Cron.hourly(), store: to(22) };
+  const backup = new EtcdBackupSchedule(chart, 'nightly', props);
+  backup.addStore(to(2222));
+  expect(backup.node.validate()).toEqual([]);
+});

@@ -1,0 +1,131 @@
+import { Duration } from 'cdk8s';
+import { type CertManagerTlsProps, EtcdTls, IssuerKind } from '..';
+
+const orders = { name: 'orders', namespace: 'shop', clusterDomain: 'cluster.local' };
+
+// biome-ignore lint/suspicious/noExplicitAny: the schema of cert-manager is checked elsewhere
+function certificatesOf(props: CertManagerTlsProps, cluster = orders): any[] {
+  const { certificates, problems } = EtcdTls.certManager(props)._bind(cluster);
+  expect(problems).toEqual([]);
+  return [...certificates];
+}
+
+const [peer, server, client] = certificatesOf({ issuer: 'ca' });
+
+test('without TLS there is nothing', () => {
+  expect(EtcdTls.disabled().enabled).toBe(false);
+  expect(EtcdTls.disabled()._bind(orders)).toEqual({ certificates: [], problems: [] });
+});
+
+test('Secrets of others are taken by their names', () => {
+  const tls = EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c' });
+  expect(tls.enabled).toBe(true);
+  expect(tls._bind({ ...orders, namespace: undefined })).toEqual({
+    peerSecret: 'p',
+    serverSecret: 's',
+    clientSecret: 'c',
+    certificates: [],
+    problems: [],
+  });
+});
+
+test('each certificate fills the Secret of its own name', () => {
+  const { certificates: _, problems: __, ...secrets } = EtcdTls.certManager({ issuer: 'ca' })._bind(orders);
+  expect(secrets).toEqual({
+    peerSecret: 'orders-peer-tls',
+    serverSecret: 'orders-server-tls',
+    clientSecret: 'orders-client-tls',
+  });
+  expect(
+    [peer, server, client].map(({ metadata, spec }) => [metadata.name, metadata.namespace, spec.secretName]),
+  ).toEqual(Object.values(secrets).map((name) => [name, 'shop', name]));
+});
+
+test('the peers have the names of all members that there may ever be, and no address', () => {
+  expect(peer.spec.dnsNames).toEqual(
+    [0, 1, 2, 3, 4, 5, 6].map((ordinal) => `orders-${ordinal}.orders-peers.shop.svc.cluster.local`),
+  );
+  expect(peer.spec.ipAddresses).toBeUndefined();
+});
+
+test('the server has every name that a client may use', () => {
+  expect(server.spec.ipAddresses).toEqual(['127.0.0.1']);
+  expect(server.spec.dnsNames).toEqual(
+    expect.arrayContaining([
+      'localhost',
+      'orders',
+      'orders.shop',
+      'orders.shop.svc',
+      'orders.shop.svc.cluster.local',
+      'orders-0-client',
+      'orders-6-client.shop',
+      'orders-6-client.shop.svc',
+      'orders-6-client.shop.svc.cluster.local',
+    ]),
+  );
+});
+
+test('the server has the name by which the reconciler and its Jobs reach a member that is not ready', () => {
+  const names = server.spec.dnsNames.filter((name: string) => name.includes('peers'));
+  expect(names).toEqual(peer.spec.dnsNames);
+  expect(new Set(server.spec.dnsNames).size).toBe(1 + 4 + 7 * 4 + 7);
+});
+
+test('members are servers and clients at once, clients are clients', () => {
+  const common = ['digital signature', 'key encipherment'];
+  expect(peer.spec.usages).toEqual([...common, 'server auth', 'client auth']);
+  expect(server.spec.usages).toEqual([...common, 'server auth', 'client auth']);
+  expect(client.spec.usages).toEqual([...common, 'client auth']);
+});
+
+test('a common name is never longer than a certificate takes', () => {
+  const [longPeer, longServer, longClient] = certificatesOf({ issuer: 'ca' }, { ...orders, name: 'n'.repeat(50) });
+  expect([longPeer.spec.commonName, longServer.spec.commonName]).toEqual([undefined, undefined]);
+  expect(longClient.spec.commonName.length).toBeLessThanOrEqual(64);
+});
+
+test('keys are made anew with each certificate', () => {
+  for (const { spec } of [peer, server, client]) {
+    expect(spec.privateKey).toEqual({ algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' });
+  }
+});
+
+test('peers may have an issuer of their own', () => {
+  const own = certificatesOf({ issuer: 'ca', issuerKind: IssuerKind.CLUSTER_ISSUER, peerIssuer: 'peers' });
+  const group = 'cert-manager.io';
+  expect(own.map(({ spec }) => spec.issuerRef)).toEqual([
+    { name: 'peers', kind: 'ClusterIssuer', group },
+    { name: 'ca', kind: 'ClusterIssuer', group },
+    { name: 'ca', kind: 'ClusterIssuer', group },
+  ]);
+  const [mixed] = certificatesOf({ issuer: 'ca', peerIssuer: 'peers', peerIssuerKind: IssuerKind.CLUSTER_ISSUER });
+  expect(mixed.spec.issuerRef).toEqual({ name: 'peers', kind: 'ClusterIssuer', group });
+  expect(peer.spec.issuerRef).toEqual({ name: 'ca', kind: 'Issuer', group });
+});
+
+test('durations are those of Go, which knows no days', () => {
+  const [first] = certificatesOf({ issuer: 'ca', duration: Duration.days(30), renewBefore: Duration.days(10) });
+  expect(first.spec).toMatchObject({ duration: '720h', renewBefore: '240h' });
+});
+
+test('certificates need the name of the namespace', () => {
+  expect(EtcdTls.certManager({ issuer: 'ca' })._bind({ ...orders, namespace: undefined }).problems).toEqual([
+    expect.stringMatching(/^tls: .* chart has none; make it with new Chart\(app, id, \{ namespace \}\)$/),
+  ]);
+});
+
+test.each<[EtcdTls, string]>([
+  [EtcdTls.certManager({ issuer: '' }), "tls: issuer: '' is no Kubernetes name"],
+  [EtcdTls.certManager({ issuer: 'a', peerIssuer: 'B' }), "tls: peerIssuer: 'B' is no Kubernetes name"],
+  [EtcdTls.certManager({ issuer: 'a', peerIssuerKind: IssuerKind.ISSUER }), 'tls: peerIssuerKind is of no use without'],
+  [
+    EtcdTls.certManager({ issuer: 'a', issuerKind: 'Vault' as IssuerKind }),
+    "tls: issuerKind: 'Vault' is none of Issuer, Cl",
+  ],
+  [EtcdTls.certManager({ issuer: 'a', duration: Duration.minutes(59) }), 'tls: duration: 59m is less than the hour'],
+  [EtcdTls.certManager({ issuer: 'a', renewBefore: Duration.minutes(4) }), 'tls: renewBefore: 4m is less than the 5m'],
+  [EtcdTls.certManager({ issuer: 'a', renewBefore: Duration.days(90) }), 'tls: renewBefore: 90d is not less than'],
+  [EtcdTls.fromSecrets({ peer: 'P', server: 's', client: 'c' }), "tls: peer: 'P' is no Kubernetes name"],
+])('mistake %#', (tls, message) => {
+  expect(tls._bind(orders).problems).toEqual([expect.stringContaining(message)]);
+});
