@@ -119,7 +119,7 @@ test.each(members)('$name', async ({ args, env, cluster, namespace, mounts }) =>
   const domain = `${namespace}.svc.cluster.local`;
   const peerUrl = `${tls}://${pod}.${cluster}-peers.${domain}:2380`;
   expect(config).toMatchObject({
-    ...{ cluster, namespace, pod, ordinal: 1, podUid: '5f2c', podIp: '10.0.0.7', epochFloor: 0 },
+    ...{ cluster, namespace, pod, ordinal: 1, podUid: '5f2c', podIp: '10.0.0.7', minEpoch: 0 },
     ...{ peerUrl, clientUrl: `${tls}://${pod}-client.${domain}:2379`, metricsUrl: 'http://0.0.0.0:2381' },
     ...{ listen: { host: '0.0.0.0', port: 8080 }, record: `${cluster}-record` },
   });

@@ -11,7 +11,7 @@ import type { KubeObject, StatefulSetObject } from '../../agent/src/kube/objects
 import { Paths } from '../../agent/src/kube/paths.ts';
 import type { RecordDoc } from '../../agent/src/protocol/record.ts';
 import library from '../../lib/src/index.js';
-import { addressOf, clusterIdOf, type Member, memberIdOf, nonceOf } from './member.mts';
+import { addressOf, clusterIdOf, type Member, memberIdOf, volumeIdOf } from './member.mts';
 
 // biome-ignore lint/suspicious/noExplicitAny: parts of manifests
 type Manifest = any;
@@ -205,10 +205,10 @@ function record(cluster: string, version: string): object {
   const minor = version.split('.').slice(0, 2).join('.');
   const members = ordinals.map((ordinal) => {
     const memberId = memberIdOf(cluster, ordinal);
-    return [ordinal, { memberId, nonce: nonceOf(cluster, ordinal), epoch: 1, everVoter: true }] as const;
+    return [ordinal, { memberId, volumeId: volumeIdOf(cluster, ordinal), epoch: 1, everVoter: true }] as const;
   });
   const doc: RecordDoc = {
-    ...{ v: 1, rev: 10, clusterUid: clusterUidOf(cluster), epoch: 1, floor: 0, token: 'token', phase: 'Running' },
+    ...{ v: 1, rev: 10, clusterUid: clusterUidOf(cluster), epoch: 1, minEpoch: 0, token: 'token', phase: 'Running' },
     ...{ seeded: true, clusterId: clusterIdOf(cluster), permits: {}, tombstones: [], restores: [] },
     members: Object.fromEntries(members),
     versions: { current: minor, allowedMinors: [minor], bornOn: version, finalizedIndex: 0 },

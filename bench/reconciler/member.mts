@@ -19,6 +19,6 @@ const number = (name: string): number => Number(/\d+$/.exec(name)![0]);
 export const clusterIdOf = (cluster: string): string => (0xc0ffee0000000000n + BigInt(number(cluster))).toString(16);
 export const memberIdOf = (cluster: string, ordinal: number): string =>
   (0x8000000000000000n + BigInt(number(cluster) * 16 + ordinal)).toString(16);
-export const nonceOf = (cluster: string, ordinal: number): string => memberIdOf(cluster, ordinal).repeat(2);
+export const volumeIdOf = (cluster: string, ordinal: number): string => memberIdOf(cluster, ordinal).repeat(2);
 export const addressOf = (cluster: string, ordinal: number): string =>
   `127.${64 + (number(cluster) >> 8)}.${number(cluster) & 255}.${ordinal + 1}`;

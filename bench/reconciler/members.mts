@@ -6,7 +6,7 @@ import { createServer as createHttp2, type ServerHttp2Stream } from 'node:http2'
 import { encodeBytes, encodeInt, idOf } from '../../agent/src/etcd/protobuf.ts';
 import type { AgentStatus } from '../../agent/src/protocol/agent-status.ts';
 import { ports } from '../../src/etcd/cluster-ports.ts';
-import { clusterIdOf, type Member, memberIdOf, nonceOf } from './member.mts';
+import { clusterIdOf, type Member, memberIdOf, volumeIdOf } from './member.mts';
 
 const [dnsAddress = '127.0.0.1', dnsPort = '0'] = process.argv.slice(2);
 const gibibyte = 2 ** 30;
@@ -66,14 +66,18 @@ const answers: Readonly<Record<string, (member: Member) => Uint8Array[]>> = {
 
 function statusOf({ cluster, ordinal, version, podUid, clusterUid }: Member): AgentStatus {
   const minor = version.split('.').slice(0, 2).join('.');
-  const [memberId, nonce, clusterId] = [memberIdOf(cluster, ordinal), nonceOf(cluster, ordinal), clusterIdOf(cluster)];
+  const [memberId, volumeId, clusterId] = [
+    memberIdOf(cluster, ordinal),
+    volumeIdOf(cluster, ordinal),
+    clusterIdOf(cluster),
+  ];
   return {
     ...{ v: 1, pod: `${cluster}-${ordinal}`, podUid, ordinal, agentVersion: '0.1.0', etcdBinary: version },
-    ...{ state: 'Running', recordRev: 10, epochFloor: 0 },
+    ...{ state: 'Running', recordRev: 10, minEpoch: 0 },
     volume: {
-      ...{ walPresent: true, freeBytes: 6 * gibibyte, totalBytes: 8 * gibibyte, asideCount: 0, nonce },
+      ...{ walPresent: true, freeBytes: 6 * gibibyte, totalBytes: 8 * gibibyte, quarantineCount: 0, volumeId },
       identity: {
-        ...{ v: 1, clusterUid, epoch: 1, token: 'token', ordinal, nonce, permitId: 'permit', mode: 'existing' },
+        ...{ v: 1, clusterUid, epoch: 1, token: 'token', ordinal, volumeId, permitId: 'permit', mode: 'existing' },
         ...{ memberId, clusterId, state: 'sealed', lastVersion: version, runs: 1 },
       },
     },

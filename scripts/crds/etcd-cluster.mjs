@@ -272,7 +272,7 @@ const status = object('What the reconciler sees. It leaves out what it does not 
   lastRestoreId: text('The newest restore.', 253),
   observedAt: time('When the reconciler looked, and said so: at every change, and every ten minutes without one.'),
   members: list('The members.', member, 0, 16, mapBy('ordinal')),
-  conditions: conditions('Available, Ready, Progressing, Degraded, QuorumLost, Held, Alarm, BackupHealthy'),
+  conditions: conditions('Available, Ready, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy'),
 });
 
 export const etcdCluster = crd({

@@ -389,7 +389,7 @@ describe('errors', () => {
     ],
     ['no version', resource('EtcdCluster', {}), 'spec.version: is missing; give one'],
     [
-      'a version below the floor',
+      'a version below the minEpoch',
       cluster({ version: '3.5.1' }),
       'version: etcd 3.5.1 is older than 3.5.11, the oldest 3.5 that is supported; use 3.5.35',
     ],

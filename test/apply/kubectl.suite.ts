@@ -63,7 +63,7 @@ const statuses: readonly Manifest[] = [
   {
     ...common,
     phase: 'Draining',
-    reason: 'DanglingOldPods',
+    reason: 'OldPodsRemain',
     snapshotId: 'etcd-snapshot-1',
     startTime: now,
     fencingTime: now,
@@ -123,7 +123,7 @@ const rows: [string, string, object][] = [
   [
     'EtcdRestore',
     'etcdrs',
-    { PHASE: 'Draining', CLUSTER: 'orders', SNAPSHOT: 'etcd-snapshot-1', AGE: age, REASON: 'DanglingOldPods' },
+    { PHASE: 'Draining', CLUSTER: 'orders', SNAPSHOT: 'etcd-snapshot-1', AGE: age, REASON: 'OldPodsRemain' },
   ],
 ];
 
@@ -162,7 +162,7 @@ describe('a status', () => {
   test('has conditions of several managers, one of a type', async () => {
     await applyStatus(
       await resource(),
-      { conditions: [condition('BackupHealthy', 'False', 'Stale')] },
+      { conditions: [condition('BackupHealthy', 'False', 'BackupOverdue')] },
       'somebody-else',
     );
     const types = (await resource()).status.conditions.map(({ type }: Manifest) => type);

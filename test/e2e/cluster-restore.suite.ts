@@ -77,8 +77,8 @@ slowTest('every volume lost: held, then restored from S3 and grown back to its s
   snapshot = await backUp(play.namespace, 'orders', 'tuesday');
   await play.converges('every volume lost, and restored', 3, async () => {
     await play.cluster.loseVolumes(0, 1, 2);
-    await play.namespace.until('Held', 240, async () => {
-      const held = await play.cluster.condition('Held');
+    await play.namespace.until('Stalled', 240, async () => {
+      const held = await play.cluster.condition('Stalled');
       return held?.reason === 'AllVolumesLost' ? held : undefined;
     });
     const status = await restored(play, s3, { name: 'all-lost', snapshot, meanwhile: () => play.givesUp() });

@@ -21,7 +21,7 @@ test('three members form, by a seed and two learners', async () => {
   expect(Object.values<Manifest>(permits).filter(({ mode }) => mode === 'new').length).toBeLessThan(2);
   const { items } = await namespace.get('events', '--field-selector=involvedObject.kind=EtcdCluster');
   const reasons = items.map(({ reason }: Manifest) => reason);
-  expect(reasons).toEqual(expect.arrayContaining(['LearnerAdded', 'MemberPromoted', 'AsDesired']));
+  expect(reasons).toEqual(expect.arrayContaining(['LearnerAdded', 'MemberPromoted', 'UpToDate']));
   // Nobody is called who need not look.
   expect(items.filter(({ type }: Manifest) => type === 'Warning')).toEqual([]);
   const list = JSON.parse(await cluster.etcdctl(['member', 'list', '-w', 'json']));

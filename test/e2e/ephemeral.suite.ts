@@ -20,8 +20,8 @@ slowTest('nothing that was acknowledged is lost, and it is one cluster', () => p
 slowTest('all pods at once: it is held and says so, and no empty cluster takes its place', async () => {
   const { epoch, token, clusterId } = await play.cluster.record();
   await play.cluster.deletePods(0, 1, 2);
-  await play.namespace.until('Held for good', 240, async () => {
-    const held = await play.cluster.condition('Held');
+  await play.namespace.until('Stalled for good', 240, async () => {
+    const held = await play.cluster.condition('Stalled');
     // Until the last agent answers it is a majority.
     return held?.status === 'True' && held.reason === 'AllVolumesLost' ? held : undefined;
   });

@@ -109,7 +109,10 @@ test('the schedule fires by itself, and its run is an EtcdBackup that goes with 
     return status.lastBackup && status;
   });
   expect(status.lastBackup).toMatchObject({ schedule: 'minutely', verified: 'read' });
-  expect(await play.cluster.condition('BackupHealthy')).toMatchObject({ status: 'True', reason: 'Fresh' });
+  expect(await play.cluster.condition('BackupHealthy')).toMatchObject({
+    status: 'True',
+    reason: 'LastBackupSucceeded',
+  });
   expect((await play.namespace.kubectl(['get', 'etcd'])).stdout).toMatch(/BACKUP-AGE/);
 });
 
@@ -216,16 +219,16 @@ slowTest('a schedule that fails is told by its records and the cluster, until a 
     parts.cluster.addBackupSchedule('broken', { schedule: Cron.everyMinute(), store: s3.store({ bucket: noBucket }) });
   });
   await play.cluster.apply();
-  const condition = await play.namespace.until('LastFailed', 180, async () => {
+  const condition = await play.namespace.until('LastBackupFailed', 180, async () => {
     const found = await play.cluster.condition('BackupHealthy');
-    return found?.reason === 'LastFailed' ? found : undefined;
+    return found?.reason === 'LastBackupFailed' ? found : undefined;
   });
   expect(condition.message).toMatch(/^broken: Job orders-broken-\d+: s3:\/\/not-there/);
   expect(await metrics()).toMatch(/^etcd_cluster_backup_run_failed\{cluster="orders",schedule="broken"\} 1$/m);
   play.cluster.reshape(everyMinute);
   await play.cluster.apply();
   await play.namespace.kubectl(['delete', 'cronjob', 'orders-broken']);
-  await play.namespace.until('Fresh', 120, async () => {
+  await play.namespace.until('LastBackupSucceeded', 120, async () => {
     const found = await play.cluster.condition('BackupHealthy');
     return found?.status === 'True' ? true : undefined;
   });

@@ -40,7 +40,7 @@ test('an image that cannot be pulled', async () => {
   expect(await warnings()).toEqual(['PodNotRunning']);
   await cluster.apply({ image: undefined });
   await cluster.ready(3);
-  expect(await cluster.condition('Degraded')).toMatchObject({ status: 'False', reason: 'Well' });
+  expect(await cluster.condition('Degraded')).toMatchObject({ status: 'False', reason: 'AllMembersHealthy' });
 });
 
 test('a quota that keeps the third pod back', async () => {

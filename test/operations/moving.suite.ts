@@ -47,7 +47,7 @@ describe('an EtcdCluster without its manifests', () => {
         return (await type(command.replace(/\| kubectl apply .*/, ''), program)).stdout;
       },
     });
-    expect(await play.cluster.condition('Held')).toMatchObject({ status: 'False' });
+    expect(await play.cluster.condition('Stalled')).toMatchObject({ status: 'False' });
     await play.writesOn();
     await play.ends(3);
   });
@@ -67,7 +67,9 @@ describe('an EtcdCluster without its manifests', () => {
     ]);
     const { message } = await namespace.until('the hint', 120, async () => {
       const { status } = await namespace.get('etcdcluster', 'orders');
-      return status?.conditions?.find(({ type, reason }: Manifest) => type === 'Held' && reason === 'ManifestsMissing');
+      return status?.conditions?.find(
+        ({ type, reason }: Manifest) => type === 'Stalled' && reason === 'ManifestsMissing',
+      );
     });
     return /kubectl get etcdcluster .* -f -/.exec(message)?.[0] ?? message;
   }

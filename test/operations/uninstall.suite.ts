@@ -69,7 +69,7 @@ slowTest('a last backup that fails keeps everything, and says why, until somebod
   await play.cluster.ready(3);
   await play.namespace.kubectl(['delete', 'etcdcluster', 'orders', '--wait=false']);
   const held = await play.namespace.until('the reason', 180, async () => {
-    const condition = await play.cluster.condition('Held');
+    const condition = await play.cluster.condition('Stalled');
     return condition?.reason === 'BackupFailed' ? condition : undefined;
   });
   expect(held.message).toMatch(/not-there/);

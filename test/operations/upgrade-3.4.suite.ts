@@ -30,19 +30,19 @@ beforeAll(async () => {
 afterAll(() => play?.end());
 
 slowTest('an old version serves, and is called old', async () => {
-  expect(await play.cluster.condition('Ready')).toMatchObject({ status: 'True', reason: 'OldVersion' });
+  expect(await play.cluster.condition('Ready')).toMatchObject({ status: 'True', reason: 'VersionOutdated' });
   await play.writesOn();
 });
 
 slowTest('3.4 to 3.5', async () => {
   play.cluster.reshape(({ cluster }) => addNightly(cluster, s3.store()));
   await upgrade(play, s3, '3.5.35');
-  expect(await play.cluster.condition('Ready')).toMatchObject({ reason: 'AsDesired' });
+  expect(await play.cluster.condition('Ready')).toMatchObject({ reason: 'UpToDate' });
 });
 
 slowTest('data of 3.4 go to 3.6 only after a restart on 3.5', async () => {
   await applyVersion(play, '3.6.16');
-  expect((await refused(play)).reason).toBe('RestartFirst');
+  expect((await refused(play)).reason).toBe('RestartRequired');
   await applyVersion(play, '3.5.35');
   await play.unnoticed('restarted on 3.5.35', 3, async () => {
     await play.namespace.kubectl(['rollout', 'restart', 'statefulset/orders']);

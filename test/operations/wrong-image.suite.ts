@@ -10,7 +10,7 @@ import { versionsOf } from './member-versions';
 
 // Somebody's `kubectl set image` puts etcd of another minor into the StatefulSet; then the manifests are applied again.
 
-const automatic = 'False Automatic';
+const automatic = 'False NoActionRequired';
 const heldAndBack = [automatic, 'True VersionMismatch', automatic];
 const etcd = 'gcr.io/etcd-development/etcd';
 const own = '3.6.16';
@@ -56,7 +56,7 @@ const versionIn = async (ordinal: number): Promise<string> => {
 
 /** One pod runs the other etcd, kept from clients; the others stay as they are, and the status says so. */
 async function oneRuns(version: string): Promise<void> {
-  expect((await becomes('Held', 'VersionMismatch')).status).toBe('True');
+  expect((await becomes('Stalled', 'VersionMismatch')).status).toBe('True');
   await nobodyIsRestarted();
   const versions = await Promise.all([0, 1, 2].map(versionIn));
   expect([...versions].sort()).toEqual([own, own, version]);
@@ -67,7 +67,7 @@ async function oneRuns(version: string): Promise<void> {
     reason: 'VersionMismatch',
     message,
   });
-  expect(await play.cluster.condition('Held')).toMatchObject({ status: 'True', reason: 'VersionMismatch' });
+  expect(await play.cluster.condition('Stalled')).toMatchObject({ status: 'True', reason: 'VersionMismatch' });
   expect(await play.cluster.condition('Ready')).toMatchObject({ status: 'False' });
   const { subsets } = await play.namespace.get('endpoints', play.cluster.clientName(strange));
   expect(subsets?.[0]?.addresses).toBeUndefined();
@@ -84,10 +84,10 @@ async function mishap(what: string, held: readonly string[], work: () => Promise
   using watch = new StatusWatch(play.namespace, play.cluster.name);
   await play.unnoticed(what, 3, work);
   expect(watch.of('Available')).toEqual(['True Serving']);
-  expect(watch.of('QuorumLost')).toEqual(['False QuorumServes']);
-  expect(watch.of('Held')).toEqual(held);
-  expect(watch.of('Degraded').at(-1)).toBe('False Well');
-  expect(watch.of('Accepted').at(-1)).toBe('True AsAsked');
+  expect(watch.of('QuorumLost')).toEqual(['False QuorumAvailable']);
+  expect(watch.of('Stalled')).toEqual(held);
+  expect(watch.of('Degraded').at(-1)).toBe('False AllMembersHealthy');
+  expect(watch.of('Accepted').at(-1)).toBe('True SpecAccepted');
   expect(
     watch.seen
       .at(-1)!
@@ -102,7 +102,7 @@ async function mishap(what: string, held: readonly string[], work: () => Promise
 slowTest('by its tag, and a pod is evicted onto it: nobody follows, and it goes back', () =>
   mishap('3.7.3 by its tag, and back', heldAndBack, async () => {
     await setImage(`${etcd}:v3.7.3`);
-    expect((await becomes('Accepted', 'TemplateDiffers')).message).toContain('3.7.3');
+    expect((await becomes('Accepted', 'TemplateMismatch')).message).toContain('3.7.3');
     await nobodyIsRestarted();
     await evictFollower(play);
     await oneRuns('3.7.3');

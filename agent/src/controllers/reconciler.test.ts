@@ -95,7 +95,7 @@ test('without CRDs it says so, is not ready, and goes on when they are there', a
 test('tells that the manifests are missing, in status, events and metrics, and only once', async () => {
   put('orders');
   start();
-  expect(await until(() => statusOf('orders'))).toMatchObject({ phase: 'Held', reason: 'ManifestsMissing' });
+  expect(await until(() => statusOf('orders'))).toMatchObject({ phase: 'Stalled', reason: 'ManifestsMissing' });
   const events = await until(() => {
     const created = api.bodies.filter((body) => (body as { kind?: string } | undefined)?.kind === 'Event');
     return created.length > 0 ? created : undefined;
@@ -113,7 +113,7 @@ test('tells that the manifests are missing, in status, events and metrics, and o
   expect(api.asked(status('orders'))).toBe(written);
   expect(api.asked(`POST ${paths.of('events')}`)).toBe(told);
   expect((await get('/metrics')).body).toContain(
-    'etcd_cluster_condition{cluster="orders",condition="Held",reason="ManifestsMissing"} 1',
+    'etcd_cluster_condition{cluster="orders",condition="Stalled",reason="ManifestsMissing"} 1',
   );
 });
 
@@ -127,7 +127,7 @@ test('tells so, too, where the rights are missing with the manifests', async () 
   };
   start();
   const found = await until(() => statusOf('orders'));
-  expect(found).toMatchObject({ phase: 'Held', reason: 'ManifestsMissing' });
+  expect(found).toMatchObject({ phase: 'Stalled', reason: 'ManifestsMissing' });
 });
 
 const status = (name: string) => `PATCH ${paths.of('etcdclusters', name, 'status')}`;

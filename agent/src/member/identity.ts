@@ -24,7 +24,7 @@ const identitySchema = z.looseObject({
   epoch: count,
   token: z.string(),
   ordinal: count,
-  nonce: z.string(),
+  volumeId: z.string(),
   permitId: z.string(),
   mode: z.string(),
   memberId: z.optional(z.string()),

@@ -2,7 +2,7 @@ import { memberConfig, parseMemberArgs } from './member-config.ts';
 
 const env = {
   ...{ POD_NAME: 'orders-2', POD_UID: 'u', POD_IP: '10.0.0.7', ETCD_AGENT_NAMESPACE: 'shop' },
-  ...{ EPOCH_FLOOR: '', ETCD_VERSION: '3.6.16' },
+  ...{ MIN_EPOCH: '', ETCD_VERSION: '3.6.16' },
 };
 const pod = {
   ...{ cluster: 'orders', 'data-dir': '/data', 'scratch-dir': '/scratch', settings: '/s.json' },
@@ -14,7 +14,7 @@ const parse = (flags: Record<string, string> = {}, variables: Record<string, str
 test('what a pod passes is enough', () => {
   expect(parse()).toMatchObject({
     ordinal: 2,
-    epochFloor: 0,
+    minEpoch: 0,
     peerUrl: 'http://orders-2.orders-peers.shop.svc.cluster.local:2380',
     clientUrl: 'http://orders-2-client.shop.svc.cluster.local:2379',
     listenPeerUrl: 'http://0.0.0.0:2380',
@@ -38,7 +38,7 @@ test('with TLS directories the URLs are https, but for the metrics', () => {
 
 test('serve wants no scratch directory, and looks less often', () => {
   const args = ['--cluster=orders', '--data-dir=/data', '--settings=/s', '--record=r'];
-  expect(parseMemberArgs('serve', args, env)).toMatchObject({ poll: 30_000, epochFloor: 0 });
+  expect(parseMemberArgs('serve', args, env)).toMatchObject({ poll: 30_000, minEpoch: 0 });
   expect(() => parseMemberArgs('serve', [...args, '--etcdutl=x'], env)).toThrow('--etcdutl');
 });
 
@@ -52,7 +52,7 @@ test.each([
   [{}, { POD_NAME: 'other-2' }, "POD_NAME: 'other-2' is no pod of --cluster orders, such as orders-0"],
   [{}, { POD_UID: undefined }, 'POD_UID: it is not set; the pod template sets it'],
   [{}, { POD_IP: 'x' }, "POD_IP: 'x' is no IP address"],
-  [{}, { EPOCH_FLOOR: '-1' }, "EPOCH_FLOOR: '-1' is no whole number"],
+  [{}, { MIN_EPOCH: '-1' }, "MIN_EPOCH: '-1' is no whole number"],
   [{}, { ETCD_VERSION: '3.6' }, "ETCD_VERSION: '3.6' is no version of etcd; write all of it, such as 3.6.16"],
 ])('%j %j: one clear line', (flags, variables, line) => {
   expect(() => parse(flags as Record<string, string>, variables)).toThrow(new Error(line));

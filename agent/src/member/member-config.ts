@@ -17,7 +17,7 @@ export interface MemberConfig {
   /** Full version that the pod template names. */
   readonly etcdVersion: string;
   /** Data of an older epoch never serve; 0 = none. */
-  readonly epochFloor: number;
+  readonly minEpoch: number;
   readonly dataDir: string;
   /** Of the gate. */
   readonly scratchDir: string;
@@ -125,7 +125,7 @@ function readConfig(command: MemberCommand, from: Reader): MemberConfig {
     podIp: from.ip('POD_IP'),
     ordinal: from.ordinal(pod, cluster),
     etcdVersion: from.version('ETCD_VERSION'),
-    epochFloor: from.count('EPOCH_FLOOR'),
+    minEpoch: from.count('MIN_EPOCH'),
     dataDir: from.flag('data-dir', 'name the volume'),
     scratchDir: command === 'gate' ? from.flag('scratch-dir', 'name a directory with room for one database') : '',
     settingsFile: from.flag('settings', "name the file with etcd's settings"),

@@ -14,8 +14,8 @@ import { StatusServer } from './status-server.ts';
 const lines: string[] = [];
 const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line).msg) });
 const status = {
-  ...{ v: 1, pod: 'db-0', state: 'Running', agentVersion: '1', etcdBinary: '3.6.1', epochFloor: 0 },
-  volume: { freeBytes: 5, totalBytes: 9, asideCount: 0 },
+  ...{ v: 1, pod: 'db-0', state: 'Running', agentVersion: '1', etcdBinary: '3.6.1', minEpoch: 0 },
+  volume: { freeBytes: 5, totalBytes: 9, quarantineCount: 0 },
 } as AgentStatus;
 
 let directory: string;

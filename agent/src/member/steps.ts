@@ -1,9 +1,9 @@
 /** Where a crash is tried: the tests stop a gate right after each of these. */
 export const gateSteps = [
-  'nonce.written',
-  'nonce.removed',
-  'aside.moved',
-  'aside.identity',
+  'volumeId.written',
+  'volumeId.removed',
+  'quarantine.moved',
+  'quarantine.identity',
   'leftover.moved',
   'identity.permitted',
   'config.permitted',

@@ -6,15 +6,15 @@ import { walIdentity } from '../etcd/offline/wal.ts';
 import { codeOf } from '../lib/errors.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
 import { readIdentity, type StoredIdentity } from './identity.ts';
-import { readNonce } from './nonce.ts';
+import { readVolumeId } from './volume-id.ts';
 
 /** Where things lie on a volume. */
 export const etcdDirOf = (dataDir: string): string => join(dataDir, 'etcd');
 export const workDirOf = (dataDir: string): string => join(dataDir, 'work');
-export const asideDirOf = (dataDir: string): string => join(dataDir, 'aside');
+export const quarantineDirOf = (dataDir: string): string => join(dataDir, 'quarantine');
 export const restoreMarkerOf = (etcdDir: string): string => join(etcdDir, '.restore-id');
 
-const ours = ['nonce', 'identity.json', 'etcd.yaml', 'record-cache.json', 'etcd', 'work', 'aside', 'lock'];
+const ours = ['volume-id', 'identity.json', 'etcd.yaml', 'record-cache.json', 'etcd', 'work', 'quarantine', 'lock'];
 
 /** All that the gate decides by, and /status shows, of a volume. */
 export interface VolumeFacts {
@@ -22,7 +22,7 @@ export interface VolumeFacts {
   readonly walPresent: boolean;
   /** Without a WAL: what lies in `etcd/` all the same. */
   readonly leftover?: 'database' | 'data';
-  readonly nonce?: string;
+  readonly volumeId?: string;
   readonly identity: StoredIdentity;
   /** Ids that the WAL begins with. */
   readonly wal?: { readonly memberId: string; readonly clusterId: string };
@@ -33,7 +33,7 @@ export interface VolumeFacts {
   readonly snapIndex?: number;
   /** Bytes that a failed defragmentation left behind. */
   readonly orphanTmp: number;
-  readonly asideCount: number;
+  readonly quarantineCount: number;
   readonly freeBytes: number;
   readonly totalBytes: number;
 }
@@ -46,7 +46,7 @@ export interface RestoreMarker {
   readonly epoch: number;
   readonly token: string;
   readonly ordinal: number;
-  readonly nonce: string;
+  readonly volumeId: string;
   readonly permitId: string;
   readonly version: string;
 }
@@ -58,7 +58,7 @@ const markerSchema = z.object({
   epoch: z.number(),
   token: z.string(),
   ordinal: z.number(),
-  nonce: z.string(),
+  volumeId: z.string(),
   permitId: z.string(),
   version: z.string(),
 });
@@ -66,24 +66,24 @@ const markerSchema = z.object({
 /** Throws when the volume can not be read. */
 export async function readVolume(dataDir: string): Promise<VolumeFacts> {
   const etcdDir = etcdDirOf(dataDir);
-  const [space, names, identity, nonce, walPresent] = await Promise.all([
+  const [space, names, identity, volumeId, walPresent] = await Promise.all([
     statfs(dataDir),
     readdir(dataDir),
     readIdentity(dataDir),
-    readNonce(dataDir),
+    readVolumeId(dataDir),
     hasWal(dataDir),
   ]);
   return {
     walPresent,
     leftover: walPresent ? undefined : await leftoverOf(etcdDir),
-    nonce,
+    volumeId,
     identity,
     wal: walPresent ? await walIdentity(etcdDir).catch(() => undefined) : undefined,
     restored: walPresent ? await readMarker(etcdDir) : undefined,
     foreign: names.filter(isForeign),
     snapIndex: await snapIndex(etcdDir),
     orphanTmp: (await orphansOf(etcdDir)).reduce((sum, { bytes }) => sum + bytes, 0),
-    asideCount: (await list(asideDirOf(dataDir))).length,
+    quarantineCount: (await list(quarantineDirOf(dataDir))).length,
     freeBytes: space.bavail * space.bsize,
     totalBytes: space.blocks * space.bsize,
   };
@@ -91,14 +91,14 @@ export async function readVolume(dataDir: string): Promise<VolumeFacts> {
 
 /** As GET /status tells it. */
 export function volumeStatus(facts: VolumeFacts): AgentStatus['volume'] {
-  const { walPresent, nonce, identity, freeBytes, totalBytes, asideCount, snapIndex: index, orphanTmp } = facts;
+  const { walPresent, volumeId, identity, freeBytes, totalBytes, quarantineCount, snapIndex: index, orphanTmp } = facts;
   return {
     walPresent,
-    ...(nonce !== undefined && { nonce }),
+    ...(volumeId !== undefined && { volumeId }),
     ...(identity.kind === 'identity' && { identity: identity.identity }),
     freeBytes,
     totalBytes,
-    asideCount,
+    quarantineCount,
     ...(index !== undefined && { snapIndex: index }),
     ...(orphanTmp > 0 && { orphanTmp }),
   };

@@ -22,12 +22,12 @@ test('each reason is given somewhere', () => {
 });
 
 test('docs/clusters/member-pods.md has every metric, and no other', () => {
-  const config = { pod: 'db-0', podUid: 'u', podIp: '', ordinal: 0, etcdVersion: '3.6.1', epochFloor: 0 };
+  const config = { pod: 'db-0', podUid: 'u', podIp: '', ordinal: 0, etcdVersion: '3.6.1', minEpoch: 0 };
   const status = {
     ...initialStatus(config as Parameters<typeof initialStatus>[0]),
     ...{ reason: 'NoRecord', recordRev: 1, certificate: { notAfter: '2026-01-01T00:00:00Z' } },
     etcd: { up: true } as never,
-    volume: { walPresent: true, freeBytes: 1, totalBytes: 2, asideCount: 0, identity: { epoch: 1 } as never },
+    volume: { walPresent: true, freeBytes: 1, totalBytes: 2, quarantineCount: 0, identity: { epoch: 1 } as never },
   };
   const exposed = agentMetrics(status, { now: 9, recordReadAt: 1, waitingSince: 1 });
   const names = Array.from(exposed.matchAll(/^# TYPE (\w+) gauge$/gm), ([, name]) => name!);

@@ -22,7 +22,7 @@ export const agentReasons = [
   'VersionMismatch',
   // Of the member
   'UnknownMember',
-  'SplitEvidence',
+  'DuplicateMember',
   'EtcdDown',
   // Of the gate's work
   'PermitRefused',

@@ -9,8 +9,8 @@ export interface AgentStatus {
   etcdBinary: string;
   /** The gate answers: etcd has not begun. */
   gate?: true;
-  state: 'Init' | 'WaitPermit' | 'Preparing' | 'Restoring' | 'Starting' | 'Running' | 'Held' | 'Refused' | 'Failed';
-  /** VersionRefused, NeedsSnapshot, VersionMismatch, ForeignData, SplitEvidence, … */
+  state: 'Init' | 'WaitPermit' | 'Preparing' | 'Restoring' | 'Starting' | 'Running' | 'Stalled' | 'Refused' | 'Failed';
+  /** VersionRefused, NeedsSnapshot, VersionMismatch, ForeignData, DuplicateMember, … */
   reason?: string;
   /** What the reason is about, for people. */
   message?: string;
@@ -19,24 +19,24 @@ export interface AgentStatus {
   certificate?: { notAfter: string };
   volume: {
     walPresent: boolean;
-    nonce?: string;
+    volumeId?: string;
     identity?: Identity;
     freeBytes: number;
     totalBytes: number;
-    asideCount: number;
+    quarantineCount: number;
     /** Index of the newest raft snapshot; unset = none. */
     snapIndex?: number;
     /** Bytes left behind by a failed defragmentation. */
     orphanTmp?: number;
   };
   /** The permit request: as long as there is no WAL, also while etcd can not start with the permit that it has. */
-  request?: { nonce: string; lastRestoreId?: string };
+  request?: { volumeId: string; lastRestoreId?: string };
   recordRev?: number;
   /** What that record says of its epoch, and an epoch never changes: see Versions. */
   recordVersions?: { epoch: number; bornOn?: string; finalizedIndex?: number };
   /** What that record says of the past, of the cluster whose data there are. */
   recordPast?: { restores: readonly string[]; startRevision?: number };
-  epochFloor: number;
+  minEpoch: number;
   salvage?: { sha256: string; sizeBytes: number; revision: number; lastIndex: number; commit: number; url: string };
   etcd?: {
     up: boolean;
@@ -65,7 +65,7 @@ export interface Identity {
   epoch: number;
   token: string;
   ordinal: number;
-  nonce: string;
+  volumeId: string;
   permitId: string;
   mode: string;
   memberId?: string;

@@ -6,7 +6,7 @@ export const conditionTypes = [
   'Progressing',
   'Degraded',
   'QuorumLost',
-  'Held',
+  'Stalled',
   'Alarm',
   'BackupHealthy',
   'Accepted',

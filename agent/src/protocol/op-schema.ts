@@ -10,7 +10,7 @@ const addLearner = z.looseObject({
   ...base,
   kind: z.literal('AddLearner'),
   ordinal: count,
-  nonce: text,
+  volumeId: text,
 } satisfies Shape<Kind<'AddLearner'>>);
 
 const promote = z.looseObject({
@@ -53,7 +53,7 @@ const args = z.looseObject({
   sourceToken: text,
   verified: z.optional(z.looseObject({ sha256: text, sizeBytes: count, revision: count })),
   lastRevision: z.optional(count),
-  survivor: z.optional(z.looseObject({ ordinal: count, memberId: text, podUid: text, nonce: text })),
+  survivor: z.optional(z.looseObject({ ordinal: count, memberId: text, podUid: text, volumeId: text })),
   salvageToken: z.optional(text),
   failed: z.optional(z.looseObject({ reason: text, message: text })),
 } satisfies Shape<RestoreArgs>);

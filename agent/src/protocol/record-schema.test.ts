@@ -5,7 +5,16 @@ import { parseRecord } from './record-schema.ts';
 const read = (value: unknown) => parseRecord(JSON.stringify(value));
 const at = '2026-11-21T02:38:07Z';
 const permit: Permit = {
-  ...{ id: 'p', ordinal: 1, nonce: 'n1', epoch: 1, token: 't1', initialCluster: 'a=b', memberId: 'a1', issuedAt: at },
+  ...{
+    id: 'p',
+    ordinal: 1,
+    volumeId: 'n1',
+    epoch: 1,
+    token: 't1',
+    initialCluster: 'a=b',
+    memberId: 'a1',
+    issuedAt: at,
+  },
   mode: 'restore',
   restore: { id: 'r', source: { url: 'http://x', token: 's', sha256: 'h' }, bumpRevision: 1_000_000_000 },
   salvage: { token: 's' },
@@ -16,13 +25,13 @@ const args = {
   ...{ expectedRevision: 1, safetyBackup: true, ignoreUnreachablePods: false, sourceToken: 's' },
   verified: { sha256: 'h', sizeBytes: 1, revision: 2 },
   lastRevision: 9,
-  survivor: { ordinal: 0, memberId: 'a0', podUid: 'p', nonce: 'n0' },
+  survivor: { ordinal: 0, memberId: 'a0', podUid: 'p', volumeId: 'n0' },
   salvageToken: 's',
   safetyBackupId: 'b',
   failed: { reason: 'r', message: 'm' },
 };
 const ops: Op[] = [
-  { ...base, kind: 'AddLearner', ordinal: 1, nonce: 'n' },
+  { ...base, kind: 'AddLearner', ordinal: 1, volumeId: 'n' },
   { ...base, kind: 'Promote', ordinal: 1, memberId: 'a' },
   { ...base, kind: 'Remove', ordinal: 1, memberId: 'a', why: 'Dead', step: 'claim', claimUid: 'c' },
   { ...base, kind: 'DeletePod', ordinal: 1, podUid: 'p', version: '3.5.9', nextVersion: '3.6.1' },
@@ -40,7 +49,7 @@ const ops: Op[] = [
 /** Every field that there is. */
 const full: RecordDoc = recordOf({
   permits: { 1: permit },
-  members: { 0: { memberId: 'a0', nonce: 'n0', epoch: 1, everVoter: true, restartedOn: '3.6.16' } },
+  members: { 0: { memberId: 'a0', volumeId: 'n0', epoch: 1, everVoter: true, restartedOn: '3.6.16' } },
   tombstones: [{ memberId: 'b', ordinal: 2, epoch: 1, at, why: 'Dead' }],
   op: ops[0],
   versions: { current: '3.6', allowedMinors: ['3.6'], bornOn: '3.5.9', finalizedIndex: 7, withoutBackup: true },

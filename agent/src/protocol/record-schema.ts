@@ -21,7 +21,7 @@ const source = z.looseObject({ url: text, token: text, sha256: text } satisfies 
 const permit = z.looseObject({
   id: text,
   ordinal: count,
-  nonce: text,
+  volumeId: text,
   epoch: count,
   mode: z.enum(['new', 'existing', 'restore', 'salvage']),
   token: text,
@@ -34,7 +34,7 @@ const permit = z.looseObject({
 
 const member = z.looseObject({
   memberId: text,
-  nonce: text,
+  volumeId: text,
   epoch: count,
   everVoter: z.boolean(),
   restartedOn: z.optional(text),
@@ -65,7 +65,7 @@ const record = z.looseObject({
   rev: count,
   clusterUid: text,
   epoch: count,
-  floor: count,
+  minEpoch: count,
   token: text,
   phase: z.enum(['Seeding', 'Running', 'Restoring']),
   seeded: z.boolean(),

@@ -8,7 +8,7 @@ export interface RecordDoc {
   /** 0 = never bootstrapped. */
   epoch: number;
   /** Data of an older epoch never serves; raised by a fence, and mirrored in the pod template. */
-  floor: number;
+  minEpoch: number;
   /** Fresh for every epoch, never used twice. */
   token: string;
   phase: 'Seeding' | 'Running' | 'Restoring';
@@ -41,7 +41,7 @@ export interface Permit {
   id: string;
   ordinal: number;
   /** The one volume that may use it. */
-  nonce: string;
+  volumeId: string;
   epoch: number;
   mode: 'new' | 'existing' | 'restore' | 'salvage';
   token: string;
@@ -64,7 +64,7 @@ export interface SourceRef {
 
 export interface RecordedMember {
   memberId: string;
-  nonce: string;
+  volumeId: string;
   epoch: number;
   everVoter: boolean;
   /** The version on which the reconciler restarted it once; the restart that brought the version does not count. */
@@ -117,7 +117,7 @@ interface OpBase {
 export interface AddLearnerOp extends OpBase {
   kind: 'AddLearner';
   ordinal: number;
-  nonce: string;
+  volumeId: string;
 }
 
 export interface PromoteOp extends OpBase {
@@ -187,7 +187,7 @@ export interface RestoreArgs {
   verified?: { sha256: string; sizeBytes: number; revision: number };
   /** Highest revision seen before the fence. */
   lastRevision?: number;
-  survivor?: { ordinal: number; memberId: string; podUid: string; nonce: string };
+  survivor?: { ordinal: number; memberId: string; podUid: string; volumeId: string };
   salvageToken?: string;
   failed?: { reason: string; message: string };
 }

@@ -84,7 +84,7 @@ function environment({ dir, world, ordinal, uid, template }: PodSpec): Record<st
     POD_UID: uid,
     POD_IP: '127.0.0.1',
     ETCD_AGENT_NAMESPACE: world.namespace,
-    EPOCH_FLOOR: template.epoch > 0 ? String(template.epoch) : '',
+    MIN_EPOCH: template.epoch > 0 ? String(template.epoch) : '',
     ETCD_VERSION: template.version,
     CRASH_DIR: dir,
   };

@@ -105,7 +105,7 @@ const workload = (store: FileStore, world: WorldFile): Workload => ({
     if (!set) return undefined;
     const { replicas, rv, template } = set;
     const updateRevision = revisionOf(template);
-    return { replicas, rv, updateRevision, observed: true, epochFloor: template.epoch, version: template.version };
+    return { replicas, rv, updateRevision, observed: true, minEpoch: template.epoch, version: template.version };
   },
   pods: async () =>
     podsOf(store).map(({ ordinal, uid, template, running, ready, deleting }) => {

@@ -7,13 +7,23 @@ import { VolumeAudit } from './volume-audit.ts';
 
 const record = (rev: number, change: Partial<RecordDoc> = {}): Logged => ({
   doc: {
-    ...{ v: 1, rev, clusterUid: 'uid', epoch: 1, floor: 1, token: 't1', phase: 'Running', seeded: true, permits: {} },
+    ...{
+      v: 1,
+      rev,
+      clusterUid: 'uid',
+      epoch: 1,
+      minEpoch: 1,
+      token: 't1',
+      phase: 'Running',
+      seeded: true,
+      permits: {},
+    },
     ...{ members: {}, tombstones: [], versions: { current: '3.6', allowedMinors: ['3.6'] }, restores: [] },
     ...change,
   } as RecordDoc,
 });
-const permit = (nonce: string, change: Partial<Permit> = {}): Record<string, Permit> => ({
-  0: { ordinal: 0, nonce, epoch: 1, mode: 'new', ...change } as Permit,
+const permit = (volumeId: string, change: Partial<Permit> = {}): Record<string, Permit> => ({
+  0: { ordinal: 0, volumeId, epoch: 1, mode: 'new', ...change } as Permit,
 });
 const removed = { memberId: 'a', ordinal: 1, epoch: 1, at: '', why: 'Dead' };
 const intent = { kind: 'Remove', memberId: 'a' } as RecordDoc['op'];
@@ -78,18 +88,18 @@ describe('volumes', () => {
   });
 
   test('a member id is on one volume', async () => {
-    await identity('0', { memberId: 'a', nonce: 'n' });
-    await identity('1', { memberId: 'b', nonce: 'm' });
+    await identity('0', { memberId: 'a', volumeId: 'n' });
+    await identity('1', { memberId: 'b', volumeId: 'm' });
     expect(audit.memberIds()).toEqual([]);
-    await identity('0', { memberId: 'b', nonce: 'n' });
-    expect(audit.memberIds()).toEqual(['C3: member b was on the volumes of nonces m and n']);
+    await identity('0', { memberId: 'b', volumeId: 'n' });
+    expect(audit.memberIds()).toEqual(['C3: member b was on the volumes of volumeIds m and n']);
   });
 
   test('a data directory is set aside, not deleted', async () => {
     await identity('0', {});
     await identity('1', {});
-    await mkdir(join(root, '0/aside/one'), { recursive: true });
-    await rename(join(root, '0/etcd'), join(root, '0/aside/one/etcd'));
+    await mkdir(join(root, '0/quarantine/one'), { recursive: true });
+    await rename(join(root, '0/etcd'), join(root, '0/quarantine/one/etcd'));
     expect(audit.dataDirsKept([])).toEqual([]);
     await rm(join(root, '1/etcd'), { recursive: true });
     expect(audit.dataDirsKept([])).toEqual([

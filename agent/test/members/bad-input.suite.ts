@@ -49,7 +49,7 @@ async function refused(play: Play, ordinal: number, change: (volume: string, kep
   await cluster.until(() => cluster.condition('Degraded')?.status === 'True', 'Degraded is true');
   await writer.more(30);
   expect(digestOf(join(volume, 'etcd'))).toBe(before);
-  expect(readdirSync(volume)).not.toContain('aside');
+  expect(readdirSync(volume)).not.toContain('quarantine');
   await cluster.stopKubelet(ordinal);
   rmSync(volume, { recursive: true });
   renameSync(kept, volume);
@@ -110,13 +110,13 @@ fullScenario('a binary of a minor that was not allowed', { size: 3, minor: '3.5'
   const before = memberIds(cluster);
   const skipped = etcdOf('3.7').version;
   await cluster.apply({ version: skipped });
-  await cluster.until(() => cluster.condition('Held')?.reason === 'UpgradeRefused', 'Held says UpgradeRefused');
+  await cluster.until(() => cluster.condition('Stalled')?.reason === 'UpgradeRefused', 'Stalled says UpgradeRefused');
   const untouched = digestOf(join(cluster.volume(2), 'etcd/member/wal')) !== '';
   await cluster.deletePod(2);
   await says(cluster, 2, { state: 'Refused', reason: 'VersionRefused', etcdBinary: skipped });
   await writer.more(50);
   expect(untouched).toBe(true);
-  expect(readdirSync(cluster.volume(2))).not.toContain('aside');
+  expect(readdirSync(cluster.volume(2))).not.toContain('quarantine');
   await play.converges('turned back', () => cluster.apply({ version: etcdOf('3.5').version }));
   expect(memberIds(cluster)).toEqual(before);
 });
@@ -139,7 +139,7 @@ scenario('a record that this version does not understand', { size: 3, tls: false
     // With its data a member starts on what it knows; without, it waits.
     await cluster.restartPod(1);
     await says(cluster, 1, { state: 'Running' });
-    expect(readdirSync(cluster.volume(1))).not.toContain('aside');
+    expect(readdirSync(cluster.volume(1))).not.toContain('quarantine');
     await cluster.loseVolume(2);
     await says(cluster, 2, { state: 'WaitPermit', reason: 'RecordNotUnderstood' });
     await writer.more(30);

@@ -57,7 +57,10 @@ if (!smoke) {
       await play.formed();
       const before = memberIds(cluster);
       await cluster.apply({ etcd: changed });
-      await cluster.until(() => cluster.condition('Held')?.reason === 'EphemeralSingle', 'Held says EphemeralSingle');
+      await cluster.until(
+        () => cluster.condition('Stalled')?.reason === 'EphemeralSingle',
+        'Stalled says EphemeralSingle',
+      );
       await writer.more(50);
       expect(memberIds(cluster)).toEqual(before);
     },
@@ -68,7 +71,7 @@ if (!smoke) {
     await cluster.settled();
     const { epoch, token } = cluster.record()!;
     await Promise.all([0, 1, 2].map((i) => cluster.deletePod(i, { graceful: false })));
-    await cluster.until(() => cluster.condition('Held')?.reason === 'AllVolumesLost', 'Held says AllVolumesLost');
+    await cluster.until(() => cluster.condition('Stalled')?.reason === 'AllVolumesLost', 'Stalled says AllVolumesLost');
     expect(cluster.record()).toMatchObject({ epoch, token });
     expect(seedPermits(cluster)).toBe(1);
   });

@@ -16,7 +16,7 @@ export const seedPermits = (cluster: LocalCluster): number =>
       'doc' in entry
         ? Object.values(entry.doc.permits)
             .filter(({ mode }) => mode === 'new')
-            .map(({ nonce }) => nonce)
+            .map(({ volumeId }) => volumeId)
         : [],
     ),
   ).size;
@@ -32,7 +32,7 @@ export const tombstoned = (cluster: LocalCluster): string[] =>
 
 export const asides = (volume: string): string[] => {
   try {
-    return readdirSync(join(volume, 'aside'));
+    return readdirSync(join(volume, 'quarantine'));
   } catch {
     return [];
   }

@@ -16,7 +16,7 @@ function modelled(world: World, i: number, api: boolean): string {
   const next = look(world, i, api);
   const [before, after] = [world.volumes[i]!, next.volumes[i]!];
   const pod = next.pods[i]!;
-  if (after.nonce !== before.nonce) return 'new nonce';
+  if (after.volumeId !== before.volumeId) return 'new volumeId';
   if (pod.state === 'refused') return pod.reason!;
   if (pod.state === 'wait') return 'wait';
   return 'start';
@@ -29,7 +29,7 @@ function judged(world: World, i: number, api: boolean): string {
   const decision = decide({
     cluster: 'c',
     ordinal: i,
-    epochFloor: pod.floor,
+    minEpoch: pod.minEpoch,
     etcdVersion: pod.version,
     volume: volumeOf(world, world.volumes[i]!, i),
     record: doc ? { kind: 'record', doc } : { kind: 'unreachable', why: 'blocked' },
@@ -39,9 +39,9 @@ function judged(world: World, i: number, api: boolean): string {
 
 function named(decision: Decision): string {
   switch (decision.do) {
-    case 'nonce':
-    case 'aside':
-      return 'new nonce';
+    case 'volumeId':
+    case 'quarantine':
+      return 'new volumeId';
     case 'refuse':
       return decision.why.reason;
     case 'salvage':
@@ -53,7 +53,7 @@ function named(decision: Decision): string {
   }
 }
 
-function volumeOf(world: World, { nonce, identity, wal }: Volume, ordinal: number): VolumeFacts {
+function volumeOf(world: World, { volumeId, identity, wal }: Volume, ordinal: number): VolumeFacts {
   const cluster = clusterById(world, wal?.cluster);
   const stored = identity && {
     ...{ v: 1 as const, ordinal, state: 'sealed' as const, runs: 1, lastVersion: identity.version },
@@ -62,10 +62,10 @@ function volumeOf(world: World, { nonce, identity, wal }: Volume, ordinal: numbe
   };
   return {
     walPresent: wal !== undefined,
-    nonce,
+    volumeId,
     identity: stored ? { kind: 'identity', identity: stored as Identity } : { kind: 'none' },
     ...(wal && { wal: { memberId: wal.member, clusterId: wal.cluster }, snapIndex: INDEX_UNIT * wal.snapIndex }),
-    ...{ foreign: [], orphanTmp: 0, asideCount: 0, freeBytes: 1, totalBytes: 1 },
+    ...{ foreign: [], orphanTmp: 0, quarantineCount: 0, freeBytes: 1, totalBytes: 1 },
   };
 }
 
@@ -103,5 +103,5 @@ test('in states of the model the real gate decides what the modelled one does', 
   };
   for (const name of scenarioNames) wander(name, 30, visit);
   expect([...differ]).toEqual([]);
-  expect([...seen.keys()]).toEqual(expect.arrayContaining(['new nonce', 'wait', 'start', 'VersionRefused']));
+  expect([...seen.keys()]).toEqual(expect.arrayContaining(['new volumeId', 'wait', 'start', 'VersionRefused']));
 });

@@ -111,12 +111,12 @@ export class Bench implements AsyncDisposable {
     return this.#gate?.exitCode === null && this.#gate.signalCode === null;
   }
 
-  /** The nonce that a new volume asks with; the gate ends. */
-  async nonce(): Promise<string> {
+  /** The volumeId that a new volume asks with; the gate ends. */
+  async volumeId(): Promise<string> {
     await this.startGate();
     const { request } = await this.until((status) => status.request !== undefined);
     await this.stopGate();
-    return request!.nonce;
+    return request!.volumeId;
   }
 
   async startEtcd(minor = this.minor): Promise<ServerProcess> {

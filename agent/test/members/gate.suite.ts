@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { walIdentity } from '../../src/etcd/offline/wal.ts';
-import { identity, nonceOf, permit } from '../../src/member/gate/gate.fixture.ts';
+import { identity, permit, volumeIdOf } from '../../src/member/gate/gate.fixture.ts';
 import { writeIdentity } from '../../src/member/identity.ts';
 import type { Permit } from '../../src/protocol/record.ts';
 import { availableMinors, etcdOf, etcdutl, type Minor } from '../harness/etcd-binaries.ts';
@@ -41,8 +41,8 @@ async function startLine(bench: Bench): Promise<Record<string, unknown>> {
 async function seed(minor: Minor): Promise<Bench> {
   const bench = await Bench.make(minor);
   await bench.gate.settings(settings);
-  const nonce = await bench.nonce();
-  await bench.permit(permit({ nonce, initialCluster: bench.self }));
+  const volumeId = await bench.volumeId();
+  await bench.permit(permit({ volumeId, initialCluster: bench.self }));
   expect(await bench.runGate()).toBe(0);
   await bench.startEtcd();
   return bench;
@@ -80,12 +80,12 @@ describe.each(some(minors, minors.slice(-1)))('etcd %s', (minor) => {
 
     await using second = await Bench.make(minor, 1);
     await second.gate.settings(settings);
-    const nonce = await second.nonce();
+    const volumeId = await second.volumeId();
     const added = await first.client.etcdctl('member', 'add', 'c-1', '--learner', `--peer-urls=${second.peerUrl}`);
     // etcdctl pads an id that has fewer than 16 digits with spaces.
     const [, memberId] = /Member +([0-9a-f]+) added/.exec(added)!;
     const initialCluster = `${first.self},${second.self}`;
-    await second.permit(permit({ ordinal: 1, mode: 'existing', nonce, memberId: memberId!, initialCluster }));
+    await second.permit(permit({ ordinal: 1, mode: 'existing', volumeId, memberId: memberId!, initialCluster }));
     expect(await second.runGate()).toBe(0);
     await second.startEtcd();
     expect(await startLine(second)).toMatchObject({ ...meant, 'initial-cluster-state': 'existing' });
@@ -111,10 +111,10 @@ describe.each(some(minors, minors.slice(-1)))('etcd %s', (minor) => {
     await rm(etcdDir(bench), { recursive: true });
     await expect(bench.startEtcd()).rejects.toThrow('has ended');
     // What that start left behind is no member's, but the volume was one's: it asks anew.
-    const old = (await bench.gate.read('nonce')).trim();
+    const old = (await bench.gate.read('volume-id')).trim();
     await bench.startGate();
     const { request } = await bench.until((status) => status.request !== undefined);
-    expect(request!.nonce).not.toBe(old);
+    expect(request!.volumeId).not.toBe(old);
   });
 });
 
@@ -149,20 +149,20 @@ describe('restore', () => {
   });
   afterAll(() => origin.stop());
 
-  const restorePermit = async (nonce: string, url: string, change: Partial<Permit> = {}): Promise<Permit> =>
+  const restorePermit = async (volumeId: string, url: string, change: Partial<Permit> = {}): Promise<Permit> =>
     permit({
-      ...{ nonce, mode: 'restore', epoch: 2, token: 'token-2', id: 'permit-2' },
+      ...{ volumeId, mode: 'restore', epoch: 2, token: 'token-2', id: 'permit-2' },
       restore: { id: 'r1', source: { url, token: 'secret', sha256: await sha256(file) }, bumpRevision: 1_000_000 },
       ...change,
     });
 
   /** An old member's volume, fenced, up to its request. */
-  async function fenced(): Promise<{ bench: Bench; nonce: string; oldCluster: string }> {
+  async function fenced(): Promise<{ bench: Bench; volumeId: string; oldCluster: string }> {
     const bench = await seed(minor);
     await bench.stopEtcd();
     const { clusterId } = (await walIdentity(etcdDir(bench)))!;
-    bench.gate.env.EPOCH_FLOOR = '2';
-    return { bench, nonce: await bench.nonce(), oldCluster: clusterId };
+    bench.gate.env.MIN_EPOCH = '2';
+    return { bench, volumeId: await bench.volumeId(), oldCluster: clusterId };
   }
 
   async function serves({ bench, oldCluster }: { bench: Bench; oldCluster: string }): Promise<void> {
@@ -177,7 +177,7 @@ describe('restore', () => {
     });
     expect(await bench.gate.read('etcd.yaml')).toContain('initial-cluster-state: "existing"');
     // The data of before lie aside, once.
-    const kept = Object.keys(await sums(join(bench.gate.data, 'aside')));
+    const kept = Object.keys(await sums(join(bench.gate.data, 'quarantine')));
     expect(kept.filter((name) => name.endsWith('.wal'))).toHaveLength(1);
     expect(await readdir(join(bench.gate.data, 'work'))).toEqual([]);
   }
@@ -187,7 +187,7 @@ describe('restore', () => {
     using snapshot = await source(file, 'secret');
     const old = await fenced();
     await using bench = old.bench;
-    await bench.permit(await restorePermit(old.nonce, snapshot.url));
+    await bench.permit(await restorePermit(old.volumeId, snapshot.url));
     if (step !== undefined) expect(await bench.runGate(step)).toBe('SIGKILL');
     expect(await bench.runGate()).toBe(0);
     await serves(old);
@@ -202,16 +202,16 @@ describe('restore', () => {
     const old = await fenced();
     await using bench = old.bench;
     const tried: string[] = [];
-    await bench.permit(await restorePermit(old.nonce, 'http://127.0.0.1:9/snapshot'));
+    await bench.permit(await restorePermit(old.volumeId, 'http://127.0.0.1:9/snapshot'));
     await bench.startGate();
     let rev = 6;
     for (const url of [stranger.url, broken.url, snapshot.url]) {
       const { state, message, request } = await bench.until(
         (status) => status.reason === 'RestoreFailed' && !tried.includes(status.message!),
       );
-      expect([state, request!.nonce]).toEqual(['Restoring', old.nonce]);
+      expect([state, request!.volumeId]).toEqual(['Restoring', old.volumeId]);
       tried.push(message!);
-      await bench.permit(await restorePermit(old.nonce, url), { rev: rev++ });
+      await bench.permit(await restorePermit(old.volumeId, url), { rev: rev++ });
     }
     expect(tried).toEqual([
       expect.stringContaining('ECONNREFUSED'),
@@ -226,7 +226,7 @@ describe('restore', () => {
     using snapshot = await source(file, 'secret');
     const old = await fenced();
     await using bench = old.bench;
-    await bench.permit(await restorePermit(old.nonce, snapshot.url));
+    await bench.permit(await restorePermit(old.volumeId, snapshot.url));
     await bench.runGate();
     const after = await sums(etcdDir(bench));
     expect(await bench.runGate()).toBe(0);
@@ -244,7 +244,7 @@ describe('salvage', () => {
     await Promise.all(cluster.members.map((member) => member.kill()));
     const bench = await Bench.make(minor);
     await cp(cluster.member(1).dataDir, etcdDir(bench), { recursive: true });
-    await bench.gate.file('nonce', `${nonceOf('a')}\n`);
+    await bench.gate.file('volume-id', `${volumeIdOf('a')}\n`);
     const lastVersion = etcdOf(minor).version;
     await writeIdentity(bench.gate.data, identity({ ...(await walIdentity(etcdDir(bench))), lastVersion }));
     await cluster.stop();
@@ -261,7 +261,7 @@ describe('salvage', () => {
       for (const step of ['salvage.copied', 'salvage.made']) expect(await bench.runGate(step)).toBe('SIGKILL');
       await bench.startGate();
       const { salvage, state, reason } = await bench.until((status) => status.salvage !== undefined);
-      expect([state, reason]).toEqual(['Held', 'Salvage']);
+      expect([state, reason]).toEqual(['Stalled', 'Salvage']);
       expect(salvage!.lastIndex).toBeGreaterThanOrEqual(salvage!.commit);
       expect(salvage!.commit).toBeGreaterThan(20);
       expect(await sums(etcdDir(bench))).toEqual(before);
@@ -277,11 +277,11 @@ describe('salvage', () => {
 
       await rm(join(bench.gate.dir, 'record.json'));
       await sleep(1_000);
-      expect(await bench.status()).toMatchObject({ state: 'Held', reason: 'Salvage', salvage });
+      expect(await bench.status()).toMatchObject({ state: 'Stalled', reason: 'Salvage', salvage });
 
       // The permit is withdrawn by the fence of the restore.
-      bench.gate.env.EPOCH_FLOOR = '2';
-      await bench.permit({ ...salvagePermit, epoch: 2, mode: 'existing', nonce: nonceOf('b') }, { rev: 6 });
+      bench.gate.env.MIN_EPOCH = '2';
+      await bench.permit({ ...salvagePermit, epoch: 2, mode: 'existing', volumeId: volumeIdOf('b') }, { rev: 6 });
       await bench.until((status) => status.request !== undefined);
       expect(await readdir(join(bench.gate.dir, 'scratch'))).toEqual([]);
     },
@@ -313,7 +313,7 @@ describe('a volume that takes no writes', () => {
     await rm(filler);
     const { request } = await bench.until((status) => status.request !== undefined);
     await writeFile(filler, Buffer.alloc(2 ** 21)).catch(() => {});
-    await bench.permit(permit({ nonce: request!.nonce }));
+    await bench.permit(permit({ volumeId: request!.volumeId }));
     await bench.until(({ reason }) => reason === 'DiskFull');
     await rm(filler);
     expect(await bench.gateEnd()).toBe(0);

@@ -105,7 +105,7 @@ if (!smoke) {
     await writer.more(50);
     const clusterId = writer.history.clusterIds.at(-1)!;
     await Promise.all([0, 1, 2].map((i) => cluster.loseVolume(i)));
-    await cluster.until(() => cluster.condition('Held')?.reason === 'AllVolumesLost', 'Held AllVolumesLost');
+    await cluster.until(() => cluster.condition('Stalled')?.reason === 'AllVolumesLost', 'Stalled AllVolumesLost');
     await leftAlone(play);
     await cluster.apply({ spec: recovery() });
     await leftAlone(play, 3_000);

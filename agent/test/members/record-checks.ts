@@ -26,16 +26,16 @@ function revsRise(log: readonly Logged[]): string[] {
 const seeds = (doc: RecordDoc) => Object.values(doc.permits).filter(({ mode }) => mode === 'new' || mode === 'restore');
 
 function oneSeedPerEpoch(docs: readonly RecordDoc[]): string[] {
-  const nonces = new Map<string, Set<string>>();
+  const volumeIds = new Map<string, Set<string>>();
   const wrong = new Set<string>();
   for (const doc of docs) {
-    for (const { epoch, nonce, ordinal, mode } of seeds(doc)) {
+    for (const { epoch, volumeId, ordinal, mode } of seeds(doc)) {
       if (ordinal !== 0) wrong.add(`I1: a ${mode} permit for ordinal ${ordinal}`);
       const key = `${doc.clusterUid} ${epoch}`;
-      nonces.set(key, (nonces.get(key) ?? new Set()).add(nonce));
+      volumeIds.set(key, (volumeIds.get(key) ?? new Set()).add(volumeId));
     }
   }
-  for (const [epoch, of] of nonces)
+  for (const [epoch, of] of volumeIds)
     if (of.size > 1) wrong.add(`I1: epoch ${epoch} has seed permits for ${of.size} volumes`);
   return [...wrong];
 }

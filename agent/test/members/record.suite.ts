@@ -33,7 +33,7 @@ if (!smoke) {
         const down = [0, 1, 2].slice(up);
         await Promise.all(down.map((i) => cluster.stopKubelet(i)));
         await cluster.deleteRecord();
-        await cluster.until(() => cluster.condition('Held')?.status === 'True', 'it is held without a quorum');
+        await cluster.until(() => cluster.condition('Stalled')?.status === 'True', 'it is held without a quorum');
         expect(cluster.record()).toBeUndefined();
         await play.converges(`record rebuilt after ${up} up`, async () => {
           for (const i of down) cluster.startKubelet(i);

@@ -110,8 +110,8 @@ if (!smoke) {
     await cluster.settled();
     const { epoch, token } = cluster.record()!;
     await cluster.loseVolume(0);
-    await cluster.until(() => cluster.condition('Held')?.status === 'True', 'Held is true');
-    expect(cluster.condition('Held')?.reason).toMatch(/^(SeedLost|AllVolumesLost)$/);
+    await cluster.until(() => cluster.condition('Stalled')?.status === 'True', 'Stalled is true');
+    expect(cluster.condition('Stalled')?.reason).toMatch(/^(SeedLost|AllVolumesLost)$/);
     expect(cluster.record()).toMatchObject({ epoch, token });
     expect((await cluster.agent(0)).state).toBe('WaitPermit');
   });

@@ -80,7 +80,7 @@ scenario(
     const source = { snapshotId: id };
     await restored(play, 'monday', source, { identitySecret: 'keys' });
     expect(watcher.compacted.length).toBeGreaterThan(0);
-    expect(cluster.record()).toMatchObject({ epoch: 2, floor: 2, restores: [{ id: 'monday' }] });
+    expect(cluster.record()).toMatchObject({ epoch: 2, minEpoch: 2, restores: [{ id: 'monday' }] });
     // What was there is kept, by the members and in the store.
     for (const ordinal of [0, 1, 2]) expect(asides(cluster.volume(ordinal))).toHaveLength(1);
     const manifests = (await readdir(folderIn(backupsOf(cluster), cluster))).filter((name) => name.endsWith('.json'));
@@ -305,7 +305,7 @@ if (!smoke) {
 
   test('S10: a backup that does not verify: the new cluster waits, and is never an empty one', async () => {
     await using cluster = await LocalCluster.start({ size: 3, spec: { origin: { source: { snapshotId: 'none' } } } });
-    await cluster.until(() => cluster.condition('Held')?.reason === 'RestoreBlocked', 'it is held');
+    await cluster.until(() => cluster.condition('Stalled')?.reason === 'RestoreBlocked', 'it is held');
     expect(cluster.record()).toMatchObject({ epoch: 0, members: {}, permits: {} });
     expect(cluster.condition('Available')?.status).not.toBe('True');
   });

@@ -10,7 +10,7 @@ test('seals what etcd began, is ready once the seed was seen, and stays so witho
   await using member = await TestMember.make();
   await member.record();
   await member.serve();
-  expect(await member.until({ state: 'Starting' })).toMatchObject({ request: { nonce: member.permit.nonce } });
+  expect(await member.until({ state: 'Starting' })).toMatchObject({ request: { volumeId: member.permit.volumeId } });
   await member.startEtcd();
   const running = await member.until({ state: 'Running' });
   expect(member.steps).toEqual(['cache.written', 'wal.seen', 'config.sealed', 'identity.sealed', 'identity.verified']);
@@ -102,12 +102,12 @@ test('etcd of another release, and data of another cluster, are not served', asy
   await member.serve();
   await member.untilReady(true, /ok/);
   await member.record({ clusterId: 'c2' });
-  await member.until({ state: 'Refused', reason: 'SplitEvidence' });
+  await member.until({ state: 'Refused', reason: 'DuplicateMember' });
   await member.untilReady(false, /c2/);
   expect(member.log.join()).toMatch(/the record names c2/);
   await member.end();
 
-  await member.serve({ epochFloor: 2 });
+  await member.serve({ minEpoch: 2 });
   await member.record({ clusterId: undefined });
   await member.untilReady(false, /epoch 1, and the cluster is at 2/);
 
@@ -123,7 +123,7 @@ test('a member that could not join is given the newer permit of its volume, and 
     ...change,
   });
   await member.identity({ mode: 'existing', memberId: 'a1' });
-  await member.record({ permits: { 0: joins({ nonce: 'other' }) } });
+  await member.record({ permits: { 0: joins({ volumeId: 'other' }) } });
   await member.serve();
   await member.until({ state: 'Starting', recordRev: 1 });
   await member.record({ permits: { 0: joins({ epoch: 2 }) } });
@@ -137,20 +137,20 @@ test('a member that could not join is given the newer permit of its volume, and 
   await member.untilFile('etcd.yaml', /,db-1=http:\/\/x:1/);
   await member.record({ permits: { 0: joins({ initialCluster: `db-0=${member.config.peerUrl}` }) } });
   await member.untilFile('etcd.yaml', /initial-cluster: "db-0=[^,]*"\n/);
-  expect(await member.status()).toMatchObject({ request: { nonce: member.permit.nonce } });
+  expect(await member.status()).toMatchObject({ request: { volumeId: member.permit.volumeId } });
 });
 
 test('a volume whose data were emptied is another one', async () => {
   await using member = await TestMember.make();
-  const { nonce } = member.permit;
+  const { volumeId } = member.permit;
   await member.identity({ state: 'sealed', memberId: 'a1', clusterId: 'c1', lastRestoreId: 'r1' });
   await sealConfig(member.config, { token: 't1' });
   await member.record({ seeded: true });
   await member.serve();
   const waits = await member.until({ state: 'WaitPermit' });
-  expect(waits.request).toEqual({ nonce: expect.stringMatching(/^[0-9a-f]{32}$/), lastRestoreId: 'r1' });
-  expect(waits.request!.nonce).not.toBe(nonce);
-  expect(waits.volume.identity).toMatchObject({ nonce, memberId: 'a1' });
+  expect(waits.request).toEqual({ volumeId: expect.stringMatching(/^[0-9a-f]{32}$/), lastRestoreId: 'r1' });
+  expect(waits.request!.volumeId).not.toBe(volumeId);
+  expect(waits.volume.identity).toMatchObject({ volumeId, memberId: 'a1' });
   await member.untilReady(false, /./);
   expect((await member.status()).request).toEqual(waits.request);
 

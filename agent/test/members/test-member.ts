@@ -6,12 +6,12 @@ import { pino } from 'pino';
 import { permitConfig } from '../../src/member/etcd-config.ts';
 import { writeIdentity } from '../../src/member/identity.ts';
 import { type MemberConfig, memberConfig } from '../../src/member/member-config.ts';
-import { writeNonce } from '../../src/member/nonce.ts';
 import { openRecordSource } from '../../src/member/record/record-source.ts';
 import { serve } from '../../src/member/sidecar/serve.ts';
 import { initialStatus } from '../../src/member/sidecar/serve-status.ts';
 import { type Readiness, StatusServer } from '../../src/member/status-server.ts';
 import type { Step } from '../../src/member/steps.ts';
+import { writeVolumeId } from '../../src/member/volume-id.ts';
 import type { AgentStatus, Identity } from '../../src/protocol/agent-status.ts';
 import { recordOf } from '../../src/protocol/record.fixture.ts';
 import type { Permit, RecordDoc } from '../../src/protocol/record.ts';
@@ -34,11 +34,11 @@ export class TestMember implements AsyncDisposable {
   #stop = new AbortController();
   #etcd: ServerProcess | undefined;
 
-  private constructor(dir: string, config: MemberConfig, nonce: string) {
+  private constructor(dir: string, config: MemberConfig, volumeId: string) {
     this.dir = dir;
     this.config = config;
     this.permit = {
-      ...{ id: 'p1', ordinal: 0, nonce, epoch: 1, mode: 'new', token: 't1', issuedAt: '' },
+      ...{ id: 'p1', ordinal: 0, volumeId, epoch: 1, mode: 'new', token: 't1', issuedAt: '' },
       initialCluster: `${config.pod}=${config.peerUrl}`,
     };
     const versions = { current: minor, allowedMinors: [minor] };
@@ -58,16 +58,16 @@ export class TestMember implements AsyncDisposable {
     const env = { POD_NAME: 'db-0', POD_UID: 'u', ETCD_AGENT_NAMESPACE: 'ns', ETCD_VERSION: version };
     const config = { ...memberConfig('serve', (name) => flags[name], env), ...changes };
     await writeFile(config.settingsFile, '{}');
-    const member = new TestMember(dir, config, await writeNonce(dir));
+    const member = new TestMember(dir, config, await writeVolumeId(dir));
     await member.identity({});
     await permitConfig(config, member.permit);
     return member;
   }
 
   async identity(changes: Partial<Identity>): Promise<void> {
-    const { nonce, token, id } = this.permit;
+    const { volumeId, token, id } = this.permit;
     await writeIdentity(this.dir, {
-      ...{ v: 1, clusterUid: 'uid', epoch: 1, token, ordinal: 0, nonce, permitId: id, mode: 'new', runs: 1 },
+      ...{ v: 1, clusterUid: 'uid', epoch: 1, token, ordinal: 0, volumeId, permitId: id, mode: 'new', runs: 1 },
       ...{ state: 'permitted', lastVersion: this.config.etcdVersion },
       ...changes,
     });

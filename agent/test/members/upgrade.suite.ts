@@ -141,8 +141,8 @@ if (!smoke) {
       };
 
       await cluster.apply({ version: versionOf('3.7') });
-      await cluster.until(() => cluster.condition('Held')?.status === 'True', 'a skipped minor is held');
-      expect(cluster.condition('Held')).toMatchObject({
+      await cluster.until(() => cluster.condition('Stalled')?.status === 'True', 'a skipped minor is held');
+      expect(cluster.condition('Stalled')).toMatchObject({
         reason: 'UpgradeRefused',
         message: expect.stringMatching(/one minor at a time/),
       });
@@ -181,11 +181,11 @@ if (!smoke) {
           template: { ...old.template, image: minor && versionOf(minor) },
         }));
       image('3.7');
-      await cluster.until(() => cluster.condition('Held')?.reason === 'VersionMismatch', 'another minor is held');
+      await cluster.until(() => cluster.condition('Stalled')?.reason === 'VersionMismatch', 'another minor is held');
       expect(await running(cluster, '3.6')).toHaveLength(2);
       await play.converges('back in', async () => {
         image(undefined);
-        await cluster.until(() => cluster.condition('Held')?.status === 'False', 'nothing is held');
+        await cluster.until(() => cluster.condition('Stalled')?.status === 'False', 'nothing is held');
         await cluster.until(() => cluster.condition('Ready')?.status === 'True', 'the cluster is ready', patience);
       });
       expect(await running(cluster, '3.6')).toHaveLength(3);
@@ -227,8 +227,11 @@ if (!smoke) {
       await cluster.apply({ spec: { requiredForUpgrade: true } });
       await play.formed();
       await cluster.apply({ version: versionOf('3.7') });
-      await cluster.until(() => cluster.condition('Held')?.status === 'True', 'an upgrade without a schedule is held');
-      expect(cluster.condition('Held')?.message).toMatch(/without a backup schedule/);
+      await cluster.until(
+        () => cluster.condition('Stalled')?.status === 'True',
+        'an upgrade without a schedule is held',
+      );
+      expect(cluster.condition('Stalled')?.message).toMatch(/without a backup schedule/);
       await cluster.apply({ spec: { schedule: 'hourly' } });
       await rolled(play, '3.7');
       const log = recordLog(cluster).flatMap((entry) => ('doc' in entry ? [entry.doc] : []));

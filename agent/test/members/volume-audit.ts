@@ -9,7 +9,7 @@ export class VolumeAudit implements Disposable {
   /** By volume: the inodes of its data directories. */
   readonly #dataDirs = new Map<string, Set<number>>();
   readonly #clusterIds = new Map<number, Set<string>>();
-  readonly #nonces = new Map<string, Set<string>>();
+  readonly #volumeIds = new Map<string, Set<string>>();
 
   /** `volumes` are the directories that hold `etcd/` and `identity.json`. */
   constructor(volumes: () => readonly string[], every = 100) {
@@ -24,7 +24,7 @@ export class VolumeAudit implements Disposable {
       const identity = identityOf(volume);
       if (identity?.state !== 'sealed') continue;
       if (identity.clusterId) add(this.#clusterIds, identity.epoch, identity.clusterId);
-      if (identity.memberId) add(this.#nonces, identity.memberId, identity.nonce);
+      if (identity.memberId) add(this.#volumeIds, identity.memberId, identity.volumeId);
     }
   }
 
@@ -40,8 +40,10 @@ export class VolumeAudit implements Disposable {
 
   /** C3: a member id was on one volume. */
   memberIds(): string[] {
-    const shared = [...this.#nonces].filter(([, nonces]) => nonces.size > 1);
-    return shared.map(([id, nonces]) => `C3: member ${id} was on the volumes of nonces ${[...nonces].join(' and ')}`);
+    const shared = [...this.#volumeIds].filter(([, volumeIds]) => volumeIds.size > 1);
+    return shared.map(
+      ([id, volumeIds]) => `C3: member ${id} was on the volumes of volumeIds ${[...volumeIds].join(' and ')}`,
+    );
   }
 
   /** C7: on every volume that there still is, each data directory is in its place or set aside. */
@@ -67,7 +69,7 @@ function inodeOf(path: string): number | undefined {
 }
 
 function setAside(volume: string): string[] {
-  const aside = join(volume, 'aside');
+  const aside = join(volume, 'quarantine');
   return listed(aside).flatMap((one) => listed(join(aside, one)).map((what) => join(aside, one, what)));
 }
 

@@ -30,7 +30,7 @@ export function apply(world: World, effect: Effect): Applied {
     case 'ScaleTo':
       return template(world, effect.basedOn, { replicas: effect.replicas });
     case 'AnnotateEpoch':
-      return template(world, effect.basedOn, { floor: effect.epoch });
+      return template(world, effect.basedOn, { minEpoch: effect.epoch });
     case 'AnnotatePvc':
       return annotateClaim(world, effect);
     case 'DeletePod': {
@@ -125,7 +125,7 @@ function memoryAfter(world: World, effect: Extract<Effect, { kind: 'WriteRecord'
   return same || world.memory.done.length === 0 ? world.memory : { ...world.memory, done: [] };
 }
 
-function template(world: World, basedOn: string, change: { replicas?: number; floor?: number }): Applied {
+function template(world: World, basedOn: string, change: { replicas?: number; minEpoch?: number }): Applied {
   if (!world.sts || world.sts.rv !== basedOn) return conflict(world);
   const [next, rv] = fresh(world, 'r');
   return ok({ ...next, sts: { ...world.sts, ...change, rv } });

@@ -185,9 +185,9 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
   },
   templateUndone: (w) => {
     const { sts } = w;
-    if (!sts || sts.floor === 0) return [];
+    if (!sts || sts.minEpoch === 0) return [];
     const [next, rv] = fresh(w, 'r');
-    return [['kubectl replace: 1 replica, no annotation', { ...next, sts: { ...sts, rv, replicas: 1, floor: 0 } }]];
+    return [['kubectl replace: 1 replica, no annotation', { ...next, sts: { ...sts, rv, replicas: 1, minEpoch: 0 } }]];
   },
   wrongImage: (w) => {
     const { sts } = w;
@@ -237,7 +237,7 @@ export function nodeTaken(world: World, i: number, j: number): World | undefined
   const [pod, claim, volume] = [world.pods[i], world.claims[i], world.volumes[i]];
   const waits = pod?.state === 'wait' && !pod.cut && !pod.terminating && !volume?.wal;
   const isNew = claim && !claim.clusterUid && claim.on === undefined && !claim.deleting;
-  const isPermitted = world.record?.doc.permits[i]?.nonce === volume?.nonce;
+  const isPermitted = world.record?.doc.permits[i]?.volumeId === volume?.volumeId;
   if (i === j || !waits || !isNew || isPermitted || world.late || !world.volumes[j]?.wal || !world.pods[j])
     return undefined;
   return podGone(withClaim(world, i, { ...claim, on: j }), j);

@@ -20,7 +20,7 @@ function withWal(world: World, i: number, pod: Pod, volume: Volume, doc: RecordD
   const { identity } = volume;
   if (!identity) return refuse(world, i, pod, 'ForeignData');
   if (doc && doc.clusterUid !== identity.clusterUid) return refuse(world, i, pod, 'ForeignData');
-  if (identity.epoch < pod.floor || (doc && isStale(doc, identity))) return aside(world, i, doc);
+  if (identity.epoch < pod.minEpoch || (doc && isStale(doc, identity))) return aside(world, i, doc);
   const salvage = doc && permitFor(doc, i, volume);
   if (salvage?.mode === 'salvage') return refuse(world, i, pod, 'Salvage');
   // Serve wrote down the cluster version that it saw: etcd would exit with "invalid downgrade" below it.
@@ -35,23 +35,23 @@ function isStale(doc: RecordDoc, identity: Identity): boolean {
   return identity.epoch < doc.epoch || doc.tombstones.some((t) => t.memberId === identity.memberId);
 }
 
-/** G2: the data go aside, the volume gets a new nonce. */
+/** G2: the data go aside, the volume gets a new volumeId. */
 function aside(world: World, i: number, doc: RecordDoc | undefined): World {
-  const [next, nonce] = fresh(world, 'n');
-  const emptied = withVolume(next, i, { nonce });
-  return withoutWal(emptied, i, emptied.pods[i]!, { nonce }, doc);
+  const [next, volumeId] = fresh(world, 'n');
+  const emptied = withVolume(next, i, { volumeId });
+  return withoutWal(emptied, i, emptied.pods[i]!, { volumeId }, doc);
 }
 
 function withoutWal(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc | undefined): World {
   // An identity was sealed beside a WAL: somebody emptied the data directory, so this is another volume now.
-  if (!volume.nonce || volume.identity) {
-    const [next, nonce] = fresh(world, 'n');
-    return withPod(withVolume(next, i, { nonce }), i, { ...pod, state: 'wait', reason: undefined });
+  if (!volume.volumeId || volume.identity) {
+    const [next, volumeId] = fresh(world, 'n');
+    return withPod(withVolume(next, i, { volumeId }), i, { ...pod, state: 'wait', reason: undefined });
   }
   const permit = doc && permitFor(doc, i, volume);
   if (permit && !doc.versions.allowedMinors.includes(shortMinor(pod.version)))
     return refuse(world, i, pod, 'VersionRefused');
-  if (permit && permit.epoch >= pod.floor) {
+  if (permit && permit.epoch >= pod.minEpoch) {
     const joined = use(world, i, pod, volume, doc, permit);
     if (joined) return joined;
   }
@@ -62,7 +62,7 @@ const shortMinor = (version: string): string => version.split('.').slice(0, 2).j
 
 function permitFor(doc: RecordDoc, i: number, volume: Volume): Permit | undefined {
   const permit = doc.permits[i];
-  return permit && permit.ordinal === i && permit.nonce === volume.nonce && permit.epoch === doc.epoch
+  return permit && permit.ordinal === i && permit.volumeId === volume.volumeId && permit.epoch === doc.epoch
     ? permit
     : undefined;
 }
@@ -144,7 +144,7 @@ function started(
   const identity: Identity = {
     clusterUid: doc.clusterUid,
     epoch: permit.epoch,
-    nonce: permit.nonce,
+    volumeId: permit.volumeId,
     permitId: permit.id,
     token: permit.token,
     mode: permit.mode === 'salvage' ? 'existing' : permit.mode,

@@ -13,17 +13,17 @@ export function ending(world: World, planner: Planner): string | undefined {
   const { conditions, why } = planner.plan(see(world));
   const isTrue = (type: string): boolean => conditions.some((c) => c.type === type && String(c.status) === 'True');
   const neverBegan = world.truth.began.length === 0 && world.statusEpoch === undefined;
-  if (neverBegan && conditions.some((c) => c.type === 'Held' && c.reason === 'RecordLost'))
+  if (neverBegan && conditions.some((c) => c.type === 'Stalled' && c.reason === 'RecordLost'))
     return 'a record is called lost where there was none';
   const missing = notWanted(world);
   const reasons = conditions.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
-  if (!missing) return isTrue('Ready') && !isTrue('Held') ? undefined : `all is as wanted, but ${reasons} (${why})`;
+  if (!missing) return isTrue('Ready') && !isTrue('Stalled') ? undefined : `all is as wanted, but ${reasons} (${why})`;
   const alarmed = missing === 'NOSPACE' || missing === 'CORRUPT' || missing === PUT_BACK || missing === SPLIT;
   if (isTrue('Ready') && !alarmed) return `not as wanted, but Ready: ${missing}`;
   const cause = excuse(world);
   const refused = conditions.some((c) => c.type === 'Accepted' && c.status === 'False');
   const quiet = cause === NODE_OFF || cause === NO_SIZE || refused;
-  const alarm = quiet || ['Alarm', 'Held', 'QuorumLost', 'Degraded'].some(isTrue);
+  const alarm = quiet || ['Alarm', 'Stalled', 'QuorumLost', 'Degraded'].some(isTrue);
   if (!cause) return `stuck: ${missing}; ${reasons} (${why})`;
   return alarm ? undefined : `nobody is told: ${missing}; ${reasons} (${why})`;
 }
@@ -53,14 +53,20 @@ export function notWanted(world: World): string | undefined {
   if (sts.image) return WRONG_IMAGE;
   if (sts.broken) return BROKEN;
   if (sts.replicas !== spec.size) return `replicas ${sts.replicas}, size ${spec.size}`;
-  if (sts.floor !== doc.floor) return 'epoch annotation';
+  if (sts.minEpoch !== doc.minEpoch) return 'epoch annotation';
   if (cluster.members.length !== spec.size) return `${cluster.members.length} members, size ${spec.size}`;
   const live = liveness(world, cluster);
   for (const member of cluster.members) {
     const pod = world.pods[member.ordinal];
     if (member.learner || member.ordinal >= spec.size) return `member ${member.ordinal} is a learner or too many`;
     if (!live.upToDate.has(member.id)) return `member ${member.ordinal} is down or behind`;
-    if (pod?.version !== sts.version || pod.change !== sts.change || pod.floor !== sts.floor || pod.image || pod.broken)
+    if (
+      pod?.version !== sts.version ||
+      pod.change !== sts.change ||
+      pod.minEpoch !== sts.minEpoch ||
+      pod.image ||
+      pod.broken
+    )
       return `pod ${member.ordinal} is of an old template`;
     if (pod.terminating) return 'a pod is terminating';
   }
@@ -119,7 +125,7 @@ function excuse(world: World): string | undefined {
 const isSplit = ({ record, volumes }: World): boolean =>
   volumes.some((v, i) => {
     const member = record?.doc.members[i];
-    return v?.wal !== undefined && v.wal.member === member?.memberId && v.identity?.nonce !== member.nonce;
+    return v?.wal !== undefined && v.wal.member === member?.memberId && v.identity?.volumeId !== member.volumeId;
   });
 
 /** A recovery is asked for, and there is what it takes. */

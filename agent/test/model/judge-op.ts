@@ -78,11 +78,11 @@ function judgeRestartOp(world: World, doc: RecordDoc, { ordinal }: OpOf<'DeleteP
 const isTooOld = (world: World): boolean =>
   Number(shortMinor(world.sts?.version ?? '').split('.')[1]) < (current(world)?.minor ?? 0);
 
-function judgeAddOp(world: World, { ordinal, nonce }: OpOf<'AddLearner'>): string | undefined {
+function judgeAddOp(world: World, { ordinal, volumeId }: OpOf<'AddLearner'>): string | undefined {
   const cluster = current(world);
   if (cluster?.members.some((m) => m.learner)) return 'a learner is to be added beside a learner';
   if (cluster?.members.some((m) => m.ordinal === ordinal)) return 'a member is to be added where one is';
-  if (!nonce || world.volumes[ordinal]?.nonce !== nonce) return 'a member is to be added for no volume';
+  if (!volumeId || world.volumes[ordinal]?.volumeId !== volumeId) return 'a member is to be added for no volume';
   if (cluster && !memberAdd(cluster, liveness(world, cluster), world.truth.rule, 'new', ordinal).ok)
     return 'a member is to be added that etcd would refuse';
   return ordinal < (world.spec?.size ?? 0) ? undefined : 'a member is to be added that nobody wants';
@@ -197,7 +197,7 @@ function judgeRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
     case 'Dead':
       if (spec.manual) return 'a dead member is removed although the policy is Manual';
       if (young) return 'evidence of a moment counts';
-      if (!volume?.nonce || volume.nonce === record?.doc.members[op.ordinal]?.nonce)
+      if (!volume?.volumeId || volume.volumeId === record?.doc.members[op.ordinal]?.volumeId)
         return 'a removal without evidence';
       return lost ? undefined : 'a member with its volume is called dead';
     case 'Forced':
@@ -209,7 +209,7 @@ function judgeRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
       if (!member.learner) return 'a voter is collected as a learner';
       const bound = record?.doc.permits[op.ordinal];
       const forced = spec.force.some((f) => f.memberId === op.memberId);
-      const wanted = op.ordinal < spec.size && bound?.memberId === member.id && bound.nonce === volume?.nonce;
+      const wanted = op.ordinal < spec.size && bound?.memberId === member.id && bound.volumeId === volume?.volumeId;
       const refusedVersion = world.pods[op.ordinal]?.reason === 'VersionRefused';
       return wanted && !forced && !refusedVersion ? 'a learner that can join is collected' : undefined;
     }

@@ -11,8 +11,8 @@ export function judgeRecord(world: World, doc: RecordDoc, young: boolean, justFa
   const before = world.record?.doc;
   if (!before) return judgeFirst(world, doc);
   if (doc.clusterUid !== before.clusterUid) return 'the record changes its cluster uid';
-  if (doc.epoch < before.epoch || doc.floor < before.floor) return 'an epoch goes back';
-  if (doc.floor > doc.epoch) return 'the floor is above the epoch';
+  if (doc.epoch < before.epoch || doc.minEpoch < before.minEpoch) return 'an epoch goes back';
+  if (doc.minEpoch > doc.epoch) return 'the minEpoch is above the epoch';
   return (
     judgeEpoch(world, before, doc) ??
     judgeAgain(before, doc, justFailed) ??
@@ -117,7 +117,7 @@ function judgeFirst(world: World, doc: RecordDoc): string | undefined {
   if (!world.truth.began.some((epoch) => epoch.startsWith(`${doc.clusterUid} `)))
     return 'a record is rebuilt of another cluster';
   if (Object.keys(doc.members).length === 0) return 'a record is rebuilt that knows no member';
-  const fenced = Math.max(world.sts?.floor ?? 0, world.statusEpoch ?? 0, ...world.claims.map((c) => c?.epoch ?? 0));
+  const fenced = Math.max(world.sts?.minEpoch ?? 0, world.statusEpoch ?? 0, ...world.claims.map((c) => c?.epoch ?? 0));
   if (doc.epoch < fenced) return 'I8: a record is rebuilt from data of an epoch that is over';
   if (world.read?.some((each) => !doc.restores.some(({ id }) => id === each)))
     return 'I18: a rebuilt record has forgotten a restore that its members know of';
@@ -132,7 +132,7 @@ function judgeEpoch(world: World, before: RecordDoc, doc: RecordDoc): string | u
     return doc.token === before.token ? undefined : 'I2: the token changes within an epoch';
   if (doc.epoch !== before.epoch + 1) return 'an epoch is skipped';
   if (doc.token === before.token) return 'I2: a new epoch with the old token';
-  if (doc.floor === before.floor) return before.seeded ? 'a seeded cluster is bootstrapped again' : undefined;
+  if (doc.minEpoch === before.minEpoch) return before.seeded ? 'a seeded cluster is bootstrapped again' : undefined;
   const id = doc.restores.at(-1)?.id;
   if (!id || before.restores.some((r) => r.id === id)) return 'I18: a fence without a restore of its own';
   const op = before.op;
@@ -158,29 +158,29 @@ function judgePermits(world: World, before: RecordDoc, doc: RecordDoc): string |
 
 function judgePermit(world: World, before: RecordDoc, doc: RecordDoc, permit: Permit): string | undefined {
   if (permit.epoch !== doc.epoch || permit.token !== doc.token) return 'a permit of another epoch';
-  if (!permit.nonce) return 'a permit for any volume';
-  if (permit.mode === 'new' && (permit.ordinal !== 0 || before.seeded || doc.floor > before.floor))
+  if (!permit.volumeId) return 'a permit for any volume';
+  if (permit.mode === 'new' && (permit.ordinal !== 0 || before.seeded || doc.minEpoch > before.minEpoch))
     return 'I1: a permit `new` that is not the seed’s';
   if ((permit.mode === 'new' || permit.mode === 'restore') && world.sts?.image)
     return 'a seed gets its permit on an image of another version';
   if (permit.mode === 'restore' && (permit.ordinal !== 0 || doc.phase !== 'Restoring'))
     return 'a restore permit out of its step';
-  if (permit.mode === 'restore' && world.pods[0]?.floor !== doc.floor)
+  if (permit.mode === 'restore' && world.pods[0]?.minEpoch !== doc.minEpoch)
     return 'a restore permit for a pod of a stale template';
   if (before.op?.kind === 'Remove' && before.op.memberId === permit.memberId)
     return 'a permit for a member that is to be removed';
   const again = before.permits[permit.ordinal];
-  if (permit.mode === 'salvage' && again?.mode === 'salvage' && again.nonce === permit.nonce)
+  if (permit.mode === 'salvage' && again?.mode === 'salvage' && again.volumeId === permit.volumeId)
     return 'a second permit to salvage the same volume';
-  if (permit.mode === 'new' && before.permits[0]?.mode === 'new' && before.permits[0].nonce === permit.nonce)
+  if (permit.mode === 'new' && before.permits[0]?.mode === 'new' && before.permits[0].volumeId === permit.volumeId)
     return 'I1: a second permit for one seed';
   if (permit.mode !== 'existing') return undefined;
   const member = current(world)?.members.find((m) => m.id === permit.memberId);
   if (!member || member.ordinal !== permit.ordinal) return 'a permit for what is no member there';
   const old = before.permits[permit.ordinal];
-  const named = old?.memberId === permit.memberId && old?.nonce !== permit.nonce;
+  const named = old?.memberId === permit.memberId && old?.volumeId !== permit.volumeId;
   const { wal, identity } = world.volumes[permit.ordinal] ?? {};
-  if (wal?.member === member.id && identity?.nonce === permit.nonce) return undefined;
+  if (wal?.member === member.id && identity?.volumeId === permit.volumeId) return undefined;
   return member.started || named ? 'I6: a permit for a member id that another volume may hold' : undefined;
 }
 

@@ -45,9 +45,9 @@ export function judge(world: World, effect: Effect, observed: Observed): string 
     case 'ScaleTo':
       return judgeScale(world, effect.replicas);
     case 'AnnotateEpoch':
-      return effect.epoch === world.record?.doc.floor
+      return effect.epoch === world.record?.doc.minEpoch
         ? undefined
-        : 'the epoch annotation is not the floor of the record';
+        : 'the epoch annotation is not the minEpoch of the record';
     case 'AnnotatePvc':
       return judgeAnnotation(world, effect.ordinal, effect.clusterUid, effect.epoch);
     case 'DeleteRecord':
@@ -114,7 +114,7 @@ function isIdle(world: World, effect: Effect): boolean {
     case 'ScaleTo':
       return world.sts?.replicas === effect.replicas;
     case 'AnnotateEpoch':
-      return world.sts?.floor === effect.epoch;
+      return world.sts?.minEpoch === effect.epoch;
     case 'DeletePod':
       return world.pods[effect.ordinal]?.terminating === true;
     case 'DeletePvc':
@@ -210,7 +210,7 @@ function judgeDeletePod(world: World, ordinal: number, young: boolean): string |
     (sts &&
       (pod.version !== sts.version ||
         pod.change !== sts.change ||
-        pod.floor !== sts.floor ||
+        pod.minEpoch !== sts.minEpoch ||
         pod.image ||
         pod.broken !== sts.broken));
   const { op: now } = record?.doc ?? {};

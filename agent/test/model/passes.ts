@@ -91,7 +91,7 @@ export function sights(world: World, blurred: boolean): [string, Observed][] {
 }
 
 /** Of a gate that has only begun. */
-const UNREAD = { walPresent: false, freeBytes: 0, totalBytes: 0, asideCount: 0 };
+const UNREAD = { walPresent: false, freeBytes: 0, totalBytes: 0, quarantineCount: 0 };
 
 /** Nothing has told the domain of the member names yet. */
 function nameless({ cluster }: Observed): Partial<Observed> {

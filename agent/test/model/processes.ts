@@ -72,7 +72,7 @@ export function reachable(world: World, cluster: Cluster): boolean {
     const { wal, identity } = world.volumes[i] ?? {};
     if (!isUp(pod) || pod.image || wal?.cluster !== cluster.id || !voters.has(wal.member) || !identity) return false;
     const doc = world.record?.doc;
-    return identity.epoch >= pod.floor && (!doc || (identity.epoch >= doc.epoch && doc.seeded));
+    return identity.epoch >= pod.minEpoch && (!doc || (identity.epoch >= doc.epoch && doc.seeded));
   });
 }
 

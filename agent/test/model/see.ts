@@ -100,8 +100,8 @@ function clusterOf(world: World): seen.Cluster | undefined {
   };
 }
 
-const revisionOf = (of: { version: string; change: number; floor: number; image?: string; broken?: true }): string =>
-  `${of.version}/${of.change}/${of.floor}/${of.image ?? ''}/${of.broken ?? ''}`;
+const revisionOf = (of: { version: string; change: number; minEpoch: number; image?: string; broken?: true }): string =>
+  `${of.version}/${of.change}/${of.minEpoch}/${of.image ?? ''}/${of.broken ?? ''}`;
 
 function statefulSetOf({ sts }: World): seen.StatefulSet | undefined {
   if (!sts) return undefined;
@@ -109,8 +109,8 @@ function statefulSetOf({ sts }: World): seen.StatefulSet | undefined {
     replicas: sts.replicas,
     rv: sts.rv,
     updateRevision: revisionOf(sts),
-    observed: sts.seenFloor === sts.floor,
-    epochFloor: sts.floor,
+    observed: sts.seenMinEpoch === sts.minEpoch,
+    minEpoch: sts.minEpoch,
     version: sts.version,
     imageVersion: sts.image ?? sts.version,
   };
@@ -194,14 +194,14 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
     reason: isMismatch(pod) ? 'VersionMismatch' : pod.state === 'refused' ? pod.reason : undefined,
     volume: {
       walPresent: wal !== undefined,
-      nonce: volume.nonce,
+      volumeId: volume.volumeId,
       identity: identity && {
         v: 1,
         clusterUid: identity.clusterUid,
         epoch: identity.epoch,
         token: identity.token,
         ordinal: i,
-        nonce: identity.nonce,
+        volumeId: identity.volumeId,
         permitId: identity.permitId,
         mode: identity.mode,
         memberId: identity.memberId,
@@ -213,11 +213,11 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
       },
       freeBytes: world.tight ? 1000 : 1e12,
       totalBytes: 2e12,
-      asideCount: 0,
+      quarantineCount: 0,
       snapIndex: wal && wal.snapIndex > 0 ? INDEX_UNIT * wal.snapIndex : undefined,
     },
-    request: asks(pod, volume) && volume.nonce ? { nonce: volume.nonce } : undefined,
-    epochFloor: pod.floor,
+    request: asks(pod, volume) && volume.volumeId ? { volumeId: volume.volumeId } : undefined,
+    minEpoch: pod.minEpoch,
     recordPast: identity && { restores: world.record?.doc.restores.map(({ id }) => id) ?? world.read ?? [] },
     recordRev: world.record && world.record.doc.rev + (world.putBack ? 1 : 0),
     salvage:

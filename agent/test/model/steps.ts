@@ -16,10 +16,10 @@ export function steps(world: World): Step[] {
   const add = (text: string, next: World | undefined): void => {
     if (next && next !== world) found.push({ text, next });
   };
-  if (world.sts && world.sts.seenFloor !== world.sts.floor)
+  if (world.sts && world.sts.seenMinEpoch !== world.sts.minEpoch)
     add('the StatefulSet controller sees the new template', {
       ...world,
-      sts: { ...world.sts, seenFloor: world.sts.floor },
+      sts: { ...world.sts, seenMinEpoch: world.sts.minEpoch },
     });
   for (let i = 0; i < world.pods.length; i++) {
     const pod = world.pods[i];
@@ -49,7 +49,7 @@ export function podCreated(world: World, i: number, api: boolean): World | undef
     uid,
     version: sts.version,
     change: sts.change,
-    floor: sts.seenFloor,
+    minEpoch: sts.seenMinEpoch,
     image: sts.image,
     broken: sts.broken,
     state: 'new' as const,

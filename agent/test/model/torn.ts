@@ -53,7 +53,7 @@ function since(then: Observed, now: Observed, { jobs }: Partial<Observed>): Obse
     Object.fromEntries(Object.entries(b).filter(([key]) => key in a)) as T;
   const says = ({ agents }: Observed, ordinal: string): string => {
     const agent = agents[Number(ordinal)];
-    return agent?.known ? `${agent.v.podUid} ${agent.v.request?.nonce} ${agent.v.reason}` : '';
+    return agent?.known ? `${agent.v.podUid} ${agent.v.request?.volumeId} ${agent.v.reason}` : '';
   };
   const evidence = Object.entries(young.evidence).filter(([ordinal]) => says(then, ordinal) === says(now, ordinal));
   return {

@@ -57,12 +57,12 @@ test('E9.2: a member that starts without a quorum answers nobody until there is 
   expect(world.pods[2]!.mute).toBeUndefined();
 });
 
-test('a lost volume asks with a new nonce and starts nothing', () => {
+test('a lost volume asks with a new volumeId and starts nothing', () => {
   const before = of3();
   const world = rest(struck(before, 'volumeLost', 'volume of 1'));
   expect(world.pods[1]).toMatchObject({ state: 'wait' });
   expect(world.volumes[1]!.wal).toBeUndefined();
-  expect(world.volumes[1]!.nonce).not.toBe(before.volumes[1]!.nonce);
+  expect(world.volumes[1]!.volumeId).not.toBe(before.volumes[1]!.volumeId);
 });
 
 test('E4.3: a removed member that comes back exits; with the record its data go aside', () => {
@@ -77,10 +77,10 @@ test('E4.3: a removed member that comes back exits; with the record its data go 
 
 test('E2.5: a wiped member that starts under its old id breaks I6', () => {
   const world = rest(struck(of3(), 'volumeLost', 'volume of 1'));
-  const { nonce } = world.volumes[1]!;
+  const { volumeId } = world.volumes[1]!;
   const { members, token, epoch } = world.record!.doc;
   const list = 'c-0=http://x,c-1=http://y,c-2=http://z';
-  const permit = { id: 'o#998', ordinal: 1, nonce: nonce!, epoch, mode: 'existing', token, initialCluster: list };
+  const permit = { id: 'o#998', ordinal: 1, volumeId: volumeId!, epoch, mode: 'existing', token, initialCluster: list };
   const wrong = setRecord(world, { permits: { 1: { ...permit, memberId: members[1]!.memberId } } });
   expect(broken(rest(wrong))).toBe('I6: a member id starts on a second volume');
 });
@@ -92,7 +92,7 @@ test('E10.5: an initial-cluster that is not the member list does not start', () 
   const removed = apply(world, { kind: 'MemberRemove', memberId: id }).world;
   const added = apply(removed, { kind: 'MemberAdd', ordinal: 1, peerUrl: '' }).world;
   const { token, epoch } = added.record!.doc;
-  const stale = { id: 'o#998', ordinal: 1, nonce: world.volumes[1]!.nonce!, epoch, mode: 'existing', token };
+  const stale = { id: 'o#998', ordinal: 1, volumeId: world.volumes[1]!.volumeId!, epoch, mode: 'existing', token };
   const one = setRecord(added, { permits: { 1: { ...stale, initialCluster: 'c-0=http://x,c-1=http://y' } } });
   expect(rest(one).pods[1]!.state).toBe('down');
   const all = setRecord(one, {
@@ -108,7 +108,7 @@ test('E3.9: the same token twice breaks I2', () => {
   const permit = {
     id: 'o#998',
     ordinal: 0,
-    nonce: lost.volumes[0]!.nonce!,
+    volumeId: lost.volumes[0]!.volumeId!,
     epoch,
     mode: 'new',
     token,

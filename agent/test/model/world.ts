@@ -10,7 +10,7 @@ import type { AddRule, Cluster } from './etcd.ts';
  * Left out, each of which may hide something:
  * - time: a fact has just begun or is long true;
  * - raft below membership: a voter has all acknowledged writes or lags far behind;
- * - the agent's own steps between nonce, permit, config and WAL, which are one, and its polls of the record: it knows the newest;
+ * - the agent's own steps between volumeId, permit, config and WAL, which are one, and its polls of the record: it knows the newest;
  * - torn reads of more than two instants: what a pass saw first is of one, the rest of another, with any steps between them;
  * - a second reconciler beside the holder but for its late calls, each planned on what it saw, two at most: one that wakes
  *   carries out no more than one, as it has lost the lease;
@@ -107,9 +107,9 @@ export interface StatefulSet {
   /** The template: image version, a counter for any other change of it, and the annotation that the reconciler owns. */
   readonly version: string;
   readonly change: number;
-  readonly floor: number;
+  readonly minEpoch: number;
   /** The annotation as the StatefulSet controller knows it: new pods get this one. */
-  readonly seenFloor: number;
+  readonly seenMinEpoch: number;
   /** Its image is of this version, not of the one that it says. */
   readonly image?: string;
   /** Its pods do not start: no node has what they ask for, or there is no such image. */
@@ -120,7 +120,7 @@ export interface Pod {
   readonly uid: string;
   readonly version: string;
   readonly change: number;
-  readonly floor: number;
+  readonly minEpoch: number;
   /** Of the template from which it was made. */
   readonly image?: string;
   readonly broken?: true;
@@ -149,7 +149,7 @@ export interface Claim {
 export interface Identity {
   readonly clusterUid: string;
   readonly epoch: number;
-  readonly nonce: string;
+  readonly volumeId: string;
   readonly permitId: string;
   readonly token: string;
   readonly mode: 'new' | 'existing' | 'restore';
@@ -160,7 +160,7 @@ export interface Identity {
 }
 
 export interface Volume {
-  readonly nonce?: string;
+  readonly volumeId?: string;
   readonly identity?: Identity;
   readonly wal?: Wal;
 }

@@ -124,7 +124,7 @@ function agentBase(spec: ContainersSpec, command: string, args: readonly string[
       fieldVariable('POD_UID', 'metadata.uid'),
       fieldVariable('POD_IP', 'status.podIP'),
       fieldVariable('ETCD_AGENT_NAMESPACE', 'metadata.namespace'),
-      fieldVariable('EPOCH_FLOOR', `metadata.annotations['${epochAnnotation}']`),
+      fieldVariable('MIN_EPOCH', `metadata.annotations['${epochAnnotation}']`),
       { name: 'ETCD_VERSION', value: spec.etcdVersion },
     ],
     securityContext: restrictedContainer,

@@ -121,7 +121,7 @@ test('who a pod is, its epoch and its version come as environment', () => {
     { name: 'POD_UID', ...field('metadata.uid') },
     { name: 'POD_IP', ...field('status.podIP') },
     { name: 'ETCD_AGENT_NAMESPACE', ...field('metadata.namespace') },
-    { name: 'EPOCH_FLOOR', ...field("metadata.annotations['cdk8s-etcd.dev/epoch']") },
+    { name: 'MIN_EPOCH', ...field("metadata.annotations['cdk8s-etcd.dev/epoch']") },
     { name: 'ETCD_VERSION', value: '3.5.30' },
   ]);
   expect(agent.env).toEqual(gate.env);

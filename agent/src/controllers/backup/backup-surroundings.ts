@@ -52,7 +52,7 @@ const obstacle = (reason: string, message: string): Found => ({ obstacle: { reas
 /** A lost quorum is no reason to wait: that backup fails, and tells so. */
 function isBeingMade({ status }: EtcdClusterObject): boolean {
   const available = status?.conditions?.find(({ type }) => type === 'Available');
-  return !available || ['Bootstrapping', 'Restoring', 'UnknownState'].includes(available.reason);
+  return !available || ['Bootstrapping', 'Restoring', 'StateUnknown'].includes(available.reason);
 }
 
 /** One at a time for a cluster. */

@@ -13,5 +13,5 @@ test('what an agent of a later release says besides hinders nothing', () => {
   const later = { ...agent(1), later: true } as ReturnType<typeof agent>;
   const world = new World(3).agent(1, later);
   expect(world.effect).toBeUndefined();
-  expect(world.reason('Ready')).toBe('AsDesired');
+  expect(world.reason('Ready')).toBe('UpToDate');
 });

@@ -25,7 +25,7 @@ export const firstRecord = (v: View): RecordDoc => ({
   rev: highestRev(v) + 1,
   clusterUid: v.o.fresh.clusterUid,
   epoch: 0,
-  floor: 0,
+  minEpoch: 0,
   token: v.o.fresh.token,
   phase: 'Seeding',
   seeded: false,
@@ -46,15 +46,15 @@ export const newestEpoch = (v: View): number => Math.max(0, ...sealed(v).map(({ 
 
 const newest = (v: View): Identity[] => sealed(v).filter(({ epoch }) => epoch === newestEpoch(v));
 
-/** Each voter that a living volume vouches for; the others are taken in when their pods are back. */
+/** Each voter that a living volume attests for; the others are taken in when their pods are back. */
 export function membersOf(v: View): Record<string, RecordedMember> {
   const found: Record<string, RecordedMember> = {};
   for (const member of listed(v)) {
     const ordinal = ordinalOf(v, member);
     const identity = newest(v).find(({ memberId }) => memberId === member.id);
     if (ordinal === undefined || identity?.ordinal !== ordinal) continue;
-    const { nonce, epoch } = identity;
-    found[ordinal] = { memberId: member.id, nonce, epoch, everVoter: !member.isLearner };
+    const { volumeId, epoch } = identity;
+    found[ordinal] = { memberId: member.id, volumeId, epoch, everVoter: !member.isLearner };
   }
   return found;
 }
@@ -72,7 +72,7 @@ const buriedOf = (v: View): RecordDoc['tombstones'] =>
     }));
 
 /**
- * A learner is permitted on the volume that vouches for it. One that none vouches for may have been permitted on a volume
+ * A learner is permitted on the volume that attests for it. One that none attests for may have been permitted on a volume
  * that is lost since: its permit fits no volume, so that it is removed rather than permitted on another one.
  */
 const permitsOf = (v: View, members: Record<string, RecordedMember>): RecordDoc['permits'] =>
@@ -80,13 +80,13 @@ const permitsOf = (v: View, members: Record<string, RecordedMember>): RecordDoc[
     listed(v)
       .map((member) => ({ member, ordinal: ordinalOf(v, member) }))
       .filter(({ member, ordinal }) => member.isLearner && ordinal !== undefined)
-      .map(({ member, ordinal }) => [ordinal, usedPermit(v, ordinal!, member.id, members[ordinal!]?.nonce ?? '')]),
+      .map(({ member, ordinal }) => [ordinal, usedPermit(v, ordinal!, member.id, members[ordinal!]?.volumeId ?? '')]),
   );
 
-const usedPermit = (v: View, ordinal: number, memberId: string, nonce: string): Permit => ({
+const usedPermit = (v: View, ordinal: number, memberId: string, volumeId: string): Permit => ({
   id: v.o.fresh.id,
   ordinal,
-  nonce,
+  volumeId,
   epoch: newestEpoch(v),
   mode: 'existing',
   token: '',
@@ -145,7 +145,7 @@ export function rebuilt(v: View): RecordDoc {
     rev: highestRev(v) + revGap,
     clusterUid,
     epoch,
-    floor: Math.min(epoch, statefulSet(v)?.epochFloor ?? 0),
+    minEpoch: Math.min(epoch, statefulSet(v)?.minEpoch ?? 0),
     token,
     phase: 'Running',
     seeded: true,

@@ -206,7 +206,7 @@ function evidenceNow(view: View): Record<number, string> {
   const found: Record<number, string> = {};
   for (const key of Object.keys(view.o.agents)) {
     const agent = agentOf(view, Number(key));
-    if (agent?.request) found[Number(key)] = `${agent.podUid} ${agent.request.nonce}`;
+    if (agent?.request) found[Number(key)] = `${agent.podUid} ${agent.request.volumeId}`;
     else if (agent?.state === 'Refused') found[Number(key)] = `${agent.podUid} ${agent.reason}`;
   }
   return found;

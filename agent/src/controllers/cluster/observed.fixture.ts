@@ -19,7 +19,7 @@ const range = (size: number): number[] => [...Array(size).keys()];
 const gibibyte = 2 ** 30;
 
 export const idOf = (ordinal: number): string => `id-${ordinal}`;
-export const nonceOf = (ordinal: number): string => `nonce-${ordinal}`;
+export const volumeIdOf = (ordinal: number): string => `volumeId-${ordinal}`;
 
 export const spec = (change: Partial<ClusterSpec> = {}): ClusterSpec => ({
   size: 3,
@@ -62,7 +62,7 @@ const member = (ordinal: number, change: Partial<Member> = {}): Member => ({
 
 export const recordedMember = (ordinal: number): RecordedMember => ({
   memberId: idOf(ordinal),
-  nonce: nonceOf(ordinal),
+  volumeId: volumeIdOf(ordinal),
   epoch: 1,
   everVoter: true,
 });
@@ -72,7 +72,7 @@ export const record = (size = 3, change: Partial<RecordDoc> = {}): RecordDoc => 
   rev: 10,
   clusterUid: 'uid-1',
   epoch: 1,
-  floor: 0,
+  minEpoch: 0,
   token: 'token-1',
   phase: 'Running',
   seeded: true,
@@ -120,7 +120,7 @@ const claimOf = (ordinal: number): Claim => ({
   epoch: 1,
 });
 
-const volume = { walPresent: true, freeBytes: 6 * gibibyte, totalBytes: 8 * gibibyte, asideCount: 0 };
+const volume = { walPresent: true, freeBytes: 6 * gibibyte, totalBytes: 8 * gibibyte, quarantineCount: 0 };
 
 /** Of a member that runs. */
 export const agent = (ordinal: number, change: Partial<AgentStatus> = {}): AgentStatus => ({
@@ -133,14 +133,14 @@ export const agent = (ordinal: number, change: Partial<AgentStatus> = {}): Agent
   state: 'Running',
   volume: {
     ...volume,
-    nonce: nonceOf(ordinal),
+    volumeId: volumeIdOf(ordinal),
     identity: {
       v: 1,
       clusterUid: 'uid-1',
       epoch: 1,
       token: 'token-1',
       ordinal,
-      nonce: nonceOf(ordinal),
+      volumeId: volumeIdOf(ordinal),
       permitId: `permit-${ordinal}`,
       mode: 'existing',
       memberId: idOf(ordinal),
@@ -151,7 +151,7 @@ export const agent = (ordinal: number, change: Partial<AgentStatus> = {}): Agent
     },
   },
   recordRev: 10,
-  epochFloor: 0,
+  minEpoch: 0,
   etcd: {
     up: true,
     memberId: idOf(ordinal),
@@ -172,13 +172,17 @@ export const agent = (ordinal: number, change: Partial<AgentStatus> = {}): Agent
 });
 
 /** Of an empty volume that asks for a permit. */
-export const asking = (ordinal: number, nonce = `new-${ordinal}`, change: Partial<AgentStatus> = {}): AgentStatus => {
+export const asking = (
+  ordinal: number,
+  volumeId = `new-${ordinal}`,
+  change: Partial<AgentStatus> = {},
+): AgentStatus => {
   const { etcd: _, recordRev: __, ...waiting } = agent(ordinal);
   return {
     ...waiting,
     state: 'WaitPermit',
-    volume: { ...volume, walPresent: false, nonce },
-    request: { nonce },
+    volume: { ...volume, walPresent: false, volumeId },
+    request: { volumeId },
     ...change,
   };
 };
@@ -202,7 +206,7 @@ export class World {
         rv: 'sts-rv',
         updateRevision: 'r1',
         observed: true,
-        epochFloor: 0,
+        minEpoch: 0,
         version: '3.6.16',
       }),
       pods: known(all.map((i) => pod(i))),

@@ -163,7 +163,7 @@ export interface StatefulSet {
   /** The controller has seen the newest generation. */
   observed: boolean;
   /** Annotation cdk8s-etcd.dev/epoch of the pod template; 0 = none. */
-  epochFloor: number;
+  minEpoch: number;
   /** ETCD_VERSION of the pod template. */
   version: string;
   /** What the tag of its image says; unset where it says nothing. */

@@ -188,7 +188,7 @@ test('a refusal goes on only for the same pod, and while it is asked for again a
   const sinceAfter = async (ago: number, podUid: string) => {
     const refused = { at: now - ago, since: now - settings.retryFailed, podUid, message: 'no room' };
     const { plan, memory: after } = await pass(port, now, settings, 'me', fresh, { ...memory, refused });
-    const held = plan.conditions.find(({ type }) => type === 'Held')?.status;
+    const held = plan.conditions.find(({ type }) => type === 'Stalled')?.status;
     return [after.refused?.podUid, now - after.refused!.since, held];
   };
   expect(await sinceAfter(settings.evictAgain, 'pod-2')).toEqual(['pod-2', settings.retryFailed, 'True']);
@@ -204,14 +204,14 @@ test('what fails again and again is told, until it succeeds', async () => {
   const heldAfter = async (times: number) => {
     for (let i = 0; i < times; i++) memory = (await pass(port, now, settings, 'me', fresh, memory)).memory;
     const { plan } = await pass(port, now, settings, 'me', fresh, memory);
-    return plan.conditions.find(({ type }) => type === 'Held');
+    return plan.conditions.find(({ type }) => type === 'Stalled');
   };
-  expect(await heldAfter(4)).toMatchObject({ reason: 'Automatic' });
+  expect(await heldAfter(4)).toMatchObject({ reason: 'NoActionRequired' });
   const held = await heldAfter(1);
-  expect(held).toMatchObject({ status: 'True', reason: 'ActionFails' });
+  expect(held).toMatchObject({ status: 'True', reason: 'ActionFailing' });
   expect(held?.message).toMatch(/^RestartPod: this record is not written: .*lastBackup.revision/);
   Object.assign(port, portOf(new World(3), []));
-  expect(await heldAfter(1)).toMatchObject({ reason: 'Automatic' });
+  expect(await heldAfter(1)).toMatchObject({ reason: 'NoActionRequired' });
 });
 
 test('also where there is no record yet', async () => {
@@ -223,7 +223,11 @@ test('also where there is no record yet', async () => {
   for (let i = 0; i < 5; i++) memory = (await pass(port, now, settings, 'me', fresh, memory)).memory;
   const { plan } = await pass(port, now, settings, 'me', fresh, memory);
   expect(plan.conditions).toContainEqual(
-    expect.objectContaining({ type: 'Held', reason: 'ActionFails', message: expect.stringContaining('forbidden') }),
+    expect.objectContaining({
+      type: 'Stalled',
+      reason: 'ActionFailing',
+      message: expect.stringContaining('forbidden'),
+    }),
   );
 });
 
@@ -283,7 +287,7 @@ test('a record that cannot be read is told in the status, one that was not read 
   expect(await told()).toBeUndefined();
   port.records.read = () => Promise.reject(new Unreadable('the record is not followed: op.ordinal: too small'));
   const status = await told();
-  const held = status?.conditions.find(({ type }) => type === 'Held');
+  const held = status?.conditions.find(({ type }) => type === 'Stalled');
   expect(held).toMatchObject({ status: 'True', reason: 'RecordUnreadable' });
   expect(held?.message).toMatch('op.ordinal: too small');
   expect(status).toMatchObject({ reason: 'RecordUnreadable' });

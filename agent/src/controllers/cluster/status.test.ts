@@ -18,7 +18,7 @@ const condition = (type: Condition['type'], status: Condition['status'], reason:
 test('a cluster that is as asked for', () => {
   expect(statusOf(new World())).toMatchObject({
     phase: 'Ready',
-    reason: 'AsDesired',
+    reason: 'UpToDate',
     epoch: 1,
     clusterId: 'cluster-1',
     clusterUid: 'uid-1',
@@ -40,7 +40,7 @@ test('says what each member lacks', () => {
   expect(reasonOf(new World())).toBeUndefined();
   expect(reasonOf(new World().pods((pods) => pods.filter(({ ordinal }) => ordinal !== 1)))).toBe('PodMissing');
   expect(reasonOf(new World().pod(1, { running: false }))).toBe('PodNotRunning');
-  expect(reasonOf(new World().agent(1, undefined))).toBe('AgentSilent');
+  expect(reasonOf(new World().agent(1, undefined))).toBe('AgentUnreachable');
   expect(reasonOf(new World().volumeLost(1))).toBe('VolumeLost');
 });
 
@@ -72,8 +72,8 @@ test('a record that began nothing is no proof of a cluster', () => {
 });
 
 test.each<[string, ...Condition[]]>([
-  ['Paused', condition('Held', 'True', 'NoSpace'), condition('Progressing', 'False', 'Paused')],
-  ['Held', condition('QuorumLost', 'True', 'MajorityDown'), condition('Held', 'True', 'RestoreBlocked')],
+  ['Paused', condition('Stalled', 'True', 'NoSpace'), condition('Progressing', 'False', 'Paused')],
+  ['Stalled', condition('QuorumLost', 'True', 'MajorityDown'), condition('Stalled', 'True', 'RestoreBlocked')],
   [
     'PreparingRestore',
     condition('QuorumLost', 'True', 'MajorityDown'),
@@ -82,9 +82,9 @@ test.each<[string, ...Condition[]]>([
   ['Recovering', condition('QuorumLost', 'True', 'MajorityDown'), condition('Progressing', 'True', 'Recovering')],
   ['QuorumLost', condition('QuorumLost', 'True', 'MajorityDown'), condition('Progressing', 'True', 'Growing')],
   ['Upgrading', condition('Degraded', 'True', 'MemberDown'), condition('Progressing', 'True', 'Upgrading')],
-  ['Degraded', condition('Ready', 'True', 'AsDesired'), condition('Degraded', 'True', 'DiskPressure')],
-  ['Ready', condition('Ready', 'True', 'AsDesired'), condition('BackupHealthy', 'False', 'LastFailed')],
-  ['Waiting', condition('Ready', 'False', 'NotAsDesired'), condition('Available', 'True', 'Serving')],
+  ['Degraded', condition('Ready', 'True', 'UpToDate'), condition('Degraded', 'True', 'DiskPressure')],
+  ['Ready', condition('Ready', 'True', 'UpToDate'), condition('BackupHealthy', 'False', 'LastBackupFailed')],
+  ['Waiting', condition('Ready', 'False', 'NotUpToDate'), condition('Available', 'True', 'Serving')],
   ['Unknown'],
 ])('phase %s', (phase, ...conditions) => {
   expect(statusOf(new World(), conditions)?.phase).toBe(phase);
@@ -98,13 +98,13 @@ test('the phase says what is done, the reason what is not well', () => {
   const growing = condition('Progressing', 'True', 'Growing');
   expect(told(growing, condition('Degraded', 'True', 'MemberDown'))).toBe('Growing MemberDown');
   expect(told(growing, condition('Degraded', 'True', 'Starting'))).toBe('Growing Growing');
-  const ready = condition('Ready', 'True', 'AsDesired');
-  expect(told(ready, condition('BackupHealthy', 'False', 'LastFailed'))).toBe('Ready LastFailed');
-  expect(told(ready, condition('BackupHealthy', 'False', 'NoSchedule'))).toBe('Ready AsDesired');
-  const waiting = condition('Ready', 'False', 'NotAsDesired');
-  expect(told(waiting, condition('BackupHealthy', 'False', 'LastFailed'))).toBe('Waiting NotAsDesired');
-  const held = condition('Held', 'True', 'CorruptAlarm');
-  expect(told(held, condition('Degraded', 'True', 'MemberDown'))).toBe('Held CorruptAlarm');
+  const ready = condition('Ready', 'True', 'UpToDate');
+  expect(told(ready, condition('BackupHealthy', 'False', 'LastBackupFailed'))).toBe('Ready LastBackupFailed');
+  expect(told(ready, condition('BackupHealthy', 'False', 'NoSchedule'))).toBe('Ready UpToDate');
+  const waiting = condition('Ready', 'False', 'NotUpToDate');
+  expect(told(waiting, condition('BackupHealthy', 'False', 'LastBackupFailed'))).toBe('Waiting NotUpToDate');
+  const held = condition('Stalled', 'True', 'CorruptAlarm');
+  expect(told(held, condition('Degraded', 'True', 'MemberDown'))).toBe('Stalled CorruptAlarm');
   expect(told(growing, condition('Available', 'Unknown', 'QuorumUnknown'))).toBe('Unknown QuorumUnknown');
 });
 
@@ -144,7 +144,7 @@ test('a status that says nothing new is written again when it gets old, and says
   expect(later(-1)).toBeDefined();
   const { observedAt: _, ...old } = first;
   expect(statusToWrite(old, statusOf(world)!, now, defaultSettings)).toBeDefined();
-  expect(statusToWrite(first, { ...statusOf(world)!, phase: 'Held' }, now + 1, defaultSettings)).toBeDefined();
+  expect(statusToWrite(first, { ...statusOf(world)!, phase: 'Stalled' }, now + 1, defaultSettings)).toBeDefined();
 });
 
 test('the order of keys is no news: the API server has its own', () => {

@@ -157,7 +157,7 @@ function reasonOf(v: View, ordinal: number, memberId: string | undefined): strin
   const pod = podAt(v, ordinal);
   if (!pod) return 'PodMissing';
   if (!pod.running) return 'PodNotRunning';
-  if (!agent?.known) return 'AgentSilent';
+  if (!agent?.known) return 'AgentUnreachable';
   if (agent.v.reason) return agent.v.reason;
   if (memberId !== undefined && volumeLost(v, ordinal, memberId)) return 'VolumeLost';
   return memberId === undefined ? agent.v.state : undefined;
@@ -185,7 +185,7 @@ interface Telling {
 /** The first that holds says the phase and why. */
 const telling: readonly Telling[] = [
   { type: 'Progressing', status: 'False', reasons: ['Paused'], yields: true },
-  { type: 'Held', status: 'True', phase: 'Held' },
+  { type: 'Stalled', status: 'True', phase: 'Stalled' },
   // Without a quorum, but somebody asked for it.
   { type: 'Progressing', status: 'True', reasons: ['PreparingRestore', 'Restoring', 'Recovering'], yields: true },
   { type: 'QuorumLost', status: 'True', phase: 'QuorumLost' },
@@ -197,7 +197,7 @@ const telling: readonly Telling[] = [
   {
     type: 'BackupHealthy',
     status: 'False',
-    reasons: ['LastFailed', 'RunWaits', 'Stale'],
+    reasons: ['LastBackupFailed', 'BackupPending', 'BackupOverdue'],
     phase: 'Ready',
     beside: 'Ready',
   },
@@ -217,7 +217,7 @@ function inOneWord(conditions: readonly Condition[]): Pick<ClusterStatus, 'phase
     const { reason, message } = (yields && conditions.find(isTrouble)) ?? found;
     return { phase: phase ?? found.reason, reason, message };
   }
-  return { phase: 'Unknown', reason: 'UnknownState', message: 'nothing is known yet' };
+  return { phase: 'Unknown', reason: 'StateUnknown', message: 'nothing is known yet' };
 }
 
 function dated(

@@ -78,12 +78,12 @@ describe('a cluster that never formed', () => {
 
 describe('that nothing waits for a person', () => {
   test('is not said while Kubernetes says what keeps a pod', () => {
-    expect(new World(3).message('Held')).toBe('the reconciler waits for no decision');
+    expect(new World(3).message('Stalled')).toBe('the reconciler waits for no decision');
     const kept = new World(3).down(1).agent(1, undefined).pod(1, { ready: false, running: false, problem: image });
     kept.o.since.silent = { 1: now - defaultSettings.stable };
     for (const world of [unborn().pod(1, { problem: image }), kept]) {
-      expect(stateOf(world, 'Held')).toBe('False Automatic');
-      expect(world.message('Held')).toContain(image);
+      expect(stateOf(world, 'Stalled')).toBe('False NoActionRequired');
+      expect(world.message('Stalled')).toContain(image);
     }
   });
 });
@@ -97,18 +97,18 @@ describe('a restore that only prepares', () => {
     for (const step of ['verify', 'safety', 'fence'] as const) {
       const world = new World(3).op(at(step));
       expect([stateOf(world, 'Ready'), stateOf(world, 'Progressing')]).toEqual([
-        'True AsDesired',
+        'True UpToDate',
         'True PreparingRestore',
       ]);
       // It may not ask for that, or there is no quorum.
       expect(world.message('Progressing')).not.toContain('backed up');
     }
-    expect(stateOf(new World(3).op(at('verify')).down(1), 'Ready')).toBe('False NotAsDesired');
+    expect(stateOf(new World(3).op(at('verify')).down(1), 'Ready')).toBe('False NotUpToDate');
   });
 
   test('until its fence', () => {
     const world = new World(3).op(at('drain')).doc({ phase: 'Restoring', seeded: false });
-    expect([stateOf(world, 'Ready'), stateOf(world, 'Progressing')]).toEqual(['False NotAsDesired', 'True Restoring']);
+    expect([stateOf(world, 'Ready'), stateOf(world, 'Progressing')]).toEqual(['False NotUpToDate', 'True Restoring']);
   });
 });
 
@@ -124,7 +124,14 @@ describe('a cluster that grows', () => {
   });
 
   test('for the first time is being formed, whatever member it adds', () => {
-    const add = { id: 'o', holder: 'h', startedAt: '2026-01-01T00:00:00Z', kind: 'AddLearner', ordinal: 1, nonce: 'n' };
+    const add = {
+      id: 'o',
+      holder: 'h',
+      startedAt: '2026-01-01T00:00:00Z',
+      kind: 'AddLearner',
+      ordinal: 1,
+      volumeId: 'n',
+    };
     expect(stateOf(seeded(), 'Progressing')).toBe('True Bootstrapping');
     expect(stateOf(seeded().op(add as never), 'Progressing')).toBe('True Bootstrapping');
     expect(stateOf(new World(3, { size: 5 }).op(add as never), 'Progressing')).toBe('True Growing');
@@ -156,7 +163,7 @@ describe('a cluster that has not got its size', () => {
 
   test('at a size that is refused does not grow', () => {
     expect(new World(3, { size: 4 }).reason('Progressing')).toBe('Idle');
-    expect(stateOf(new World(3, { size: 4 }), 'Degraded')).toBe('False Well');
+    expect(stateOf(new World(3, { size: 4 }), 'Degraded')).toBe('False AllMembersHealthy');
   });
 });
 
@@ -234,7 +241,7 @@ describe('a quorum that no Service leads to', () => {
     const plain = new World(3);
     for (const ordinal of [0, 1, 2]) plain.pod(ordinal, { ready: false });
     expect(stateOf(plain, 'Available')).toBe('False NoReadyPod');
-    expect(stateOf(new World(3).pod(1, { ready: false }), 'Ready')).toBe('False NotAsDesired');
+    expect(stateOf(new World(3).pod(1, { ready: false }), 'Ready')).toBe('False NotUpToDate');
     const going = new World(1).pod(0, { deleting: true });
     expect(stateOf(going, 'Available')).toBe('False NoReadyPod');
     expect(stateOf(new World(3).set({ pods: unknown('x') }), 'Available')).toBe('True Serving');
@@ -324,38 +331,38 @@ describe('a quorum that does not answer', () => {
 describe('what could not be looked at', () => {
   test('pods: nothing is said to be well', () => {
     const world = new World(3).set({ pods: unknown('pods is forbidden'), agents: {} });
-    expect(stateOf(world, 'Degraded')).toBe('Unknown UnknownState');
+    expect(stateOf(world, 'Degraded')).toBe('Unknown StateUnknown');
     expect(world.message('Degraded')).toContain('pods is forbidden');
-    expect(stateOf(world, 'Ready')).toBe('False NotAsDesired');
+    expect(stateOf(world, 'Ready')).toBe('False NotUpToDate');
   });
 
   test('an agent: for a minute nothing, then it is said', () => {
-    expect(stateOf(silentFor(new World(3), 1, minute - 1), 'Degraded')).toBe('False Well');
-    expect(stateOf(silentFor(new World(3), 1, minute), 'Degraded')).toBe('True AgentSilent');
+    expect(stateOf(silentFor(new World(3), 1, minute - 1), 'Degraded')).toBe('False AllMembersHealthy');
+    expect(stateOf(silentFor(new World(3), 1, minute), 'Degraded')).toBe('True AgentUnreachable');
   });
 
   test('a StatefulSet whose controller has not seen it is not as desired', () => {
-    expect(stateOf(new World(3).sts({ observed: false }), 'Ready')).toBe('False NotAsDesired');
-    expect(stateOf(new World(3).set({ statefulSet: unknown('x') }), 'Ready')).toBe('False NotAsDesired');
+    expect(stateOf(new World(3).sts({ observed: false }), 'Ready')).toBe('False NotUpToDate');
+    expect(stateOf(new World(3).set({ statefulSet: unknown('x') }), 'Ready')).toBe('False NotUpToDate');
   });
 
   test('the record: all is unknown, and why', () => {
     const world = new World(3).set({ record: unknown('configmaps "c-record" is forbidden') });
     for (const type of conditionTypes.filter((each) => each !== 'Accepted' && each !== 'BackupHealthy')) {
-      expect(stateOf(world, type)).toBe('Unknown UnknownState');
+      expect(stateOf(world, type)).toBe('Unknown StateUnknown');
     }
     expect(world.message('Available')).toContain('is forbidden');
   });
 
   test('alarms of another cluster are not ours', () => {
     const world = new World(3).set({ members: unknown('cluster x answers, not cluster-1') });
-    expect(stateOf(world, 'Alarm')).toBe('Unknown UnknownState');
+    expect(stateOf(world, 'Alarm')).toBe('Unknown StateUnknown');
   });
 
   test('agents, while entries of 3.5 may be left: it is not said that they leave', () => {
     const settling = { current: '3.6', allowedMinors: ['3.6'], finalizedIndex: 100 };
     const world = new World(3).doc({ versions: settling });
-    expect(world.reason('Progressing')).toBe('Settling');
+    expect(world.reason('Progressing')).toBe('FlushingRaftLog');
     for (const i of [0, 1, 2]) world.agent(i, undefined);
     expect(world.reason('Progressing')).toBe('Idle');
   });
@@ -416,10 +423,11 @@ function lie({ type, status, reason, message }: Condition, o: Observed): string 
   const all = voters.length > 0 && answering === voters.length;
   const says = `${type} ${status} ${reason}`;
   if (!doc && status !== 'Unknown' && ['QuorumLost', 'Alarm'].includes(type)) return 'without a record';
-  if (!doc?.seeded && says === 'QuorumLost False QuorumServes') return 'before it served';
+  if (!doc?.seeded && says === 'QuorumLost False QuorumAvailable') return 'before it served';
   if (!quorum && ['QuorumLost False', 'Available True'].includes(`${type} ${status}`)) return 'without a quorum';
   if (!quorum && message.includes('quorum is kept')) return 'without a quorum';
-  if (reason === 'Well' && !(all && o.pods.known && o.pods.v.length >= voters.length)) return 'not all was seen';
+  if (reason === 'AllMembersHealthy' && !(all && o.pods.known && o.pods.v.length >= voters.length))
+    return 'not all was seen';
   if (says.startsWith('Degraded False') && !(all && doc?.seeded)) return 'not all are well';
   if (says.startsWith('Ready True') && !(all && o.statefulSet.known && o.pods.known)) return 'not all was seen';
   if (says.startsWith('Alarm False') && !(o.alarms.known && o.members.known)) return 'alarms were not seen';

@@ -1,7 +1,7 @@
 import type { Identity } from '../../protocol/agent-status.ts';
 import type { VolumeFacts } from '../volume.ts';
 import { type Decision, decide, type GateFacts } from './decide.ts';
-import { identity, nonceOf, permit, recordDoc } from './gate.fixture.ts';
+import { identity, permit, recordDoc, volumeIdOf } from './gate.fixture.ts';
 
 const stored = (change: Partial<Identity> = {}) => ({ kind: 'identity', identity: identity(change) }) as const;
 const live = (...change: Parameters<typeof recordDoc>) => ({ kind: 'record', doc: recordDoc(...change) }) as const;
@@ -12,11 +12,11 @@ const empty: VolumeFacts = {
   identity: { kind: 'none' },
   foreign: [],
   orphanTmp: 0,
-  asideCount: 0,
+  quarantineCount: 0,
   freeBytes: 1,
   totalBytes: 1,
 };
-const named: VolumeFacts = { ...empty, nonce: nonceOf('a') };
+const named: VolumeFacts = { ...empty, volumeId: volumeIdOf('a') };
 const full: VolumeFacts = {
   ...named,
   walPresent: true,
@@ -25,7 +25,7 @@ const full: VolumeFacts = {
 };
 
 const look = (volume: VolumeFacts, facts: Partial<GateFacts> = {}): Decision =>
-  decide({ cluster: 'c', ordinal: 0, epochFloor: 0, etcdVersion: '3.6.16', record: live(), ...facts, volume });
+  decide({ cluster: 'c', ordinal: 0, minEpoch: 0, etcdVersion: '3.6.16', record: live(), ...facts, volume });
 const does = (decision: Decision): string =>
   'why' in decision && typeof decision.why === 'object' ? `${decision.do} ${decision.why.reason}` : decision.do;
 const outcome = (volume: VolumeFacts, facts?: Partial<GateFacts>): string => does(look(volume, facts));
@@ -36,14 +36,14 @@ describe('a volume with data', () => {
     expect(outcome(full, { record: unreachable })).toBe('start');
     expect(outcome(full, { record: { kind: 'none' } })).toBe('start');
     expect(outcome(full, { record: { kind: 'refused', reason: 'x' } })).toBe('start');
-    expect(outcome({ ...full, nonce: undefined })).toBe('start');
+    expect(outcome({ ...full, volumeId: undefined })).toBe('start');
   });
 
   test('is moved aside when a fence or a removal retired it, but only on what is known now', () => {
-    expect(outcome(full, { epochFloor: 2, record: unreachable })).toBe('aside');
-    expect(outcome(full, { record: live({ epoch: 2 }) })).toBe('aside');
+    expect(outcome(full, { minEpoch: 2, record: unreachable })).toBe('quarantine');
+    expect(outcome(full, { record: live({ epoch: 2 }) })).toBe('quarantine');
     const tombstones = [{ memberId: 'abc', ordinal: 0, epoch: 1, at: '', why: '' }];
-    expect(outcome(full, { record: live({ tombstones }) })).toBe('aside');
+    expect(outcome(full, { record: live({ tombstones }) })).toBe('quarantine');
     expect(outcome(full, { record: unreachable, cache: recordDoc({ tombstones }) })).toBe('refuse Removed');
     expect(outcome(full, { record: unreachable, cache: recordDoc({ epoch: 2 }) })).toBe('refuse OldEpoch');
   });
@@ -54,7 +54,7 @@ describe('a volume with data', () => {
       'start',
     );
     expect(outcome({ ...full, wal: { memberId: 'other', clusterId: '' } }, { record: live({ tombstones }) })).toBe(
-      'aside',
+      'quarantine',
     );
   });
 
@@ -68,14 +68,14 @@ describe('a volume with data', () => {
     ['was of a minor not next to it', { ...full, identity: stored({ lastVersion: '3.4.30' }) }, {}, 'VersionRefused'],
   ])('is refused when it %s, and nothing is done to it', (_, volume, facts, reason) => {
     expect(outcome(volume, facts)).toBe(`refuse ${reason}`);
-    expect(outcome(volume, { ...facts, epochFloor: reason === 'ForeignData' ? 9 : 0 })).toBe(`refuse ${reason}`);
+    expect(outcome(volume, { ...facts, minEpoch: reason === 'ForeignData' ? 9 : 0 })).toBe(`refuse ${reason}`);
   });
 
   test('is salvaged by a permit of the record as it is now', () => {
     const record = live({ permits: { 0: permit({ mode: 'salvage', salvage: { token: 't' } }) } });
     expect(outcome(full, { record })).toBe('salvage');
     expect(outcome(full, { record: unreachable, cache: record.doc })).toBe('start');
-    expect(outcome({ ...full, nonce: nonceOf('b') }, { record })).toBe('start');
+    expect(outcome({ ...full, volumeId: volumeIdOf('b') }, { record })).toBe('start');
   });
 
   test('a record that is older than the one seen last is not followed', () => {
@@ -88,7 +88,7 @@ describe('a volume with data', () => {
 describe('restored data', () => {
   const restored = {
     ...{ v: 1 as const, restoreId: 'r1', clusterUid: 'uid', epoch: 2, token: 't2', ordinal: 0 },
-    ...{ nonce: nonceOf('a'), permitId: 'p', version: '3.6.16' },
+    ...{ volumeId: volumeIdOf('a'), permitId: 'p', version: '3.6.16' },
   };
 
   test('get the identity that a crash kept from them, also where an older one lies', () => {
@@ -99,7 +99,7 @@ describe('restored data', () => {
   });
 
   test('the marker counts on its own volume only', () => {
-    const elsewhere = { ...restored, nonce: nonceOf('b') };
+    const elsewhere = { ...restored, volumeId: volumeIdOf('b') };
     expect(outcome({ ...full, restored: elsewhere, identity: { kind: 'none' } })).toBe('refuse ForeignData');
     expect(outcome({ ...full, restored: { ...restored, ordinal: 1 }, identity: { kind: 'none' } })).toBe(
       'refuse ForeignData',
@@ -108,8 +108,8 @@ describe('restored data', () => {
 });
 
 describe('a volume without data', () => {
-  test('gets a nonce once, then waits for as long as it takes', () => {
-    expect(outcome(empty)).toBe('nonce');
+  test('gets a volumeId once, then waits for as long as it takes', () => {
+    expect(outcome(empty)).toBe('volumeId');
     expect(outcome(named)).toBe('wait');
     expect(outcome(named, { record: unreachable })).toBe('wait RecordUnreachable');
     expect(outcome(named, { record: { kind: 'none' } })).toBe('wait NoRecord');
@@ -121,9 +121,9 @@ describe('a volume without data', () => {
     const fits = live({ permits: { 0: given } });
     expect(outcome(named, { record: fits })).toBe('permit');
     expect(outcome(named, { record: unreachable, cache: fits.doc })).toBe('wait RecordUnreachable');
-    for (const change of [{ nonce: nonceOf('b') }, { ordinal: 1 }, { epoch: 2 }, { mode: 'salvage' as const }])
+    for (const change of [{ volumeId: volumeIdOf('b') }, { ordinal: 1 }, { epoch: 2 }, { mode: 'salvage' as const }])
       expect(outcome(named, { record: live({ permits: { 0: { ...given, ...change } } }) })).toBe('wait');
-    expect(outcome(named, { record: fits, epochFloor: 2 })).toBe('wait');
+    expect(outcome(named, { record: fits, minEpoch: 2 })).toBe('wait');
   });
 
   test('only ordinal 0 begins a cluster', () => {
@@ -138,9 +138,9 @@ describe('a volume without data', () => {
   });
 
   test('that was emptied is another volume now', () => {
-    expect(outcome({ ...named, identity: stored() })).toBe('aside');
-    expect(outcome({ ...empty, identity: stored() }, { record: unreachable })).toBe('aside');
-    expect(outcome({ ...named, identity: stored({ state: 'permitted' }), leftover: 'data' })).toBe('aside');
+    expect(outcome({ ...named, identity: stored() })).toBe('quarantine');
+    expect(outcome({ ...empty, identity: stored() }, { record: unreachable })).toBe('quarantine');
+    expect(outcome({ ...named, identity: stored({ state: 'permitted' }), leftover: 'data' })).toBe('quarantine');
   });
 
   test('that a refused start left is the same volume still', () => {

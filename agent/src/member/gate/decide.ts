@@ -12,7 +12,7 @@ export type RecordRead = RecordAnswer | { readonly kind: 'unreachable'; readonly
 export interface GateFacts {
   readonly cluster: string;
   readonly ordinal: number;
-  readonly epochFloor: number;
+  readonly minEpoch: number;
   readonly etcdVersion: string;
   readonly volume: VolumeFacts;
   readonly record: RecordRead;
@@ -25,9 +25,9 @@ export type Decision =
   | { readonly do: 'start'; readonly identity: Identity }
   /** Restored data got their place, and the gate was stopped before it had written whose they are. */
   | { readonly do: 'completeRestore'; readonly restored: RestoreMarker }
-  | { readonly do: 'aside'; readonly epoch: number; readonly why: string }
+  | { readonly do: 'quarantine'; readonly epoch: number; readonly why: string }
   | { readonly do: 'leftover' }
-  | { readonly do: 'nonce' }
+  | { readonly do: 'volumeId' }
   | { readonly do: 'permit'; readonly permit: Permit; readonly doc: RecordDoc }
   | { readonly do: 'restore'; readonly permit: Permit; readonly doc: RecordDoc }
   | { readonly do: 'salvage'; readonly permit: Permit; readonly identity: Identity }
@@ -64,10 +64,10 @@ const unknownData = (): Decision =>
   refuse('ForeignData', 'the volume holds data of etcd without identity.json, so not from here; nothing was touched');
 
 function toComplete(
-  { restored, nonce, identity, walPresent }: VolumeFacts,
+  { restored, volumeId, identity, walPresent }: VolumeFacts,
   ordinal: number,
 ): RestoreMarker | undefined {
-  if (!walPresent || restored?.nonce !== nonce || restored?.ordinal !== ordinal) return undefined;
+  if (!walPresent || restored?.volumeId !== volumeId || restored?.ordinal !== ordinal) return undefined;
   if (identity.kind !== 'identity') return restored;
   const { epoch, lastRestoreId } = identity.identity;
   return epoch < restored.epoch || (epoch === restored.epoch && lastRestoreId !== restored.restoreId)
@@ -109,12 +109,12 @@ function whyNot(record: Exclude<RecordRead, { kind: 'record' }>): Refusal {
 }
 
 function withData(facts: GateFacts, identity: Identity): Decision {
-  const { volume, epochFloor, etcdVersion } = facts;
+  const { volume, minEpoch, etcdVersion } = facts;
   const { doc, known } = readable(facts, identity.clusterUid);
   const memberId = volume.wal?.memberId ?? identity.memberId;
-  if (identity.epoch < Math.max(epochFloor, doc?.epoch ?? 0))
-    return { do: 'aside', epoch: identity.epoch, why: 'epoch' };
-  if (doc && isBuried(doc, memberId)) return { do: 'aside', epoch: identity.epoch, why: 'removed' };
+  if (identity.epoch < Math.max(minEpoch, doc?.epoch ?? 0))
+    return { do: 'quarantine', epoch: identity.epoch, why: 'epoch' };
+  if (doc && isBuried(doc, memberId)) return { do: 'quarantine', epoch: identity.epoch, why: 'removed' };
   // A record seen before is reason enough not to start, but not to move anything.
   if (known && identity.epoch < known.epoch)
     return refuse('OldEpoch', `the data are of epoch ${identity.epoch}, and the cluster is at ${known.epoch}`);
@@ -135,20 +135,20 @@ const isBuried = (doc: RecordDoc, memberId: string | undefined): boolean =>
   memberId !== undefined && doc.tombstones.some((tombstone) => tombstone.memberId === memberId);
 
 function withoutData(facts: GateFacts, identity: Identity | undefined): Decision {
-  const { volume, epochFloor, etcdVersion } = facts;
-  const fresh = identity === undefined && volume.nonce === undefined;
+  const { volume, minEpoch, etcdVersion } = facts;
+  const fresh = identity === undefined && volume.volumeId === undefined;
   // No etcd of ours ever starts without an identity.
   if ((fresh && volume.foreign.length > 0) || (!identity && volume.leftover))
     return refuse('ForeignData', foreignMessage(volume));
   // It had data once, and somebody emptied it: another volume now, on which the old member must not come back.
   if (identity && (identity.state === 'sealed' || volume.leftover === 'data'))
-    return { do: 'aside', epoch: identity.epoch, why: 'emptied' };
+    return { do: 'quarantine', epoch: identity.epoch, why: 'emptied' };
   if (volume.leftover) return { do: 'leftover' };
-  if (volume.nonce === undefined) return { do: 'nonce' };
+  if (volume.volumeId === undefined) return { do: 'volumeId' };
   const { doc, why } = readable(facts, identity?.clusterUid);
   if (!doc) return { do: 'wait', why };
   const permit = permitFor(doc, facts);
-  if (!permit || permit.epoch < epochFloor || permit.mode === 'salvage') return { do: 'wait' };
+  if (!permit || permit.epoch < minEpoch || permit.mode === 'salvage') return { do: 'wait' };
   if (permit.mode !== 'existing' && facts.ordinal !== 0)
     return refuse('PermitRefused', `permit ${permit.id} would begin a cluster on ordinal ${facts.ordinal}`);
   const refusal = newMemberRefusal(etcdVersion, doc.versions);
@@ -164,7 +164,7 @@ function foreignMessage({ foreign, leftover }: VolumeFacts): string {
 /** Only ever of a record that was read just now. */
 function permitFor(doc: RecordDoc, { ordinal, volume }: GateFacts): Permit | undefined {
   const permit = doc.permits[ordinal];
-  return permit?.ordinal === ordinal && permit.nonce === volume.nonce && permit.epoch === doc.epoch
+  return permit?.ordinal === ordinal && permit.volumeId === volume.volumeId && permit.epoch === doc.epoch
     ? permit
     : undefined;
 }

@@ -16,7 +16,7 @@ export interface GateView {
 }
 
 /** Nothing is known of the volume: this is no evidence that it is lost, as there is no request. */
-const unread: AgentStatus['volume'] = { walPresent: false, freeBytes: 0, totalBytes: 0, asideCount: 0 };
+const unread: AgentStatus['volume'] = { walPresent: false, freeBytes: 0, totalBytes: 0, quarantineCount: 0 };
 
 const asking: readonly AgentStatus['state'][] = ['WaitPermit', 'Preparing', 'Restoring', 'Starting'];
 
@@ -34,15 +34,15 @@ export function gateStatus(config: MemberConfig, { state, why, volume, recordRev
     volume: volume ? volumeStatus(volume) : unread,
     ...(volume && asking.includes(state) && requestOf(volume)),
     ...(recordRev !== undefined && { recordRev }),
-    epochFloor: config.epochFloor,
+    minEpoch: config.minEpoch,
     ...(salvage && { salvage: { ...salvage, url: salvageUrl(config) } }),
   };
 }
 
-function requestOf({ walPresent, nonce, identity }: VolumeFacts): Pick<AgentStatus, 'request'> {
-  if (walPresent || nonce === undefined) return {};
+function requestOf({ walPresent, volumeId, identity }: VolumeFacts): Pick<AgentStatus, 'request'> {
+  if (walPresent || volumeId === undefined) return {};
   const lastRestoreId = identity.kind === 'identity' ? identity.identity.lastRestoreId : undefined;
-  return { request: { nonce, ...(lastRestoreId !== undefined && { lastRestoreId }) } };
+  return { request: { volumeId, ...(lastRestoreId !== undefined && { lastRestoreId }) } };
 }
 
 /** By address: the name of a pod that is not ready may not resolve where it is read. */

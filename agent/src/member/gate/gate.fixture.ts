@@ -11,7 +11,7 @@ import { openRecordSource } from '../record/record-source.ts';
 import type { GateStep } from '../steps.ts';
 import { gate } from './gate.ts';
 
-export const nonceOf = (digit: string): string => digit.repeat(32);
+export const volumeIdOf = (digit: string): string => digit.repeat(32);
 
 export function recordDoc(change: Partial<RecordDoc> = {}): RecordDoc {
   return {
@@ -19,7 +19,7 @@ export function recordDoc(change: Partial<RecordDoc> = {}): RecordDoc {
     rev: 5,
     clusterUid: 'uid',
     epoch: 1,
-    floor: 0,
+    minEpoch: 0,
     token: 'token-1',
     phase: 'Running',
     seeded: true,
@@ -36,7 +36,7 @@ export function permit(change: Partial<Permit> = {}): Permit {
   return {
     id: 'permit-1',
     ordinal: 0,
-    nonce: nonceOf('a'),
+    volumeId: volumeIdOf('a'),
     epoch: 1,
     mode: 'new',
     token: 'token-1',
@@ -53,7 +53,7 @@ export function identity(change: Partial<Identity> = {}): Identity {
     epoch: 1,
     token: 'token-1',
     ordinal: 0,
-    nonce: nonceOf('a'),
+    volumeId: volumeIdOf('a'),
     permitId: 'permit-1',
     mode: 'new',
     memberId: 'abc',
@@ -87,7 +87,7 @@ export class TestGate implements AsyncDisposable {
       ...{ 'peer-url': 'http://127.0.0.1:2380', 'client-url': 'http://127.0.0.1:2379' },
     };
     this.env = { POD_NAME: 'c-0', POD_UID: 'pod-uid', POD_IP: '127.0.0.1', ETCD_AGENT_NAMESPACE: 'ns' };
-    Object.assign(this.env, { EPOCH_FLOOR: '', ETCD_VERSION: '3.6.16' });
+    Object.assign(this.env, { MIN_EPOCH: '', ETCD_VERSION: '3.6.16' });
   }
 
   static async make(): Promise<TestGate> {
@@ -139,7 +139,7 @@ export class TestGate implements AsyncDisposable {
   /** A volume that a member lived on. */
   async sealed(change: Partial<Identity> = {}): Promise<void> {
     const made = identity(change);
-    await this.file('nonce', `${made.nonce}\n`);
+    await this.file('volume-id', `${made.volumeId}\n`);
     await this.file('etcd/member/wal/0000000000000000-0000000000000000.wal', 'log');
     await this.file('etcd/member/snap/db', 'database');
     await writeIdentity(this.data, made);

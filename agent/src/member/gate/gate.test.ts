@@ -2,24 +2,24 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Permit, RecordDoc } from '../../protocol/record.ts';
 import type { GateStep } from '../steps.ts';
-import { nonceOf, permit, recordDoc, TestGate } from './gate.fixture.ts';
+import { permit, recordDoc, TestGate, volumeIdOf } from './gate.fixture.ts';
 
 /** The record permits ordinal 0 what its volume asks for now. */
 async function permitted(gate: TestGate, change: Partial<Permit> = {}, doc: Partial<RecordDoc> = {}): Promise<void> {
   const { request } = await gate.until((status) => status.request !== undefined);
-  await gate.record(recordDoc({ ...doc, permits: { 0: permit({ nonce: request!.nonce, ...change }) } }));
+  await gate.record(recordDoc({ ...doc, permits: { 0: permit({ volumeId: request!.volumeId, ...change }) } }));
 }
 
 const configOf = async (gate: TestGate): Promise<Record<string, string>> =>
   Object.fromEntries((await gate.read('etcd.yaml')).split('\n').map((line) => line.split(/: (.*)/).slice(0, 2)));
 
 describe('an empty volume', () => {
-  test('waits, shows its nonce, and begins a cluster when it is permitted', async () => {
+  test('waits, shows its volumeId, and begins a cluster when it is permitted', async () => {
     await using gate = await TestGate.make();
     gate.start();
     await permitted(gate);
     expect(await gate.end()).toBe('started');
-    expect(gate.steps).toEqual(['nonce.written', 'identity.permitted', 'config.permitted']);
+    expect(gate.steps).toEqual(['volumeId.written', 'identity.permitted', 'config.permitted']);
     expect(await configOf(gate)).toMatchObject({
       'initial-cluster-state': '"new"',
       'initial-cluster': '"c-0=http://127.0.0.1:2380"',
@@ -28,7 +28,7 @@ describe('an empty volume', () => {
     expect(JSON.parse(await gate.read('identity.json'))).toMatchObject({ state: 'permitted', mode: 'new', runs: 0 });
   });
 
-  test('asks with the same nonce after each restart', async () => {
+  test('asks with the same volumeId after each restart', async () => {
     await using gate = await TestGate.make();
     gate.start();
     const first = await gate.until((status) => status.request !== undefined);
@@ -122,11 +122,11 @@ describe('a volume with data', () => {
 });
 
 /** What a volume must hold after each way through the gate, however often it was stopped on that way. */
-const ways: Record<string, { prepare(gate: TestGate): Promise<void>; floor?: string; permit?: boolean }> = {
+const ways: Record<string, { prepare(gate: TestGate): Promise<void>; minEpoch?: string; permit?: boolean }> = {
   'a first start': { prepare: async () => {}, permit: true },
   'a later start': { prepare: (gate) => gate.sealed() },
   'a start after a crash before the seal': { prepare: (gate) => gate.sealed({ state: 'permitted' }) },
-  'an old epoch': { prepare: (gate) => gate.sealed({ epoch: 1 }), floor: '2', permit: true },
+  'an old epoch': { prepare: (gate) => gate.sealed({ epoch: 1 }), minEpoch: '2', permit: true },
   'an emptied volume': {
     permit: true,
     prepare: async (gate) => {
@@ -144,10 +144,10 @@ const ways: Record<string, { prepare(gate: TestGate): Promise<void>; floor?: str
 };
 
 async function go(gate: TestGate, way: string, crashAt?: GateStep): Promise<'started' | 'crashed'> {
-  const { floor = '', permit: asks } = ways[way]!;
-  gate.env.EPOCH_FLOOR = floor;
+  const { minEpoch = '', permit: asks } = ways[way]!;
+  gate.env.MIN_EPOCH = minEpoch;
   gate.start(crashAt);
-  const epoch = Number(floor) || 1;
+  const epoch = Number(minEpoch) || 1;
   // A gate that crashes early asks for nothing.
   const asked = asks && permitted(gate, { epoch }, { epoch }).catch(() => {});
   const outcome = await gate.end();
@@ -158,15 +158,15 @@ async function go(gate: TestGate, way: string, crashAt?: GateStep): Promise<'sta
 /** All that does not differ from run to run, and the data wherever they lie. */
 async function essence(gate: TestGate): Promise<unknown> {
   const tree = await gate.tree();
-  const { runs, nonce, ...identity } = JSON.parse(tree['identity.json']!);
+  const { runs, volumeId, ...identity } = JSON.parse(tree['identity.json']!);
   const data = Object.entries(tree).filter(([path]) => /(^|\/)etcd\//.test(path));
   return {
     identity,
-    sameNonce: nonce === tree.nonce!.trim(),
-    isOldNonce: nonce === nonceOf('a'),
+    sameVolumeId: volumeId === tree['volume-id']!.trim(),
+    isOldVolumeId: volumeId === volumeIdOf('a'),
     config: tree['etcd.yaml']!.replaceAll(gate.dir, '').replace(/^#.*/, ''),
-    data: data.map(([path, content]) => `${path.startsWith('aside/') ? 'aside' : 'etcd'} ${content}`).sort(),
-    retired: Object.keys(tree).filter((path) => /^aside\/.*identity\.json$/.test(path)).length,
+    data: data.map(([path, content]) => `${path.startsWith('quarantine/') ? 'quarantine' : 'etcd'} ${content}`).sort(),
+    retired: Object.keys(tree).filter((path) => /^quarantine\/.*identity\.json$/.test(path)).length,
   };
 }
 
@@ -176,7 +176,7 @@ describe.each(Object.keys(ways))('%s', (way) => {
     await ways[way]!.prepare(undisturbed);
     expect(await go(undisturbed, way)).toBe('started');
     const wanted = await essence(undisturbed);
-    expect(wanted).toMatchObject({ sameNonce: true });
+    expect(wanted).toMatchObject({ sameVolumeId: true });
     for (const step of undisturbed.steps as GateStep[]) {
       await using gate = await TestGate.make();
       await ways[way]!.prepare(gate);
@@ -259,7 +259,7 @@ describe('refused, with the reason in /status and nothing changed', () => {
     await using gate = await TestGate.make();
     gate.start();
     const { request } = await gate.until((status) => status.request !== undefined);
-    await gate.record({ ...doc, epoch: 9, permits: { 0: permit({ nonce: request!.nonce, epoch: 9 }) } });
+    await gate.record({ ...doc, epoch: 9, permits: { 0: permit({ volumeId: request!.volumeId, epoch: 9 }) } });
     const status = await gate.until(({ reason }) => reason === 'RecordNotUnderstood');
     expect(status).toMatchObject({ state: 'WaitPermit', message: expect.stringMatching(message), request });
     await gate.stop();

@@ -13,13 +13,13 @@ import type { Permit, RecordDoc } from '../../protocol/record.ts';
 import { permitConfig, readSettings, sealConfig, type Written } from '../etcd-config.ts';
 import { writeIdentity } from '../identity.ts';
 import type { MemberConfig } from '../member-config.ts';
-import { writeNonce } from '../nonce.ts';
 import { cacheRecord, readCache } from '../record/record-cache.ts';
 import type { RecordSource } from '../record/record-source.ts';
 import type { StatusServer } from '../status-server.ts';
 import type { AtStep } from '../steps.ts';
 import type { Refusal } from '../version-rule.ts';
 import { etcdDirOf, orphansOf, readVolume, type VolumeFacts } from '../volume.ts';
+import { writeVolumeId } from '../volume-id.ts';
 import { type Decision, decide, type GateFacts, type RecordRead } from './decide.ts';
 import { type GateView, gateStatus } from './gate-status.ts';
 import { joinProblem } from './names-resolve.ts';
@@ -87,13 +87,13 @@ class Gate {
   }
 
   async #look(): Promise<GateFacts> {
-    const { dataDir, cluster, ordinal, epochFloor, etcdVersion } = this.#config;
+    const { dataDir, cluster, ordinal, minEpoch, etcdVersion } = this.#config;
     const volume = await readVolume(dataDir);
     const cache = await readCache(dataDir);
     const record = await this.#readRecord();
     const recordRev = Math.max(cache?.rev ?? 0, record.kind === 'record' ? record.doc.rev : 0) || undefined;
     this.#view = { ...this.#view, volume, recordRev };
-    return { cluster, ordinal, epochFloor, etcdVersion, volume, record, cache };
+    return { cluster, ordinal, minEpoch, etcdVersion, volume, record, cache };
   }
 
   /** One bounded try: a member with its data must not wait for the API server. */
@@ -115,11 +115,11 @@ class Gate {
         return this.#wait('WaitPermit', decision.why);
       case 'refuse':
         return this.#wait('Refused', decision.why);
-      case 'nonce':
-        await writeNonce(dataDir);
-        await this.#at('nonce.written');
+      case 'volumeId':
+        await writeVolumeId(dataDir);
+        await this.#at('volumeId.written');
         return 'again';
-      case 'aside':
+      case 'quarantine':
         await this.#keepRecord(facts);
         await this.#refuseInUse();
         await moveAside(dataDir, decision, this.#at);
@@ -150,10 +150,10 @@ class Gate {
     if (problem) return this.#wait('Preparing', { reason: 'NameNotResolved', message: problem });
     await this.#checkFiles();
     await this.#keepRecord(facts);
-    const { epoch, token, nonce, id, mode, memberId } = permit;
+    const { epoch, token, volumeId, id, mode, memberId } = permit;
     const { clusterUid } = doc;
     await writeIdentity(dataDir, {
-      ...{ v: 1, clusterUid, epoch, token, ordinal, nonce, permitId: id, mode },
+      ...{ v: 1, clusterUid, epoch, token, ordinal, volumeId, permitId: id, mode },
       ...(memberId !== undefined && { memberId }),
       ...{ state: 'permitted', lastVersion: etcdVersion, runs: 0 },
     });
@@ -179,20 +179,24 @@ class Gate {
   async #salvage(permit: Permit, identity: Identity): Promise<Next> {
     const { signal, server } = this.#deps;
     const { token } = permit.salvage ?? {};
-    if (token === undefined) return this.#wait('Held', { reason: 'Salvage', message: 'the permit has no token' });
+    if (token === undefined) return this.#wait('Stalled', { reason: 'Salvage', message: 'the permit has no token' });
     if (this.#salvaged?.permit !== permit.id) {
       await this.#endSalvage();
-      this.#show({ ...this.#view, state: 'Held', why: { reason: 'Salvage', message: 'a copy of the data is made' } });
+      this.#show({
+        ...this.#view,
+        state: 'Stalled',
+        why: { reason: 'Salvage', message: 'a copy of the data is made' },
+      });
       try {
         this.#salvaged = { permit: permit.id, made: await salvage(this.#config, identity, { signal, at: this.#at }) };
       } catch (error) {
         signal.throwIfAborted();
-        return this.#wait('Held', problemOf(error, 'SalvageFailed'));
+        return this.#wait('Stalled', problemOf(error, 'SalvageFailed'));
       }
     }
     server.salvage = { file: salvageFile(this.#config), tokenSha256: sha256(token) };
     this.#view = { ...this.#view, salvage: this.#salvaged.made };
-    return this.#wait('Held', { reason: 'Salvage', message: 'a snapshot of the data is served' });
+    return this.#wait('Stalled', { reason: 'Salvage', message: 'a snapshot of the data is served' });
   }
 
   async #endSalvage(): Promise<void> {

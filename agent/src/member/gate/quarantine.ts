@@ -3,9 +3,9 @@ import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../../lib/errors.ts';
 import { sync } from '../../lib/files/directories.ts';
 import { identityFile } from '../identity.ts';
-import { removeNonce } from '../nonce.ts';
 import type { AtStep } from '../steps.ts';
-import { asideDirOf, etcdDirOf } from '../volume.ts';
+import { etcdDirOf, quarantineDirOf } from '../volume.ts';
+import { removeVolumeId } from '../volume-id.ts';
 
 interface Retired {
   readonly epoch: number;
@@ -14,17 +14,17 @@ interface Retired {
 }
 
 /**
- * Moves data and their identity away, never deletes them. The nonce goes first, for good: an empty volume must not carry
+ * Moves data and their identity away, never deletes them. The volumeId goes first, for good: an empty volume must not carry
  * one that an old permit names.
  */
 export async function moveAside(dataDir: string, retired: Retired, at: AtStep): Promise<void> {
-  await removeNonce(dataDir);
-  await at('nonce.removed');
+  await removeVolumeId(dataDir);
+  await at('volumeId.removed');
   const directory = await newAside(dataDir, retired);
   await move(etcdDirOf(dataDir), directory);
-  await at('aside.moved');
+  await at('quarantine.moved');
   await move(identityFile(dataDir), directory);
-  await at('aside.identity');
+  await at('quarantine.identity');
 }
 
 /** What a refused start left behind goes alone: no member ever lived on it, so the volume is still the same one. */
@@ -34,7 +34,7 @@ export async function moveLeftover(dataDir: string, at: AtStep): Promise<void> {
 }
 
 async function newAside(dataDir: string, { epoch, why }: Retired): Promise<string> {
-  const aside = asideDirOf(dataDir);
+  const aside = quarantineDirOf(dataDir);
   const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
   await mkdir(aside, { recursive: true, mode: 0o700 });
   for (let attempt = 0; ; attempt++) {

@@ -65,10 +65,20 @@ async function emptyPartial(dataDir: string): Promise<string> {
 
 const markerOf = (
   { ordinal, etcdVersion }: MemberConfig,
-  { epoch, token, nonce, id }: Permit,
+  { epoch, token, volumeId, id }: Permit,
   restoreId: string,
   clusterUid: string,
-): RestoreMarker => ({ v: 1, restoreId, clusterUid, epoch, token, ordinal, nonce, permitId: id, version: etcdVersion });
+): RestoreMarker => ({
+  v: 1,
+  restoreId,
+  clusterUid,
+  epoch,
+  token,
+  ordinal,
+  volumeId,
+  permitId: id,
+  version: etcdVersion,
+});
 
 /** The identity of restored data. */
 export async function restoredIdentity(dataDir: string, marker: RestoreMarker): Promise<Identity> {

@@ -2,7 +2,7 @@ import { escaped } from '../../backup/metrics/textfile.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 
 const states: readonly AgentStatus['state'][] = [
-  ...(['Init', 'WaitPermit', 'Preparing', 'Restoring', 'Starting', 'Running', 'Held', 'Refused', 'Failed'] as const),
+  ...(['Init', 'WaitPermit', 'Preparing', 'Restoring', 'Starting', 'Running', 'Stalled', 'Refused', 'Failed'] as const),
 ];
 
 /** What /status does not tell. */
@@ -45,7 +45,7 @@ function rows(status: AgentStatus, { recordReadAt, waitingSince, now }: AgentTim
     ['etcd_agent_etcd_up', 'Whether etcd answers on its metrics port.', one(up)],
     ['etcd_agent_volume_free_bytes', 'Free space of the volume.', one(volume.freeBytes)],
     ['etcd_agent_volume_size_bytes', 'Size of the volume.', one(volume.totalBytes)],
-    ['etcd_agent_aside_directories', 'Former data kept in aside/.', one(volume.asideCount)],
+    ['etcd_agent_quarantine_directories', 'Former data kept in quarantine/.', one(volume.quarantineCount)],
     ['etcd_agent_certificate_expiry_timestamp_seconds', 'When the first certificate runs out.', one(expiry)],
   ];
 }

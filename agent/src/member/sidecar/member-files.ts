@@ -5,8 +5,8 @@ import type { Permit, RecordDoc } from '../../protocol/record.ts';
 import { permitConfig, sealConfig, type Written } from '../etcd-config.ts';
 import { writeIdentity } from '../identity.ts';
 import type { MemberConfig } from '../member-config.ts';
-import { writeNonce } from '../nonce.ts';
 import { cacheRecord } from '../record/record-cache.ts';
+import { writeVolumeId } from '../volume-id.ts';
 
 /** The sidecar's writes. A full disk ends nothing: each tells whether it was done, and the next look tries again. */
 export class MemberFiles {
@@ -39,8 +39,8 @@ export class MemberFiles {
     return this.#write('record-cache.json', () => cacheRecord(this.#config.dataDir, doc));
   }
 
-  newNonce(): Promise<boolean> {
-    return this.#write('nonce', () => writeNonce(this.#config.dataDir));
+  newVolumeId(): Promise<boolean> {
+    return this.#write('volumeId', () => writeVolumeId(this.#config.dataDir));
   }
 
   #configure(write: () => Promise<Written>): Promise<boolean> {

@@ -5,27 +5,27 @@ import { newMemberRefusal } from '../version-rule.ts';
 
 /** The permit with which a volume may join now: only of a record that was just read, and never to begin a cluster. */
 export function joinPermit(
-  { ordinal, epochFloor, etcdVersion }: MemberConfig,
-  nonce: string | undefined,
+  { ordinal, minEpoch, etcdVersion }: MemberConfig,
+  volumeId: string | undefined,
   doc: RecordDoc | undefined,
 ): Permit | undefined {
   const permit = doc?.permits[ordinal];
-  if (permit?.mode !== 'existing' || permit.ordinal !== ordinal || permit.nonce !== nonce) return undefined;
-  if (permit.epoch !== doc!.epoch || permit.epoch < epochFloor) return undefined;
+  if (permit?.mode !== 'existing' || permit.ordinal !== ordinal || permit.volumeId !== volumeId) return undefined;
+  if (permit.epoch !== doc!.epoch || permit.epoch < minEpoch) return undefined;
   return newMemberRefusal(etcdVersion, doc!.versions) ? undefined : permit;
 }
 
 /** The identity of a volume that joins with this permit. */
 export function permittedIdentity(permit: Permit, { clusterUid }: RecordDoc, before: Identity): Identity {
-  const { id: permitId, epoch, token, ordinal, nonce, mode, memberId } = permit;
+  const { id: permitId, epoch, token, ordinal, volumeId, mode, memberId } = permit;
   const { lastRestoreId, lastVersion } = before;
   return {
-    ...{ v: 1, clusterUid, epoch, token, ordinal, nonce, permitId, mode, state: 'permitted' },
+    ...{ v: 1, clusterUid, epoch, token, ordinal, volumeId, permitId, mode, state: 'permitted' },
     ...(memberId !== undefined && { memberId }),
     ...(lastRestoreId !== undefined && { lastRestoreId }),
     ...{ lastVersion, runs: 0 },
   };
 }
 
-export const isOf = (identity: Identity, { id, nonce, memberId }: Permit): boolean =>
-  identity.permitId === id && identity.nonce === nonce && identity.memberId === memberId;
+export const isOf = (identity: Identity, { id, volumeId, memberId }: Permit): boolean =>
+  identity.permitId === id && identity.volumeId === volumeId && identity.memberId === memberId;

@@ -4,18 +4,18 @@ import type { EtcdMetrics } from './etcd-metrics.ts';
 import { etcdReadiness, notServed } from './readiness.ts';
 
 const identity: Identity = {
-  ...{ v: 1, clusterUid: 'uid', epoch: 2, token: 't', ordinal: 1, nonce: 'n1', permitId: 'p', mode: 'existing' },
+  ...{ v: 1, clusterUid: 'uid', epoch: 2, token: 't', ordinal: 1, volumeId: 'n1', permitId: 'p', mode: 'existing' },
   ...{ memberId: 'a1', state: 'sealed', lastVersion: '3.6.16', runs: 1 },
 };
 const seed: Identity = { ...identity, ordinal: 0, mode: 'new' };
-const epoch2 = recordOf({ epoch: 2, floor: 2 });
+const epoch2 = recordOf({ epoch: 2, minEpoch: 2 });
 
 test.each([
   ['no record was ever seen: a member that joined', { identity }, undefined],
   ['no record was ever seen: the seed', { identity: seed }, /not yet seen/],
   ['of the record’s epoch', { identity, record: epoch2 }, undefined],
-  ['below the floor of the pod template', { identity, epochFloor: 3 }, /epoch 2, and the cluster is at 3/],
-  ['below the floor of the record', { identity, record: { ...epoch2, floor: 3 } }, /at 3/],
+  ['below the minEpoch of the pod template', { identity, minEpoch: 3 }, /epoch 2, and the cluster is at 3/],
+  ['below the minEpoch of the record', { identity, record: { ...epoch2, minEpoch: 3 } }, /at 3/],
   ['below the epoch of the record', { identity, record: recordOf({ epoch: 4 }) }, /at 4/],
   ['above an old record: a member', { identity, record: recordOf() }, undefined],
   ['above an old record: the seed', { identity: seed, record: recordOf() }, /not yet seen/],
@@ -32,7 +32,7 @@ test.each([
     /was removed/,
   ],
 ])('data: %s', (_, facts, why) => {
-  const answer = notServed({ epochFloor: 0, ...facts });
+  const answer = notServed({ minEpoch: 0, ...facts });
   expect(answer).toEqual(why && { ready: false, why: expect.stringMatching(why) });
 });
 

@@ -9,17 +9,17 @@ const yes: Readiness = { ready: true, why: 'ok' };
 const no = (why: string): Readiness => ({ ready: false, why });
 
 export interface ServedData {
-  readonly epochFloor: number;
+  readonly minEpoch: number;
   readonly identity: Identity;
   /** The newest record seen, be it long ago. */
   readonly record?: RecordDoc;
 }
 
 /** Whether the data of a volume may be served; undefined when nothing speaks against it. */
-export function notServed({ record, epochFloor, identity }: ServedData): Readiness | undefined {
+export function notServed({ record, minEpoch, identity }: ServedData): Readiness | undefined {
   const { epoch, mode, memberId } = identity;
-  const floor = Math.max(epochFloor, record?.floor ?? 0, record?.epoch ?? 0);
-  if (epoch < floor) return no(`the data are of epoch ${epoch}, and the cluster is at ${floor}`);
+  const oldest = Math.max(minEpoch, record?.minEpoch ?? 0, record?.epoch ?? 0);
+  if (epoch < oldest) return no(`the data are of epoch ${epoch}, and the cluster is at ${oldest}`);
   if (record?.tombstones.some((tombstone) => tombstone.memberId === memberId))
     return no(`member ${memberId} was removed from the cluster`);
   // Others join what the reconciler has seen serve; the seed is what it has yet to see.

@@ -37,11 +37,11 @@ const NOTHING = 2 ** 20;
 export const initialStatus = (config: MemberConfig): AgentStatus => ({
   ...podStatus(config),
   state: 'Init',
-  volume: { walPresent: false, freeBytes: 0, totalBytes: 0, asideCount: 0 },
+  volume: { walPresent: false, freeBytes: 0, totalBytes: 0, quarantineCount: 0 },
 });
 
-const podStatus = ({ pod, podUid, podIp, ordinal, etcdVersion, epochFloor }: MemberConfig) => ({
-  ...{ v: 1 as const, pod, podUid, ordinal, agentVersion, etcdBinary: etcdVersion, epochFloor },
+const podStatus = ({ pod, podUid, podIp, ordinal, etcdVersion, minEpoch }: MemberConfig) => ({
+  ...{ v: 1 as const, pod, podUid, ordinal, agentVersion, etcdBinary: etcdVersion, minEpoch },
   ...(podIp && { podIp }),
 });
 
@@ -103,11 +103,11 @@ const diskFull = ({ volume: { freeBytes, totalBytes } }: ServeFacts): Refusal =>
 });
 
 /** As long as there is no WAL, also while etcd can not start with the permit that it has. */
-function requestOf({ walPresent, nonce, identity: stored }: VolumeFacts): AgentStatus['request'] {
+function requestOf({ walPresent, volumeId, identity: stored }: VolumeFacts): AgentStatus['request'] {
   const identity = stored.kind === 'identity' ? stored.identity : undefined;
-  const isSpent = identity?.state === 'sealed' && identity.nonce === nonce;
-  if (walPresent || nonce === undefined || isSpent) return undefined;
-  return { nonce, ...(identity?.lastRestoreId !== undefined && { lastRestoreId: identity.lastRestoreId }) };
+  const isSpent = identity?.state === 'sealed' && identity.volumeId === volumeId;
+  if (walPresent || volumeId === undefined || isSpent) return undefined;
+  return { volumeId, ...(identity?.lastRestoreId !== undefined && { lastRestoreId: identity.lastRestoreId }) };
 }
 
 /** Of a member that is down: what its WAL says. */

@@ -121,7 +121,7 @@ export class Sidecar {
     const identity = await this.#seal(stored.identity);
     if (!wal) return { ...starting, message: 'the WAL has no readable beginning yet' };
     const verdict = verifyMember(wal, identity, this.#record.newest);
-    if (verdict.kind === 'split') return refused('SplitEvidence', verdict.message);
+    if (verdict.kind === 'split') return refused('DuplicateMember', verdict.message);
     if (verdict.kind === 'unknown') return { ...starting, reason: 'UnknownMember', message: verdict.message };
     return this.#running({ ...identity, ...wal }, await this.#etcd.metrics(1_000));
   }
@@ -156,24 +156,24 @@ export class Sidecar {
     );
   }
 
-  async #withoutWal({ identity: stored, nonce, leftover }: VolumeFacts): Promise<Finding> {
+  async #withoutWal({ identity: stored, volumeId, leftover }: VolumeFacts): Promise<Finding> {
     this.#walSeen = false;
     this.#waitingSince ??= Date.now();
     if (stored.kind !== 'identity') return refused('NoIdentity', 'the volume is not as the gate left it');
     const { identity } = stored;
-    if (identity.state === 'sealed' && nonce === identity.nonce) {
+    if (identity.state === 'sealed' && volumeId === identity.volumeId) {
       // Somebody emptied the volume, so it is another one now.
-      await this.#files.newNonce();
+      await this.#files.newVolumeId();
       return { ...starting, reason: 'DataGone', message: 'the data directory was emptied' };
     }
-    if (leftover !== 'data') await this.#follow(nonce, identity);
+    if (leftover !== 'data') await this.#follow(volumeId, identity);
     return { state: identity.state === 'sealed' ? 'WaitPermit' : 'Starting', verified: false };
   }
 
   /** etcd could not start with the permit that it has, and tries again: with the newest. */
-  async #follow(nonce: string | undefined, identity: Identity): Promise<void> {
+  async #follow(volumeId: string | undefined, identity: Identity): Promise<void> {
     const doc = this.#record.live;
-    const permit = joinPermit(this.#config, nonce, doc);
+    const permit = joinPermit(this.#config, volumeId, doc);
     if (!doc || !permit) return;
     if (isOf(identity, permit) || (await this.#files.note(permittedIdentity(permit, doc, identity))))
       await this.#files.permit(permit);
@@ -183,7 +183,7 @@ export class Sidecar {
     const { identity } = this.#files;
     if (!this.#finding.verified || !identity)
       return { ready: false, why: this.#finding.message ?? 'etcd does not run yet' };
-    return notServed({ epochFloor: this.#config.epochFloor, identity, record: this.#record.newest });
+    return notServed({ minEpoch: this.#config.minEpoch, identity, record: this.#record.newest });
   }
 
   async ready(): Promise<Readiness> {

@@ -4,11 +4,11 @@ import type { Permit } from '../../protocol/record.ts';
 import { verifyMember } from './verify-member.ts';
 
 const identity: Identity = {
-  ...{ v: 1, clusterUid: 'uid', epoch: 1, token: 't', ordinal: 1, nonce: 'n1', permitId: 'p', mode: 'existing' },
+  ...{ v: 1, clusterUid: 'uid', epoch: 1, token: 't', ordinal: 1, volumeId: 'n1', permitId: 'p', mode: 'existing' },
   ...{ memberId: 'a1', state: 'sealed', lastVersion: '3.6.16', runs: 1 },
 };
 const wal = { memberId: 'a1', clusterId: 'c1' };
-const permit = { ordinal: 1, nonce: 'n1', memberId: 'a9' } as Permit;
+const permit = { ordinal: 1, volumeId: 'n1', memberId: 'a9' } as Permit;
 const joins = recordOf({ members: {}, permits: { 1: permit } });
 
 test.each([
@@ -26,7 +26,7 @@ test.each([
     'an id of the permit of another volume',
     { ...wal, memberId: 'a9' },
     identity,
-    { ...joins, permits: { 1: { ...permit, nonce: 'n7' } } },
+    { ...joins, permits: { 1: { ...permit, volumeId: 'n7' } } },
     'unknown',
   ],
   ['a first member, whose id nobody knows', wal, { ...identity, mode: 'new', memberId: undefined }, undefined, 'ours'],
@@ -40,7 +40,7 @@ test.each([
     'split',
   ],
   ['a member of another volume', { ...wal, memberId: 'a2' }, identity, recordOf(), 'split'],
-  ['one id on two volumes', wal, { ...identity, nonce: 'n7' }, recordOf(), 'split'],
+  ['one id on two volumes', wal, { ...identity, volumeId: 'n7' }, recordOf(), 'split'],
   ['a record of another epoch says nothing', wal, identity, recordOf({ epoch: 2, clusterId: 'c2' }), 'ours'],
   ['a record of another cluster says nothing', wal, identity, recordOf({ clusterUid: 'x', clusterId: 'c2' }), 'ours'],
 ] as const)('%s', (_, found, stored, record, kind) => {

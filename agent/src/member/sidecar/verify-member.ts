@@ -19,7 +19,7 @@ export function verifyMember(wal: WalIdentity, identity: Identity, record: Recor
   if (identity.clusterId !== undefined && identity.clusterId !== clusterId)
     return split(`the WAL is of etcd cluster ${clusterId}, and this volume held ${identity.clusterId}`);
   const elsewhere = Object.entries(known?.members ?? {}).find(
-    ([, member]) => member.memberId === memberId && member.nonce !== identity.nonce,
+    ([, member]) => member.memberId === memberId && member.volumeId !== identity.volumeId,
   );
   if (elsewhere) return split(`member ${memberId} is recorded on another volume, of ordinal ${elsewhere[0]}`);
   const meant = meantFor(identity, known);
@@ -33,7 +33,7 @@ const split = (message: string): Verdict => ({ kind: 'split', message });
 
 /** etcd takes its id from its URL: a learner that was added again meanwhile has the id of a newer permit. */
 function meantFor(identity: Identity, record: RecordDoc | undefined): string[] {
-  const { memberId, nonce, ordinal } = identity;
-  const named = [record?.permits[ordinal], record?.members[ordinal]].filter((each) => each?.nonce === nonce);
+  const { memberId, volumeId, ordinal } = identity;
+  const named = [record?.permits[ordinal], record?.members[ordinal]].filter((each) => each?.volumeId === volumeId);
   return [memberId, ...named.map((each) => each?.memberId)].filter((id) => id !== undefined);
 }

@@ -60,8 +60,8 @@ export const edited =
 export const withLearner = (world: World, ordinal: number): World => {
   const [next, id] = newId(world, 'm');
   const { doc, rv } = next.record!;
-  const nonce = next.volumes[ordinal]!.nonce!;
-  const op = { id: 'o#900', holder: next.holder, startedAt: '', kind: 'AddLearner', ordinal, nonce } as const;
+  const volumeId = next.volumes[ordinal]!.volumeId!;
+  const op = { id: 'o#900', holder: next.holder, startedAt: '', kind: 'AddLearner', ordinal, volumeId } as const;
   const added = { id, ordinal, learner: true, started: false };
   const clusters = next.clusters.map((c, n) =>
     n === next.clusters.length - 1 ? { ...c, members: [...c.members, added] } : c,
@@ -136,7 +136,7 @@ export const adding = (world: World, ordinal: number): World => {
   const { doc, rv } = world.record!;
   const { [ordinal]: _, ...members } = doc.members;
   const id = { id: 'o#900', holder: world.holder, startedAt: '' };
-  const op = { ...id, kind: 'AddLearner', ordinal, nonce: world.volumes[ordinal]!.nonce! } as const;
+  const op = { ...id, kind: 'AddLearner', ordinal, volumeId: world.volumes[ordinal]!.volumeId! } as const;
   return { ...world, record: { doc: { ...doc, members, op }, rv } };
 };
 
@@ -165,7 +165,7 @@ export const intruded =
   (planner: Planner): World => {
     const world = from(planner);
     const [cluster, member] = ['c#901', 's#902'];
-    const identity = { ...world.volumes[0]!.identity!, clusterUid: 'k#903', nonce: 'n#904', memberId: member };
+    const identity = { ...world.volumes[0]!.identity!, clusterUid: 'k#903', volumeId: 'n#904', memberId: member };
     const wal = { ...world.volumes[0]!.wal!, cluster, member };
     const members = [0, 1, 2].map((ordinal) => ({
       id: ordinal === 0 ? member : `m#90${4 + ordinal}`,
@@ -174,7 +174,7 @@ export const intruded =
       started: true,
     }));
     const other = { ...world.clusters[0]!, id: cluster, members, leader: undefined };
-    const volume = { nonce: 'n#904', identity: { ...identity, clusterId: cluster }, wal };
+    const volume = { volumeId: 'n#904', identity: { ...identity, clusterId: cluster }, wal };
     return settled(withVolume({ ...world, clusters: [other, ...world.clusters] }, 0, volume));
   };
 

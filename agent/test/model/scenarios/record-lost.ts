@@ -55,8 +55,8 @@ export const lostRecords: readonly Plot[] = [
     from: (planner) => {
       const world = of({ size: 3 })(planner);
       const { doc, rv } = world.record!;
-      const pods = world.pods.map((pod, i) => ({ ...pod!, floor: i === 0 ? 0 : 1 }));
-      return { ...world, record: { doc: { ...doc, floor: 1 }, rv }, sts: { ...world.sts!, floor: 1 }, pods };
+      const pods = world.pods.map((pod, i) => ({ ...pod!, minEpoch: i === 0 ? 0 : 1 }));
+      return { ...world, record: { doc: { ...doc, minEpoch: 1 }, rv }, sts: { ...world.sts!, minEpoch: 1 }, pods };
     },
     budget: { faults: 1 },
     faults: ['etcdCrash'],
@@ -99,7 +99,7 @@ export const lostRecords: readonly Plot[] = [
     from: (planner) => {
       const world = of({ size: 3 })(planner);
       const { doc, rv } = world.record!;
-      const members = { ...doc.members, 1: { ...doc.members[1]!, nonce: 'n#905' } };
+      const members = { ...doc.members, 1: { ...doc.members[1]!, volumeId: 'n#905' } };
       return { ...world, record: { doc: { ...doc, members }, rv } };
     },
     budget: { faults: 1 },

@@ -6,9 +6,9 @@ import { ApiClient } from '../../../kube/api-client.ts';
 import { Troubles } from '../../../kube/event-reader.ts';
 import { Paths } from '../../../kube/paths.ts';
 import { ClientTls } from '../../client-tls.ts';
+import { AnswerCache } from '../kubernetes/answer-cache.ts';
 import { ClusterContext } from '../kubernetes/cluster-context.ts';
 import { FakeApi } from '../kubernetes/fake-api.fixture.ts';
-import { LastLook } from '../kubernetes/last-look.ts';
 import { defaultSettings } from '../settings.ts';
 import { opAnnotation } from './job-manifest.ts';
 import { KubernetesJobs } from './kubernetes-jobs.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
       events: { tell() {} } as never,
       troubles: new Troubles({ client, paths, log }),
       clientTls: new ClientTls(client, paths),
-      look: new LastLook(() => false),
+      look: new AnswerCache(() => false),
     },
   });
   jobs = new KubernetesJobs(context, async () => new Map());

@@ -6,8 +6,8 @@ import { groupVersion, type Paths } from '../../../kube/paths.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { ClientMaterial, ClientTls } from '../../client-tls.ts';
 import type { Settings } from '../settings.ts';
+import type { AnswerCache } from './answer-cache.ts';
 import type { EtcdClusterObject } from './cluster-object.ts';
-import type { LastLook } from './last-look.ts';
 import { domainOf } from './stateful-set.ts';
 
 export interface ContextOptions {
@@ -21,7 +21,7 @@ export interface ContextOptions {
   readonly clientTls: ClientTls;
   readonly troubles: Troubles;
   readonly log: Pick<Log, 'info' | 'warn' | 'error' | 'debug'>;
-  readonly look: LastLook;
+  readonly look: AnswerCache;
 }
 
 /** What the parts of one cluster's port share: who it is, and what was last seen of it. */
@@ -32,7 +32,7 @@ export class ClusterContext {
   readonly name: string;
   readonly settings: Settings;
   readonly log: ContextOptions['log'];
-  readonly look: LastLook;
+  readonly look: AnswerCache;
   readonly troubles: Troubles;
   readonly #options: ContextOptions;
   #cluster: EtcdClusterObject | undefined;

@@ -64,7 +64,7 @@ test('what the StatefulSet says', () => {
     status: { observedGeneration: 2, updateRevision: 'r' },
   };
   expect(statefulSetOf(set)).toEqual({
-    ...{ replicas: 0, rv: '7', updateRevision: 'r', observed: false, epochFloor: 4, version: '3.6.16' },
+    ...{ replicas: 0, rv: '7', updateRevision: 'r', observed: false, minEpoch: 4, version: '3.6.16' },
   });
   expect(domainOf(template)).toBe('k8s.example');
   expect(
@@ -105,14 +105,14 @@ const told = (before: ClusterStatus | undefined, now: ClusterStatus) =>
   conditionEvents(before, now).map(({ type, reason }) => `${type} ${reason}`);
 
 test('events tell of changes alone', () => {
-  const well = status(condition('Degraded', 'False', 'Well'), condition('Ready', 'True', 'AsDesired'));
-  const down = status(condition('Degraded', 'True', 'MemberDown'), condition('Ready', 'False', 'NotAsDesired'));
-  const lost = status(condition('Degraded', 'True', 'VolumeLost'), condition('Ready', 'False', 'NotAsDesired'));
-  expect(told(undefined, well)).toEqual(['Normal AsDesired']);
+  const well = status(condition('Degraded', 'False', 'AllMembersHealthy'), condition('Ready', 'True', 'UpToDate'));
+  const down = status(condition('Degraded', 'True', 'MemberDown'), condition('Ready', 'False', 'NotUpToDate'));
+  const lost = status(condition('Degraded', 'True', 'VolumeLost'), condition('Ready', 'False', 'NotUpToDate'));
+  expect(told(undefined, well)).toEqual(['Normal UpToDate']);
   expect(told(well, well)).toEqual([]);
   expect(told(well, down)).toEqual(['Warning MemberDown']);
   expect(told(down, lost)).toEqual(['Warning VolumeLost']);
-  expect(told(lost, well)).toEqual(['Normal Well', 'Normal AsDesired']);
+  expect(told(lost, well)).toEqual(['Normal AllMembersHealthy', 'Normal UpToDate']);
   expect(told(well, status(condition('Progressing', 'True', 'Growing')))).toEqual(['Normal Growing']);
 });
 
@@ -135,7 +135,7 @@ test('what belongs to forming, scaling and restarts is no event, nor is its end;
   );
   const joining = status(condition('Available', 'True', 'Serving'), condition('Degraded', 'False', 'Joining'));
   const starting = status(condition('Available', 'True', 'Serving'), condition('Degraded', 'True', 'Starting'));
-  const well = status(condition('Available', 'True', 'Serving'), condition('Degraded', 'False', 'Well'));
+  const well = status(condition('Available', 'True', 'Serving'), condition('Degraded', 'False', 'AllMembersHealthy'));
   const steps = [undefined, born, joining, well, starting, well, joining, starting, joining, well];
   expect(steps.slice(1).flatMap((now, i) => told(steps[i], now!))).toEqual([]);
   const stuck = status(

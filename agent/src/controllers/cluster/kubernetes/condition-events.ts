@@ -7,7 +7,7 @@ const bad: Partial<Record<ConditionType, 'True' | 'False'>> = {
   Available: 'False',
   Degraded: 'True',
   QuorumLost: 'True',
-  Held: 'True',
+  Stalled: 'True',
   Alarm: 'True',
   BackupHealthy: 'False',
   Accepted: 'False',

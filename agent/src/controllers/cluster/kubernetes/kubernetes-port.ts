@@ -4,13 +4,13 @@ import { groupVersion } from '../../../kube/paths.ts';
 import { EtcdPort } from '../etcd/etcd-port.ts';
 import { KubernetesJobs } from '../jobs/kubernetes-jobs.ts';
 import type { Port } from '../port.ts';
+import { AnswerCache } from './answer-cache.ts';
 import { ClusterContext, type ContextOptions } from './cluster-context.ts';
 import { type ClustersOptions, KubernetesClusters } from './kubernetes-clusters.ts';
 import { KubernetesWorkload } from './kubernetes-workload.ts';
-import { LastLook } from './last-look.ts';
 import { RecordConfigMap } from './record-config-map.ts';
+import { ReportedMembership } from './reported-membership.ts';
 import { RestoreProgress, troubleOf } from './restore-progress.ts';
-import { ToldMembership } from './told-membership.ts';
 
 export type PortOptions = Omit<ContextOptions, 'look'> &
   Omit<ClustersOptions, 'context' | 'progress'> & {
@@ -27,14 +27,14 @@ export class KubernetesPort implements Port {
   readonly clusters: KubernetesClusters;
   readonly workload: KubernetesWorkload;
   readonly jobs: KubernetesJobs;
-  readonly membership: ToldMembership;
+  readonly membership: ReportedMembership;
   readonly maintenance: EtcdPort;
-  readonly #look: LastLook;
+  readonly #look: AnswerCache;
   readonly #context: ClusterContext;
 
   constructor(options: PortOptions) {
     const { client, paths, name: cluster, settings, going, seen, backups } = options;
-    this.#look = new LastLook(options.isWatched);
+    this.#look = new AnswerCache(options.isWatched);
     const context = new ClusterContext({ ...options, look: this.#look });
     this.#context = context;
     this.records = new RecordConfigMap({ client, paths, cluster, owner: () => ownerOf(context) });
@@ -53,7 +53,7 @@ export class KubernetesPort implements Port {
       tls: () => context.tls(),
       settings,
     });
-    this.membership = new ToldMembership(this.maintenance, context);
+    this.membership = new ReportedMembership(this.maintenance, context);
   }
 
   /** A watch told of a change of what is named. */

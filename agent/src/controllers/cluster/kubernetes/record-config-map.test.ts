@@ -9,7 +9,7 @@ const doc: RecordDoc = {
   rev: 1,
   clusterUid: 'c',
   epoch: 0,
-  floor: 0,
+  minEpoch: 0,
   token: 't',
   phase: 'Seeding',
   seeded: false,

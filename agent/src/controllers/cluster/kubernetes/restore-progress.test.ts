@@ -171,7 +171,7 @@ test('past the fence it says what keeps the cluster', () => {
   });
 });
 
-test('what keeps a restore is what is Held or Degraded, and a template of which no pod is made', () => {
+test('what keeps a restore is what is Stalled or Degraded, and a template of which no pod is made', () => {
   const condition = (type: string, status: string, reason: string, message: string) => ({
     type,
     status,
@@ -179,8 +179,8 @@ test('what keeps a restore is what is Held or Degraded, and a template of which 
     message,
   });
   const of = (...conditions: object[]) => troubleOf({ conditions } as Parameters<typeof troubleOf>[0]);
-  const silent = condition('Degraded', 'True', 'AgentSilent', 'pod 0: no answer');
-  const image = condition('Accepted', 'False', 'TemplateDiffers', 'its image is 3.5.9');
+  const silent = condition('Degraded', 'True', 'AgentUnreachable', 'pod 0: no answer');
+  const image = condition('Accepted', 'False', 'TemplateMismatch', 'its image is 3.5.9');
   expect(of(silent)).toBe('pod 0: no answer');
   expect(of(condition('Degraded', 'True', 'Starting', 'a member starts'))).toBeUndefined();
   expect(of(image)).toBe('its image is 3.5.9');

@@ -193,8 +193,10 @@ export function troubleOf(status: Partial<ClusterStatus> | undefined): string | 
   const find = (type: string, is: string) =>
     status?.conditions?.find((each) => each.type === type && each.status === is);
   const template = find('Accepted', 'False');
-  const trouble = [find('Held', 'True'), find('Degraded', 'True')].find((each) => each && each.reason !== 'Starting');
-  const all = [template?.reason === 'TemplateDiffers' ? template.message : undefined, trouble?.message];
+  const trouble = [find('Stalled', 'True'), find('Degraded', 'True')].find(
+    (each) => each && each.reason !== 'Starting',
+  );
+  const all = [template?.reason === 'TemplateMismatch' ? template.message : undefined, trouble?.message];
   return all.filter(Boolean).join('; ') || undefined;
 }
 

@@ -13,7 +13,7 @@ export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): St
     rv: metadata.resourceVersion,
     updateRevision: status?.updateRevision ?? '',
     observed: metadata.generation !== undefined && status?.observedGeneration === metadata.generation,
-    epochFloor: Number.isSafeInteger(epoch) ? epoch : 0,
+    minEpoch: Number.isSafeInteger(epoch) ? epoch : 0,
     version: gateOf(spec.template)?.env?.find(({ name }) => name === 'ETCD_VERSION')?.value ?? '',
     ...(imageVersion !== undefined && { imageVersion }),
   };

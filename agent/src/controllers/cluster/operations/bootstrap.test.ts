@@ -64,7 +64,7 @@ describe('the first record', () => {
 describe('a lost record', () => {
   const lost = () => new World(3).set({ record: known(undefined) });
 
-  test('is rebuilt from volumes that a quorum vouches for, beyond every revision seen', () => {
+  test('is rebuilt from volumes that a quorum attests for, beyond every revision seen', () => {
     expect(lost().written).toMatchObject({
       rev: 1010,
       epoch: 1,
@@ -87,13 +87,13 @@ describe('a lost record', () => {
     expect(lost().removed(2).written?.tombstones).toMatchObject([{ memberId: idOf(2), ordinal: 2 }]);
   });
 
-  test('a learner that no volume vouches for is not permitted again: it may have been on a volume that is lost', () => {
+  test('a learner that no volume attests for is not permitted again: it may have been on a volume that is lost', () => {
     const world = lost().joiner(3).learner(3).sts({ replicas: 4 }).spec({ size: 5 }).commit();
     world.o.since.evidence[3] = 0;
     expect(world.row).toBe('GcLearner');
   });
 
-  test('a learner whose agent was silent is taken in when its volume vouches for it', () => {
+  test('a learner whose agent was silent is taken in when its volume attests for it', () => {
     const world = lost().learner(2, { name: 'c-2' });
     world
       .members((members) => members.filter((m) => m.isLearner || m.id !== idOf(2)))
@@ -103,8 +103,8 @@ describe('a lost record', () => {
     world.agent(2, agent(2));
     expect(world.row).toBe('AdoptMember');
     expect(world.written).toMatchObject({
-      members: { 2: { memberId: idOf(2), nonce: 'nonce-2', everVoter: false } },
-      permits: { 2: { memberId: idOf(2), nonce: 'nonce-2' } },
+      members: { 2: { memberId: idOf(2), volumeId: 'volumeId-2', everVoter: false } },
+      permits: { 2: { memberId: idOf(2), volumeId: 'volumeId-2' } },
     });
   });
 
@@ -145,7 +145,7 @@ describe('a lost record', () => {
     const world = lost();
     world.cluster.status = { epoch: 2 };
     expect(world.plan().hold).toBe('RecordLost');
-    expect(lost().sts({ epochFloor: 2 }).plan().hold).toBe('RecordLost');
+    expect(lost().sts({ minEpoch: 2 }).plan().hold).toBe('RecordLost');
   });
 });
 
@@ -158,7 +158,7 @@ describe('Seed', () => {
       permits: {
         0: {
           mode: 'new',
-          nonce: 'new-0',
+          volumeId: 'new-0',
           epoch: 1,
           token: 'fresh-token',
           initialCluster: 'c-0=http://c-0.c-peers.n.svc.cluster.local:2380',
@@ -178,7 +178,7 @@ describe('Seed', () => {
     const world = born().commit();
     expect(world.effect).toBeUndefined();
     world.agent(0, asking(0, 'wiped'));
-    expect(world.written).toMatchObject({ epoch: 2, permits: { 0: { nonce: 'wiped', epoch: 2 } } });
+    expect(world.written).toMatchObject({ epoch: 2, permits: { 0: { volumeId: 'wiped', epoch: 2 } } });
   });
 
   test('not when the cluster is born from a backup', () => {
@@ -205,7 +205,7 @@ describe('MarkSeeded', () => {
   const serving = () => {
     const world = born().commit();
     const started = agent(0, { recordRev: 1 });
-    const identity = { ...started.volume.identity!, clusterUid: 'fresh-uid', permitId: 'fresh-id', nonce: 'new-0' };
+    const identity = { ...started.volume.identity!, clusterUid: 'fresh-uid', permitId: 'fresh-id', volumeId: 'new-0' };
     world.agent(0, { ...started, volume: { ...started.volume, identity } });
     world.set({ members: new World(1).o.members, status: { [idOf(0)]: known(status()) } });
     return world;
@@ -224,7 +224,7 @@ describe('MarkSeeded', () => {
       phase: 'Seeding',
       seeded: true,
       clusterId: 'cluster-1',
-      members: { 0: { memberId: idOf(0), nonce: 'new-0', everVoter: true } },
+      members: { 0: { memberId: idOf(0), volumeId: 'new-0', everVoter: true } },
       permits: {},
     });
   });
@@ -292,7 +292,7 @@ test('without a StatefulSet nothing happens, and it says what is missing', () =>
   const world = fresh().set({ statefulSet: known(undefined) });
   expect(world.plan()).toMatchObject({ hold: 'ManifestsMissing' });
   const command = 'kubectl get etcdcluster c -n n -o yaml | npx cdk8s-etcd render - | kubectl apply';
-  for (const type of ['Held', 'Ready']) expect(world.message(type)).toContain(command);
+  for (const type of ['Stalled', 'Ready']) expect(world.message(type)).toContain(command);
 });
 
 test('no EtcdCluster, or an unknown one: hands off', () => {

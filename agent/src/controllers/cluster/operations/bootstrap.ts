@@ -25,8 +25,8 @@ import { outdated } from './restart.ts';
 
 const noPermitWhenSeeded = 'MarkSeeded empties the permits, so that of a seeded epoch no seed serves on its permit';
 
-const hasPermit = (v: View, nonce: string | undefined): boolean =>
-  nonce !== undefined && v.record.permits[0]?.nonce === nonce;
+const hasPermit = (v: View, volumeId: string | undefined): boolean =>
+  volumeId !== undefined && v.record.permits[0]?.volumeId === volumeId;
 
 /** What an epoch's first member says of versions: it is the only one. */
 export const bornOn = (version: string): RecordDoc['versions'] => ({
@@ -36,10 +36,10 @@ export const bornOn = (version: string): RecordDoc['versions'] => ({
   ...(minorOf(version) !== '3.4' && minorOf(version) !== '3.5' && { finalizedIndex: 0 }),
 });
 
-const seedPermit = (v: View, nonce: string): Permit => ({
+const seedPermit = (v: View, volumeId: string): Permit => ({
   id: v.o.fresh.id,
   ordinal: 0,
-  nonce,
+  volumeId,
   epoch: v.record.epoch + 1,
   mode: 'new',
   token: v.o.fresh.token,
@@ -54,7 +54,7 @@ function seed(v: View): Effect {
     epoch: v.record.epoch + 1,
     token: v.o.fresh.token,
     phase: 'Seeding',
-    permits: { 0: seedPermit(v, agent.request!.nonce) },
+    permits: { 0: seedPermit(v, agent.request!.volumeId) },
     members: {},
     tombstones: [],
     versions: bornOn(agent.etcdBinary),
@@ -93,12 +93,12 @@ function markSeeded(v: View): Effect {
   const { memberId, clusterId } = seedAgent(v)!.etcd!;
   const { epoch, op, permits, versions } = v.record;
   const version = statusOf(v, memberId)!.version;
-  const { nonce } = permits[0]!;
+  const { volumeId } = permits[0]!;
   return write(v, {
     phase: isNew(v) ? 'Seeding' : 'Running',
     seeded: true,
     clusterId,
-    members: { 0: { memberId, nonce, epoch, everVoter: true } },
+    members: { 0: { memberId, volumeId, epoch, everVoter: true } },
     permits: {},
     // The template may have gone back since the record followed it.
     versions: minorOf(version) === versions.current ? versions : bornOn(version),

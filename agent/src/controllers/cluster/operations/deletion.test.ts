@@ -83,7 +83,7 @@ describe('while a restore is in flight', () => {
     const world = goes(pastFence());
     expect(world.record).toMatchObject({ phase: 'Restoring', op: { kind: 'Restore', step: 'drain' } });
     expect(world.row).not.toBe('Delete');
-    world.sts({ epochFloor: world.record.floor, replicas: 0 });
+    world.sts({ minEpoch: world.record.minEpoch, replicas: 0 });
     world.o.agents = {};
     world.set({ jobs: known([job({ state: 'Failed' })]), pods: known([]), members: unknown('no etcd'), status: {} });
     expect(world.row).toBe('Drained');
@@ -102,7 +102,7 @@ test('a final backup that fails holds everything; a person may skip it', () => {
   const world = deleted({ onDelete: 'Delete', finalBackupRequired: true }).commit();
   world.set({ jobs: known([{ ...finalJob, state: 'Failed', message: 'store unreachable' }]) });
   expect(world.effect).toBeUndefined();
-  expect(world.reason('Held')).toBe('BackupFailed');
+  expect(world.reason('Stalled')).toBe('BackupFailed');
   world.cluster.skipFinalBackup = true;
   expect(world.row).toBe('Delete.backedUp');
 });
@@ -159,7 +159,7 @@ test('the record is lost while the deletion waits: it is rebuilt, for the work i
 test('a final backup that fails is told, with what skips it', () => {
   const world = deleted({ finalBackupRequired: true }).commit();
   world.set({ jobs: known([{ ...finalJob, state: 'Failed', message: 'there is no StatefulSet orders' }]) });
-  const held = world.plan().conditions.find(({ type }) => type === 'Held');
+  const held = world.plan().conditions.find(({ type }) => type === 'Stalled');
   expect(held).toMatchObject({ status: 'True', reason: 'BackupFailed' });
   expect(held?.message).toMatch(/there is no StatefulSet orders.*skip-final-backup=true/);
 });

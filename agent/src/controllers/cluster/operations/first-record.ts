@@ -18,7 +18,7 @@ const annotatedEpochs = (v: View): number[] =>
 /** The status or the template names an epoch; the template's is raised by a restore only. */
 const namesEpoch = (v: View): boolean => {
   const { epoch, clusterUid } = v.cluster.status;
-  return epoch !== undefined || clusterUid !== undefined || (statefulSet(v)?.epochFloor ?? 0) > 0;
+  return epoch !== undefined || clusterUid !== undefined || (statefulSet(v)?.minEpoch ?? 0) > 0;
 };
 
 const neverBorn = (v: View): boolean => statefulSet(v) !== undefined && !namesEpoch(v);
@@ -32,7 +32,7 @@ const noClaimOfACluster = (v: View): boolean =>
 const create = (doc: RecordDoc): Effect => ({ kind: 'WriteRecord', doc });
 
 const epochSeen = (v: View): number =>
-  Math.max(v.cluster.status.epoch ?? 0, statefulSet(v)?.epochFloor ?? 0, ...annotatedEpochs(v));
+  Math.max(v.cluster.status.epoch ?? 0, statefulSet(v)?.minEpoch ?? 0, ...annotatedEpochs(v));
 
 /** By the claims that name a cluster. */
 const replicasNeeded = (v: View): number =>
@@ -79,9 +79,9 @@ export const firstRecordRows = [
     requires: {
       'claims and StatefulSet are known': (v) => v.o.claims.known && statefulSet(v) !== undefined,
       'requests for restores are known': (v) => v.o.restores.known,
-      'a quorum answers': implied('without a list of members none can vouch', (v) => v.o.members.known),
+      'a quorum answers': implied('without a list of members none can attest', (v) => v.o.members.known),
       'the newest data are of one cluster': oneCluster,
-      'a member vouches for them': (v) => Object.keys(membersOf(v)).length > 0,
+      'a member attests for them': (v) => Object.keys(membersOf(v)).length > 0,
       'no newer epoch was seen': (v) => newestEpoch(v) >= epochSeen(v),
     },
     effect: (v) => create(rebuilt(v)),

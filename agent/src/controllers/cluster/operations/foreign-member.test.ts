@@ -12,9 +12,9 @@ describe('a member at an address that is none of the pods', () => {
     const world = new World(3).learner(2, { ...foreign, isLearner });
     expect(world.plan()).toMatchObject({ row: 'HoldForeignMember', hold: 'ForeignMember' });
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Held')).toBe('ForeignMember');
-    expect(world.message('Held')).toMatch(`member feed at ${url} `);
-    expect(world.message('Held')).toMatch('etcdctl member remove feed');
+    expect(world.reason('Stalled')).toBe('ForeignMember');
+    expect(world.message('Stalled')).toMatch(`member feed at ${url} `);
+    expect(world.message('Stalled')).toMatch('etcdctl member remove feed');
   });
 
   test('nobody is added beside it, restarted or taken away', () => {
@@ -37,7 +37,7 @@ describe('a member at an address that is none of the pods', () => {
   test('an addition in flight is dropped, not made', () => {
     const world = new World(3).removed(2).joiner(2);
     const { 2: _, ...members } = world.record.members;
-    const op = { id: 'o', holder: 'h', startedAt: '', kind: 'AddLearner', ordinal: 2, nonce: 'new-2' } as const;
+    const op = { id: 'o', holder: 'h', startedAt: '', kind: 'AddLearner', ordinal: 2, volumeId: 'new-2' } as const;
     world.doc({ members, op });
     expect(world.row).toBe('AddLearner.call');
     expect(renamed(world).row).toBe('AddLearner.drop');
@@ -48,5 +48,5 @@ describe('a member at an address that is none of the pods', () => {
 test('in a cluster of another domain than was believed nothing is touched', () => {
   const world = renamed(new World(3)).sts({ updateRevision: 'r2' });
   expect(world.plan()).toMatchObject({ row: 'HoldForeignMember' });
-  expect(world.message('Held')).toMatch(`member ${idOf(0)} at http://c-0.c-peers.n.svc.corp.example:2380 `);
+  expect(world.message('Stalled')).toMatch(`member ${idOf(0)} at http://c-0.c-peers.n.svc.corp.example:2380 `);
 });

@@ -27,9 +27,9 @@ describe('AddLearner', () => {
     });
     const written = world.learner(3).written;
     expect(written?.op).toBeUndefined();
-    expect(written?.permits[3]).toMatchObject({ nonce: 'new-3', memberId: idOf(3), mode: 'existing', epoch: 1 });
+    expect(written?.permits[3]).toMatchObject({ volumeId: 'new-3', memberId: idOf(3), mode: 'existing', epoch: 1 });
     expect(written?.permits[3]?.initialCluster.split(',')).toHaveLength(4);
-    expect(written?.members[3]).toMatchObject({ memberId: idOf(3), nonce: 'new-3', everVoter: false });
+    expect(written?.members[3]).toMatchObject({ memberId: idOf(3), volumeId: 'new-3', everVoter: false });
   });
 
   test('waits for a name that resolves', () => {
@@ -79,7 +79,7 @@ describe('PromoteLearner', () => {
     const permit = {
       id: 'permit-3',
       ordinal: 3,
-      nonce: 'nonce-3',
+      volumeId: 'volumeId-3',
       epoch: 1,
       mode: 'existing' as const,
       token: 'token-1',

@@ -44,7 +44,7 @@ export const hash = [
     priority: 14.2,
     when: {},
     requires: { 'alarms are unknown': (v) => !v.o.alarms.known },
-    hold: 'UnknownState',
+    hold: 'StateUnknown',
   }),
   row({
     name: 'HoldCorrupt',

@@ -25,12 +25,12 @@ const reportedReason = (v: View, reasons: readonly string[]): boolean =>
 
 /** One member id on two volumes, or an agent that says so. */
 const splitEvidence = (v: View): boolean =>
-  reportedReason(v, ['SplitEvidence']) ||
+  reportedReason(v, ['DuplicateMember']) ||
   voters(v).some((m) => {
     const ordinal = ordinalOf(v, m) ?? -1;
     const identity = agentAt(v, ordinal)?.volume.identity;
     const member = v.record.members[ordinal];
-    return identity?.memberId === m.id && member?.memberId === m.id && identity.nonce !== member.nonce;
+    return identity?.memberId === m.id && member?.memberId === m.id && identity.volumeId !== member.volumeId;
   });
 
 /** Of a lost quorum, by what the agents say of the volumes. */
@@ -111,7 +111,7 @@ export const barriers = [
     priority: 7,
     when: {},
     requires: { 'one member, two volumes': splitEvidence },
-    hold: 'SplitEvidence',
+    hold: 'DuplicateMember',
   }),
   row({
     name: 'HoldVersionMismatch',

@@ -31,12 +31,12 @@ const resolves = (v: View, ordinal: number): boolean => {
 };
 
 /** Whether the learner of the operation can be added now, for the volume that it was meant for. */
-const addable = (v: View, { ordinal, nonce }: AddLearnerOp): boolean =>
+const addable = (v: View, { ordinal, volumeId }: AddLearnerOp): boolean =>
   isWanted(v, ordinal) &&
   foreignMember(v) === undefined &&
   learners(v).length === 0 &&
   canAdd(v) &&
-  requestOf(v, ordinal) === nonce &&
+  requestOf(v, ordinal) === volumeId &&
   mayJoin(v, ordinal);
 
 const inSync = (v: View, memberId: string): boolean =>
@@ -49,7 +49,7 @@ const runsThere = (v: View, learner: Member): boolean => {
   return (
     volume?.walPresent === true &&
     identity?.memberId === learner.id &&
-    identity.nonce === recorded(v, identity.ordinal)?.nonce
+    identity.volumeId === recorded(v, identity.ordinal)?.volumeId
   );
 };
 
@@ -140,6 +140,6 @@ export const join = [
       'no learner': (v) => learners(v).length === 0,
       'etcd would accept one': canAdd,
     },
-    effect: (v, i) => write(v, { op: { ...opBase(v), kind: 'AddLearner', ordinal: i, nonce: requestOf(v, i)! } }),
+    effect: (v, i) => write(v, { op: { ...opBase(v), kind: 'AddLearner', ordinal: i, volumeId: requestOf(v, i)! } }),
   }),
 ];

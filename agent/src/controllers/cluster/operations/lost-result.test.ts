@@ -7,7 +7,7 @@ import type { JobKind } from '../observed.ts';
 
 const id = { id: 'o1', holder: 'h', startedAt: '' };
 const verified = { sha256: 's', sizeBytes: 1, revision: 1 };
-const survivor = { ordinal: 0, memberId: 'id-0', podUid: 'pod-0', nonce: 'nonce-0' };
+const survivor = { ordinal: 0, memberId: 'id-0', podUid: 'pod-0', volumeId: 'volumeId-0' };
 const args = (change: Partial<RestoreArgs> = {}): RestoreArgs => ({
   ...{
     id: 'r',
@@ -68,7 +68,7 @@ const cases: [string, JobKind, Op, (world: World) => void][] = [
       w.agent(0, {
         ...gate,
         gate: true,
-        state: 'Held',
+        state: 'Stalled',
         salvage: { sha256: 's', sizeBytes: 1, revision: 1, lastIndex: 1, commit: 1, url: 'x' },
       });
       w.doc({
@@ -76,7 +76,7 @@ const cases: [string, JobKind, Op, (world: World) => void][] = [
           0: {
             id: 'p',
             ordinal: 0,
-            nonce: 'nonce-0',
+            volumeId: 'volumeId-0',
             epoch: 1,
             mode: 'salvage',
             token: '',

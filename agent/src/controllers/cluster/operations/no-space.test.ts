@@ -46,7 +46,7 @@ test('still full: held, and not at once again', () => {
   expect(world.record).toMatchObject({ failure: { of: 'ClearNoSpace', reason: 'NoSpace' } });
   world.o.since.failure = now;
   expect(world.effect).toBeUndefined();
-  expect(world.reason('Held')).toBe('NoSpace');
+  expect(world.reason('Stalled')).toBe('NoSpace');
   expect(world.reason('Available')).toBe('NoSpace');
 });
 
@@ -130,7 +130,7 @@ test('space that was cleared a moment ago and is full again is left to people fo
   expect(world.record.spaceClearedAt).toBe(new Date(now).toISOString());
   world.set({ alarms: known([{ memberId: idOf(1), type: 'NoSpace' }]) });
   expect(world.effect).toBeUndefined();
-  expect(world.reason('Held')).toBe('NoSpace');
+  expect(world.reason('Stalled')).toBe('NoSpace');
   world.doc({ spaceClearedAt: new Date(now - defaultSettings.noSpaceBackoff).toISOString() });
   expect(world.row).toBe('ClearNoSpace');
 });

@@ -16,16 +16,16 @@ const permitOf = (v: View, learner: Member): Permit | undefined => {
 };
 
 const asksForItsPermit = (v: View, learner: Member): boolean => {
-  const nonce = requestOf(v, ordinalOf(v, learner) ?? -1);
-  return nonce !== undefined && permitOf(v, learner)?.nonce === nonce;
+  const volumeId = requestOf(v, ordinalOf(v, learner) ?? -1);
+  return volumeId !== undefined && permitOf(v, learner)?.volumeId === volumeId;
 };
 
-function permit(v: View, learner: Member, nonce: string, id = v.o.fresh.id): Permit {
+function permit(v: View, learner: Member, volumeId: string, id = v.o.fresh.id): Permit {
   const ordinal = ordinalOf(v, learner)!;
   return {
     id,
     ordinal,
-    nonce,
+    volumeId,
     epoch: v.record.epoch,
     mode: 'existing',
     token: v.record.token,
@@ -41,7 +41,7 @@ function issue(v: View, learner: Member, id: string): Effect {
   const { permits, members, epoch, op } = v.record;
   return write(v, {
     permits: { ...permits, [ordinal]: issued },
-    members: { ...members, [ordinal]: { memberId: learner.id, nonce: issued.nonce, epoch, everVoter: false } },
+    members: { ...members, [ordinal]: { memberId: learner.id, volumeId: issued.volumeId, epoch, everVoter: false } },
     op: op?.kind === 'AddLearner' ? undefined : op,
   });
 }
@@ -52,7 +52,7 @@ const onlyItsOwnOp = (v: View, ordinal: number | undefined): boolean => {
 };
 
 /** Its data directory says which member it is, and the list agrees. */
-const vouched = (v: View, member: Member): boolean => {
+const attested = (v: View, member: Member): boolean => {
   const volume = agentAt(v, ordinalOf(v, member) ?? -1)?.volume;
   const identity = volume?.identity;
   return volume?.walPresent === true && identity?.memberId === member.id && identity.epoch === v.record.epoch;
@@ -90,18 +90,18 @@ export const permits = [
     of: listed,
     when: {
       'epoch seeded': isSeeded,
-      'its volume vouches for it': vouched,
+      'its volume attests for it': attested,
       'the record does not know it': (v, m) => recorded(v, ordinalOf(v, m)!)?.memberId !== m.id,
       'it is not being removed': (v, m) => v.op('Remove')?.memberId !== m.id,
     },
     requires: {},
     effect: (v, m) => {
       const ordinal = ordinalOf(v, m)!;
-      const { nonce, epoch } = agentAt(v, ordinal)!.volume.identity!;
+      const { volumeId, epoch } = agentAt(v, ordinal)!.volume.identity!;
       const { members, permits } = v.record;
       return write(v, {
-        members: { ...members, [ordinal]: { memberId: m.id, nonce, epoch, everVoter: !m.isLearner } },
-        permits: m.isLearner ? { ...permits, [ordinal]: permit(v, m, nonce) } : without(permits, ordinal),
+        members: { ...members, [ordinal]: { memberId: m.id, volumeId, epoch, everVoter: !m.isLearner } },
+        permits: m.isLearner ? { ...permits, [ordinal]: permit(v, m, volumeId) } : without(permits, ordinal),
       });
     },
   }),
@@ -137,7 +137,7 @@ export const permits = [
     of: learners,
     when: {
       'learner never started': implied(
-        'a volume that had data asks with a new nonce, which is not its permit’s',
+        'a volume that had data asks with a new volumeId, which is not its permit’s',
         (_, m) => !started(m),
       ),
       'its volume still requests its permit': asksForItsPermit,

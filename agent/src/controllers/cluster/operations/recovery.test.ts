@@ -34,7 +34,7 @@ test('one that does not answer is salvaged from its volume', () => {
   world.commit();
   expect(world.record.permits[2]).toMatchObject({
     mode: 'salvage',
-    nonce: 'nonce-2',
+    volumeId: 'volumeId-2',
     salvage: { token: 'fresh-secret' },
   });
   expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 2, uid: 'pod-2' });
@@ -48,7 +48,7 @@ test('one that does not answer is salvaged from its volume', () => {
   };
   world
     .pod(2, { uid: 'pod-2b' })
-    .agent(2, agent(2, { podUid: 'pod-2b', gate: true, state: 'Held', etcd: undefined, salvage }));
+    .agent(2, agent(2, { podUid: 'pod-2b', gate: true, state: 'Stalled', etcd: undefined, salvage }));
   expect(world.effect).toMatchObject({
     kind: 'CreateJob',
     job: { kind: 'salvage', salvage: { url: salvage.url, token: 'fresh-secret', clusterId: 'cluster-1' } },
@@ -80,7 +80,7 @@ describe('the survivor restarts until it waits in its gate', () => {
   });
 
   test('not when the same pod went back to its gate, as after a start of its node', () => {
-    expect(salvaging().agent(2, agent(2, { ...gone, gate: true, state: 'Held' })).effect).toBeUndefined();
+    expect(salvaging().agent(2, agent(2, { ...gone, gate: true, state: 'Stalled' })).effect).toBeUndefined();
   });
 });
 
@@ -109,7 +109,7 @@ describe('the survivor with most', () => {
     const world = new World(5).volumeLost(0).volumeLost(1).volumeLost(2).noQuorum().spec({ size: 5, recovery });
     const { etcd: _, ...silent } = agent(3);
     expect(world.agent(3, silent).effect).toBeUndefined();
-    expect(world.reason('Accepted')).toBe('RecoverySurvivorHidden');
+    expect(world.reason('Accepted')).toBe('SurvivorUnreachable');
     expect(world.volumeLost(4).written?.op).toMatchObject({ args: { survivor: { ordinal: 3 } } });
   });
 
@@ -122,8 +122,8 @@ describe('nothing happens', () => {
   const refusals: [string, World, string, string][] = [
     ['without the acknowledgement', lost({ acceptDataLoss: false }), 'Accepted', 'RecoveryNotAcknowledged'],
     ['for an unknown action', lost({ action: 'Magic' }), 'Accepted', 'RecoveryUnknownAction'],
-    ['while a better survivor may be hidden', lost().agent(1, undefined), 'Accepted', 'RecoverySurvivorHidden'],
-    ['without a backup schedule', lost().spec({ schedule: undefined }), 'Held', 'BackupFailed'],
+    ['while a better survivor may be hidden', lost().agent(1, undefined), 'Accepted', 'SurvivorUnreachable'],
+    ['without a backup schedule', lost().spec({ schedule: undefined }), 'Stalled', 'BackupFailed'],
   ];
 
   test.each(refusals)('%s', (_, world, type, reason) => {

@@ -36,12 +36,12 @@ const triedJustNow = (v: View): boolean =>
 
 const salvagePermit = (v: View): Permit | undefined => {
   const permit = v.record.permits[chosen(v).ordinal];
-  return permit?.mode === 'salvage' && permit.nonce === chosen(v).nonce ? permit : undefined;
+  return permit?.mode === 'salvage' && permit.volumeId === chosen(v).volumeId ? permit : undefined;
 };
 
 const holdsData = (v: View): boolean => {
   const volume = agentAt(v, chosen(v).ordinal)?.volume;
-  return volume?.walPresent === true && volume.identity?.nonce === chosen(v).nonce;
+  return volume?.walPresent === true && volume.identity?.volumeId === chosen(v).volumeId;
 };
 
 /** A gate that cannot read the record lets etcd start; of a new pod that says nothing yet, nothing is known. */
@@ -75,13 +75,13 @@ function start(v: View): Effect {
 }
 
 function permitSalvage(v: View): Effect {
-  const { ordinal, nonce } = chosen(v);
+  const { ordinal, volumeId } = chosen(v);
   const { permits, epoch, token } = v.record;
   const secret = v.o.fresh.secret;
   const permit: Permit = {
     id: v.o.fresh.id,
     ordinal,
-    nonce,
+    volumeId,
     epoch,
     mode: 'salvage',
     token,

@@ -10,7 +10,7 @@ describe('a lost volume', () => {
     expect(written?.tombstones).toMatchObject([{ memberId: idOf(1), ordinal: 1, epoch: 1 }]);
     expect(written?.members).not.toHaveProperty('1');
     expect(written).not.toHaveProperty('op');
-    expect(world.commit().written?.op).toMatchObject({ kind: 'AddLearner', ordinal: 1, nonce: 'new-1' });
+    expect(world.commit().written?.op).toMatchObject({ kind: 'AddLearner', ordinal: 1, volumeId: 'new-1' });
   });
 
   test('one sight is not enough', () => {
@@ -23,8 +23,8 @@ describe('a lost volume', () => {
     expect(new World(3).volumeLost(1).agent(1, undefined).effect).toBeUndefined();
   });
 
-  test('the data directory was emptied and the nonce was left: lost all the same', () => {
-    const world = new World(3).volumeLost(1).agent(1, asking(1, 'nonce-1'));
+  test('the data directory was emptied and the volumeId was left: lost all the same', () => {
+    const world = new World(3).volumeLost(1).agent(1, asking(1, 'volumeId-1'));
     expect(world.row).toBe('RemoveDead');
   });
 
@@ -98,7 +98,7 @@ describe('replace.force', () => {
   test('a stale member id changes nothing and says so', () => {
     const world = forced(false, 'id-old');
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Accepted')).toBe('ReplaceStale');
+    expect(world.reason('Accepted')).toBe('ReplaceTargetNotFound');
     expect(world.message('Accepted')).toContain('ordinal 1 is member id-1, not id-old');
   });
 
@@ -106,7 +106,7 @@ describe('replace.force', () => {
     const world = forced(false, 'id-old').doc({
       tombstones: [{ memberId: 'id-old', ordinal: 1, epoch: 1, at: '', why: 'Forced' }],
     });
-    expect(world.reason('Accepted')).toBe('AsAsked');
+    expect(world.reason('Accepted')).toBe('SpecAccepted');
   });
 
   test('discardVolume deletes that one claim after the removal', () => {
@@ -135,7 +135,7 @@ describe('a learner that will never vote', () => {
     const permit = {
       id: 'p',
       ordinal: 3,
-      nonce: 'new-3',
+      volumeId: 'new-3',
       epoch: 1,
       mode: 'existing' as const,
       token: '',
@@ -143,7 +143,7 @@ describe('a learner that will never vote', () => {
       memberId: idOf(3),
       issuedAt: '',
     };
-    const members = { ...world.record.members, 3: { ...recordedMember(3), nonce: 'new-3', everVoter: false } };
+    const members = { ...world.record.members, 3: { ...recordedMember(3), volumeId: 'new-3', everVoter: false } };
     world.o.since.evidence[3] = 0;
     return world.doc({ permits: { 3: permit }, members });
   };
@@ -159,7 +159,7 @@ describe('a learner that will never vote', () => {
   test('while its own volume asks, its permit follows the member list', () => {
     const world = learning();
     expect(world.row).toBe('IssuePermit.again');
-    expect(world.written?.permits[3]).toMatchObject({ id: 'p', nonce: 'new-3', memberId: idOf(3) });
+    expect(world.written?.permits[3]).toMatchObject({ id: 'p', volumeId: 'new-3', memberId: idOf(3) });
   });
 
   test('an unreachable pod keeps it', () => {
@@ -174,9 +174,9 @@ test('a recorded member that is in no list is buried', () => {
 
 test('one member id on two volumes: held', () => {
   const world = new World(3).doc({
-    members: { ...new World(3).record.members, 1: { ...recordedMember(1), nonce: 'x' } },
+    members: { ...new World(3).record.members, 1: { ...recordedMember(1), volumeId: 'x' } },
   });
-  expect(world.plan().hold).toBe('SplitEvidence');
+  expect(world.plan().hold).toBe('DuplicateMember');
 });
 
 test('an older record than the agents have read: held', () => {

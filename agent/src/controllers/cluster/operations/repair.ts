@@ -35,11 +35,11 @@ function unusable(v: View, learner: Member): boolean {
   if (!isWanted(v, ordinal) || isForced(v, ordinal, learner.id)) return true;
   const agent = agentAt(v, ordinal);
   if (agent?.state === 'Refused' && refusedVersions.includes(agent.reason ?? '')) return evidenceLasts(v, ordinal);
-  const nonce = requestOf(v, ordinal);
+  const volumeId = requestOf(v, ordinal);
   const permit = v.record.permits[ordinal];
   const ours = permit?.memberId === learner.id;
-  if (nonce === undefined) return !ours && lasts(v, v.o.since.down[learner.id], v.s.learnerStuck);
-  const refused = ours ? permit.nonce !== nonce : !mayJoin(v, ordinal);
+  if (volumeId === undefined) return !ours && lasts(v, v.o.since.down[learner.id], v.s.learnerStuck);
+  const refused = ours ? permit.volumeId !== volumeId : !mayJoin(v, ordinal);
   return evidenceLasts(v, ordinal) && (refused || started(learner));
 }
 

@@ -41,10 +41,10 @@ describe('a new template', () => {
     world.commit();
     expect(world.message('Progressing')).toBe(`pods are being restarted one by one; ${message}`);
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Held')).toBe('Automatic');
+    expect(world.reason('Stalled')).toBe('NoActionRequired');
     world.set({ refused: { at: now, since: 0, podUid: 'pod-2', message } });
-    expect(world.reason('Held')).toBe('EvictionRefused');
-    expect(world.message('Held')).toBe(message);
+    expect(world.reason('Stalled')).toBe('EvictionRefused');
+    expect(world.message('Stalled')).toBe(message);
     world.set({ refused: { at: now - defaultSettings.evictAgain, since: now, podUid: 'pod-2', message } });
     expect(world.row).toBe('RestartPod');
   });
@@ -221,7 +221,7 @@ describe('ephemeral', () => {
   test('the only member, no schedule: held, untouched', () => {
     const world = rolling(1, { ephemeral: true, schedule: undefined });
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Held')).toBe('EphemeralSingle');
+    expect(world.reason('Stalled')).toBe('EphemeralSingle');
   });
 
   test('every pod lost: held', () => {
@@ -233,7 +233,7 @@ describe('ephemeral', () => {
 test('members that differ: nothing is changed, the minority is a person’s to name', () => {
   const world = rolling().compared(false);
   expect(world.plan().hold).toBe('CorruptAlarm');
-  expect(world.reason('Held')).toBe('CorruptAlarm');
+  expect(world.reason('Stalled')).toBe('CorruptAlarm');
 });
 
 test('alarm CORRUPT is disarmed when the member that it names is gone and the others are equal', () => {
@@ -257,16 +257,16 @@ describe('a pod that runs another version than its template says', () => {
 
   test('of an earlier template: it follows the new one before all others, and nothing is held', () => {
     const world = strange(rolling());
-    expect(world.reason('Held')).toBe('Automatic');
+    expect(world.reason('Stalled')).toBe('NoActionRequired');
     expect(world.commit().record.op).toMatchObject({ kind: 'DeletePod', ordinal: 1, nextVersion: '3.6.16' });
     expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 1, uid: 'pod-1', evict: false });
   });
 
   test('of an earlier template, on its way out: nothing is held, either', () => {
     const going = strange(rolling()).commit().pod(1, { ready: false, deleting: true });
-    expect(going.reason('Held')).toBe('Automatic');
+    expect(going.reason('Stalled')).toBe('NoActionRequired');
     const gone = strange(rolling()).pod(1, { ready: false, deleting: true });
-    expect(gone.reason('Held')).toBe('Automatic');
+    expect(gone.reason('Stalled')).toBe('NoActionRequired');
     expect(gone.effect).toBeUndefined();
   });
 
@@ -294,7 +294,7 @@ describe('a template whose image is of another version than it says', () => {
 
   test('makes no pod, and says so', () => {
     expect(wrong().effect).toBeUndefined();
-    expect(wrong().reason('Accepted')).toBe('TemplateDiffers');
+    expect(wrong().reason('Accepted')).toBe('TemplateMismatch');
     expect(wrong().message('Accepted')).toContain('3.7.3');
     expect(wrong().spec({ size: 5 }).effect).toBeUndefined();
   });

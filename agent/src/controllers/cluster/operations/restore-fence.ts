@@ -31,7 +31,7 @@ const lastRevision = (v: View): number =>
     ...Object.keys(v.o.status).map((memberId) => statusOf(v, memberId)?.revision ?? 0),
   );
 
-/** New epoch, new token, higher floor: from here on no older data serve, and this id is never restored again. */
+/** New epoch, new token, higher minEpoch: from here on no older data serve, and this id is never restored again. */
 function fence(v: View): Effect {
   const op = restoreOp(v)!;
   const { suspended: _, ...own } = op;
@@ -41,7 +41,7 @@ function fence(v: View): Effect {
   const born = id.startsWith('origin:');
   return write(v, {
     epoch,
-    floor: born ? v.record.floor : epoch,
+    minEpoch: born ? v.record.minEpoch : epoch,
     token: v.o.fresh.token,
     phase: 'Restoring',
     seeded: false,
@@ -86,7 +86,7 @@ export const restoreFence = [
     to: 'draining',
     when: { 'step drain': (v) => at(v, 'drain') !== undefined },
     requires: {
-      'the template holds the floor': (v) => statefulSet(v)?.epochFloor === v.record.floor,
+      'the template holds the minEpoch': (v) => statefulSet(v)?.minEpoch === v.record.minEpoch,
       'it has replicas': (v) => statefulSet(v)!.replicas > 0,
     },
     effect: (v) => ({ kind: 'ScaleTo', replicas: 0, basedOn: statefulSet(v)!.rv }),

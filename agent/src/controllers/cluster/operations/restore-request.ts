@@ -130,7 +130,7 @@ export const restoreRequest = [
       name: ownRequest(v)!.name,
       uid: ownRequest(v)!.uid,
       phase: 'Failed',
-      reason: blocked(v) ? 'RestoreBlocked' : 'DanglingOldPods',
+      reason: blocked(v) ? 'RestoreBlocked' : 'OldPodsRemain',
       message: blocked(v)
         ? `its snapshot is not to be had any more; ${name} takes its place`
         : `it waited for pods on a node that is off; ${name} goes on without them, in its place`,

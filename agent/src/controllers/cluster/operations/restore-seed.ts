@@ -32,7 +32,7 @@ function seedPermit(v: View, epoch: number, token: string): Permit {
   return {
     id: v.o.fresh.id,
     ordinal: 0,
-    nonce: requestOf(v, 0)!,
+    volumeId: requestOf(v, 0)!,
     epoch,
     mode: 'restore',
     token,
@@ -57,7 +57,7 @@ function permitAnother(v: View): Effect {
 
 const permitOfSeed = (v: View): Permit | undefined => v.record.permits[0];
 
-const seedOnFloor = (v: View): boolean => agentOf(v, 0)?.epochFloor === v.record.floor;
+const seedAtMinEpoch = (v: View): boolean => agentOf(v, 0)?.minEpoch === v.record.minEpoch;
 
 export const restoreSeed = [
   row({
@@ -82,7 +82,7 @@ export const restoreSeed = [
     when: {
       'step seed': (v) => at(v, 'seed') !== undefined,
       'its agent is known': (v) => agentOf(v, 0) !== undefined,
-      'it was made from a stale template': (v) => !seedOnFloor(v) && !podAt(v, 0)!.deleting,
+      'it was made from a stale template': (v) => !seedAtMinEpoch(v) && !podAt(v, 0)!.deleting,
     },
     requires: { 'the image is of the version that the template says': imageFits },
     effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
@@ -97,7 +97,7 @@ export const restoreSeed = [
     requires: {
       'the image is of the version that the template says': imageFits,
       'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
-      'its floor is the record’s': seedOnFloor,
+      'its minEpoch is the record’s': seedAtMinEpoch,
       'the verified snapshot is being served': sameSnapshot,
     },
     effect: (v) =>
@@ -118,7 +118,7 @@ export const restoreSeed = [
     requires: {
       'the image is of the version that the template says': imageFits,
       'another volume requests a permit': (v) =>
-        requestOf(v, 0) !== undefined && requestOf(v, 0) !== permitOfSeed(v)?.nonce,
+        requestOf(v, 0) !== undefined && requestOf(v, 0) !== permitOfSeed(v)?.volumeId,
       'the verified snapshot is being served': sameSnapshot,
     },
     effect: permitAnother,

@@ -111,7 +111,7 @@ export const restoreVerify = [
     effect: (v) =>
       givesUp(restoreOp(v)!)
         ? write(v, ended(v))
-        : fails(v, 'RestoreBlocked', imageDiffers(v) ? reasons.TemplateDiffers : reasons.AgentSilent),
+        : fails(v, 'RestoreBlocked', imageDiffers(v) ? reasons.TemplateMismatch : reasons.AgentUnreachable),
   }),
   row<Member>({
     name: 'Restore.yield',

@@ -45,7 +45,7 @@ const backedUp = () =>
     .commit();
 const fenced = () => backedUp().commit();
 const drained = () => {
-  const world = fenced().sts({ epochFloor: 2, replicas: 0 });
+  const world = fenced().sts({ minEpoch: 2, replicas: 0 });
   world.o.agents = {};
   return world.set({ pods: known([]), members: unknown('no etcd'), status: {} }).commit();
 };
@@ -56,7 +56,7 @@ const served = (world: World, revision: number) => {
 const permitted = () => {
   const world = drained().sts({ replicas: 1 });
   world.set({ pods: known([pod(0, { ready: false })]) });
-  world.agent(0, asking(0, 'seed-nonce', { epochFloor: 2 }));
+  world.agent(0, asking(0, 'seed-volumeId', { minEpoch: 2 }));
   return world.commit();
 };
 
@@ -157,7 +157,7 @@ describe('in place', () => {
   });
 
   test('R1: a gate that has only begun has not read its volume, which is no lack of room', () => {
-    const volume = { walPresent: false, freeBytes: 0, totalBytes: 0, asideCount: 0 };
+    const volume = { walPresent: false, freeBytes: 0, totalBytes: 0, quarantineCount: 0 };
     const world = asked()
       .commit()
       .set({ jobs: known([restoreJob]) })
@@ -259,11 +259,11 @@ describe('in place', () => {
     expect(world.row).not.toBe('Safety.done');
   });
 
-  test('R3: epoch, token, floor and the name are fenced in one write', () => {
+  test('R3: epoch, token, minEpoch and the name are fenced in one write', () => {
     const { record } = fenced();
     expect(record).toMatchObject({
       epoch: 2,
-      floor: 2,
+      minEpoch: 2,
       token: 'fresh-token',
       phase: 'Restoring',
       seeded: false,
@@ -289,12 +289,12 @@ describe('in place', () => {
   test('R4: the template first, then no pod', () => {
     const world = fenced();
     expect(world.effect).toEqual({ kind: 'AnnotateEpoch', epoch: 2, basedOn: 'sts-rv' });
-    expect(world.sts({ epochFloor: 2 }).effect).toEqual({ kind: 'ScaleTo', replicas: 0, basedOn: 'sts-rv' });
+    expect(world.sts({ minEpoch: 2 }).effect).toEqual({ kind: 'ScaleTo', replicas: 0, basedOn: 'sts-rv' });
   });
 
   test('R5: waits for the last pod; one on a dead node only by word, and never ordinal 0', () => {
     const left = (ordinal: number, ignoreUnreachablePods: boolean) => {
-      const world = fenced().sts({ epochFloor: 2, replicas: 0 });
+      const world = fenced().sts({ minEpoch: 2, replicas: 0 });
       const { op } = world.record;
       if (op?.kind === 'Restore') world.op({ ...op, args: { ...op.args, ignoreUnreachablePods } });
       world.o.since.silent = { [ordinal]: 0 };
@@ -304,21 +304,21 @@ describe('in place', () => {
         .agent(ordinal, undefined);
     };
     expect(left(2, false).effect).toBeUndefined();
-    expect(left(2, false).reason('Held')).toBe('DanglingOldPods');
+    expect(left(2, false).reason('Stalled')).toBe('OldPodsRemain');
     const ending = left(2, false);
     ending.o.since.silent = { 2: now - defaultSettings.unreachable + 1 };
-    expect(ending.reason('Held')).not.toBe('DanglingOldPods');
+    expect(ending.reason('Stalled')).not.toBe('OldPodsRemain');
     expect(left(2, true).row).toBe('Drained');
     expect(left(0, true).effect).toBeUndefined();
   });
 
-  test('R6: one pod, with the new floor', () => {
+  test('R6: one pod, with the new minEpoch', () => {
     const world = drained();
     expect(world.effect).toEqual({ kind: 'ScaleTo', replicas: 1, basedOn: 'sts-rv' });
     world
       .sts({ replicas: 1 })
       .set({ pods: known([pod(0)]) })
-      .agent(0, asking(0, 'n', { epochFloor: 1 }));
+      .agent(0, asking(0, 'n', { minEpoch: 1 }));
     expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 0, uid: 'pod-0' });
   });
 
@@ -326,22 +326,26 @@ describe('in place', () => {
     const permit = permitted().record.permits[0];
     expect(permit).toMatchObject({
       mode: 'restore',
-      nonce: 'seed-nonce',
+      volumeId: 'seed-volumeId',
       epoch: 2,
       token: 'fresh-token',
       restore: { id: 'monday', source: { url: serving.url, sha256: 'sha', token: 'fresh-secret' }, bumpRevision: 1e9 },
     });
   });
 
-  test('R7: another volume asks: another epoch and token, the same floor', () => {
-    const world = permitted().agent(0, asking(0, 'other-nonce', { epochFloor: 2 }));
-    expect(world.written).toMatchObject({ epoch: 3, floor: 2, permits: { 0: { nonce: 'other-nonce', epoch: 3 } } });
+  test('R7: another volume asks: another epoch and token, the same minEpoch', () => {
+    const world = permitted().agent(0, asking(0, 'other-volumeId', { minEpoch: 2 }));
+    expect(world.written).toMatchObject({
+      epoch: 3,
+      minEpoch: 2,
+      permits: { 0: { volumeId: 'other-volumeId', epoch: 3 } },
+    });
   });
 
   test('R7: the Job was made again: the same permit, another address', () => {
     const world = permitted().set({ jobs: known([job({ serving: { ...serving, url: 'https://10.0.0.10' } })]) });
     expect(world.written?.permits[0]).toMatchObject({
-      nonce: 'seed-nonce',
+      volumeId: 'seed-volumeId',
       restore: { source: { url: 'https://10.0.0.10' } },
     });
   });
@@ -349,7 +353,7 @@ describe('in place', () => {
   test('R7: after the fence a lost snapshot is waited for', () => {
     const world = permitted().set({ jobs: known([job({ state: 'Failed', message: 'gone' })]) });
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Held')).toBe('RestoreBlocked');
+    expect(world.reason('Stalled')).toBe('RestoreBlocked');
     world.o.since.jobFailed['job-uid'] = 0;
     expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'restore', uid: 'job-uid' });
   });
@@ -357,8 +361,8 @@ describe('in place', () => {
   test('R8: seeded; the Job goes; the EtcdRestore is completed when the cluster has grown again', () => {
     const world = permitted();
     const restored = agent(0);
-    const identity = { ...restored.volume.identity!, epoch: 2, permitId: 'fresh-id', nonce: 'seed-nonce' };
-    world.agent(0, { ...restored, epochFloor: 2, volume: { ...restored.volume, identity } });
+    const identity = { ...restored.volume.identity!, epoch: 2, permitId: 'fresh-id', volumeId: 'seed-volumeId' };
+    world.agent(0, { ...restored, minEpoch: 2, volume: { ...restored.volume, identity } });
     world.set({ members: new World(1).o.members, status: { [idOf(0)]: known(status()) } });
     const claims = world.o.claims.known ? world.o.claims.v : [];
     world.set({ claims: known(claims.map((claim) => ({ ...claim, epoch: 2 }))) });
@@ -388,10 +392,10 @@ describe('a template whose image is of another version than it says', () => {
     expect(verified.set({ statefulSet: unknown('no answer') }).effect).toBeUndefined();
     const world = drained();
     expect(wrong(world).effect).toBeUndefined();
-    expect(world.reason('Accepted')).toBe('TemplateDiffers');
+    expect(world.reason('Accepted')).toBe('TemplateMismatch');
     expect(right(world).row).toBe('SeedPod');
     const waits = drained().sts({ replicas: 1 });
-    waits.set({ pods: known([pod(0, { ready: false })]) }).agent(0, asking(0, 'seed-nonce', { epochFloor: 2 }));
+    waits.set({ pods: known([pod(0, { ready: false })]) }).agent(0, asking(0, 'seed-volumeId', { minEpoch: 2 }));
     expect(wrong(waits).effect).toBeUndefined();
     expect(right(waits).row).toBe('RestorePermit');
   });
@@ -464,7 +468,7 @@ describe('blocked past the fence', () => {
     world.commit().commit();
     expect(world.record).toMatchObject({
       epoch: 3,
-      floor: 3,
+      minEpoch: 3,
       restores: [{ id: 'monday' }, { id: 'tuesday' }],
       op: { step: 'drain' },
     });
@@ -490,7 +494,7 @@ describe('blocked past the fence', () => {
     world.o.fresh = { ...world.o.fresh, id: 'op-2' };
     world.commit().set({ jobs: known([job({ op: 'op-2', state: 'Failed' })]) });
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Held')).toBe('RestoreBlocked');
+    expect(world.reason('Stalled')).toBe('RestoreBlocked');
   });
 
   test('alone it waits; it is never seeded empty', () => {
@@ -508,7 +512,7 @@ describe('pods on a node that is off', () => {
     request({ name: 'tuesday', uid: 'other-uid', createdAt: 2, ignoreUnreachablePods });
   const waiting = () => {
     const world = fenced()
-      .sts({ epochFloor: 2, replicas: 0 })
+      .sts({ minEpoch: 2, replicas: 0 })
       .pods((pods) => pods.filter(({ ordinal }) => ordinal === 2));
     world.pod(2, { deleting: true }).agent(2, undefined);
     world.o.since.silent = { 2: 0 };
@@ -517,7 +521,7 @@ describe('pods on a node that is off', () => {
 
   test('keep a restore waiting until another EtcdRestore says that they may be left behind', () => {
     const world = waiting();
-    expect(world.effect).toMatchObject({ kind: 'ReportRestore', name: 'monday', reason: 'DanglingOldPods' });
+    expect(world.effect).toMatchObject({ kind: 'ReportRestore', name: 'monday', reason: 'OldPodsRemain' });
     world.set({ restores: known([request({ phase: 'Failed' }), other(true)]) });
     expect(world.written?.op).toMatchObject({ step: 'verify', args: { id: 'tuesday', ignoreUnreachablePods: true } });
   });
@@ -573,15 +577,15 @@ describe('a cluster born from a backup', () => {
       .doc({ epoch: 0, seeded: false, phase: 'Seeding', members: {}, clusterId: undefined });
   };
 
-  test('verifies, fences, seeds from it; its pods stay, no floor is raised', () => {
+  test('verifies, fences, seeds from it; its pods stay, no minEpoch is raised', () => {
     const world = origin().commit();
     expect(world.record.op).toMatchObject({ args: { id: 'origin:uid-1', source: { backupName: 'b' } } });
     world
       .set({ jobs: known([restoreJob]) })
       .commit()
       .commit();
-    expect(world.record).toMatchObject({ epoch: 1, floor: 0, op: { step: 'seed' } });
-    expect(world.written?.permits[0]).toMatchObject({ mode: 'restore', nonce: 'new-0' });
+    expect(world.record).toMatchObject({ epoch: 1, minEpoch: 0, op: { step: 'seed' } });
+    expect(world.written?.permits[0]).toMatchObject({ mode: 'restore', volumeId: 'new-0' });
   });
 
   test('what does not verify is waited for: never an empty cluster instead', () => {
@@ -589,7 +593,7 @@ describe('a cluster born from a backup', () => {
       .commit()
       .set({ jobs: known([job({ state: 'Failed', message: 'not there' })]) });
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Held')).toBe('RestoreBlocked');
+    expect(world.reason('Stalled')).toBe('RestoreBlocked');
   });
 
   test('nor one that has no room', () => {
@@ -599,8 +603,8 @@ describe('a cluster born from a backup', () => {
       .commit();
     expect(world.record.op).toMatchObject({ step: 'fence' });
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Held')).toBe('RestoreBlocked');
-    expect(world.message('Held')).toContain('needs 8.3 GiB, and has 6.0 GiB free');
+    expect(world.reason('Stalled')).toBe('RestoreBlocked');
+    expect(world.message('Stalled')).toContain('needs 8.3 GiB, and has 6.0 GiB free');
   });
 
   test('counts for nothing later', () => {
@@ -623,12 +627,12 @@ describe('a Job whose pod does not start', () => {
   test('is waited for, and told when it takes too long', () => {
     const world = pending(() => asked().commit());
     world.o.since.jobWaits = { 'job-uid': now };
-    expect(world.reason('Held')).toBe('Automatic');
+    expect(world.reason('Stalled')).toBe('NoActionRequired');
     world.noQuorum();
-    expect(world.reason('Held')).not.toBe('RestoreBlocked');
+    expect(world.reason('Stalled')).not.toBe('RestoreBlocked');
     world.o.since.jobWaits = { 'job-uid': longAgo };
     expect(world.effect).toBeUndefined();
-    expect(world.plan().conditions.find(({ type }) => type === 'Held')).toMatchObject({
+    expect(world.plan().conditions.find(({ type }) => type === 'Stalled')).toMatchObject({
       ...{ status: 'True', reason: 'RestoreBlocked', message: waits },
     });
   });
@@ -647,9 +651,9 @@ describe('a Job whose pod does not start', () => {
   test('past the fence it is blocked: told, and another EtcdRestore takes its place', () => {
     const world = pending(() => drained().sts({ replicas: 1 }));
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Held')).toBe('RestoreBlocked');
-    expect(world.message('Held')).toBe(waits);
-    expect(world.reason('Degraded')).not.toBe('Well');
+    expect(world.reason('Stalled')).toBe('RestoreBlocked');
+    expect(world.message('Stalled')).toBe(waits);
+    expect(world.reason('Degraded')).not.toBe('AllMembersHealthy');
     world.set({ restores: known([request(), other]) });
     expect(world.row).toBe('Restore.giveUp');
     world.set({ restores: known([request({ phase: 'Failed' }), other]) });
@@ -664,8 +668,8 @@ describe('a Job whose pod does not start', () => {
     world.spec({ version: '3.7.3', finalBackupRequired: true }).sts({ version: '3.7.3' });
     if (op.kind === 'Delete') world.resource({ deleting: true, finalizer: true, spec: world.cluster.spec });
     pending(() => world, { kind });
-    expect(world.reason('Held')).toBe('BackupFailed');
-    expect(world.message('Held')).toBe(waits);
+    expect(world.reason('Stalled')).toBe('BackupFailed');
+    expect(world.message('Stalled')).toBe(waits);
   });
 });
 

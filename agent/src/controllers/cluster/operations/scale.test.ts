@@ -58,7 +58,7 @@ describe('replicas that somebody else changed', () => {
   test('too few, but the image is of another version: no pod is made of it, and no claim of a member goes', () => {
     const world = new World(3).sts({ replicas: 1, imageVersion: '3.7.3' });
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Accepted')).toBe('TemplateDiffers');
+    expect(world.reason('Accepted')).toBe('TemplateMismatch');
     const shrunk = new World(3).spec({ size: 1, onShrink: 'Delete' }).sts({ replicas: 2, imageVersion: '3.7.3' });
     shrunk.down(1).pods((pods) => pods.filter(({ ordinal }) => ordinal < 2));
     expect(shrunk.row).not.toBe('PruneClaim');
@@ -70,7 +70,7 @@ describe('replicas that somebody else changed', () => {
 });
 
 test('the epoch of the template is put back', () => {
-  expect(new World(3).doc({ floor: 1 }).effect).toEqual({
+  expect(new World(3).doc({ minEpoch: 1 }).effect).toEqual({
     kind: 'AnnotateEpoch',
     epoch: 1,
     basedOn: 'sts-rv',

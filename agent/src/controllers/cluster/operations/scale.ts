@@ -76,10 +76,10 @@ export const scale = [
     to: 'running',
     when: {
       'template is known': (v) => statefulSet(v) !== undefined,
-      'its epoch is not the floor': (v) => statefulSet(v)!.epochFloor !== v.record.floor,
+      'its epoch is not the minEpoch': (v) => statefulSet(v)!.minEpoch !== v.record.minEpoch,
     },
     requires: {},
-    effect: (v) => ({ kind: 'AnnotateEpoch', epoch: v.record.floor, basedOn: statefulSet(v)!.rv }),
+    effect: (v) => ({ kind: 'AnnotateEpoch', epoch: v.record.minEpoch, basedOn: statefulSet(v)!.rv }),
   }),
   row<Claim>({
     name: 'AnnotateClaim',

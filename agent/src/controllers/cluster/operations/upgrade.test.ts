@@ -59,7 +59,7 @@ describe('a new minor', () => {
     expect(world.record.failure).toEqual({ of: 'Upgrade 3.7', reason: 'BackupFailed', message: 'store unreachable' });
     world.set({ jobs: known([]) });
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Held')).toBe('UpgradeRefused');
+    expect(world.reason('Stalled')).toBe('UpgradeRefused');
     world.o.since.failure = 0;
     expect(world.row).toBe('Upgrade');
   });
@@ -104,28 +104,28 @@ describe('refused, and told', () => {
     ['a lower minor', () => asked('3.5.35'), 'DowngradeRefused'],
     ['a minor that nobody knows', () => asked('3.8.0'), 'VersionUnsupported'],
     ['a patch below the floor', () => asked('3.6.5'), 'VersionTooOld'],
-    ['members not restarted on 3.5', () => on35('3.6.16', { bornOn: undefined }), 'RestartFirst'],
-    ['born on a version not tried', () => on35('3.6.16', { bornOn: '3.5.34' }), 'RestartFirst'],
+    ['members not restarted on 3.5', () => on35('3.6.16', { bornOn: undefined }), 'RestartRequired'],
+    ['born on a version not tried', () => on35('3.6.16', { bornOn: '3.5.34' }), 'RestartRequired'],
     ['no room', () => fullDisk(), 'DiskPressure'],
   ];
 
   test.each(refusals)('%s', (_, world, reason) => {
     expect(`${world().row}`).not.toMatch(/Upgrade|RestartPod/);
     expect(world().reason('Accepted')).toBe(reason);
-    expect(world().reason('Held')).toBe('UpgradeRefused');
+    expect(world().reason('Stalled')).toBe('UpgradeRefused');
   });
 
   test('a template that names another version', () => {
     const world = new World(3).sts({ version: '3.7.3' });
     expect(world.effect).toBeUndefined();
-    expect(world.reason('Accepted')).toBe('TemplateDiffers');
+    expect(world.reason('Accepted')).toBe('TemplateMismatch');
   });
 
   test('not while entries of 3.5 leave the log: that is a wait, and says what follows', () => {
     const world = unsettled(agent(1).volume);
     expect(world.row).toBe('Settle.churn');
-    expect([world.reason('Accepted'), world.reason('Held')]).toEqual(['AsAsked', 'Automatic']);
-    expect(world.reason('Progressing')).toBe('Settling');
+    expect([world.reason('Accepted'), world.reason('Stalled')]).toEqual(['SpecAccepted', 'NoActionRequired']);
+    expect(world.reason('Progressing')).toBe('FlushingRaftLog');
     expect(world.message('Progressing')).toContain('3.7.3');
   });
 

@@ -15,8 +15,8 @@ test('a pod that is kept says why, in its agent’s own words', () => {
   expect(full.message('Degraded')).toBe('pod c-1: no space left');
   expect(kept('GateFailed', 'Failed', 'x').message('Degraded')).toBe('pod c-1: GateFailed: x');
   expect(kept('VersionRefused', 'Refused').reason('Degraded')).toBe('VersionRefused');
-  expect(kept('VolumeBusy', 'Init').reason('Degraded')).toBe('PodHeld');
-  expect(kept('RecordUnreachable', 'Init').reason('Degraded')).toBe('Well');
+  expect(kept('VolumeBusy', 'Init').reason('Degraded')).toBe('MemberBlocked');
+  expect(kept('RecordUnreachable', 'Init').reason('Degraded')).toBe('AllMembersHealthy');
 });
 
 test('all pods that are kept for one reason are named', () => {
@@ -26,7 +26,7 @@ test('all pods that are kept for one reason are named', () => {
     .agent(1, refused(1))
     .agent(2, refused(2));
   expect(world.message('Degraded')).toBe('pod c-0: x; the same of c-1, c-2');
-  expect(world.message('Held')).toBe('a pod runs another version than its template says: c-0, c-1, c-2');
+  expect(world.message('Stalled')).toBe('a pod runs another version than its template says: c-0, c-1, c-2');
 });
 
 test('a template that its image contradicts is not said to be rolled out', () => {
@@ -52,10 +52,10 @@ test('what keeps Ready from being True is named', () => {
 test('free space that was not seen is no full disk', () => {
   const upgraded = () => new World(3, { version: '3.7.3' }).sts({ version: '3.7.3' });
   const volume = { ...agent(1).volume, freeBytes: 0 };
-  expect(upgraded().agent(1, undefined).reason('Accepted')).toBe('AsAsked');
+  expect(upgraded().agent(1, undefined).reason('Accepted')).toBe('SpecAccepted');
   const gate = agent(1, { volume: { ...volume, totalBytes: 0 } });
-  expect(upgraded().agent(1, gate).reason('Accepted')).toBe('AsAsked');
-  expect(upgraded().agent(1, gate).reason('Held')).toBe('Automatic');
+  expect(upgraded().agent(1, gate).reason('Accepted')).toBe('SpecAccepted');
+  expect(upgraded().agent(1, gate).reason('Stalled')).toBe('NoActionRequired');
   const full = upgraded().agent(1, agent(1, { volume }));
   expect(full.reason('Accepted')).toBe('DiskPressure');
   expect(full.message('Accepted')).toContain('member id-1 (c-1)');
@@ -78,22 +78,22 @@ test('backups are healthy when the newest run of each schedule was good, and not
   const failed = { schedule: 'nightly', message: 'Job c-nightly-1: access denied' };
   const world = (backups?: Cluster['backups']) =>
     new World(3).spec({ schedule: 'nightly' }).resource({ ...(backups && { backups }) });
-  expect(world({ last }).reason('BackupHealthy')).toBe('Fresh');
-  expect(world({ last, failed }).reason('BackupHealthy')).toBe('LastFailed');
+  expect(world({ last }).reason('BackupHealthy')).toBe('LastBackupSucceeded');
+  expect(world({ last, failed }).reason('BackupHealthy')).toBe('LastBackupFailed');
   const waits = { schedule: 'nightly', message: 'pod c-nightly-2-x: FailedMount: secret "s3" not found' };
-  expect(world({ last, waits }).reason('BackupHealthy')).toBe('RunWaits');
+  expect(world({ last, waits }).reason('BackupHealthy')).toBe('BackupPending');
   expect(world({ last, waits }).message('BackupHealthy')).toBe(`nightly: ${waits.message}`);
-  expect(world({ last, waits, failed }).reason('BackupHealthy')).toBe('LastFailed');
+  expect(world({ last, waits, failed }).reason('BackupHealthy')).toBe('LastBackupFailed');
   const due = { schedule: 'nightly', cronJob: 'c-nightly', at: now - 1, last: '2026-11-20T02:00:00Z' };
-  expect(world({ last, due }).reason('BackupHealthy')).toBe('Stale');
+  expect(world({ last, due }).reason('BackupHealthy')).toBe('BackupOverdue');
   expect(world({ last, due }).message('BackupHealthy')).toContain('2026-11-20T02:00:00Z');
   expect(world({ last, due }).message('BackupHealthy')).toContain('check CronJob c-nightly');
-  expect(world({ last, due, waits }).reason('BackupHealthy')).toBe('RunWaits');
+  expect(world({ last, due, waits }).reason('BackupHealthy')).toBe('BackupPending');
   expect(world({ due: { schedule: 'nightly', cronJob: 'c-nightly', at: now - 1 } }).reason('BackupHealthy')).toBe(
-    'Stale',
+    'BackupOverdue',
   );
-  expect(world({ last, failed, due }).reason('BackupHealthy')).toBe('LastFailed');
-  expect(world({ last, due: { ...due, at: now + 1 } }).reason('BackupHealthy')).toBe('Fresh');
+  expect(world({ last, failed, due }).reason('BackupHealthy')).toBe('LastBackupFailed');
+  expect(world({ last, due: { ...due, at: now + 1 } }).reason('BackupHealthy')).toBe('LastBackupSucceeded');
   expect(world({ failed }).message('BackupHealthy')).toBe('nightly: Job c-nightly-1: access denied');
   expect([world(), world({})].map((each) => each.reason('BackupHealthy'))).toEqual([undefined, undefined]);
   expect(new World(3).spec({ schedule: undefined }).resource({ backups: { last } }).reason('BackupHealthy')).toBe(

@@ -34,7 +34,7 @@ import {
   voters,
   wantedSize,
 } from './facts.ts';
-import { heldReason, messageOf } from './held.ts';
+import { heldReason, messageOf } from './stalled.ts';
 import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
 import type { View } from './view.ts';
@@ -44,7 +44,7 @@ import { whyDown } from './why-down.ts';
 export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
   const { record } = v.o;
   const held = heldReason(v, hold);
-  const heldCondition = held ? is('Held', true, held.reason, held.message) : automatic(v);
+  const heldCondition = held ? is('Stalled', true, held.reason, held.message) : automatic(v);
   if (!record.known && (record.unreadable || !hold)) return blind(v, record.why, held && heldCondition);
   if (!record.known || !record.v) return [...unborn(v, hold), heldCondition, accepted(problemsBeforeBirth(v))];
   return [
@@ -65,21 +65,26 @@ function automatic(v: View): Condition {
   const { record } = v.o;
   const found = record.known && record.v ? degraded(v) : notRunning(v);
   const isKept = found?.status === 'True' && found.reason !== 'Starting';
-  return is('Held', false, 'Automatic', isKept ? `${reasons.Automatic}; ${found.message}` : reasons.Automatic);
+  return is(
+    'Stalled',
+    false,
+    'NoActionRequired',
+    isKept ? `${reasons.NoActionRequired}; ${found.message}` : reasons.NoActionRequired,
+  );
 }
 
 /** What is decided, and what is so, stands in the record. */
 function blind(v: View, why: string, held: Condition | undefined): Condition[] {
   const types = conditionTypes.filter((type) => type !== 'Accepted' && type !== 'BackupHealthy');
   const said = `the record could not be read: ${why}`;
-  const all = types.map((type) => (held && type === 'Held' ? held : unknown(type, 'UnknownState', said)));
+  const all = types.map((type) => (held && type === 'Stalled' ? held : unknown(type, 'StateUnknown', said)));
   return [...all, accepted(problemsBeforeBirth(v))];
 }
 
 function unborn(v: View, hold: Reason | undefined): Condition[] {
   const rebuilds = v.cluster.status.epoch !== undefined;
   const gone = 'the record is gone; it is made again from what the members say';
-  const [reason, message]: [Reason, string] = rebuilds ? ['UnknownState', gone] : ['Bootstrapping', forming(v)];
+  const [reason, message]: [Reason, string] = rebuilds ? ['StateUnknown', gone] : ['Bootstrapping', forming(v)];
   const without = hold ? is('Available', false, hold, messageOf(v, hold)) : is('Available', false, reason, message);
   const nothing = (type: ConditionType) => unknown(type, reason, message);
   return [
@@ -149,8 +154,8 @@ const firstWithLivez = '3.4.29';
 
 function ready(v: View): Condition {
   const why = lacking(v);
-  if (why) return is('Ready', false, 'NotAsDesired', `${reasons.NotAsDesired}: ${why}`);
-  return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'AsDesired' : 'OldVersion');
+  if (why) return is('Ready', false, 'NotUpToDate', `${reasons.NotUpToDate}: ${why}`);
+  return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated');
 }
 
 function progressing(v: View, isHeld: boolean): Condition {
@@ -162,9 +167,14 @@ function progressing(v: View, isHeld: boolean): Condition {
   if (isMixed(v)) return underWay(v, 'Upgrading');
   const isSmall = learners(v).length > 0 || voters(v).length < wantedSize(v);
   if (v.o.members.known && isSmall) return underWay(v, 'Growing');
-  if (upgradeProblem(v)?.reason === 'Settling')
-    return is('Progressing', true, 'Settling', `${reasons.Settling}; ${v.spec.version} follows by itself`);
-  if (versions.current === '3.6' && isSettling(v)) return is('Progressing', true, 'Settling');
+  if (upgradeProblem(v)?.reason === 'FlushingRaftLog')
+    return is(
+      'Progressing',
+      true,
+      'FlushingRaftLog',
+      `${reasons.FlushingRaftLog}; ${v.spec.version} follows by itself`,
+    );
+  if (versions.current === '3.6' && isSettling(v)) return is('Progressing', true, 'FlushingRaftLog');
   if (!isHeld && isFollowed(v) && podsOf(v).some((pod) => outdated(v, pod))) return underWay(v, 'RollingRestart');
   return is('Progressing', false, 'Idle');
 }
@@ -241,15 +251,15 @@ function reasonOf(v: View, op: Op): Reason {
 
 function quorumLost(v: View): Condition {
   if (!isSeeded(v)) return unknown('QuorumLost', v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
-  if (quorumServes(v)) return is('QuorumLost', false, 'QuorumServes');
+  if (quorumServes(v)) return is('QuorumLost', false, 'QuorumAvailable');
   if (!isQuorumLost(v)) return quorumUnknown(v, 'QuorumLost');
   return { ...withoutQuorum(v), type: 'QuorumLost' };
 }
 
 function alarm(v: View): Condition {
   // Who is not ours answers for its own.
-  if (!v.o.members.known) return unknown('Alarm', 'UnknownState', v.o.members.why);
-  if (!v.o.alarms.known) return unknown('Alarm', 'UnknownState', v.o.alarms.why);
+  if (!v.o.members.known) return unknown('Alarm', 'StateUnknown', v.o.members.why);
+  if (!v.o.alarms.known) return unknown('Alarm', 'StateUnknown', v.o.alarms.why);
   if (alarms(v, 'Corrupt').length > 0) return is('Alarm', true, 'Corrupt');
   if (alarms(v, 'NoSpace').length > 0) return is('Alarm', true, 'NoSpace');
   return is('Alarm', false, 'NoAlarm');
@@ -269,14 +279,14 @@ function backups(v: View): Condition[] {
   if (v.record.versions.withoutBackup) return [is('BackupHealthy', false, 'UpgradedWithoutBackup')];
   if (v.spec.schedule === undefined) return [is('BackupHealthy', false, 'NoSchedule')];
   const { last, failed, waits, due } = v.cluster.backups ?? {};
-  if (failed) return [is('BackupHealthy', false, 'LastFailed', `${failed.schedule}: ${failed.message}`)];
-  if (waits) return [is('BackupHealthy', false, 'RunWaits', `${waits.schedule}: ${waits.message}`)];
-  if (due && v.now > due.at) return [is('BackupHealthy', false, 'Stale', stale(due))];
-  return last ? [is('BackupHealthy', true, 'Fresh')] : [];
+  if (failed) return [is('BackupHealthy', false, 'LastBackupFailed', `${failed.schedule}: ${failed.message}`)];
+  if (waits) return [is('BackupHealthy', false, 'BackupPending', `${waits.schedule}: ${waits.message}`)];
+  if (due && v.now > due.at) return [is('BackupHealthy', false, 'BackupOverdue', stale(due))];
+  return last ? [is('BackupHealthy', true, 'LastBackupSucceeded')] : [];
 }
 
 function accepted(problems: readonly Problem[]): Condition {
   const [first] = problems;
-  if (!first) return is('Accepted', true, 'AsAsked');
+  if (!first) return is('Accepted', true, 'SpecAccepted');
   return is('Accepted', false, first.reason, problems.map(({ message }) => message).join('; '));
 }

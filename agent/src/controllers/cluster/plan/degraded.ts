@@ -37,11 +37,11 @@ export function degraded(v: View): Condition {
   if (kept) return kept;
   if (!isSeeded(v)) return notRunning(v) ?? unformed(v);
   if (!quorumServes(v)) return isQuorumLost(v) ? withoutQuorum(v) : quorumUnknown(v, 'Degraded');
-  if (!v.o.pods.known) return unknown('Degraded', 'UnknownState', `pods could not be listed: ${v.o.pods.why}`);
+  if (!v.o.pods.known) return unknown('Degraded', 'StateUnknown', `pods could not be listed: ${v.o.pods.why}`);
   return lostVolume(v) ?? down(v) ?? stuckLearner(v) ?? notRunning(v) ?? silent(v) ?? full(v) ?? joining(v) ?? well();
 }
 
-const well = (): Condition => is('Degraded', false, 'Well');
+const well = (): Condition => is('Degraded', false, 'AllMembersHealthy');
 
 const unformed = (v: View): Condition =>
   unknown('Degraded', v.record.phase === 'Restoring' ? 'Restoring' : 'Bootstrapping');
@@ -63,12 +63,12 @@ function refusal(v: View, ordinal: number): Condition {
   const { reason = '', message } = agent;
   const own = reason in reasons ? (reason as Reason) : undefined;
   const said = reason === 'VersionMismatch' ? mismatch(v, agent) : message;
-  const why = [own ? '' : reason, said ?? reasons[own ?? 'PodHeld']].filter(Boolean).join(': ');
+  const why = [own ? '' : reason, said ?? reasons[own ?? 'MemberBlocked']].filter(Boolean).join(': ');
   const isSame = (pod: Pod) => isKept(agentAt(v, pod.ordinal)) && agentAt(v, pod.ordinal)?.reason === agent.reason;
   const others = podsOf(v).filter((pod) => pod.ordinal !== ordinal && isSame(pod));
   const also = others.map((pod) => podName(v.cluster, pod.ordinal)).join(', ');
   const name = `pod ${podName(v.cluster, ordinal)}`;
-  return is('Degraded', true, own ?? 'PodHeld', `${name}: ${why}${also && `; the same of ${also}`}`);
+  return is('Degraded', true, own ?? 'MemberBlocked', `${name}: ${why}${also && `; the same of ${also}`}`);
 }
 
 /** The agent knows the template of its own pod alone. */
@@ -183,7 +183,12 @@ function silent(v: View): Condition | undefined {
   if (!found) return undefined;
   const agent = v.o.agents[found.ordinal];
   const why = agent?.known === false ? agent.why : undefined;
-  return is('Degraded', true, 'AgentSilent', `pod ${podName(v.cluster, found.ordinal)}: ${why ?? reasons.AgentSilent}`);
+  return is(
+    'Degraded',
+    true,
+    'AgentUnreachable',
+    `pod ${podName(v.cluster, found.ordinal)}: ${why ?? reasons.AgentUnreachable}`,
+  );
 }
 
 const pressure = 0.1;

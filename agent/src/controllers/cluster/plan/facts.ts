@@ -160,21 +160,21 @@ export const agentAt = (v: View, ordinal: number): AgentStatus | undefined => {
   return owner === undefined || owner === v.record.clusterUid ? agent : undefined;
 };
 
-/** The nonce with which an empty volume asks for a permit. */
+/** The volumeId with which an empty volume asks for a permit. */
 export const requestOf = (v: View, ordinal: number): string | undefined => {
   const agent = agentAt(v, ordinal);
-  return agent && !agent.volume.walPresent ? agent.request?.nonce : undefined;
+  return agent && !agent.volume.walPresent ? agent.request?.volumeId : undefined;
 };
 
 /**
- * The volume of the member at this ordinal is not there any more: its pod asks for a permit with another nonce, or
+ * The volume of the member at this ordinal is not there any more: its pod asks for a permit with another volumeId, or
  * with the same one after the member had voted (then its data directory was emptied).
  */
 export const volumeLost = (v: View, ordinal: number, memberId: string): boolean => {
-  const nonce = requestOf(v, ordinal);
-  if (nonce === undefined) return false;
+  const volumeId = requestOf(v, ordinal);
+  if (volumeId === undefined) return false;
   const member = recorded(v, ordinal);
-  return member?.memberId !== memberId || member.nonce !== nonce || member.everVoter;
+  return member?.memberId !== memberId || member.volumeId !== volumeId || member.everVoter;
 };
 
 export const evidenceLasts = (v: View, ordinal: number): boolean => lasts(v, v.o.since.evidence[ordinal], v.s.evidence);

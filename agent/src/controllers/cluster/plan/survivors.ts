@@ -6,7 +6,7 @@ export interface Survivor {
   ordinal: number;
   memberId: string;
   podUid: string;
-  nonce: string;
+  volumeId: string;
   /** Its etcd answers, so it was not restarted since quorum was lost: it can be backed up as it is. */
   answers: boolean;
 }
@@ -18,11 +18,11 @@ function survivorAt(v: View, ordinal: number): Survivor | undefined {
   const member = v.record.members[ordinal]!;
   const identity = agent?.volume.identity;
   if (!agent?.volume.walPresent || identity?.memberId !== member.memberId || !member.everVoter) return undefined;
-  const { memberId, nonce } = member;
+  const { memberId, volumeId } = member;
   const answers = statusOf(v, memberId) !== undefined;
   // To salvage a volume its pod is made again, and an ephemeral one goes with its pod.
   if (v.spec.ephemeral && !answers) return undefined;
-  return { ordinal, memberId, podUid: agent.podUid, nonce, answers };
+  return { ordinal, memberId, podUid: agent.podUid, volumeId, answers };
 }
 
 /**

@@ -85,7 +85,7 @@ export function upgradeProblem(v: View): Problem | undefined {
 /** The same, but for what goes away by itself. */
 export function upgradeRefusal(v: View): Problem | undefined {
   const found = upgradeProblem(v);
-  return found && ['Settling', 'UnknownState'].includes(found.reason) ? undefined : found;
+  return found && ['FlushingRaftLog', 'StateUnknown'].includes(found.reason) ? undefined : found;
 }
 
 const backwards = (current: string, version: string): string =>
@@ -125,7 +125,7 @@ function restartFirst(v: View): Problem | undefined {
     const restarted = v.record.members[ordinalOf(v, m) ?? -1]?.restartedOn;
     return !atLeast(version, mendsMembers) || restarted === undefined || compareVersions(restarted, version) !== 0;
   });
-  return bad && problem('RestartFirst', restartMessage(nameOf(v, bad)));
+  return bad && problem('RestartRequired', restartMessage(nameOf(v, bad)));
 }
 
 const restartMessage = (member: string): string =>
@@ -145,7 +145,10 @@ export const isSettled = (v: View): boolean => {
 const notSettled = (v: View): Problem | undefined =>
   isSettled(v)
     ? undefined
-    : problem('Settling', 'entries of etcd 3.5 are still in the raft log; they are being settled, this takes minutes');
+    : problem(
+        'FlushingRaftLog',
+        'entries of etcd 3.5 are still in the raft log; they are being settled, this takes minutes',
+      );
 
 const diskFactor = 1.5;
 
@@ -157,7 +160,7 @@ function diskProblem(v: View): Problem | undefined {
   const full = voters(v).find((m) => isSeen(m) && isFull(m));
   if (full) return problem('DiskPressure', `${nameOf(v, full)} needs free space of ${diskFactor} times its database`);
   const unseen = voters(v).find((m) => !isSeen(m));
-  return unseen && problem('UnknownState', `the free space of ${nameOf(v, unseen)} is not known yet`);
+  return unseen && problem('StateUnknown', `the free space of ${nameOf(v, unseen)} is not known yet`);
 }
 
 const backupProblem = (v: View): Problem | undefined =>

@@ -28,11 +28,11 @@ function template(v: View): Problem | undefined {
   if (!sts?.observed) return undefined;
   if (imageDiffers(v)) {
     const message = `the StatefulSet's template names version ${sts.version}, and its image is ${sts.imageVersion}: no member is added, restarted or restored on it, but a pod that is deleted comes back with it; apply the manifests again, with --force-conflicts`;
-    return { reason: 'TemplateDiffers', message };
+    return { reason: 'TemplateMismatch', message };
   }
   if (sts.version === v.spec.version) return undefined;
   const message = `version ${v.spec.version}, but the StatefulSet's template names ${sts.version}: apply both`;
-  return { reason: 'TemplateDiffers', message };
+  return { reason: 'TemplateMismatch', message };
 }
 
 /** A request that was carried out stays in the spec: its member is tombstoned. */
@@ -41,7 +41,7 @@ function replacements(v: View): Problem[] {
   return v.spec.replace.force
     .filter(({ ordinal, memberId }) => memberAt(v, ordinal)?.id !== memberId && !isTombstoned(v, memberId))
     .map(({ ordinal, memberId }) => ({
-      reason: 'ReplaceStale' as const,
+      reason: 'ReplaceTargetNotFound' as const,
       message: `replace.force: ordinal ${ordinal} is member ${memberAt(v, ordinal)?.id ?? 'none'}, not ${memberId}`,
     }));
 }
@@ -60,7 +60,7 @@ function recovery(v: View): Problem[] {
   }
   if (v.record.op?.kind === 'Recover' || !isSeeded(v) || !quorumLostLong(v) || survivor(v)) return [];
   const message = `recovery ${asked.id}: no survivor is known for certain; name one in recovery.survivor`;
-  return [{ reason: 'RecoverySurvivorHidden', message }];
+  return [{ reason: 'SurvivorUnreachable', message }];
 }
 
 const finalBackup = (v: View): Problem[] =>

@@ -2,7 +2,7 @@ import type { Membership } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
 
 /** Membership whose changes are told as Events. */
-export class ToldMembership implements Membership {
+export class ReportedMembership implements Membership {
   readonly #etcd: Membership;
   readonly #context: Pick<ClusterContext, 'tell'>;
 

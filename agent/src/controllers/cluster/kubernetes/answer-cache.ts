@@ -10,7 +10,7 @@ interface Kept {
  * What the API server answered last about a cluster. It counts until a watch tells of a change, and only for a look that
  * finds nothing to do: before anything is done, `again` makes the next look a new one.
  */
-export class LastLook {
+export class AnswerCache {
   readonly #isWatched: () => boolean;
   readonly #kept = new Map<string, Kept>();
   /** What is asked for now may be older than the change that was told meanwhile. */

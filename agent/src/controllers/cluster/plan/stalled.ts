@@ -9,7 +9,7 @@ import { agentAt, alarms, foreignMember, lasts, podsOf, statefulSet, voters } fr
 import { upgradeRefusal } from './upgrade-path.ts';
 import type { View } from './view.ts';
 
-interface Held {
+interface Stalled {
   reason: Reason;
   message: string;
 }
@@ -21,13 +21,13 @@ const waits: readonly Reason[] = [
   'Bootstrapping',
   'Deleting',
   'MajorityDown',
-  'UnknownState',
+  'StateUnknown',
 ];
 
 /** What a restore mends. */
 const quorumHolds: readonly Reason[] = ['MajorityVolumesLost', 'AllVolumesLost', 'SeedLost'];
 
-const heldBy = (v: View, hold: Reason | undefined): Held | undefined =>
+const heldBy = (v: View, hold: Reason | undefined): Stalled | undefined =>
   hold && !waits.includes(hold) ? because(hold, messageOf(v, hold)) : undefined;
 
 /** The message with the cluster's own name. */
@@ -52,10 +52,10 @@ const strangers = (v: View): string =>
     .map(({ ordinal }) => podName(v.cluster, ordinal))
     .join(', ');
 
-const because = (reason: Reason, message: string = reasons[reason]): Held => ({ reason, message });
+const because = (reason: Reason, message: string = reasons[reason]): Stalled => ({ reason, message });
 
 /** What a person must do something about, if there is anything. */
-export function heldReason(v: View, hold: Reason | undefined): Held | undefined {
+export function heldReason(v: View, hold: Reason | undefined): Stalled | undefined {
   if (refusesUs(v)) return because('AuthEnabled');
   const { record } = v.o;
   if (!record.known || !record.v) return heldBy(v, hold) ?? failing(v);
@@ -77,7 +77,7 @@ export function heldReason(v: View, hold: Reason | undefined): Held | undefined 
 const refusesUs = ({ o }: View): boolean =>
   !o.members.known && /user name is empty|permission denied/.test(o.members.why);
 
-function restoreHeld(v: View): Held | undefined {
+function restoreHeld(v: View): Stalled | undefined {
   const op = restoreOp(v);
   if (!op) return undefined;
   if (op.step === 'drain' && statefulSet(v)?.replicas === 0) return dangling(v);
@@ -93,29 +93,29 @@ function restoreHeld(v: View): Held | undefined {
 }
 
 /** A pod that ends in its own time is no news; one that is not heard of any more may still run on a node that is cut off. */
-function dangling(v: View): Held | undefined {
+function dangling(v: View): Stalled | undefined {
   const pods = podsOf(v).filter((pod) => isUnreachable(v, pod));
   if (pods.length === 0) return undefined;
   const names = pods.map(({ ordinal }) => ordinal).join(', ');
   return because(
-    'DanglingOldPods',
+    'OldPodsRemain',
     `pods of ordinal ${names} are being deleted, but do not answer and do not go: check their nodes; see ignoreUnreachablePods`,
   );
 }
 
-const jobHeld = (v: View): Held | undefined => {
+const jobHeld = (v: View): Stalled | undefined => {
   const stuck = stuckJob(v);
   return stuck && because('BackupFailed', stuck.waits);
 };
 
-const deletionHeld = (v: View): Held | undefined => {
+const deletionHeld = (v: View): Stalled | undefined => {
   const job = v.op('Delete') && ownJob(v, 'final');
   if (job?.state !== 'Failed') return undefined;
   const { message = reasons.BackupFailed } = job;
   return because('BackupFailed', `${message}. To delete without: annotate with cdk8s-etcd.dev/skip-final-backup=true`);
 };
 
-const recoveryHeld = (v: View): Held | undefined => {
+const recoveryHeld = (v: View): Stalled | undefined => {
   const { recovery, schedule } = v.spec;
   const asked = recovery?.acceptDataLoss && recovery.id !== v.record.lastRecoveryId;
   return asked && schedule === undefined
@@ -123,7 +123,7 @@ const recoveryHeld = (v: View): Held | undefined => {
     : undefined;
 };
 
-const rollHeld = (v: View): Held | undefined =>
+const rollHeld = (v: View): Stalled | undefined =>
   v.spec.ephemeral &&
   voters(v).length === 1 &&
   v.spec.schedule === undefined &&
@@ -131,7 +131,7 @@ const rollHeld = (v: View): Held | undefined =>
     ? because('EphemeralSingle')
     : undefined;
 
-function upgradeHeld(v: View): Held | undefined {
+function upgradeHeld(v: View): Stalled | undefined {
   if (!v.record.seeded) return undefined;
   const problem = upgradeRefusal(v);
   if (problem) return because('UpgradeRefused', problem.message);
@@ -140,17 +140,17 @@ function upgradeHeld(v: View): Held | undefined {
   return failure?.of === `Upgrade ${to}` ? because('UpgradeRefused', failure.message) : undefined;
 }
 
-const evictionHeld = (v: View): Held | undefined => {
+const evictionHeld = (v: View): Stalled | undefined => {
   const { refused } = v.o;
   const waits = refused && lasts(v, refused.since, v.s.retryFailed) && podsOf(v).some((pod) => outdated(v, pod));
   return waits ? because('EvictionRefused', refused.message) : undefined;
 };
 
 /** What nobody did: an API that refuses it, or an etcd that does not answer. */
-const failing = ({ o, s }: View): Held | undefined =>
-  o.error !== undefined && o.failures >= s.failuresTold ? because('ActionFails', o.error) : undefined;
+const failing = ({ o, s }: View): Stalled | undefined =>
+  o.error !== undefined && o.failures >= s.failuresTold ? because('ActionFailing', o.error) : undefined;
 
-function failureHeld(v: View): Held | undefined {
+function failureHeld(v: View): Stalled | undefined {
   if (clearedJustNow(v) && alarms(v, 'NoSpace').length > 0)
     return because('NoSpace', 'space was cleared a moment ago, and is used up again: delete keys or raise the quota');
   const { failure } = v.record;

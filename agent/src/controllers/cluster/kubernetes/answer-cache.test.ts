@@ -1,12 +1,12 @@
-import { LastLook } from './last-look.ts';
+import { AnswerCache } from './answer-cache.ts';
 
 let asked: number;
 let isWatched: boolean;
-let look: LastLook;
+let look: AnswerCache;
 beforeEach(() => {
   asked = 0;
   isWatched = true;
-  look = new LastLook(() => isWatched);
+  look = new AnswerCache(() => isWatched);
 });
 
 const pods = (keep?: (answer: number) => boolean) => look.at('pods', async () => ++asked, keep);
