@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AgentError, codeOf, ExitCode, messageOf } from '../lib/errors.ts';
+import { codeOf, messageOf, usageError } from '../lib/errors.ts';
 
 export interface TlsFiles {
   readonly cacert?: string;
@@ -15,12 +15,10 @@ export interface TlsMaterial {
   readonly key?: Buffer;
 }
 
-const mistake = (message: string) => new AgentError(ExitCode.usage, message);
-
 async function read(flag: string, file: string | undefined): Promise<Buffer | undefined> {
   if (!file) return undefined;
   return readFile(file).catch((error) => {
-    throw mistake(`${flag}: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`${flag}: cannot read ${file} (${codeOf(error)})`);
   });
 }
 
@@ -28,14 +26,14 @@ function parse<T>(flag: string, file: string | undefined, what: string, make: ()
   try {
     return make();
   } catch {
-    throw mistake(`${flag}: ${file} holds no PEM ${what}`);
+    throw usageError(`${flag}: ${file} holds no PEM ${what}`);
   }
 }
 
 /** Reads the client's TLS files and tells what etcd would only answer with an alert: expired, not yet valid, key of another certificate. */
 export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMaterial | undefined> {
   if (!files.cacert && !files.cert && !files.key) return undefined;
-  if (!files.cert !== !files.key) throw mistake('--cert and --key go together; give both or neither');
+  if (!files.cert !== !files.key) throw usageError('--cert and --key go together; give both or neither');
   const [ca, cert, key] = await Promise.all([
     read('--cacert', files.cacert),
     read('--cert', files.cert),
@@ -45,12 +43,14 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
   if (cert && key) {
     const leaf = parse('--cert', files.cert, 'certificate', () => new X509Certificate(cert));
     const privateKey = parse('--key', files.key, 'private key', () => createPrivateKey(key));
-    if (!leaf.checkPrivateKey(privateKey)) throw mistake(`--key: ${files.key} is not the key of ${files.cert}`);
+    if (!leaf.checkPrivateKey(privateKey)) throw usageError(`--key: ${files.key} is not the key of ${files.cert}`);
     if (leaf.validToDate < now) {
-      throw mistake(`--cert: ${files.cert} expired at ${leaf.validToDate.toISOString()}; renew it`);
+      throw usageError(`--cert: ${files.cert} expired at ${leaf.validToDate.toISOString()}; renew it`);
     }
     if (leaf.validFromDate > now) {
-      throw mistake(`--cert: ${files.cert} is not valid before ${leaf.validFromDate.toISOString()}; check the clock`);
+      throw usageError(
+        `--cert: ${files.cert} is not valid before ${leaf.validFromDate.toISOString()}; check the clock`,
+      );
     }
   }
   return { ca, cert, key };
@@ -61,7 +61,7 @@ export async function loadPeerTls(directory: string | undefined): Promise<TlsMat
   if (directory === undefined) return undefined;
   const [cacert, cert, key] = ['ca.crt', 'tls.crt', 'tls.key'].map((name) => join(directory, name));
   return loadTls({ cacert: cacert!, cert: cert!, key: key! }).catch((error) => {
-    throw mistake(`--peer-tls-dir: ${messageOf(error).replace(/^--\w+: /, '')}`);
+    throw usageError(`--peer-tls-dir: ${messageOf(error).replace(/^--\w+: /, '')}`);
   });
 }
 

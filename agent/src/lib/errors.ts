@@ -53,3 +53,6 @@ export function codeOf(error: unknown): string | undefined {
   }
   return undefined;
 }
+
+/** A mistake in a flag, an environment variable or a file that the user wrote. Exit code 2: trying again does not help. */
+export const usageError = (message: string): AgentError => new AgentError(ExitCode.usage, message);

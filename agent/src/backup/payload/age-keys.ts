@@ -1,10 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Decrypter, Encrypter } from 'age-encryption';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { codeOf, usageError } from '../../lib/errors.ts';
 import { abbreviated } from './encryption.ts';
 
-const mistake = (message: string) => new AgentError(ExitCode.usage, message);
 const isSecret = (text: string) => /age-secret-key|age-plugin/i.test(text);
 const isPostQuantum = (recipient: string) => /^age1(tag)?pq1/.test(recipient);
 
@@ -23,7 +22,7 @@ export async function readRecipients(
   for (const file of files) await forEachLine('--age-recipients-file', file, add);
   const all = [...recipients];
   if (all.some(isPostQuantum) && !all.every(isPostQuantum)) {
-    throw mistake(`${flag}: some are post-quantum and some are not, so none would be protected; give one kind only`);
+    throw usageError(`${flag}: some are post-quantum and some are not, so none would be protected; give one kind only`);
   }
   return all;
 }
@@ -46,33 +45,35 @@ async function filesOf(path: string): Promise<string[]> {
   if (names === undefined) return [path];
   // kubelet's own files begin with two dots.
   const files = names.filter((name) => !name.startsWith('..')).sort();
-  if (files.length === 0) throw mistake(`--age-identity-file: ${path} holds no file`);
+  if (files.length === 0) throw usageError(`--age-identity-file: ${path} holds no file`);
   return files.map((name) => join(path, name));
 }
 
 async function checkRecipient(text: string, where: string): Promise<void> {
   if (isSecret(text)) {
-    throw mistake(`${where} is a secret key, which must not be here; give its recipient: \`age-keygen -y\` prints it`);
+    throw usageError(
+      `${where} is a secret key, which must not be here; give its recipient: \`age-keygen -y\` prints it`,
+    );
   }
-  if (!text.startsWith('age1')) throw mistake(`${where} is no age recipient; write age1…`);
+  if (!text.startsWith('age1')) throw usageError(`${where} is no age recipient; write age1…`);
   try {
     const encrypter = new Encrypter();
     encrypter.addRecipient(text);
     // Some keys look right and can't be encrypted to.
     await encrypter.encrypt('');
   } catch {
-    throw mistake(`${where} is no age recipient, look for a typing error: ${abbreviated(text)}`);
+    throw usageError(`${where} is no age recipient, look for a typing error: ${abbreviated(text)}`);
   }
 }
 
 function checkIdentity(text: string, where: string): void {
   if (text.startsWith('age1')) {
-    throw mistake(`${where} is a recipient, which cannot decrypt; give its identity, AGE-SECRET-KEY-…`);
+    throw usageError(`${where} is a recipient, which cannot decrypt; give its identity, AGE-SECRET-KEY-…`);
   }
   try {
     new Decrypter().addIdentity(text);
   } catch {
-    throw mistake(
+    throw usageError(
       `${where} is no age identity; it takes AGE-SECRET-KEY-1… and AGE-SECRET-KEY-PQ-1…, without passphrase`,
     );
   }
@@ -85,7 +86,7 @@ async function forEachLine(
   use: (text: string, where: string) => Promise<void>,
 ): Promise<void> {
   const content = await readFile(file, 'utf8').catch((error) => {
-    throw mistake(`${flag}: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`${flag}: cannot read ${file} (${codeOf(error)})`);
   });
   let found = false;
   for (const [index, line] of content.split('\n').entries()) {
@@ -94,5 +95,5 @@ async function forEachLine(
     found = true;
     await use(text, `${flag}: ${file}: line ${index + 1}`);
   }
-  if (!found) throw mistake(`${flag}: ${file} is empty`);
+  if (!found) throw usageError(`${flag}: ${file} is empty`);
 }

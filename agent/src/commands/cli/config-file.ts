@@ -2,12 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { notBoolean, parseBoolean } from '../../lib/boolean.ts';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { codeOf, usageError } from '../../lib/errors.ts';
 import { describeIssue } from '../../lib/schema-issue.ts';
 import { retentionSpec } from '../../store/retention-spec.ts';
 import { storeSpec } from '../../store/spec.ts';
-
-const mistake = (message: string) => new AgentError(ExitCode.usage, message);
 
 const texts = z.union([z.string(), z.array(z.string())]);
 const text = z.optional(z.union([z.string(), z.number()]));
@@ -79,15 +77,15 @@ export type Config = z.infer<typeof configSchema>;
 
 export async function readConfig(file: string): Promise<Config> {
   const content = await readFile(file, 'utf8').catch((error) => {
-    throw mistake(`--config: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`--config: cannot read ${file} (${codeOf(error)})`);
   });
   let document: unknown;
   try {
     document = parse(content);
   } catch (error) {
-    throw mistake(`--config: ${file} is no YAML: ${String((error as Error).message).split('\n')[0]}`);
+    throw usageError(`--config: ${file} is no YAML: ${String((error as Error).message).split('\n')[0]}`);
   }
   const parsed = configSchema.safeParse(document ?? {});
-  if (!parsed.success) throw mistake(`--config: ${file}: ${describeIssue(parsed.error)}`);
+  if (!parsed.success) throw usageError(`--config: ${file}: ${describeIssue(parsed.error)}`);
   return parsed.data;
 }

@@ -7,15 +7,13 @@ import { parseEndpoints } from '../../etcd/endpoints.ts';
 import type { EtcdAccess } from '../../etcd/etcd-member.ts';
 import { loadTls } from '../../etcd/tls.ts';
 import { parseDuration } from '../../lib/duration.ts';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { codeOf, usageError } from '../../lib/errors.ts';
 import { describeIssue } from '../../lib/schema-issue.ts';
 import { parseStore } from '../../store/open.ts';
 import { type RetentionSpec, retentionSpec } from '../../store/retention-spec.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { Config } from './config-file.ts';
 import type { Invocation } from './program.ts';
-
-const mistake = (message: string) => new AgentError(ExitCode.usage, message);
 
 /** The settings of one run: flags over environment over `--config` over defaults. */
 export class Settings {
@@ -52,7 +50,7 @@ export class Settings {
 
   required(name: string, flag: string, what: string): string {
     const value = this.text(name);
-    if (!value) throw mistake(`${flag}: ${what}`);
+    if (!value) throw usageError(`${flag}: ${what}`);
     return value;
   }
 
@@ -68,7 +66,7 @@ export class Settings {
   clusterId(): string | undefined {
     const clusterId = this.text('clusterId')?.toLowerCase();
     if (clusterId === undefined || /^[0-9a-f]{1,16}$/.test(clusterId)) return clusterId;
-    throw mistake(`--cluster-id: '${clusterId}' is not an etcd cluster id; write it in hex, as \`list\` does`);
+    throw usageError(`--cluster-id: '${clusterId}' is not an etcd cluster id; write it in hex, as \`list\` does`);
   }
 
   /** Whose snapshots these are. */
@@ -90,7 +88,7 @@ export class Settings {
   oneOf<T extends string>(name: string, flag: string, choices: readonly T[]): T {
     const value = this.text(name);
     const found = choices.find((choice) => choice === value);
-    if (!found) throw mistake(`${flag}: '${value}' is none of ${choices.join(', ')}`);
+    if (!found) throw usageError(`${flag}: '${value}' is none of ${choices.join(', ')}`);
     return found;
   }
 
@@ -109,14 +107,14 @@ export class Settings {
     const given = defaulted.has('store') ? (this.#config.stores ?? []) : [flags.store].flat().map(String);
     const specs = given.map((spec) => (typeof spec === 'string' ? parseStore(spec) : spec));
     if (specs.length === 0)
-      throw mistake('--store: name where the snapshots are, such as s3://bucket/prefix or file:///dir');
+      throw usageError('--store: name where the snapshots are, such as s3://bucket/prefix or file:///dir');
     const common = this.#retention();
     return specs.map((spec) => ({ ...spec, retention: spec.retention ?? common }));
   }
 
   store(): StoreSpec {
     const specs = this.stores();
-    if (specs.length > 1) throw mistake('--store: this command takes one store; name it on the command line');
+    if (specs.length > 1) throw usageError('--store: this command takes one store; name it on the command line');
     return specs[0]!;
   }
 
@@ -132,7 +130,7 @@ export class Settings {
     if (value === undefined) return undefined;
     const spec = typeof value === 'string' ? parseRules(value) : value;
     const parsed = retentionSpec.safeParse(spec);
-    if (!parsed.success) throw mistake(`--retention: ${describeIssue(parsed.error)}`);
+    if (!parsed.success) throw usageError(`--retention: ${describeIssue(parsed.error)}`);
     return parsed.data;
   }
 
@@ -159,8 +157,9 @@ export class Settings {
     const tls = await loadTls({ cacert: this.text('cacert'), cert: this.text('cert'), key: this.text('key') });
     const user = this.text('user') ?? (await readSecret('--user-file', this.text('userFile')));
     const password = await readSecret('--password-file', this.text('passwordFile'));
-    if (user && password === undefined) throw mistake('--password-file: a user needs a file with the password');
-    if (!user && password !== undefined) throw mistake('--user: a password needs a user; give --user or --user-file');
+    if (user && password === undefined) throw usageError('--password-file: a user needs a file with the password');
+    if (!user && password !== undefined)
+      throw usageError('--user: a password needs a user; give --user or --user-file');
     return {
       endpoints: this.text('survivor') ? [] : parseEndpoints(this.list('endpoints'), tls !== undefined),
       tls,
@@ -180,10 +179,10 @@ async function readRecipients(given: readonly string[], files: readonly string[]
 async function readSecret(flag: string, file: string | undefined): Promise<string | undefined> {
   if (!file) return undefined;
   const content = await readFile(file, 'utf8').catch((error) => {
-    throw mistake(`${flag}: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`${flag}: cannot read ${file} (${codeOf(error)})`);
   });
   const value = content.replace(/\r?\n$/, '');
-  if (!value) throw mistake(`${flag}: ${file} is empty`);
+  if (!value) throw usageError(`${flag}: ${file} is empty`);
   return value;
 }
 
@@ -193,7 +192,7 @@ function parseRules(rules: string): Record<string, unknown> {
     rules.split(',').map((rule) => {
       const [name, value, ...rest] = rule.split('=').map((part) => part.trim());
       if (!name || !value || rest.length > 0)
-        throw mistake(`--retention: '${rule}' is no rule; write last=3 or daily=7`);
+        throw usageError(`--retention: '${rule}' is no rule; write last=3 or daily=7`);
       return [name, /^-?[\d.]+$/.test(value) ? Number(value) : value];
     }),
   );

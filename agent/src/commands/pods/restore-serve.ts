@@ -7,7 +7,7 @@ import { scratchDirectory } from '../../backup/payload/scratch.ts';
 import { aborted, SnapshotServer } from '../../backup/restore/snapshot-server.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { loadPeerTls } from '../../etcd/tls.ts';
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
 import { withTimeout } from '../../lib/run-limit.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
@@ -18,8 +18,6 @@ import type { Settings } from '../cli/settings.ts';
 import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import { sha256 } from '../shared/sha256-flag.ts';
 import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
-
-const mistake = (message: string) => new AgentError(ExitCode.usage, message);
 
 export const run: Command = async (context) => {
   const { settings, log, progress, signal } = context;
@@ -133,7 +131,7 @@ function stopped(result: Omit<PlainSnapshot, 'file'>, reason: unknown): CommandR
 function expectedOf(settings: Settings): Expected {
   const revision = settings.text('expectedRevision');
   if (revision !== undefined && !/^[1-9]\d{0,15}$/.test(revision)) {
-    throw mistake('--expected-revision: must be a whole number of at least 1');
+    throw usageError('--expected-revision: must be a whole number of at least 1');
   }
   const serverVersion = settings.text('serverVersion');
   return {

@@ -14,7 +14,7 @@ import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { notesBeside } from '../../control-plane/state/served.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
-import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { withTimeout } from '../../lib/run-limit.ts';
 import { phaseOfBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
@@ -28,8 +28,6 @@ import { askedToRestore, type OpenedStore, withStore } from '../shared/store-run
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFlag } from './bump-flag.ts';
 import { bumpFor } from './data-dir-bump.ts';
-
-const mistake = (message: string) => new AgentError(ExitCode.usage, message);
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => restore({ ...context, signal }, grow));
 
@@ -183,10 +181,10 @@ function parseRequest(settings: Settings): DataDirRequest {
   );
   const initialCluster = settings.text('initialCluster') ?? `${name}=${peerUrls}`;
   const members = membersOf(initialCluster);
-  if (!members.has(name)) throw mistake(`--initial-cluster: the member '${name}' is not in it`);
+  if (!members.has(name)) throw usageError(`--initial-cluster: the member '${name}' is not in it`);
   const token = settings.text('initialClusterToken');
   if (!token && members.size > 1) {
-    throw mistake(
+    throw usageError(
       `--initial-cluster-token: all ${members.size} members need the same new token, for instance ${freshToken()}`,
     );
   }
@@ -206,6 +204,6 @@ function parseRequest(settings: Settings): DataDirRequest {
 
 function repeatOf(settings: Settings): DataDirRequest['repeat'] {
   if (!settings.flag('again')) return settings.flag('once') ? 'leave' : 'refuse';
-  if (settings.flag('once')) throw mistake('--again and --once: give one');
+  if (settings.flag('once')) throw usageError('--again and --once: give one');
   return 'again';
 }

@@ -1,8 +1,6 @@
 import type { ExtraRequest } from '../../backup/payload/extra.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
 import type { Settings } from '../cli/settings.ts';
-
-const mistake = (message: string) => new AgentError(ExitCode.usage, message);
 
 /** The files of this machine that are stored beside the snapshot; they are keys, so never in plain text. */
 export async function extraRequest(
@@ -12,11 +10,11 @@ export async function extraRequest(
   const paths = settings.list('extraPath');
   const own = await settings.extraRecipients();
   if (paths.length === 0) {
-    if (own.length > 0) throw mistake('--extra-age-recipient: there is no --extra-path to encrypt');
+    if (own.length > 0) throw usageError('--extra-age-recipient: there is no --extra-path to encrypt');
     return undefined;
   }
-  if (settings.text('objectKey')) throw mistake('--extra-path: has no place beside --object-key; give one of them');
+  if (settings.text('objectKey')) throw usageError('--extra-path: has no place beside --object-key; give one of them');
   const recipients = own.length > 0 ? own : ofSnapshot;
   if (recipients.length > 0) return { paths, recipients };
-  throw mistake('--extra-path: is only stored encrypted; give --age-recipient or --extra-age-recipient');
+  throw usageError('--extra-path: is only stored encrypted; give --age-recipient or --extra-age-recipient');
 }

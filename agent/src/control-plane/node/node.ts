@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, codeOf, messageOf, usageError } from '../../lib/errors.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import { parseEnvironmentFile } from './environment-file.ts';
 import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
@@ -51,8 +51,6 @@ const SHELL = /^(ba|da|a|k|mk|z)?sh$/;
 
 export const ETCD_MANIFEST = 'etcd.yaml';
 
-const mistake = (message: string) => new AgentError(ExitCode.usage, message);
-
 /** Reads the flags of this node's etcd: from what was named, else from kubeadm's manifest, else from a running process. */
 export async function readNode(sources: NodeSources): Promise<EtcdNode> {
   const { manifestsDir, unit, environmentFile, configFile } = sources;
@@ -72,11 +70,11 @@ export async function readNode(sources: NodeSources): Promise<EtcdNode> {
 export async function fromStaticPod(file: string): Promise<EtcdNode> {
   const pod = await readStaticPod(file, 'etcd');
   if (basename(pod.program) !== 'etcd') {
-    throw mistake(`${file}: it is no manifest of kubeadm's: its command is ${pod.program}, not etcd`);
+    throw usageError(`${file}: it is no manifest of kubeadm's: its command is ${pod.program}, not etcd`);
   }
   const flags = await effectiveFlags(pod.args, pod.env, (config) => readFile(pod.hostPath(config), 'utf8')).catch(
     (error) => {
-      throw mistake(`${file}: etcd's config file cannot be read (${codeOf(error) ?? messageOf(error)})`);
+      throw usageError(`${file}: etcd's config file cannot be read (${codeOf(error) ?? messageOf(error)})`);
     },
   );
   const member = memberFlags(flags, { source: file, hostPath: pod.hostPath });
@@ -95,7 +93,7 @@ export async function fromStaticPod(file: string): Promise<EtcdNode> {
 
 async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
   if (await isOfContainer(dirname(file))) {
-    throw mistake(
+    throw usageError(
       `--etcd-unit: ${dirname(file)} is not mounted into this container, so the drop-ins of ${file} cannot be seen`,
     );
   }
@@ -105,14 +103,14 @@ async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
   // Those that every systemd has.
   const missing = unseen.filter((root) => /^\/(etc|run)\//.test(root));
   if (missing.length > 0) {
-    throw mistake(
+    throw usageError(
       `--etcd-unit: ${missing.join(' and ')}: not mounted into this container, so the drop-ins of ${file} there cannot be seen; add --mount type=bind,src=${missing[0]},dst=${missing[0]},options=rbind:ro${missing.length > 1 ? ', and the same for the other,' : ''} to the function that starts it`,
     );
   }
   const unit = parseSystemdUnit(texts.join('\n'));
-  if (!unit) throw mistake(`--etcd-unit: ${file} has no ExecStart`);
+  if (!unit) throw usageError(`--etcd-unit: ${file} has no ExecStart`);
   if (SHELL.test(basename(unit.program))) {
-    throw mistake(
+    throw usageError(
       `--etcd-unit: ${file} starts etcd from a shell (${unit.program}), and its flags cannot be read there; leave --etcd-unit out while etcd runs, or name its settings with --etcd-environment-file or --etcd-config-file`,
     );
   }
@@ -146,7 +144,7 @@ const MATTERS =
 function refuseUnknown(unit: string, setting: string, value: string): void {
   const unknown = unknownIn(value);
   if (unknown === undefined) return;
-  throw mistake(
+  throw usageError(
     `--etcd-unit: ${unit}: ${setting} is ${written(value)}, and what systemd makes of ${unknown} is not known here; leave --etcd-unit out while etcd runs, or name its settings with --etcd-environment-file or --etcd-config-file`,
   );
 }
@@ -175,18 +173,18 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
   const [process, ...others] = found;
   const external = process ? undefined : await externalEtcd(manifestsDir);
   if (external) {
-    throw mistake(
+    throw usageError(
       `${where}: this control plane's etcd is on machines of its own (${external}); run this command there, with --etcd-unit or another flag that says how etcd is started`,
     );
   }
   if (!process) {
-    throw mistake(
+    throw usageError(
       `${where}, and no etcd process runs${dataDir ? ` on ${dataDir}` : ''}; name its folder with --manifests-dir, or what etcd is started with: --etcd-unit, --etcd-environment-file, --etcd-config-file`,
     );
   }
-  if (others.length > 0) throw mistake(`${where}, and ${found.length} etcd processes run; name one with --data-dir`);
+  if (others.length > 0) throw usageError(`${where}, and ${found.length} etcd processes run; name one with --data-dir`);
   if (await isOfKubelet(process)) {
-    throw mistake(`${where}, but the kubelet runs etcd (pid ${process.pid}); name its folder with --manifests-dir`);
+    throw usageError(`${where}, but the kubelet runs etcd (pid ${process.pid}); name its folder with --manifests-dir`);
   }
   const { pid, flags, uid, gid, workingDirectory } = process;
   const version = await versionOf(`/proc/${pid}/exe`);
@@ -223,13 +221,13 @@ async function flagsOf(
 ): Promise<EtcdFlags> {
   return effectiveFlags(args, env, async (file) => readConfig(file)).catch((error) => {
     if (error instanceof AgentError) throw error;
-    throw mistake(`${flag}: ${messageOf(error)}`);
+    throw usageError(`${flag}: ${messageOf(error)}`);
   });
 }
 
 const text = (flag: string, file: string): Promise<string> =>
   readFile(file, 'utf8').catch((error) => {
-    throw mistake(`${flag}: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`${flag}: cannot read ${file} (${codeOf(error)})`);
   });
 
 async function isOfKubelet({ pid }: EtcdProcess): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
 import type { RestoreSource } from '../../protocol/record.ts';
 import type { JobRequest } from './effect.ts';
 
@@ -58,7 +58,7 @@ export function jobCommand(job: JobRequest, facts: JobFacts): JobCommand {
 function backupArguments(job: JobRequest, facts: JobFacts): string[] {
   const { clientTls, endpoints } = facts;
   const survivor = job.survivor === undefined ? undefined : endpoints[job.survivor];
-  if (job.survivor !== undefined && !survivor) throw mistake(`ordinal ${job.survivor} has no endpoint`);
+  if (job.survivor !== undefined && !survivor) throw usageError(`ordinal ${job.survivor} has no endpoint`);
   return [
     'backup',
     ...(survivor ? flag('survivor', survivor) : flag('endpoints', Object.values(endpoints).join(','))),
@@ -124,7 +124,7 @@ function snapshotArguments(source: RestoreSource, facts: JobFacts): string[] {
   const backupName = text(source.backupName);
   if (backupName) {
     const backup = facts.backupOf?.(backupName);
-    if (!backup) throw mistake(`EtcdBackup ${backupName} is not there or not completed`);
+    if (!backup) throw usageError(`EtcdBackup ${backupName} is not there or not completed`);
     const which = backup.key === undefined ? [backup.id] : flag('object-key', backup.key);
     return [...which, ...flag('store', backup.store)];
   }
@@ -155,9 +155,9 @@ const common = ({ cluster, scratch, etcdutl }: JobFacts): string[] => [
 function settingsOf(schedule: string | undefined, { schedules }: JobFacts): BackupSettings {
   const settings = schedule === undefined ? undefined : schedules[schedule];
   if (settings && settings.stores.length > 0) return settings;
-  throw mistake(schedule === undefined ? 'there is no backup schedule; add one' : `there is no schedule ${schedule}`);
+  throw usageError(
+    schedule === undefined ? 'there is no backup schedule; add one' : `there is no schedule ${schedule}`,
+  );
 }
-
-const mistake = (message: string) => new AgentError(ExitCode.usage, message);
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 const flag = (name: string, value: string | number | undefined) => (value === undefined ? [] : [`--${name}=${value}`]);

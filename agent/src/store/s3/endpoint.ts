@@ -1,10 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { codeOf, usageError } from '../../lib/errors.ts';
 import type { S3Spec } from '../spec.ts';
-
-const mistake = (message: string) => new AgentError(ExitCode.usage, message);
 
 /** The custom endpoint, or undefined for AWS. Without a scheme https is meant. The SDK would take one from the environment too. */
 export function endpointOf(spec: S3Spec): URL | undefined {
@@ -13,13 +11,13 @@ export function endpointOf(spec: S3Spec): URL | undefined {
   if (!text) return undefined;
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
-    throw mistake(`s3: endpoint '${withoutUser(text)}' is no URL; write https://host:port`);
+    throw usageError(`s3: endpoint '${withoutUser(text)}' is no URL; write https://host:port`);
   }
   if (url.username || url.password) {
-    throw mistake(`s3: endpoint ${url.host}: credentials do not belong in a URL; use credentialsDirectory`);
+    throw usageError(`s3: endpoint ${url.host}: credentials do not belong in a URL; use credentialsDirectory`);
   }
   if (url.pathname !== '/' || url.search || url.hash) {
-    throw mistake(
+    throw usageError(
       `s3: endpoint '${text}' has a path; write only ${url.origin}, and bucket and prefix in their own fields`,
     );
   }
@@ -46,12 +44,12 @@ export function isPathStyle(spec: S3Spec, endpoint: URL | undefined): boolean {
 export async function readAuthorities(file: string | undefined): Promise<Buffer | undefined> {
   if (!file) return undefined;
   const pem = await readFile(file).catch((error) => {
-    throw mistake(`s3: caFile ${file} cannot be read (${codeOf(error)})`);
+    throw usageError(`s3: caFile ${file} cannot be read (${codeOf(error)})`);
   });
   try {
     new X509Certificate(pem);
   } catch {
-    throw mistake(`s3: caFile ${file} holds no PEM certificate`);
+    throw usageError(`s3: caFile ${file} holds no PEM certificate`);
   }
   return pem;
 }
