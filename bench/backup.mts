@@ -1,4 +1,4 @@
-// `npm run bench:backup`: the agent against the usual scripts, on one etcd and one S3 server. docs/contributing/benchmarks.md explains it.
+// `npm run bench -- backup`: the agent against the usual scripts, on one etcd and one S3 server. docs/contributing/benchmarks.md explains it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

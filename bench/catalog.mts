@@ -1,4 +1,4 @@
-// `npm run bench:catalog`: what a store with many snapshots costs each command. docs/contributing/benchmarks.md explains it.
+// `npm run bench -- catalog`: what a store with many snapshots costs each command. docs/contributing/benchmarks.md explains it.
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// `npm run bench:reconciler`: what one reconciler takes for many clusters that rest. docs/contributing/benchmarks.md explains it.
+// `npm run bench -- reconciler`: what one reconciler takes for many clusters that rest. docs/contributing/benchmarks.md explains it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

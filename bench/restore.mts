@@ -1,4 +1,4 @@
-// `npm run bench:restore`: from the stored snapshot to a member that serves. docs/contributing/benchmarks.md explains it.
+// `npm run bench -- restore`: from the stored snapshot to a member that serves. docs/contributing/benchmarks.md explains it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

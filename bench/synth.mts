@@ -1,4 +1,4 @@
-// `npm run bench:synth`: what a synth costs per cluster, and whether that stays the same for many. docs/contributing/benchmarks.md explains it.
+// `npm run bench -- synth`: what a synth costs per cluster, and whether that stays the same for many. docs/contributing/benchmarks.md explains it.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { cacheDirectory, fillDirectory } from './cache.mjs';
 import { run } from './run.mjs';
 
-const wrapper = join(import.meta.dirname, '../../test/cert-manager');
+const wrapper = join(import.meta.dirname, '../../test/tools/cert-manager');
 const kinds = /^cert-manager\.io_(certificates|issuers|clusterissuers)\.yaml$/;
 
 /** A directory with cert-manager's CustomResourceDefinitions, out of its Go module; throws when they are not to be had. */

@@ -7,7 +7,7 @@ import { downloadRelease } from './etcd-release.mjs';
 import { goBuild } from './go-build.mjs';
 import { onPath } from './on-path.mjs';
 
-const wrappers = join(import.meta.dirname, '../../test/etcd');
+const wrappers = join(import.meta.dirname, '../../test/tools/etcd');
 
 export const path = {
   done: 'from the PATH',

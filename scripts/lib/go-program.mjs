@@ -5,7 +5,7 @@ import { goBuild } from './go-build.mjs';
 import { onPath } from './on-path.mjs';
 import { say } from './run.mjs';
 
-const wrappers = join(import.meta.dirname, '../../test');
+const wrappers = join(import.meta.dirname, '../../test/tools');
 
 /**
  * Puts a program into the cache: what is on the PATH, else built from its Go module by the wrapper of its name in test/.

@@ -6,9 +6,9 @@ import { plan, type Step } from './plan';
 import { Stage } from './stage';
 import { state } from './state';
 
-/** Of scripts/chaos.mjs, which prints the plan before and the table after. */
+/** Of scripts/suites/chaos.mjs, which prints the plan before and the table after. */
 const settings = JSON.parse(process.env.CHAOS ?? '{}');
-if (settings.seed === undefined) throw new Error('CHAOS is not set; run this suite with npm run test:chaos');
+if (settings.seed === undefined) throw new Error('CHAOS is not set; run this suite with npm run suite -- chaos');
 const steps = plan(settings.seed, settings).filter(({ number }) => settings.numbers.includes(number));
 
 const rows: object[] = [];

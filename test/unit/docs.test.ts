@@ -8,7 +8,7 @@ test('the README names every guide', () => {
 });
 
 test('every remark of the linter of manifests has its answer', () => {
-  const script = readFileSync(join(root, 'scripts/lint-manifests.mjs'), 'utf8');
+  const script = readFileSync(join(root, 'scripts/suites/lint-manifests.mjs'), 'utf8');
   const remarks = [...script.matchAll(/^ {2}(['"])(.*)\1: \{$/gm)].map(([, , remark]) => remark!);
   const answers = readFileSync(join(root, 'docs/reference/policy-linters.md'), 'utf8');
   expect(remarks.length).toBeGreaterThan(5);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { type FakeSnapshot, fakeEtcd, sha256 } from '../../test/fake-etcd.ts';
+import { type FakeSnapshot, fakeEtcd, sha256 } from '../../test/support/fake-etcd.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { GrpcChannel } from './grpc.ts';
 import { openSnapshot } from './snapshot-stream.ts';

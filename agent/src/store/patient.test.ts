@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keysOf, once, read, storeContract } from '../../test/store-contract.ts';
+import { keysOf, once, read, storeContract } from '../../test/support/store-contract.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { FilesystemStore } from './filesystem/filesystem-store.ts';
 import { PatientStore, patienceFor } from './patient.ts';

@@ -22,8 +22,8 @@ import { HoldProxy, type ProxiedRequest } from '../harness/hold-proxy.ts';
 import { Radosgw } from '../harness/radosgw.ts';
 import { s3Client } from '../harness/s3-server.ts';
 import { Versitygw } from '../harness/versitygw.ts';
-import { S3Stub, type StubAnswer } from '../s3-stub.ts';
-import { secretDirectory } from '../secret-directory.ts';
+import { S3Stub, type StubAnswer } from '../support/s3-stub.ts';
+import { secretDirectory } from '../support/secret-directory.ts';
 
 const MIB = 1024 * 1024;
 const { storeRefused } = ExitCode;

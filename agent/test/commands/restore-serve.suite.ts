@@ -12,8 +12,8 @@ import { enableAuth } from '../harness/etcd-auth.ts';
 import { etcdutl } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { freePorts } from '../harness/free-ports.ts';
-import { runHere } from '../in-process.ts';
-import { type RunUntil, runUntil } from '../run-until.ts';
+import { runHere } from '../support/in-process.ts';
+import { type RunUntil, runUntil } from '../support/run-until.ts';
 
 const token = 'a-token-that-nobody-guesses';
 const hash = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');

@@ -10,9 +10,9 @@ import { ExitCode } from '../../src/lib/errors.ts';
 import { type Certificates, createCertificates, type KeyPair } from '../harness/certificates.ts';
 import { etcdutl } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
-import { runHere } from '../in-process.ts';
-import { runUntil } from '../run-until.ts';
-import { saveSnapshot } from '../save-snapshot.ts';
+import { runHere } from '../support/in-process.ts';
+import { runUntil } from '../support/run-until.ts';
+import { saveSnapshot } from '../support/save-snapshot.ts';
 
 const token = 'a-token-that-nobody-guesses';
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');

@@ -1,5 +1,5 @@
-import { exampleScripts } from '../command-scripts.ts';
 import type { Sshd } from '../harness/sshd.ts';
+import { exampleScripts } from '../support/command-scripts.ts';
 import { DirectoryPlace } from './directory-place.ts';
 
 /** A directory of a real sshd, written to by the example's plain sh scripts. */

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
-import { S3Stub } from '../s3-stub.ts';
-import { secretDirectory } from '../secret-directory.ts';
+import { S3Stub } from '../support/s3-stub.ts';
+import { secretDirectory } from '../support/secret-directory.ts';
 import { backup, run, start, succeed, wholeSnapshots } from './commands.ts';
 import { DirectoryPlace } from './directory-place.ts';
 

@@ -3,8 +3,8 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OssStub } from '../oss-stub.ts';
-import { secretDirectory } from '../secret-directory.ts';
+import { OssStub } from '../support/oss-stub.ts';
+import { secretDirectory } from '../support/secret-directory.ts';
 import type { Place } from './place.ts';
 
 /** A bucket of Alibaba Cloud OSS, or rather of a stub as strict as it. */

@@ -10,7 +10,7 @@ const directory = join(cacheDirectory, 'age');
 /** Runs age itself, or age-keygen, and returns its stdout. */
 export async function age(args: readonly string[], input?: Uint8Array, program = 'age'): Promise<Buffer> {
   const path = join(directory, program);
-  if (!existsSync(path)) throw new Error('no age at hand; run `node scripts/age.mjs`');
+  if (!existsSync(path)) throw new Error('no age at hand; run `node scripts/provide/age.mjs`');
   const child = spawn(path, args);
   const exited = once(child, 'close');
   const [output, errors] = [buffer(child.stdout), text(child.stderr)];

@@ -40,7 +40,7 @@ export class RunningAgent {
   readonly #phases = new Map<string, PromiseWithResolvers<void>>();
 
   constructor(args: readonly string[], { env, cwd, signalAt }: AgentOptions = {}) {
-    if (!existsSync(bundle)) throw new Error('the agent is not bundled; run `npm run bundle`');
+    if (!existsSync(bundle)) throw new Error('the agent is not bundled; run `npm run build`');
     const child = spawn(process.execPath, [bundle, ...args], { cwd, env: { ...bareEnvironment(), ...env } });
     this.#child = child;
     reap(child.pid!);

@@ -44,7 +44,7 @@ export class CephCluster implements AsyncDisposable {
         return stdout;
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
-        if (code === 'ENOENT') throw new Error(`no ${program} at hand; run \`npm run servers\``);
+        if (code === 'ENOENT') throw new Error(`no ${program} at hand; run \`npm run suite -- etcd\``);
         // The client asked what commands there are before it knew the cluster's id, and was refused: nothing was done.
         if (attempt > 5 || !message.includes('problem getting command descriptions')) throw error;
       }

@@ -14,7 +14,7 @@ export interface EtcdBinaries {
 }
 
 const { CDK8S_ETCD_CACHE, XDG_CACHE_HOME } = process.env;
-/** Where scripts/etcd.mjs and scripts/versitygw.mjs put their programs. */
+/** Where scripts/provide/etcd.mjs and scripts/provide/versitygw.mjs put their programs. */
 export const cacheDirectory = resolve(
   CDK8S_ETCD_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'cdk8s-etcd'),
 );
@@ -26,7 +26,7 @@ export const availableMinors = (): Minor[] => minors.filter(isThere);
 export const missingMinors = (): Minor[] => minors.filter((minor) => !isThere(minor));
 
 export function etcdOf(minor: Minor): EtcdBinaries {
-  if (!isThere(minor)) throw new Error(`no etcd ${minor} at hand; run \`npm run etcd\``);
+  if (!isThere(minor)) throw new Error(`no etcd ${minor} at hand; run \`npm test\``);
   const directory = directoryOf(minor);
   const version = readFileSync(join(directory, 'version'), 'utf8').trim();
   return { minor, version, etcd: join(directory, 'etcd'), etcdctl: join(directory, 'etcdctl') };
@@ -35,7 +35,7 @@ export function etcdOf(minor: Minor): EtcdBinaries {
 /** The newest etcd that comes with its etcdutl. */
 export function newestEtcd(): EtcdBinaries {
   const newest = availableMinors().findLast((minor) => minor !== '3.4');
-  if (!newest) throw new Error('no etcd 3.5 or newer at hand; run `npm run etcd`');
+  if (!newest) throw new Error('no etcd 3.5 or newer at hand; run `npm test`');
   return etcdOf(newest);
 }
 

@@ -206,7 +206,7 @@ export class Sshd implements AsyncDisposable {
 function sshd(): string {
   const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'];
   const found = directories.map((directory) => join(directory, 'sshd')).find((path) => existsSync(path));
-  if (!found) throw new Error('no sshd at hand; run `node scripts/sshd.mjs`');
+  if (!found) throw new Error('no sshd at hand; run `node scripts/provide/sshd.mjs`');
   return found;
 }
 

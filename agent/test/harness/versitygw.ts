@@ -39,7 +39,7 @@ export class Versitygw implements S3Server {
   }
 
   static async start({ buckets = [], host = '127.0.0.1', ...options }: VersitygwOptions = {}): Promise<Versitygw> {
-    if (!existsSync(program)) throw new Error('no versitygw at hand; run `npm run servers`');
+    if (!existsSync(program)) throw new Error('no versitygw at hand; run `npm run suite -- etcd`');
     const [port] = await freePorts(1);
     const server = new Versitygw(await mkdtemp(join(tmpdir(), 'versitygw-')), host, port!);
     try {

@@ -6,7 +6,7 @@ import type { Job } from '../../src/controllers/cluster/observed.ts';
 import type { JobObject } from '../local/job-object.ts';
 import { JobController, LocalJobs } from '../local/jobs.ts';
 import { FileStore } from '../local/store.ts';
-import { program } from '../program.ts';
+import { program } from '../support/program.ts';
 
 let dir: string;
 let store: FileStore;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
-import { runHere } from '../../../test/in-process.ts';
 import { seal } from '../../../test/mutations/mutate.ts';
-import { saveSnapshot } from '../../../test/save-snapshot.ts';
+import { runHere } from '../../../test/support/in-process.ts';
+import { saveSnapshot } from '../../../test/support/save-snapshot.ts';
 import { ExitCode } from '../../lib/errors.ts';
 
 let saved: Buffer;

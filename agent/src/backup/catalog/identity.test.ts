@@ -1,4 +1,4 @@
-import { manifestOf } from '../../../test/manifest-of.ts';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { Entry } from './catalog.ts';
 import { linesOf, ownEntries } from './identity.ts';

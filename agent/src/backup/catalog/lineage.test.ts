@@ -1,4 +1,4 @@
-import { manifestOf } from '../../../test/manifest-of.ts';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { lineageOf } from './ancestry.ts';
 import type { Entry } from './catalog.ts';
 import { ownEntries } from './identity.ts';

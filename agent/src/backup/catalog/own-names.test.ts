@@ -1,13 +1,13 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { backupRequest, silent } from '../../../test/backup-request.ts';
-import { CrashingStore } from '../../../test/crashing-store.ts';
 import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
-import { S3Stub } from '../../../test/s3-stub.ts';
-import { secretDirectory } from '../../../test/secret-directory.ts';
-import { keysOf, once } from '../../../test/store-contract.ts';
+import { backupRequest, silent } from '../../../test/support/backup-request.ts';
+import { CrashingStore } from '../../../test/support/crashing-store.ts';
+import { S3Stub } from '../../../test/support/s3-stub.ts';
+import { secretDirectory } from '../../../test/support/secret-directory.ts';
+import { keysOf, once } from '../../../test/support/store-contract.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';

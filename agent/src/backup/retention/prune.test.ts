@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestOf } from '../../../test/manifest-of.ts';
-import { once } from '../../../test/store-contract.ts';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
+import { once } from '../../../test/support/store-contract.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { Store } from '../../store/store.ts';

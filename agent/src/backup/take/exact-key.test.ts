@@ -1,6 +1,6 @@
-import { manifestOf } from '../../../test/manifest-of.ts';
 import { seal } from '../../../test/mutations/mutate.ts';
-import { once } from '../../../test/store-contract.ts';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
+import { once } from '../../../test/support/store-contract.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { PutOptions, PutResult, Store, StoredObject } from '../../store/store.ts';

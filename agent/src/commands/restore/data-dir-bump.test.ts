@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestOf } from '../../../test/manifest-of.ts';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
 import type { WholeEntry } from '../../backup/catalog/catalog.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';

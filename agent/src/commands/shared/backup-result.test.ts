@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
-import { runHere } from '../../../test/in-process.ts';
+import { runHere } from '../../../test/support/in-process.ts';
 
 test('a backup under a key of its own says the command that finds it', async () => {
   const place = await mkdtemp(join(tmpdir(), 'backup-result-'));

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { manifestOf } from '../../../test/manifest-of.ts';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { manifestKey, putJson, readCatalog } from '../../backup/catalog/catalog.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { noteKeyNow } from './note-restore.ts';

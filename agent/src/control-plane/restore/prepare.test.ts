@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { enableAuth } from '../../../test/harness/etcd-auth.ts';
 import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
-import { manifestOf } from '../../../test/manifest-of.ts';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
 import type { Switches } from '../../etcd/offline/database-check.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';

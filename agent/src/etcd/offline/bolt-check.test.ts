@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { etcdutl, newestEtcd } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { fnv1a } from '../../../test/mutations/mutate.ts';
-import { saveSnapshot } from '../../../test/save-snapshot.ts';
+import { saveSnapshot } from '../../../test/support/save-snapshot.ts';
 import { readDatabase } from './database-check.ts';
 import { Etcdutl } from './etcdutl.ts';
 

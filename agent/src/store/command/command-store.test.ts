@@ -2,8 +2,8 @@ import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { scriptDirectory } from '../../../test/command-scripts.ts';
-import { keysOf, once, read } from '../../../test/store-contract.ts';
+import { scriptDirectory } from '../../../test/support/command-scripts.ts';
+import { keysOf, once, read } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { CommandSpec } from '../spec.ts';
 import type { Store } from '../store.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keysOf, once, read, storeContract } from '../../../test/store-contract.ts';
+import { keysOf, once, read, storeContract } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { filesystemFault } from './errors.ts';
 import { FilesystemStore } from './filesystem-store.ts';
@@ -109,7 +109,10 @@ test.each([
 
 test('kill -9 in the middle of a put leaves only a rest, which a sweep removes', async () => {
   const killed = new FilesystemStore({ path: join(root, 'killed') });
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../../../test/put-forever.ts'), killed.url]);
+  const child = spawn(process.execPath, [
+    join(import.meta.dirname, '../../../test/support/put-forever.ts'),
+    killed.url,
+  ]);
   await happened(child.stdout, 'data');
   child.kill('SIGKILL');
   await happened(child, 'exit');

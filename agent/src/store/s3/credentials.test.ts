@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { S3Stub } from '../../../test/s3-stub.ts';
-import { secretDirectory } from '../../../test/secret-directory.ts';
-import { keysOf } from '../../../test/store-contract.ts';
+import { S3Stub } from '../../../test/support/s3-stub.ts';
+import { secretDirectory } from '../../../test/support/secret-directory.ts';
+import { keysOf } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { readCredentials, readRegion } from './credentials.ts';
 import { openS3 } from './s3-store.ts';

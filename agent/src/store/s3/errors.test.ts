@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Certificates, createCertificates } from '../../../test/harness/certificates.ts';
-import { S3Stub } from '../../../test/s3-stub.ts';
-import { secretDirectory } from '../../../test/secret-directory.ts';
-import { once } from '../../../test/store-contract.ts';
+import { S3Stub } from '../../../test/support/s3-stub.ts';
+import { secretDirectory } from '../../../test/support/secret-directory.ts';
+import { once } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { S3Spec } from '../spec.ts';
 import { openS3 } from './s3-store.ts';
@@ -38,7 +38,7 @@ async function putFails(spec: Partial<S3Spec>): Promise<{ exitCode: number; mess
 
 async function putEach(specs: Partial<S3Spec>[]): Promise<{ exitCode?: number; message?: string }[]> {
   const whole = specs.map((spec) => ({ s3: { bucket: 'bucket', credentialsDirectory, ...spec } }));
-  const program = join(import.meta.dirname, '../../../test/put-once.ts');
+  const program = join(import.meta.dirname, '../../../test/support/put-once.ts');
   const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(whole)]);
   return JSON.parse(stdout);
 }

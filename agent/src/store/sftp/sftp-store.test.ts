@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuthContext } from 'ssh2';
-import { secretDirectory } from '../../../test/secret-directory.ts';
-import { SftpStub } from '../../../test/sftp-stub.ts';
+import { secretDirectory } from '../../../test/support/secret-directory.ts';
+import { SftpStub } from '../../../test/support/sftp-stub.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { openSftp } from './sftp-store.ts';
 

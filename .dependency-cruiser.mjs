@@ -1,0 +1,83 @@
+// The rooms of the agent and of the library, from the bottom to the top. A room may import itself and the rooms below it;
+// docs/contributing/architecture.md describes them.
+const agent = [
+  'lib',
+  ['protocol', 'kube', 'etcd', 'store'],
+  'backup',
+  'member',
+  'control-plane',
+  'controllers',
+  'commands',
+];
+const library = [
+  'validation',
+  'lib',
+  'etcd',
+  'tls',
+  'stores',
+  'backup',
+  'reconciler',
+  'cluster',
+  'control-plane',
+  'index.ts',
+  'render',
+  'dist',
+];
+
+const inRoom = (root, rooms) => `^${root}/(${rooms.join('|')})(/|$)`;
+
+/** Rooms of one storey may not import each other either. */
+const rules = (root, storeys) =>
+  storeys.flatMap((storey, index) =>
+    [storey].flat().map((room) => {
+      const beside = [storey].flat().filter((other) => other !== room);
+      const above = storeys.slice(index + 1).flat();
+      return {
+        name: `${root}/${room}`,
+        comment: `${room} imports only the rooms below it`,
+        severity: 'error',
+        from: { path: inRoom(root, [room]), pathNot: '[.]test[.]ts$|[.]fixture[.]ts$' },
+        to: { path: inRoom(root, [...beside, ...above]) },
+      };
+    }),
+  );
+
+export default {
+  forbidden: [
+    {
+      name: 'no-circle',
+      comment: 'files do not import each other in a circle, not even for types',
+      severity: 'error',
+      from: { pathNot: '[.]test[.]ts$' },
+      // The public API itself: a cluster adds schedules, and a schedule has a cluster.
+      to: { circular: true, viaOnly: { pathNot: '^src/backup/(i-etcd-cluster|etcd-backup-schedule)[.]ts$' } },
+    },
+    {
+      name: 'agent-knows-little-of-the-library',
+      comment: 'the agent imports only what both sides must agree on',
+      severity: 'error',
+      from: { path: '^agent/src' },
+      to: { path: '^src/', pathNot: '^src/(lib|validation|etcd)/' },
+    },
+    {
+      name: 'library-knows-nothing-of-the-agent',
+      severity: 'error',
+      from: { path: '^src', pathNot: '[.]test[.]ts$' },
+      to: { path: '^agent/' },
+    },
+    {
+      name: 'the-control-plane-needs-no-member',
+      comment: "a kubeadm node's etcd has no gate and no sidecar",
+      severity: 'error',
+      from: { path: '^agent/src/control-plane' },
+      to: { path: '^agent/src/member' },
+    },
+    ...rules('agent/src', agent),
+    ...rules('src', library),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { extensions: ['.ts', '.mts', '.js'] },
+  },
+};

@@ -1,4 +1,0 @@
-import { Versitygw } from './harness/versitygw.ts';
-import { s3StoreContract } from './s3-store-contract.ts';
-
-s3StoreContract(() => Versitygw.start());

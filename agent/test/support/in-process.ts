@@ -1,0 +1,38 @@
+import { pino } from 'pino';
+import { buildProgram, type Invocation } from '../../src/commands/cli/program.ts';
+import type { CommandResult } from '../../src/commands/cli/result.ts';
+import { Settings } from '../../src/commands/cli/settings.ts';
+import { commands } from '../../src/commands/commands.ts';
+import { AgentError } from '../../src/lib/errors.ts';
+
+export interface Ran extends CommandResult {
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it as they please
+  readonly data: any;
+  /** What was logged as a warning or worse. */
+  readonly log: string[];
+  /** Names of the phases that were shown. */
+  readonly phases: string[];
+}
+
+/** Runs a command of the agent in this process: what a started one would give back, without the start. */
+export async function runHere(...args: string[]): Promise<Ran> {
+  const log: string[] = [];
+  const phases: string[] = [];
+  const lines = pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) });
+  let result: CommandResult | undefined;
+  await buildProgram(async (invocation) => {
+    result = await execute(invocation, lines, phases).catch((error) => {
+      if (!(error instanceof AgentError)) throw error;
+      return { exitCode: error.exitCode, text: error.message, data: { error: error.message } };
+    });
+  }).parseAsync(args, { from: 'user' });
+  if (!result) throw new Error(`${args[0]} gave no result`);
+  return { ...result, data: JSON.parse(JSON.stringify(result.data)), log, phases };
+}
+
+async function execute(invocation: Invocation, log: pino.Logger, phases: string[]): Promise<CommandResult> {
+  const settings = await Settings.load(invocation);
+  const { run } = await commands[invocation.command]();
+  const progress = { phase: (name: string) => void phases.push(name), bytes() {}, end() {} };
+  return run({ settings, log, progress, signal: new AbortController().signal });
+}

@@ -1,0 +1,66 @@
+import { pino } from 'pino';
+import type { Command } from '../../src/commands/cli/command.ts';
+import { buildProgram, type Invocation } from '../../src/commands/cli/program.ts';
+import type { CommandResult } from '../../src/commands/cli/result.ts';
+import { Settings } from '../../src/commands/cli/settings.ts';
+import { AgentError, ExitCode } from '../../src/lib/errors.ts';
+
+export interface RunUntil {
+  /** Everything that was logged, and what came of it. */
+  readonly output: string[];
+  /** Resolves with what the log says of the phase. */
+  phase(name: string): Promise<void>;
+  /** SIGTERM. */
+  stop(): void;
+  readonly finished: Promise<CommandResult>;
+}
+
+/** Runs a command that ends by a signal alone, in this process; `stopAt` sends it at the start of a phase. */
+export function runUntil(args: readonly string[], stopAt?: string): RunUntil {
+  const controller = new AbortController();
+  const output: string[] = [];
+  const phases = new Map<string, PromiseWithResolvers<void>>();
+  const reached = (name: string) => {
+    const known = phases.get(name) ?? Promise.withResolvers<void>();
+    phases.set(name, known);
+    return known;
+  };
+  const stop = () => controller.abort(new AgentError(ExitCode.terminated, 'stopped by SIGTERM'));
+  const progress = {
+    phase(name: string, message: string) {
+      output.push(`${name} ${message}`);
+      if (name === stopAt) stop();
+      reached(name).resolve();
+    },
+    bytes() {},
+    end() {},
+  };
+  const log = pino({ level: 'info' }, { write: (line) => output.push(line) });
+  const finished = execute(args, log, progress, controller.signal).then((result) => {
+    output.push(JSON.stringify(result));
+    for (const each of phases.values()) each.reject(new Error(result.text));
+    return result;
+  });
+  return { output, stop, finished, phase: (name) => reached(name).promise };
+}
+
+async function execute(
+  args: readonly string[],
+  log: pino.Logger,
+  progress: { phase(name: string, message: string): void; bytes(): void; end(): void },
+  signal: AbortSignal,
+): Promise<CommandResult> {
+  let invocation: Invocation | undefined;
+  await buildProgram(async (found) => {
+    invocation = found;
+  }).parseAsync(args, { from: 'user' });
+  try {
+    const settings = await Settings.load(invocation!);
+    const { run }: { run: Command } = await import(`../src/commands/${invocation!.command.replaceAll(' ', '-')}.ts`);
+    return await run({ settings, log, progress, signal });
+  } catch (error) {
+    const reason = signal.aborted ? signal.reason : error;
+    if (!(reason instanceof AgentError)) throw error;
+    return { exitCode: reason.exitCode, text: reason.message, data: { error: reason.message } };
+  }
+}

@@ -1,0 +1,144 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ExitCode } from '../../src/lib/errors.ts';
+import { runAgent } from '../harness/agent.ts';
+import { etcdutl } from '../harness/etcd-binaries.ts';
+import { EtcdCluster } from '../harness/etcd-cluster.ts';
+import { freePorts } from '../harness/free-ports.ts';
+import { runHere } from '../support/in-process.ts';
+
+let etcd: EtcdCluster;
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'check-'));
+  etcd = await EtcdCluster.start();
+  await etcd.put(10);
+});
+afterAll(async () => {
+  await etcd?.stop();
+  await rm(root, { recursive: true });
+});
+
+let store: string;
+beforeEach(async () => {
+  store = await mkdtemp(join(root, 'store-'));
+});
+
+const inStore = () => ['--cluster=orders', `--store=file://${store}`];
+const check = (...more: string[]) => runHere('check', ...inStore(), `--etcdutl=${etcdutl()}`, ...more);
+const withEtcd = () => `--endpoints=${etcd.endpoints.join()}`;
+// biome-ignore lint/suspicious/noExplicitAny: a result's data
+const of = (what: string, { data }: { data: any }) =>
+  data.findings.filter(({ check }: { check: string }) => check === what);
+
+test('all is well: each thing in a line, and nothing is left in the store', async () => {
+  const result = await check(withEtcd());
+  expect(result).toMatchObject({ exitCode: 0, data: { failed: 0 } });
+  for (const what of ['etcd', 'member', 'quorum', 'alarms', 'store', 'clock', 'snapshots', 'encryption', 'etcdutl']) {
+    expect(of(what, result)).toMatchObject([{ outcome: 'ok' }]);
+  }
+  expect(of('member', result)[0].detail).toMatch(/: etcd 3\.\d+\.\d+, leader, .* in use/);
+  expect(of('tls', result)).toMatchObject([{ outcome: 'warning' }]);
+  expect(await readdir(store)).toEqual([]);
+});
+
+test('snapshots of the same name in another namespace are not counted, but named', async () => {
+  await runHere('backup', ...inStore(), '--namespace=prod', withEtcd());
+  const [found] = of('snapshots', await check(withEtcd()));
+  expect(found).toMatchObject({
+    outcome: 'ok',
+    detail: expect.stringMatching(
+      /snapshots of orders: 0, verified: 0; it has some of prod\/orders \(1\): check --namespace$/,
+    ),
+  });
+  const prod = of('snapshots', await check(withEtcd(), '--namespace=prod'));
+  expect(prod).toMatchObject([{ detail: expect.stringMatching(/snapshots of prod\/orders: 1, verified: 1$/) }]);
+});
+
+test('an alarm NOSPACE is a warning: backups go on', async () => {
+  await using alarmed = await EtcdCluster.start({ extraArgs: ['--quota-backend-bytes', String(2 * 1024 * 1024)] });
+  await alarmed.fill();
+  const result = await check(`--endpoints=${alarmed.endpoints.join()}`);
+  expect(of('alarms', result)).toMatchObject([
+    { outcome: 'warning', detail: expect.stringMatching(/^NOSPACE .*backups go on/) },
+  ]);
+  expect(result.exitCode).toBe(0);
+});
+
+test('the code is that of the first that failed', async () => {
+  const [port] = await freePorts(1);
+  const away = await check(`--endpoints=127.0.0.1:${port}`, '--dial-timeout=1s');
+  expect(away.exitCode).toBe(ExitCode.etcdUnavailable);
+  expect(of('store', away)).toMatchObject([{ outcome: 'ok' }]);
+
+  await writeFile(join(store, 'file'), '');
+  const noStore = await runHere(
+    'check',
+    '--cluster=orders',
+    `--store=file://${store}/file/x`,
+    withEtcd(),
+    '--etcdutl=/nowhere',
+  );
+  expect(noStore.exitCode).toBe(ExitCode.storeRefused);
+  expect(of('etcdutl', noStore)).toMatchObject([{ outcome: 'warning' }]);
+
+  const keys = await check(withEtcd(), '--age-recipient=age1nonsense');
+  expect(keys).toMatchObject({ exitCode: ExitCode.usage });
+  expect(of('encryption', keys)).toMatchObject([{ outcome: 'failed' }]);
+});
+
+test('what is not whole in the store is a warning', async () => {
+  await mkdir(join(store, 'orders'));
+  await writeFile(join(store, 'orders', 'etcd-snapshot-20260101-000000-abcdef.json'), '{"schema": "cdk8s');
+  const result = await check();
+  expect(result.exitCode).toBe(0);
+  const problem = { outcome: 'warning', detail: expect.stringMatching(/cannot be read/) };
+  expect(of('snapshots', result)).toMatchObject([{ outcome: 'ok' }, problem]);
+  expect(of('etcd', result)).toMatchObject([{ outcome: 'warning' }]);
+});
+
+test('a backup tells its times and sizes, as JSON and as metrics, and a failed one takes nothing away', async () => {
+  const file = join(store, 'etcd.prom');
+  const metrics = async () =>
+    Object.fromEntries(
+      (await readFile(file, 'utf8'))
+        .split('\n')
+        .filter((line) => line && !line.startsWith('#'))
+        .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+    );
+  const args = ['backup', ...inStore(), '--output=json', `--metrics-file=${file}`, '--retention=last=3'];
+  const { result } = await runAgent([...args, withEtcd()]);
+  const { id: _, createdAt, sizeBytes, storedBytes, dbSize } = result.snapshot;
+  expect(result.lastVerified).toBe(createdAt);
+  expect(Object.keys(result.phases)).toEqual([
+    'sweep',
+    'connect',
+    'compare',
+    'stream',
+    'read-back',
+    'manifest',
+    'retention',
+  ]);
+  const labels = `{cluster="orders",store="file://${store}"}`;
+  const verifiedAt = { [`etcd_backup_last_verified_timestamp_seconds${labels}`]: Date.parse(createdAt) / 1000 };
+  expect(await metrics()).toMatchObject({
+    ...verifiedAt,
+    [`etcd_backup_last_snapshot_size_bytes${labels}`]: sizeBytes,
+    [`etcd_backup_last_snapshot_stored_bytes${labels}`]: storedBytes,
+    'etcd_backup_database_size_bytes{cluster="orders"}': dbSize,
+    [`etcd_backup_snapshots${labels}`]: 1,
+    'etcd_backup_last_run_exit_code{command="backup",cluster="orders"}': 0,
+    'etcd_backup_last_run_phase_duration_seconds{command="backup",cluster="orders",phase="stream"}':
+      result.phases.stream,
+  });
+
+  const [port] = await freePorts(1);
+  const failed = await runAgent([...args, `--endpoints=127.0.0.1:${port}`]);
+  expect(failed.code).toBe(ExitCode.etcdUnavailable);
+  expect(await metrics()).toMatchObject({
+    ...verifiedAt,
+    'etcd_backup_last_run_exit_code{command="backup",cluster="orders"}': ExitCode.etcdUnavailable,
+  });
+  expect(await readFile(file, 'utf8')).not.toMatch(/phase="stream"/);
+});

@@ -1,0 +1,188 @@
+// What `verify` says of snapshots that are not as they should be, or no longer there.
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateIdentity, identityToRecipient } from 'age-encryption';
+import { describeExtra, packExtra, putExtra } from '../../src/backup/payload/extra.ts';
+import { ExitCode } from '../../src/lib/errors.ts';
+import { FilesystemStore } from '../../src/store/filesystem/filesystem-store.ts';
+import { seal } from '../mutations/mutate.ts';
+import { runHere } from '../support/in-process.ts';
+import { type ManifestChanges, manifestOf } from '../support/manifest-of.ts';
+
+const [first, second] = ['etcd-snapshot-20261120-020000-000001', 'etcd-snapshot-20261121-020000-000002'] as const;
+let path: string;
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'verify-'));
+  await mkdir(join(path, 'orders'));
+  await put(first);
+  await put(second);
+});
+afterEach(async () => {
+  Object.assign(FilesystemStore.prototype, original);
+  await rm(path, { recursive: true });
+});
+
+async function put(id: string, changes: ManifestChanges = {}, more: object = {}): Promise<void> {
+  const snapshot = seal(Buffer.from(id));
+  const createdAt = new Date(Date.now() - (id === first ? 2 : 1) * 3_600_000).toISOString();
+  const manifest = manifestOf(snapshot, snapshot, { id, createdAt, ...changes });
+  await writeFile(join(path, `orders/${id}.db`), snapshot);
+  await writeFile(join(path, `orders/${id}.json`), JSON.stringify({ ...manifest, ...more }));
+}
+const run = (command: string, ...more: string[]) =>
+  runHere(...command.split(' '), ...more, '--cluster=orders', `--store=file://${path}`);
+const files = async () => (await readdir(join(path, 'orders'))).sort();
+
+const original = { ...methodsOf() };
+function methodsOf() {
+  const { get, stat, put } = FilesystemStore.prototype;
+  return { get, stat, put };
+}
+
+/** Retention deletes the first just before such a call is made. */
+function deleteBefore(method: keyof typeof original, key: string): void {
+  let done = false;
+  const call = original[method] as (...args: unknown[]) => unknown;
+  Object.assign(FilesystemStore.prototype, {
+    async [method](...args: unknown[]) {
+      if (args[0] === key && !done) {
+        done = true;
+        for (const name of await files()) if (name.startsWith(first)) await rm(join(path, 'orders', name));
+      }
+      return call.apply(this, args);
+    },
+  });
+}
+
+test.each([
+  ['before it is looked at', 'put', `orders/${second}.verify.json`],
+  ['before its payload is read', 'get', `orders/${first}.db`],
+  ['before its payload is looked for', 'stat', `orders/${first}.db`],
+  ['before what was found is noted', 'put', `orders/${first}.verify.json`],
+] as const)('a snapshot that is deleted %s is not damaged, and no note of it is left', async (_name, method, key) => {
+  deleteBefore(method, key);
+
+  expect(await run('verify')).toMatchObject({ exitCode: 0, data: { verified: 1, failed: 0 } });
+  expect(await files()).toEqual([`${second}.db`, `${second}.json`, `${second}.verify.json`]);
+});
+
+test('a manifest that names a payload outside of the folder is a finding, and the others are verified', async () => {
+  await put(first, { object: { key: '../../etc/passwd' } });
+
+  expect(await run('verify')).toMatchObject({
+    exitCode: ExitCode.verificationFailed,
+    data: { verified: 1, failed: 1, snapshots: [{ id: second }, { id: first, outcome: 'failed' }] },
+  });
+});
+
+test('verify, list, status and restore agree on a pair that was copied to another name', async () => {
+  const copy = 'etcd-snapshot-20261122-020000-000003';
+  await writeFile(
+    join(path, `orders/${copy}.json`),
+    JSON.stringify({ ...manifestOf(seal(Buffer.from(first))), id: first }),
+  );
+  const problem = `its manifest is that of ${first}`;
+
+  expect((await run('list')).data.broken).toEqual([{ id: copy, problem }]);
+  expect(await run('verify', copy)).toMatchObject({
+    exitCode: ExitCode.verificationFailed,
+    data: { snapshots: [{ id: copy, outcome: 'failed', detail: problem }] },
+  });
+  expect(await run('restore fetch', copy, `--to=${path}/x.db`)).toMatchObject({
+    exitCode: ExitCode.verificationFailed,
+  });
+  expect(await run('status')).toMatchObject({ data: { stores: [{ id: second }] } });
+});
+
+describe('a snapshot that is named and known to be bad', () => {
+  const found = (id: string, outcome: string) => ({
+    ...{ schema: 'cdk8s-etcd/verification/v1', id, level: 'open', outcome, detail: 'HashKV differs' },
+    ...{ at: new Date().toISOString(), agent: { version: 'test' } },
+  });
+  const bad = [
+    ['failed', () => writeFile(join(path, `orders/${second}.verify.json`), JSON.stringify(found(second, 'failed')))],
+    ['suspect', () => put(second, { source: { suspect: ['MembersInconsistent'] } })],
+    ['unread', () => writeFile(join(path, `orders/${second}.verify.json`), '{')],
+  ] as const;
+  const why = /FAILED by `verify`: HashKV differs|SUSPECT: MembersInconsistent|`verify` found cannot be read/;
+  const refused = {
+    exitCode: ExitCode.verificationFailed,
+    text: expect.stringMatching(new RegExp(`^${second}: .*(${why.source}).*--force-failed`)),
+  };
+
+  test.each(bad)('is not restored: %s', async (_state, makeBad) => {
+    await makeBad();
+    for (const command of [
+      `restore fetch ${second} --to=${path}/x.db`,
+      `restore data-dir ${second} --data-dir=${path}/data`,
+      `restore serve ${second} --listen=127.0.0.1:0 --token-sha256=${'0'.repeat(64)} --scratch=${path}`,
+    ]) {
+      expect(await run(command)).toMatchObject(refused);
+    }
+    expect(await files()).not.toContain('x.db');
+    expect((await run('show', second)).exitCode).toBe(0);
+  });
+
+  test.each(bad)(
+    'is restored with --force-failed, with a warning, and is never called verified: %s',
+    async (_state, makeBad) => {
+      await makeBad();
+      const { exitCode, text, log } = await run('restore fetch', second, '--force-failed', `--to=${path}/x.db`);
+      expect({ exitCode, log }).toEqual({ exitCode: 0, log: expect.arrayContaining([expect.stringMatching(why)]) });
+      expect(text).not.toMatch(/verified \(/);
+      expect(await readFile(join(path, 'x.db'))).toEqual(seal(Buffer.from(second)));
+    },
+  );
+
+  test('also under an exact key, and the finding of what lay there before is not held against it', async () => {
+    const snapshot = seal(Buffer.from('exact'));
+    await writeFile(join(path, 'mine.db'), snapshot);
+    const manifest = manifestOf(snapshot, snapshot, { object: { key: 'mine.db' } });
+    await writeFile(join(path, 'mine.db.json'), JSON.stringify(manifest));
+    const fetch = (to: string) => run('restore fetch', '--object-key=mine.db', `--to=${path}/${to}.db`);
+    await writeFile(join(path, 'mine.db.verify.json'), JSON.stringify(found(second, 'failed')));
+    expect((await fetch('x')).exitCode).toBe(0);
+    await writeFile(join(path, 'mine.db.verify.json'), JSON.stringify(found(manifest.id, 'failed')));
+    expect((await fetch('y')).exitCode).toBe(ExitCode.verificationFailed);
+  });
+});
+
+test('one that no identity decrypts keeps no other from being verified, and is a mistake where it is the only one', async () => {
+  const [mine, other] = [await generateIdentity(), await generateIdentity()];
+  await writeFile(join(path, 'identity'), mine);
+  const recipients = [await identityToRecipient(other)];
+  const plain = seal(Buffer.from(second));
+  await put(
+    second,
+    {},
+    { object: { ...manifestOf(plain, plain).object, key: `orders/${second}.db`, encryption: { recipients } } },
+  );
+  const identity = `--age-identity-file=${join(path, 'identity')}`;
+  const some = await run('verify', '--level=open', identity);
+  expect(some.exitCode).not.toBe(ExitCode.usage);
+  expect(some.data.snapshots).toContainEqual(
+    expect.objectContaining({ id: second, outcome: 'inconclusive', detail: expect.stringMatching(/identity/) }),
+  );
+  expect(some.data.snapshots.map(({ id }: { id: string }) => id)).toContain(first);
+  expect(await files()).not.toContain(`${second}.verify.json`);
+  expect((await run('verify', second, '--level=open', identity)).exitCode).toBe(ExitCode.usage);
+});
+
+test('extra files that rot are found at level read, and missing ones at level stream', async () => {
+  const recipients = [await identityToRecipient(await generateIdentity())];
+  await writeFile(join(path, 'ca.key'), 'secret');
+  const packed = await packExtra({ paths: [join(path, 'ca.key')], recipients });
+  const extra = describeExtra(packed, 'orders', first);
+  await putExtra(new FilesystemStore({ path }), extra, packed.bytes, {});
+  await put(first, {}, { extra });
+  const failed = { exitCode: ExitCode.verificationFailed, data: { failed: 1 } };
+  expect(await run('verify')).toMatchObject({ exitCode: 0, data: { verified: 2 } });
+
+  packed.bytes[100]! ^= 1;
+  await writeFile(join(path, extra.key), packed.bytes);
+  expect(await run('verify', '--level=stream')).toMatchObject({ exitCode: 0 });
+  expect(await run('verify')).toMatchObject(failed);
+  await rm(join(path, extra.key));
+  expect(await run('verify', '--level=stream')).toMatchObject(failed);
+});

@@ -1,0 +1,24 @@
+// `npm run check`: everything about the source that needs no test to run. All checks run; the failed ones are named at the end.
+import { build, bundle, node, status } from '../lib/steps.mjs';
+
+build();
+bundle();
+const checks = {
+  'format and lint': () => status('biome', ['check', '--error-on-warnings', '.']),
+  'types of the library': () => status('tsc', ['--noEmit', '-p', 'tsconfig.json']),
+  'types of the agent': () => status('tsc', ['--noEmit', '-p', 'agent/tsconfig.json']),
+  'unused code': () => status('knip', []),
+  rooms: () => status('depcruise', ['--config', '.dependency-cruiser.mjs', '--output-type', 'err', 'src', 'agent/src']),
+  spelling: () => status('cspell', ['--no-progress', '--no-summary', '--dot', '.']),
+  style: () =>
+    status('textlint', ['README.md', 'API.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/**/*.md']),
+  'crds/ and imports/': () => node('scripts/check/imports.mjs'),
+  'dist/': () => node('scripts/check/dist.mjs'),
+  'API.md': () => node('scripts/generate/api.mjs', ['--check']),
+  'the page of the command line': () => node('scripts/generate/command-line.mjs', ['--check']),
+};
+const failed = Object.entries(checks)
+  .filter(([, run]) => run() !== 0)
+  .map(([name]) => name);
+if (failed.length > 0) console.error(`check failed: ${failed.join(', ')}`);
+process.exitCode = failed.length > 0 ? 1 : 0;

@@ -1,0 +1,7 @@
+// `npm run quickstart`: the main job on a fresh machine, with real etcd processes.
+import { build, bundle, node, provide } from '../lib/steps.mjs';
+
+provide('etcd', '--minors=3.6,3.7');
+build();
+bundle();
+process.exitCode = node('quickstart/main.mts');

@@ -1,9 +1,0 @@
-// `npm run crds`: writes crds/, and imports/ from it. What the custom resources are is in scripts/crds/.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { crdFiles } from './crds/files.mjs';
-import { importClasses } from './crds/import-classes.mjs';
-
-const root = join(import.meta.dirname, '..');
-for (const [name, content] of crdFiles()) writeFileSync(join(root, 'crds', name), content);
-importClasses(join(root, 'imports'));

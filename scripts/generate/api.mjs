@@ -1,0 +1,75 @@
+// Compiles the library with jsii, which refuses what other languages could not call, and writes API.md from the result.
+// With --check nothing is written: it fails when API.md is not what it would write.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+
+const require = createRequire(import.meta.url);
+const root = join(import.meta.dirname, '../..');
+const committed = join(root, 'API.md');
+
+// jsii's own would be ES2020, and every TypeScript file that it finds: the command line is no part of the API.
+const tsconfig = {
+  compilerOptions: {
+    target: 'ES2022',
+    lib: ['ES2022'],
+    module: 'commonjs',
+    types: ['node'],
+    rootDir: '.',
+    outDir: 'lib',
+    strict: true,
+    declaration: true,
+    noEmitOnError: true,
+    skipLibCheck: true,
+    esModuleInterop: true,
+  },
+  files: ['src/index.ts'],
+};
+
+// `operator` is reserved in C#, and what Kubernetes calls that field.
+const jsiiOptions = [
+  '--tsconfig=tsconfig.json',
+  '--validate-tsconfig=minimal',
+  '--silence-warnings=reserved-word',
+  '--Werr',
+];
+
+/** A copy, as jsii writes into the directory that it compiles. */
+function stage(directory) {
+  for (const name of ['src', 'imports', 'package.json', 'README.md', 'LICENSE']) {
+    if (existsSync(join(root, name))) cpSync(join(root, name), join(directory, name), { recursive: true });
+  }
+  // Only these: jsii-docgen would take a newer copy that belongs to a tool.
+  mkdirSync(join(directory, 'node_modules'));
+  for (const name of ['@types', 'cdk8s', 'constructs']) {
+    symlinkSync(join(root, 'node_modules', name), join(directory, 'node_modules', name));
+  }
+  writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(tsconfig));
+}
+
+function run(directory, program, ...args) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+    cwd: directory,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`${basename(program)}:\n${stdout}${stderr}`);
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-api-'));
+try {
+  stage(directory);
+  run(directory, require.resolve('jsii/bin/jsii'), ...jsiiOptions);
+  run(directory, require.resolve('jsii-docgen/bin/jsii-docgen'), '--output=API.md');
+  const api = readFileSync(join(directory, 'API.md'), 'utf8');
+  if (!process.argv.includes('--check')) writeFileSync(committed, api);
+  else if (!existsSync(committed) || readFileSync(committed, 'utf8') !== api) {
+    throw new Error('API.md is out of date: run npm run generate');
+  }
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+} finally {
+  rmSync(directory, { recursive: true });
+}

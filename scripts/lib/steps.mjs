@@ -1,0 +1,46 @@
+// What the commands are made of. Each step inherits the terminal, and a step that fails ends the command with its exit code.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+export const root = join(import.meta.dirname, '../..');
+
+/** Runs a program in the root of the repository. Returns its exit code. */
+export function status(program, args, env = {}) {
+  return spawnSync(program, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } }).status ?? 1;
+}
+
+/** Runs a script or a module of this repository. Returns its exit code. */
+export const node = (file, args = [], env = {}) =>
+  status(process.execPath, ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', join(root, file), ...args], env);
+
+/** Ends this process when a step did not end with 0. */
+export function must(code) {
+  if (code !== 0) process.exit(code);
+}
+
+/** Compiles the library into lib/. */
+export const build = () => must(status('tsc', ['-p', 'tsconfig.build.json']));
+
+/** Bundles the agent into agent/lib/. */
+export const bundle = () => must(node('agent/build.mjs'));
+
+/** Puts programs that tests need where the tests find them: `etcd`, `versitygw`, `age`, `radosgw`, `sshd`. */
+export function provide(name, ...args) {
+  must(node(`scripts/provide/${name}.mjs`, args));
+}
+
+/** The servers that most suites start. */
+export function servers() {
+  for (const name of ['etcd', 'versitygw', 'age']) provide(name);
+}
+
+const nodeOptions = '--experimental-vm-modules --disable-warning=ExperimentalWarning';
+
+/** Runs jest. Returns its exit code. */
+export const jest = (args, env = {}) => status('jest', ['--forceExit', ...args], { NODE_OPTIONS: nodeOptions, ...env });
+
+/** Runs suites (`*.suite.ts`) of this machine; `smoke` is less of the same, for CI. Returns jest's exit code. */
+export const suites = (paths, { smoke = false, workers = undefined } = {}) =>
+  jest(['-c', 'jest.suites.config.mjs', ...(workers ? [`--maxWorkers=${workers}`] : []), ...paths], {
+    SMOKE: smoke ? '1' : '',
+  });

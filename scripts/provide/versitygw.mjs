@@ -1,0 +1,10 @@
+// Puts versitygw, an S3 server, where the tests find it: what is on the PATH, else built from its Go module. Runs on Node 20.
+import { goProgram } from '../lib/go-program.mjs';
+import { say } from '../lib/run.mjs';
+
+try {
+  await goProgram('versitygw', 'github.com/versity/versitygw/cmd/versitygw', 'a minute or so');
+} catch (error) {
+  say(`versitygw is not to be had here: install Go 1.26 or put it on the PATH (${error.message})`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,69 @@
+// `npm run suite -- apply`: the custom resources and the manifests on the Kubernetes that KUBECONFIG names.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { certManagerCrds } from '../lib/cert-manager.mjs';
+
+const root = join(import.meta.dirname, '../..');
+
+function give(line) {
+  console.error(`apply: ${line}`);
+  process.exit(2);
+}
+
+function kubectl(...args) {
+  const { error, status, stdout, stderr } = spawnSync('kubectl', args, { encoding: 'utf8' });
+  if (error) give('needs kubectl on the PATH');
+  if (status !== 0) give(`kubectl ${args.join(' ')}: ${stderr.trim().split('\n').at(-1)}`);
+  return stdout.trim();
+}
+
+const ours = ['etcdclusters', 'etcdbackups', 'etcdrestores'].map((plural) => `${plural}.cdk8s-etcd.dev`);
+const certManagers = ['certificates', 'issuers', 'clusterissuers'].map((plural) => `${plural}.cert-manager.io`);
+const there = (name) => Boolean(kubectl('get', 'crd', name, '--ignore-not-found', '-o', 'name'));
+
+/** Deleting a CustomResourceDefinition, as these tests do, deletes all that was made of it. */
+function refuseUsed(name) {
+  if (there(name) && kubectl('get', name, '--all-namespaces', '-o', 'name'))
+    give(`this Kubernetes has ${name}, which these tests would delete; take one that is for tests alone`);
+}
+
+/** Applies CustomResourceDefinitions, and waits until the API server serves what they define. */
+function define(directory) {
+  kubectl('apply', '--server-side', '--force-conflicts', '-f', directory);
+  kubectl('wait', '--for=condition=Established', '--timeout=60s', '-f', directory);
+}
+
+/** One that is going is there until it is gone, and takes with it what was made of it meanwhile. */
+function awaitDeletion(name) {
+  const deleted = there(name) && kubectl('get', 'crd', name, '-o', 'jsonpath={.metadata.deletionTimestamp}');
+  if (deleted) kubectl('wait', '--for=delete', '--timeout=120s', `crd/${name}`);
+}
+
+/** cert-manager's CRDs, unless it is there. Returns where they are; `none` when they are not to be had. */
+async function provideCertManager() {
+  if (there('certificates.cert-manager.io')) return '';
+  const directory = await certManagerCrds().catch((error) => {
+    console.error(`apply: leaves out cert-manager's Certificates: its CRDs need Go (${error.message})`);
+  });
+  if (!directory) return 'none';
+  define(directory);
+  return directory;
+}
+
+if (!process.env.KUBECONFIG) give('set KUBECONFIG to the file of a Kubernetes that may be used for tests');
+kubectl('get', '--raw', '/readyz', '--request-timeout=20s');
+for (const name of [...ours, ...certManagers]) awaitDeletion(name);
+ours.forEach(refuseUsed);
+define(join(root, 'crds'));
+const certManager = await provideCertManager();
+
+const jest = join(root, 'node_modules/jest/bin/jest.js');
+const suites = process.argv.length > 2 ? process.argv.slice(2) : ['test/apply'];
+const { status } = spawnSync(process.execPath, [jest, '-c', 'jest.suites.config.mjs', '--runInBand', ...suites], {
+  cwd: root,
+  stdio: 'inherit',
+  env: { ...process.env, CERT_MANAGER_CRDS: certManager },
+});
+kubectl('delete', 'crd', '--ignore-not-found', '--timeout=120s', ...ours);
+if (certManager.startsWith('/')) kubectl('delete', 'crd', '--ignore-not-found', '--timeout=120s', ...certManagers);
+process.exitCode = status ?? 1;

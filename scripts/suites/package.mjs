@@ -1,0 +1,164 @@
+// `npm run suite -- package`: packs the library, installs the tarball into an empty cdk8s app with the newest peers, and
+// synthesizes there with the machine's own Node, which need not be the one of the npm scripts.
+import { deepStrictEqual, ok } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { say } from '../lib/run.mjs';
+import { synthesize } from '../lib/synthesize.mjs';
+
+const root = join(import.meta.dirname, '../..');
+// npm puts these in front for its scripts.
+const path = process.env.PATH.split(delimiter).filter((entry) => !entry.endsWith('node_modules/.bin'));
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE$/.test(name)));
+env.PATH = path.join(delimiter);
+
+const javascript = {
+  'app.mjs': "import { App, Chart } from 'cdk8s';\nimport { EtcdCluster, EtcdCrds } from 'cdk8s-etcd';\n",
+  'app.cjs': "const { App, Chart } = require('cdk8s');\nconst { EtcdCluster, EtcdCrds } = require('cdk8s-etcd');\n",
+};
+const app = `
+const app = new App();
+new EtcdCrds(new Chart(app, 'crds'), 'crds');
+new EtcdCluster(new Chart(app, 'orders'), 'orders');
+app.synth();
+`;
+
+// The typed classes of the custom resources.
+const typed = `
+import { App, Chart } from 'cdk8s';
+import { EtcdCluster } from 'cdk8s-etcd/lib/imports/etcdcluster-cdk8s-etcd.dev';
+
+const app = new App();
+new EtcdCluster(new Chart(app, 'typed'), 'orders', { spec: { size: 3, version: '3.6.16' } });
+app.synth();
+`;
+
+const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-node20-'));
+const at = (...names) => join(directory, ...names);
+try {
+  const version = run('node', ['--version']).trim();
+  ok(Number(/\d+/.exec(version)) >= 20, `the machine's own Node is ${version}: 20 or newer is needed`);
+  install();
+  say(`packed and installed; node is ${version}`);
+  for (const [file, imports] of Object.entries(javascript)) tryJavaScript(file, imports + app);
+  const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.ts'));
+  compile(examples);
+  for (const example of examples) tryExample(example.replace('.ts', ''));
+  tryTyped();
+  tryRender();
+} catch (error) {
+  console.error(`test:node20: ${error.message}`);
+  process.exitCode = 1;
+} finally {
+  rmSync(directory, { recursive: true });
+}
+
+function install() {
+  const packed = JSON.parse(run('npm', ['pack', '--json', '--silent', `--pack-destination=${directory}`], root));
+  const [{ filename, files }] = Array.isArray(packed) ? packed : Object.values(packed);
+  const belongs = /^(lib\/(src|imports)\/.*\.(js|d\.ts)|crds\/\w+\.yaml|package\.json|README\.md|LICENSE)$/;
+  const odd = files.map(({ path }) => path).filter((name) => !belongs.test(name));
+  ok(odd.length === 0, `these do not belong into the package: ${odd.join(', ')}`);
+  writeFileSync(at('package.json'), JSON.stringify({ private: true }));
+  const options = ['--no-fund', '--no-audit', '--prefer-offline', '--loglevel=error'];
+  run('npm', ['install', ...options, at(filename), 'cdk8s@^2', 'constructs@^10']);
+}
+
+function tryJavaScript(file, source) {
+  writeFileSync(at(file), source);
+  const files = synthesized(file);
+  deepStrictEqual([...files.keys()], ['crds.k8s.yaml', 'orders.k8s.yaml']);
+  const kinds = (name) => parseAllDocuments(files.get(name)).map((document) => document.toJS().kind);
+  deepStrictEqual(new Set(kinds('crds.k8s.yaml')), new Set(['CustomResourceDefinition']));
+  for (const kind of ['EtcdCluster', 'StatefulSet', 'Deployment'])
+    ok(kinds('orders.k8s.yaml').includes(kind), `no ${kind}`);
+  say(`${file}: ${kinds('orders.k8s.yaml').length} objects`);
+}
+
+/** The examples as their reader would have them, under the strictest of settings. */
+function compile(examples) {
+  for (const name of examples) {
+    writeFileSync(
+      at(name),
+      readFileSync(join(root, 'examples', name), 'utf8').replaceAll("'../../src'", "'cdk8s-etcd'"),
+    );
+  }
+  writeFileSync(at('typed.ts'), typed);
+  // The library itself must need no types of Node.
+  const [withNode, plain] = [true, false].map((is) => examples.filter((name) => is === importsNode(name)));
+  tsc([...plain, 'typed.ts'], { types: [] });
+  tsc(withNode, { types: ['node'], typeRoots: [join(root, 'node_modules/@types')] });
+}
+
+function importsNode(name) {
+  return / from 'node:/.test(readFileSync(at(name), 'utf8'));
+}
+
+function tsc(files, types) {
+  const compilerOptions = { strict: true, skipLibCheck: false, module: 'node16', target: 'es2022', ...types };
+  writeFileSync(at('tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  run('node', [join(root, 'node_modules/typescript/bin/tsc')]);
+}
+
+function tryExample(name) {
+  const directory = at('expected');
+  mkdirSync(directory);
+  synthesize(`examples/${name}.ts`, directory);
+  const [expected, found] = [contents(directory), synthesized(`${name}.js`)];
+  rmSync(directory, { recursive: true });
+  const files = [...new Set([...expected.keys(), ...found.keys()])];
+  const different = files.filter((file) => expected.get(file) !== (found.get(file) ?? beside(file)));
+  ok(different.length === 0, `examples/${name}.ts: the tarball makes another ${different.join(', ')}`);
+  say(`examples/${name}.ts: the same from the tarball`);
+}
+
+/** What an app writes by a name of its own lies beside dist/. */
+function beside(file) {
+  return existsSync(at(file)) ? readFileSync(at(file), 'utf8') : undefined;
+}
+
+function tryTyped() {
+  const yaml = synthesized('typed.js').get('typed.k8s.yaml');
+  ok(yaml?.includes('kind: EtcdCluster'), 'the typed classes make no EtcdCluster');
+  say('lib/imports: typed classes');
+}
+
+function tryRender() {
+  const cluster = {
+    apiVersion: 'cdk8s-etcd.dev/v1alpha1',
+    kind: 'EtcdCluster',
+    metadata: { name: 'orders' },
+    spec: { size: 3, version: '3.6.16' },
+  };
+  writeFileSync(at('cluster.yaml'), JSON.stringify(cluster));
+  const yaml = run('npx', ['--no', 'cdk8s-etcd', 'render', 'cluster.yaml']);
+  const kinds = parseAllDocuments(yaml).map((document) => document.toJS().kind);
+  for (const kind of ['EtcdCluster', 'StatefulSet']) ok(kinds.includes(kind), `render: no ${kind}`);
+  say(`npx cdk8s-etcd render: ${kinds.length} objects`);
+}
+
+/** What an app writes, by file. */
+function synthesized(file) {
+  rmSync(at('dist'), { recursive: true, force: true });
+  run('node', [file]);
+  return contents(at('dist'));
+}
+
+function contents(from) {
+  return new Map(
+    readdirSync(from)
+      .sort()
+      .map((name) => [name, readFileSync(join(from, name), 'utf8')]),
+  );
+}
+
+/** Stdout of a program, run by the machine's own Node. */
+function run(program, args, cwd = directory) {
+  const { error, status, stdout, stderr } = spawnSync(program, args, { cwd, env, encoding: 'utf8' });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')}:\n${stderr}${stdout}`);
+  return stdout;
+}

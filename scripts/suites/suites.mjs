@@ -1,0 +1,182 @@
+// Every slow suite by its name: what `npm run suite` lists and runs, and `npm run ci` chooses from.
+import { build, bundle, node, provide, servers, suites } from '../lib/steps.mjs';
+
+/** Files of the agent's own tests, with real servers on this machine. */
+const local =
+  (paths, { workers = undefined, more = [] } = {}) =>
+  ({ smoke, args }) => {
+    servers();
+    for (const name of more) provide(name);
+    bundle();
+    return suites(args.length > 0 ? args : paths, { smoke, workers });
+  };
+
+/** A script that runs its own suites. */
+const script =
+  (file, prepare = () => {}) =>
+  ({ smoke, args }) => {
+    prepare();
+    return node(file, [...(smoke ? ['--smoke'] : []), ...args]);
+  };
+
+const withServers =
+  (...more) =>
+  () => {
+    servers();
+    for (const name of more) provide(name);
+    bundle();
+  };
+
+/**
+ * In the order of their value. `minutes` is what CI's part of it takes on a quiet machine of two cores; `smoke: false` has no
+ * shorter form; `subject` names what it is about, for the choice of what a change needs.
+ */
+export const all = {
+  model: {
+    about: 'every state that the reconciler can reach, with crashes at every point',
+    minutes: 3,
+    subject: ['agent/src/controllers/cluster', 'agent/src/protocol', 'agent/test/model'],
+    run: script('agent/test/model/check.mts'),
+  },
+  etcd: {
+    about: 'the agent on etcd 3.4 to 3.7, with certificates and passwords; bad input',
+    minutes: 3,
+    smoke: false,
+    subject: ['agent/src/etcd', 'agent/src/backup', 'agent/src/commands', 'agent/test/etcd', 'agent/test/harness'],
+    run: local(['agent/test/etcd', 'agent/test/stores/s3-store', 'agent/test/harness', 'test/config-keys']),
+  },
+  members: {
+    about: 'gates, sidecars and the reconciler over real etcd processes under a writer, killed at every step',
+    minutes: 6,
+    subject: [
+      'agent/src/member',
+      'agent/src/controllers',
+      'agent/src/protocol',
+      'agent/test/members',
+      'agent/test/local',
+    ],
+    run: local(['agent/test/members'], { workers: 2 }),
+  },
+  backup: {
+    about: 'etcd 3.4 to 3.7, every store, every fault; copy, adopt and the like',
+    minutes: 9,
+    subject: ['agent/src/backup', 'agent/src/store', 'agent/src/commands', 'agent/test/backup', 'agent/test/stores'],
+    run: local(['agent/test/backup', 'agent/test/commands', 'agent/test/stores', 'agent/test/faults/etcd-faults'], {
+      more: ['radosgw', 'sshd'],
+    }),
+  },
+  faults: {
+    about: 'SIGTERM and kill -9 at every step; servers that fail, stall and lie',
+    minutes: 5,
+    subject: ['agent/src/backup', 'agent/src/store', 'agent/test/faults'],
+    run: local(['agent/test/faults']),
+  },
+  'control-plane': {
+    about: "a control plane's etcd destroyed and restored, with an imitated kubelet, then on a real kubeadm",
+    minutes: 4,
+    subject: ['agent/src/control-plane', 'agent/src/commands/restore', 'agent/test/control-plane'],
+    run: script('scripts/suites/control-plane.mjs', withServers('sshd')),
+  },
+  apply: {
+    about: 'a real API server accepts the custom resources and every manifest',
+    minutes: 4,
+    smoke: false,
+    kubernetes: true,
+    subject: ['src', 'crds', 'scripts/crds', 'test/apply'],
+    run: script('scripts/suites/apply.mjs'),
+  },
+  e2e: {
+    about: 'the image at work on Kubernetes',
+    minutes: 11,
+    kubernetes: true,
+    subject: ['agent/src', 'src', 'test/e2e'],
+    run: script('scripts/suites/e2e.mjs'),
+  },
+  operations: {
+    about: 'upgrades, failures, deletion and moves on Kubernetes',
+    minutes: 3,
+    kubernetes: true,
+    subject: ['agent/src/controllers', 'agent/src/member', 'src', 'test/operations'],
+    run: script('scripts/suites/operations.mjs'),
+  },
+  chaos: {
+    about: 'random faults, drawn by a seed, on a cluster with TLS, backups and a client',
+    minutes: 4,
+    kubernetes: true,
+    subject: ['agent/src/controllers', 'agent/src/member', 'test/chaos'],
+    run: script('scripts/suites/chaos.mjs'),
+  },
+  retention: {
+    about: '100,000 random histories against the rules of retention',
+    minutes: 1,
+    subject: ['agent/src/backup/retention', 'agent/src/backup/catalog'],
+    run: ({ smoke, args }) =>
+      suites(args.length > 0 ? args : ['agent/src/backup/retention/retention.suite'], { smoke }),
+  },
+  memory: {
+    about: 'databases of 1 and 4 GiB through an agent that may use 100 MiB; a CPU limit of 100m',
+    minutes: 2,
+    subject: ['agent/src/backup', 'agent/src/store', 'agent/src/lib', 'agent/test/memory'],
+    run: local(['agent/test/memory']),
+  },
+  package: {
+    about: "the packed library in an empty cdk8s app, with the newest cdk8s and this machine's Node",
+    minutes: 1,
+    smoke: false,
+    subject: ['src', 'package.json', 'scripts/suites/package.mjs'],
+    run: script('scripts/suites/package.mjs'),
+  },
+  'lint-manifests': {
+    about: 'kube-score on dist/ and the examples',
+    minutes: 1,
+    smoke: false,
+    subject: ['src', 'dist', 'examples'],
+    run: script('scripts/suites/lint-manifests.mjs'),
+  },
+  mutations: {
+    about: '1,000 damaged snapshots',
+    minutes: 3,
+    smoke: false,
+    subject: ['agent/src/backup', 'agent/src/etcd', 'agent/test/mutations'],
+    run: local(['agent/test/mutations']),
+  },
+  'model-mutants': {
+    about: 'the model with each guard of the reconciler dropped in turn',
+    minutes: 5,
+    smoke: false,
+    ci: false,
+    subject: ['agent/src/controllers/cluster', 'agent/test/model'],
+    run: script('agent/test/model/mutants.mts'),
+  },
+};
+
+/** Prepares what a benchmark needs. */
+const prepared = {
+  servers: withServers(),
+  etcd: () => {
+    provide('etcd');
+    build();
+    bundle();
+  },
+  library: build,
+};
+
+const bench = (about, needs, minutes, subject) => ({ about, minutes, subject, needs });
+
+export const benches = {
+  backup: bench('the agent against scripts, on one etcd and one S3 server', 'servers', 1, ['agent/src/backup']),
+  restore: bench('from the stored snapshot to a member that serves', 'servers', 1, ['agent/src/backup']),
+  catalog: bench('1,000 and 10,000 snapshots on a real S3 server', 'servers', 1, ['agent/src/backup']),
+  lifecycle: bench('forming, healing, upgrading and restoring a cluster, against the same by hand', 'etcd', 2, [
+    'agent/src/controllers',
+    'agent/src/member',
+  ]),
+  reconciler: bench('one reconciler with 1, 100 and 1,000 clusters', 'etcd', 1, ['agent/src/controllers']),
+  synth: bench('a synth of 1, 100 and 1,000 clusters', 'library', 1, ['src']),
+};
+
+/** Runs a benchmark. Returns its exit code. */
+export function runBench(name, args) {
+  prepared[benches[name].needs]();
+  return node(`bench/${name}.mts`, args);
+}
