@@ -4,7 +4,7 @@ import { etcdutl } from '../agent/test/harness/etcd-binaries.ts';
 
 const agent = join(import.meta.dirname, '../agent/lib/bin/etcd-agent.mjs');
 
-/** Runs the agent as its pod would, and returns what it prints. Anything but exit code 0 stops the story. */
+/** Runs the agent as its pod would, and returns its standard output. Throws unless the exit code is 0. */
 export async function runAgent(...args: string[]): Promise<string> {
   const env = { ...process.env, PATH: `${dirname(etcdutl())}:${process.env.PATH}` };
   const child = spawn(process.execPath, [agent, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -17,6 +17,6 @@ export async function runAgent(...args: string[]): Promise<string> {
     stderr += chunk;
   });
   const code = await new Promise((resolve) => child.on('close', resolve));
-  if (code !== 0) throw new Error(`etcd-agent ${args.join(' ')} ended with ${code}:\n${stderr}${stdout}`);
+  if (code !== 0) throw new Error(`etcd-agent ${args.join(' ')} exited with ${code}:\n${stderr}${stdout}`);
   return stdout;
 }

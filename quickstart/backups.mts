@@ -10,24 +10,24 @@ import { agentArguments, source, synthesize } from './schedule.mts';
 
 const KEYS = 1_000;
 
-/** One number for all keys and values, by etcdctl and not by us. */
+/** Digest of all keys and values, read with etcdctl so that it does not depend on our code. */
 async function digestOfAllKeys(etcd: EtcdCluster): Promise<{ keys: number; digest: string }> {
   const { kvs } = JSON.parse(await etcd.etcdctl('get', '', '--prefix', '-w', 'json'));
   const pairs = kvs.map(({ key, value }: Record<string, string>) => [key, value]);
   return { keys: pairs.length, digest: createHash('sha256').update(JSON.stringify(pairs)).digest('hex').slice(0, 16) };
 }
 
-/** Backups of an etcd that somebody else runs: taken, verified, pruned, restored after all was lost. */
-export async function tellOfBackups(directory: string): Promise<void> {
+/** Backs up an existing etcd cluster, verifies and prunes the backups, destroys the cluster and restores it. */
+export async function demonstrateBackups(directory: string): Promise<void> {
   const backups = join(directory, 'backups');
   const inStore = ['--cluster=orders', `--store=file://${backups}`];
 
-  step('Somebody else’s etcd');
+  step('An existing etcd cluster');
   await using etcd = await EtcdCluster.start({ size: 3, dataRoot: directory });
   await etcd.put(KEYS, { prefix: 'order-' });
   ensure((await digestOfAllKeys(etcd)).keys === KEYS, `three members of etcd ${etcd.binaries.version}, ${KEYS} keys`);
 
-  step('A backup schedule for it in TypeScript, synthesized to plain manifests');
+  step('Write a backup schedule for it in TypeScript, and synthesize plain manifests');
   quote(source);
   const manifests = synthesize(etcd.endpoints);
   ensure(
@@ -35,34 +35,34 @@ export async function tellOfBackups(directory: string): Promise<void> {
     manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', '),
   );
 
-  step('A backup, with the arguments of the CronJob’s pod (only the volume is a directory here)');
+  step('Take a backup with the arguments of the CronJob’s pod (a directory replaces the volume)');
   const args = agentArguments(manifests)
     .map((arg) => arg.replaceAll('/backup/0', backups))
     .filter((arg) => !arg.startsWith('--output'));
   quote(`etcd-agent ${args.join(' \\\n  ')}`);
   show(await runAgent(...args));
 
-  step('It is verified: every byte is read back, the database opened, its HashKV compared with the cluster’s');
+  step('Verify the backup: read back every byte, open the database, compare its HashKV with that of the cluster');
   show(await runAgent('verify', ...inStore, '--level=open'));
 
-  step('More orders, more backups: retention keeps the last three');
+  step('Add orders and take more backups: retention keeps the last three');
   for (const batch of ['a', 'b', 'c']) {
     await etcd.put(100, { prefix: `order-${batch}-` });
     await runAgent(...args);
   }
   show(await runAgent('list', ...inStore, '--retention=last=3'));
   const { snapshots } = JSON.parse(await runAgent('list', ...inStore, '--output=json'));
-  ensure(snapshots.length === 3, 'four were taken, three are left, the newest of them with every order');
+  ensure(snapshots.length === 3, 'three of four backups are left, and the newest contains every order');
   const before = await digestOfAllKeys(etcd);
 
-  step('Disaster: all its members are killed, and their volumes are gone');
+  step('Disaster: kill all members and delete their volumes');
   for (const member of etcd.members) {
     await member.kill('SIGKILL');
     await rm(member.dataDir, { recursive: true });
   }
-  ensure(!etcd.members.some((member) => existsSync(member.dataDir)), 'no etcd, no data');
+  ensure(!etcd.members.some((member) => existsSync(member.dataDir)), 'etcd and its data are gone');
 
-  step('Restore: a data directory for each member of a new cluster');
+  step('Restore a data directory for each member of a new cluster');
   const plans = (await planMembers(3)).map((plan) => ({ ...plan, dataDir: join(directory, `restored-${plan.name}`) }));
   for (const { name, peerUrl, dataDir } of plans) {
     show(
@@ -76,7 +76,7 @@ export async function tellOfBackups(directory: string): Promise<void> {
   await using restored = await EtcdCluster.fromDataDirs(plans, { dataRoot: directory });
   const after = await digestOfAllKeys(restored);
   show(`before: ${before.keys} keys, sha256 ${before.digest}\nafter:  ${after.keys} keys, sha256 ${after.digest}`);
-  ensure(after.digest === before.digest && after.keys === KEYS + 300, 'every key and value is back');
+  ensure(after.digest === before.digest && after.keys === KEYS + 300, 'every key and every value is restored');
   await restored.etcdctl('put', 'order-next', 'works');
-  ensure((await digestOfAllKeys(restored)).keys === after.keys + 1, 'and it takes new orders');
+  ensure((await digestOfAllKeys(restored)).keys === after.keys + 1, 'the restored cluster accepts new orders');
 }

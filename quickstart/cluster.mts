@@ -12,46 +12,52 @@ import { ensure, quote, show, step } from './narrate.mts';
 import { source, synthesizeCluster } from './orders.mts';
 
 /**
- * The gates, the sidecars, the reconciler and etcd are the real ones. Only Kubernetes is not there: files stand for its
- * API, and processes for its pods.
+ * Forms, heals, upgrades and restores a cluster while clients write. The gates, the sidecars, the reconciler and etcd are
+ * real. Only Kubernetes is simulated: files replace its API, and processes replace its pods.
  */
-export async function tellOfACluster(dir: string): Promise<void> {
+export async function demonstrateCluster(dir: string): Promise<void> {
   mkdirSync(dir);
-  step('A cluster in TypeScript, synthesized to plain manifests');
+  step('Write a cluster in TypeScript, and synthesize plain manifests');
   quote(source);
   const { manifests, spec } = synthesizeCluster(etcdOf('3.6').version);
   show(manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', '));
 
-  step('Applied: the seed starts alone, the others join as learners and are promoted');
+  step('Apply them: the seed starts alone, the other members join as learners and are promoted');
   await using cluster = await LocalCluster.start({ ...spec, dir, spec: { schedule: 'nightly' } });
   using audit = new VolumeAudit(() => directoriesIn(join(dir, 'volumes')));
   await using writer = Writer.start({ target: cluster });
   await using watcher = Watcher.start({ target: cluster, prefix: writer.prefix });
   await cluster.settled();
-  ensure(voters(cluster) === 3, `three voters of etcd ${spec.version}; clients write from now on until the end`);
+  ensure(voters(cluster) === 3, `three voters of etcd ${spec.version} serve; clients write from now until the end`);
   const formed = writer.now;
   await writer.more(200);
 
-  step('The volume of member 1 is destroyed');
+  step('Destroy the volume of member 1');
   const before = memberId(cluster, 1);
   await cluster.loseVolume(1);
-  await cluster.until(() => voters(cluster) === 3 && memberId(cluster, 1) !== before, 'another member took its place');
+  await cluster.until(() => voters(cluster) === 3 && memberId(cluster, 1) !== before, 'another member replaces it');
   await cluster.settled();
-  ensure(true, `member ${before} was removed before ${memberId(cluster, 1)} joined in its place`);
+  ensure(true, `member ${before} was removed before member ${memberId(cluster, 1)} joined`);
 
-  step(`version: '${etcdOf('3.7').version}', synthesized and applied again`);
+  step(`Set version: '${etcdOf('3.7').version}', synthesize and apply again`);
   const upgrade = writer.now;
   await cluster.apply({ version: etcdOf('3.7').version });
   await cluster.until(() => cluster.record()?.versions.current === '3.7', 'the upgrade is finished');
   await cluster.settled();
   const store = ['--cluster=main', '--namespace=default', `--store=file://${join(dir, 'backups')}`, '--output=json'];
   const { snapshots } = JSON.parse(await runAgent('list', ...store));
-  ensure(snapshots.length === 1, `a verified backup first (${snapshots[0].id}), then one by one, the leader last`);
+  ensure(
+    snapshots.length === 1,
+    `a verified backup came first (${snapshots[0].id}), then the members restarted one by one, the leader last`,
+  );
   const refused = writer.history.writes.filter(({ start, outcome }) => start >= upgrade && outcome !== 'ok');
   const gap = seconds(longestGap(writer.history, formed, writer.now));
-  ensure(refused.length === 0, `every write was taken within a second; the longest time without one was ${gap}`);
+  ensure(
+    refused.length === 0,
+    `every write succeeded within a second; the longest time without a successful write was ${gap}`,
+  );
 
-  step('A backup of 100 orders, and then somebody deletes them');
+  step('Back up 100 orders, then delete them by mistake');
   const endpoints = cluster.endpoints.slice(0, 3).join();
   await cluster.client().put(100, { prefix: 'order-' });
   const { snapshot } = JSON.parse(await runAgent('backup', ...store, `--endpoints=${endpoints}`));
@@ -59,25 +65,31 @@ export async function tellOfACluster(dir: string): Promise<void> {
   ensure((await orders(cluster)) === 0, `100 orders are gone; the backup is ${snapshot.id}`);
   await writer.more(50);
 
-  step('An EtcdRestore of that backup, in place');
+  step('Restore that backup in place with an EtcdRestore');
   const clusterId = cluster.record()?.clusterId ?? '';
   await cluster.restore({ name: 'before-the-mistake', source: { snapshotId: snapshot.id } });
   await cluster.until(() => verified(cluster) !== undefined, 'the snapshot is verified');
   const revision = verified(cluster)?.revision ?? 0;
-  ensure(true, `read, compared and restored on trial before anything is touched: revision ${revision}`);
-  await cluster.until(() => cluster.restoreNamed('before-the-mistake')?.phase === 'Completed', 'it is restored');
+  ensure(
+    true,
+    `the snapshot was read, compared and test-restored before the restore touches the cluster: revision ${revision}`,
+  );
+  await cluster.until(
+    () => cluster.restoreNamed('before-the-mistake')?.phase === 'Completed',
+    'the restore is complete',
+  );
   await cluster.settled();
-  ensure(voters(cluster) === 3 && (await orders(cluster)) === 100, 'three voters, and every order is back');
+  ensure(voters(cluster) === 3 && (await orders(cluster)) === 100, 'three voters serve, and every order is back');
   await writer.more(50);
 
-  step('Every acknowledged write is looked for, on every member');
+  step('Search for every acknowledged write on every member');
   const history = await writer.stop();
   const losses = [{ clusterId, revision }];
   const wrong = await problems({ cluster, history, prefix: writer.prefix, watcher, audit, losses });
   ensure(
     wrong.length === 0,
     wrong.join('; ') ||
-      `all ${acknowledged(history.writes).length} are there, but for those between backup and restore`,
+      `all ${acknowledged(history.writes).length} acknowledged writes are there, except those between backup and restore`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** How the story is told: numbered steps, what they show, and a mark for each thing that is true. */
+// Output of the quickstart: numbered steps, their details, and a check mark for each fact that was verified.
 const color = process.stdout.isTTY && !process.env.NO_COLOR;
 const paint = (code: number, text: string) => (color ? `\x1b[${code}m${text}\x1b[0m` : text);
 const started = performance.now();
@@ -20,9 +20,9 @@ export function quote(text: string): void {
   console.log(paint(2, text.trimEnd().replaceAll(/^/gm, '   │ ')));
 }
 
-/** Says what is true, or stops the story. */
-export function ensure(truth: boolean, text: string): void {
-  if (!truth) throw new Error(`not true: ${text}`);
+/** Prints a verified fact. Throws if the fact is not true. */
+export function ensure(holds: boolean, text: string): void {
+  if (!holds) throw new Error(`check failed: ${text}`);
   console.log(`   ${paint(32, '✓')} ${text}`);
 }
 

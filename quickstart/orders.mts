@@ -8,7 +8,7 @@ export const source = `new EtcdCluster(chart, 'orders', {
   version: EtcdVersion.V3_6,
 });`;
 
-/** What that TypeScript becomes: plain manifests, and the desired state among them. */
+/** Synthesizes that TypeScript, with the given etcd version. Returns the manifests and the desired state of the cluster. */
 export function synthesizeCluster(version: string) {
   const chart = new Chart(new App(), 'orders');
   new EtcdCluster(chart, 'orders', { size: 3, version: EtcdVersion.of(version) });

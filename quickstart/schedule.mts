@@ -11,7 +11,7 @@ export const source = `new EtcdBackupSchedule(chart, 'nightly', {
   retention: Retention.last(3),
 });`;
 
-/** What that TypeScript becomes: plain manifests. */
+/** Synthesizes that TypeScript, with the given endpoints. */
 export function synthesize(endpoints: readonly string[]) {
   const chart = new Chart(new App(), 'etcd-backup');
   new EtcdBackupSchedule(chart, 'nightly', {
@@ -24,7 +24,7 @@ export function synthesize(endpoints: readonly string[]) {
   return Testing.synth(chart);
 }
 
-/** The arguments that the CronJob's pod would run the agent with. */
+/** Returns the arguments with which the CronJob's pod runs the agent. */
 export function agentArguments(manifests: ReturnType<typeof synthesize>): string[] {
   const cronJob = manifests.find(({ kind }) => kind === 'CronJob');
   return cronJob.spec.jobTemplate.spec.template.spec.containers[0].args;

@@ -139,16 +139,16 @@ describe('a cluster of an older operator', () => {
     );
     const guide = 'docs/clusters/render-from-yaml.md';
     let begun = Date.now();
-    await typed(guide, 'A first backup, while the old cluster serves', names());
+    await typed(guide, 'Take a first backup while the old cluster serves', names());
     tell(`moving: a first backup of the old etcd ${seconds(begun)} s`);
     const verdict = await writer.judge(1);
     expect(verdict.wrong).toEqual([]);
 
-    await typed(guide, 'The last backup', names());
+    await typed(guide, 'Take the last backup', names());
     const { status } = await next.get('etcdbackup', 'orders-last');
     expect(status).toMatchObject({ phase: 'Completed', revision: await old.revision() });
     begun = Date.now();
-    await typed(guide, 'The new cluster', names());
+    await typed(guide, 'Create the new cluster', names());
     const orders = await MemberCluster.create(next);
     await orders.ready(3);
     tell(

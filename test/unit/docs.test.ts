@@ -1,10 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { guides, root } from '../guides';
 
-test('the README names every guide', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  expect(guides.slice(1).filter((guide) => !readme.includes(`(${guide})`))).toEqual([]);
+const index = 'docs/README.md';
+
+test('the index links every page below docs/', () => {
+  const text = readFileSync(join(root, index), 'utf8');
+  const pages = guides.filter((guide) => guide.startsWith('docs/') && guide !== index);
+  expect(pages.filter((page) => !text.includes(`](${relative('docs', page)})`))).toEqual([]);
+});
+
+test('the README links the index', () => {
+  expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`](${index})`);
 });
 
 test('every remark of the linter of manifests has its answer', () => {
@@ -25,7 +32,7 @@ test.each(guides)('the links of %s lead somewhere', (guide) => {
   expect(dead.map(([link]) => link)).toEqual([]);
 });
 
-/** Of the headings, as GitHub makes them, and those that are written out. */
+/** Returns the anchors that GitHub derives from the headings, and those of `name` attributes. */
 function anchorsOf(path: string): string[] {
   const text = readFileSync(path, 'utf8');
   const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!);

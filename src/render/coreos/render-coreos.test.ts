@@ -269,7 +269,7 @@ describe('a cluster', () => {
     const full = rendering([cluster({ TLS: { static: { member, operatorSecret: 'client' } } })], { namespace: 'shop' });
     expect(only(full, 'EtcdCluster').spec).toMatchObject({ tls: true, clientTlsSecret: 'orders-client-tls' });
     expect(about(full, 'spec.TLS.static')).toEqual([
-      'not carried over: the old Secrets have other keys, and certificates for names that the new members do not have; make the Secrets orders-peer-tls, orders-server-tls and orders-client-tls, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/configure-a-cluster.md#by-secrets-of-your-own lists',
+      'not carried over: the old Secrets have other keys, and certificates for names that the new members do not have; make the Secrets orders-peer-tls, orders-server-tls and orders-client-tls, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/configure-a-cluster.md#with-your-own-secrets lists',
     ]);
     const half = (secrets: Manifest) => about(rendering([cluster({ TLS: { static: secrets } })]), 'spec.TLS.static')[1];
     expect(half({ member: { peerSecret: 'peer' } })).toBe(
