@@ -105,6 +105,6 @@ slowTest('with nobody to let go of it, the namespace says what it waits for, and
     );
   });
   expect(waits.message).toContain('cdk8s-etcd.dev/cluster');
-  await typed('docs/operations/uninstall.md', 'It hangs in Terminating', { shop: play.namespace.name });
+  await typed('docs/operations/uninstall.md', 'If the EtcdCluster stays in Terminating', { shop: play.namespace.name });
   await kubectl(['wait', '--for=delete', `namespace/${play.namespace.name}`, `--timeout=${bound}s`]);
 });

@@ -74,7 +74,7 @@ slowTest('a last backup that fails keeps everything, and says why, until somebod
   });
   expect(held.message).toMatch(/not-there/);
   expect(await play.cluster.etcdctl(['endpoint', 'health', '--cluster'])).not.toContain('unhealthy');
-  await type('The last backup fails');
+  await type('If the last backup fails');
   await play.namespace.kubectl(['wait', '--for=delete', 'etcdcluster/orders', '--timeout=180s']);
 });
 
@@ -83,7 +83,7 @@ slowTest('with claims to delete: first the EtcdCluster alone, which takes a last
   await play.cluster.delete('--ignore-not-found');
   await onlyLeft(play.namespace, bare);
   await formed();
-  await type('With onDelete or finalBackup');
+  await type('Delete with onDelete or finalBackup');
   expect(await snapshots()).toBe(2);
   await onlyLeft(play.namespace, bare);
 });
@@ -96,7 +96,7 @@ slowTest('all of it at once, though a last backup was asked for: one more comman
   );
   const left = (await objectsOf(play.namespace)).terminating;
   tell(`uninstall: everything deleted at once leaves ${left.join() || 'nothing'} Terminating`);
-  if (left.length > 0) await type('It hangs in Terminating');
+  if (left.length > 0) await type('If the EtcdCluster stays in Terminating');
   const claims = [0, 1, 2].map((ordinal) => `PersistentVolumeClaim/data-orders-${ordinal}`);
   await onlyLeft(play.namespace, [...bare, ...claims, 'ConfigMap/orders-record']);
 });
