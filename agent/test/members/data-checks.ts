@@ -13,7 +13,10 @@ export interface Loss {
 const some = (wrong: readonly string[]): string[] =>
   wrong.length > 5 ? [...wrong.slice(0, 5), `… and ${wrong.length - 5} more`] : [...wrong];
 
-/** Every acknowledged write is there with its value, by a linearizable read and on each voter by itself; nothing else is. (AcknowledgedWritesKept) */
+/**
+ * Every acknowledged write can be read with its value, by a linearizable read and from each voter; nothing else can
+ * (protocol.md: AcknowledgedWritesKept).
+ */
 export async function dataIsThere(
   target: Target,
   prefix: string,
@@ -64,7 +67,7 @@ function wrongWith(write: Write, value: string | undefined, losses: readonly Los
   return [];
 }
 
-/** HashKV is equal on all voters. (VotersAgree) */
+/** HashKV is equal on all voters (protocol.md: VotersAgree). */
 async function sameHashes(members: readonly MemberView[], revision: number): Promise<string[]> {
   const answers = await Promise.all(
     members.map(async (member) => {
@@ -78,7 +81,7 @@ async function sameHashes(members: readonly MemberView[], revision: number): Pro
   ];
 }
 
-/** No client sees a revision that is lower than the one it saw before. (RevisionsRise) */
+/** The revisions that one client sees never decrease (protocol.md: RevisionsRise). */
 export function revisionsRise({ writes, registers }: History): string[] {
   const last = new Map<number, number>();
   const answers = acknowledged([...writes, ...registers]).sort((a, b) => a.start - b.start);

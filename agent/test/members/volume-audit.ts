@@ -28,7 +28,7 @@ export class VolumeAudit implements Disposable {
     }
   }
 
-  /** One cluster id per epoch; those that clients saw among them. (OneClusterIdPerEpoch) */
+  /** Each epoch has one cluster id, and clients saw no other (protocol.md: OneClusterIdPerEpoch). */
   clusterIds(seenByClients: readonly string[]): string[] {
     const all = [...this.#clusterIds];
     const known = new Set(all.flatMap(([, ids]) => [...ids]));
@@ -40,7 +40,7 @@ export class VolumeAudit implements Disposable {
     ];
   }
 
-  /** A member id was on one volume. (OneVolumePerMember) */
+  /** A member id was on one volume only (protocol.md: OneVolumePerMember). */
   memberIds(): string[] {
     const shared = [...this.#volumeIds].filter(([, volumeIds]) => volumeIds.size > 1);
     return shared.map(
@@ -49,7 +49,7 @@ export class VolumeAudit implements Disposable {
     );
   }
 
-  /** On every volume that there still is, each data directory is in its place or set aside. (NoDataDeleted) */
+  /** Each data directory of a volume that still exists is in its place or in quarantine (protocol.md: NoDataDeleted). */
   dataDirsKept(lost: readonly string[]): string[] {
     return [...this.#dataDirs]
       .filter(([volume]) => !lost.includes(volume) && inodeOf(volume) !== undefined)
