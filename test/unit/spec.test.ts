@@ -106,7 +106,7 @@ describe('the laws that imports and rights hold', () => {
         ...read(file).matchAll(/\.(apply|merge|create|replace)\(paths\.of\('(etcd\w+)'(?:, \w+)?(?:, '(\w+)')?\)/g),
       ])
       .map(([, verb, resource, part]) => `${verb} ${resource}${part ? `/${part}` : ''}`);
-    expect([...new Set(writes)].toSorted()).toEqual([
+    expect([...new Set(writes)].sort()).toEqual([
       'apply etcdbackups/status',
       'apply etcdclusters/status',
       'create etcdbackups',
