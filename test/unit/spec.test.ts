@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { root } from '../guides';
 
 // docs/contributing holds the specification. What it says of the repository must be so.
@@ -141,8 +141,20 @@ describe('the repository', () => {
         !pending.test(file),
     );
     const outside =
-      /\.\.\/shared\/(testbed|design|findings|hooks)|\bdesign\/\w|\b(membership|experiments(-2)?|traps|overview|house|english)\.md\b|§ ?\d|\/work\/(main|shared)|\/tmp\/wt\b/;
+      /\.\.\/shared\/(testbed|design|findings|hooks)|\bdesign\/\w|\b(membership|experiments(-2)?|traps|overview|house|english)\.md\b|§ ?\d|(?<![\w}])\/work\/\w|\/tmp\/wt\b|(?<![\w}])\/Users\//;
     expect(prose.filter((file) => outside.test(read(file)))).toEqual([]);
+  });
+
+  test('has no link that leaves it', () => {
+    const pages = files.filter((file) => file.endsWith('.md'));
+    const links = pages.flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map(([, target]) => [page, target!] as const),
+    );
+    expect(links.length).toBeGreaterThan(50);
+    const outside = links.filter(([page, target]) =>
+      relative(root, resolve(root, dirname(page), target)).startsWith('..'),
+    );
+    expect(outside).toEqual([]);
   });
 
   test('cites invariants, experiments and steps by name, not by number', () => {
