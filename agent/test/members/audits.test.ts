@@ -41,23 +41,27 @@ describe('the versions of a record', () => {
   ])('are sound: %s', (_, log) => expect(recordIsSound(log)).toEqual([]));
 
   test.each<[string, Logged[], string]>([
-    ['one is missing', [record(1), record(3)], 'C8: record revision 3 follows 1'],
-    ['one came again', [record(1), record(2), record(1)], 'C8: record revision 1 follows 2'],
+    ['one is missing', [record(1), record(3)], 'ConsecutiveRevs: record revision 3 follows 1'],
+    ['one came again', [record(1), record(2), record(1)], 'ConsecutiveRevs: record revision 1 follows 2'],
     [
       'two seeds',
       [record(1, { permits: permit('n') }), record(2, { permits: permit('m') })],
-      'I1: epoch uid 1 has seed permits for 2 volumes',
+      'OneSeedPerEpoch: epoch uid 1 has seed permits for 2 volumes',
     ],
     [
       'a seed beside ordinal 0',
       [record(1, { permits: permit('n', { ordinal: 2 }) })],
-      'I1: a new permit for ordinal 2',
+      'OneSeedPerEpoch: a new permit for ordinal 2',
     ],
-    ['a token for two epochs', [record(1), record(2, { epoch: 2 })], 'I2: epochs uid 1 and uid 2 share a token'],
+    [
+      'a token for two epochs',
+      [record(1), record(2, { epoch: 2 })],
+      'FreshTokenPerEpoch: epochs uid 1 and uid 2 share a token',
+    ],
     [
       'a removal out of nowhere',
       [record(1), record(2, { tombstones: [removed] })],
-      'I4: member a was removed without an intent',
+      'IntentFirst: member a was removed without an intent',
     ],
   ])('are not: %s', (_, log, what) => expect(recordIsSound(log)).toEqual([what]));
 });
@@ -84,7 +88,10 @@ describe('volumes', () => {
     await identity('1', { clusterId: 'b', epoch: 2 });
     expect(audit.clusterIds(['a', 'b'])).toEqual([]);
     await identity('1', { clusterId: 'c', epoch: 2 });
-    expect(audit.clusterIds(['a', 'd'])).toEqual(['C2: epoch 2 has clusters b,c', 'C2: cluster d is of no epoch']);
+    expect(audit.clusterIds(['a', 'd'])).toEqual([
+      'OneClusterIdPerEpoch: epoch 2 has clusters b,c',
+      'OneClusterIdPerEpoch: cluster d is of no epoch',
+    ]);
   });
 
   test('a member id is on one volume', async () => {
@@ -92,7 +99,7 @@ describe('volumes', () => {
     await identity('1', { memberId: 'b', volumeId: 'm' });
     expect(audit.memberIds()).toEqual([]);
     await identity('0', { memberId: 'b', volumeId: 'n' });
-    expect(audit.memberIds()).toEqual(['C3: member b was on the volumes of volumeIds m and n']);
+    expect(audit.memberIds()).toEqual(['OneVolumePerMember: member b was on the volumes of volumeIds m and n']);
   });
 
   test('a data directory is set aside, not deleted', async () => {
@@ -103,7 +110,7 @@ describe('volumes', () => {
     expect(audit.dataDirsKept([])).toEqual([]);
     await rm(join(root, '1/etcd'), { recursive: true });
     expect(audit.dataDirsKept([])).toEqual([
-      expect.stringMatching(/^C7: a data directory of .*\/1 \(inode \d+\) was deleted$/),
+      expect.stringMatching(/^NoDataDeleted: a data directory of .*\/1 \(inode \d+\) was deleted$/),
     ]);
     expect(audit.dataDirsKept([join(root, '1')])).toEqual([]);
   });

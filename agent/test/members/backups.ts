@@ -58,7 +58,7 @@ export function killJob(cluster: LocalCluster, kind: JobKind): boolean {
   }
 }
 
-/** Waits until R1 is passed, and says what it found. */
+/** Waits until the snapshot of a restore is verified, and returns what was found. */
 export async function verifiedSnapshot(
   cluster: LocalCluster,
   seconds?: number,

@@ -1,4 +1,4 @@
-// S1 to S3: a cluster is formed, grown, shrunk, and scaled by hand, with agents and reconciler killed meanwhile.
+// A cluster is formed, grown, shrunk, and scaled by hand, with agents and reconciler killed meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { StatefulSetObject } from '../local/objects.ts';
@@ -28,7 +28,7 @@ async function underKills(cluster: LocalCluster, size: number, work: Promise<voi
 for (const size of some([1, 3, 5, 7], [3])) {
   const tls = size === 3 || size === 5;
   scenario(
-    `S1: ${size} members${tls ? ' with TLS' : ''}, agents and reconciler killed at random`,
+    `${size} members${tls ? ' with TLS' : ''}, agents and reconciler killed at random`,
     { size, tls },
     async (play) => {
       const { cluster } = play;
@@ -40,7 +40,7 @@ for (const size of some([1, 3, 5, 7], [3])) {
   );
 }
 
-scenario('S2, S3: 1, 3, 5, 3, 1 members under writes', { size: 1, tls: false }, async (play) => {
+scenario('1, 3, 5, 3, 1 members under writes', { size: 1, tls: false }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   const first = memberIds(cluster);
@@ -58,7 +58,7 @@ scenario('S2, S3: 1, 3, 5, 3, 1 members under writes', { size: 1, tls: false }, 
 });
 
 if (!smoke) {
-  scenario('S3: scaled to 0 by hand, and the manifests applied again', { size: 3, tls: true }, async (play) => {
+  scenario('scaled to 0 by hand, and the manifests applied again', { size: 3, tls: true }, async (play) => {
     const { cluster } = play;
     await play.formed();
     const before = memberIds(cluster);

@@ -13,7 +13,10 @@ export interface Loss {
 const some = (wrong: readonly string[]): string[] =>
   wrong.length > 5 ? [...wrong.slice(0, 5), `… and ${wrong.length - 5} more`] : [...wrong];
 
-/** C1: every acknowledged write is there with its value, by a linearizable read and on each voter by itself; nothing else is. */
+/**
+ * Every acknowledged write can be read with its value, by a linearizable read and from each voter; nothing else can
+ * (protocol.md: AcknowledgedWritesKept).
+ */
 export async function dataIsThere(
   target: Target,
   prefix: string,
@@ -23,13 +26,13 @@ export async function dataIsThere(
 ): Promise<string[]> {
   const members = await openVoters(target);
   try {
-    if (members.length !== voters) return [`C1: ${members.length} voters answer, not ${voters}`];
+    if (members.length !== voters) return [`AcknowledgedWritesKept: ${members.length} voters answer, not ${voters}`];
     const revision = Math.max(...(await Promise.all(members.map((member) => member.sync()))));
     const wrong: string[] = [];
     for (const member of members) {
       for (const serializable of [false, true]) {
         const found = await member.read(prefix, { revision, serializable });
-        const how = `C1: ${serializable ? 'serializable' : 'linearizable'} read at ${member.endpoint}`;
+        const how = `AcknowledgedWritesKept: ${serializable ? 'serializable' : 'linearizable'} read at ${member.endpoint}`;
         wrong.push(...some(missing(found, history, losses)).map((what) => `${how}: ${what}`));
       }
     }
@@ -64,7 +67,7 @@ function wrongWith(write: Write, value: string | undefined, losses: readonly Los
   return [];
 }
 
-/** C6: HashKV is equal on all voters. */
+/** HashKV is equal on all voters (protocol.md: VotersAgree). */
 async function sameHashes(members: readonly MemberView[], revision: number): Promise<string[]> {
   const answers = await Promise.all(
     members.map(async (member) => {
@@ -73,10 +76,12 @@ async function sameHashes(members: readonly MemberView[], revision: number): Pro
     }),
   );
   if (new Set(answers.map(({ told }) => told)).size <= 1) return [];
-  return [`C6: HashKV at ${revision}: ${answers.map(({ endpoint, told }) => `${endpoint} ${told}`).join(', ')}`];
+  return [
+    `VotersAgree: HashKV at ${revision}: ${answers.map(({ endpoint, told }) => `${endpoint} ${told}`).join(', ')}`,
+  ];
 }
 
-/** C5: no client sees a revision that is lower than the one it saw before. */
+/** The revisions that one client sees never decrease (protocol.md: RevisionsRise). */
 export function revisionsRise({ writes, registers }: History): string[] {
   const last = new Map<number, number>();
   const answers = acknowledged([...writes, ...registers]).sort((a, b) => a.start - b.start);
@@ -84,7 +89,9 @@ export function revisionsRise({ writes, registers }: History): string[] {
     answers.flatMap(({ client, revision, key }) => {
       const before = last.get(client) ?? 0;
       last.set(client, revision);
-      return revision < before ? [`C5: client ${client} saw revision ${revision} after ${before}, at ${key}`] : [];
+      return revision < before
+        ? [`RevisionsRise: client ${client} saw revision ${revision} after ${before}, at ${key}`]
+        : [];
     }),
   );
 }

@@ -1,4 +1,4 @@
-// S15: volumes that go with their pods: every planned restart is a replacement, and losing all of them is the end.
+// Volumes that go with their pods: every planned restart is a replacement, and losing all of them is the end.
 import { LocalCluster } from '../local/cluster.ts';
 import { verifiedSnapshot } from './backups.ts';
 import { memberIds, seedPermits } from './facts.ts';
@@ -9,7 +9,7 @@ const ephemeral = { spec: { ephemeral: true } };
 const changed = { 'max-txn-ops': 200 };
 
 scenario(
-  'S15: the template of three ephemeral members changes; a pod is deleted',
+  'the template of three ephemeral members changes; a pod is deleted',
   { size: 3, tls: true, ...ephemeral },
   async (play) => {
     const { cluster, writer } = play;
@@ -31,7 +31,7 @@ scenario(
 
 if (!smoke) {
   scenario(
-    'S15: a single ephemeral member rolls by way of a backup',
+    'a single ephemeral member rolls by way of a backup',
     { size: 1, tls: false, spec: { ephemeral: true, schedule: 'hourly' } },
     async (play) => {
       const { cluster, writer } = play;
@@ -50,7 +50,7 @@ if (!smoke) {
   );
 
   scenario(
-    'S15: a single ephemeral member without a backup schedule is left alone',
+    'a single ephemeral member without a backup schedule is left alone',
     { size: 1, tls: true, ...ephemeral },
     async (play) => {
       const { cluster, writer } = play;
@@ -66,7 +66,7 @@ if (!smoke) {
     },
   );
 
-  test('S15, F53: all ephemeral volumes lost: held, and no second cluster is begun', async () => {
+  test('all ephemeral volumes lost: held, and no second cluster is begun', async () => {
     await using cluster = await LocalCluster.start({ size: 3, ...ephemeral });
     await cluster.settled();
     const { epoch, token } = cluster.record()!;

@@ -100,43 +100,43 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     const voter = members[0]!.id;
     expect(await port.status(voter)).toMatchObject({ clusterId, leader: voter, version: cluster.binaries.version });
 
-    // E1.1
+    // etcd never removes its only voter.
     await expect(port.remove(voter)).rejects.toThrow(/not enough started members/);
 
-    // E1.2, E1.3
+    // Within one second the same request makes the same member id, later only the URL is the same.
     await port.addLearner(learner.peerUrl);
     await expect(port.addLearner(learner.peerUrl)).rejects.toThrow(/member ID already exist|Peer URLs already exists/);
     await sleep(1_100);
     await expect(port.addLearner(learner.peerUrl)).rejects.toThrow(/Peer URLs already exists/);
-    // E1.4b
+    // One learner at a time.
     await expect(port.addLearner('http://127.0.0.1:1')).rejects.toThrow(/too many learner members/);
     const listed = await port.members();
     expect(listed.members).toHaveLength(2);
     const unstarted = listed.members.find(({ name }) => name === '')!;
     expect(unstarted).toMatchObject({ peerUrl: learner.peerUrl, isLearner: true });
-    // E1.4: no voter while it is not in sync, and that is not "done".
+    // A learner that is not in sync stays one, and the port must not take the refusal for "done".
     await expect(port.promote(unstarted.id)).rejects.toThrow(/in sync with leader/);
     await expect(port.status(unstarted.id)).rejects.toThrow(/does not answer/);
 
-    // E2.9
+    // "member not found" means that the removal is done.
     await port.remove(unstarted.id);
     await port.remove(unstarted.id);
     await port.remove('123456789abcdef0');
     await expect(port.promote(unstarted.id)).rejects.toThrow(/member not found/);
     expect((await port.members()).members).toHaveLength(1);
 
-    // E1.6, E2.8: the same URL again is another member.
+    // The same URL again is another member.
     await sleep(1_100);
     await port.addLearner(learner.peerUrl);
     await learner.spawn();
     const id = (await port.members()).members.find(({ isLearner }) => isLearner)!.id;
     expect(id).not.toBe(unstarted.id);
     await whileRefused(/in sync with leader/, () => port.promote(id));
-    // E1.9
+    // "can only promote a learner member" means that the promotion is done.
     await port.promote(id);
     expect((await port.members()).members.map(({ isLearner }) => isLearner)).toEqual([false, false]);
 
-    // E1.5: for some seconds after a promotion etcd finds the cluster unhealthy.
+    // For some seconds after a promotion etcd finds the cluster unhealthy.
     const refused = await whileRefused(/unhealthy cluster/, () => port.addLearner('http://127.0.0.1:1'));
     expect(refused).toBeLessThan(150);
   });
@@ -154,12 +154,12 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     const id = members.find(({ isLearner }) => isLearner)!.id;
     await until(async () => (await port.status(id)).leader !== '');
 
-    // E1.7
+    // A learner answers no linearizable read, such as the member list.
     await expect(portOf([learner.clientUrl]).members()).rejects.toThrow(/is a learner/);
     const ids = await idsOf(port, cluster);
     const leader = await leaderOf(port, ids);
     const follower = ids.find((other) => other !== leader)!;
-    // E1.8
+    // Only the leader moves leadership, and only to a voter.
     await expect(port.moveLeader(leader, id)).rejects.toThrow(/bad leader transferee/);
     await expect(port.moveLeader(follower, id)).rejects.toThrow(/not leader/);
     await port.moveLeader(leader, follower);
@@ -175,7 +175,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     // A new cluster is unhealthy by etcd's rule for its first seconds, whoever is up.
     await sleep(6_000);
     await cluster.member(2).kill();
-    // E2.7, E2.10
+    // With a voter down etcd refuses to add a member and to remove a healthy one.
     await until(() => refusedAs(/unhealthy cluster/, port.addLearner('http://127.0.0.1:1')));
     await until(() => refusedAs(/unhealthy cluster/, port.remove(ids[0]!)));
     // The one that was killed may have led.
@@ -191,7 +191,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     const ids = await idsOf(port, cluster);
     await sleep(6_000);
     await Promise.all([cluster.member(3).kill(), cluster.member(4).kill()]);
-    // E4.1
+    // A dead one of five can be removed.
     await whileRefused(/request timed out|no leader|did not answer/, () => port.remove(ids[3]!));
     await until(async () => (await port.members()).members.length === 4);
     await cluster.member(4).start();
@@ -205,7 +205,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     const port = portOf(cluster.endpoints);
     const ids = await idsOf(port, cluster);
     await Promise.all([cluster.member(1).kill(), cluster.member(2).kill()]);
-    // E4.7
+    // Without a quorum a member still answers Status.
     await until(async () => (await port.status(ids[0]!)).leader === '');
     const begun = Date.now();
     await expect(port.members()).rejects.toThrow(/has no leader/);
@@ -271,7 +271,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
       expect(ids).toContain(memberId);
       expect(type).toBe('NoSpace');
     }
-    // E3.11: what a repair needs is still taken.
+    // Under NOSPACE etcd still takes what a repair needs.
     const { revision, dbSize } = await port.status(ids[0]!);
     await cluster.etcdctl('del', '', '--prefix');
     await port.compact(revision + 1);
@@ -281,7 +281,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     for (const id of ids) await port.defrag(id);
     for (const id of ids) expect((await port.status(id)).dbSize).toBeLessThan(dbSize / 2);
     expect(await alarms()).toEqual(raised);
-    // E13.7
+    // Without the id of a member, disarming answers ok and does nothing.
     await port.disarm('0', 'NoSpace');
     expect(await alarms()).toEqual(raised);
     for (const { memberId, type } of raised) await port.disarm(memberId, type);
@@ -436,7 +436,7 @@ test.each(some(upgrades, upgrades.slice(-1)))(
     await port.compact(50);
     await restartOn(cluster.member(2), to);
     await until(async () => (await port.status(ids[2]!)).version === etcdOf(to).version);
-    // E14.2, E19.5
+    // All minors hash the same data alike, and a mixed cluster takes learners of either binary.
     expect(await port.hashKV(ids)).toEqual({ equal: true, minority: [] });
     for (const minor of [from, to]) {
       const learner = await newcomer(minor, cluster, `learner-${minor}`);

@@ -1,4 +1,4 @@
-// F32: a reconciler that lost its lease in the middle carries out one more effect, when its successor has long done it.
+// A reconciler that lost its lease in the middle carries out one more effect, when its successor has long done it.
 import { memberIds } from './facts.ts';
 import { type Play, scenario } from './scenario.ts';
 
@@ -17,7 +17,7 @@ async function late(play: Play, point: string, work: () => Promise<unknown>): Pr
   expect([memberIds(cluster), cluster.record()?.tombstones.length]).toEqual(before);
 }
 
-scenario('F32: late calls of a reconciler that lost its lease', { size: 3, tls: false }, async (play) => {
+scenario('late calls of a reconciler that lost its lease', { size: 3, tls: false }, async (play) => {
   const { cluster } = play;
   await play.formed();
   await late(play, 'before Remove.call', () => cluster.loseVolume(1));

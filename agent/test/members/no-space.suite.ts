@@ -1,4 +1,4 @@
-// S13: a database that reaches its quota; a volume that is really full.
+// A database that reaches its quota; a volume that is really full.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const pids = ({ cluster }: Play) => [0, 1, 2].map((i) => cluster.pod(i).etcdPid)
 const full = { etcd: { 'quota-backend-bytes': quota }, settings: { keepRevisions: 10 } };
 const report = { onNoSpace: 'Report' } as const;
 
-scenario('S13: NOSPACE is cleared by compaction and defragmentation', { size: 3, tls: true, ...full }, async (play) => {
+scenario('NOSPACE is cleared by compaction and defragmentation', { size: 3, tls: true, ...full }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   const before = pids(play);
@@ -41,7 +41,7 @@ scenario('S13: NOSPACE is cleared by compaction and defragmentation', { size: 3,
 
 if (!smoke) {
   scenario(
-    'S13: NOSPACE is only reported where the policy says so',
+    'NOSPACE is only reported where the policy says so',
     { size: 3, tls: false, ...full, spec: report },
     async (play) => {
       const { cluster } = play;
@@ -102,7 +102,7 @@ if (typeof mounted === 'string') {
   };
 
   fullScenario(
-    'F43: the disk of one member is full: told, nothing lost, whole again with space',
+    'the disk of one member is full: told, nothing lost, whole again with space',
     { size: 3, tls: false, ...place },
     async (play) => {
       const { cluster, writer } = play;

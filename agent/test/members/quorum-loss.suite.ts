@@ -1,4 +1,4 @@
-// S11: most volumes are lost. Nothing happens by itself; a survivor's data come back when somebody says so.
+// Most volumes are lost. Nothing happens by itself; a survivor's data come back when somebody says so.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logsWith, takeBackup, tokenOf, verifiedSnapshot } from './backups.ts';
 import { leaderOf, memberIds } from './facts.ts';
@@ -52,7 +52,7 @@ async function recovered(play: Play, seconds?: number): Promise<number> {
 
 const followerOf = (play: Play): number => [0, 1, 2].find((i) => i !== leaderOf(play.cluster))!;
 
-scenario('S11a: two of three lost, the survivor is up', { size: 3, tls: true, spec }, async (play) => {
+scenario('two of three lost, the survivor is up', { size: 3, tls: true, spec }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   await writer.more(100);
@@ -73,7 +73,7 @@ scenario('S11a: two of three lost, the survivor is up', { size: 3, tls: true, sp
 });
 
 if (!smoke) {
-  scenario('S11b: two of three lost, the survivor was restarted', { size: 3, tls: false, spec }, async (play) => {
+  scenario('two of three lost, the survivor was restarted', { size: 3, tls: false, spec }, async (play) => {
     const { cluster, writer } = play;
     await play.formed();
     await writer.more(100);
@@ -98,7 +98,7 @@ if (!smoke) {
     expect(Object.values(memberIds(cluster))).not.toContain(before[survivor]);
   });
 
-  scenario('S11: all volumes lost: held, until a restore is asked for', { size: 3, tls: true, spec }, async (play) => {
+  scenario('all volumes lost: held, until a restore is asked for', { size: 3, tls: true, spec }, async (play) => {
     const { cluster, writer } = play;
     await play.formed();
     const { id } = await takeBackup(cluster);
@@ -119,7 +119,7 @@ if (!smoke) {
   });
 
   scenario(
-    'S11: reconciler and gates are killed while a survivor is salvaged',
+    'reconciler and gates are killed while a survivor is salvaged',
     { size: 3, tls: true, spec },
     async (play) => {
       const { cluster, writer } = play;
@@ -137,7 +137,7 @@ if (!smoke) {
     },
   );
 
-  scenario('S11: the volumes come back before anybody decides', { size: 3, tls: false, spec }, async (play) => {
+  scenario('the volumes come back before anybody decides', { size: 3, tls: false, spec }, async (play) => {
     const { cluster, writer } = play;
     await play.formed();
     const before = memberIds(cluster);

@@ -3,7 +3,7 @@ import type { RecordDoc, RemoveOp } from '../../src/protocol/record.ts';
 /** A line of the log of all versions of the record. */
 export type Logged = { readonly doc: RecordDoc } | { readonly removed: true };
 
-/** C8 and I1, I2, I4: what must hold over all versions of the record. */
+/** Laws over all versions of the record (protocol.md: ConsecutiveRevs, OneSeedPerEpoch, FreshTokenPerEpoch, IntentFirst). */
 export function recordIsSound(all: readonly Logged[]): string[] {
   const log = all.filter((entry, i) => !isUnwritten(entry, all[i + 1]));
   const docs = log.flatMap((entry) => ('doc' in entry ? [entry.doc] : []));
@@ -19,7 +19,7 @@ function revsRise(log: readonly Logged[]): string[] {
   return log.flatMap((entry, i) => {
     const before = log[i - 1];
     if (!before || !('doc' in entry) || !('doc' in before) || entry.doc.rev === before.doc.rev + 1) return [];
-    return [`C8: record revision ${entry.doc.rev} follows ${before.doc.rev}`];
+    return [`ConsecutiveRevs: record revision ${entry.doc.rev} follows ${before.doc.rev}`];
   });
 }
 
@@ -30,13 +30,13 @@ function oneSeedPerEpoch(docs: readonly RecordDoc[]): string[] {
   const wrong = new Set<string>();
   for (const doc of docs) {
     for (const { epoch, volumeId, ordinal, mode } of seeds(doc)) {
-      if (ordinal !== 0) wrong.add(`I1: a ${mode} permit for ordinal ${ordinal}`);
+      if (ordinal !== 0) wrong.add(`OneSeedPerEpoch: a ${mode} permit for ordinal ${ordinal}`);
       const key = `${doc.clusterUid} ${epoch}`;
       volumeIds.set(key, (volumeIds.get(key) ?? new Set()).add(volumeId));
     }
   }
   for (const [epoch, of] of volumeIds)
-    if (of.size > 1) wrong.add(`I1: epoch ${epoch} has seed permits for ${of.size} volumes`);
+    if (of.size > 1) wrong.add(`OneSeedPerEpoch: epoch ${epoch} has seed permits for ${of.size} volumes`);
   return [...wrong];
 }
 
@@ -46,7 +46,7 @@ function tokensAreFresh(docs: readonly RecordDoc[]): string[] {
     if (epoch > 0) epochs.set(token, (epochs.get(token) ?? new Set()).add(`${clusterUid} ${epoch}`));
   }
   const shared = [...epochs.values()].filter((of) => of.size > 1);
-  return shared.map((of) => `I2: epochs ${[...of].join(' and ')} share a token`);
+  return shared.map((of) => `FreshTokenPerEpoch: epochs ${[...of].join(' and ')} share a token`);
 }
 
 const intended: readonly string[] = ['Dead', 'Forced', 'Learner', 'Shrink', 'Roll'] satisfies RemoveOp['why'][];
@@ -59,7 +59,7 @@ function removalsWereMeant(docs: readonly RecordDoc[]): string[] {
     if (op?.kind === 'Remove') meant.add(op.memberId);
     for (const { memberId, why } of tombstones) {
       if (intended.includes(why) && !meant.has(memberId))
-        wrong.add(`I4: member ${memberId} was removed without an intent`);
+        wrong.add(`IntentFirst: member ${memberId} was removed without an intent`);
     }
   }
   return [...wrong];

@@ -1,10 +1,10 @@
-// S12: the record is lost with some pods up; the EtcdCluster is deleted and made again on retained claims.
+// The record is lost with some pods up; the EtcdCluster is deleted and made again on retained claims.
 import type { ClusterObject } from '../local/objects.ts';
 import { memberIds, seedPermits } from './facts.ts';
 import { scenario } from './scenario.ts';
 import { smoke } from './smoke.ts';
 
-scenario('S12: the record is deleted while all pods are up', { size: 3, tls: true }, async (play) => {
+scenario('the record is deleted while all pods are up', { size: 3, tls: true }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   const before = memberIds(cluster);
@@ -21,32 +21,28 @@ scenario('S12: the record is deleted while all pods are up', { size: 3, tls: tru
 });
 
 if (!smoke) {
-  scenario(
-    'S12: the record is deleted while one pod, and then no pod, is up',
-    { size: 3, tls: false },
-    async (play) => {
-      const { cluster } = play;
-      await play.formed();
-      const before = memberIds(cluster);
-      const { clusterId } = cluster.record()!;
-      for (const up of [1, 0]) {
-        const down = [0, 1, 2].slice(up);
-        await Promise.all(down.map((i) => cluster.stopKubelet(i)));
-        await cluster.deleteRecord();
-        await cluster.until(() => cluster.condition('Stalled')?.status === 'True', 'it is held without a quorum');
-        expect(cluster.record()).toBeUndefined();
-        await play.converges(`record rebuilt after ${up} up`, async () => {
-          for (const i of down) cluster.startKubelet(i);
-          await cluster.until(() => cluster.record() !== undefined, 'the record is rebuilt');
-        });
-      }
-      expect(cluster.record()).toMatchObject({ clusterId });
-      expect(memberIds(cluster)).toEqual(before);
-      expect(seedPermits(cluster)).toBe(1);
-    },
-  );
+  scenario('the record is deleted while one pod, and then no pod, is up', { size: 3, tls: false }, async (play) => {
+    const { cluster } = play;
+    await play.formed();
+    const before = memberIds(cluster);
+    const { clusterId } = cluster.record()!;
+    for (const up of [1, 0]) {
+      const down = [0, 1, 2].slice(up);
+      await Promise.all(down.map((i) => cluster.stopKubelet(i)));
+      await cluster.deleteRecord();
+      await cluster.until(() => cluster.condition('Stalled')?.status === 'True', 'it is held without a quorum');
+      expect(cluster.record()).toBeUndefined();
+      await play.converges(`record rebuilt after ${up} up`, async () => {
+        for (const i of down) cluster.startKubelet(i);
+        await cluster.until(() => cluster.record() !== undefined, 'the record is rebuilt');
+      });
+    }
+    expect(cluster.record()).toMatchObject({ clusterId });
+    expect(memberIds(cluster)).toEqual(before);
+    expect(seedPermits(cluster)).toBe(1);
+  });
 
-  scenario('S12: the EtcdCluster is deleted and made again', { size: 3, tls: false }, async (play) => {
+  scenario('the EtcdCluster is deleted and made again', { size: 3, tls: false }, async (play) => {
     const { cluster, writer } = play;
     await play.formed();
     const before = memberIds(cluster);

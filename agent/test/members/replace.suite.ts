@@ -1,4 +1,4 @@
-// S6, F4 to F8: volumes are lost, by a follower, the leader, the seed, before and after they were used; an old one returns.
+// Volumes are lost, by a follower, the leader, the seed, before and after they were used; an old one returns.
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ async function replaced(play: Play, ordinal: number, what: string): Promise<void
   expect(Object.keys(now)).toEqual(Object.keys(before));
 }
 
-scenario('S6: volumes lost by a follower, the leader, and ordinal 0', { size: 3, tls: true }, async (play) => {
+scenario('volumes lost by a follower, the leader, and ordinal 0', { size: 3, tls: true }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   const leader = leaderOf(cluster);
@@ -37,7 +37,7 @@ scenario('S6: volumes lost by a follower, the leader, and ordinal 0', { size: 3,
   expect(seedPermits(cluster)).toBe(1);
 });
 
-fullScenario('S6b, F26: the volume of a removed member comes back', { size: 3, tls: false }, async (play) => {
+fullScenario('the volume of a removed member comes back', { size: 3, tls: false }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   const kept = await mkdtemp(join(tmpdir(), 'volume-'));
@@ -64,7 +64,7 @@ fullScenario('S6b, F26: the volume of a removed member comes back', { size: 3, t
   }
 });
 
-fullScenario('F5: a volume is wiped when its permit was given', { size: 3, tls: true }, async (play) => {
+fullScenario('a volume is wiped when its permit was given', { size: 3, tls: true }, async (play) => {
   const { cluster } = play;
   await cluster.until(() => cluster.record()?.permits[1] !== undefined, 'a permit for ordinal 1');
   await cluster.loseVolume(1);
@@ -74,7 +74,7 @@ fullScenario('F5: a volume is wiped when its permit was given', { size: 3, tls: 
 
 // Its pod was never ready, so no client of the Service has written to it.
 scenario(
-  'F7: the seed is wiped before it was seen to serve',
+  'the seed is wiped before it was seen to serve',
   { size: 3, tls: false, patientWriter: true },
   async (play) => {
     const { cluster } = play;
@@ -91,7 +91,7 @@ scenario(
 );
 
 if (!smoke) {
-  scenario('F6: a data directory is wiped under a member', { size: 3, tls: false }, async (play) => {
+  scenario('a data directory is wiped under a member', { size: 3, tls: false }, async (play) => {
     const { cluster } = play;
     await play.formed();
     const before = memberIds(cluster);
@@ -105,7 +105,7 @@ if (!smoke) {
     expect(memberIds(cluster)[2]).not.toBe(before[2]);
   });
 
-  test('F8: the seed is wiped after it served, alone: held, and no second cluster is begun', async () => {
+  test('the seed is wiped after it served, alone: held, and no second cluster is begun', async () => {
     await using cluster = await LocalCluster.start({ size: 1 });
     await cluster.settled();
     const { epoch, token } = cluster.record()!;

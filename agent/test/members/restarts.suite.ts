@@ -1,4 +1,4 @@
-// S4, S5, S7: restarts, all at once, without an API server, and with a volume lost meanwhile.
+// Restarts, all at once, without an API server, and with a volume lost meanwhile.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LocalCluster } from '../local/cluster.ts';
@@ -28,7 +28,7 @@ function killContainers(cluster: LocalCluster, ordinals: readonly number[]): voi
   }
 }
 
-scenario('S4: all members killed at once, again and again', { size: 3, tls: true }, async (play) => {
+scenario('all members killed at once, again and again', { size: 3, tls: true }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   const before = memberIds(cluster);
@@ -42,7 +42,7 @@ scenario('S4: all members killed at once, again and again', { size: 3, tls: true
   expect(memberIds(cluster)).toEqual(before);
 });
 
-scenario('S5: no API server, no reconciler; each member killed, then all', { size: 3, tls: false }, async (play) => {
+scenario('no API server, no reconciler; each member killed, then all', { size: 3, tls: false }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   await cluster.stopReconciler();
@@ -65,7 +65,7 @@ scenario('S5: no API server, no reconciler; each member killed, then all', { siz
 });
 
 for (const lost of smoke ? [0] : [0, 2]) {
-  scenario(`S7: full restart with volume ${lost} lost`, { size: 3, tls: lost === 0 }, async (play) => {
+  scenario(`full restart with volume ${lost} lost`, { size: 3, tls: lost === 0 }, async (play) => {
     const { cluster } = play;
     await play.formed();
     const before = memberIds(cluster);

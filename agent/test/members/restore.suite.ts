@@ -1,4 +1,4 @@
-// S9, S10: a backup in place of the data of a cluster, and a new cluster from one beside it.
+// A backup in place of the data of a cluster, and a new cluster from one beside it.
 import { copyFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LocalCluster } from '../local/cluster.ts';
@@ -68,37 +68,33 @@ async function madeAgain(play: Play, name: string, source: object): Promise<stri
   return reason(play, name);
 }
 
-scenario(
-  'S9, S9e: restored in place from an encrypted backup, once per name',
-  { size: 3, tls: true, spec },
-  async (play) => {
-    const { cluster, writer, watcher } = play;
-    await play.formed();
-    const recipient = await encryptBackups(cluster, 'nightly', 'keys');
-    const { id } = await takeBackup(cluster, `--age-recipient=${recipient}`);
-    await writer.more(100);
-    const source = { snapshotId: id };
-    await restored(play, 'monday', source, { identitySecret: 'keys' });
-    expect(watcher.compacted.length).toBeGreaterThan(0);
-    expect(cluster.record()).toMatchObject({ epoch: 2, minEpoch: 2, restores: [{ id: 'monday' }] });
-    // What was there is kept, by the members and in the store.
-    for (const ordinal of [0, 1, 2]) expect(asides(cluster.volume(ordinal))).toHaveLength(1);
-    const manifests = (await readdir(folderIn(backupsOf(cluster), cluster))).filter((name) => name.endsWith('.json'));
-    // Retention and lineage of later backups go by it.
-    const notes = manifests.filter((name) => name.includes('.restored-'));
-    expect(notes).toEqual([`${id}.restored-${cluster.record()?.clusterId}.json`]);
-    expect(manifests.filter((name) => !notes.includes(name))).toHaveLength(2);
-    await cluster.until(() => jobOf(cluster, 'restore') === undefined, 'the Job is gone');
+scenario('restored in place from an encrypted backup, once per name', { size: 3, tls: true, spec }, async (play) => {
+  const { cluster, writer, watcher } = play;
+  await play.formed();
+  const recipient = await encryptBackups(cluster, 'nightly', 'keys');
+  const { id } = await takeBackup(cluster, `--age-recipient=${recipient}`);
+  await writer.more(100);
+  const source = { snapshotId: id };
+  await restored(play, 'monday', source, { identitySecret: 'keys' });
+  expect(watcher.compacted.length).toBeGreaterThan(0);
+  expect(cluster.record()).toMatchObject({ epoch: 2, minEpoch: 2, restores: [{ id: 'monday' }] });
+  // What was there is kept, by the members and in the store.
+  for (const ordinal of [0, 1, 2]) expect(asides(cluster.volume(ordinal))).toHaveLength(1);
+  const manifests = (await readdir(folderIn(backupsOf(cluster), cluster))).filter((name) => name.endsWith('.json'));
+  // Retention and lineage of later backups go by it.
+  const notes = manifests.filter((name) => name.includes('.restored-'));
+  expect(notes).toEqual([`${id}.restored-${cluster.record()?.clusterId}.json`]);
+  expect(manifests.filter((name) => !notes.includes(name))).toHaveLength(2);
+  await cluster.until(() => jobOf(cluster, 'restore') === undefined, 'the Job is gone');
 
-    expect(await madeAgain(play, 'monday', source)).toBe('AlreadyRestored');
-    expect(await madeAgain(play, 'monday', { key: 'another' })).toBe('NameUsed');
-    expect(cluster.record()).toMatchObject({ epoch: 2, restores: [{ id: 'monday' }] });
-  },
-);
+  expect(await madeAgain(play, 'monday', source)).toBe('AlreadyRestored');
+  expect(await madeAgain(play, 'monday', { key: 'another' })).toBe('NameUsed');
+  expect(cluster.record()).toMatchObject({ epoch: 2, restores: [{ id: 'monday' }] });
+});
 
 if (!smoke) {
   scenario(
-    'S9g: after a restore in place, retention takes the snapshots of before it as it takes its own',
+    'after a restore in place, retention takes the snapshots of before it as it takes its own',
     { size: 1, tls: false, spec },
     async (play) => {
       const { cluster, writer } = play;
@@ -136,7 +132,7 @@ if (!smoke) {
   );
 
   scenario(
-    'S9c: a snapshot that is cut, damaged, or another one: nothing happens',
+    'a snapshot that is cut, damaged, or another one: nothing happens',
     { size: 3, tls: false, spec, writer: patient },
     async (play) => {
       const { cluster, writer } = play;
@@ -184,7 +180,7 @@ if (!smoke) {
   );
 
   scenario(
-    'S9f: the pod of the Job is killed before, at and after the fence',
+    'the pod of the Job is killed before, at and after the fence',
     { size: 3, tls: true, spec },
     async (play) => {
       const { cluster, writer } = play;
@@ -214,64 +210,56 @@ if (!smoke) {
     },
   );
 
-  scenario(
-    'S10: a new cluster from a backup, beside the living source',
-    { size: 3, tls: false, spec },
-    async (play) => {
-      const { cluster, writer } = play;
-      await play.formed();
-      await cluster.client().etcdctl('put', 'kept', 'value');
-      const { id } = await takeBackup(cluster);
-      const before = cluster.record();
-      const ran = await upSince(cluster);
-      const source = { store: { filesystem: { path: backupsOf(cluster) } }, snapshotId: id };
-      await using copy = await LocalCluster.start({ size: 3, tls: true, spec: { origin: { source } } });
-      await copy.settled();
-      expect(await copy.client().etcdctl('get', '--print-value-only', 'kept')).toContain('value');
-      expect(copy.record()?.clusterId).not.toBe(cluster.record()?.clusterId);
-      expect(copy.record()).toMatchObject({
-        epoch: 1,
-        seeded: true,
-        restores: [{ id: `origin:${copy.record()!.clusterUid}` }],
-      });
-      // The source was not touched, and never stopped.
-      expect(cluster.record()).toEqual(before);
-      expect(await upSince(cluster)).toEqual(ran);
-      await writer.more(20);
-    },
-  );
+  scenario('a new cluster from a backup, beside the living source', { size: 3, tls: false, spec }, async (play) => {
+    const { cluster, writer } = play;
+    await play.formed();
+    await cluster.client().etcdctl('put', 'kept', 'value');
+    const { id } = await takeBackup(cluster);
+    const before = cluster.record();
+    const ran = await upSince(cluster);
+    const source = { store: { filesystem: { path: backupsOf(cluster) } }, snapshotId: id };
+    await using copy = await LocalCluster.start({ size: 3, tls: true, spec: { origin: { source } } });
+    await copy.settled();
+    expect(await copy.client().etcdctl('get', '--print-value-only', 'kept')).toContain('value');
+    expect(copy.record()?.clusterId).not.toBe(cluster.record()?.clusterId);
+    expect(copy.record()).toMatchObject({
+      epoch: 1,
+      seeded: true,
+      restores: [{ id: `origin:${copy.record()!.clusterUid}` }],
+    });
+    // The source was not touched, and never stopped.
+    expect(cluster.record()).toEqual(before);
+    expect(await upSince(cluster)).toEqual(ran);
+    await writer.more(20);
+  });
+
+  scenario('reconciler and gate are killed at every step of a restore', { size: 3, tls: false, spec }, async (play) => {
+    const { cluster, writer } = play;
+    await play.formed();
+    const { id } = await takeBackup(cluster);
+    await writer.more(50);
+    cluster.reconcilerCrashesAt('each');
+    cluster.gateCrashesAt('each');
+    await restored(play, 'monday', { snapshotId: id }, { seconds: 300 });
+    const rows = [
+      'Restore',
+      'Restore.verified',
+      'Safety.done',
+      'Fence',
+      'Drain',
+      'Drained',
+      'RestorePermit',
+      'ReportRestore',
+    ];
+    for (const row of rows) {
+      expect(cluster.crashed).toEqual(expect.arrayContaining([`before ${row}`, `after ${row}`]));
+    }
+    expect(cluster.crashed).toEqual(expect.arrayContaining(['gate restore.fetched', 'gate restore.renamed']));
+    expect(cluster.record()).toMatchObject({ epoch: 2, restores: [{ id: 'monday' }] });
+  });
 
   scenario(
-    'S9d: reconciler and gate are killed at every step of a restore',
-    { size: 3, tls: false, spec },
-    async (play) => {
-      const { cluster, writer } = play;
-      await play.formed();
-      const { id } = await takeBackup(cluster);
-      await writer.more(50);
-      cluster.reconcilerCrashesAt('each');
-      cluster.gateCrashesAt('each');
-      await restored(play, 'monday', { snapshotId: id }, { seconds: 300 });
-      const rows = [
-        'Restore',
-        'Restore.verified',
-        'Safety.done',
-        'Fence',
-        'Drain',
-        'Drained',
-        'RestorePermit',
-        'ReportRestore',
-      ];
-      for (const row of rows) {
-        expect(cluster.crashed).toEqual(expect.arrayContaining([`before ${row}`, `after ${row}`]));
-      }
-      expect(cluster.crashed).toEqual(expect.arrayContaining(['gate restore.fetched', 'gate restore.renamed']));
-      expect(cluster.record()).toMatchObject({ epoch: 2, restores: [{ id: 'monday' }] });
-    },
-  );
-
-  scenario(
-    'S9b, F13: a node that was off, and volumes that return while the API is away',
+    'a node that was off, and volumes that return while the API is away',
     { size: 3, tls: true, spec },
     async (play) => {
       const { cluster, writer } = play;
@@ -303,7 +291,7 @@ if (!smoke) {
     },
   );
 
-  test('S10: a backup that does not verify: the new cluster waits, and is never an empty one', async () => {
+  test('a backup that does not verify: the new cluster waits, and is never an empty one', async () => {
     await using cluster = await LocalCluster.start({ size: 3, spec: { origin: { source: { snapshotId: 'none' } } } });
     await cluster.until(() => cluster.condition('Stalled')?.reason === 'RestoreBlocked', 'it is held');
     expect(cluster.record()).toMatchObject({ epoch: 0, members: {}, permits: {} });

@@ -1,4 +1,4 @@
-// S8: from minor to minor under writers; what is not allowed is not started, and what is half done goes on or back.
+// From minor to minor under writers; what is not allowed is not started, and what is half done goes on or back.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
@@ -64,7 +64,7 @@ function nobodyStoppedAsLeader(cluster: LocalCluster): void {
 
 const pathTo37: readonly Minor[] = ['3.6', '3.7'];
 
-scenario('S8: 3.5 → 3.6 → 3.7, Settle included', { size: 3, minor: '3.5', tls: true }, async (play) => {
+scenario('3.5 → 3.6 → 3.7, Settle included', { size: 3, minor: '3.5', tls: true }, async (play) => {
   const { cluster, writer } = play;
   await play.formed();
   const before = memberIds(cluster);
@@ -76,7 +76,7 @@ scenario('S8: 3.5 → 3.6 → 3.7, Settle included', { size: 3, minor: '3.5', tl
 });
 
 if (!smoke) {
-  test('S8e: five writes in all, a restart and a join on 3.5 in between, and 3.7 starts on every member', async () => {
+  test('five writes in all, a restart and a join on 3.5 in between, and 3.7 starts on every member', async () => {
     await using cluster = await LocalCluster.start({ size: 3, minor: '3.5' });
     await cluster.settled();
     let writes = 0;
@@ -105,7 +105,7 @@ if (!smoke) {
     }
   });
 
-  scenario('S8d: stopped half way from 3.6 to 3.7, and back', { size: 3, minor: '3.6', tls: true }, async (play) => {
+  scenario('stopped half way from 3.6 to 3.7, and back', { size: 3, minor: '3.6', tls: true }, async (play) => {
     const { cluster, writer } = play;
     await play.formed();
     const since = writer.now;
@@ -126,73 +126,65 @@ if (!smoke) {
     await rolled(play, '3.7');
   });
 
-  scenario(
-    'S8c: pods evicted onto images that are not allowed',
-    { size: 3, minor: '3.5', tls: false },
-    async (play) => {
-      const { cluster, writer } = play;
-      await play.formed();
-      const before = memberIds(cluster);
-      const since = writer.now;
-      const evicted = three.find((i) => i !== leaderOf(cluster))!;
-      const refused = async () => {
-        const { state, reason } = await cluster.agent(evicted);
-        return state === 'Refused' && reason === 'VersionRefused';
-      };
+  scenario('pods evicted onto images that are not allowed', { size: 3, minor: '3.5', tls: false }, async (play) => {
+    const { cluster, writer } = play;
+    await play.formed();
+    const before = memberIds(cluster);
+    const since = writer.now;
+    const evicted = three.find((i) => i !== leaderOf(cluster))!;
+    const refused = async () => {
+      const { state, reason } = await cluster.agent(evicted);
+      return state === 'Refused' && reason === 'VersionRefused';
+    };
 
-      await cluster.apply({ version: versionOf('3.7') });
-      await cluster.until(() => cluster.condition('Stalled')?.status === 'True', 'a skipped minor is held');
-      expect(cluster.condition('Stalled')).toMatchObject({
-        reason: 'UpgradeRefused',
-        message: expect.stringMatching(/one minor at a time/),
-      });
-      await cluster.deletePod(evicted);
-      await cluster.until(async () => refused().catch(() => false), 'the gate refuses 3.7 on data of 3.5');
-      await writer.more(50);
-      expect(cluster.record()?.versions).toMatchObject({ current: '3.5', allowedMinors: ['3.5'] });
-      expect(await running(cluster, '3.5')).toHaveLength(2);
-      await play.converges('back on 3.5 in', async () => cluster.apply({ version: versionOf('3.5') }));
-      await isOn(cluster, '3.5');
+    await cluster.apply({ version: versionOf('3.7') });
+    await cluster.until(() => cluster.condition('Stalled')?.status === 'True', 'a skipped minor is held');
+    expect(cluster.condition('Stalled')).toMatchObject({
+      reason: 'UpgradeRefused',
+      message: expect.stringMatching(/one minor at a time/),
+    });
+    await cluster.deletePod(evicted);
+    await cluster.until(async () => refused().catch(() => false), 'the gate refuses 3.7 on data of 3.5');
+    await writer.more(50);
+    expect(cluster.record()?.versions).toMatchObject({ current: '3.5', allowedMinors: ['3.5'] });
+    expect(await running(cluster, '3.5')).toHaveLength(2);
+    await play.converges('back on 3.5 in', async () => cluster.apply({ version: versionOf('3.5') }));
+    await isOn(cluster, '3.5');
 
-      // A minor that is next, on a pod that is faster than the reconciler.
-      await cluster.stopReconciler();
-      await cluster.apply({ version: versionOf('3.6') });
-      await cluster.deletePod(evicted);
-      await cluster.until(async () => refused().catch(() => false), 'the gate refuses 3.6, which nobody allowed');
-      await play.converges('on 3.6 in', async () => {
-        cluster.startReconciler();
-        await cluster.until(() => cluster.record()?.versions.current === '3.6', 'the cluster version is 3.6', patience);
-      });
-      await isOn(cluster, '3.6');
-      expect(untaken(play, since)).toEqual([]);
-      expect(memberIds(cluster)).toEqual(before);
-    },
-  );
+    // A minor that is next, on a pod that is faster than the reconciler.
+    await cluster.stopReconciler();
+    await cluster.apply({ version: versionOf('3.6') });
+    await cluster.deletePod(evicted);
+    await cluster.until(async () => refused().catch(() => false), 'the gate refuses 3.6, which nobody allowed');
+    await play.converges('on 3.6 in', async () => {
+      cluster.startReconciler();
+      await cluster.until(() => cluster.record()?.versions.current === '3.6', 'the cluster version is 3.6', patience);
+    });
+    await isOn(cluster, '3.6');
+    expect(untaken(play, since)).toEqual([]);
+    expect(memberIds(cluster)).toEqual(before);
+  });
 
-  scenario(
-    'S8: the image of another minor by hand, and put back',
-    { size: 3, minor: '3.6', tls: false },
-    async (play) => {
-      const { cluster } = play;
-      await play.formed();
-      const image = (minor: Minor | undefined) =>
-        cluster.store.update<StatefulSetObject>('stateful-set', undefined, (old) => ({
-          ...old,
-          template: { ...old.template, image: minor && versionOf(minor) },
-        }));
-      image('3.7');
-      await cluster.until(() => cluster.condition('Stalled')?.reason === 'VersionMismatch', 'another minor is held');
-      expect(await running(cluster, '3.6')).toHaveLength(2);
-      await play.converges('back in', async () => {
-        image(undefined);
-        await cluster.until(() => cluster.condition('Stalled')?.status === 'False', 'nothing is held');
-        await cluster.until(() => cluster.condition('Ready')?.status === 'True', 'the cluster is ready', patience);
-      });
-      expect(await running(cluster, '3.6')).toHaveLength(3);
-    },
-  );
+  scenario('the image of another minor by hand, and put back', { size: 3, minor: '3.6', tls: false }, async (play) => {
+    const { cluster } = play;
+    await play.formed();
+    const image = (minor: Minor | undefined) =>
+      cluster.store.update<StatefulSetObject>('stateful-set', undefined, (old) => ({
+        ...old,
+        template: { ...old.template, image: minor && versionOf(minor) },
+      }));
+    image('3.7');
+    await cluster.until(() => cluster.condition('Stalled')?.reason === 'VersionMismatch', 'another minor is held');
+    expect(await running(cluster, '3.6')).toHaveLength(2);
+    await play.converges('back in', async () => {
+      image(undefined);
+      await cluster.until(() => cluster.condition('Stalled')?.status === 'False', 'nothing is held');
+      await cluster.until(() => cluster.condition('Ready')?.status === 'True', 'the cluster is ready', patience);
+    });
+    expect(await running(cluster, '3.6')).toHaveLength(3);
+  });
 
-  scenario('S8: 3.4 → 3.5', { size: 3, minor: '3.4', tls: false }, async (play) => {
+  scenario('3.4 → 3.5', { size: 3, minor: '3.4', tls: false }, async (play) => {
     const { cluster, writer } = play;
     await play.formed();
     const since = writer.now;
@@ -201,7 +193,7 @@ if (!smoke) {
     nobodyStoppedAsLeader(cluster);
   });
 
-  scenario('S8b: a drain in the middle of an upgrade', { size: 3, minor: '3.6', tls: true }, async (play) => {
+  scenario('a drain in the middle of an upgrade', { size: 3, minor: '3.6', tls: true }, async (play) => {
     const { cluster } = play;
     await play.formed();
     await play.converges('on 3.7 in', async () => {
@@ -220,7 +212,7 @@ if (!smoke) {
   });
 
   scenario(
-    'S8g: with a schedule the backup comes before the first restart',
+    'with a schedule the backup comes before the first restart',
     { size: 3, minor: '3.6', tls: true },
     async (play) => {
       const { cluster } = play;

@@ -28,32 +28,35 @@ export class VolumeAudit implements Disposable {
     }
   }
 
-  /** C2: one cluster id per epoch; those that clients saw among them. */
+  /** Each epoch has one cluster id, and clients saw no other (protocol.md: OneClusterIdPerEpoch). */
   clusterIds(seenByClients: readonly string[]): string[] {
     const all = [...this.#clusterIds];
     const known = new Set(all.flatMap(([, ids]) => [...ids]));
     return [
-      ...all.filter(([, ids]) => ids.size > 1).map(([epoch, ids]) => `C2: epoch ${epoch} has clusters ${[...ids]}`),
-      ...seenByClients.filter((id) => !known.has(id)).map((id) => `C2: cluster ${id} is of no epoch`),
+      ...all
+        .filter(([, ids]) => ids.size > 1)
+        .map(([epoch, ids]) => `OneClusterIdPerEpoch: epoch ${epoch} has clusters ${[...ids]}`),
+      ...seenByClients.filter((id) => !known.has(id)).map((id) => `OneClusterIdPerEpoch: cluster ${id} is of no epoch`),
     ];
   }
 
-  /** C3: a member id was on one volume. */
+  /** A member id was on one volume only (protocol.md: OneVolumePerMember). */
   memberIds(): string[] {
     const shared = [...this.#volumeIds].filter(([, volumeIds]) => volumeIds.size > 1);
     return shared.map(
-      ([id, volumeIds]) => `C3: member ${id} was on the volumes of volumeIds ${[...volumeIds].join(' and ')}`,
+      ([id, volumeIds]) =>
+        `OneVolumePerMember: member ${id} was on the volumes of volumeIds ${[...volumeIds].join(' and ')}`,
     );
   }
 
-  /** C7: on every volume that there still is, each data directory is in its place or set aside. */
+  /** Each data directory of a volume that still exists is in its place or in quarantine (protocol.md: NoDataDeleted). */
   dataDirsKept(lost: readonly string[]): string[] {
     return [...this.#dataDirs]
       .filter(([volume]) => !lost.includes(volume) && inodeOf(volume) !== undefined)
       .flatMap(([volume, inodes]) => {
         const there = new Set([join(volume, 'etcd'), ...setAside(volume)].map(inodeOf));
         const gone = [...inodes].filter((inode) => !there.has(inode));
-        return gone.map((inode) => `C7: a data directory of ${volume} (inode ${inode}) was deleted`);
+        return gone.map((inode) => `NoDataDeleted: a data directory of ${volume} (inode ${inode}) was deleted`);
       });
   }
 

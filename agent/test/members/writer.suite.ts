@@ -43,7 +43,7 @@ test('a member that is killed under writes: nothing is missing, and what would b
   expect((await dataIsThere(cluster, 'w/', history, [{ clusterId: lost.clusterId, revision: 5 }], 1)).join()).toMatch(
     'is there, though the snapshot is older',
   );
-  expect(await dataIsThere(cluster, 'w/', history, [], 3)).toEqual(['C1: 1 voters answer, not 3']);
+  expect(await dataIsThere(cluster, 'w/', history, [], 3)).toEqual(['AcknowledgedWritesKept: 1 voters answer, not 3']);
 });
 
 test('writes go on by another member when the leader is killed; all members hold the same', async () => {

@@ -1,0 +1,165 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { root } from '../guides';
+
+// docs/contributing holds the specification. What it says of the repository must be so.
+
+const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)));
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const code = files.filter((file) => /\.(ts|mts|mjs)$/.test(file) && file !== 'test/unit/spec.test.ts');
+
+interface Invariant {
+  readonly name: string;
+  readonly holders: readonly { readonly path: string; readonly names: readonly string[] }[];
+}
+
+const protocol = read('docs/contributing/protocol.md');
+
+const invariants: readonly Invariant[] = protocol
+  .split(/^### /m)
+  .slice(1)
+  .map((section) => ({
+    name: section.split('\n')[0]!,
+    holders: [...section.matchAll(/^- `([^`]+)`: (.+)$/gm)].map(([, path, names]) => ({
+      path: path!,
+      names: [...names!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
+    })),
+  }));
+
+/** A file, or all files of a directory. */
+function textOf(path: string): string | undefined {
+  const absolute = join(root, path);
+  if (!existsSync(absolute)) return undefined;
+  if (statSync(absolute).isFile()) return read(path);
+  return files
+    .filter((file) => file.startsWith(`${path}/`))
+    .map(read)
+    .join('\n');
+}
+
+/** They begin messages, too. */
+const wordsOfKubernetes = ['ErrImagePull'];
+
+describe('docs/contributing/protocol.md', () => {
+  test('names each invariant once, in CamelCase', () => {
+    const names = invariants.map(({ name }) => name);
+    expect(names.length).toBeGreaterThan(25);
+    expect(names.filter((name) => !/^([A-Z][a-z]+){2,}$/.test(name))).toEqual([]);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test.each(invariants)('$name is held by tests that exist', ({ holders }) => {
+    expect(holders.length).toBeGreaterThan(0);
+    const missing = holders.flatMap(({ path, names }) => {
+      const text = textOf(path);
+      if (text === undefined) return [`${path} does not exist`];
+      return names.filter((name) => !text.includes(name)).map((name) => `${path} has no "${name}"`);
+    });
+    expect(missing).toEqual([]);
+    expect(holders.every(({ names }) => names.length > 0)).toBe(true);
+  });
+
+  test('has every invariant that code cites, as (protocol.md: Name) or as Name: in a message of a check', () => {
+    const known = new Set([...invariants.map(({ name }) => name), ...wordsOfKubernetes]);
+    const cited = code.flatMap((file) => {
+      const text = read(file);
+      const isCheck = file.startsWith('agent/test/members/') || file.startsWith('agent/test/model/');
+      const comments = [...text.matchAll(/\(protocol\.md: ([^)]+)\)/g)].flatMap(([, names]) => names!.split(', '));
+      const messages = isCheck ? [...text.matchAll(/['`^](([A-Z][a-z]+){2,}): /g)].map(([, name]) => name!) : [];
+      return [...comments, ...messages].map((name) => `${file}: ${name}`);
+    });
+    expect(cited.length).toBeGreaterThan(10);
+    expect(cited.filter((citation) => !known.has(citation.split(': ')[1]!))).toEqual([]);
+  });
+});
+
+describe('docs/contributing/architecture.md', () => {
+  test('names paths that exist', () => {
+    const paths = [...read('docs/contributing/architecture.md').matchAll(/`((?:[\w.-]+\/)+[\w.-]*)`/g)];
+    expect(paths.length).toBeGreaterThan(30);
+    expect(paths.map(([, path]) => path!).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+});
+
+describe('the laws that imports and rights hold', () => {
+  test('only the reconciler changes the membership of a cluster', () => {
+    const callers = code.filter(
+      (file) =>
+        file.startsWith('agent/src/') &&
+        !file.endsWith('.test.ts') &&
+        /Cluster\/Member(Add|Remove|Promote|Update)/.test(read(file)),
+    );
+    expect(callers).toEqual(['agent/src/controllers/cluster/etcd/cluster-calls.ts']);
+    const importers = code.filter(
+      (file) => file.startsWith('agent/src/') && /from '.*\/cluster-calls\.ts'/.test(read(file)),
+    );
+    expect(importers.filter((file) => !file.startsWith('agent/src/controllers/cluster/'))).toEqual([]);
+  });
+
+  test('the reconciler writes nothing of our custom resources but status, finalizers and records of scheduled runs', () => {
+    const writes = code
+      .filter((file) => file.startsWith('agent/src/controllers/') && !file.endsWith('.test.ts'))
+      .flatMap((file) => [
+        ...read(file).matchAll(/\.(apply|merge|create|replace)\(paths\.of\('(etcd\w+)'(?:, \w+)?(?:, '(\w+)')?\)/g),
+      ])
+      .map(([, verb, resource, part]) => `${verb} ${resource}${part ? `/${part}` : ''}`);
+    expect([...new Set(writes)].sort()).toEqual([
+      'apply etcdbackups/status',
+      'apply etcdclusters/status',
+      'create etcdbackups',
+      // Its finalizers alone.
+      'merge etcdclusters',
+      'merge etcdrestores/status',
+    ]);
+  });
+});
+
+test('CI runs no suite a second time that broke what clients see', () => {
+  const ci = read(files.find((file) => file.endsWith('/ci.mjs'))!);
+  const names = [
+    'AcknowledgedWritesKept',
+    'RevisionsRise',
+    'VotersAgree',
+    'OneClusterIdPerEpoch',
+    'OneVolumePerMember',
+  ];
+  expect(names.filter((name) => !ci.includes(name))).toEqual([]);
+});
+
+describe('the repository', () => {
+  // Not replaced yet.
+  const pending = /^agent\/(test\/model|src\/controllers|src\/protocol)\/|^scripts\/control-plane\.mjs$/;
+
+  test('refers to no document outside of it', () => {
+    const prose = files.filter(
+      (file) =>
+        /\.(md|ts|mts|mjs|js|json|ya?ml|sh)$|Dockerfile$/.test(file) &&
+        !/(^|\/)(package-lock\.json|go\.sum)$|^imports\/|^test\/unit\/spec\.test\.ts$/.test(file) &&
+        !pending.test(file),
+    );
+    const outside =
+      /\.\.\/shared\/(testbed|design|findings|hooks)|\bdesign\/\w|\b(membership|experiments(-2)?|traps|overview|house|english)\.md\b|§ ?\d|(?<![\w}])\/work\/\w|\/tmp\/wt\b|(?<![\w}])\/Users\//;
+    expect(prose.filter((file) => outside.test(read(file)))).toEqual([]);
+  });
+
+  test('has no link that leaves it', () => {
+    const pages = files.filter((file) => file.endsWith('.md'));
+    const links = pages.flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map(([, target]) => [page, target!] as const),
+    );
+    expect(links.length).toBeGreaterThan(50);
+    const outside = links.filter(([page, target]) =>
+      relative(root, resolve(root, dirname(page), target)).startsWith('..'),
+    );
+    expect(outside).toEqual([]);
+  });
+
+  test('cites invariants, experiments and steps by name, not by number', () => {
+    const numbers = /\bI\d{1,2}: |\(I\d{1,2}\)|\bC[1-8]: |\b[RF]\d{1,2}b?[:–]|\bE\d{1,2}\.\d+\b/;
+    const cited = code.filter((file) => file.startsWith('agent/') && !pending.test(file) && numbers.test(read(file)));
+    expect(cited).toEqual([]);
+  });
+});
