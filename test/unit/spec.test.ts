@@ -130,15 +130,11 @@ test('CI runs no suite a second time that broke what clients see', () => {
 });
 
 describe('the repository', () => {
-  // Not replaced yet.
-  const pending = /^agent\/(test\/model|src\/controllers|src\/protocol)\/|^scripts\/control-plane\.mjs$/;
-
   test('refers to no document outside of it', () => {
     const prose = files.filter(
       (file) =>
         /\.(md|ts|mts|mjs|js|json|ya?ml|sh)$|Dockerfile$/.test(file) &&
-        !/(^|\/)(package-lock\.json|go\.sum)$|^imports\/|^test\/unit\/spec\.test\.ts$/.test(file) &&
-        !pending.test(file),
+        !/(^|\/)(package-lock\.json|go\.sum)$|^imports\/|^test\/unit\/spec\.test\.ts$/.test(file),
     );
     const outside =
       /\.\.\/shared\/(testbed|design|findings|hooks)|\bdesign\/\w|\b(membership|experiments(-2)?|traps|overview|house|english)\.md\b|§ ?\d|(?<![\w}])\/work\/\w|\/tmp\/wt\b|(?<![\w}])\/Users\//;
@@ -159,7 +155,7 @@ describe('the repository', () => {
 
   test('cites invariants, experiments and steps by name, not by number', () => {
     const numbers = /\bI\d{1,2}: |\(I\d{1,2}\)|\bC[1-8]: |\b[RF]\d{1,2}b?[:–]|\bE\d{1,2}\.\d+\b/;
-    const cited = code.filter((file) => file.startsWith('agent/') && !pending.test(file) && numbers.test(read(file)));
+    const cited = code.filter((file) => file.startsWith('agent/') && numbers.test(read(file)));
     expect(cited).toEqual([]);
   });
 });
