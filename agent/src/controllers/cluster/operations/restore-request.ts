@@ -123,6 +123,7 @@ export const restoreRequest = [
       'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
         blocked(v) || outdone(v, request),
       'another EtcdRestore is asked for': isOther,
+      'the cluster is not being deleted': (v) => !v.cluster.deleting,
     },
     requires: { 'its own does not say so yet': (v) => ownRequest(v) !== undefined },
     effect: (v, { name }) => ({
@@ -147,6 +148,7 @@ export const restoreRequest = [
       'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
         blocked(v) || outdone(v, request),
       'another EtcdRestore is asked for': isOther,
+      'the cluster is not being deleted': (v) => !v.cluster.deleting,
     },
     // Its own says so, or is gone: else Restore.giveUp, above, comes first.
     requires: {},
