@@ -284,7 +284,9 @@ function backups(v: View): Condition[] {
   if (failed) return [is('BackupHealthy', false, 'LastBackupFailed', `${failed.schedule}: ${failed.message}`)];
   if (waits) return [is('BackupHealthy', false, 'BackupPending', `${waits.schedule}: ${waits.message}`)];
   if (due && v.now > due.at) return [is('BackupHealthy', false, 'BackupOverdue', stale(due))];
-  return last ? [is('BackupHealthy', true, 'LastBackupSucceeded')] : [];
+  // An EtcdBackup goes with its Job; the status remembers the backup.
+  const known = last ?? v.cluster.status.lastBackup;
+  return known ? [is('BackupHealthy', true, 'LastBackupSucceeded')] : [];
 }
 
 function accepted(problems: readonly Problem[]): Condition {
