@@ -63,10 +63,10 @@ const permitted = () => {
 
 describe('goes beyond every revision that was served', () => {
   /** No member answers: what served is known from elsewhere. */
-  const begin = (world: World) => {
+  const begin = (world: World, by: Job['serving'] = serving) => {
     world.set({ restores: known([request({ safetyBackup: false })]), members: unknown('no etcd'), status: {} });
     world.o.since.quorumLost = 0;
-    world.commit().set({ jobs: known([restoreJob]) });
+    world.commit().set({ jobs: known([job({ serving: by })]) });
     world.commit().commit();
     expect(world.record.op).toMatchObject({ step: 'drain' });
     return (world.record.op as { args: { lastRevision: number } }).args.lastRevision;
@@ -80,10 +80,11 @@ describe('goes beyond every revision that was served', () => {
     expect(world.record.op).toMatchObject({ step: 'drain', args: { lastRevision: 9000 } });
   });
 
-  test('that its backups say, of an operation or a schedule, or the status', () => {
+  test('that its backups say, of an operation or a schedule, or the status, or its store', () => {
     expect(begin(new World(3).resource({ backups: { last } }))).toBe(7000);
     expect(begin(new World(3).resource({ status: { lastBackup: last } }))).toBe(7000);
     expect(begin(new World(3))).toBe(0);
+    expect(begin(new World(3), { ...serving, highestRevision: 8000 })).toBe(8000);
   });
 
   test('also one that was served since the newest that is known, as the command line does', () => {
