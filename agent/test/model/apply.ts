@@ -98,10 +98,12 @@ const conflict = (world: World): Applied => ({ world, error: 'conflict' });
 function writeRecord(world: World, effect: Extract<Effect, { kind: 'WriteRecord' }>): Applied {
   if (world.record?.rv !== effect.basedOn) return conflict(world);
   const [next, rv] = fresh(world, 'r');
-  const { seeded } = world.truth;
-  const { clusterId } = effect.doc;
+  const { seeded, served } = world.truth;
+  const { clusterId, clusterUid } = effect.doc;
   const isNew = effect.doc.seeded && clusterId !== undefined && !seeded.includes(clusterId);
-  const truth = isNew ? { ...world.truth, seeded: [...seeded, clusterId] } : world.truth;
+  const truth = isNew
+    ? { ...world.truth, seeded: [...seeded, clusterId], served: [...new Set([...served, clusterUid])] }
+    : world.truth;
   const putBack = world.record ? world.putBack : undefined;
   const written = {
     ...next,

@@ -34,7 +34,7 @@ export function nothingYet({ size, version = '3.5.35', room = size, rule = 'quor
     holder: 'h#4',
     memory: { done: [] },
     budget: NO_BUDGET,
-    truth: { rule, began: [], seeded: [] },
+    truth: { rule, began: [], seeded: [], served: [], restored: [] },
   };
 }
 

@@ -332,13 +332,14 @@ export const force = (ordinal: number, discardVolume: boolean): Edit => ({
   },
 });
 
-function recordLost(world: World, { restores }: RecordDoc): Possible {
+function recordLost(world: World, { epoch, restores }: RecordDoc): Possible {
   const lost = { ...world, record: undefined };
-  if (restores.length === 0) return [['the record is deleted', lost]];
-  return [
-    ['the record is deleted', { ...lost, read: restores.map(({ id }) => id) }],
-    ['the record is deleted, of which no agent has read the last restores', lost],
-  ];
+  const known = [
+    'the record is deleted',
+    { ...lost, read: { epoch, restores: restores.map(({ id }) => id) } },
+  ] as const;
+  if (restores.length === 0) return [[...known]];
+  return [[...known], ['the record is deleted, of which no agent has read the last restores', lost]];
 }
 
 /** `writes`: what is in the snapshot. */
@@ -394,6 +395,14 @@ export const madeAgain: Edit = {
   text: 'the EtcdCluster is made again',
   apply: (spec) =>
     spec.deleting ? { spec: { ...spec, deleting: undefined, foreground: undefined, finalizer: undefined } } : undefined,
+};
+
+export const skipFinalBackup: Edit = {
+  text: 'the final backup is skipped',
+  apply: (spec) =>
+    spec.deleting && spec.finalBackup && !spec.skipFinalBackup
+      ? { spec: { ...spec, skipFinalBackup: true } }
+      : undefined,
 };
 
 export const reconcilerGoes: Edit = {

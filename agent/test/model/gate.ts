@@ -98,7 +98,9 @@ function begin(world: World, i: number, volume: Volume, doc: RecordDoc, permit: 
     lastV2: minor <= 5 ? 100 : 0,
   };
   const began = [...next.truth.began, epoch];
-  next = { ...next, clusters: [...next.clusters, cluster], truth: { ...next.truth, began } };
+  const restoreId = permit.restore?.id;
+  const restored = restoreId === undefined ? next.truth.restored : [...new Set([...next.truth.restored, restoreId])];
+  next = { ...next, clusters: [...next.clusters, cluster], truth: { ...next.truth, began, restored } };
   return started(next, i, volume, doc, permit, id, member, log);
 }
 

@@ -1,10 +1,11 @@
 import { minorOf } from './change.ts';
 import { type EtcdMember, quorum, votersOf } from './etcd.ts';
+import { needsFinalBackup } from './judge-truth.ts';
 import type { Planner } from './passes.ts';
 import { clusterById, isUp, liveness } from './processes.ts';
 import { see } from './see.ts';
 import { isCrowdedOut } from './steps.ts';
-import type { World } from './world.ts';
+import type { Job, World } from './world.ts';
 
 /** Where a fair run may end: as wanted, or in a documented state that the conditions name. What is wrong, if neither. */
 export function ending(world: World, planner: Planner): string | undefined {
@@ -15,12 +16,13 @@ export function ending(world: World, planner: Planner): string | undefined {
   const neverBegan = world.truth.began.length === 0 && world.statusEpoch === undefined;
   if (neverBegan && conditions.some((c) => c.type === 'Stalled' && c.reason === 'RecordLost'))
     return 'a record is called lost where there was none';
-  const missing = notWanted(world);
+  const isDeleting = world.spec.deleting === true && world.spec.finalizer === true;
+  const missing = isDeleting ? 'the cluster is not deleted' : notWanted(world);
   const reasons = conditions.map((c) => `${c.type}=${c.status}/${c.reason}`).join(' ');
   if (!missing) return isTrue('Ready') && !isTrue('Stalled') ? undefined : `all is as wanted, but ${reasons} (${why})`;
   const alarmed = missing === 'NOSPACE' || missing === 'CORRUPT' || missing === PUT_BACK || missing === SPLIT;
   if (isTrue('Ready') && !alarmed) return `not as wanted, but Ready: ${missing}`;
-  const cause = excuse(world);
+  const cause = isDeleting ? excuseOfDeletion(world) : excuse(world);
   const refused = conditions.some((c) => c.type === 'Accepted' && c.status === 'False');
   const quiet = cause === NODE_OFF || cause === NO_SIZE || refused;
   const alarm = quiet || ['Alarm', 'Stalled', 'QuorumLost', 'Degraded'].some(isTrue);
@@ -80,6 +82,16 @@ export function notWanted(world: World): string | undefined {
   return open && `EtcdRestore ${open.name} is open`;
 }
 
+/** What only a human can end, of a deletion: a final backup that is to be skipped, or a node that comes back. */
+function excuseOfDeletion(world: World): string | undefined {
+  const { record, spec } = world;
+  const op = record?.doc.op;
+  if (!record || needsFinalBackup(world)) return excuse(world);
+  const isOther = op && op.kind !== 'Delete' && op.kind !== 'Restore' && op.kind !== 'Recover';
+  if (isOther) return excuse(world);
+  return spec?.onDelete && world.pods.some((p) => p?.cut) ? NODE_OFF : undefined;
+}
+
 /** A fault that only a human can end. */
 function excuse(world: World): string | undefined {
   if (world.pods.some((p) => p?.cut) || world.claims.some((c) => c?.dead)) return NODE_OFF;
@@ -91,7 +103,7 @@ function excuse(world: World): string | undefined {
   if (!world.sts) return NO_MANIFESTS;
   if (!doc) return 'the record is lost';
   if (isSplit(world)) return SPLIT;
-  if (world.jobs.some((j) => j.state === 'Failed' && j.snapshot?.bad)) return 'a Job fails';
+  if (world.jobs.some((j) => j.state === 'Failed' && failsForGood(world, j))) return 'a Job fails';
   if (world.jobs.some((j) => j.stuck && j.op === doc.op?.id)) return 'the pod of a Job does not start';
   if (world.putBack) return PUT_BACK;
   if (world.sts?.image) return WRONG_IMAGE;
@@ -127,6 +139,10 @@ const isSplit = ({ record, volumes }: World): boolean =>
     const member = record?.doc.members[i];
     return v?.wal !== undefined && v.wal.member === member?.memberId && v.identity?.volumeId !== member.volumeId;
   });
+
+/** Whatever else happens: what has nothing to back up waits for what keeps that from serving. */
+const failsForGood = (world: World, job: Job): boolean =>
+  job.snapshot?.bad === true && (job.kind !== 'final' || world.refusing === true);
 
 /** A recovery is asked for, and there is what it takes. */
 function isRecoverable({ spec, record, pods, volumes }: World, able: readonly EtcdMember[]): boolean {

@@ -6,6 +6,7 @@ import {
   judgeLoss,
   judgeRemove,
   mayStart,
+  needsFinalBackup,
   type OpOf,
   othersUp,
   serves,
@@ -33,6 +34,10 @@ export function judgeOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
     is.id !== was.suspended.id
   )
     return 'I4: the intent of a removal that waits is dropped';
+  if (is?.kind === 'Delete' && is.step === 'scale' && !(was?.kind === 'Delete' && was.step === 'scale')) {
+    const isTaken = world.jobs.some((j) => j.kind === 'final' && j.op === is.id && j.state === 'Succeeded');
+    if (needsFinalBackup(world) && !isTaken) return 'a deletion goes on without its final backup';
+  }
   const course = was && judgeCourse(world, before, doc, was);
   if (course) return course;
   if (!is || is.id === was?.id) return undefined;

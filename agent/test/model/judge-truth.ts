@@ -47,6 +47,10 @@ export function judgeLoss(world: World, memberId: string): string | undefined {
   return left < quorum(voters.length - 1) ? 'I5: a removal that leaves less than a quorum' : undefined;
 }
 
+/** Clients may have written to it, and the last backup is neither off nor skipped. */
+export const needsFinalBackup = ({ spec, truth, record }: World): boolean =>
+  spec?.finalBackup === true && !spec.skipFinalBackup && truth.served.includes(record?.doc.clusterUid ?? '');
+
 export const ownBackups = (world: World): number => world.store.filter((s) => !s.foreign).length;
 
 /** A pod comes back on the template's version. */

@@ -159,11 +159,17 @@ function judgeDeleteJob(world: World, uid: string): string | undefined {
 function judgeReport(world: World, name: string, phase: string): string | undefined {
   const doc = world.record?.doc;
   const fenced = doc?.restores.some((r) => r.id === name);
-  if (phase === 'Completed') return fenced && doc?.seeded ? undefined : 'an EtcdRestore is called complete that is not';
+  const isDone = fenced && doc?.seeded && world.truth.restored.includes(name);
+  if (phase === 'Completed') return isDone ? undefined : 'an EtcdRestore is called complete that is not';
   const args = doc?.op && 'args' in doc.op && doc.op.args.id === name ? doc.op.args : undefined;
   const mayFail = world.jobs.some((j) => j.state === 'Failed' || j.stuck) || world.store.some((s) => s.replaced);
+  const leaves = world.restores.some((r) => r.name !== name && !r.phase && r.ignoreUnreachablePods);
+  const isOld = world.pods.some((p) => p?.cut);
   const instead =
-    args && doc?.phase === 'Restoring' && world.restores.some((r) => r.name !== name && !r.phase) && mayFail;
+    args &&
+    doc?.phase === 'Restoring' &&
+    world.restores.some((r) => r.name !== name && !r.phase) &&
+    (mayFail || (leaves && isOld));
   return args?.failed || (fenced && !args) || instead ? undefined : 'an EtcdRestore is called failed that did not fail';
 }
 
@@ -296,7 +302,8 @@ function judgeRelease(world: World): string | undefined {
   const needed = spec.onDelete === 'Delete' || spec.finalBackup;
   if (needed && world.record && (world.sts?.replicas ?? 0) > 0) return 'the finalizer goes while pods are asked for';
   const data = world.volumes.some((v) => v?.wal && world.truth.seeded.includes(v.wal.cluster));
-  if (spec.finalBackup && data && ownBackups(world) === 0) return 'the finalizer goes without the final backup';
+  if (spec.finalBackup && !spec.skipFinalBackup && data && ownBackups(world) === 0)
+    return 'the finalizer goes without the final backup';
   const left = world.claims.some((c) => c && !c.deleting);
   return spec.onDelete === 'Delete' && (left || world.record) ? 'the finalizer goes before the claims' : undefined;
 }

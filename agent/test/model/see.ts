@@ -4,6 +4,7 @@ import { type Known, known, unknown } from '../../src/protocol/known.ts';
 import { askedCluster } from './apply.ts';
 import { type Cluster, type EtcdMember, hasQuorum, INDEX_UNIT, raftIndex } from './etcd.ts';
 import { clusterById, isUp, liveness, reachable } from './processes.ts';
+import { failsAgain } from './steps.ts';
 import type { Pod, Spec, Volume, World } from './world.ts';
 
 /** The world as observe() tells it to plan(): the same facts, without the waiting. */
@@ -93,7 +94,7 @@ function clusterOf(world: World): seen.Cluster | undefined {
     domain: DOMAIN,
     deleting: spec.deleting === true,
     finalizer: spec.finalizer === true,
-    skipFinalBackup: false,
+    skipFinalBackup: spec.skipFinalBackup === true,
     reconcilerGoing: world.going === true,
     spec: specOf(spec),
     status: { epoch: world.statusEpoch },
@@ -218,7 +219,7 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
     },
     request: asks(pod, volume) && volume.volumeId ? { volumeId: volume.volumeId } : undefined,
     minEpoch: pod.minEpoch,
-    recordPast: identity && { restores: world.record?.doc.restores.map(({ id }) => id) ?? world.read ?? [] },
+    ...(identity && pastOf(world)),
     recordRev: world.record && world.record.doc.rev + (world.putBack ? 1 : 0),
     salvage:
       pod.state === 'refused' && pod.reason === 'Salvage' && wal
@@ -226,6 +227,12 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
         : undefined,
     etcd: wal && (pod.state === 'run' || pod.state === 'down') ? etcdOf(world, i, pod) : undefined,
   });
+}
+
+/** What the agent has read of the record, or of the one that is lost. */
+function pastOf({ record, read }: World): Pick<AgentStatus, 'recordVersions' | 'recordPast'> {
+  const known = record ? { epoch: record.doc.epoch, restores: record.doc.restores.map(({ id }) => id) } : read;
+  return known ? { recordVersions: { epoch: known.epoch }, recordPast: { restores: known.restores } } : {};
 }
 
 function etcdOf(world: World, i: number, pod: Pod): AgentStatus['etcd'] {
@@ -344,7 +351,8 @@ function sinceOf(world: World, at: number): seen.Since {
   const doc = world.record?.doc;
   if (doc?.failure) since.failure = NOW;
   since.jobWaits = Object.fromEntries(world.jobs.flatMap((job) => (job.stuck ? [[job.uid, at]] : [])));
-  for (const job of world.jobs) if (job.state === 'Failed') since.jobFailed[job.uid] = job.snapshot?.bad ? NOW : at;
+  for (const job of world.jobs)
+    if (job.state === 'Failed') since.jobFailed[job.uid] = failsAgain(world, job) ? NOW : at;
   if (cluster) {
     const live = liveness(world, cluster);
     if (!hasQuorum(cluster, live)) since.quorumLost = at;

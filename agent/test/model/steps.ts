@@ -126,6 +126,10 @@ function ran(world: World, job: Job): World {
   return { ...done, store: [...world.store.filter((s) => s.id !== snapshot.id), snapshot] };
 }
 
+/** It failed, and would again: an undisturbed run does not try for ever. */
+export const failsAgain = (world: World, job: Job): boolean =>
+  job.snapshot?.bad === true && (job.kind === 'restore' || world.refusing === true || !snapshotNow(world, job));
+
 /** Of the leader, or of the one survivor that the Job names. */
 function snapshotNow(world: World, job: Job): { id: string; writes: number } | undefined {
   const id = job.snapshot?.id ?? job.uid;

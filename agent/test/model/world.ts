@@ -58,8 +58,8 @@ export interface World {
   readonly renamed?: true;
   /** An old record was put back: the agents have read a newer one. */
   readonly putBack?: true;
-  /** Restores that the record which is lost knew of, where the agents have kept it. */
-  readonly read?: readonly string[];
+  /** What the agents have kept of the record that is lost. */
+  readonly read?: { readonly epoch: number; readonly restores: readonly string[] };
   /** Whatever is cleared is filled again at once. */
   readonly greedy?: true;
   readonly budget: Budget;
@@ -93,6 +93,8 @@ export interface Spec {
   readonly onShrink?: 'Delete';
   readonly onDelete?: 'Delete';
   readonly finalBackup?: true;
+  /** The annotation that skips the final backup. */
+  readonly skipFinalBackup?: true;
   /** onNoSpace is Report. */
   readonly report?: true;
   readonly finalizer?: true;
@@ -229,6 +231,10 @@ export interface Truth {
   readonly began: readonly string[];
   /** Clusters that a record ever called seeded: clients may have written to them. */
   readonly seeded: readonly string[];
+  /** The uids of their records. */
+  readonly served: readonly string[];
+  /** Restores from which a cluster began. */
+  readonly restored: readonly string[];
   /** Broken by a step: found at once. */
   readonly violation?: string;
 }

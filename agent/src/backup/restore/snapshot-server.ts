@@ -21,12 +21,20 @@ export interface SnapshotServerOptions {
   readonly onRestore?: (clusterId: string) => Promise<void>;
 }
 
+/** What the reconciler has to know beside the snapshot. */
+export interface SnapshotNotes {
+  /** Newer snapshots, and why they were not taken. */
+  readonly passedOver?: string;
+  /** A later revision than the snapshot's that the store knows to have been served. */
+  readonly highestRevision?: number;
+}
+
 /** The server of the restore Job: its result for the reconciler, the snapshot for one gate. */
 export class SnapshotServer implements AsyncDisposable {
   readonly #options: SnapshotServerOptions;
   readonly #listener: HttpListener;
   #snapshot: PlainSnapshot | undefined;
-  #passedOver = '';
+  #notes: SnapshotNotes = {};
 
   private constructor(options: SnapshotServerOptions) {
     const { listen, peerTlsDir, log } = options;
@@ -48,10 +56,9 @@ export class SnapshotServer implements AsyncDisposable {
     return this.#listener.port;
   }
 
-  /** `passedOver`: what is newer, and why it was not taken. */
-  serve(snapshot: PlainSnapshot, passedOver = ''): void {
+  serve(snapshot: PlainSnapshot, notes: SnapshotNotes = {}): void {
     this.#snapshot = snapshot;
-    this.#passedOver = passedOver;
+    this.#notes = notes;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -79,7 +86,7 @@ export class SnapshotServer implements AsyncDisposable {
   #status(): object {
     if (!this.#snapshot) return { v: 1, state: 'Verifying' };
     const { file: _, ...result } = this.#snapshot;
-    return { v: 1, state: 'Serving', ...result, ...(this.#passedOver && { passedOver: this.#passedOver }) };
+    return { v: 1, state: 'Serving', ...result, ...this.#notes };
   }
 
   async #send(request: IncomingMessage, response: ServerResponse): Promise<void> {

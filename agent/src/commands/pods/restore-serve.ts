@@ -4,7 +4,8 @@ import type { NamedCluster } from '../../backup/catalog/folder.ts';
 import { passedOverNote } from '../../backup/catalog/passed-over.ts';
 import { type Expected, type PlainSnapshot, plainSnapshot } from '../../backup/payload/plain-snapshot.ts';
 import { scratchDirectory } from '../../backup/payload/scratch.ts';
-import { aborted, SnapshotServer } from '../../backup/restore/snapshot-server.ts';
+import { aborted, type SnapshotNotes, SnapshotServer } from '../../backup/restore/snapshot-server.ts';
+import { highestInStore } from '../../control-plane/state/served.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { loadPeerTls } from '../../etcd/tls.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
@@ -17,7 +18,7 @@ import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
 import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import { sha256 } from '../shared/sha256-flag.ts';
-import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
+import { askedToRestore, type OpenedStore, passedOverFor, withStore } from '../shared/store-run.ts';
 
 export const run: Command = async (context) => {
   const { settings, log, progress, signal } = context;
@@ -43,10 +44,10 @@ export const run: Command = async (context) => {
     },
   });
   await using scratch = await scratchDirectory(settings.scratch);
-  const { snapshot, passedOver, ...found } = await verified(context, scratch.path, expected);
+  const { snapshot, notes: said, ...found } = await verified(context, scratch.path, expected);
   asked = found;
   const { file: _, ...result } = snapshot;
-  server.serve(snapshot, passedOver);
+  server.serve(snapshot, said);
   progress.phase('serve', snapshot.id);
   log.info({ port: server.port, ...result }, 'serving the snapshot');
   await aborted(signal);
@@ -97,7 +98,7 @@ function noteUntilDone(attempt: () => Promise<boolean>, signal: AbortSignal): Pr
 
 interface Verified extends Asked {
   readonly snapshot: PlainSnapshot;
-  readonly passedOver: string;
+  readonly notes: SnapshotNotes;
 }
 
 const verified = (context: CommandContext, directory: string, expected: Expected): Promise<Verified> =>
@@ -117,9 +118,28 @@ const verified = (context: CommandContext, directory: string, expected: Expected
       });
       const { cluster, namespace } = opened;
       const passedOver = passedOverNote(await passedOverFor(opened, entry, { ...context, signal }));
-      return { snapshot, passedOver, entry, named: { cluster, namespace } };
+      const highestRevision = await laterRevision(opened, entry, snapshot, { ...context, signal });
+      const said = { ...(passedOver && { passedOver }), ...(highestRevision !== undefined && { highestRevision }) };
+      return { snapshot, notes: said, entry, named: { cluster, namespace } };
     });
   });
+
+/** Undefined: the store knows of none. A store that does not say is no reason to restore nothing. */
+async function laterRevision(
+  { store, readAll }: OpenedStore,
+  restored: WholeEntry,
+  { revision }: PlainSnapshot,
+  { signal, log }: CommandContext,
+): Promise<number | undefined> {
+  try {
+    const highest = await highestInStore({ store, entries: await readAll(), restored, signal });
+    return highest > revision ? highest : undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn(`the store does not say which revisions were served before: ${messageOf(error)}`);
+    return undefined;
+  }
+}
 
 /** Not 0: the Job is not complete when its pod is told to go, and has to make another. */
 function stopped(result: Omit<PlainSnapshot, 'file'>, reason: unknown): CommandResult {

@@ -1,4 +1,4 @@
-import { bumpBeyond, bumpOf } from './bump.ts';
+import { bumpOf } from './bump.ts';
 import type { RestoreNote, Seen, Served } from './served.ts';
 
 const seen = (revision: number, clusterId = 'c0'): Seen => ({ revision, clusterId, where: `${clusterId}` });
@@ -18,18 +18,6 @@ const note = (more: Partial<RestoreNote>): RestoreNote => ({
 });
 const request = { id: 'x', revision: 7, several: false, token: (bump: number) => `t${bump / 1e9}` };
 const several = { ...request, several: true };
-
-test.each([
-  [0, 0, 1e9],
-  [499_999_999, 7, 1e9],
-  [500_000_007, 7, 1e9],
-  [500_000_008, 7, 2e9],
-  [1_999_999_999, 7, 3e9],
-  // It is added: the revision of a cluster that is restored again and again grows by steps, and does not double.
-  [4_000_000_010, 4_000_000_003, 1e9],
-])('beyond %d, from %d on, there is room for what was served since', (highest, revision, bump) => {
-  expect(bumpBeyond(highest, revision)).toBe(bump);
-});
 
 test.each<[string, Partial<Served>, number]>([
   ['nothing was restored yet', { inStore: [seen(7), seen(999)] }, 1e9],

@@ -1,12 +1,6 @@
+import { BUMP_STEP, bumpBeyond } from '../../backup/restore/bump-beyond.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { highestOf, type RestoreNote, type Seen, type Served } from './served.ts';
-
-/** More than a Kubernetes writes between two backups, twice over. */
-const STEP = 1_000_000_000;
-
-/** The full steps by which a snapshot of `revision` comes beyond `highest`, with half of one for what was served after that. */
-export const bumpBeyond = (highest: number, revision: number): number =>
-  Math.max(1, Math.ceil((highest + STEP / 2 - revision) / STEP)) * STEP;
 
 export interface BumpRequest {
   readonly id: string;
@@ -43,7 +37,7 @@ export function bumpOf(served: Served, request: BumpRequest): number {
   const isAhead = served.here.some((seen) => seen.revision >= head && !seen.isFresh);
   const next = bumpBeyond(all(0).revision, revision);
   if (given !== undefined) {
-    const hasRoom = isAhead || revision + given >= all(given).revision + STEP / 2;
+    const hasRoom = isAhead || revision + given >= all(given).revision + BUMP_STEP / 2;
     if (fits(given) && (hasRoom || underWay.some(({ bump }) => bump === given))) return given;
     const { where, revision: highest } = all(given);
     throw tooLow(

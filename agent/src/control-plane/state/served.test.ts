@@ -5,7 +5,7 @@ import type { Entry } from '../../backup/catalog/catalog.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { bumpOf } from './bump.ts';
-import { servedBefore } from './served.ts';
+import { highestInStore, servedBefore } from './served.ts';
 
 test('the restore of a snapshot that is in no folder is noted beside another one, under its own id', async () => {
   const path = await mkdtemp(join(tmpdir(), 'served-'));
@@ -18,6 +18,7 @@ test('the restore of a snapshot that is in no folder is noted beside another one
   const restored = { ...beside, id: 'elsewhere', objects: [] };
   const served = await servedBefore({ store, entries: [beside], restored, here: [], own: [] });
   expect(served.notes).toMatchObject([{ id: 'elsewhere', clusterId: 'c1', bump: 1e9 }]);
+  expect(await highestInStore({ store, entries: [beside], restored })).toBe(1e9 + 7);
   // The next node of the same restore joins it; one of another snapshot comes out above it.
   const request = { id: 'elsewhere', revision: 7, several: true, token: () => 't' };
   expect(bumpOf({ ...served, unknown: [] }, request)).toBe(1e9);
@@ -68,5 +69,6 @@ test('a backup without a hash says its revision too', async () => {
   const store = new Cold({ path: '/' });
   const served = await servedBefore({ store, entries, restored: entries[0]!, here: [], own: [] });
   expect(served.unknown).toEqual([]);
+  expect(await highestInStore({ store, entries, restored: entries[0]! })).toBe(1e9 + 9);
   expect(bumpOf(served, { id: restored.id, revision: 7, several: false, token: () => 't' })).toBe(2e9);
 });

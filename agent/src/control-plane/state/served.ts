@@ -87,6 +87,14 @@ export async function servedBefore({ store, entries, restored, here, own, signal
   return { inStore, here, notes, unknown };
 }
 
+/** Returns the highest revision that the backups in the store and the notes of earlier restores know of; 0 for none. */
+export async function highestInStore(
+  request: Pick<ServedRequest, 'store' | 'entries' | 'restored' | 'signal'>,
+): Promise<number> {
+  const { inStore, notes } = await servedBefore({ ...request, here: [], own: [] });
+  return Math.max(0, ...inStore.map(({ revision }) => revision), ...notes.map(({ revision }) => revision ?? 0));
+}
+
 const HOUR = 3_600_000;
 
 const partIn = (own: readonly OwnRestore[], { clusterId }: { clusterId: string }): RestoreNote['part'] => {

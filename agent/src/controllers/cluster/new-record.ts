@@ -112,11 +112,16 @@ const restoresOf = (v: View): RecordDoc['restores'] => {
   return [...others, ...known];
 };
 
-/** What the lost record said of the past, as agents of this cluster read it. */
-const pastSeen = (v: View) =>
-  agents(v).flatMap(({ recordPast, volume: { identity } }) =>
-    recordPast && identity?.clusterUid === newest(v)[0]?.clusterUid ? [recordPast] : [],
-  );
+/** Agents that may have read the lost record: those of the cluster with the newest data. */
+const readers = (v: View): AgentStatus[] =>
+  agents(v).filter(({ volume }) => volume.identity && volume.identity.clusterUid === newest(v)[0]?.clusterUid);
+
+/** What the lost record said of the past. */
+const pastSeen = (v: View) => readers(v).flatMap(({ recordPast }) => recordPast ?? []);
+
+/** The epoch of the lost record: data of an older one were fenced off, and its last restore may not have happened. */
+export const epochRead = (v: View): number =>
+  Math.max(0, ...readers(v).map(({ recordVersions }) => recordVersions?.epoch ?? 0));
 
 const phasesPastFence = ['Draining', 'Restoring', 'Regrowing', 'Completed'];
 

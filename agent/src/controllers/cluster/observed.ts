@@ -248,7 +248,7 @@ export interface Job {
   /** A backup that succeeded: it is in the store, verified. */
   backup?: { id: string; revision: number; sha256: string };
   /** The restore Job verified its snapshot and serves it. */
-  serving?: { url: string; sha256: string; sizeBytes: number; revision: number };
+  serving?: { url: string; sha256: string; sizeBytes: number; revision: number; highestRevision?: number };
 }
 
 /** An EtcdRestore of this cluster. */

@@ -8,6 +8,7 @@ import {
   resize,
   restore,
   setVersion,
+  skipFinalBackup,
   volumeLost,
 } from '../events.ts';
 import { after, edited, fresh, of, type Plot } from './plot.ts';
@@ -61,6 +62,60 @@ export const deletions: readonly Plot[] = [
     budget: { edits: 2, faults: 1 },
     edits: [remove, removeInForeground, madeAgain],
     faults: ['jobFails', 'podLost'],
+  },
+  {
+    name: 'deletion in a restore past its fence, final backup',
+    from: after(
+      of({ size: 1, spec: { onDelete: 'Delete', finalBackup: true } }),
+      edited(restore('r', 1)),
+      ({ record }) => record?.doc.phase === 'Restoring',
+    ),
+    budget: { edits: 2, faults: 2 },
+    edits: [remove, skipFinalBackup],
+    faults: ['jobFails', 'jobStuck', 'nodeLost', 'snapshotReplaced'],
+  },
+  {
+    name: 'deletion in a restore past its fence whose pods cannot start, or cannot go',
+    from: after(
+      of({ size: 2, spec: { onDelete: 'Delete' } }),
+      edited(restore('r', 1)),
+      ({ record }) => record?.doc.phase === 'Restoring',
+    ),
+    budget: { edits: 1, faults: 2 },
+    edits: [remove],
+    faults: ['brokenTemplate', 'nodeLost', 'nodeOff', 'wrongImage', 'jobStuck'],
+  },
+  {
+    name: 'deletion in a restore past its fence, claims retained, final backup',
+    from: after(
+      of({ size: 1, spec: { finalBackup: true } }),
+      edited(restore('r', 1)),
+      ({ record }) => record?.doc.phase === 'Restoring',
+    ),
+    budget: { edits: 2, faults: 1 },
+    edits: [remove, skipFinalBackup],
+    faults: ['nodeOff', 'brokenTemplate', 'jobFails'],
+  },
+  {
+    name: 'deletion in a restore past its fence, another asked for',
+    from: after(
+      of({ size: 1, spec: { onDelete: 'Delete' } }),
+      edited(restore('r', 1)),
+      ({ record }) => record?.doc.phase === 'Restoring',
+    ),
+    budget: { edits: 2, faults: 1 },
+    edits: [remove, restore('r2', 1, { ignore: true })],
+    faults: ['jobFails', 'jobStuck', 'nodeOff'],
+  },
+  {
+    name: 'deletion while it is born from a backup, final backup',
+    from: fresh({
+      size: 1,
+      spec: { onDelete: 'Delete', finalBackup: true, origin: { id: 'snapshot-of-origin', writes: 2 } },
+    }),
+    budget: { edits: 2, faults: 2 },
+    edits: [remove, skipFinalBackup],
+    faults: ['jobFails', 'jobStuck', 'nodeLost'],
   },
   {
     name: 'deletion in a restart of an ephemeral single member',

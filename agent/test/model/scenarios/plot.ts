@@ -192,5 +192,6 @@ export const restoredBefore =
       ...world,
       restores: [{ ...done, phase: 'Completed' }],
       record: { doc: { ...doc, restores, lastRestoreId: name }, rv },
+      truth: { ...world.truth, restored: [name] },
     };
   };

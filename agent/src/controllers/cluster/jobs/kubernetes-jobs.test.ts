@@ -130,11 +130,11 @@ test.each([
 
 test('it serves, and says what it passed over for that', async () => {
   const passedOver = 'passed over: s2, 2h newer: it was never verified';
-  const body = JSON.stringify({ v: 1, state: 'Serving', ...snapshot, passedOver });
+  const body = JSON.stringify({ v: 1, state: 'Serving', ...snapshot, passedOver, highestRevision: 1e9 + 9 });
   await using _ = await served(proofOf(body, tokenSha256), body);
   job('restore');
   pod('restore', running);
-  await jobs.jobs();
+  expect(await jobs.jobs()).toMatchObject([{ serving: { revision: snapshot.revision, highestRevision: 1e9 + 9 } }]);
   expect(jobs.served).toMatchObject({ id: 's1', passedOver });
 });
 

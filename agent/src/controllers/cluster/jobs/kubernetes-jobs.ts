@@ -173,9 +173,10 @@ export class KubernetesJobs implements Jobs {
         },
       );
       if (status.state !== 'Serving') return undefined;
-      const { id, sha256, sizeBytes, revision, passedOver } = status;
+      const { id, sha256, sizeBytes, revision, highestRevision, passedOver } = status;
       this.#served = { op, id, ...(passedOver && { passedOver }) };
-      return { url: `${url}/snapshot`, sha256, sizeBytes, revision };
+      const isKnown = Number.isSafeInteger(highestRevision);
+      return { url: `${url}/snapshot`, sha256, sizeBytes, revision, ...(isKnown && { highestRevision }) };
     } catch {
       return undefined;
     }

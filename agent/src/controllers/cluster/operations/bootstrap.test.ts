@@ -147,6 +147,15 @@ describe('a lost record', () => {
     expect(world.plan().hold).toBe('RecordLost');
     expect(lost().sts({ minEpoch: 2 }).plan().hold).toBe('RecordLost');
   });
+
+  test('nor below the epoch of a record that agents have read: its last restore has not happened', () => {
+    const read = { recordPast: { restores: ['monday'] }, recordVersions: { epoch: 2 } };
+    const world = lost().agent(1, agent(1, read));
+    expect(world.plan().hold).toBe('RecordLost');
+    const { volume } = agent(1);
+    const other = { ...volume, identity: { ...volume.identity!, clusterUid: 'another', epoch: 0 } };
+    expect(lost().agent(1, agent(1, { ...read, volume: other })).row).toBe('RebuildRecord');
+  });
 });
 
 describe('Seed', () => {

@@ -1,6 +1,7 @@
 import { known, unknown } from '../../../protocol/known.ts';
+import { reasons } from '../../../protocol/reasons.ts';
 import { parseRecord } from '../../../protocol/record-schema.ts';
-import { idOf, World } from '../observed.fixture.ts';
+import { asking, idOf, longAgo, pod, World } from '../observed.fixture.ts';
 import type { ClusterSpec, Job, RestoreRequest } from '../observed.ts';
 
 const deleted = (change: Partial<ClusterSpec>) => {
@@ -95,6 +96,119 @@ describe('while a restore is in flight', () => {
     world.cluster.deleting = false;
     expect(world.row).toBe('Delete.drop');
     expect(world.commit().record.op).toMatchObject({ kind: 'Restore', step: 'seed' });
+  });
+  /** Drained; its seed is to come. */
+  const drained = (spec: Partial<ClusterSpec>) => {
+    const world = new World(3, { onDelete: 'Delete', ...spec }).set({ restores: known([request()]) });
+    world.cluster.finalizer = true;
+    world
+      .commit()
+      .set({ jobs: known([job({ serving })]) })
+      .commit()
+      .commit();
+    world.sts({ minEpoch: 2, replicas: 0 });
+    world.o.agents = {};
+    world.o.since.quorumLost = longAgo;
+    return world.set({ pods: known([]), members: unknown('no etcd'), status: {} }).commit();
+  };
+  /** Its seed has a permit. */
+  const permitted = (spec: Partial<ClusterSpec>) => {
+    const world = drained(spec).sts({ replicas: 1 });
+    world.set({ pods: known([pod(0, { ready: false })]) });
+    return world.agent(0, asking(0, 'seed', { minEpoch: 2 })).commit();
+  };
+  const stalled = (world: World) => world.plan().conditions.find(({ type }) => type === 'Stalled');
+  const failed = { state: 'Failed', message: 'store unreachable' } as const;
+  const delayed: [string, () => World][] = [
+    [
+      'its seed finds no node',
+      () => {
+        const world = drained({}).sts({ replicas: 1 });
+        const none = { ready: false, running: false, began: false, problem: 'Unschedulable: 0/3 nodes are available' };
+        world.o.since.silent = { 0: longAgo };
+        return world.set({ pods: known([pod(0, none)]) }).agent(0, undefined);
+      },
+    ],
+    [
+      'the gate of its seed cannot restore',
+      () => {
+        const change = { minEpoch: 2, state: 'Failed', reason: 'RestoreFailed', message: 'no space left' } as const;
+        return permitted({}).agent(0, asking(0, 'seed', change));
+      },
+    ],
+    [
+      'an old pod is on a node that is off',
+      () => {
+        const world = pastFence().sts({ minEpoch: 2, replicas: 0 });
+        world.o.agents = {};
+        world.o.since.silent = { 2: longAgo };
+        return world.set({ pods: known([pod(2, { deleting: true })]), members: unknown('no etcd'), status: {} });
+      },
+    ],
+    ['the image is of another version', () => drained({}).sts({ imageVersion: '3.7.3' })],
+    ['the StatefulSet is gone', () => drained({}).set({ statefulSet: known(undefined) })],
+    ['its Job failed', () => permitted({}).set({ jobs: known([job(failed)]) })],
+    ['its seed fetches the snapshot', () => permitted({})],
+  ];
+
+  test.each(delayed)('past its fence it gives way at once where no final backup is required: %s', (_, waits) => {
+    const world = goes(waits());
+    expect(world.row).toBe('Delete');
+    expect(world.commit().record.op).toMatchObject({ kind: 'Delete', step: 'scale', suspended: { kind: 'Restore' } });
+  });
+
+  test.each(delayed)('and goes on where one is, until a person skips it: %s', (_, waits) => {
+    const world = goes(waits().spec({ finalBackupRequired: true }));
+    expect(world.row).not.toBe('Delete');
+    const said = stalled(world);
+    expect(said?.message).toContain('cdk8s-etcd.dev/skip-final-backup=true');
+    expect(said?.message).not.toContain(reasons.NoActionRequired);
+    expect(said?.status).toBe(_ === 'its seed fetches the snapshot' ? 'False' : 'True');
+    world.cluster.skipFinalBackup = true;
+    expect(world.row).toBe('Delete');
+    world.o.fresh = { ...world.o.fresh, id: 'deletion' };
+    expect(world.commit().row).not.toBe('Job.create');
+  });
+
+  test('a restore whose Job failed is tried again, for the sake of the final backup', () => {
+    const world = goes(permitted({ finalBackupRequired: true })).set({ jobs: known([job(failed)]) });
+    expect(world.effect).toBeUndefined();
+    expect(stalled(world)).toMatchObject({ status: 'True', reason: 'RestoreBlocked' });
+    expect(stalled(world)?.message).toMatch(/^store unreachable; .*skip-final-backup=true/);
+    world.o.since.jobFailed = { 'job-uid': longAgo };
+    expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'restore', uid: 'job-uid' });
+  });
+
+  test('a cluster that is born from a backup, and never served, has nothing to back up', () => {
+    const origin = { source: { schedule: 'nightly', snapshotId: 'x' } };
+    const world = new World(3, { onDelete: 'Delete', finalBackupRequired: true, origin });
+    world.cluster.finalizer = true;
+    world.doc({ epoch: 0, seeded: false, phase: 'Seeding', members: {}, clusterId: undefined });
+    for (const i of [0, 1, 2]) world.agent(i, asking(i));
+    world.set({ members: unknown('no etcd'), status: {} }).commit();
+    world
+      .set({ jobs: known([job({ serving })]) })
+      .commit()
+      .commit();
+    expect(world.record).toMatchObject({ phase: 'Restoring', op: { args: { id: 'origin:uid-1' } } });
+    goes(world).set({ jobs: known([job(failed)]) });
+    expect(world.row).toBe('Delete');
+    world.commit();
+    expect(world.effect).toEqual({ kind: 'ScaleTo', replicas: 0, basedOn: 'sts-rv' });
+    // A deletion of before, which has begun with the backup.
+    world.op({ ...world.record.op, step: 'backup' } as never);
+    expect(world.row).toBe('Delete.backedUp');
+  });
+
+  test('another EtcdRestore does not take its place any more', () => {
+    const others = [request(), request({ name: 'tuesday', uid: 'other', createdAt: 2 })];
+    const world = permitted({}).set({ jobs: known([job(failed)]), restores: known(others) });
+    expect(world.row).toBe('Restore.giveUp');
+    expect(goes(world).row).toBe('Delete');
+    const told = [request({ phase: 'Failed' }), others[1]!];
+    const next = permitted({}).set({ jobs: known([job(failed)]), restores: known(told) });
+    expect(next.row).toBe('Restore.supersede');
+    expect(goes(next).row).toBe('Delete');
   });
 });
 

@@ -1,11 +1,11 @@
-import type { DeleteOp } from '../../../protocol/record.ts';
+import type { DeleteOp, RestoreOp } from '../../../protocol/record.ts';
 import type { Claim } from '../observed.ts';
 import { claimsOf, isSeeded, podsOf, statefulSet } from '../plan/facts.ts';
 import { row } from '../plan/row.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
-import { ownJob } from './jobs.ts';
-import { blocked, slotFree, suspended } from './restore-op.ts';
+import { ownJob, restoreOp } from './jobs.ts';
+import { pastFence, slotFree, suspended } from './restore-op.ts';
 
 // A finalizer is only there while a deletion has work to do: a final backup, or claims to delete.
 
@@ -20,13 +20,27 @@ const step = (v: View, next: DeleteOp['step']) => write(v, { op: { ...v.op('Dele
 
 const release = (v: View) => ({ kind: 'ReleaseFinalizer' as const, basedOn: v.cluster.rv });
 
-const backedUp = (v: View): boolean =>
-  !v.spec.finalBackupRequired ||
-  v.cluster.skipFinalBackup ||
-  neverServed(v) ||
-  ownJob(v, 'final')?.backup !== undefined;
+/** The restore in flight, or the one that this deletion suspended. */
+const restoreBehind = (v: View): RestoreOp | undefined => {
+  const before = v.op('Delete')?.suspended;
+  return restoreOp(v) ?? (before?.kind === 'Restore' || before?.kind === 'Recover' ? before : undefined);
+};
 
-const neverServed = (v: View): boolean => v.record.phase === 'Seeding' && !isSeeded(v);
+/** No seed of this cluster was ever seen to serve, so there is nothing to back up. */
+const neverServed = (v: View): boolean => {
+  const { phase } = v.record;
+  const isOrigin = restoreBehind(v)?.args.id.startsWith('origin:') === true;
+  return !isSeeded(v) && (phase === 'Seeding' || (phase === 'Restoring' && isOrigin));
+};
+
+const needsFinalBackup = (v: View): boolean =>
+  v.spec.finalBackupRequired && !v.cluster.skipFinalBackup && !neverServed(v);
+
+const backedUp = (v: View): boolean => !needsFinalBackup(v) || ownJob(v, 'final')?.backup !== undefined;
+
+/** The final backup can be taken only of what serves: the restore goes on, and the deletion comes after it. */
+export const waitsForRestore = (v: View): boolean =>
+  v.cluster.deleting && v.cluster.finalizer && pastFence(v) !== undefined && needsFinalBackup(v);
 
 const deletes = (v: View): boolean => v.spec.onDelete === 'Delete';
 
@@ -73,8 +87,15 @@ export const deletion = [
       'it has our finalizer': (v) => v.cluster.finalizer,
     },
     // Before its fence a restore is withdrawn.
-    requires: { 'the slot is free, or held by a restore that can not go on': (v) => slotFree(v) || blocked(v) },
-    effect: (v) => write(v, { op: { ...opBase(v), kind: 'Delete', step: 'backup', ...suspended(v) } }),
+    requires: {
+      'the slot is free, or held by a restore past its fence that no final backup needs': (v) =>
+        slotFree(v) || (pastFence(v) !== undefined && !needsFinalBackup(v)),
+    },
+    effect: (v) => {
+      // Past the fence nothing serves that could be backed up.
+      const first = pastFence(v) ? 'scale' : 'backup';
+      return write(v, { op: { ...opBase(v), kind: 'Delete', step: first, ...suspended(v) } });
+    },
   }),
   row({
     name: 'Delete.drop',

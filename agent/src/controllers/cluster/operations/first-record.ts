@@ -1,6 +1,6 @@
 import type { RecordDoc } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
-import { agents, firstRecord, hasData, membersOf, newestEpoch, oneCluster, rebuilt } from '../new-record.ts';
+import { agents, epochRead, firstRecord, hasData, membersOf, newestEpoch, oneCluster, rebuilt } from '../new-record.ts';
 import { agentOf, statefulSet } from '../plan/facts.ts';
 import { implied, row } from '../plan/row.ts';
 import { versionProblem } from '../plan/upgrade-path.ts';
@@ -32,7 +32,7 @@ const noClaimOfACluster = (v: View): boolean =>
 const create = (doc: RecordDoc): Effect => ({ kind: 'WriteRecord', doc });
 
 const epochSeen = (v: View): number =>
-  Math.max(v.cluster.status.epoch ?? 0, statefulSet(v)?.minEpoch ?? 0, ...annotatedEpochs(v));
+  Math.max(v.cluster.status.epoch ?? 0, statefulSet(v)?.minEpoch ?? 0, epochRead(v), ...annotatedEpochs(v));
 
 /** By the claims that name a cluster. */
 const replicasNeeded = (v: View): number =>

@@ -12,11 +12,11 @@ export const restoreOp = (v: View): RestoreOp | undefined => v.op('Restore') ?? 
 
 const restoreSteps: readonly string[] = ['verify', 'safety', 'fence', 'drain', 'seed', 'restore'];
 
-/** Another pod of its Job selects anew: what was stored since, as the safety backup, must not be its newest. */
-function before(source: RestoreSource, startedAt: string): RestoreSource {
+/** The same source, which selects nothing that was stored after this time. */
+export function notLater(source: RestoreSource, time: string): RestoreSource {
   const { latestVerifiedBefore: asked } = source;
-  const isLater = typeof asked === 'string' && Date.parse(asked) > Date.parse(startedAt);
-  return isLater ? { ...source, latestVerifiedBefore: startedAt } : source;
+  const isLater = typeof asked === 'string' && Date.parse(asked) > Date.parse(time);
+  return isLater ? { ...source, latestVerifiedBefore: time } : source;
 }
 
 function restoreJob(v: View, { id, args, startedAt }: RestoreOp): JobRequest {
@@ -25,7 +25,8 @@ function restoreJob(v: View, { id, args, startedAt }: RestoreOp): JobRequest {
     kind: 'restore',
     op: id,
     restore: {
-      source: before(source!, startedAt),
+      // Another pod of the Job selects anew, and must not find what was stored meanwhile.
+      source: notLater(source!, startedAt),
       ...(identitySecret && { identitySecret }),
       ...(sha256 && { sha256 }),
       ...(expectedRevision !== undefined && { expectedRevision }),

@@ -15,6 +15,7 @@ import {
   noRoom,
   roomAtSeed,
   sameSnapshot,
+  serving,
   step,
 } from './restore-op.ts';
 
@@ -28,6 +29,7 @@ const lastRevision = (v: View): number =>
     v.record.lastBackup?.revision ?? 0,
     v.cluster.backups?.last?.revision ?? 0,
     v.cluster.status.lastBackup?.revision ?? 0,
+    serving(v)?.highestRevision ?? 0,
     ...Object.keys(v.o.status).map((memberId) => statusOf(v, memberId)?.revision ?? 0),
   );
 

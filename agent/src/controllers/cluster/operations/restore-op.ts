@@ -17,6 +17,10 @@ export const at = (v: View, step: RestoreStep): RestoreOp | undefined => {
 export const beforeFence = (v: View): RestoreOp | undefined =>
   v.record.phase === 'Restoring' ? undefined : restoreOp(v);
 
+/** Past its fence, with no seed that serves yet: nobody is served meanwhile. */
+export const pastFence = (v: View): RestoreOp | undefined =>
+  v.record.phase === 'Restoring' ? restoreOp(v) : undefined;
+
 export const args = (v: View): RestoreArgs => restoreOp(v)!.args;
 
 export const step = (v: View, next: RestoreStep, change: Partial<RestoreArgs> = {}): Partial<RecordDoc> => {
@@ -102,6 +106,4 @@ export const outdone = (v: View, request: RestoreRequest): boolean =>
 
 /** Past the fence there is no way back; only another snapshot goes on. */
 export const blocked = (v: View): boolean =>
-  restoreOp(v) !== undefined &&
-  v.record.phase === 'Restoring' &&
-  (ownJob(v, 'restore')?.state === 'Failed' || stuckJob(v) !== undefined || changed(v));
+  pastFence(v) !== undefined && (ownJob(v, 'restore')?.state === 'Failed' || stuckJob(v) !== undefined || changed(v));

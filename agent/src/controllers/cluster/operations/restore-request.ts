@@ -6,7 +6,7 @@ import { row } from '../plan/row.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
-import { givesUp, restoreOp } from './jobs.ts';
+import { givesUp, notLater, restoreOp } from './jobs.ts';
 import {
   args,
   at,
@@ -26,13 +26,14 @@ import {
 const known = (v: View, id: string): boolean => v.record.restores.some((restore) => restore.id === id);
 
 const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
-  const { name, uid, specHash, source, safetyBackup, ignoreUnreachablePods } = request;
+  const { name, uid, specHash, safetyBackup, ignoreUnreachablePods, createdAt } = request;
   const { identitySecret, sha256, expectedRevision } = request;
   return {
     id: name,
     uid,
     specHash,
-    source,
+    // A later operation of the same EtcdRestore must not select the safety backup of an earlier one.
+    source: notLater(request.source, new Date(createdAt).toISOString()),
     ...(identitySecret && { identitySecret }),
     ...(sha256 && { sha256 }),
     ...(expectedRevision !== undefined && { expectedRevision }),
@@ -123,6 +124,7 @@ export const restoreRequest = [
       'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
         blocked(v) || outdone(v, request),
       'another EtcdRestore is asked for': isOther,
+      'the cluster is not being deleted': (v) => !v.cluster.deleting,
     },
     requires: { 'its own does not say so yet': (v) => ownRequest(v) !== undefined },
     effect: (v, { name }) => ({
@@ -147,6 +149,7 @@ export const restoreRequest = [
       'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
         blocked(v) || outdone(v, request),
       'another EtcdRestore is asked for': isOther,
+      'the cluster is not being deleted': (v) => !v.cluster.deleting,
     },
     // Its own says so, or is gone: else Restore.giveUp, above, comes first.
     requires: {},

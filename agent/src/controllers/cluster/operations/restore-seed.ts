@@ -1,3 +1,4 @@
+import { bumpBeyond } from '../../../backup/restore/bump-beyond.ts';
 import type { Permit, RecordDoc } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import { peerUrl, podName } from '../names.ts';
@@ -11,15 +12,7 @@ import { args, at, sameSnapshot, serving, step } from './restore-op.ts';
 
 // R6 to R8: one pod, one permit, the verified snapshot.
 
-// R1 verify, R2 safety backup, R3 fence, R4–R5 drain, R6 seed, R7–R8 restore; R9 is growing again.
-const defaultBump = 1e9;
-
-const bumpMargin = 1e6;
-
-function bumpOf(v: View): number {
-  const { verified, lastRevision = 0 } = args(v);
-  return Math.max(defaultBump, lastRevision - verified!.revision + bumpMargin);
-}
+const bumpOf = (v: View): number => bumpBeyond(args(v).lastRevision ?? 0, args(v).verified!.revision);
 
 /** A seed that is permitted may serve from here on. */
 const startOf = (v: View): Partial<RecordDoc> => ({

@@ -1,7 +1,8 @@
 import { known, unknown } from '../../../protocol/known.ts';
-import type { Op } from '../../../protocol/record.ts';
+import type { Op, RecordDoc } from '../../../protocol/record.ts';
 import { agent, asking, idOf, longAgo, now, pod, status, World } from '../observed.fixture.ts';
 import type { Job, RestoreRequest } from '../observed.ts';
+import { plan } from '../plan/plan.ts';
 import { defaultSettings } from '../settings.ts';
 
 const request = (change: Partial<RestoreRequest> = {}): RestoreRequest => ({
@@ -62,10 +63,10 @@ const permitted = () => {
 
 describe('goes beyond every revision that was served', () => {
   /** No member answers: what served is known from elsewhere. */
-  const begin = (world: World) => {
+  const begin = (world: World, by: Job['serving'] = serving) => {
     world.set({ restores: known([request({ safetyBackup: false })]), members: unknown('no etcd'), status: {} });
     world.o.since.quorumLost = 0;
-    world.commit().set({ jobs: known([restoreJob]) });
+    world.commit().set({ jobs: known([job({ serving: by })]) });
     world.commit().commit();
     expect(world.record.op).toMatchObject({ step: 'drain' });
     return (world.record.op as { args: { lastRevision: number } }).args.lastRevision;
@@ -79,10 +80,24 @@ describe('goes beyond every revision that was served', () => {
     expect(world.record.op).toMatchObject({ step: 'drain', args: { lastRevision: 9000 } });
   });
 
-  test('that its backups say, of an operation or a schedule, or the status', () => {
+  test('that its backups say, of an operation or a schedule, or the status, or its store', () => {
     expect(begin(new World(3).resource({ backups: { last } }))).toBe(7000);
     expect(begin(new World(3).resource({ status: { lastBackup: last } }))).toBe(7000);
     expect(begin(new World(3))).toBe(0);
+    expect(begin(new World(3), { ...serving, highestRevision: 8000 })).toBe(8000);
+  });
+
+  test('also one that was served since the newest that is known, as the command line does', () => {
+    const world = new World(3).resource({ backups: { last: { ...last, revision: 1_900_000_000 } } });
+    expect(begin(world)).toBe(1_900_000_000);
+    world.sts({ minEpoch: world.record.minEpoch, replicas: 0 }).set({ pods: known([]) });
+    world.o.agents = {};
+    world.commit().sts({ replicas: 1 });
+    world.set({ pods: known([pod(0, { ready: false })]) });
+    world.agent(0, asking(0, 'seed', { minEpoch: world.record.minEpoch })).commit();
+    const { bumpRevision } = world.record.permits[0]!.restore!;
+    expect(bumpRevision).toBe(3e9);
+    expect(world.record.startRevision).toBe(serving.revision + bumpRevision);
   });
 
   test('that an earlier restore began with', () => {
@@ -100,12 +115,33 @@ describe('goes beyond every revision that was served', () => {
 
 test('another pod of its Job does not select what was stored since', () => {
   const before = (latestVerifiedBefore: string) => {
-    const world = asked({ source: { schedule: 'nightly', latestVerifiedBefore } }).commit();
+    const source = { schedule: 'nightly', latestVerifiedBefore };
+    const world = asked({ source, createdAt: now - 60_000 }).commit();
     const { effect } = world;
     return effect?.kind === 'CreateJob' ? effect.job.restore?.source.latestVerifiedBefore : undefined;
   };
   expect(before('2020-01-01T00:00:00Z')).toBe('2020-01-01T00:00:00Z');
-  expect(before('2999-01-01T00:00:00Z')).toBe(asked().commit().record.op!.startedAt);
+  expect(before('2999-01-01T00:00:00Z')).toBe(new Date(now - 60_000).toISOString());
+});
+
+test('nor does an operation that takes the EtcdRestore up again: its own safety backup is newer', () => {
+  const source = { schedule: 'nightly', latestVerifiedBefore: '2999-01-01T00:00:00Z' };
+  const world = asked({ source, createdAt: now - 60_000 })
+    .commit()
+    .set({ jobs: known([restoreJob]) })
+    .commit()
+    .set({ jobs: known([restoreJob, safetyJob]) })
+    .commit();
+  world.agent(0, undefined).o.since.silent = { 0: longAgo };
+  expect(world.row).toBe('Restore.giveWay');
+  world.commit().agent(0, agent(0)).o.since = { ...world.o.since, silent: {} };
+  world.set({ jobs: known([]), fresh: { ...world.o.fresh, id: 'op-2' } });
+  const later = plan(world.o, now + 20 * 60_000, defaultSettings).effect as { doc: RecordDoc };
+  world.o.record = known({ doc: later.doc, rv: 'rv-later' });
+  const { effect } = plan(world.o, now + 20 * 60_000, defaultSettings);
+  expect(effect).toMatchObject({
+    job: { op: 'op-2', restore: { source: { latestVerifiedBefore: new Date(now - 60_000).toISOString() } } },
+  });
 });
 
 describe('in place', () => {

@@ -94,6 +94,9 @@ test('backups are healthy when the newest run of each schedule was good, and not
   );
   expect(world({ last, failed, due }).reason('BackupHealthy')).toBe('LastBackupFailed');
   expect(world({ last, due: { ...due, at: now + 1 } }).reason('BackupHealthy')).toBe('LastBackupSucceeded');
+  // The EtcdBackups went with their Jobs, and the status remembers.
+  const remembered = { status: { lastBackup: last }, backups: { due: { ...due, at: now + 1 } } };
+  expect(new World(3).resource(remembered).reason('BackupHealthy')).toBe('LastBackupSucceeded');
   expect(world({ failed }).message('BackupHealthy')).toBe('nightly: Job c-nightly-1: access denied');
   expect([world(), world({})].map((each) => each.reason('BackupHealthy'))).toEqual([undefined, undefined]);
   expect(new World(3).spec({ schedule: undefined }).resource({ backups: { last } }).reason('BackupHealthy')).toBe(

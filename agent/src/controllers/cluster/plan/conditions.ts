@@ -34,7 +34,7 @@ import {
   voters,
   wantedSize,
 } from './facts.ts';
-import { heldReason, messageOf } from './stalled.ts';
+import { heldReason, messageOf, whyDeletionWaits } from './stalled.ts';
 import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
 import type { View } from './view.ts';
@@ -63,6 +63,8 @@ export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
 /** Nobody is asked; but what keeps a pod from running somebody may have to fix all the same. */
 function automatic(v: View): Condition {
   const { record } = v.o;
+  const waits = record.known && record.v ? whyDeletionWaits(v) : undefined;
+  if (waits) return is('Stalled', false, 'NoActionRequired', waits);
   const found = record.known && record.v ? degraded(v) : notRunning(v);
   const isKept = found?.status === 'True' && found.reason !== 'Starting';
   return is(
@@ -282,7 +284,9 @@ function backups(v: View): Condition[] {
   if (failed) return [is('BackupHealthy', false, 'LastBackupFailed', `${failed.schedule}: ${failed.message}`)];
   if (waits) return [is('BackupHealthy', false, 'BackupPending', `${waits.schedule}: ${waits.message}`)];
   if (due && v.now > due.at) return [is('BackupHealthy', false, 'BackupOverdue', stale(due))];
-  return last ? [is('BackupHealthy', true, 'LastBackupSucceeded')] : [];
+  // An EtcdBackup goes with its Job; the status remembers the backup.
+  const known = last ?? v.cluster.status.lastBackup;
+  return known ? [is('BackupHealthy', true, 'LastBackupSucceeded')] : [];
 }
 
 function accepted(problems: readonly Problem[]): Condition {

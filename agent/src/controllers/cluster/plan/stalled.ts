@@ -1,12 +1,14 @@
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import { minorOf } from '../../../protocol/versions.ts';
 import { podName } from '../names.ts';
+import { waitsForRestore } from '../operations/deletion.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../operations/jobs.ts';
 import { clearedJustNow } from '../operations/no-space.ts';
 import { outdated } from '../operations/restart.ts';
 import { at, beforeFence, blocked, isUnreachable, noRoom } from '../operations/restore-op.ts';
+import { degraded } from './degraded.ts';
 import { agentAt, alarms, foreignMember, lasts, podsOf, statefulSet, voters } from './facts.ts';
-import { upgradeRefusal } from './upgrade-path.ts';
+import { imageDiffers, upgradeRefusal } from './upgrade-path.ts';
 import type { View } from './view.ts';
 
 interface Stalled {
@@ -63,6 +65,7 @@ export function heldReason(v: View, hold: Reason | undefined): Stalled | undefin
   return (
     recoveryHeld(v) ??
     held ??
+    deletionBehindRestore(v) ??
     restoreHeld(v) ??
     jobHeld(v) ??
     deletionHeld(v) ??
@@ -92,6 +95,29 @@ function restoreHeld(v: View): Stalled | undefined {
   return failed && because('BackupFailed', failed.message);
 }
 
+const skipsFinalBackup =
+  'To delete the cluster without a final backup, annotate the EtcdCluster with cdk8s-etcd.dev/skip-final-backup=true';
+
+/** What a deletion waits for that has to take a final backup after a restore; undefined: it does not. */
+export const whyDeletionWaits = (v: View): string | undefined =>
+  waitsForRestore(v)
+    ? `the deletion waits for the restore, because the final backup is taken after it. ${skipsFinalBackup}`
+    : undefined;
+
+function deletionBehindRestore(v: View): Stalled | undefined {
+  const waits = whyDeletionWaits(v);
+  const kept = waits === undefined ? undefined : (restoreHeld(v) ?? restoreKept(v));
+  return kept && because(kept.reason, `${kept.message}; ${waits}`);
+}
+
+/** What keeps a restore past its fence, apart from its Job and the old pods. */
+function restoreKept(v: View): Stalled | undefined {
+  if (v.o.statefulSet.known && !v.o.statefulSet.v) return because('RestoreBlocked', 'there is no StatefulSet');
+  if (imageDiffers(v)) return because('RestoreBlocked', reasons.TemplateMismatch);
+  const { status, reason, message } = degraded(v);
+  return status === 'True' && reason !== 'Starting' ? because('RestoreBlocked', message) : undefined;
+}
+
 /** A pod that ends in its own time is no news; one that is not heard of any more may still run on a node that is cut off. */
 function dangling(v: View): Stalled | undefined {
   const pods = podsOf(v).filter((pod) => isUnreachable(v, pod));
@@ -112,7 +138,7 @@ const deletionHeld = (v: View): Stalled | undefined => {
   const job = v.op('Delete') && ownJob(v, 'final');
   if (job?.state !== 'Failed') return undefined;
   const { message = reasons.BackupFailed } = job;
-  return because('BackupFailed', `${message}. To delete without: annotate with cdk8s-etcd.dev/skip-final-backup=true`);
+  return because('BackupFailed', `${message}. ${skipsFinalBackup}`);
 };
 
 const recoveryHeld = (v: View): Stalled | undefined => {
