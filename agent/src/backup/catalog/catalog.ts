@@ -2,7 +2,7 @@ import { callCounter } from '../../lib/memory.ts';
 import { moreTime } from '../../lib/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { type Facts, readIndex, stampOf, writeIndex } from './catalog-index.ts';
-import { readManifest, readVerification, type Unusable } from './documents.ts';
+import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
 import { isInFolder, manifestKey, pinKey, verificationKeyOf } from './keys.ts';
 import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
@@ -179,7 +179,7 @@ export async function readEntry(
     : undefined;
   const elsewhere =
     isInFolder(folder, manifest.object.key) && !findName(folder, names, manifest.object.key)
-      ? await store.stat(manifest.object.key, options)
+      ? await orRefused('its payload', store.stat(manifest.object.key, options))
       : undefined;
   return describe(folder, id, names, { manifest, ...foundOf(found) }, elsewhere);
 }
@@ -233,7 +233,7 @@ function describe<T extends Read>(
   id: string,
   names: Names,
   read: T | Unusable | undefined,
-  elsewhere?: StoredObject,
+  elsewhere?: StoredObject | Unusable,
 ): (Entry & { manifest?: T['manifest']; verification?: T['verification'] }) | undefined {
   if (read === undefined) return undefined;
   const objects = names.groups.get(id) ?? [];
@@ -250,8 +250,10 @@ function describe<T extends Read>(
     if ([`${key}.json`, `${key.replace(`.${manifest.id}`, '')}.json`].includes(common.manifestKey)) return undefined;
     return { ...common, problem: `its manifest is that of ${manifest.id}` };
   }
-  const payload = isInFolder(folder, key) ? (findName(folder, names, key) ?? elsewhere) : undefined;
-  const problem = strayProblem(folder, manifest) ?? payloadProblem(manifest, payload?.size);
+  const withheld = elsewhere && 'problem' in elsewhere ? elsewhere : undefined;
+  const found = elsewhere && 'key' in elsewhere ? elsewhere : undefined;
+  const payload = isInFolder(folder, key) ? (findName(folder, names, key) ?? found) : undefined;
+  const problem = strayProblem(folder, manifest) ?? (withheld ? undefined : payloadProblem(manifest, payload?.size));
   const own = objects.filter((object) => isSnapshotId(id) || OWN.test(object.key.slice(folder.length + 1 + id.length)));
   return {
     ...common,
@@ -259,14 +261,15 @@ function describe<T extends Read>(
     manifest,
     ...(verification && { verification }),
     problem,
-    ...(problem === undefined && unfound),
+    ...(problem === undefined && (withheld ?? unfound)),
   };
 }
 
 /** A manifest that was copied by hand, or written to do harm, may name any object. */
 function strayProblem(folder: string, { object, extra }: Brief): string | undefined {
   const stray = [object.key, ...(extra ? [extra.key] : [])].find((key) => !isInFolder(folder, key));
-  return stray && `its manifest names ${JSON.stringify(stray)}, which is not in the folder ${folder}`;
+  if (stray === undefined) return undefined;
+  return `its manifest names ${JSON.stringify(stray)}, which is not in the folder ${folder} or is not a valid key`;
 }
 
 export function payloadProblem({ object }: Pick<Brief, 'object'>, size: number | undefined): string | undefined {

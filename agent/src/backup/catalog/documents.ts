@@ -54,13 +54,7 @@ async function readKnown(
   what: string,
   options: CallOptions,
 ): Promise<{ readonly document: unknown } | Unusable | undefined> {
-  const text = await orNothing(readText(store, key, options)).catch((error): Unusable => {
-    // In cold storage, under a key that was withdrawn, or not for us.
-    if (error instanceof AgentError && error.exitCode === ExitCode.storeRefused) {
-      return { problem: `${what} cannot be read: ${messageOf(error)}`, unread: 'refused' };
-    }
-    throw error;
-  });
+  const text = await orRefused(what, orNothing(readText(store, key, options)));
   if (text === undefined || typeof text === 'object') return text;
   const document = tryJson(text);
   const schema = (document as { schema?: unknown } | undefined)?.schema;
@@ -72,6 +66,13 @@ async function readKnown(
   }
   return { document };
 }
+
+/** What the call gives, or that the store refuses it: an object in cold storage, without its key, or without the right to read it. */
+export const orRefused = <T>(what: string, call: Promise<T>): Promise<T | Unusable> =>
+  call.catch((error): Unusable => {
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+    return { problem: `${what} cannot be read: ${messageOf(error)}`, unread: 'refused' };
+  });
 
 /** A manifest as it was written, with the fields that a newer agent may have added. */
 export async function readDocument(

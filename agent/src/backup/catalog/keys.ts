@@ -1,3 +1,5 @@
+import { checkKey } from '../../store/keys.ts';
+
 export const pinKey = (folder: string, id: string) => `${folder}/${id}.pin`;
 export const manifestKey = (folder: string, id: string) => `${folder}/${id}.json`;
 /** A snapshot under a key of the caller's own has its manifest beside it. Retention never touches it. */
@@ -13,6 +15,16 @@ export const memberNoteKey = (noteKey: string, memberId: string) => noteKey.repl
 export const isMemberNote = (key: string, clusterId: string, memberId: string): boolean =>
   key.endsWith(`.restored-${clusterId}-${memberId}.json`);
 
-/** A key of the folder itself, not of one below it or of another: a manifest may name any. */
+/** Whether a store accepts the key. A damaged or forged manifest may name any text, and a store throws on an invalid key. */
+export function isValidKey(key: string): boolean {
+  try {
+    checkKey(key);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the key is valid and lies in the folder itself, not in another folder or in one below. */
 export const isInFolder = (folder: string, key: string): boolean =>
-  key.startsWith(`${folder}/`) && key.length > folder.length + 1 && !key.slice(folder.length + 1).includes('/');
+  key.startsWith(`${folder}/`) && !key.slice(folder.length + 1).includes('/') && isValidKey(key);

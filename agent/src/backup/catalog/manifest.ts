@@ -15,6 +15,8 @@ const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 /** etcd's 64-bit ids, in hex as etcdctl prints them. */
 const etcdId = z.string().check(z.regex(/^[0-9a-f]{1,16}$/));
 const instant = z.iso.datetime();
+/** Of an object in the store. Whether the store takes it as a key is another question. */
+const objectKey = z.string().check(z.minLength(1));
 
 const hashKV = z.object({
   revision: count,
@@ -82,7 +84,7 @@ export const manifestSchema = z.object({
   /** Files of that machine, in an object of their own: a tar file, encrypted with age. */
   extra: z.optional(
     z.object({
-      key: z.string(),
+      key: objectKey,
       sizeBytes: count,
       sha256,
       /** What was asked for, files and directories. */
@@ -99,7 +101,7 @@ export const manifestSchema = z.object({
     revision: z.optional(count),
   }),
   object: z.object({
-    key: z.string(),
+    key: objectKey,
     sizeBytes: count,
     sha256,
     etag: z.optional(z.string()),
@@ -149,7 +151,7 @@ export const briefSchema = z.object({
   source: z.pick(shape.source, { clusterId: true, suspect: true }),
   content: z.pick(shape.content, { sizeBytes: true, sha256: true, hashKV: true, revision: true }),
   object: z.pick(shape.object, { key: true, sizeBytes: true, sha256: true, encryption: true }),
-  extra: z.optional(z.object({ key: z.string() })),
+  extra: z.optional(z.object({ key: objectKey })),
 });
 export type Brief = z.infer<typeof briefSchema>;
 

@@ -44,7 +44,7 @@ export async function moveNotes(
     const to = clusterId && noteKeyOf(entry, stay, named, clusterId)?.replace(NOTE, suffix!);
     if (!to) continue;
     const text = await orNothing(readText(store, key, options));
-    if (!text || (await store.stat(to, options))) continue;
+    if (text === undefined || (await store.stat(to, options))) continue;
     await putText(store, to, text, { ...options, onlyNew: true }).catch((error) => {
       if (!isRefused(error)) throw error;
     });
