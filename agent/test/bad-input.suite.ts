@@ -67,7 +67,7 @@ describe('usage', () => {
     [
       'a part of nothing',
       ['verify', '--cluster=x', '--store=file:///x', '--subset=8/7'],
-      /--subset: '8\/7' is no part/,
+      /--subset: '8\/7' is not a part/,
     ],
     ['prune without rules', ['prune', '--cluster=x', '--store=file:///nowhere'], /--retention: say what to keep/],
   ])('%s', async (_, args, line) => {

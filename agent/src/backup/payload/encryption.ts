@@ -19,8 +19,15 @@ export function encrypt(recipients: readonly string[], source: Bytes): Bytes {
   });
 }
 
+/** None of the identities that were given decrypts something. Exit code 2: another identity may. */
+export class NoIdentityError extends AgentError {
+  constructor(message: string) {
+    super(ExitCode.usage, `--age-identity-file: ${message}`);
+  }
+}
+
 /**
- * Throws verificationFailed when the bytes are no whole age file, and usage when it was made for other identities.
+ * Throws verificationFailed when the bytes are no whole age file, and NoIdentityError when it was made for other identities.
  * `matching`: one of the identities is known to be among its recipients, so that only damage can say otherwise.
  */
 export function decrypt(identities: readonly string[], source: Bytes, matching = false): Bytes {
@@ -31,23 +38,23 @@ export function decrypt(identities: readonly string[], source: Bytes, matching =
       for (const identity of identities) decrypter.addIdentity(identity);
       return decrypter.decrypt(encrypted).catch((error) => {
         if (matching || !/^no identity matched/.test(messageOf(error))) throw error;
-        throw new AgentError(ExitCode.usage, '--age-identity-file: none of its identities decrypts the snapshot');
+        throw new NoIdentityError('none of its identities decrypts the snapshot');
       });
     }),
   );
 }
 
-/** Throws usage unless one of the identities is among the recipients. Nothing is said where these are not known. */
+/** Throws NoIdentityError unless one of the identities is among the recipients. Nothing is said where these are not known. */
 export async function checkIdentities(
   what: string,
   recipients: readonly string[],
   identities: readonly string[],
 ): Promise<void> {
   if (identities.length === 0) {
-    throw mistake(`${what} is encrypted; give a file with its age identity${oneOf(recipients)}`);
+    throw new NoIdentityError(`${what} is encrypted; give a file with its age identity${oneOf(recipients)}`);
   }
   if ((await anyAmong(identities, recipients)) || recipients.length === 0) return;
-  throw mistake(`${what} was encrypted for other identities; give the one${oneOf(recipients)}`);
+  throw new NoIdentityError(`${what} was encrypted for other identities; give the one${oneOf(recipients)}`);
 }
 
 /** Whether one of the identities decrypts what is encrypted for the recipients. */
@@ -56,8 +63,6 @@ export async function anyAmong(identities: readonly string[], recipients: readon
   const own = await Promise.all(identities.map((identity) => identityToRecipient(identity)));
   return own.some((recipient) => recipients.includes(recipient));
 }
-
-const mistake = (message: string) => new AgentError(ExitCode.usage, `--age-identity-file: ${message}`);
 
 function oneOf(recipients: readonly string[]): string {
   return recipients.length === 0 ? '' : ` of ${recipients.map(abbreviated).join(' or ')}`;

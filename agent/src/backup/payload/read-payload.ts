@@ -56,7 +56,7 @@ export async function* readContent(store: Store, manifest: Manifest, options: Re
   }
 }
 
-/** Throws usage when the snapshot is encrypted and none of the identities decrypts it. */
+/** Throws NoIdentityError when the snapshot is encrypted and none of the identities decrypts it. */
 export async function checkDecryptable(
   { id, object }: Pick<Brief, 'id' | 'object'>,
   { identities = [] }: ReadOptions,
