@@ -1,3 +1,5 @@
+import { type Entry, isVerified, stateOf } from './catalog.ts';
+
 /** What retention needs to know of one snapshot of `<cluster>/`. */
 export interface Candidate {
   readonly id: string;
@@ -18,6 +20,23 @@ export interface Candidate {
   readonly readable: boolean;
   /** Taken with `--key`. */
   readonly exactKey: boolean;
+}
+
+export function toCandidate(entry: Entry): Candidate {
+  const { id, manifest, pinned } = entry;
+  return {
+    id,
+    createdAt: manifest && new Date(manifest.createdAt),
+    clusterName: manifest?.cluster.name,
+    namespace: manifest?.cluster.namespace,
+    clusterId: manifest?.source.clusterId,
+    lineage: manifest?.cluster.lineage,
+    verified: isVerified(entry),
+    pinned,
+    locked: false,
+    readable: manifest !== undefined && stateOf(entry) !== 'unread',
+    exactKey: false,
+  };
 }
 
 /** A snapshot that takes part in retention. */

@@ -1,8 +1,8 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { ALLOWANCE, clusterLine, livesOf } from './ancestry.ts';
 import { type ClusterLine, isOfLine } from './candidate.ts';
 import type { Entry } from './catalog.ts';
 import { folderOf, type NamedCluster } from './folder.ts';
+import { ALLOWANCE, clusterLine, livesOf } from './lineage.ts';
 
 /** Whose snapshots are meant. */
 export interface Wanted extends NamedCluster {

@@ -1,8 +1,8 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { callCounter } from '../../lib/memory.ts';
+import { isTimeout } from '../../lib/run-limit.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { isTimeout } from '../take/lane.ts';
 import { PAYLOAD } from './catalog.ts';
 import { folderOf, isNamespace, type NamedCluster } from './folder.ts';
 import type { Wanted } from './identity.ts';
@@ -68,7 +68,7 @@ export interface HintOptions extends CallOptions {
  * Whose snapshots a store has besides, for whoever found none: those of the same name in other namespaces, else all. Empty:
  * there are none, or they cannot be listed, or not in time: that costs nothing of the outcome.
  */
-export async function elsewhere(
+export async function otherFoldersHint(
   store: Store,
   wanted: NamedCluster,
   { signal, limit = LIMIT }: HintOptions,

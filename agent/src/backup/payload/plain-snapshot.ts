@@ -5,9 +5,9 @@ import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
-import { tryRestore } from './examine.ts';
+import { tryRestore } from './inspect.ts';
 import type { ReadOptions } from './read-payload.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from './scratch-directory.ts';
 import { refuseNewer } from './server-version.ts';
 import { writeContent } from './verify.ts';
 

@@ -13,7 +13,7 @@ import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { isVerified, readCatalog } from '../catalog/catalog.ts';
 import type { Level, Manifest } from '../catalog/manifest.ts';
-import { tryRestore } from './examine.ts';
+import { tryRestore } from './inspect.ts';
 import { verifySnapshot } from './verify.ts';
 
 let directory: string;

@@ -9,7 +9,7 @@ import { payloadProblem } from '../catalog/catalog.ts';
 import type { Level, Manifest } from '../catalog/manifest.ts';
 import { storedExtra } from './extra.ts';
 import { type ReadOptions, readContent, readStored } from './read-payload.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from './scratch-directory.ts';
 
 const MIB = 1024 * 1024;
 

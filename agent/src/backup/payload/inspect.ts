@@ -9,13 +9,13 @@ import type { Store, StoredObject } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { decompress } from './compression.ts';
 import { checkIdentities, decrypt } from './encryption.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from './scratch-directory.ts';
 
 const MIB = 1024 * 1024;
 /** bbolt's smallest page: a database is a multiple of it, and a trailer after it is not. */
 const SECTOR = 512;
 
-export interface ExamineOptions {
+export interface InspectOptions {
   readonly signal?: AbortSignal;
   readonly scratch: string;
   readonly etcdutl: Etcdutl;
@@ -27,13 +27,13 @@ export interface ExamineOptions {
 type Encoding = Pick<Manifest['object'], 'compression' | 'encryption'>;
 
 /** What a snapshot that restores says of itself. */
-export type Tried = Omit<DatabaseFacts, 'damage'> & {
+export type RestoredSnapshot = Omit<DatabaseFacts, 'damage'> & {
   /** As this etcdutl counts them. */
   readonly keys: number;
 };
 
-export type Examined = Pick<Manifest, 'content'> &
-  Tried & {
+export type InspectedSnapshot = Pick<Manifest, 'content'> &
+  RestoredSnapshot & {
     readonly stored: { readonly sizeBytes: number; readonly sha256: string };
   };
 
@@ -43,12 +43,12 @@ const failed = (key: string, message: string) => new AgentError(ExitCode.verific
  * Checks a snapshot that nothing is known of: the sha256 that `etcdctl snapshot save` put at its end, the database's
  * structure, and whether etcdutl restores it. Throws verificationFailed when it is none, or damaged.
  */
-export async function examine(
+export async function inspectSnapshot(
   store: Store,
   object: StoredObject,
   encoding: Encoding,
-  options: ExamineOptions,
-): Promise<Examined> {
+  options: InspectOptions,
+): Promise<InspectedSnapshot> {
   const { scratch } = options;
   if (encoding.encryption) await checkIdentities(object.key, encoding.encryption.recipients, options.identities);
   await using directory = await scratchDirectory(scratch);
@@ -62,8 +62,8 @@ async function fetchPlain(
   { key, size }: StoredObject,
   { compression, encryption }: Encoding,
   file: string,
-  { signal, onBytes, identities }: ExamineOptions,
-): Promise<Pick<Examined, 'content' | 'stored'>> {
+  { signal, onBytes, identities }: InspectOptions,
+): Promise<Pick<InspectedSnapshot, 'content' | 'stored'>> {
   const stored = createHash('sha256');
   const trailer = new TrailerCheck();
   let storedBytes = 0;
@@ -132,8 +132,8 @@ export async function tryRestore(
   name: string,
   file: string,
   into: string,
-  { etcdutl, signal }: Pick<ExamineOptions, 'etcdutl' | 'signal'>,
-): Promise<Tried> {
+  { etcdutl, signal }: Pick<InspectOptions, 'etcdutl' | 'signal'>,
+): Promise<RestoredSnapshot> {
   const { size } = await stat(file);
   // Before etcdutl, which some damage makes take all memory there is.
   const { damage, ...facts } = await readDatabase(file, size - TRAILER, signal);
