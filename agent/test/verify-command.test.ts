@@ -194,7 +194,7 @@ test('verify, list, status and restore agree on a pair that was copied to anothe
     join(path, `orders/${copy}.json`),
     JSON.stringify({ ...manifestOf(seal(Buffer.from(first))), id: first }),
   );
-  const problem = `its manifest is that of ${first}`;
+  const problem = `its manifest belongs to ${first}`;
 
   expect((await run('list')).data.broken).toEqual([{ id: copy, problem }]);
   expect(await run('verify', copy)).toMatchObject({
@@ -217,7 +217,7 @@ describe('a snapshot that is named and known to be bad', () => {
     ['suspect', () => put(second, { source: { suspect: ['MembersInconsistent'] } })],
     ['unread', () => writeFile(join(path, `orders/${second}.verify.json`), '{')],
   ] as const;
-  const why = /FAILED by `verify`: HashKV differs|SUSPECT: MembersInconsistent|`verify` found cannot be read/;
+  const why = /`verify` found it FAILED: HashKV differs|SUSPECT: MembersInconsistent|finding of `verify` cannot be read/;
   const refused = {
     exitCode: ExitCode.verificationFailed,
     text: expect.stringMatching(new RegExp(`^${second}: .*(${why.source}).*--force-failed`)),

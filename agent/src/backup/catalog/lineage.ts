@@ -1,12 +1,12 @@
 import { type ClusterLine, newestCluster, type Owner, toCandidate } from './candidate.ts';
 import type { Entry } from './catalog.ts';
 
-/** What the clocks of two machines that take backups may differ by, in milliseconds: by so much nothing is foreign. */
+/** Milliseconds by which the clocks of two machines that take backups may differ. */
 export const ALLOWANCE = 5 * 60_000;
 
 /**
- * The cluster ids that this cluster was restored from, newest first: what its own snapshots already say, what `restore`
- * left beside the snapshot that it restored, and what the caller knows.
+ * Returns the cluster ids that this cluster was restored from, newest first: those in its own snapshots, those from the
+ * notes that `restore` wrote beside the snapshot that it restored, and those that the caller knows.
  */
 export function lineageOf(
   entries: readonly Entry[],
@@ -21,15 +21,15 @@ export function lineageOf(
   return [...new Set(all)];
 }
 
-/** The first and the last snapshot of an etcd, in milliseconds. */
+/** Times of the first and the last snapshot of an etcd, in milliseconds. */
 interface Life {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * When each etcd is known to have lived. Not since the note of its restore: that is written before, also of one that never
- * comes about, or only later.
+ * Returns when each etcd is known to have run, by cluster id. The note of its restore does not count: it may be written
+ * long after the restore, or before a restore that never completes.
  */
 export function livesOf(entries: readonly Entry[]): ReadonlyMap<string, Life> {
   const lives = new Map<string, Life>();
@@ -42,7 +42,10 @@ export function livesOf(entries: readonly Entry[]): ReadonlyMap<string, Life> {
   return lives;
 }
 
-/** An etcd with its past: what one that it was restored from took after the restored one lived is no longer of it. */
+/**
+ * Returns an etcd with its ancestors. A snapshot that an ancestor took after the restored etcd began does not belong to the
+ * line.
+ */
 export function clusterLine(
   entries: readonly Entry[],
   id: string,
@@ -60,7 +63,7 @@ export function clusterLine(
   return { id, lineage, ends };
 }
 
-/** The cluster that a store's snapshots tell of, where no etcd is asked: that of the newest one. */
+/** Returns the cluster of the newest snapshot, for commands that do not ask etcd, or the one with `clusterId`. */
 export function lineOf(
   entries: readonly Entry[],
   owner: Owner,

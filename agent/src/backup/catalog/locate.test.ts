@@ -33,7 +33,7 @@ const hang = () => new Promise<never>(() => {});
 
 test('whoever found nothing hears where snapshots of that name are', async () => {
   const hint = await otherFoldersHint(new FilesystemStore({ path: root }), wanted, {});
-  expect(hint).toBe('; it has some of prod/orders (1): check --namespace');
+  expect(hint).toBe('; it has snapshots of prod/orders (1): check --namespace');
 });
 
 describe('a hint that cannot be had is none', () => {
@@ -87,7 +87,7 @@ describe('a folder of the same name without a manifest', () => {
     await putBeside('.pin');
     expect(await found()).toEqual({ cluster: 'orders', namespace: 'prod' });
     expect(warnings).toEqual([
-      expect.stringMatching(/: orders \(no snapshot, only what lay beside one\) is passed over$/),
+      expect.stringMatching(/: orders \(no snapshot, only objects that lay beside one\) is ignored$/),
     ]);
   });
 
@@ -97,7 +97,7 @@ describe('a folder of the same name without a manifest', () => {
       /orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\); give --namespace= or --namespace=prod$/,
     );
     expect(await otherFoldersHint(new FilesystemStore({ path: root }), wanted, {})).toMatch(
-      /some of orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\)/,
+      /snapshots of orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\)/,
     );
   });
 
