@@ -217,7 +217,8 @@ describe('a snapshot that is named and known to be bad', () => {
     ['suspect', () => put(second, { source: { suspect: ['MembersInconsistent'] } })],
     ['unread', () => writeFile(join(path, `orders/${second}.verify.json`), '{')],
   ] as const;
-  const why = /`verify` found it FAILED: HashKV differs|SUSPECT: MembersInconsistent|finding of `verify` cannot be read/;
+  const why =
+    /`verify` found it FAILED: HashKV differs|SUSPECT: MembersInconsistent|finding of `verify` cannot be read/;
   const refused = {
     exitCode: ExitCode.verificationFailed,
     text: expect.stringMatching(new RegExp(`^${second}: .*(${why.source}).*--force-failed`)),

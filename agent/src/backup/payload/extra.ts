@@ -9,10 +9,10 @@ import { checkIdentities, decrypt, encrypt } from './encryption.ts';
 import type { ReadOptions } from './read-payload.ts';
 import { type TarEntry, tarFile } from './tar.ts';
 
-/** Files of the machine that a snapshot is taken on, to be stored beside it. */
+/** Files of the backup's machine that are to be stored beside the snapshot. */
 export interface ExtraRequest {
   readonly paths: readonly string[];
-  /** age recipients; never none, as these are keys. */
+  /** age recipients. Never empty, because the files may hold keys. */
   readonly recipients: readonly string[];
 }
 
@@ -26,26 +26,29 @@ export async function packExtra({ paths, recipients }: ExtraRequest): Promise<Pa
   return { paths, recipients, bytes };
 }
 
-/** What the manifest of this snapshot says of it. */
+/** Describes the extra files for the manifest of a snapshot. */
 export function describeExtra({ paths, recipients, bytes }: PackedExtra, folder: string, id: string): Extra {
   const key = `${folder}/${id}.extra.tar.age`;
   return { key, sizeBytes: bytes.length, sha256: sha256(bytes), paths: [...paths], recipients: [...recipients] };
 }
 
-/** Writes it and reads it back. */
+/** Writes the extra files and reads them back. */
 export async function putExtra(store: Store, extra: Extra, bytes: Buffer, options: CallOptions): Promise<void> {
   await store.put(extra.key, once(bytes), { ...options, sizeHint: bytes.length });
   await storedExtra(store, extra, options);
 }
 
-/** As it is stored; throws verificationFailed unless the bytes are those of the manifest. */
+/** Returns the encrypted bytes. Throws `verificationFailed` unless they match the manifest. */
 export async function storedExtra(store: Store, extra: Extra, options: CallOptions): Promise<Buffer> {
   const bytes = await collect(await store.get(extra.key, options), extra.sizeBytes + 1);
   if (bytes.length === extra.sizeBytes && sha256(bytes) === extra.sha256) return bytes;
-  throw new AgentError(ExitCode.verificationFailed, `${extra.key} in ${store.url} is not what was stored`);
+  throw new AgentError(
+    ExitCode.verificationFailed,
+    `${extra.key} in ${store.url} is damaged: its bytes are not those that were stored`,
+  );
 }
 
-/** The tar file, decrypted. */
+/** Returns the decrypted tar file. */
 export async function readExtra(
   store: Store,
   { id, extra }: Manifest,
@@ -62,7 +65,7 @@ async function* once(bytes: Buffer): AsyncIterable<Uint8Array> {
   yield bytes;
 }
 
-/** Whatever comes after the limit is left unread. */
+/** Reads a source into memory. Stops after `limit` bytes. */
 async function collect(source: AsyncIterable<Uint8Array>, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -74,12 +77,12 @@ async function collect(source: AsyncIterable<Uint8Array>, limit = Number.POSITIV
   return Buffer.concat(chunks);
 }
 
-/** They are held in memory, and are for keys and configuration. */
+/** The extra files are held in memory. They are meant for keys and configuration. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 const mistake = (message: string) => new AgentError(ExitCode.usage, `--extra-path: ${message}`);
 
-/** A tar file of these files and directories, with all that is in them. */
+/** Packs files, and directories with their contents, into a tar file. */
 async function packFiles(paths: readonly string[]): Promise<Buffer> {
   const entries: TarEntry[] = [];
   let bytes = 0;
@@ -90,7 +93,8 @@ async function packFiles(paths: readonly string[]): Promise<Buffer> {
       bytes += entry.content?.length ?? 0;
     }
   }
-  if (bytes > MAX_BYTES) throw mistake(`${bytes} bytes are more than ${MAX_BYTES}; it is for keys and configuration`);
+  if (bytes > MAX_BYTES)
+    throw mistake(`${bytes} bytes are more than the limit of ${MAX_BYTES}; it is meant for keys and configuration`);
   try {
     return tarFile(entries);
   } catch (error) {
@@ -111,7 +115,10 @@ async function* entriesOf(path: string): AsyncIterable<TarEntry> {
     yield { ...common, type: 'directory' };
     for (const name of (await read(readdir(path))).sort()) yield* entriesOf(join(path, name));
   } else if (stats.isFile()) {
-    if (stats.size > MAX_BYTES) throw mistake(`${path} has ${stats.size} bytes; it is for keys and configuration`);
+    if (stats.size > MAX_BYTES)
+      throw mistake(
+        `${path} has ${stats.size} bytes, more than the limit of ${MAX_BYTES}; it is meant for keys and configuration`,
+      );
     yield { ...common, type: 'file', content: await read(readFile(path)) };
   }
 }
