@@ -1,11 +1,11 @@
+import { toCandidate } from '../backup/catalog/candidate.ts';
 import { type Entry, isVerified, type State, stateOf } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/folder.ts';
 import { entriesAsked, ownerOf } from '../backup/catalog/identity.ts';
 import { lineOf } from '../backup/catalog/lineage.ts';
-import { elsewhere } from '../backup/catalog/locate.ts';
+import { otherFoldersHint } from '../backup/catalog/locate.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
 import { inFuture } from '../backup/catalog/select.ts';
-import { toCandidate } from '../backup/retention/prune.ts';
 import { decide } from '../backup/retention/retention.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { withTimeout } from '../lib/run-limit.ts';
@@ -36,7 +36,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const all = [...asked, ...(await opened.readLost(now))];
     const broken = all.flatMap(({ id, problem }) => (problem ? [{ id, problem }] : []));
     const others =
-      all.length === 0 && entries.length === 0 ? await elsewhere(store, opened, { signal: context.signal }) : '';
+      all.length === 0 && entries.length === 0 ? await otherFoldersHint(store, opened, { signal: context.signal }) : '';
     return {
       exitCode: others ? ExitCode.nothingThere : ExitCode.done,
       text: [

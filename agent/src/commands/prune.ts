@@ -1,6 +1,6 @@
 import { folderOf } from '../backup/catalog/folder.ts';
 import { lineOf } from '../backup/catalog/lineage.ts';
-import { elsewhere } from '../backup/catalog/locate.ts';
+import { otherFoldersHint } from '../backup/catalog/locate.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
 import { prune } from '../backup/retention/prune.ts';
@@ -58,7 +58,7 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
       exitCode: ExitCode.done,
       text: [
         ...(entries.length === 0
-          ? [`no snapshots of ${folder} in ${store.url}${await elsewhere(store, opened, { signal })}`]
+          ? [`no snapshots of ${folder} in ${store.url}${await otherFoldersHint(store, opened, { signal })}`]
           : []),
         table(
           ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],

@@ -1,9 +1,8 @@
 import type { Wanted } from '../backup/catalog/identity.ts';
-import { elsewhere, locate, refuseMissing } from '../backup/catalog/locate.ts';
+import { locate, otherFoldersHint, refuseMissing } from '../backup/catalog/locate.ts';
 import { failedStatus, type StoreStatus, storeStatus } from '../backup/catalog/status.ts';
-import { isTimeout } from '../backup/take/lane.ts';
 import { ExitCode } from '../lib/errors.ts';
-import { withTimeout } from '../lib/run-limit.ts';
+import { isTimeout, withTimeout } from '../lib/run-limit.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
@@ -52,7 +51,7 @@ async function ask(
     const located = await locate(store, wanted, { signal, warn: (message) => log.warn(message) });
     const found = await storeStatus({ ...located, store, maxAge }, { signal });
     if (found.id !== undefined || found.exitCode !== ExitCode.nothingThere) return found;
-    return { ...found, detail: `${found.detail}${await elsewhere(store, located, { signal })}` };
+    return { ...found, detail: `${found.detail}${await otherFoldersHint(store, located, { signal })}` };
   } catch (error) {
     // One that takes too long says nothing of the others.
     if (!isTimeout(signal)) signal.throwIfAborted();

@@ -14,10 +14,11 @@ import { lineOf } from '../backup/catalog/lineage.ts';
 import { type Level, levels, VERIFICATION_SCHEMA, type Verification } from '../backup/catalog/manifest.ts';
 import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
 import { clusterLabels, gauge, type Sample, storeSamples } from '../backup/metrics/samples.ts';
+import { NoIdentityError } from '../backup/payload/encryption.ts';
 import { checkDecryptable } from '../backup/payload/read-payload.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
-import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 import { moreTime, withTimeout } from '../lib/run-limit.ts';
 import { agentVersion } from '../lib/version.ts';
 import type { Store } from '../store/store.ts';
@@ -25,15 +26,24 @@ import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { askedFor, type OpenedStore, withStore } from './shared/store-run.ts';
 
-/** What each adds to a run's time, however small. */
+/** Seconds that a snapshot adds to the time limit, however small it is. */
 const SECONDS_EACH = 0.5;
 
 type Finding = Pick<Verification, 'id' | 'level' | 'outcome' | 'detail'>;
 
+interface Checked {
+  readonly finding: Finding;
+  /**
+   * False: the finding says what this run could not read, not how good the snapshot is. Another run may have a newer agent,
+   * more rights or the right key, so the finding is not stored and does not change the metrics.
+   */
+  readonly isLasting: boolean;
+}
+
 export const run: Command = (context) => withTimeout(context, (signal, grow) => verify({ ...context, signal }, grow));
 
 async function verify(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
-  const { settings, signal, log } = context;
+  const { settings, signal } = context;
   const level = settings.oneOf('level', '--level', levels);
   const part = parseSubset(settings.text('subset'));
   const identities = await settings.identities();
@@ -43,19 +53,16 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
       : await choose(opened, settings.args, part, signal);
     grow(chosen.reduce((sum, { manifest }) => sum + (manifest?.content.sizeBytes ?? 0), 0));
     moreTime(signal, chosen.length * SECONDS_EACH);
-    // Before the first of them is downloaded.
-    const undecryptable = level === 'open' ? await withoutIdentity(chosen, identities) : new Map<string, AgentError>();
+    // Before the first payload is downloaded.
+    const undecryptable = level === 'open' ? await withoutIdentity(chosen, identities) : new Map();
     const [first] = undecryptable.values();
     if (first && undecryptable.size === chosen.length) throw first;
-    const findings: Finding[] = [];
+    const checked: Checked[] = [];
     for (const entry of chosen) {
-      const mistake = undecryptable.get(entry.id);
-      if (mistake) log.warn(mistake.message);
-      const finding: Finding | undefined = mistake
-        ? { id: entry.id, level, outcome: 'inconclusive', detail: mistake.message }
-        : await verifyOne(entry, { level, identities }, opened, context);
-      if (finding) findings.push(finding);
+      const one = await verifyOne(entry, { level, identities, undecryptable }, opened, context);
+      if (one) checked.push(one);
     }
+    const findings = checked.map(({ finding }) => finding);
     const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
     const [failed, inconclusive] = [count('failed'), count('inconclusive')];
     return {
@@ -71,36 +78,43 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
         inconclusive,
         snapshots: findings,
       },
-      metrics: await verifySamples(opened, findings),
+      metrics: await verifySamples(opened, checked),
     };
   });
 }
 
-/** By id, those that no identity decrypts: one of another key must not keep the others from being verified. */
+/**
+ * The snapshots, by id, that no identity decrypts, as far as their manifests name the recipients. A snapshot that is broken
+ * or cannot be read is left out: no key is needed to report that.
+ */
 async function withoutIdentity(
   chosen: readonly Entry[],
   identities: readonly string[],
-): Promise<ReadonlyMap<string, AgentError>> {
-  const found = new Map<string, AgentError>();
-  for (const { id, manifest } of chosen) {
-    if (!manifest) continue;
-    const mistake = await checkDecryptable(manifest, { identities }).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (mistake !== undefined && !(mistake instanceof AgentError)) throw mistake;
-    if (mistake) found.set(id, mistake);
+): Promise<ReadonlyMap<string, NoIdentityError>> {
+  const found = new Map<string, NoIdentityError>();
+  for (const entry of chosen) {
+    const { id, manifest } = entry;
+    if (!manifest || isUnread(entry) || stateOf(entry) === 'broken') continue;
+    await checkDecryptable(manifest, { identities }).catch((error: unknown) => {
+      if (!(error instanceof NoIdentityError)) throw error;
+      found.set(id, error);
+    });
   }
   return found;
 }
 
-type Request = { readonly level: Level; readonly identities: readonly string[] };
+interface Request {
+  readonly level: Level;
+  readonly identities: readonly string[];
+  readonly undecryptable: ReadonlyMap<string, NoIdentityError>;
+}
 
-async function verifySamples(opened: OpenedStore, findings: readonly Finding[]): Promise<Sample[]> {
+async function verifySamples(opened: OpenedStore, checked: readonly Checked[]): Promise<Sample[]> {
   const { cluster, namespace, store } = opened;
   const labels = { command: 'verify', ...clusterLabels(opened), store: store.url };
-  const failed = findings.filter(({ outcome }) => outcome === 'failed');
-  const byId = new Map(findings.map((finding) => [finding.id, finding]));
+  const failed = checked.filter(({ finding }) => finding.outcome === 'failed');
+  const lasting = checked.filter(({ isLasting }) => isLasting);
+  const byId = new Map(lasting.map(({ finding }) => [finding.id, finding]));
   const entries = (await opened.readAll()).map((entry): Entry => {
     const finding = byId.get(entry.id);
     return finding && !standsAgainst(finding, standingOf(entry)) ? { ...entry, verification: finding } : entry;
@@ -113,32 +127,32 @@ async function verifySamples(opened: OpenedStore, findings: readonly Finding[]):
   ];
 }
 
-/** Undefined when it was deleted meanwhile, as retention does: such a snapshot is neither good nor bad. */
+/** Returns undefined when the snapshot was deleted meanwhile, for example by retention: it is neither good nor bad. */
 async function verifyOne(
   chosen: Entry,
   request: Request,
   opened: OpenedStore,
   context: CommandContext,
-): Promise<Finding | undefined> {
+): Promise<Checked | undefined> {
   const { progress, signal, log } = context;
   const { store } = opened;
   const { id } = chosen;
   progress.phase('verify', id);
   const isThere = () => store.stat(chosen.manifestKey, { signal });
-  // Only the manifest of an exact key is no entry of the folder.
+  // A snapshot under an exact key is not an entry of the folder.
   const isExact = chosen.manifestKey !== manifestKey(folderOf(opened), id);
   const entry = isExact ? (chosen as WholeEntry) : await readEntry(store, folderOf(opened), id, { signal });
-  const finding = entry && (await findOut(entry, request, store, context));
-  if (!entry || !finding || (finding.outcome === 'failed' && !(await isThere()))) {
-    log.info(`${id}: it was deleted meanwhile`);
+  const checked = entry && (await check(entry, request, store, context));
+  if (!checked || (checked.finding.outcome === 'failed' && !(await isThere()))) {
+    log.info(`${id}: deleted meanwhile`);
     return undefined;
   }
-  // Nor is anything noted beside it: a newer agent, or one with more rights, would take it for a finding.
-  if (isUnread(entry)) return finding;
+  const { finding, isLasting } = checked;
+  if (!isLasting) return checked;
   const standing = standingOf(entry);
   if (standsAgainst(finding, standing)) {
-    log.warn(`${id}: it still counts as ${stateOf(entry)}: ${standing?.detail}`);
-    return finding;
+    log.warn(`${id}: still counts as ${stateOf(entry)}: ${standing?.detail}`);
+    return checked;
   }
   const document: Verification = {
     schema: VERIFICATION_SCHEMA,
@@ -149,53 +163,79 @@ async function verifyOne(
   const key = verificationKeyOf(entry.manifestKey);
   await putJson(store, key, document, { signal }).catch((error) => {
     signal.throwIfAborted();
-    log.warn(`${id}: what was found could not be noted beside it: ${messageOf(error)}`);
+    log.warn(`${id}: the finding could not be stored beside the snapshot: ${messageOf(error)}`);
   });
-  if (await isThere()) return finding;
+  if (await isThere()) return checked;
   await store.delete(key, { signal });
-  log.info(`${id}: it was deleted meanwhile`);
+  log.info(`${id}: deleted meanwhile`);
   return undefined;
 }
 
-/** Only what was found wrong is a finding; a store that is away says nothing about the snapshot. */
-async function findOut(
+/** One snapshot that cannot be read must not keep the others from being verified; a store that is unreachable ends the run. */
+async function check(
   entry: Entry | WholeEntry,
-  { level, identities }: Request,
+  { level, identities, undecryptable }: Request,
   store: Store,
-  { settings, progress, signal }: CommandContext,
-): Promise<Finding | undefined> {
+  { settings, progress, signal, log }: CommandContext,
+): Promise<Checked> {
   const { id, problem } = entry;
-  const state = stateOf(entry);
-  if (isUnread(entry)) return { id, level, outcome: 'inconclusive', detail: problem ?? '' };
-  if (state === 'broken') return { id, level, outcome: 'failed', detail: problem ?? '' };
+  const unread = (detail: string): Checked => ({
+    finding: { id, level, outcome: 'inconclusive', detail },
+    isLasting: false,
+  });
+  if (isUnread(entry)) return unread(problem ?? '');
+  if (stateOf(entry) === 'broken') {
+    return { finding: { id, level, outcome: 'failed', detail: problem ?? '' }, isLasting: true };
+  }
   const { manifest } = entry as WholeEntry;
+  const verifyAt = async (wanted: Level): Promise<Checked> => {
+    try {
+      const proof = await verifyStored(store, manifest, {
+        level: wanted,
+        identities,
+        signal,
+        scratch: settings.scratch,
+        etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
+        onBytes: (bytes) => progress.bytes(bytes, manifest.object.sizeBytes),
+      });
+      const outcome = proof.level === wanted ? 'verified' : 'inconclusive';
+      return { finding: { id, level: wanted, outcome, detail: proof.detail }, isLasting: true };
+    } catch (error) {
+      signal.throwIfAborted();
+      const code = error instanceof AgentError ? error.exitCode : undefined;
+      // In cold storage, or not readable with these credentials.
+      if (code === ExitCode.storeRefused) return unread(messageOf(error));
+      // Nothing there: deleted between two calls.
+      if (code !== ExitCode.verificationFailed && code !== ExitCode.nothingThere) throw error;
+      return { finding: { id, level: wanted, outcome: 'failed', detail: messageOf(error) }, isLasting: true };
+    }
+  };
+  /** The stored bytes can be checked without a key. */
+  const withoutKey = async ({ message }: NoIdentityError): Promise<Checked> => {
+    log.warn(message.includes(id) ? message : `${id}: ${message}`);
+    const { finding, isLasting } = await verifyAt('read');
+    if (finding.outcome === 'failed') return { finding, isLasting };
+    return unread(`${message}; ${finding.detail}`);
+  };
+  const known = undecryptable.get(id);
+  if (known) return withoutKey(known);
   try {
-    const proof = await verifyStored(store, manifest, {
-      level,
-      identities,
-      signal,
-      scratch: settings.scratch,
-      etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
-      onBytes: (bytes) => progress.bytes(bytes, manifest.object.sizeBytes),
-    });
-    return { id, level, outcome: proof.level === level ? 'verified' : 'inconclusive', detail: proof.detail };
+    return await verifyAt(level);
   } catch (error) {
-    signal.throwIfAborted();
-    const code = error instanceof AgentError ? error.exitCode : undefined;
-    // Gone between two calls.
-    if (code === ExitCode.nothingThere) return { id, level, outcome: 'failed', detail: messageOf(error) };
-    if (code === ExitCode.verificationFailed) return { id, level, outcome: 'failed', detail: messageOf(error) };
+    // The recipients of an adopted snapshot are not known before its payload is read.
+    if (error instanceof NoIdentityError) return withoutKey(error);
     throw error;
   }
 }
 
+/** Whether nothing can be said of the snapshot. A damaged finding says nothing either, but a new one replaces it. */
 const isUnread = ({ unread }: Entry) => unread !== undefined && unread !== 'damaged';
 
-/** A finding that is damaged may have been the worst. */
+/** The finding that counts so far. One that is damaged may have been the worst. */
 const standingOf = ({ unread, problem, verification }: Entry): Entry['verification'] =>
   unread === 'damaged' ? { level: 'open', outcome: 'failed', detail: problem } : verification;
 
-/** What a deeper look found wrong, a shallower one does not take back. */
+/** Whether a failure that was found at a deeper level outweighs the new finding. */
 function standsAgainst({ outcome, level }: Finding, standing: Entry['verification']): boolean {
   if (outcome === 'failed') return false;
   const proved = outcome === 'verified' ? level : 'read';
@@ -225,7 +265,7 @@ interface Part {
   readonly of: number;
 }
 
-/** By the id alone, so that a snapshot stays in its part while others come and go. */
+/** Depends on the id alone, so that a snapshot stays in its part while others come and go. */
 function bucketOf(id: string, of: number): number {
   return (createHash('sha256').update(id).digest().readUInt32BE() % of) + 1;
 }
@@ -234,7 +274,7 @@ function parseSubset(text: string | undefined): Part | undefined {
   if (text === undefined) return undefined;
   const [number, of] = text.split('/').map(Number);
   if (!number || !of || number < 1 || number > of || !Number.isInteger(number) || !Number.isInteger(of)) {
-    throw new AgentError(ExitCode.usage, `--subset: '${text}' is no part; write 1/7 for the first of seven`);
+    throw usageError(`--subset: '${text}' is not a part; write 1/7 for the first of seven`);
   }
   return { number, of };
 }

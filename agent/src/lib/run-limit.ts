@@ -62,3 +62,7 @@ export async function namingStore<T>({ url }: { readonly url: string }, work: ()
 export function moreTime(signal: AbortSignal | undefined, seconds: number): void {
   if (signal && seconds > 0) limits.get(signal)?.(seconds * 1000);
 }
+
+/** Whether a run ended because its time limit was reached. */
+export const isTimeout = ({ aborted, reason }: AbortSignal): boolean =>
+  aborted && reason instanceof AgentError && reason.exitCode === ExitCode.timedOut;

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { snapIndex } from '../etcd/offline/snap-index.ts';
+import { snapIndex } from '../etcd/offline/data-dir.ts';
 import { walIdentity } from '../etcd/offline/wal.ts';
 import { codeOf } from '../lib/errors.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';

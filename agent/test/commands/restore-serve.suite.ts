@@ -273,7 +273,7 @@ describe('refused, with nothing served', () => {
     const { exitCode, text } = await ended(serve(saved, { from: await ofEtcd(enableAuth) }));
     expect([exitCode, text]).toEqual([
       ExitCode.refused,
-      expect.stringMatching(/^saved has auth enabled, .*auth disable/),
+      expect.stringMatching(/^saved has authentication enabled, .*auth disable/),
     ]);
   });
 

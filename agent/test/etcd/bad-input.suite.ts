@@ -67,7 +67,7 @@ describe('usage', () => {
     [
       'a part of nothing',
       ['verify', '--cluster=x', '--store=file:///x', '--subset=8/7'],
-      /--subset: '8\/7' is no part/,
+      /--subset: '8\/7' is not a part/,
     ],
     ['prune without rules', ['prune', '--cluster=x', '--store=file:///nowhere'], /--retention: say what to keep/],
   ])('%s', async (_, args, line) => {
@@ -90,12 +90,16 @@ describe('usage', () => {
     ['user', 'root', /--password-file: a user needs a file with the password/],
     ['cert', '/nowhere/tls.crt', /--cert and --key go together/],
     ['cacert', '/nowhere/ca.crt', /--cacert: cannot read \/nowhere\/ca.crt \(ENOENT\)/],
-    ['age-recipient', 'age1qpzry', /--age-recipient: this is no age recipient, look for a typing error: age1qpzry/],
-    ['age-recipient', 'AGE-SECRET-KEY-1a-secret-key', /--age-recipient: this is a secret key, which must not be here/],
+    [
+      'age-recipient',
+      'age1qpzry',
+      /--age-recipient: the value is not a valid age recipient, check it for typing errors: age1qpzry/,
+    ],
+    ['age-recipient', 'AGE-SECRET-KEY-1a-secret-key', /--age-recipient: the value is a secret key, which must not be here/],
     ['age-recipients-file', '/nowhere/keys', /--age-recipients-file: cannot read \/nowhere\/keys \(ENOENT\)/],
     ['age-identity-file', '/nowhere/keys', /--age-identity-file: cannot read \/nowhere\/keys \(ENOENT\)/],
     ['extra-path', '/etc', /--extra-path: is only stored encrypted; give --age-recipient or --extra-age-recipient/],
-    ['extra-age-recipient', 'AGE-SECRET-KEY-1a-secret-key', /--extra-age-recipient: this is a secret key/],
+    ['extra-age-recipient', 'AGE-SECRET-KEY-1a-secret-key', /--extra-age-recipient: the value is a secret key/],
     ['extra-age-recipient', recipient, /--extra-age-recipient: there is no --extra-path to encrypt/],
     ['config', '/nowhere/config.yaml', /--config: cannot read/],
   ])('--%s=%s', async (flag, value, line) => {

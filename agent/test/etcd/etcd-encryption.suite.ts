@@ -135,7 +135,7 @@ describe('one line says what is wrong', () => {
     await refused(fetch(), ExitCode.usage, missing);
     await refused(agent('verify', '--level=open'), ExitCode.usage, missing);
     await refused(agent('restore', 'data-dir', `--data-dir=${join(store, 'data')}`), ExitCode.usage, missing);
-    const foreign = /^--age-identity-file: etcd-snapshot-\S+ was encrypted for other identities; give the one of age1/;
+    const foreign = /^--age-identity-file: etcd-snapshot-\S+ is encrypted for other identities; give the one of age1/;
     await refused(fetch(...by('other')), ExitCode.usage, foreign);
     await refused(agent('verify', '--level=open', ...by('other')), ExitCode.usage, foreign);
     expect((await readdir(store)).sort()).toEqual(['orders']);
@@ -149,7 +149,7 @@ describe('one line says what is wrong', () => {
 
   test('keys in the wrong place are not repeated', async () => {
     const { identity, recipient } = keys.first!;
-    await refused(backup(`--age-recipient=${identity}`), ExitCode.usage, /^--age-recipient: this is a secret key/);
+    await refused(backup(`--age-recipient=${identity}`), ExitCode.usage, /^--age-recipient: the value is a secret key/);
     const swapped = join(root, 'swapped.txt');
     await writeFile(swapped, recipient);
     await refused(fetch(`--age-identity-file=${swapped}`), ExitCode.usage, /line 1 is a recipient/);
@@ -164,7 +164,7 @@ describe('one line says what is wrong', () => {
     const flipped = Buffer.from(payload);
     flipped[payload.length >> 1]! ^= 1;
     await writeFile(path, flipped);
-    await refused(fetchIt(), ExitCode.verificationFailed, /no whole age stream|sha256 differs/);
+    await refused(fetchIt(), ExitCode.verificationFailed, /not a complete age stream|sha256 differs/);
     expect(await agent('verify')).toMatchObject({ code: ExitCode.verificationFailed });
     await truncate(path, payload.length - 20);
     await refused(fetchIt(), ExitCode.verificationFailed, /bytes, not/);

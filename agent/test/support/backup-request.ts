@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { RunContext } from '../../src/backup/take/store-snapshot.ts';
+import type { RunContext } from '../../src/backup/take/request.ts';
 import type { BackupRequest } from '../../src/backup/take/take.ts';
 import { Etcdutl } from '../../src/etcd/offline/etcdutl.ts';
 import type { Store } from '../../src/store/store.ts';

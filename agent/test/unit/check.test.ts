@@ -49,7 +49,7 @@ test('snapshots of the same name in another namespace are not counted, but named
   expect(found).toMatchObject({
     outcome: 'ok',
     detail: expect.stringMatching(
-      /snapshots of orders: 0, verified: 0; it has some of prod\/orders \(1\): check --namespace$/,
+      /snapshots of orders: 0, verified: 0; it has snapshots of prod\/orders \(1\): check --namespace$/,
     ),
   });
   const prod = of('snapshots', await check(withEtcd(), '--namespace=prod'));

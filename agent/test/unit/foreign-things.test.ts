@@ -81,7 +81,7 @@ test('files of others under our prefix are neither shown, copied nor removed', a
 
 describe('a manifest of a newer major version', () => {
   beforeEach(() => put(odd, { createdAt: new Date().toISOString() }, { schema: 'cdk8s-etcd/snapshot/v2' }));
-  const line = expect.stringMatching(/schema 'cdk8s-etcd\/snapshot\/v2'.*use a newer one/);
+  const line = expect.stringMatching(/schema 'cdk8s-etcd\/snapshot\/v2'.*use a newer agent/);
 
   test('is shown as such and left alone by everything', async () => {
     expect((await run('list')).data).toMatchObject({ snapshots: [{ id: good }], broken: [{ id: odd, problem: line }] });
@@ -124,7 +124,7 @@ describe('what verify found cannot be read', () => {
   });
 
   test('such a snapshot counts for nothing and is kept', async () => {
-    const problem = expect.stringMatching(/what `verify` found cannot be read/);
+    const problem = expect.stringMatching(/the finding of `verify` cannot be read/);
     expect((await run('list')).data).toMatchObject({ snapshots: [{ id: good }], broken: [{ id: odd, problem }] });
     expect(await run('status')).toMatchObject({ data: { stores: [{ id: good }] } });
     await pruneLoses([]);
@@ -166,7 +166,7 @@ describe('a snapshot dated in the future', () => {
     expect(await run('verify')).toMatchObject({ exitCode: 0, data: { verified: 2 } });
     expect(await run('status', '--max-age=1h')).toMatchObject({
       exitCode: ExitCode.nothingThere,
-      text: expect.stringMatching(/too old: .*1d old, at most 1h is asked for; 1 dated in the future do not count$/),
+      text: expect.stringMatching(/too old: .*1d old, the limit is 1h; 1 dated in the future does not count$/),
     });
     expect(await run('copy', `--to=file://${path}/copy/deeper`)).toMatchObject({ data: { copied: 2 } });
     await pruneLoses([]);
@@ -190,7 +190,7 @@ describe('a snapshot dated in the future', () => {
 
 test('a manifest that was copied to another name takes nothing of the first with it', async () => {
   await write('orders/mine.json', await readFile(join(path, `orders/${good}.json`)));
-  expect((await run('list')).data.broken).toEqual([{ id: 'mine', problem: `its manifest is that of ${good}` }]);
+  expect((await run('list')).data.broken).toEqual([{ id: 'mine', problem: `its manifest belongs to ${good}` }]);
   await pruneLoses([]);
 });
 

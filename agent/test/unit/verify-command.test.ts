@@ -2,9 +2,9 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateIdentity, identityToRecipient } from 'age-encryption';
+import { Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
 import { describeExtra, packExtra, putExtra } from '../../src/backup/payload/extra.ts';
-import { ExitCode } from '../../src/lib/errors.ts';
+import { AgentError, ExitCode } from '../../src/lib/errors.ts';
 import { FilesystemStore } from '../../src/store/filesystem/filesystem-store.ts';
 import { seal } from '../mutations/mutate.ts';
 import { runHere } from '../support/in-process.ts';
@@ -76,13 +76,125 @@ test('a manifest that names a payload outside of the folder is a finding, and th
   });
 });
 
+const byId = (data: { snapshots: { id: string }[] }) => Object.fromEntries(data.snapshots.map((one) => [one.id, one]));
+
+describe.each([
+  ['an empty key', ''],
+  ['a key with a control character', 'orders/\u0000x'],
+  ['a key that is not well-formed', 'orders/\ud800'],
+  ['the folder itself', 'orders/'],
+  ['the directory .', 'orders/.'],
+  ['the directory ..', 'orders/..'],
+])('a manifest that names %s', (_name, key) => {
+  const extra = { key, sizeBytes: 1, sha256: '0'.repeat(64), paths: [], recipients: [] };
+
+  test.each([
+    ['payload', { object: { key } }, {}],
+    ['extra files', {}, { extra }],
+  ])('as its %s is the problem of that snapshot alone', async (_what, changes, more) => {
+    await put(second, changes, more);
+
+    const { exitCode, data } = await run('verify');
+    expect(exitCode).toBe(ExitCode.verificationFailed);
+    expect(byId(data)).toMatchObject({ [first]: { outcome: 'verified' }, [second]: { outcome: 'failed' } });
+    expect((await run('list')).data.broken).toMatchObject([{ id: second }]);
+    expect(await run('status')).toMatchObject({ exitCode: 0, data: { stores: [{ id: first }] } });
+    expect((await run(`restore fetch ${second} --to=${path}/x.db`)).exitCode).toBe(ExitCode.verificationFailed);
+  });
+
+  test.each([
+    ['payload', { object: { key } }, {}],
+    ['extra files', { object: { key: 'mine.db' } }, { extra }],
+  ])('as the %s of an exact key has failed', async (_what, changes, more) => {
+    const snapshot = seal(Buffer.from('exact'));
+    await writeFile(join(path, 'mine.db'), snapshot);
+    await writeFile(
+      join(path, 'mine.db.json'),
+      JSON.stringify({ ...manifestOf(snapshot, snapshot, changes), ...more }),
+    );
+
+    expect((await run('verify', '--object-key=mine.db')).exitCode).toBe(ExitCode.verificationFailed);
+  });
+});
+
+test.each([
+  ['payload', (key: string) => put(second, { object: { key } })],
+  [
+    'extra files',
+    (key: string) =>
+      put(second, {}, { extra: { key, sizeBytes: 1, sha256: '0'.repeat(64), paths: [], recipients: [] } }),
+  ],
+])('a manifest that names a key that is too long for the store as its %s is inconclusive', async (_name, damage) => {
+  await damage(`orders/${'x'.repeat(300)}`);
+
+  const { exitCode, data } = await run('verify');
+  expect(exitCode).toBe(ExitCode.inconclusive);
+  expect(byId(data)).toMatchObject({ [first]: { outcome: 'verified' }, [second]: { outcome: 'inconclusive' } });
+});
+
+/** Makes the store fail such a call for this key. */
+function failAt(method: keyof typeof original, key: string, exitCode: ExitCode): void {
+  const call = original[method] as (...args: unknown[]) => unknown;
+  Object.assign(FilesystemStore.prototype, {
+    async [method](...args: unknown[]) {
+      if (args[0] === key) throw new AgentError(exitCode, 'the store answers 403');
+      return call.apply(this, args);
+    },
+  });
+}
+
+const extraOf = async (id: string) => {
+  const recipients = [await identityToRecipient(await generateIdentity())];
+  await writeFile(join(path, 'ca.key'), 'secret');
+  const packed = await packExtra({ paths: [join(path, 'ca.key')], recipients });
+  const extra = describeExtra(packed, 'orders', id);
+  await putExtra(new FilesystemStore({ path }), extra, packed.bytes, {});
+  await put(id, {}, { extra });
+};
+
+test.each([
+  ['the payload', 'get', `orders/${second}.db`],
+  ['the state of the payload', 'stat', `orders/${second}.db`],
+  ['the extra files', 'get', `orders/${second}.extra.tar.age`],
+  ['the state of the extra files', 'stat', `orders/${second}.extra.tar.age`],
+] as const)(
+  'a snapshot of which the store refuses %s is inconclusive, and the others are verified',
+  async (_name, method, key) => {
+    await extraOf(second);
+    failAt(method, key, ExitCode.storeRefused);
+
+    const { exitCode, data, metrics } = await run('verify');
+    expect(exitCode).toBe(ExitCode.inconclusive);
+    expect(byId(data)).toMatchObject({
+      [first]: { outcome: 'verified' },
+      [second]: { outcome: 'inconclusive', detail: expect.stringContaining('the store answers 403') },
+    });
+    expect(metrics).not.toEqual([]);
+    expect(await files()).not.toContain(`${second}.verify.json`);
+
+    failAt(method, key, ExitCode.storeUnreachable);
+    expect((await run('verify')).exitCode).toBe(ExitCode.storeUnreachable);
+  },
+);
+
+test('what was verified before still counts in the metrics when the store refuses the payload', async () => {
+  await put(second, { verified: undefined });
+  await run('verify');
+  failAt('get', `orders/${second}.db`, ExitCode.storeRefused);
+
+  const { metrics } = await run('verify', second);
+  const newest = metrics?.find(({ name }) => name === 'etcd_backup_last_verified_timestamp_seconds');
+  const { createdAt } = JSON.parse(await readFile(join(path, `orders/${second}.json`), 'utf8'));
+  expect(newest?.value).toBe(Date.parse(createdAt) / 1000);
+});
+
 test('verify, list, status and restore agree on a pair that was copied to another name', async () => {
   const copy = 'etcd-snapshot-20261122-020000-000003';
   await writeFile(
     join(path, `orders/${copy}.json`),
     JSON.stringify({ ...manifestOf(seal(Buffer.from(first))), id: first }),
   );
-  const problem = `its manifest is that of ${first}`;
+  const problem = `its manifest belongs to ${first}`;
 
   expect((await run('list')).data.broken).toEqual([{ id: copy, problem }]);
   expect(await run('verify', copy)).toMatchObject({
@@ -105,7 +217,8 @@ describe('a snapshot that is named and known to be bad', () => {
     ['suspect', () => put(second, { source: { suspect: ['MembersInconsistent'] } })],
     ['unread', () => writeFile(join(path, `orders/${second}.verify.json`), '{')],
   ] as const;
-  const why = /FAILED by `verify`: HashKV differs|SUSPECT: MembersInconsistent|`verify` found cannot be read/;
+  const why =
+    /`verify` found it FAILED: HashKV differs|SUSPECT: MembersInconsistent|finding of `verify` cannot be read/;
   const refused = {
     exitCode: ExitCode.verificationFailed,
     text: expect.stringMatching(new RegExp(`^${second}: .*(${why.source}).*--force-failed`)),
@@ -167,6 +280,70 @@ test('one that no identity decrypts keeps no other from being verified, and is a
   expect(some.data.snapshots.map(({ id }: { id: string }) => id)).toContain(first);
   expect(await files()).not.toContain(`${second}.verify.json`);
   expect((await run('verify', second, '--level=open', identity)).exitCode).toBe(ExitCode.usage);
+});
+
+describe('a snapshot that is encrypted for another key', () => {
+  let identity: string;
+  let recipients: string[];
+  beforeEach(async () => {
+    await writeFile(join(path, 'identity'), await generateIdentity());
+    identity = `--age-identity-file=${join(path, 'identity')}`;
+    recipients = [await identityToRecipient(await generateIdentity())];
+  });
+  const encryptedFor = (known: readonly string[]) => ({
+    object: { key: `orders/${second}.db`, encryption: { recipients: [...known] } },
+  });
+  const outcomes = async () => {
+    const { exitCode, data } = await run('verify', '--level=open', identity);
+    expect(exitCode).not.toBe(ExitCode.usage);
+    expect(data.snapshots.map(({ id }: { id: string }) => id).sort()).toEqual([first, second]);
+    return data.snapshots.find(({ id }: { id: string }) => id === second);
+  };
+
+  test('is inconclusive also when its recipients are not known, as those of an adopted one', async () => {
+    const encrypter = new Encrypter();
+    encrypter.addRecipient(recipients[0]!);
+    const snapshot = seal(Buffer.from(second));
+    const stored = Buffer.from(await encrypter.encrypt(snapshot));
+    const { object } = manifestOf(snapshot, stored);
+    await put(second, { object: { ...object, ...encryptedFor([]).object } });
+    await writeFile(join(path, `orders/${second}.db`), stored);
+
+    expect(await outcomes()).toMatchObject({ outcome: 'inconclusive', detail: expect.stringMatching(/identity/) });
+    expect(await files()).not.toContain(`${second}.verify.json`);
+
+    stored[stored.length - 1]! ^= 1;
+    await writeFile(join(path, `orders/${second}.db`), stored);
+    expect(await outcomes()).toMatchObject({
+      outcome: 'failed',
+      detail: expect.stringMatching(/sha256/),
+    });
+  });
+
+  test('is failed when its payload is missing, also as the only one', async () => {
+    await put(second, encryptedFor(recipients));
+    await rm(join(path, `orders/${second}.db`));
+
+    expect(await outcomes()).toMatchObject({ outcome: 'failed', detail: expect.stringMatching(/missing/) });
+    expect((await run('verify', second, '--level=open', identity)).exitCode).toBe(ExitCode.verificationFailed);
+  });
+
+  test('is failed when its bytes are not those that were stored, which needs no key to see', async () => {
+    await put(second, encryptedFor(recipients));
+    const stored = seal(Buffer.from(second));
+    stored[0]! ^= 1;
+    await writeFile(join(path, `orders/${second}.db`), stored);
+
+    expect(await outcomes()).toMatchObject({
+      outcome: 'failed',
+      level: 'read',
+      detail: expect.stringMatching(/sha256/),
+    });
+    expect(JSON.parse(await readFile(join(path, `orders/${second}.verify.json`), 'utf8'))).toMatchObject({
+      outcome: 'failed',
+      level: 'read',
+    });
+  });
 });
 
 test('extra files that rot are found at level read, and missing ones at level stream', async () => {

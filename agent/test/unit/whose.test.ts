@@ -89,14 +89,14 @@ describe('one name in two namespaces', () => {
     const { exitCode, text } = await run(command, '--namespace=shop');
     expect(exitCode).toBe(ExitCode.nothingThere);
     expect(text).toContain(said);
-    expect(text).toMatch(/; it has some of prod\/orders \(1\), staging\/orders \(1\): check --namespace$/);
+    expect(text).toMatch(/; it has snapshots of prod\/orders \(1\), staging\/orders \(1\): check --namespace$/);
   });
 
   test('prune in a third namespace says it, and deletes nothing', async () => {
     const { exitCode, text } = await run('prune', '--namespace=shop', '--retention=last=1');
     expect(exitCode).toBe(0);
     expect(text).toMatch(
-      /no snapshots of shop\/orders in .*; it has some of prod\/orders \(1\), staging\/orders \(1\)/,
+      /no snapshots of shop\/orders in .*; it has snapshots of prod\/orders \(1\), staging\/orders \(1\)/,
     );
   });
 
@@ -117,7 +117,7 @@ describe('one name in two namespaces', () => {
     await truncate(join(path, 'prod/orders', `${ids.prod}.json`), 30);
     for (const command of ['status', 'show']) {
       const { text } = await run(command, '--namespace=prod');
-      expect(text).toMatch(new RegExp(`1 that are not good, such as ${ids.prod}: its manifest cannot be read`));
+      expect(text).toMatch(new RegExp(`1 that are not verified, such as ${ids.prod}: its manifest cannot be read`));
       expect(text).not.toContain('staging');
     }
   });
@@ -126,7 +126,7 @@ describe('one name in two namespaces', () => {
     await rm(join(path, 'prod/orders', `${ids.prod}.json`));
     const { exitCode, text } = await run('show', '--namespace=prod', ids.prod);
     expect(exitCode).toBe(ExitCode.nothingThere);
-    expect(text).toMatch(new RegExp(`${ids.prod} has no manifest: .*\`adopt prod/orders/${ids.prod}.db\` makes one$`));
+    expect(text).toMatch(new RegExp(`${ids.prod} has no manifest: .*\`adopt prod/orders/${ids.prod}.db\` writes one$`));
   });
 
   test('the one without a namespace can be asked for', async () => {
@@ -153,7 +153,7 @@ test.each(['a mistyped', 'a file for a'])('%s directory of a store is an error o
     const { exitCode, text } = await runHere(first!, ...args, '--cluster=orders', `--store=file://${wrong}`);
     expect({ command, exitCode, text }).toEqual({
       ...{ command, exitCode: ExitCode.nothingThere },
-      text: expect.stringMatching(/^file:\/\/\S+\/wrong: there is no such directory; check --store, .* first backup/),
+      text: expect.stringMatching(/^file:\/\/\S+\/wrong: the directory does not exist; check --store, .* first backup/),
     });
   }
   if (what === 'a mistyped') expect(await readdir(path)).toEqual([]);
@@ -168,7 +168,7 @@ test('a name that no folder has is told with those that there are; an empty stor
   const { exitCode, text } = await run('list');
   expect(exitCode).toBe(ExitCode.nothingThere);
   expect(text).toMatch(
-    /; it has some of prod\/n0 \(1\), .*prod\/n4 \(1\) and 2 more: check --cluster and --namespace$/,
+    /; it has snapshots of prod\/n0 \(1\), .*prod\/n4 \(1\) and 2 more: check --cluster and --namespace$/,
   );
 });
 
@@ -192,7 +192,7 @@ test("a manifest of another cluster in the folder is shown as that one's, and ta
 
 test('two etcds of one name, that no restore connects, are refused until a cluster id or a snapshot is named', async () => {
   const [a, b] = [await put('orders', 'a1'), await put('orders', 'b2')];
-  const both = new RegExp(`b2 \\(1, the newest ${b}\\), a1 \\(1, the newest ${a}\\); give the --cluster-id`);
+  const both = new RegExp(`b2 \\(1, newest ${b}\\), a1 \\(1, newest ${a}\\); give the --cluster-id`);
 
   for (const command of ['show', 'status']) {
     expect(await run(command)).toMatchObject({ exitCode: ExitCode.refused, text: expect.stringMatching(both) });
@@ -210,7 +210,7 @@ test('an etcd that lives on after another was restored from it is refused, until
   const restored = await put('orders', 'e1', { lineage: ['d0'] });
   expect(await shown()).toBe(restored);
   const after = await put('orders', 'd0');
-  const both = new RegExp(`d0 \\(2, the newest ${after}\\), e1 \\(2, the newest ${restored}\\); give the --cluster-id`);
+  const both = new RegExp(`d0 \\(2, newest ${after}\\), e1 \\(2, newest ${restored}\\); give the --cluster-id`);
   for (const command of ['show', 'status', 'restore fetch --to=/nowhere/x']) {
     expect(await run(command)).toMatchObject({ exitCode: ExitCode.refused, text: expect.stringMatching(both) });
   }
@@ -283,7 +283,7 @@ describe('a newest snapshot that is not good is passed over aloud', () => {
     [
       'its manifest is newer',
       () => writeFile(manifest(), '{"schema":"cdk8s-etcd/snapshot/v2"}'),
-      /its manifest has the schema .* use a newer one/,
+      /its manifest has the schema .* use a newer agent/,
     ],
     [
       'a verification failed',

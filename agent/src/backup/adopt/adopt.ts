@@ -7,12 +7,12 @@ import { folderOf, type NamedCluster } from '../catalog/folder.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
-import { type ExamineOptions, examine } from '../payload/examine.ts';
+import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
 import { type DatedFile, dateOf, namesAreLocal } from './name-time.ts';
 
 const SNAPSHOT_NAME = /\.(db|snap|snapshot)(\.gz|\.zst)?(\.age)?$/;
 
-export interface AdoptContext extends ExamineOptions, NamedCluster {
+export interface AdoptContext extends InspectOptions, NamedCluster {
   readonly store: Store;
   readonly agentVersion: string;
   /** Adopt also what lies in another cluster's folder. */
@@ -171,7 +171,7 @@ export async function describeForeign(
   const startedAt = new Date();
   const { key } = object;
   const encoding = encodingOf(key);
-  const { content, stored, revision, storageVersion } = await examine(context.store, object, encoding, context);
+  const { content, stored, revision, storageVersion } = await inspectSnapshot(context.store, object, encoding, context);
   const finishedAt = new Date();
   const manifest: Manifest = {
     schema: MANIFEST_SCHEMA,

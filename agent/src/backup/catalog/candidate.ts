@@ -1,51 +1,70 @@
-/** What retention needs to know of one snapshot of `<cluster>/`. */
+import { type Entry, isVerified, stateOf } from './catalog.ts';
+
+/** One snapshot of a cluster's folder, reduced to what retention needs. */
 export interface Candidate {
   readonly id: string;
-  /** From the manifest; undefined only when that is unreadable, as are the cluster's name and id. */
+  /** From the manifest. Undefined only if the manifest is unreadable; the cluster's name and id are then undefined too. */
   readonly createdAt?: Date;
   readonly clusterName?: string;
   readonly namespace?: string;
-  /** `unknown`: adopted, which is not foreign. */
+  /** `unknown` for an adopted snapshot, which counts as one of this cluster. */
   readonly clusterId?: string;
   /** The cluster ids that its cluster was restored from, newest first. */
   readonly lineage?: readonly string[];
-  /** Level `read` or higher and not suspect, by the manifest or by a later verification. */
+  /** Verified at level `read` or higher, by the manifest or by a later verification, and not suspect. */
   readonly verified: boolean;
   readonly pinned: boolean;
-  /** Held by the store's object lock. */
+  /** The store's object lock protects it from deletion. */
   readonly locked: boolean;
-  /** False: the manifest, or what verify found, cannot be read, or is of a newer major version. */
+  /** False if the manifest or the finding of `verify` cannot be read or has a newer major version. */
   readonly readable: boolean;
-  /** Taken with `--key`. */
+  /** Stored under an exact key (`--object-key`). */
   readonly exactKey: boolean;
 }
 
-/** A snapshot that takes part in retention. */
+export function toCandidate(entry: Entry): Candidate {
+  const { id, manifest, pinned } = entry;
+  return {
+    id,
+    createdAt: manifest && new Date(manifest.createdAt),
+    clusterName: manifest?.cluster.name,
+    namespace: manifest?.cluster.namespace,
+    clusterId: manifest?.source.clusterId,
+    lineage: manifest?.cluster.lineage,
+    verified: isVerified(entry),
+    pinned,
+    locked: false,
+    readable: manifest !== undefined && stateOf(entry) !== 'unread',
+    exactKey: false,
+  };
+}
+
+/** A snapshot that retention counts and may delete. */
 export type Snapshot = Candidate & { readonly createdAt: Date };
 
 /** An etcd cluster id and the ids that it was restored from, newest first. */
 export interface ClusterLine {
   readonly id: string;
   readonly lineage: readonly string[];
-  /** Until when what each of those took is of this line: one that lived on is another etcd since. */
+  /** For each of those ids, the time in milliseconds until which its snapshots belong to this line: an etcd that kept running after that is a different cluster. */
   readonly ends?: ReadonlyMap<string, number>;
 }
 
 export interface Owner {
-  /** Our clock. */
+  /** The time of this machine's clock. */
   readonly now: Date;
   readonly clusterName: string;
   readonly namespace?: string;
-  /** The etcd cluster. Undefined where etcd can't be asked: then it is that of the newest snapshot. */
+  /** The etcd cluster. Undefined if etcd cannot be asked; then the cluster of the newest snapshot is used. */
   readonly cluster?: ClusterLine;
 }
 
-/** Why a snapshot takes no part in retention, neither deleted nor counted; undefined when it does. */
+/** Returns why retention neither counts nor deletes a snapshot, or undefined if it does. */
 export function exclusion(candidate: Candidate, owner: Owner, cluster: ClusterLine | undefined): string | undefined {
   return notOurs(candidate, owner) ?? foreignId(candidate, cluster);
 }
 
-/** The cluster of the newest snapshot that names one. */
+/** Returns the cluster of the newest snapshot that names a cluster. */
 export function newestCluster(candidates: readonly Candidate[], owner: Owner): ClusterLine | undefined {
   const [newest] = candidates
     .filter((candidate) => notOurs(candidate, owner) === undefined)
@@ -54,7 +73,7 @@ export function newestCluster(candidates: readonly Candidate[], owner: Owner): C
   return newest?.clusterId ? { id: newest.clusterId, lineage: newest.lineage ?? [] } : undefined;
 }
 
-/** By time; ties by id, so that no answer depends on the order of the list. */
+/** Sorts by time, then by id, so that the result does not depend on the order of the list. */
 export function newestFirst(a: Candidate, b: Candidate): number {
   return timeOf(b) - timeOf(a) || (a.id < b.id ? 1 : -1);
 }
@@ -65,7 +84,7 @@ function notOurs(candidate: Candidate, owner: Owner): string | undefined {
   if (candidate.exactKey) return 'exact key';
   if (clusterName !== owner.clusterName) return `foreign cluster ${clusterName}`;
   if (namespace !== owner.namespace) return `foreign namespace ${namespace ?? '(none)'}`;
-  // Not `>`: an invalid clock has everything in the future.
+  // Not `>`: if the clock is invalid, every snapshot counts as dated in the future.
   if (!(createdAt <= owner.now)) return 'dated in the future';
   return undefined;
 }
@@ -77,7 +96,7 @@ function foreignId(candidate: Candidate, cluster: ClusterLine | undefined): stri
   return isKnown ? undefined : `foreign cluster id ${clusterId}`;
 }
 
-/** Whether what an etcd took at this time is of a line. */
+/** Whether a snapshot that this etcd took at this time belongs to the line. */
 export const isOfLine = (clusterId: string, time: number, { id, lineage, ends }: ClusterLine): boolean =>
   clusterId === id || (lineage.includes(clusterId) && time <= (ends?.get(clusterId) ?? Number.POSITIVE_INFINITY));
 

@@ -11,27 +11,28 @@ import { briefSchema, foundSchema } from './manifest.ts';
 const HEAD = '{"schema":"cdk8s-etcd/index/v1"}';
 const MAX_LINE = 1024 * 1024;
 
-/** Of which version of an object something is known: its size, and when it was written. */
+/** Identifies one version of an object: its size in bytes, and when it was written in milliseconds. */
 const stamp = z.tuple([z.number(), z.number()]);
 export type Stamp = z.infer<typeof stamp>;
 
 const factsSchema = z.object({
-  /** Of the manifest, and of what a later verification found. */
+  /** Of the manifest, and of the finding of a later verification. */
   stamps: z.tuple([stamp, z.nullable(stamp)]),
   manifest: briefSchema,
   verification: z.optional(foundSchema),
 });
-/** What is known of a snapshot's manifest, and of which. */
+/** The contents of a snapshot's manifest and finding, with the versions that they were read from. */
 export type Facts = z.infer<typeof factsSchema>;
 
 export const stampOf = ({ size, modified }: StoredObject): Stamp => [size, modified.getTime()];
 
-/** No snapshot can have this name. */
+/** A name that no snapshot can have. */
 const indexKey = (folder: string) => `${folder}/.index.jsonl.gz`;
 
 /**
- * What earlier runs noted of the manifests, so that not every run reads them all. It only saves reading: what it says of a
- * manifest counts as long as the store lists that with the same size and time, and without it nothing is lost.
+ * Reads the index: the manifests as earlier runs read them, so that not every run reads them all. The index only saves
+ * time. An entry counts as long as the store lists the manifest with the same size and time. Without an index, or with a
+ * damaged one, the manifests are read.
  */
 export async function readIndex(
   store: Store,
@@ -72,7 +73,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<string> {
   }
 }
 
-/** Milliseconds that a backup may lose by an index that cannot be written. */
+/** Milliseconds that a backup may lose to an index that cannot be written. */
 const DEADLINE = 20_000;
 
 export async function writeIndex(

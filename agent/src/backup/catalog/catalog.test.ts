@@ -81,7 +81,7 @@ describe('is listed with what is wrong with it, and never counts as verified', (
   const { content: _, ...lacking } = manifestOf(payload);
 
   test.each([
-    ['a newer major version', newer, /schema 'cdk8s-etcd\/snapshot\/v2'.*use a newer one/],
+    ['a newer major version', newer, /schema 'cdk8s-etcd\/snapshot\/v2'.*use a newer agent/],
     ['no JSON', '{"schema": "cdk8s-etcd/snap', /cannot be read/],
     ['nothing', '', /cannot be read/],
     ['a field too few', lacking, /cannot be read/],

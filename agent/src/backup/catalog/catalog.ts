@@ -2,7 +2,7 @@ import { callCounter } from '../../lib/memory.ts';
 import { moreTime } from '../../lib/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { type Facts, readIndex, stampOf, writeIndex } from './catalog-index.ts';
-import { readManifest, readVerification, type Unusable } from './documents.ts';
+import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
 import { isInFolder, manifestKey, pinKey, verificationKeyOf } from './keys.ts';
 import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
@@ -12,38 +12,38 @@ export * from './documents.ts';
 export * from './keys.ts';
 
 const AT_ONCE = 8;
-/** So many manifests are read without an index, or beside it; beyond that a new one is written. */
+/** Up to this many unknown manifests are read one by one. For more, the index is read first and a new one written. */
 const UNINDEXED = 64;
-/** What one more manifest adds to a run's time, where CPU is scarce. */
+/** Seconds that a manifest adds to the time limit, on a machine with little CPU. */
 const SECONDS_EACH = 0.05;
-/** What so many manifests leave behind is freed. */
+/** Memory is freed after reading this many manifests. */
 const GARBAGE_AFTER = 100;
 
-/** What we write beside a payload. Under a name that is not ours anything else is not ours either. */
+/** Suffixes of the objects that the agent writes beside a payload. With a name of the user's own, any other object is not the agent's. */
 const OWN = /^\.(json|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+(-[0-9a-f]+)?\.json)$/;
 
-/** What follows the id in the name of a payload of ours. */
+/** Suffix that follows the id in the name of a payload of the agent. */
 export const PAYLOAD = /^\.db(\.gz|\.zst)?(\.age)?$/;
 
-/** One snapshot as the store has it. */
+/** One snapshot as the store holds it. */
 export interface Entry {
   readonly id: string;
   readonly manifestKey: string;
-  /** Left out when it cannot be read; then `problem` says why. */
+  /** Undefined if it cannot be read; then `problem` says why. */
   readonly manifest?: Brief;
   readonly verification?: Pick<Verification, 'level' | 'outcome' | 'detail'>;
   readonly pinned: boolean;
-  /** The etcd cluster ids of restores from it. */
+  /** Cluster ids of the etcd clusters that were restored from it. */
   readonly restoredAs: readonly string[];
-  /** Why it is not whole: payload missing or of another size, manifest or finding unreadable. */
+  /** Why the snapshot is incomplete: the payload is missing or has another size, or the manifest or the finding is unreadable. */
   readonly problem?: string;
-  /** Its manifest, or what verify found, is of a newer agent or not given out: nothing can be said of it. */
+  /** Set if a newer agent wrote the manifest or the finding, or if the store refuses to return an object: then the state of the snapshot is not known. */
   readonly unread?: Unusable['unread'];
   /** Every object of this snapshot. */
   readonly objects: readonly StoredObject[];
 }
 
-/** One snapshot with all that its manifest says. */
+/** One snapshot with its complete manifest. */
 export interface WholeEntry extends Entry {
   readonly manifest: Manifest;
   readonly verification?: Verification;
@@ -52,8 +52,8 @@ export interface WholeEntry extends Entry {
 export type State = 'unread' | 'broken' | 'suspect' | 'failed' | 'unverified' | 'verified';
 
 /**
- * The one answer to how good a snapshot is. Verified: level `read` or higher, by the manifest or a later verification, and
- * nothing speaks against it.
+ * Returns how good a snapshot is; nothing else decides this. `verified` means level `read` or higher, by the manifest or by
+ * a later verification, without any finding against it.
  */
 export function stateOf({ manifest, verification, problem, unread }: Entry): State {
   if (unread) return 'unread';
@@ -67,13 +67,13 @@ export function stateOf({ manifest, verification, problem, unread }: Entry): Sta
 export const isVerified = (entry: Entry): boolean => stateOf(entry) === 'verified';
 
 export interface CatalogOptions extends CallOptions {
-  /** Whoever may write notes for the next run what this one has read; called when that fails. */
+  /** Given by a run that may write the index; called if writing it fails. */
   readonly keepIndex?: (error: unknown) => void;
-  /** What the folder holds, where that was listed already. */
+  /** The objects of the folder, if they were listed already. */
   readonly names?: Names;
 }
 
-/** What this run has read of each store, by folder: no manifest is read twice. */
+/** The manifests that this run has read, by store and folder, so that none is read twice. */
 const known = new WeakMap<Store, Map<string, Map<string, Facts>>>();
 
 function knownOf(store: Store, folder: string): Map<string, Facts> {
@@ -84,7 +84,7 @@ function knownOf(store: Store, folder: string): Map<string, Facts> {
   return facts;
 }
 
-/** Every snapshot that has a manifest, the newest first. Reads the manifests that are not known yet, and those only. */
+/** Returns every snapshot that has a manifest, newest first. Reads only the manifests that are not known yet. */
 export async function readCatalog(store: Store, folder: string, options: CatalogOptions = {}): Promise<Entry[]> {
   const names = options.names ?? (await listNames(store, folder, options));
   const ids = committedIds(folder, names);
@@ -110,10 +110,10 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
   return entries.filter((entry) => entry !== undefined).sort(newestFirst);
 }
 
-/** A payload is there before its manifest, while it is read back. */
+/** Milliseconds. A backup stores the payload, reads it back, and only then writes the manifest. */
 const UNDER_WAY = 3_600_000;
 
-/** Snapshots whose manifest is gone, or never came: by their names, as nothing else says anything of them. */
+/** Returns the snapshots whose manifest was lost or never written. Only their names identify them. */
 export function lostManifests(folder: string, { groups }: Names, now: Date): Entry[] {
   return [...groups].flatMap(([id, objects]) => {
     const payload = objects.find(
@@ -143,7 +143,7 @@ async function readEach<T>(ids: readonly string[], read: (id: string) => Promise
   return done;
 }
 
-/** By the manifest's time: names only tell seconds. What has no readable manifest comes last. */
+/** Sorts by the manifest's time, because names hold only seconds. Snapshots without a readable manifest come last. */
 export function newestFirst(a: Entry, b: Entry): number {
   const time = ({ manifest }: Entry) => (manifest ? Date.parse(manifest.createdAt) : 0);
   return time(b) - time(a) || b.id.localeCompare(a.id);
@@ -159,7 +159,7 @@ function stampsOf(folder: string, id: string, names: Names): Facts['stamps'] {
   return [stampOf(findName(folder, names, key)!), verification ? stampOf(verification) : null];
 }
 
-/** One snapshot by its id; no other manifest is read. Undefined when there is none. */
+/** Returns one snapshot by its id, without reading another manifest, or undefined if there is none. */
 export async function readEntry(
   store: Store,
   folder: string,
@@ -177,11 +177,12 @@ export async function readEntry(
   const found = findName(folder, names, verificationKey)
     ? await readVerification(store, verificationKey, options)
     : undefined;
-  const elsewhere =
+  // An adopted payload keeps its own name, which is not listed with the names of this id.
+  const unlisted =
     isInFolder(folder, manifest.object.key) && !findName(folder, names, manifest.object.key)
-      ? await store.stat(manifest.object.key, options)
+      ? await orRefused('its payload', store.stat(manifest.object.key, options))
       : undefined;
-  return describe(folder, id, names, { manifest, ...foundOf(found) }, elsewhere);
+  return describe(folder, id, names, { manifest, ...foundOf(found) }, unlisted);
 }
 
 async function readEntryOf(
@@ -202,7 +203,7 @@ async function readEntryOf(
     const stamps = stampsOf(folder, id, names);
     const found = stamps[1] && (await readVerification(store, verificationKeyOf(key), options));
     const manifest = briefSchema.parse(read.manifest);
-    // Only a finding that was read is a fact: others may be given what we are not, or see what we no longer do.
+    // Remember only a finding that was read: another agent may be allowed to read it, and a later run may find it deleted.
     if (stamps[1] && !(found && 'verification' in found)) {
       return describe(folder, id, names, { manifest, ...foundOf(found) });
     }
@@ -213,13 +214,13 @@ async function readEntryOf(
 }
 
 const countCall = callCounter(GARBAGE_AFTER);
-/** What is known already leaves little, of which thousands are much. */
+/** A known manifest uses little memory, but thousands of them use much. */
 const countEntry = callCounter(4_000);
 
 interface Read {
   readonly manifest: Brief;
   readonly verification?: Entry['verification'];
-  /** Why what verify found cannot be read. */
+  /** Why the finding of `verify` cannot be read. */
   readonly unfound?: Unusable;
 }
 
@@ -227,31 +228,33 @@ type Found = Awaited<ReturnType<typeof readVerification>> | null;
 const foundOf = (found: Found): { readonly verification?: Verification; readonly unfound?: Unusable } =>
   found ? ('verification' in found ? found : { unfound: found }) : {};
 
-/** What a snapshot is, by its names and its manifest. */
+/** Describes a snapshot from the names of its objects and its manifest. Returns undefined if the manifest is not one of ours. */
 function describe<T extends Read>(
   folder: string,
   id: string,
   names: Names,
   read: T | Unusable | undefined,
-  elsewhere?: StoredObject,
+  unlisted?: StoredObject | Unusable,
 ): (Entry & { manifest?: T['manifest']; verification?: T['verification'] }) | undefined {
   if (read === undefined) return undefined;
   const objects = names.groups.get(id) ?? [];
   const common = namedEntry(folder, id, objects);
   if ('problem' in read) {
-    // Any JSON file may lie in the folder.
+    // The folder may hold JSON files of other programs.
     const isOurs = isSnapshotId(id) || read.unread === 'newer' || (read.unread && objects.length > 1);
     return isOurs ? { ...common, ...read } : undefined;
   }
   const { manifest, verification, unfound } = read;
   const { key } = manifest.object;
   if (manifest.id !== id) {
-    // The manifest of an exact key without an ending.
+    // This is the manifest of an exact key without an extension.
     if ([`${key}.json`, `${key.replace(`.${manifest.id}`, '')}.json`].includes(common.manifestKey)) return undefined;
-    return { ...common, problem: `its manifest is that of ${manifest.id}` };
+    return { ...common, problem: `its manifest belongs to ${manifest.id}` };
   }
-  const payload = isInFolder(folder, key) ? (findName(folder, names, key) ?? elsewhere) : undefined;
-  const problem = strayProblem(folder, manifest) ?? payloadProblem(manifest, payload?.size);
+  const withheld = unlisted && 'problem' in unlisted ? unlisted : undefined;
+  const found = unlisted && 'key' in unlisted ? unlisted : undefined;
+  const payload = isInFolder(folder, key) ? (findName(folder, names, key) ?? found) : undefined;
+  const problem = strayProblem(folder, manifest) ?? (withheld ? undefined : payloadProblem(manifest, payload?.size));
   const own = objects.filter((object) => isSnapshotId(id) || OWN.test(object.key.slice(folder.length + 1 + id.length)));
   return {
     ...common,
@@ -259,14 +262,15 @@ function describe<T extends Read>(
     manifest,
     ...(verification && { verification }),
     problem,
-    ...(problem === undefined && unfound),
+    ...(problem === undefined && (withheld ?? unfound)),
   };
 }
 
-/** A manifest that was copied by hand, or written to do harm, may name any object. */
+/** A manifest that was copied by hand, damaged or forged may name any object. */
 function strayProblem(folder: string, { object, extra }: Brief): string | undefined {
   const stray = [object.key, ...(extra ? [extra.key] : [])].find((key) => !isInFolder(folder, key));
-  return stray && `its manifest names ${JSON.stringify(stray)}, which is not in the folder ${folder}`;
+  if (stray === undefined) return undefined;
+  return `its manifest names ${JSON.stringify(stray)}, which is not in the folder ${folder} or is not a valid key`;
 }
 
 export function payloadProblem({ object }: Pick<Brief, 'object'>, size: number | undefined): string | undefined {

@@ -6,8 +6,8 @@ export const isRefused = (error: unknown): boolean =>
   error instanceof AgentError && error.exitCode === ExitCode.refused;
 
 /**
- * Writes a document that nobody else may have written: of several runs one succeeds. Read back, as an answer may have been
- * lost, and not every store can refuse by itself.
+ * Writes a document under a key that no other run may take: of several runs, one succeeds. The document is read back,
+ * because a response may have been lost, and because not every store can refuse to overwrite.
  */
 export async function claim(
   store: Store,

@@ -12,13 +12,13 @@ import {
 const MAX_DOCUMENT = 1024 * 1024;
 const familyOf = (schema: string) => schema.replace(/[^/]*$/, '');
 
-/** Why a document is of no use. With `unread` it stays open what it says of the snapshot: `damaged` is only a finding. */
+/** Why a document cannot be used. With `unread`, the state of the snapshot is not known; `damaged` occurs only for a finding. */
 export interface Unusable {
   readonly problem: string;
   readonly unread?: 'newer' | 'refused' | 'damaged';
 }
 
-/** The manifest, or why it cannot be used, or undefined when it has gone meanwhile. */
+/** Returns the manifest, or why it cannot be used, or undefined if it was deleted meanwhile. */
 export async function readManifest(
   store: Store,
   key: string,
@@ -28,16 +28,16 @@ export async function readManifest(
   if (read === undefined || 'problem' in read) return read;
   const parsed = manifestSchema.safeParse(read.document);
   if (parsed.success && parsed.data.schema === MANIFEST_SCHEMA) return { manifest: parsed.data };
-  return { problem: 'its manifest cannot be read: it is not one of this agent, or damaged' };
+  return { problem: 'its manifest cannot be read: it is damaged, or this agent did not write it' };
 }
 
-/** What verify found, or why that cannot be read, or undefined when it has gone meanwhile. */
+/** Returns the finding of `verify`, or why it cannot be read, or undefined if it was deleted meanwhile. */
 export async function readVerification(
   store: Store,
   key: string,
   options: CallOptions,
 ): Promise<{ readonly verification: Verification } | Unusable | undefined> {
-  const what = 'what `verify` found';
+  const what = 'the finding of `verify`';
   const read = await readKnown(store, key, VERIFICATION_SCHEMA, what, options);
   if (read === undefined || 'problem' in read) return read;
   const parsed = verificationSchema.safeParse(read.document);
@@ -46,7 +46,7 @@ export async function readVerification(
   return { problem, unread: 'damaged' };
 }
 
-/** A document of one of our schemas. What the store does not give out says nothing of the others. */
+/** Reads a document of one of our schemas. If the store refuses this one, that is a problem of this snapshot alone. */
 async function readKnown(
   store: Store,
   key: string,
@@ -54,26 +54,27 @@ async function readKnown(
   what: string,
   options: CallOptions,
 ): Promise<{ readonly document: unknown } | Unusable | undefined> {
-  const text = await orNothing(readText(store, key, options)).catch((error): Unusable => {
-    // In cold storage, under a key that was withdrawn, or not for us.
-    if (error instanceof AgentError && error.exitCode === ExitCode.storeRefused) {
-      return { problem: `${what} cannot be read: ${messageOf(error)}`, unread: 'refused' };
-    }
-    throw error;
-  });
+  const text = await orRefused(what, orNothing(readText(store, key, options)));
   if (text === undefined || typeof text === 'object') return text;
   const document = tryJson(text);
   const schema = (document as { schema?: unknown } | undefined)?.schema;
   if (typeof schema === 'string' && schema.startsWith(familyOf(known)) && schema !== known) {
     return {
-      problem: `${what} has the schema '${schema}'; this agent reads ${known}, use a newer one`,
+      problem: `${what} has the schema '${schema}', but this agent reads ${known}; use a newer agent`,
       unread: 'newer',
     };
   }
   return { document };
 }
 
-/** A manifest as it was written, with the fields that a newer agent may have added. */
+/** Returns the result of the call, or that the store refuses it: the object is in cold storage, its encryption key was withdrawn, or the credentials may not read it. */
+export const orRefused = <T>(what: string, call: Promise<T>): Promise<T | Unusable> =>
+  call.catch((error): Unusable => {
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+    return { problem: `${what} cannot be read: ${messageOf(error)}`, unread: 'refused' };
+  });
+
+/** Reads a manifest as it was written, with the fields that a newer agent may have added. */
 export async function readDocument(
   store: Store,
   key: string,
@@ -83,13 +84,14 @@ export async function readDocument(
   return typeof document === 'object' ? (document as Record<string, unknown>) : undefined;
 }
 
-/** Undefined for what is not there. */
+/** Returns undefined if the object does not exist. */
 export const orNothing = <T>(read: Promise<T>): Promise<T | undefined> =>
   read.catch((error) => {
     if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return undefined;
     throw error;
   });
 
+/** Reads a small object. Returns an empty text if it is larger than 1 MiB. */
 export async function readText(store: Store, key: string, options: CallOptions): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;

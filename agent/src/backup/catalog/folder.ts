@@ -3,13 +3,13 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 const CLUSTER = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Whose snapshots: two clusters of one name in two namespaces are two clusters. */
+/** Identifies the owner of snapshots. Clusters of the same name in two namespaces are two clusters. */
 export interface NamedCluster {
   readonly cluster: string;
   readonly namespace?: string | undefined;
 }
 
-/** The folder of a cluster below the store. Every key of a snapshot begins with it. */
+/** Returns the folder of a cluster in a store. Every key of a snapshot begins with it. */
 export const folderOf = ({ cluster, namespace }: NamedCluster): string =>
   namespace === undefined ? cluster : `${namespace}/${cluster}`;
 
@@ -17,7 +17,7 @@ export const isNamespace = (text: string): boolean => NAMESPACE.test(text);
 
 /** Checks `--cluster` and `--namespace`, which become keys. */
 export function namedCluster(cluster: string | undefined, namespace: string | undefined): NamedCluster {
-  if (!cluster) throw new AgentError(ExitCode.usage, '--cluster: name the cluster whose snapshots these are');
+  if (!cluster) throw new AgentError(ExitCode.usage, '--cluster: name the cluster that the snapshots belong to');
   if (!CLUSTER.test(cluster)) {
     throw new AgentError(
       ExitCode.usage,

@@ -53,7 +53,7 @@ test('two etcds that no restore connects are refused with their list, until a cl
   const entries = newestFirst(a, b, c);
 
   expect(() => newest(entries)).toThrow(
-    refused(new RegExp(`2 etcd clusters named orders.*a \\(2, the newest ${c.id}\\), b \\(1,.*--cluster-id`)),
+    refused(new RegExp(`2 etcd clusters named orders.*a \\(2, newest ${c.id}\\), b \\(1,.*--cluster-id`)),
   );
   expect(newest(entries, { ...orders, clusterId: 'b' })).toBe(b.id);
   expect(newest(entries, { ...orders, clusterId: 'c' })).toBeUndefined();
@@ -88,7 +88,7 @@ describe('an etcd that lives on after another was restored from it', () => {
   ])('is another one, by %s', (_, first, restored) => {
     const entries = newestFirst(first, restored, d);
     const both = new RegExp(
-      `2 etcd clusters named orders, and one lived on after.*: d \\(2, the newest ${d.id}\\), r \\(2, the newest ${restored.id}\\); give the --cluster-id`,
+      `2 etcd clusters named orders, and one kept running after.*: d \\(2, newest ${d.id}\\), r \\(2, newest ${restored.id}\\); give the --cluster-id`,
     );
     expect(() => newest(entries)).toThrow(refused(both));
     expect(newest(entries, of('r'))).toBe(restored.id);
@@ -152,7 +152,7 @@ test('only what could be chosen makes a choice: an older etcd without a verified
 test('a newer etcd is one, even if none of its snapshots is good: the data of the older are not taken unasked', () => {
   const [a, b] = [snapshot('a'), snapshot('b', { verified: false })];
   const entries = newestFirst(a, b);
-  const both = new RegExp(`2 etcd clusters.*b \\(none verified, the newest ${b.id}\\), a \\(1, the newest ${a.id}\\)`);
+  const both = new RegExp(`2 etcd clusters.*b \\(none verified, newest ${b.id}\\), a \\(1, newest ${a.id}\\)`);
   expect(() => newest(entries)).toThrow(refused(both));
   expect(() => newest([{ ...b, problem: 'its payload is missing' }, a])).toThrow(refused(both));
   expect(newest(entries, { ...orders, clusterId: 'a' })).toBe(a.id);

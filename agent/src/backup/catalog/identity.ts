@@ -1,37 +1,37 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { ALLOWANCE, clusterLine, livesOf } from './ancestry.ts';
 import { type ClusterLine, isOfLine } from './candidate.ts';
 import type { Entry } from './catalog.ts';
 import { folderOf, type NamedCluster } from './folder.ts';
+import { ALLOWANCE, clusterLine, livesOf } from './lineage.ts';
 
-/** Whose snapshots are meant. */
+/** The cluster whose snapshots are wanted. */
 export interface Wanted extends NamedCluster {
-  /** Of the etcd: only needed where two of one name, that nothing connects, share a folder. */
+  /** Cluster id of the etcd. Needed only if two unrelated etcd clusters of the same name share a folder. */
   readonly clusterId?: string | undefined;
 }
 
-/** The etcd clusters that restores connect, as one line of time. */
+/** Etcd clusters that succeed one another by restores. */
 export interface Line {
-  /** The latest of them. Empty for adopted snapshots alone, whose cluster nobody knows. */
+  /** Id of the latest cluster. Undefined if there are only adopted snapshots, whose cluster is not known. */
   readonly head?: string;
   readonly clusterIds: readonly string[];
-  /** The lines that restores connect have the same one: where there are several, one etcd lived on beside its copy. */
+  /** Shared by all lines that restores connect. A family has several lines if an etcd kept running beside its restored copy. */
   readonly family: ReadonlySet<string>;
-  /** Adopted ones are of every line. */
+  /** Adopted snapshots belong to every line. */
   readonly entries: readonly Entry[];
 }
 
 const UNKNOWN = 'unknown';
 
-/** By the manifest, not by the folder: any file can be copied there. */
+/** Whether the manifest names this cluster. The folder does not decide, because any file can be copied there. */
 export const isOf = ({ cluster, namespace }: NamedCluster, { manifest }: Pick<Entry, 'manifest'>): boolean =>
   manifest?.cluster.name === cluster && manifest.cluster.namespace === namespace;
 
-/** Whose a snapshot is, as far as its manifest says. */
+/** Returns the folder of the cluster that the manifest names. */
 export const ownerOf = ({ manifest }: Pick<Entry, 'manifest'>): string | undefined =>
   manifest && folderOf({ cluster: manifest.cluster.name, namespace: manifest.cluster.namespace });
 
-/** What a manifest's lineage and the notes of restores connect. */
+/** Groups the cluster ids that a manifest's lineage or a restore note connects. */
 function familiesOf(entries: readonly Entry[]): ReadonlySet<string>[] {
   const families: Set<string>[] = [];
   for (const { manifest, restoredAs } of entries) {
@@ -49,8 +49,9 @@ function familiesOf(entries: readonly Entry[]): ReadonlySet<string>[] {
 }
 
 /**
- * What restores connect is one line, as long as no two etcds lived at once. One that has snapshots from after the restored
- * one had its first, by more than `allowance`, lived on: each is a line then, with what both had before.
+ * Splits snapshots into lines. Clusters that restores connect form one line, unless two of them ran at the same time. A
+ * cluster ran on if it has snapshots that are more than `allowance` milliseconds newer than the first snapshot of the
+ * cluster that was restored from it. Then each is a line of its own, and both include the snapshots from before.
  */
 export function linesOf(entries: readonly Entry[], allowance = ALLOWANCE): Line[] {
   const families = familiesOf(entries);
@@ -71,7 +72,7 @@ function linesOfFamily(
     .sort((a, b) => b.first - a.first || b.lineage.length - a.lineage.length || (a.id < b.id ? -1 : 1));
   type Head = (typeof heads)[number];
   const livedBeside = (a: Head, b: Head) => a.last > b.first + allowance && b.last > a.first + allowance;
-  /** A cousin was given up when the later one was restored, unless it lived beside what that one comes from. */
+  /** If neither was restored from the other, the earlier one ended when the later one began, unless it ran beside an ancestor of the later one. */
   const follows = (later: Head, one: Head) =>
     later.lineage.includes(one.id)
       ? isOfLine(one.id, one.last, later)
@@ -94,7 +95,7 @@ function linesOfFamily(
   });
 }
 
-/** Those that `--cluster-id` leaves. Who names the etcd asks of no clock. */
+/** Returns the lines that `--cluster-id` selects. With an explicit id, clock differences are not allowed for. */
 export function linesAsked(own: readonly Entry[], { clusterId }: Pick<Wanted, 'clusterId'>): Line[] {
   if (clusterId === undefined) return linesOf(own);
   const lines = linesOf(own, 0).filter(({ clusterIds }) => clusterIds.includes(clusterId));
@@ -102,7 +103,10 @@ export function linesAsked(own: readonly Entry[], { clusterId }: Pick<Wanted, 'c
   return headed.length > 0 ? headed : lines;
 }
 
-/** All, or with `--cluster-id` what is of that etcd and its past; whose those are that cannot be read, nobody knows. */
+/**
+ * Returns all entries or, with `--cluster-id`, those of that etcd and of its ancestors. Entries without a readable manifest
+ * are included, because their cluster is not known.
+ */
 export function entriesAsked(entries: readonly Entry[], wanted: Wanted): readonly Entry[] {
   if (wanted.clusterId === undefined) return entries;
   const own = entries.filter((entry) => isOf(wanted, entry));
@@ -110,17 +114,17 @@ export function entriesAsked(entries: readonly Entry[], wanted: Wanted): readonl
   return entries.filter((entry) => !entry.manifest || asked.has(entry));
 }
 
-/** What decides which etcds of one name are rivals. */
+/** Decides which etcd clusters of the same name compete. */
 export interface Choice {
   readonly isCandidate: (entry: Entry) => boolean;
-  /** Whether it says which etcd is the newest, good or not. */
+  /** Whether the snapshot, good or bad, counts when the newest etcd is determined. */
   readonly isDated: (entry: Entry) => boolean;
 }
 
 /**
- * The snapshots of one cluster and its past, of `entries` with the newest first: those that latest, status, metrics and
- * counts go by. Refuses to choose when the candidates and the newest snapshot of all are of several etcds that nothing
- * connects: a newer etcd without a good backup is no reason to take the data of an older one.
+ * Returns the snapshots of one cluster and of its ancestors, from `entries` sorted newest first. `latest`, `status`,
+ * metrics and counts use these. Throws `refused` if the candidates and the newest snapshot of all belong to several
+ * unrelated etcd clusters: if a newer etcd has no good backup, the data of an older one must not be used in its place.
  */
 export function ownEntries(
   entries: readonly Entry[],
@@ -139,7 +143,7 @@ export function ownEntries(
     .filter((entry) => entry === newest || isKnown(entry))
     .map((entry) => lines.filter((_, at) => members[at]!.has(entry)));
   const rivals = new Set(claims.filter((of) => of.length === 1).flat());
-  // What two lines have in common makes none of them a rival of the other.
+  // A snapshot that several lines share does not make one of them a rival of another.
   for (const of of claims) if (of[0] && !of.some((line) => rivals.has(line))) rivals.add(of[0]);
   if (rivals.size > 1) throw several([...rivals], wanted, where, isKnown);
   const [only] = rivals;
@@ -155,19 +159,19 @@ function several(
   const described = lines.map(({ head, entries }) => {
     const own = entries.filter(({ manifest }) => manifest?.source.clusterId !== UNKNOWN);
     const known = own.filter(isKnown);
-    return `${head} (${known.length || 'none verified'}, the newest ${(known[0] ?? own[0])?.id})`;
+    return `${head} (${known.length || 'none verified'}, newest ${(known[0] ?? own[0])?.id})`;
   });
   const why =
     new Set(lines.map(({ family }) => family)).size === lines.length
       ? 'and no restore connects them'
-      : 'and one lived on after another was restored from it';
+      : 'and one kept running after another was restored from it';
   return new AgentError(
     ExitCode.refused,
     `${where} holds snapshots of ${lines.length} etcd clusters named ${folderOf(wanted)}, ${why}: ${described.join(', ')}; give the --cluster-id of one of them, or name the snapshot`,
   );
 }
 
-/** The same of a cluster that is known, with what it was restored from. */
+/** Returns the snapshots of a known cluster and of the clusters that it was restored from. */
 export const entriesOf = (entries: readonly Entry[], named: NamedCluster, line: ClusterLine): readonly Entry[] =>
   entries.filter((entry) => {
     const { source, createdAt } = entry.manifest ?? {};

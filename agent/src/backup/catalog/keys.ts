@@ -1,18 +1,30 @@
+import { checkKey } from '../../store/keys.ts';
+
 export const pinKey = (folder: string, id: string) => `${folder}/${id}.pin`;
 export const manifestKey = (folder: string, id: string) => `${folder}/${id}.json`;
-/** A snapshot under a key of the caller's own has its manifest beside it. Retention never touches it. */
+/** A snapshot under an exact key has its manifest beside it. Retention never deletes it. */
 export const exactManifestKey = (key: string) => `${key}.json`;
 export const verificationKeyOf = (manifestKey: string) => manifestKey.replace(/\.json$/, '.verify.json');
-/** Says that an etcd with this cluster id was restored from the snapshot: retention's line of restores. */
+/** Note that an etcd with this cluster id was restored from the snapshot. Retention follows these notes. */
 export const restoreKey = (folder: string, id: string, clusterId: string) =>
   restoreNoteKey(manifestKey(folder, id), clusterId);
 export const restoreNoteKey = (manifestKey: string, clusterId: string) =>
   manifestKey.replace(/\.json$/, `.restored-${clusterId}.json`);
-/** Says that this member of it was restored: beside the note of its cluster. */
+/** Note that this member was restored, beside the note of its cluster. */
 export const memberNoteKey = (noteKey: string, memberId: string) => noteKey.replace(/\.json$/, `-${memberId}.json`);
 export const isMemberNote = (key: string, clusterId: string, memberId: string): boolean =>
   key.endsWith(`.restored-${clusterId}-${memberId}.json`);
 
-/** A key of the folder itself, not of one below it or of another: a manifest may name any. */
+/** Whether a store accepts the key. A damaged or forged manifest may name any text, and a store throws on an invalid key. */
+export function isValidKey(key: string): boolean {
+  try {
+    checkKey(key);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the key is valid and lies in the folder itself, not in another folder or in one below. */
 export const isInFolder = (folder: string, key: string): boolean =>
-  key.startsWith(`${folder}/`) && key.length > folder.length + 1 && !key.slice(folder.length + 1).includes('/');
+  key.startsWith(`${folder}/`) && !key.slice(folder.length + 1).includes('/') && isValidKey(key);

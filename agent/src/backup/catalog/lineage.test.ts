@@ -1,8 +1,8 @@
 import { manifestOf } from '../../../test/support/manifest-of.ts';
-import { lineageOf } from './ancestry.ts';
 import type { Entry } from './catalog.ts';
 import { ownEntries } from './identity.ts';
-import { noteKeyOf } from './notes.ts';
+import { lineageOf } from './lineage.ts';
+import { noteKeyOf } from './restore-notes.ts';
 
 function snapshot(clusterId: string, lineage?: string[], restoredAs: string[] = []): Entry {
   const manifest = manifestOf(Buffer.alloc(64), undefined, { source: { clusterId }, cluster: { lineage } });

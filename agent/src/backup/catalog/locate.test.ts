@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
-import { elsewhere, locate } from './locate.ts';
+import { locate, otherFoldersHint } from './locate.ts';
 
 const wanted = { cluster: 'orders', namespace: 'shop' };
 
@@ -32,25 +32,25 @@ class Listing extends FilesystemStore {
 const hang = () => new Promise<never>(() => {});
 
 test('whoever found nothing hears where snapshots of that name are', async () => {
-  const hint = await elsewhere(new FilesystemStore({ path: root }), wanted, {});
-  expect(hint).toBe('; it has some of prod/orders (1): check --namespace');
+  const hint = await otherFoldersHint(new FilesystemStore({ path: root }), wanted, {});
+  expect(hint).toBe('; it has snapshots of prod/orders (1): check --namespace');
 });
 
 describe('a hint that cannot be had is none', () => {
   test('as the listing never ends', async () => {
-    expect(await elsewhere(new Listing(hang), wanted, { limit: 50 })).toBe('');
+    expect(await otherFoldersHint(new Listing(hang), wanted, { limit: 50 })).toBe('');
   });
 
   test.each([
     ['an error of the store', new AgentError(ExitCode.storeUnreachable, 'gone')],
     ['any other', new TypeError('broken')],
   ])('as the listing fails with %s', async (_what, error) => {
-    expect(await elsewhere(new Listing(() => Promise.reject(error)), wanted, {})).toBe('');
+    expect(await otherFoldersHint(new Listing(() => Promise.reject(error)), wanted, {})).toBe('');
   });
 
   test('as the time of the run is over', async () => {
     const { signal, abort } = aborting(new AgentError(ExitCode.timedOut, 'not done'));
-    expect(await elsewhere(new Listing(() => Promise.resolve(abort()).then(hang)), wanted, { signal })).toBe('');
+    expect(await otherFoldersHint(new Listing(() => Promise.resolve(abort()).then(hang)), wanted, { signal })).toBe('');
   });
 });
 
@@ -63,7 +63,7 @@ test('a search for the namespace ends with the run, also where the store does no
 test('a run that is stopped ends', async () => {
   const { signal, abort } = aborting(new Error('stopped'));
   const store = new Listing(() => Promise.resolve(abort()).then(hang));
-  await expect(elsewhere(store, wanted, { signal })).rejects.toThrow('stopped');
+  await expect(otherFoldersHint(store, wanted, { signal })).rejects.toThrow('stopped');
 });
 
 function aborting(reason: Error) {
@@ -87,7 +87,7 @@ describe('a folder of the same name without a manifest', () => {
     await putBeside('.pin');
     expect(await found()).toEqual({ cluster: 'orders', namespace: 'prod' });
     expect(warnings).toEqual([
-      expect.stringMatching(/: orders \(no snapshot, only what lay beside one\) is passed over$/),
+      expect.stringMatching(/: orders \(no snapshot, only objects that lay beside one\) is ignored$/),
     ]);
   });
 
@@ -96,8 +96,8 @@ describe('a folder of the same name without a manifest', () => {
     await expect(found()).rejects.toThrow(
       /orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\); give --namespace= or --namespace=prod$/,
     );
-    expect(await elsewhere(new FilesystemStore({ path: root }), wanted, {})).toMatch(
-      /some of orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\)/,
+    expect(await otherFoldersHint(new FilesystemStore({ path: root }), wanted, {})).toMatch(
+      /snapshots of orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\)/,
     );
   });
 

@@ -1,8 +1,8 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { callCounter } from '../../lib/memory.ts';
+import { isTimeout } from '../../lib/run-limit.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { isTimeout } from '../take/lane.ts';
 import { PAYLOAD } from './catalog.ts';
 import { folderOf, isNamespace, type NamedCluster } from './folder.ts';
 import type { Wanted } from './identity.ts';
@@ -13,25 +13,25 @@ export interface LocateOptions extends CallOptions {
 }
 
 /**
- * Where a cluster's snapshots are when nobody says in which namespace it is: the one folder of its name. Refuses to choose
- * between several.
+ * Finds the folder of a cluster if no namespace is given: the one folder of its name. Throws `refused` if there are
+ * several.
  */
 export async function locate(store: Store, wanted: Wanted, options: LocateOptions): Promise<Wanted> {
   const { cluster, namespace } = wanted;
   if (namespace === '') return { ...wanted, namespace: undefined };
   if (namespace !== undefined) return wanted;
   const all = await unlessAborted(countFolders(store, options), options.signal).catch((error) => {
-    // The right to list may be of the cluster's own folder only.
+    // The credentials may allow listing of the cluster's own folder only.
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
-    options.warn(`whether namespaces have a cluster ${cluster} too is not known: ${error.message}; give --namespace`);
+    options.warn(`cannot check whether a namespace also has a cluster ${cluster}: ${error.message}; give --namespace`);
     return [];
   });
   const folders = all.filter((each) => each.cluster === cluster);
-  // Also what has lost its manifests is somebody's.
+  // A folder whose manifests are lost may still be the one that is wanted.
   const holding = folders.filter(({ count, payloads }) => count + payloads > 0);
   const found = holding.length > 0 ? holding : folders;
   for (const passed of folders.filter((each) => !found.includes(each))) {
-    options.warn(`${store.url}: ${described(passed)} is passed over`);
+    options.warn(`${store.url}: ${described(passed)} is ignored`);
   }
   if (found.length < 2) return { ...wanted, namespace: found[0]?.namespace };
   const flags = found.map((each) => `--namespace=${each.namespace ?? ''}`);
@@ -43,20 +43,20 @@ export async function locate(store: Store, wanted: Wanted, options: LocateOption
 
 function described({ folder, count, payloads }: Folder): string {
   if (count > 0) return `${folder} (${count})`;
-  return `${folder} (${payloads > 0 ? `${payloads} without a manifest, as a killed backup leaves it` : 'no snapshot, only what lay beside one'})`;
+  return `${folder} (${payloads > 0 ? `${payloads} without a manifest, as a killed backup leaves it` : 'no snapshot, only objects that lay beside one'})`;
 }
 
-/** For whoever only reads: the first backup makes the directory, and everybody else has its name wrong. */
+/** Throws `nothingThere` if the store's directory does not exist. For commands that only read: the first backup creates the directory, so a missing one means a wrong name. */
 export async function refuseMissing(store: Store, options: CallOptions): Promise<void> {
   if ((await store.isThere?.(options)) !== false) return;
   throw new AgentError(
     ExitCode.nothingThere,
-    `${store.url}: there is no such directory; check --store, or take the first backup, which makes it`,
+    `${store.url}: the directory does not exist; check --store, or take a first backup, which creates it`,
   );
 }
 
 const shown = 5;
-/** Milliseconds: of a bucket that takes longer no hint is worth the wait. */
+/** Milliseconds. A hint is not worth a longer wait. */
 const LIMIT = 10_000;
 
 export interface HintOptions extends CallOptions {
@@ -65,10 +65,11 @@ export interface HintOptions extends CallOptions {
 }
 
 /**
- * Whose snapshots a store has besides, for whoever found none: those of the same name in other namespaces, else all. Empty:
- * there are none, or they cannot be listed, or not in time: that costs nothing of the outcome.
+ * Returns a hint for a command that found no snapshot: the folders that the store has for the same name in other
+ * namespaces, otherwise all folders. Empty if there are none, or if they cannot be listed within `limit`: a hint never
+ * changes the outcome of a command.
  */
-export async function elsewhere(
+export async function otherFoldersHint(
   store: Store,
   wanted: NamedCluster,
   { signal, limit = LIMIT }: HintOptions,
@@ -79,7 +80,7 @@ export async function elsewhere(
     return [];
   });
   const others = counts.filter(({ folder }) => folder !== folderOf(wanted));
-  // It is the right place, and what is wrong is there.
+  // The folder is the right one, so no hint is needed.
   if (others.length < counts.length) return '';
   const namesakes = others.filter(({ cluster }) => cluster === wanted.cluster);
   const found = namesakes.length > 0 ? namesakes : others;
@@ -87,12 +88,12 @@ export async function elsewhere(
   const named = found.map(described).sort();
   const more = named.length > shown ? ` and ${named.length - shown} more` : '';
   const flag = namesakes.length > 0 ? '--namespace' : '--cluster and --namespace';
-  return `; it has some of ${named.slice(0, shown).join(', ')}${more}: check ${flag}`;
+  return `; it has snapshots of ${named.slice(0, shown).join(', ')}${more}: check ${flag}`;
 }
 
 interface Folder extends NamedCluster {
   readonly folder: string;
-  /** Manifests. */
+  /** Number of manifests. */
   count: number;
   payloads: number;
 }

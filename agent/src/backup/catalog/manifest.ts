@@ -7,7 +7,7 @@ export const compressions = ['none', 'gzip', 'zstd'] as const;
 export type Compression = (typeof compressions)[number];
 
 export const levels = ['stream', 'read', 'open'] as const;
-/** How much a verification proves, each including the one before. */
+/** How much a verification proves. Each level includes the one before. */
 export type Level = (typeof levels)[number];
 
 const count = z.int().check(z.nonnegative());
@@ -15,20 +15,22 @@ const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 /** etcd's 64-bit ids, in hex as etcdctl prints them. */
 const etcdId = z.string().check(z.regex(/^[0-9a-f]{1,16}$/));
 const instant = z.iso.datetime();
+/** Key of an object in the store. It need not be one that the store accepts. */
+const objectKey = z.string().check(z.minLength(1));
 
 const hashKV = z.object({
   revision: count,
   /** −1: never compacted. */
   compactRevision: z.int(),
   hash: count,
-  /** How many other voters gave the same hash at the same compact revision. */
+  /** How many other voters returned the same hash at the same compact revision. */
   membersAgreeing: count,
 });
 export type HashKV = z.infer<typeof hashKV>;
 
 const verified = z.object({ level: z.enum(levels), at: instant });
 
-/** What lies beside every snapshot, written last: it is the commit. Unknown fields are ignored. */
+/** The document beside every snapshot. It is written last and commits the snapshot. Unknown fields are ignored. */
 export const manifestSchema = z.object({
   schema: z.string(),
   id: z.string(),
@@ -49,10 +51,10 @@ export const manifestSchema = z.object({
     alarms: z.array(z.string()),
     dbSize: z.optional(count),
     dbSizeInUse: z.optional(count),
-    /** Why the source's data are in doubt: `Corrupt`, `MembersInconsistent`. Such a snapshot never counts as verified. */
+    /** Why the source's data are doubtful: `Corrupt`, `MembersInconsistent`. Such a snapshot never counts as verified. */
     suspect: z.optional(z.array(z.string())),
   }),
-  /** Every member of the etcd, as it lists them; only where it was asked. */
+  /** Every member as etcd lists them; only if etcd was asked. */
   members: z.optional(
     z.array(
       z.object({
@@ -64,11 +66,11 @@ export const manifestSchema = z.object({
       }),
     ),
   ),
-  /** The machine that the backup ran on, where it was told to look: beside etcd, not in a pod of its own. */
+  /** The machine that the backup ran on; only if the backup was asked to describe it, because it runs beside etcd and not in a pod of its own. */
   host: z.optional(
     z.object({
       nodeName: z.optional(z.string()),
-      /** What its etcd runs with: from its static pod's manifest, or from the process. */
+      /** How etcd is started on it, from the static pod's manifest or from the process. */
       etcd: z.optional(
         z.object({
           from: z.enum(['static-pod', 'process']),
@@ -79,13 +81,13 @@ export const manifestSchema = z.object({
       ),
     }),
   ),
-  /** Files of that machine, in an object of their own: a tar file, encrypted with age. */
+  /** Files of that machine, stored as a separate object: a tar file, encrypted with age. */
   extra: z.optional(
     z.object({
-      key: z.string(),
+      key: objectKey,
       sizeBytes: count,
       sha256,
-      /** What was asked for, files and directories. */
+      /** Files and directories that were requested. */
       paths: z.array(z.string()),
       recipients: z.array(z.string()),
     }),
@@ -95,41 +97,41 @@ export const manifestSchema = z.object({
     sha256,
     trailerSha256: sha256,
     hashKV: z.optional(hashKV),
-    /** Of the data when they were asked for, also where no hash could be had: the compact revision has none. */
+    /** Revision of the data when the snapshot was requested. Present even if no hash could be computed, which is the case at the compact revision. */
     revision: z.optional(count),
   }),
   object: z.object({
-    key: z.string(),
+    key: objectKey,
     sizeBytes: count,
     sha256,
     etag: z.optional(z.string()),
     parts: z.optional(count),
     compression: z.enum(compressions),
-    /** With age, after compression. */
+    /** Encrypted with age, after compression. */
     encryption: z.optional(
       z.object({
-        /** Public keys; none: not known, as the snapshot was taken by something else. */
+        /** Public keys. Empty if they are not known, because another tool took the snapshot. */
         recipients: z.array(z.string()),
       }),
     ),
   }),
   timing: z.object({ startedAt: instant, finishedAt: instant, seconds: z.number() }),
   trigger: z.string(),
-  /** Who asked for it: such a request is met once. */
+  /** Id of the request that the snapshot was taken for. A repeated request does not take another snapshot. */
   request: z.optional(z.string()),
   verified: z.optional(verified),
   agent: z.object({ version: z.string() }),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** The snapshot holds this revision, and may hold newer ones: writes go on while it is taken. */
+/** Returns a revision that the snapshot is known to hold. It may hold newer ones, because writes continue while it is taken. */
 export const revisionOf = ({ content }: Pick<Brief, 'content'>): number | undefined =>
   content.hashKV?.revision ?? content.revision;
 
 export type Host = NonNullable<Manifest['host']>;
 export type Extra = NonNullable<Manifest['extra']>;
 
-/** What a later `verify` found, beside the manifest, which is never rewritten. */
+/** The finding of a later `verify`, stored beside the manifest, which is never rewritten. */
 export const VERIFICATION_SCHEMA = 'cdk8s-etcd/verification/v1';
 export const verificationSchema = z.object({
   schema: z.string(),
@@ -143,13 +145,13 @@ export const verificationSchema = z.object({
 export type Verification = z.infer<typeof verificationSchema>;
 
 const { shape } = manifestSchema;
-/** What a list of all snapshots keeps of each: there may be ten thousand. */
+/** The part of a manifest that is kept in memory for each snapshot of a list: there may be ten thousand. */
 export const briefSchema = z.object({
   ...z.pick(manifestSchema, { id: true, createdAt: true, cluster: true, verified: true, request: true }).shape,
   source: z.pick(shape.source, { clusterId: true, suspect: true }),
   content: z.pick(shape.content, { sizeBytes: true, sha256: true, hashKV: true, revision: true }),
   object: z.pick(shape.object, { key: true, sizeBytes: true, sha256: true, encryption: true }),
-  extra: z.optional(z.object({ key: z.string() })),
+  extra: z.optional(z.object({ key: objectKey })),
 });
 export type Brief = z.infer<typeof briefSchema>;
 

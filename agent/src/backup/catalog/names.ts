@@ -4,18 +4,18 @@ import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { manifestKey } from './keys.ts';
 import { splitName } from './snapshot-id.ts';
 
-/** What one more name adds to a run's time: a page of a thousand may take seconds. */
+/** Seconds that a name adds to the time limit: a page of a thousand names may take seconds. */
 const SECONDS_EACH = 0.003;
 
-/** What a store lists of a cluster's folder. */
+/** The objects that a store lists in a cluster's folder. */
 export interface Names {
-  /** The objects whose names are a snapshot's, by id. */
+  /** Objects whose name begins with an id, by id. */
   readonly groups: ReadonlyMap<string, readonly StoredObject[]>;
-  /** The objects whose names nobody's id begins: an adopted file keeps its name. */
+  /** Objects whose name does not begin with an id, by key. An adopted file keeps its name. */
   readonly others: ReadonlyMap<string, StoredObject>;
 }
 
-/** Lists the folder; with an id only what that snapshot's names begin with. */
+/** Lists the folder or, with an id, only the objects of that snapshot. */
 export async function listNames(store: Store, folder: string, options: CallOptions, id?: string): Promise<Names> {
   const groups = new Map<string, StoredObject[]>();
   const others = new Map<string, StoredObject>();
@@ -37,8 +37,8 @@ export async function listNames(store: Store, folder: string, options: CallOptio
 }
 
 /**
- * What lies under a name by now; undefined unless all of it was there before that time. A listing of the whole folder may be
- * minutes old, and another run may have begun to write under the name.
+ * Lists the objects under a name again. Returns undefined unless all of them were written before that time: a listing of
+ * the whole folder may be minutes old, and another run may have begun to write under the name.
  */
 export async function restsUnder(
   store: Store,
@@ -51,7 +51,7 @@ export async function restsUnder(
   return areOld(objects, before) ? objects : undefined;
 }
 
-/** A time that cannot be read is not old. */
+/** An invalid time does not count as old. */
 export const areOld = (objects: readonly StoredObject[], before: number): boolean =>
   objects.every(({ modified }) => modified.getTime() <= before);
 

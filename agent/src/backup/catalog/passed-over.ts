@@ -1,18 +1,21 @@
 import { type Entry, isVerified } from './catalog.ts';
 import { isOf, linesAsked, type Wanted } from './identity.ts';
 
-/** So many are told one by one. */
-const TOLD = 5;
+/** How many snapshots are listed one by one. */
+const LISTED = 5;
 
 export interface PassedOver {
   readonly id: string;
-  /** Why it cannot be taken. */
+  /** Why it cannot be used. */
   readonly why: string;
-  /** Milliseconds that it is newer than what is taken instead. */
+  /** Milliseconds by which it is newer than the snapshot that is used instead. */
   readonly newerBy: number;
 }
 
-/** When a snapshot was taken; of one without a readable manifest, the end of the second in its name, else when it was stored. */
+/**
+ * Returns when a snapshot was taken, in milliseconds. Without a readable manifest, this is the end of the second in its name,
+ * otherwise the time at which it was stored.
+ */
 export function timeOf({ id, manifest, objects }: Pick<Entry, 'id' | 'manifest' | 'objects'>): number {
   if (manifest) return Date.parse(manifest.createdAt);
   const [, year, month, day, hour, minute, second] = /-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-/.exec(id) ?? [];
@@ -21,8 +24,8 @@ export function timeOf({ id, manifest, objects }: Pick<Entry, 'id' | 'manifest' 
 }
 
 /**
- * The snapshots that are newer than the newest verified one, the newest first; with `before`, of those that were taken
- * before. Whose those without a readable manifest are, nobody knows.
+ * Returns the snapshots that are newer than the newest verified one, newest first; with `before`, only those that were
+ * taken before that time. Snapshots without a readable manifest are included, because their cluster is not known.
  */
 export function passedOver(
   entries: readonly Entry[],
@@ -50,26 +53,26 @@ export function passedOver(
 function whyNot({ problem, manifest, verification }: Entry): string {
   const suspect = manifest?.source.suspect?.join(', ');
   if (problem) return problem;
-  if (suspect) return `its source was suspect (${suspect})`;
+  if (suspect) return `its source is suspect (${suspect})`;
   if (verification?.outcome === 'failed')
     return `its verification failed (${verification.detail ?? `at level ${verification.level}`})`;
   return 'it was never verified';
 }
 
-/** What is lost by each, a sentence each. */
+/** Returns one sentence for each snapshot that is passed over. */
 export const passedOverText = (passed: readonly PassedOver[], taken: string): string[] => [
   ...passed
-    .slice(0, TOLD)
+    .slice(0, LISTED)
     .map(
       ({ id, why, newerBy }) =>
-        `${id} is passed over: ${why}; it is ${spanText(newerBy)} newer than ${taken}, and what was written in that time is lost`,
+        `${id} is passed over: ${why}; it is ${spanText(newerBy)} newer than ${taken}, and writes from that time are lost`,
     ),
-  ...(passed.length > TOLD
-    ? [`${passed.length - TOLD} more that are newer than ${taken} are passed over; see \`etcd-agent list\``]
+  ...(passed.length > LISTED
+    ? [`${passed.length - LISTED} more that are newer than ${taken} are passed over; see \`etcd-agent list\``]
     : []),
 ];
 
-/** The newest of them in one line; empty when there is none. */
+/** Describes the newest of them in one line. Empty if there is none. */
 export function passedOverNote([newest, ...more]: readonly PassedOver[]): string {
   if (!newest) return '';
   const rest = more.length > 0 ? ` (and ${more.length} more)` : '';

@@ -6,11 +6,11 @@ import { anyEntry } from './select.ts';
 
 export interface Pinning {
   readonly id: string;
-  /** False: it was so before. */
+  /** False if nothing had to be changed. */
   readonly changed: boolean;
 }
 
-/** Pins or unpins snapshots, also such as are not whole; none of them when one is unknown. */
+/** Pins or unpins snapshots, including incomplete ones. Changes nothing if one of the ids is unknown. */
 export async function setPins(
   store: Store,
   named: NamedCluster,
@@ -35,5 +35,5 @@ async function pin(store: Store, key: string, options: CallOptions): Promise<voi
 
 async function unpin(store: Store, key: string, options: CallOptions): Promise<void> {
   if ((await store.delete(key, options)) === 'deleted') return;
-  throw new AgentError(ExitCode.refused, `${store.url}: an object lock holds ${key}; wait until it ends`);
+  throw new AgentError(ExitCode.refused, `${store.url}: an object lock protects ${key}; wait until it ends`);
 }

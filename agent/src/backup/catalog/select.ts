@@ -7,23 +7,23 @@ import { entriesOf, isOf, ownEntries, ownerOf, type Wanted } from './identity.ts
 import { listNames } from './names.ts';
 import { passedOver, passedOverText } from './passed-over.ts';
 
-// Snapshots of the near future are those of clocks that are a little off.
+// Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
 const TOLERANCE = 5 * 60_000;
 
-/** Whether a snapshot is dated later than now, by more than clocks may differ. */
+/** Whether a snapshot is dated in the future, by more than clocks may differ. */
 export function inFuture({ manifest }: Pick<Entry, 'manifest'>, now = new Date()): boolean {
   return manifest !== undefined && Date.parse(manifest.createdAt) > now.getTime() + TOLERANCE;
 }
 
 export interface Newest {
   readonly newest?: Entry;
-  /** Verified ones that are dated in the future: they say nothing about which is the newest. */
+  /** Verified snapshots that are dated in the future. They do not count as the newest. */
   readonly future: readonly Entry[];
-  /** All that are of this cluster. */
+  /** All snapshots of this cluster. */
   readonly own: readonly Entry[];
 }
 
-/** The newest verified snapshot of a cluster; with `before`, of those that were taken before. */
+/** Returns the newest verified snapshot of a cluster; with `before`, only from those that were taken before that time. */
 export function newestVerified(
   entries: readonly Entry[],
   wanted: Wanted,
@@ -41,7 +41,7 @@ export function newestVerified(
   };
 }
 
-/** The same of a line that is known; undefined is none. */
+/** Returns the newest verified snapshot of a line, or of the cluster's name if the line is not known. */
 export function newestOfLine(
   entries: readonly Entry[],
   named: NamedCluster,
@@ -52,7 +52,7 @@ export function newestOfLine(
   return { newest: own.find((entry) => isVerified(entry) && !inFuture(entry, now)), own };
 }
 
-/** Why there is none, for whoever asked for the newest. */
+/** Explains to the caller who wants the newest verified snapshot why there is none. */
 export function noneVerified(
   { future }: Pick<Newest, 'future'>,
   entries: readonly Entry[],
@@ -65,14 +65,16 @@ export function noneVerified(
   others.delete(folderOf(wanted));
   const why = [
     ...(future.length > 0 ? [`${future.length} dated in the future, such as ${future[0]?.id}`] : []),
-    ...(others.size > 0 ? [`some of ${[...others].join(', ')}; name one by its id`] : []),
+    ...(others.size > 0 ? [`verified snapshots of ${[...others].join(', ')}; name one by its id`] : []),
     ...(unread.length > 0
       ? [`${unread.length} that cannot be read, such as ${unread[0]?.id}: ${unread[0]?.problem}`]
       : []),
   ];
   if (why.length === 0 && bad.length > 0) {
     const [{ id, problem }] = bad as [Entry];
-    why.push(`${bad.length} that are not good, such as ${id}: ${problem ?? stateOf(bad[0]!)}; see \`etcd-agent list\``);
+    why.push(
+      `${bad.length} that are not verified, such as ${id}: ${problem ?? stateOf(bad[0]!)}; see \`etcd-agent list\``,
+    );
   }
   const of = `${folderOf(wanted)}${wanted.clusterId === undefined ? '' : ` with the cluster id ${wanted.clusterId}`}`;
   return new AgentError(
@@ -81,25 +83,25 @@ export function noneVerified(
   );
 }
 
-/** However young its payload is. */
-const FOREVER = new Date(8.64e15);
+/** The latest time of a Date: a payload counts however young it is. */
+const END_OF_TIME = new Date(8.64e15);
 
 export interface Asked extends Wanted {
-  /** Default, and `latest`: the newest verified one. */
+  /** Default, and `latest`: the newest verified snapshot. */
   readonly id?: string | undefined;
-  /** The newest verified one from before this moment. */
+  /** Select the newest verified snapshot that was taken before this time. */
   readonly before?: Date;
 }
 
 export interface SelectOptions extends CallOptions {
   readonly readAll: () => Promise<readonly Entry[]>;
-  /** Those that have lost their manifest. */
+  /** Reads the snapshots that have lost their manifest. */
   readonly readLost: (now: Date) => Promise<readonly Entry[]>;
-  /** Called with what is newer than the newest, and why it is not taken. */
+  /** Called with each snapshot that is newer than the selected one, and why it is not used. */
   readonly warn: (message: string) => void;
 }
 
-/** The snapshot that is asked for, with all that its manifest says. */
+/** Returns the requested snapshot with its complete manifest. */
 export async function selectEntry(store: Store, asked: Asked, options: SelectOptions): Promise<WholeEntry> {
   const { id, before } = asked;
   if (id && id !== 'latest') return whole(store, asked, id, options);
@@ -108,7 +110,7 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   const found = newestVerified(entries, asked, store.url, { now, ...(before && { before }) });
   for (const { id: other, manifest } of found.future) {
     options.warn(
-      `${other} is dated in the future (${manifest?.createdAt}) and is not taken for the newest; name it to use it`,
+      `${other} is dated in the future (${manifest?.createdAt}) and does not count as the newest; name it to use it`,
     );
   }
   if (found.newest) {
@@ -124,12 +126,12 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   );
 }
 
-/** One by its id, with all that its manifest says; no other manifest is read. */
+/** Returns one snapshot by its id with its complete manifest, without reading another manifest. */
 export async function whole(store: Store, named: NamedCluster, id: string, options: CallOptions): Promise<WholeEntry> {
   return usable(await anyEntry(store, named, id, options));
 }
 
-/** The same of one that need not be whole. */
+/** Returns one snapshot by its id, even if it is incomplete. */
 export async function anyEntry(
   store: Store,
   named: NamedCluster,
@@ -139,12 +141,12 @@ export async function anyEntry(
   const folder = folderOf(named);
   const entry = await readEntry(store, folder, id, options);
   if (entry) return entry;
-  const [lost] = lostManifests(folder, await listNames(store, folder, options, id), FOREVER);
+  const [lost] = lostManifests(folder, await listNames(store, folder, options, id), END_OF_TIME);
   const payload = lost?.objects.find(({ key }) => PAYLOAD.test(key.slice(folder.length + 1 + id.length)));
   if (payload) {
     throw new AgentError(
       ExitCode.nothingThere,
-      `${store.url}: ${id} has no manifest: its backup is under way, or the manifest was deleted; then \`adopt ${payload.key}\` makes one`,
+      `${store.url}: ${id} has no manifest: its backup is still running, or the manifest was deleted; then \`adopt ${payload.key}\` writes one`,
     );
   }
   throw new AgentError(
@@ -153,21 +155,21 @@ export async function anyEntry(
   );
 }
 
-/** Why a snapshot is known, or may be known, to be bad; undefined for one that only was not verified. */
+/** Returns why a snapshot is bad or may be bad, or undefined if it is good or was only never verified. */
 export function badness(entry: Entry): string | undefined {
   const { manifest, verification, problem } = entry;
   switch (stateOf(entry)) {
     case 'failed':
-      return `it was found FAILED by \`verify\`: ${verification?.detail ?? `at level ${verification?.level}`}`;
+      return `\`verify\` found it FAILED: ${verification?.detail ?? `at level ${verification?.level}`}`;
     case 'suspect':
-      return `its source was SUSPECT: ${manifest?.source.suspect?.join(', ')}`;
+      return `its source is SUSPECT: ${manifest?.source.suspect?.join(', ')}`;
     case 'unread':
     case 'broken':
       return problem ?? 'its manifest cannot be read';
   }
 }
 
-/** Throws unless manifest and payload are there, and says what it is if not. How good it is, is another question. */
+/** Throws unless the manifest and the payload exist. Does not check how good the snapshot is. */
 export function usable(entry: Entry | WholeEntry): WholeEntry {
   if (entry.manifest && stateOf(entry) !== 'broken') return entry as WholeEntry;
   const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;

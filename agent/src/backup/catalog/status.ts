@@ -17,13 +17,13 @@ export interface StoreStatus {
   /** One line. */
   readonly detail: string;
   readonly id?: string;
-  /** When the newest verified snapshot was taken. */
+  /** Time at which the newest verified snapshot was taken. */
   readonly createdAt?: string;
   readonly ageSeconds?: number;
   readonly sizeBytes?: number;
-  /** Snapshots that are newer and do not count, the newest first. */
+  /** Newer snapshots that do not count, newest first. */
   readonly passedOver?: readonly PassedOver[];
-  /** How far the store's clock is ahead of ours. */
+  /** Seconds that the store's clock is ahead of ours. */
   readonly clockSeconds?: number;
   readonly metrics: readonly Sample[];
 }
@@ -34,7 +34,7 @@ export interface StatusRequest extends Wanted {
   readonly maxAge: number | undefined;
 }
 
-/** How old the newest verified snapshot is, by the store's clock where there is one. */
+/** Reports the age of the newest verified snapshot, by the store's clock if it has one. */
 export async function storeStatus(request: StatusRequest, options: CallOptions): Promise<StoreStatus> {
   const { store, maxAge } = request;
   const folder = folderOf(request);
@@ -66,8 +66,10 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
     exitCode: tooOld ? ExitCode.nothingThere : ExitCode.done,
     detail: [
       `${store.url}: ${tooOld ? 'too old: ' : ''}${facts}`,
-      ...(tooOld ? [`, at most ${formatAge(maxAge)} is asked for`] : []),
-      ...(future.length > 0 ? [`; ${future.length} dated in the future do not count`] : []),
+      ...(tooOld ? [`, the limit is ${formatAge(maxAge)}`] : []),
+      ...(future.length > 0
+        ? [`; ${future.length} dated in the future ${future.length === 1 ? 'does' : 'do'} not count`]
+        : []),
       passed.length > 0 ? `; ${passedOverNote(passed)}` : '',
       clock,
     ].join(''),
@@ -79,7 +81,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   };
 }
 
-/** What there is to say of a store that could not be asked. */
+/** Status of a store that could not be read. */
 export function failedStatus(store: string, error: unknown): StoreStatus {
   const exitCode = error instanceof AgentError ? error.exitCode : ExitCode.unexpected;
   return { store, ok: false, exitCode, detail: messageOf(error), metrics: [] };
@@ -91,7 +93,7 @@ function clockWarning(theirs: Date | undefined, ours: Date): string {
   return `; the store's clock is ${formatAge(Math.abs(difference))} ${difference > 0 ? 'ahead of' : 'behind'} ours`;
 }
 
-/** The two largest units: `1d 3h`, `12m 5s`. */
+/** Formats a duration with its two largest units: `1d 3h`, `12m 5s`. */
 export function formatAge(milliseconds: number): string {
   const total = Math.floor(milliseconds / 1000);
   const parts = [

@@ -3,8 +3,8 @@ import type { EtcdAccess, Member } from '../../etcd/etcd-member.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
-import { chooseSources } from '../take/choose-source.ts';
 import { type ObservedCluster, observeCluster, type ReachedMember } from '../take/observe-cluster.ts';
+import { rankSources } from '../take/rank-sources.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 
 const DAY = 86_400_000;
@@ -87,7 +87,7 @@ export function checkAlarms({ alarms }: ObservedCluster): Finding[] {
 async function checkQuorum({ members, alarms, voters }: ObservedCluster, signal: AbortSignal): Promise<Finding[]> {
   return finding('quorum', signal, async () => {
     const corrupt = alarms.filter(({ type }) => type === 'CORRUPT').map(({ memberId }) => memberId);
-    const [source] = chooseSources(members, new Set(corrupt));
+    const [source] = rankSources(members, new Set(corrupt));
     await source?.member.confirmQuorum();
     return ok('quorum', `voters: ${voters ?? '?'}; a backup would be taken from ${source?.endpoint}`);
   });

@@ -4,7 +4,7 @@ import type { Store } from '../../store/store.ts';
 import { type Entry, isVerified, readCatalog } from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/folder.ts';
 import { ownerOf } from '../catalog/identity.ts';
-import { elsewhere } from '../catalog/locate.ts';
+import { otherFoldersHint } from '../catalog/locate.ts';
 import { inFuture } from '../catalog/select.ts';
 import { formatAge } from '../catalog/status.ts';
 import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
@@ -21,7 +21,7 @@ export async function checkStore(store: Store, named: NamedCluster, signal: Abor
     ...(await finding('clock', signal, () => checkClock(store, signal))),
     ...(await finding('snapshots', signal, async () => {
       const entries = await readCatalog(store, folder, { signal });
-      const more = entries.length === 0 ? await elsewhere(store, named, { signal }) : '';
+      const more = entries.length === 0 ? await otherFoldersHint(store, named, { signal }) : '';
       return describeEntries(entries, store, named, more);
     })),
   ];

@@ -57,7 +57,7 @@ describe('recipients', () => {
     ]) {
       await mistake(
         readRecipients([secret], []),
-        /^--age-recipient: this is a secret key, .*`age-keygen -y` prints it/,
+        /^--age-recipient: the value is a secret key, .*which `age-keygen -y` prints/,
       );
       const path = await file(`${recipient}\n${secret}\n`);
       await mistake(readRecipients([], [path]), /^--age-recipients-file: \S+keys-\d+: line 2 is a secret key/);
@@ -66,22 +66,28 @@ describe('recipients', () => {
 
   test('what only looks like one is told', async () => {
     const typo = recipient.replace(/.$/, (last) => (last === 'q' ? 'p' : 'q'));
-    await mistake(readRecipients([typo], []), new RegExp(`is no age recipient, look for a typing error: ${typo}$`));
-    await mistake(readRecipients([hybrid.slice(0, -1)], []), /typing error: age1pq1.{17}…$/);
+    await mistake(
+      readRecipients([typo], []),
+      new RegExp(`is not a valid age recipient, check it for typing errors: ${typo}$`),
+    );
+    await mistake(readRecipients([hybrid.slice(0, -1)], []), /typing errors: age1pq1.{17}…$/);
   });
 
   test('what is nothing of the kind is not repeated, as it could be a secret', async () => {
-    await mistake(readRecipients([identity.slice(20)], []), /^--age-recipient: this is no age recipient; write age1…$/);
-    await mistake(readRecipients(['ssh-ed25519 AAAA'], []), /this is no age recipient; write age1…$/);
+    await mistake(
+      readRecipients([identity.slice(20)], []),
+      /^--age-recipient: the value is not an age recipient; write age1…$/,
+    );
+    await mistake(readRecipients(['ssh-ed25519 AAAA'], []), /this is not an age recipient; write age1…$/);
   });
 
   test('a point that nothing can be encrypted to is refused', async () => {
     const zero = 'age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq5cu47z';
-    await mistake(readRecipients([zero], []), /is no age recipient/);
+    await mistake(readRecipients([zero], []), /is not a valid age recipient/);
   });
 
   test('post-quantum ones beside others would be in vain', async () => {
-    await mistake(readRecipients([hybrid, recipient], []), /some are post-quantum and some are not/);
+    await mistake(readRecipients([hybrid, recipient], []), /some recipients are post-quantum and some are not/);
   });
 });
 
@@ -93,7 +99,7 @@ describe('identities', () => {
 
   test('a directory, as a Secret is mounted, means every file in it', async () => {
     const mounted = await mkdtemp(join(directory, 'mounted-'));
-    await mistake(readIdentities([mounted]), /holds no file/);
+    await mistake(readIdentities([mounted]), /the directory .* has no files/);
     await mkdir(join(mounted, '..2026'));
     await writeFile(join(mounted, '..2026/new'), hybridIdentity);
     await symlink('..2026', join(mounted, '..data'));
@@ -111,7 +117,7 @@ describe('identities', () => {
     const broken = identity.replace(/.$/, (last) => (last === 'Q' ? 'P' : 'Q'));
     const plugin = `AGE-PLUGIN-YUBIKEY-${identity}`;
     for (const text of [broken, identity.toLowerCase(), plugin, '-----BEGIN AGE ENCRYPTED FILE-----']) {
-      await mistake(readIdentities([await file(text)]), /: line 1 is no age identity; it takes AGE-SECRET-KEY-1…/);
+      await mistake(readIdentities([await file(text)]), /: line 1 is not an age identity; use AGE-SECRET-KEY-1…/);
     }
   });
 });

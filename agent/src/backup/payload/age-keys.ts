@@ -7,7 +7,7 @@ import { abbreviated } from './encryption.ts';
 const isSecret = (text: string) => /age-secret-key|age-plugin/i.test(text);
 const isPostQuantum = (recipient: string) => /^age1(tag)?pq1/.test(recipient);
 
-/** Recipients as they are given and from files, each once. */
+/** Returns the recipients from flags and from files, without duplicates. */
 export async function readRecipients(
   given: readonly string[],
   files: readonly string[],
@@ -18,16 +18,18 @@ export async function readRecipients(
     await checkRecipient(text, where);
     recipients.add(text);
   };
-  for (const text of given) await add(text.trim(), `${flag}: this`);
+  for (const text of given) await add(text.trim(), `${flag}: the value`);
   for (const file of files) await forEachLine('--age-recipients-file', file, add);
   const all = [...recipients];
   if (all.some(isPostQuantum) && !all.every(isPostQuantum)) {
-    throw usageError(`${flag}: some are post-quantum and some are not, so none would be protected; give one kind only`);
+    throw usageError(
+      `${flag}: some recipients are post-quantum and some are not, so none would be protected; give one kind only`,
+    );
   }
   return all;
 }
 
-/** Identities, which are secret: no message repeats any of the text. A directory, such as a mounted Secret, means every file in it. */
+/** Reads age identities. They are secret, so no message repeats any of their text. A directory, such as a mounted Secret, stands for every file in it. */
 export async function readIdentities(paths: readonly string[]): Promise<string[]> {
   const identities: string[] = [];
   for (const file of (await Promise.all(paths.map(filesOf))).flat()) {
@@ -40,29 +42,29 @@ export async function readIdentities(paths: readonly string[]): Promise<string[]
 }
 
 async function filesOf(path: string): Promise<string[]> {
-  // Whatever else is wrong with it is told when it is read.
+  // Any other problem of the path is reported when the file is read.
   const names = await readdir(path).catch(() => undefined);
   if (names === undefined) return [path];
-  // kubelet's own files begin with two dots.
+  // The names of kubelet's own files begin with two dots.
   const files = names.filter((name) => !name.startsWith('..')).sort();
-  if (files.length === 0) throw usageError(`--age-identity-file: ${path} holds no file`);
+  if (files.length === 0) throw usageError(`--age-identity-file: the directory ${path} has no files`);
   return files.map((name) => join(path, name));
 }
 
 async function checkRecipient(text: string, where: string): Promise<void> {
   if (isSecret(text)) {
     throw usageError(
-      `${where} is a secret key, which must not be here; give its recipient: \`age-keygen -y\` prints it`,
+      `${where} is a secret key, which must not be here; give its recipient, which \`age-keygen -y\` prints`,
     );
   }
-  if (!text.startsWith('age1')) throw usageError(`${where} is no age recipient; write age1…`);
+  if (!text.startsWith('age1')) throw usageError(`${where} is not an age recipient; write age1…`);
   try {
     const encrypter = new Encrypter();
     encrypter.addRecipient(text);
-    // Some keys look right and can't be encrypted to.
+    // Some keys look valid but cannot be used for encryption.
     await encrypter.encrypt('');
   } catch {
-    throw usageError(`${where} is no age recipient, look for a typing error: ${abbreviated(text)}`);
+    throw usageError(`${where} is not a valid age recipient, check it for typing errors: ${abbreviated(text)}`);
   }
 }
 
@@ -74,12 +76,12 @@ function checkIdentity(text: string, where: string): void {
     new Decrypter().addIdentity(text);
   } catch {
     throw usageError(
-      `${where} is no age identity; it takes AGE-SECRET-KEY-1… and AGE-SECRET-KEY-PQ-1…, without passphrase`,
+      `${where} is not an age identity; use AGE-SECRET-KEY-1… or AGE-SECRET-KEY-PQ-1…, without a passphrase`,
     );
   }
 }
 
-/** Lines that are neither empty nor comments. */
+/** Calls `use` for each line that is neither empty nor a comment. */
 async function forEachLine(
   flag: string,
   file: string,

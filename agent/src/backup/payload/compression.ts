@@ -8,17 +8,17 @@ type Bytes = AsyncIterable<Uint8Array>;
 
 export const extensions: Record<Compression, string> = { none: '.db', gzip: '.db.gz', zstd: '.db.zst' };
 
-// zlib hands on 16 KiB at a time otherwise, and each piece costs what follows a fixed time.
+// zlib's default is 16 KiB, and every chunk costs the later steps a fixed time.
 const chunkSize = 120 * 1024;
 const fastest = { chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 export function compress(compression: Compression, source: Bytes): Bytes {
   if (compression === 'none') return source;
-  // The default levels, 6 and 3, cost two to three times the CPU for a tenth less, if that.
+  // The default levels, 6 and 3, need two to three times the CPU and save at most a tenth of the size.
   return through(source, compression === 'gzip' ? createGzip({ level: 1, chunkSize }) : createZstdCompress(fastest));
 }
 
-/** Throws verificationFailed when the bytes are not what the compression says. */
+/** Throws `verificationFailed` if the bytes are not in this compression. */
 export function decompress(compression: Compression, source: Bytes): Bytes {
   if (compression === 'none') return source;
   return decoded(compression, source, (watched) =>
@@ -29,6 +29,6 @@ export function decompress(compression: Compression, source: Bytes): Bytes {
 }
 
 function through(source: Bytes, transform: NodeJS.ReadWriteStream): Bytes {
-  // The transform is destroyed with the source's error, so that iterating it throws just that.
+  // pipeline destroys the transform with the source's error, so iterating over it throws that error.
   return pipeline(source, transform, () => {}) as unknown as Bytes;
 }

@@ -3,8 +3,8 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 type Bytes = AsyncIterable<Uint8Array>;
 
 /**
- * What `decode` makes of the source. An error of the source's own passes as it is; whatever else goes wrong means that
- * the bytes are not what they are said to be, and throws verificationFailed.
+ * Decodes the source. Errors of the source and AgentErrors pass through. Any other error means that the bytes do not have the
+ * expected format, and throws `verificationFailed`.
  */
 export async function* decoded(what: string, source: Bytes, decode: (source: Bytes) => Bytes): Bytes {
   let sourceFailure: { readonly error: unknown } | undefined;
@@ -21,6 +21,8 @@ export async function* decoded(what: string, source: Bytes, decode: (source: Byt
   } catch (error) {
     if (sourceFailure) throw sourceFailure.error;
     if (error instanceof AgentError) throw error;
-    throw new AgentError(ExitCode.verificationFailed, `the stored bytes are no whole ${what} stream`, { cause: error });
+    throw new AgentError(ExitCode.verificationFailed, `the stored bytes are not a complete ${what} stream`, {
+      cause: error,
+    });
   }
 }

@@ -5,10 +5,10 @@ import { decoded } from './decoding.ts';
 type Bytes = AsyncIterable<Uint8Array>;
 type Stream = ReadableStream<Uint8Array>;
 
-/** Follows the extension of the compression. */
+/** Extension of encrypted payloads, after the extension of the compression. */
 export const ENCRYPTED = '.age';
 
-/** Encrypts with age, so that each of the recipients can decrypt; for no recipients the bytes stay as they are. */
+/** Encrypts with age for all recipients. Without recipients, the bytes stay as they are. */
 export function encrypt(recipients: readonly string[], source: Bytes): Bytes {
   if (recipients.length === 0) return source;
   return through(source, async (plain) => {
@@ -19,9 +19,17 @@ export function encrypt(recipients: readonly string[], source: Bytes): Bytes {
   });
 }
 
+/** Thrown if none of the given identities can decrypt the data. Exit code 2: another identity may be able to. */
+export class NoIdentityError extends AgentError {
+  constructor(message: string) {
+    super(ExitCode.usage, `--age-identity-file: ${message}`);
+  }
+}
+
 /**
- * Throws verificationFailed when the bytes are no whole age file, and usage when it was made for other identities.
- * `matching`: one of the identities is known to be among its recipients, so that only damage can say otherwise.
+ * Decrypts with age. Throws `verificationFailed` if the bytes are not a complete age file, and NoIdentityError if they were
+ * encrypted for other identities. `matching` says that one of the identities is known to be among the recipients: then the
+ * file must be damaged if none matches.
  */
 export function decrypt(identities: readonly string[], source: Bytes, matching = false): Bytes {
   return decoded('age', source, (watched) =>
@@ -31,42 +39,43 @@ export function decrypt(identities: readonly string[], source: Bytes, matching =
       for (const identity of identities) decrypter.addIdentity(identity);
       return decrypter.decrypt(encrypted).catch((error) => {
         if (matching || !/^no identity matched/.test(messageOf(error))) throw error;
-        throw new AgentError(ExitCode.usage, '--age-identity-file: none of its identities decrypts the snapshot');
+        throw new NoIdentityError('none of the identities decrypts the snapshot');
       });
     }),
   );
 }
 
-/** Throws usage unless one of the identities is among the recipients. Nothing is said where these are not known. */
+/**
+ * Throws NoIdentityError unless one of the identities is among the recipients. If the recipients are not known, any identity
+ * is accepted.
+ */
 export async function checkIdentities(
   what: string,
   recipients: readonly string[],
   identities: readonly string[],
 ): Promise<void> {
   if (identities.length === 0) {
-    throw mistake(`${what} is encrypted; give a file with its age identity${oneOf(recipients)}`);
+    throw new NoIdentityError(`${what} is encrypted; give a file with its age identity${oneOf(recipients)}`);
   }
   if ((await anyAmong(identities, recipients)) || recipients.length === 0) return;
-  throw mistake(`${what} was encrypted for other identities; give the one${oneOf(recipients)}`);
+  throw new NoIdentityError(`${what} is encrypted for other identities; give the one${oneOf(recipients)}`);
 }
 
-/** Whether one of the identities decrypts what is encrypted for the recipients. */
+/** Whether one of the identities is among the recipients. */
 export async function anyAmong(identities: readonly string[], recipients: readonly string[]): Promise<boolean> {
   const { identityToRecipient } = await import('age-encryption');
   const own = await Promise.all(identities.map((identity) => identityToRecipient(identity)));
   return own.some((recipient) => recipients.includes(recipient));
 }
 
-const mistake = (message: string) => new AgentError(ExitCode.usage, `--age-identity-file: ${message}`);
-
 function oneOf(recipients: readonly string[]): string {
   return recipients.length === 0 ? '' : ` of ${recipients.map(abbreviated).join(' or ')}`;
 }
 
-/** Post-quantum recipients have 2,000 characters. */
+/** Shortens a recipient for messages: post-quantum recipients have 2,000 characters. */
 export const abbreviated = (recipient: string) => (recipient.length > 80 ? `${recipient.slice(0, 24)}…` : recipient);
 
-/** Puts web streams between two iterables, a chunk at a time. Whoever leaves early closes the source. */
+/** Passes an iterable through a web stream, one chunk at a time. A reader that stops early closes the source. */
 async function* through(source: Bytes, transform: (stream: Stream) => Promise<Stream>): Bytes {
   const iterator = source[Symbol.asyncIterator]();
   let reading = false;
@@ -90,7 +99,7 @@ async function* through(source: Bytes, transform: (stream: Stream) => Promise<St
     }
   } finally {
     const closing = Promise.resolve(iterator.return?.());
-    // A source that hangs would make this hang too.
+    // Do not wait for a source that is still reading: it may hang.
     if (reading) closing.catch(() => {});
     else await closing;
   }

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { Stats } from 'node:fs';
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { Extra, Manifest } from '../catalog/manifest.ts';
 import { checkIdentities, decrypt, encrypt } from './encryption.ts';
-import { packFiles } from './extra-files.ts';
 import type { ReadOptions } from './read-payload.ts';
+import { type TarEntry, tarFile } from './tar.ts';
 
-/** Files of the machine that a snapshot is taken on, to be stored beside it. */
+/** Files of the backup's machine that are to be stored beside the snapshot. */
 export interface ExtraRequest {
   readonly paths: readonly string[];
-  /** age recipients; never none, as these are keys. */
+  /** age recipients. Never empty, because the files may hold keys. */
   readonly recipients: readonly string[];
 }
 
@@ -23,26 +26,29 @@ export async function packExtra({ paths, recipients }: ExtraRequest): Promise<Pa
   return { paths, recipients, bytes };
 }
 
-/** What the manifest of this snapshot says of it. */
+/** Describes the extra files for the manifest of a snapshot. */
 export function describeExtra({ paths, recipients, bytes }: PackedExtra, folder: string, id: string): Extra {
   const key = `${folder}/${id}.extra.tar.age`;
   return { key, sizeBytes: bytes.length, sha256: sha256(bytes), paths: [...paths], recipients: [...recipients] };
 }
 
-/** Writes it and reads it back. */
+/** Writes the extra files and reads them back. */
 export async function putExtra(store: Store, extra: Extra, bytes: Buffer, options: CallOptions): Promise<void> {
   await store.put(extra.key, once(bytes), { ...options, sizeHint: bytes.length });
   await storedExtra(store, extra, options);
 }
 
-/** As it is stored; throws verificationFailed unless the bytes are those of the manifest. */
+/** Returns the encrypted bytes. Throws `verificationFailed` unless they match the manifest. */
 export async function storedExtra(store: Store, extra: Extra, options: CallOptions): Promise<Buffer> {
   const bytes = await collect(await store.get(extra.key, options), extra.sizeBytes + 1);
   if (bytes.length === extra.sizeBytes && sha256(bytes) === extra.sha256) return bytes;
-  throw new AgentError(ExitCode.verificationFailed, `${extra.key} in ${store.url} is not what was stored`);
+  throw new AgentError(
+    ExitCode.verificationFailed,
+    `${extra.key} in ${store.url} is damaged: its bytes are not those that were stored`,
+  );
 }
 
-/** The tar file, decrypted. */
+/** Returns the decrypted tar file. */
 export async function readExtra(
   store: Store,
   { id, extra }: Manifest,
@@ -59,7 +65,7 @@ async function* once(bytes: Buffer): AsyncIterable<Uint8Array> {
   yield bytes;
 }
 
-/** Whatever comes after the limit is left unread. */
+/** Reads a source into memory. Stops after `limit` bytes. */
 async function collect(source: AsyncIterable<Uint8Array>, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -70,3 +76,51 @@ async function collect(source: AsyncIterable<Uint8Array>, limit = Number.POSITIV
   }
   return Buffer.concat(chunks);
 }
+
+/** The extra files are held in memory. They are meant for keys and configuration. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+const mistake = (message: string) => new AgentError(ExitCode.usage, `--extra-path: ${message}`);
+
+/** Packs files, and directories with their contents, into a tar file. */
+async function packFiles(paths: readonly string[]): Promise<Buffer> {
+  const entries: TarEntry[] = [];
+  let bytes = 0;
+  for (const path of paths) {
+    if (!path.startsWith('/')) throw mistake(`'${path}' is not absolute; write it like /etc/kubernetes/pki`);
+    for await (const entry of entriesOf(path)) {
+      entries.push(entry);
+      bytes += entry.content?.length ?? 0;
+    }
+  }
+  if (bytes > MAX_BYTES)
+    throw mistake(`${bytes} bytes are more than the limit of ${MAX_BYTES}; it is meant for keys and configuration`);
+  try {
+    return tarFile(entries);
+  } catch (error) {
+    throw mistake(messageOf(error));
+  }
+}
+
+async function* entriesOf(path: string): AsyncIterable<TarEntry> {
+  const read = async <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error) => {
+      throw mistake(`cannot read ${path} (${codeOf(error) ?? messageOf(error)})`);
+    });
+  const stats = await read(lstat(path));
+  const common = { path, ...attributes(stats) };
+  if (stats.isSymbolicLink()) {
+    yield { ...common, type: 'symlink', target: await read(readlink(path)) };
+  } else if (stats.isDirectory()) {
+    yield { ...common, type: 'directory' };
+    for (const name of (await read(readdir(path))).sort()) yield* entriesOf(join(path, name));
+  } else if (stats.isFile()) {
+    if (stats.size > MAX_BYTES)
+      throw mistake(
+        `${path} has ${stats.size} bytes, more than the limit of ${MAX_BYTES}; it is meant for keys and configuration`,
+      );
+    yield { ...common, type: 'file', content: await read(readFile(path)) };
+  }
+}
+
+const attributes = ({ mode, uid, gid, mtimeMs }: Stats) => ({ mode, uid, gid, modified: Math.floor(mtimeMs / 1_000) });

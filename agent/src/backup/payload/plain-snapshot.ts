@@ -5,22 +5,22 @@ import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
-import { tryRestore } from './examine.ts';
+import { tryRestore } from './inspect.ts';
 import type { ReadOptions } from './read-payload.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from './scratch-directory.ts';
 import { refuseNewer } from './server-version.ts';
 import { writeContent } from './verify.ts';
 
-/** What the caller knows of the snapshot that it wants. */
+/** Properties that the caller requires of the snapshot. */
 export interface Expected {
   readonly revision?: number;
-  /** Of the etcd that will start on it, such as `3.6`. */
+  /** Version of the etcd that will start with the data, such as `3.6`. */
   readonly serverVersion?: string;
 }
 
 export interface PlainSnapshot {
   readonly id: string;
-  /** Database and etcd's trailer, as `etcdctl snapshot save` writes them. */
+  /** Path of the file: the database and etcd's trailer, as `etcdctl snapshot save` writes them. */
   readonly file: string;
   readonly sha256: string;
   readonly sizeBytes: number;
@@ -28,7 +28,7 @@ export interface PlainSnapshot {
   readonly keys: number;
 }
 
-/** Makes a plain file of a stored snapshot and proves that it restores; throws, and leaves the file, when it does not. */
+/** Writes a stored snapshot to a plain file and proves that it can be restored. If not, throws and leaves the file. */
 export async function plainSnapshot(
   store: Store,
   manifest: Manifest,
@@ -49,7 +49,7 @@ export async function plainSnapshot(
   const { revision, keys } = tried;
   refuseNewer(id, tried.storageVersion, expected.serverVersion);
   refuseUnserved(id, tried);
-  // While it was taken writes went on: its backup told the revision that members were compared at.
+  // Writes continued while the snapshot was taken, so the revision that the backup reported may be the one at which members were compared.
   const known = [revision, content.hashKV?.revision, content.revision];
   if (expected.revision !== undefined && !known.includes(expected.revision)) {
     throw failed(`${id}: its revision is ${revision}, not the expected ${expected.revision}`);
@@ -59,18 +59,18 @@ export async function plainSnapshot(
   return { id, file, sha256, sizeBytes, revision, keys };
 }
 
-/** Once a cluster has it, its reconciler is refused like everybody else, and cannot finish what it began. */
+/** Throws `refused` if a cluster with these data would reject its reconciler, which then cannot finish the restore. */
 function refuseUnserved(id: string, { authEnabled, corruptAlarm }: Switches): void {
   if (authEnabled) {
     throw new AgentError(
       ExitCode.refused,
-      `${id} has auth enabled, and the reconciler does not log in; restore it by hand (restore data-dir), run \`etcdctl auth disable\` there, and restore a snapshot of that`,
+      `${id} has authentication enabled, and the reconciler does not log in; restore it by hand (restore data-dir), run \`etcdctl auth disable\` there, and restore a snapshot of the result`,
     );
   }
   if (corruptAlarm) {
     throw new AgentError(
       ExitCode.refused,
-      `${id} holds a CORRUPT alarm, with which etcd refuses every read and write; restore an earlier snapshot`,
+      `${id} holds a CORRUPT alarm, which makes etcd refuse every read and write; restore an earlier snapshot`,
     );
   }
 }

@@ -11,13 +11,13 @@ type Bytes = AsyncIterable<Uint8Array>;
 export interface ReadOptions {
   readonly signal?: AbortSignal;
   readonly onBytes?: (stored: number) => void;
-  /** age identities, for what is encrypted. */
+  /** age identities, for encrypted snapshots. */
   readonly identities?: readonly string[];
 }
 
 const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);
 
-/** The stored bytes as they are; throws verificationFailed at the end unless their count and sha256 are the manifest's. */
+/** Reads the stored bytes. Throws `verificationFailed` at the end unless their count and sha256 match the manifest. */
 export async function* readStored(store: Store, manifest: Manifest, options: ReadOptions = {}): Bytes {
   const { key, sizeBytes, sha256 } = manifest.object;
   const hash = createHash('sha256');
@@ -33,7 +33,7 @@ export async function* readStored(store: Store, manifest: Manifest, options: Rea
     throw failed(`${manifest.id}: the bytes in ${store.url} are not those that were stored (sha256 differs)`);
 }
 
-/** The snapshot as etcd sent it; throws verificationFailed at the end unless all sums, and etcd's own trailer, are right. */
+/** Reads the snapshot as etcd sent it. Throws `verificationFailed` at the end unless all checksums, and etcd's own trailer, match. */
 export async function* readContent(store: Store, manifest: Manifest, options: ReadOptions = {}): Bytes {
   const { content, object } = manifest;
   await checkDecryptable(manifest, options);
@@ -48,15 +48,15 @@ export async function* readContent(store: Store, manifest: Manifest, options: Re
       throw failed(`${manifest.id}: its content is not what etcd sent (sha256 differs)`);
     }
   } catch (error) {
-    // A snapshot that ends early is etcd's fault when it streams, and damage when it is read back.
+    // While etcd streams, an early end is a failure of etcd; in a stored snapshot it is damage.
     if (error instanceof AgentError && error.exitCode === ExitCode.etcdUnavailable) {
-      throw failed(`${manifest.id}: its content is cut or too long for what etcd sent`);
+      throw failed(`${manifest.id}: its content is shorter or longer than the content that etcd sent`);
     }
     throw error;
   }
 }
 
-/** Throws usage when the snapshot is encrypted and none of the identities decrypts it. */
+/** Throws NoIdentityError if the snapshot is encrypted and, as far as its recipients are known, no identity decrypts it. */
 export async function checkDecryptable(
   { id, object }: Pick<Brief, 'id' | 'object'>,
   { identities = [] }: ReadOptions,

@@ -1,17 +1,17 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 
-/** A server starts on data of an older minor, and may start on newer data without a word. */
+/** Throws `refused` if the data are of a newer minor version than the server: etcd may start with such data without reporting an error. */
 export function refuseNewer(id: string, data: string | undefined, serverVersion: string | undefined): void {
   if (!serverVersion) return;
   const server = minor(serverVersion);
   if (server === undefined) {
-    throw new AgentError(ExitCode.usage, `--server-version: '${serverVersion}' is no version; write 3.6`);
+    throw new AgentError(ExitCode.usage, `--server-version: '${serverVersion}' is not a version; write 3.6`);
   }
   const storage = minor(data ?? '');
   if (storage === undefined || storage <= server) return;
   throw new AgentError(
     ExitCode.refused,
-    `${id} holds data of etcd ${data}, which etcd ${serverVersion} cannot read; start a newer etcd on it`,
+    `${id} holds data of etcd ${data}, which etcd ${serverVersion} cannot read; use a newer etcd`,
   );
 }
 

@@ -1,22 +1,22 @@
-/** What of a file goes into a tar file. */
+/** One entry of a tar file. */
 export interface TarEntry {
   readonly path: string;
   readonly type: 'file' | 'directory' | 'symlink';
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** Seconds. */
+  /** Modification time in seconds since 1970. */
   readonly modified: number;
-  /** Of a file. */
+  /** Only for a file. */
   readonly content?: Buffer;
-  /** Of a symlink. */
+  /** Only for a symlink. */
   readonly target?: string;
 }
 
 const BLOCK = 512;
 const typeFlags = { file: '0', symlink: '2', directory: '5' } as const;
 
-/** A tar file as POSIX's ustar has it, which every tar reads. Paths lose their slash at the beginning. */
+/** Creates a tar file in POSIX's ustar format, which every tar reads. Leading slashes are removed from paths. */
 export function tarFile(entries: readonly TarEntry[]): Buffer {
   const blocks = entries.flatMap((entry) => {
     const { content = Buffer.alloc(0) } = entry;
@@ -44,7 +44,7 @@ function header(entry: TarEntry, size: number): Buffer {
   write(entry.target ?? '', 157, 100);
   write('ustar\x0000', 257, 8);
   write(prefix, 345, 155);
-  // The sum is made as if its own field were blank.
+  // The checksum is computed with its own field filled with spaces.
   block.fill(' ', 148, 156);
   octal(
     block.reduce((sum, byte) => sum + byte, 0),
@@ -55,7 +55,7 @@ function header(entry: TarEntry, size: number): Buffer {
   return block;
 }
 
-/** A name of up to 100 bytes, and up to 155 before the slash between them. */
+/** Splits a path at a slash into a prefix of up to 155 bytes and a name of up to 100. */
 function split(path: string): { name: string; prefix: string } {
   if (Buffer.byteLength(path) <= 100) return { name: path, prefix: '' };
   for (let slash = path.indexOf('/'); slash > 0 && slash < path.length - 1; slash = path.indexOf('/', slash + 1)) {

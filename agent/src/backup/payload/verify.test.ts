@@ -13,7 +13,7 @@ import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { isVerified, readCatalog } from '../catalog/catalog.ts';
 import type { Level, Manifest } from '../catalog/manifest.ts';
-import { tryRestore } from './examine.ts';
+import { tryRestore } from './inspect.ts';
 import { verifySnapshot } from './verify.ts';
 
 let directory: string;
@@ -104,19 +104,23 @@ async function tryRestoreOf({ snapshot }: SavedSnapshot) {
 
 test('at level open its HashKV is compared', async () => {
   const { revision } = saved.manifest.content.hashKV!;
-  expect((await verify(saved)).detail).toBe(`etcdutl opens it at revision ${revision}, and HashKV is the cluster's`);
+  expect((await verify(saved)).detail).toBe(
+    `etcdutl opens it at revision ${revision}, and its HashKV equals that of the cluster`,
+  );
 });
 
-test('data that are not those of the cluster are refused', async () => {
+test('data that are differ from those of the cluster are refused', async () => {
   await expect(verify(withHashKV({ hash: 1 }))).rejects.toMatchObject(failed(/HashKV at revision \d+ is \d+, not 1/));
 });
 
 test('a snapshot from before the revision that its members were compared at is refused', async () => {
-  await expect(verify(withHashKV({ revision: 1_000 }))).rejects.toMatchObject(failed(/before 1000, at which/));
+  await expect(verify(withHashKV({ revision: 1_000 }))).rejects.toMatchObject(failed(/compared at revision 1000/));
 });
 
 test('a snapshot that was compacted less than its source is refused: nothing takes a compaction back', async () => {
-  await expect(verify(withHashKV({ compactRevision: 11 }))).rejects.toMatchObject(failed(/not those of the cluster/));
+  await expect(verify(withHashKV({ compactRevision: 11 }))).rejects.toMatchObject(
+    failed(/differ from those of the cluster/),
+  );
 });
 
 test('damage inside the database is refused before etcdutl gets to see it', async () => {
@@ -131,7 +135,7 @@ test('damage inside the database is refused before etcdutl gets to see it', asyn
 test('without HashKV it is opened, and the report says that nothing was compared', async () => {
   expect(await verify(withContent({ hashKV: undefined }))).toEqual({
     level: 'open',
-    detail: expect.stringMatching(/opens it at revision \d+; it was taken without HashKV/),
+    detail: expect.stringMatching(/opens it at revision \d+; its manifest has no HashKV/),
   });
 });
 

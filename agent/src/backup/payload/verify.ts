@@ -9,51 +9,51 @@ import { payloadProblem } from '../catalog/catalog.ts';
 import type { Level, Manifest } from '../catalog/manifest.ts';
 import { storedExtra } from './extra.ts';
 import { type ReadOptions, readContent, readStored } from './read-payload.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from './scratch-directory.ts';
 
 const MIB = 1024 * 1024;
 
 export interface VerifyOptions extends ReadOptions {
   readonly level: Level;
-  /** A directory for a copy of the database; only level `open` needs it. */
+  /** Directory for a copy of the database. Used only for level `open`. */
   readonly scratch: string;
   readonly etcdutl: Etcdutl;
 }
 
-/** What a verification came to when nothing was found wrong. */
+/** Result of a verification that found nothing wrong. */
 export interface Proof {
-  /** What was proved: less than was asked for when the rest could be neither proved nor disproved. */
+  /** The level that was proved. Lower than the requested level if the rest could neither be proved nor disproved. */
   readonly level: Level;
   readonly detail: string;
 }
 
 const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);
 
-/** Throws verificationFailed for a bad snapshot, the store's own errors otherwise. */
+/** Verifies the payload of a snapshot. Throws `verificationFailed` if it is bad. Errors of the store pass through. */
 export async function verifySnapshot(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
   const problem = payloadProblem(manifest, (await store.stat(manifest.object.key, options))?.size);
   if (problem) throw failed(`${manifest.id}: ${problem}`);
   const { level } = options;
   switch (level) {
     case 'stream':
-      return { level, detail: 'the payload is there, with the size that was stored' };
+      return { level, detail: 'the payload exists and has the size that was stored' };
     case 'read':
       for await (const _ of readStored(store, manifest, options));
-      return { level, detail: 'the stored bytes are those that were sent' };
+      return { level, detail: 'the stored bytes match the manifest' };
     case 'open':
       return openSnapshotFile(store, manifest, options);
   }
 }
 
-/** The same of all that was stored: with the extra files, which no restore of the data reads. */
+/** Verifies the payload and the extra files, which a restore of the data does not read. */
 export async function verifyStored(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
   const proof = await verifySnapshot(store, manifest, options);
   const { id, extra } = manifest;
   if (!extra) return proof;
   const found = await store.stat(extra.key, options);
-  if (found?.size !== extra.sizeBytes) throw failed(`${id}: its extra files ${extra.key} are missing, or not whole`);
+  if (found?.size !== extra.sizeBytes) throw failed(`${id}: its extra files ${extra.key} are missing or incomplete`);
   if (options.level !== 'stream') await storedExtra(store, extra, options);
-  return { ...proof, detail: `${proof.detail}; the extra files are as they were stored` };
+  return { ...proof, detail: `${proof.detail}; the extra files are intact` };
 }
 
 async function openSnapshotFile(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
@@ -68,7 +68,7 @@ async function checkDatabase(
   { id, content }: Manifest,
   { etcdutl, signal }: VerifyOptions,
 ): Promise<Proof> {
-  // Before etcdutl, which some damage makes take all memory there is.
+  // Check the structure before etcdutl runs: some damage makes etcdutl use all available memory.
   const { damage, revision } = await readDatabase(file, content.sizeBytes - TRAILER, signal);
   if (damage) throw failed(`${id}: its database is damaged: ${damage}`);
   const run = { signal, timeout: 30_000 + Math.ceil(content.sizeBytes / MIB) * 500 };
@@ -79,31 +79,31 @@ async function checkDatabase(
 
   const status = await etcdutl.snapshotStatus(file, run);
   if (status.outcome === 'unable') return unproved(status.why);
-  if (status.outcome === 'refused') throw failed(`${id}: etcdutl finds no valid database in it`);
+  if (status.outcome === 'refused') throw failed(`${id}: etcdutl does not find a valid database in it`);
   const expected = content.hashKV;
   if (expected && revision < expected.revision) {
     throw failed(
-      `${id}: it ends at revision ${revision}, before ${expected.revision}, at which its cluster was compared`,
+      `${id}: it ends at revision ${revision}, but the members were compared at revision ${expected.revision}`,
     );
   }
   const opens = `etcdutl opens it at revision ${revision}`;
-  if (!expected) return { level: 'open', detail: `${opens}; it was taken without HashKV to compare with` };
+  if (!expected) return { level: 'open', detail: `${opens}; its manifest has no HashKV to compare with` };
 
   const found = await etcdutl.hashKV(file, expected.revision, run);
   if (found.outcome === 'unable') return unproved(found.why);
   if (found.outcome === 'refused') throw failed(`${id}: etcdutl cannot read its keys`);
   const { hash, compactRevision } = found.value;
-  // A compaction after the source was asked makes another hash of the same data; it never takes one back.
-  if (compactRevision > expected.compactRevision) return unproved('it was compacted meanwhile: HashKV is another one');
+  // A compaction after the hash was computed changes the hash of the same data. Compact revisions never go back.
+  if (compactRevision > expected.compactRevision) return unproved('it was compacted meanwhile, which changes HashKV');
   if (hash !== expected.hash || compactRevision !== expected.compactRevision) {
     throw failed(
-      `${id}: its data are not those of the cluster: HashKV at revision ${expected.revision} is ${hash}, not ${expected.hash}`,
+      `${id}: its data differ from those of the cluster: HashKV at revision ${expected.revision} is ${hash}, not ${expected.hash}`,
     );
   }
-  return { level: 'open', detail: `${opens}, and HashKV is the cluster's` };
+  return { level: 'open', detail: `${opens}, and its HashKV equals that of the cluster` };
 }
 
-/** Writes the verified content to a new file; `durable` also to the disk, which a scratch file need not be. */
+/** Writes the verified content to a new file. With `durable`, also syncs it to the disk, which scratch files do not need. */
 export async function writeContent(
   store: Store,
   manifest: Manifest,
@@ -111,7 +111,7 @@ export async function writeContent(
   options: ReadOptions & { readonly durable?: boolean },
 ): Promise<void> {
   try {
-    // Opened before and closed after: whoever removes the file next must not overtake an open still under way.
+    // Open the file first and close it last: a later removal of the file must not overtake an open that is still in progress.
     const handle = await open(file, 'wx', 0o600);
     try {
       await writeAll(handle, readContent(store, manifest, options));
@@ -132,14 +132,14 @@ export async function writeContent(
   }
 }
 
-/** The next chunk is made while one is written. */
+/** Produces the next chunk while the previous one is written. */
 async function writeAll(file: FileHandle, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   let writing: Promise<unknown> = Promise.resolve();
   try {
     for await (const chunk of chunks) {
       await writing;
       writing = file.writeFile(chunk);
-      // It is awaited with the next chunk; until then it is nobody's.
+      // Awaited with the next chunk; without a handler until then, a rejection would end the process.
       writing.catch(() => {});
     }
   } finally {

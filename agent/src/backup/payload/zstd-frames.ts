@@ -4,15 +4,15 @@ const MAGIC = 0xfd2fb528;
 const SKIPPABLE = 0x184d2a5;
 const RLE = 1;
 
-/** How many bytes come next, and whether they have to be looked at. */
+/** How many bytes come next, and whether they must be parsed. */
 interface Step {
   readonly bytes: number;
   readonly read?: true;
 }
 
 /**
- * The same bytes in pieces of which none goes beyond the end of a frame: Node's decompressor ignores what follows a frame
- * in the same piece. `pzstd`, `zstd --rsyncable` and `cat a.zst b.zst` make several frames.
+ * Yields the same bytes in chunks that never extend beyond the end of a frame: Node's decompressor ignores bytes that follow
+ * a frame in the same chunk. `pzstd`, `zstd --rsyncable` and `cat a.zst b.zst` write several frames.
  */
 export async function* splitFrames(source: Bytes): Bytes {
   let frame = stepsOfFrame();
@@ -43,10 +43,10 @@ export async function* splitFrames(source: Bytes): Bytes {
     }
     if (from < chunk.length) yield chunk.subarray(from);
   }
-  if (!isBetween) throw new Error('the last frame is cut');
+  if (!isBetween) throw new Error('the last frame is truncated');
 }
 
-/** RFC 8878: a header, blocks that say how long they are, and perhaps a checksum. */
+/** RFC 8878: a frame has a header, blocks that each state their length, and optionally a checksum. */
 function* stepsOfFrame(): Generator<Step, void, Buffer> {
   const magic = (yield { bytes: 4, read: true }).readUInt32LE();
   if (magic >>> 4 === SKIPPABLE) {
@@ -54,7 +54,7 @@ function* stepsOfFrame(): Generator<Step, void, Buffer> {
     yield { bytes: size };
     return;
   }
-  if (magic !== MAGIC) throw new Error('no zstd frame begins here');
+  if (magic !== MAGIC) throw new Error('this is not the beginning of a zstd frame');
   const descriptor = (yield { bytes: 1, read: true })[0]!;
   yield { bytes: restOfHeader(descriptor) };
   for (let isLast = false; !isLast; ) {

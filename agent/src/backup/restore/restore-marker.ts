@@ -6,9 +6,25 @@ import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
 import { type Manifest, revisionOf } from '../catalog/manifest.ts';
 import { unlessBusy } from './partial.ts';
-import type { DataDirRequest } from './restore.ts';
 
 export const MARKER = 'etcd-agent-restore.json';
+
+export interface DataDirRequest {
+  readonly dataDir: string;
+  readonly name: string;
+  readonly initialCluster: string;
+  readonly initialAdvertisePeerUrls: string;
+  /** Undefined: a new one, for a single member. */
+  readonly initialClusterToken?: string;
+  /** 0: none. Undefined: as far as is needed. */
+  readonly bumpRevision?: number;
+  /** `--object-key`. */
+  readonly objectKey?: string;
+  /** Which snapshot it is was asked for; otherwise it was the newest one. */
+  readonly named: boolean;
+  /** When a restore lies here already: `refuse` unless nothing changed since, leave it as it is, or make it `again`. */
+  readonly repeat: 'refuse' | 'leave' | 'again';
+}
 
 /** What is restored, with the number that was come to. */
 export interface Made extends DataDirRequest {

@@ -15,7 +15,8 @@ import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
-import { type DataDirRequest, fetchSnapshot, restoreDataDir } from './restore.ts';
+import { fetchSnapshot, restoreDataDir } from './restore.ts';
+import type { DataDirRequest } from './restore-marker.ts';
 import { markNoted, readMarker } from './restore-marker.ts';
 
 let directory: string;

@@ -19,6 +19,7 @@ import {
   type Asked,
   type Change,
   changeSince,
+  type DataDirRequest,
   differences,
   type Made,
   type Marker,
@@ -57,23 +58,6 @@ export async function fetchSnapshot(
 async function refuseExisting(file: string): Promise<void> {
   if (!(await stat(file).catch(() => undefined))) return;
   throw new AgentError(ExitCode.refused, `--to: ${file} exists; name another file or move it away`);
-}
-
-export interface DataDirRequest {
-  readonly dataDir: string;
-  readonly name: string;
-  readonly initialCluster: string;
-  readonly initialAdvertisePeerUrls: string;
-  /** Undefined: a new one, for a single member. */
-  readonly initialClusterToken?: string;
-  /** 0: none. Undefined: as far as is needed. */
-  readonly bumpRevision?: number;
-  /** `--object-key`. */
-  readonly objectKey?: string;
-  /** Which snapshot it is was asked for; otherwise it was the newest one. */
-  readonly named: boolean;
-  /** When a restore lies here already: `refuse` unless nothing changed since, leave it as it is, or make it `again`. */
-  readonly repeat: 'refuse' | 'leave' | 'again';
 }
 
 export interface DataDirResult extends Partial<Switches> {

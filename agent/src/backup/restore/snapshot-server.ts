@@ -6,8 +6,8 @@ import { hasToken } from '../../lib/http/bearer.ts';
 import { HttpListener, send, sendFile } from '../../lib/http/http-listener.ts';
 import type { ListenAddress } from '../../lib/http/listen-address.ts';
 import type { Log } from '../../lib/log.ts';
-import { proofHeader, proofOf } from '../payload/answer-proof.ts';
 import type { PlainSnapshot } from '../payload/plain-snapshot.ts';
+import { hmacHeader, hmacOf } from '../payload/response-hmac.ts';
 import { clusterIdHeader } from './fetch-source.ts';
 
 export interface SnapshotServerOptions {
@@ -79,7 +79,7 @@ export class SnapshotServer implements AsyncDisposable {
   /** The reconciler does not know this certificate's authority: the proof says that it is its own Job that answers. */
   #sendStatus(response: ServerResponse): void {
     const body = JSON.stringify(this.#status());
-    response.setHeader(proofHeader, proofOf(body, this.#options.tokenSha256));
+    response.setHeader(hmacHeader, hmacOf(body, this.#options.tokenSha256));
     send(response, 200, body, 'application/json');
   }
 

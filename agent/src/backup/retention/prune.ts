@@ -4,18 +4,11 @@ import { callCounter, freeBuffers } from '../../lib/memory.ts';
 import { moreTime } from '../../lib/run-limit.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { type Candidate, exclusion, newestCluster, newestFirst } from '../catalog/candidate.ts';
-import {
-  type Entry,
-  isVerified,
-  manifestKey,
-  newestFirst as newestEntryFirst,
-  readEntry,
-  stateOf,
-} from '../catalog/catalog.ts';
+import { type Candidate, exclusion, newestCluster, newestFirst, toCandidate } from '../catalog/candidate.ts';
+import { type Entry, isVerified, manifestKey, newestFirst as newestEntryFirst, readEntry } from '../catalog/catalog.ts';
 import { orNothing, putText, readText } from '../catalog/documents.ts';
 import { exactManifestKey } from '../catalog/keys.ts';
-import { moveNotes } from '../catalog/notes.ts';
+import { moveNotes } from '../catalog/restore-notes.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import { type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
 
@@ -34,23 +27,6 @@ export interface PruneResult {
   readonly deferred: number;
   /** Why nothing at all could be deleted. */
   readonly veto?: string;
-}
-
-export function toCandidate(entry: Entry): Candidate {
-  const { id, manifest, pinned } = entry;
-  return {
-    id,
-    createdAt: manifest && new Date(manifest.createdAt),
-    clusterName: manifest?.cluster.name,
-    namespace: manifest?.cluster.namespace,
-    clusterId: manifest?.source.clusterId,
-    lineage: manifest?.cluster.lineage,
-    verified: isVerified(entry),
-    pinned,
-    locked: false,
-    readable: manifest !== undefined && stateOf(entry) !== 'unread',
-    exactKey: false,
-  };
 }
 
 /** Decides by the policy and deletes accordingly; with `dryRun` it only says what would go. */

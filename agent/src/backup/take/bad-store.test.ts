@@ -18,7 +18,7 @@ import { openSftp } from '../../store/sftp/sftp-store.ts';
 import type { Store } from '../../store/store.ts';
 import { readCatalog } from '../catalog/catalog.ts';
 import { writeIndex } from '../catalog/catalog-index.ts';
-import type { BackupOutcome } from './store-snapshot.ts';
+import type { BackupOutcome } from './request.ts';
 import { type BackupRequest, takeBackup } from './take.ts';
 
 const MIB = 1024 * 1024;

@@ -1,19 +1,19 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { isTimeout } from '../../lib/run-limit.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Store } from '../../store/store.ts';
-import { clusterLine } from '../catalog/ancestry.ts';
 import { manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
 import { isRefused } from '../catalog/claim.ts';
 import { folderOf } from '../catalog/folder.ts';
 import { entriesOf } from '../catalog/identity.ts';
+import { clusterLine } from '../catalog/lineage.ts';
 import type { Level, Manifest } from '../catalog/manifest.ts';
 import { putExtra } from '../payload/extra.ts';
 import { verifySnapshot } from '../payload/verify.ts';
 import { prune } from '../retention/prune.ts';
 import { discard } from './discard.ts';
 import { commitExactKey, moveToKey, whereItIs } from './exact-key.ts';
-import { isTimeout } from './lane.ts';
-import type { RunContext, StoreRequest, Target, TargetOutcome } from './store-snapshot.ts';
+import type { RunContext, StoreRequest, Target, TargetOutcome } from './request.ts';
 
 /** What a store holds of this run by now; the manifest is not written yet. */
 export interface Stored {

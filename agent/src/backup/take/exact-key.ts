@@ -2,6 +2,7 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import {
   exactManifestKey,
+  isValidKey,
   payloadProblem,
   putJson,
   readManifest,
@@ -25,7 +26,12 @@ export async function readExactEntry(store: Store, key: string, options: CallOpt
     throw new AgentError(exitCode, `${where}: ${read.problem}`);
   }
   const { manifest } = read;
-  const problem = payloadProblem(manifest, (await store.stat(manifest.object.key, options))?.size);
+  const { object, extra } = manifest;
+  const invalid = [object.key, ...(extra ? [extra.key] : [])].find((each) => !isValidKey(each));
+  const problem =
+    invalid === undefined
+      ? payloadProblem(manifest, (await store.stat(object.key, options))?.size)
+      : `its manifest names ${JSON.stringify(invalid)}, which is not a valid key`;
   if (problem) throw new AgentError(ExitCode.verificationFailed, `${where}: ${problem}`);
   const { id } = manifest;
   const found = await readVerification(store, verificationKeyOf(exactManifestKey(key)), options);

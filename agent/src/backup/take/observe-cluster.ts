@@ -1,7 +1,7 @@
 import { type Alarm, type EtcdAccess, EtcdMember, type Member } from '../../etcd/etcd-member.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import type { ObservedMember } from './choose-source.ts';
+import type { ObservedMember } from './rank-sources.ts';
 
 export interface ReachedMember extends ObservedMember {
   readonly member: EtcdMember;

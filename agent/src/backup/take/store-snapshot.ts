@@ -1,117 +1,26 @@
-import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
-import { type AgentError, messageOf } from '../../lib/errors.ts';
-import type { Log } from '../../lib/log.ts';
-import type { Progress } from '../../lib/terminal/progress.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { patienceFor } from '../../store/patient.ts';
-import type { RetentionSpec } from '../../store/retention-spec.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
-import { lineageOf } from '../catalog/ancestry.ts';
+import type { Store } from '../../store/store.ts';
 import { type Entry, readCatalog } from '../catalog/catalog.ts';
-import { folderOf, type NamedCluster } from '../catalog/folder.ts';
-import { type HashKV, type Host, type Level, MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
+import { folderOf } from '../catalog/folder.ts';
+import { lineageOf } from '../catalog/lineage.ts';
+import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { listNames, type Names } from '../catalog/names.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
-import { describeExtra, type ExtraRequest, type PackedExtra, packExtra } from '../payload/extra.ts';
+import { describeExtra, type PackedExtra, packExtra } from '../payload/extra.ts';
 import { namedPayloads, sweep } from '../retention/sweep.ts';
 import { commit } from './commit.ts';
 import { discard } from './discard.ts';
+import { findEarlierRun } from './earlier-run.ts';
 import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
-import { checkLanes, type Lane, lanesOf } from './lane.ts';
+import type { BackupOutcome, List, Origin, RunContext, StoreRequest, Target, WithOrigin } from './request.ts';
 import { reservationKey, reserve, sweepReserved } from './reservation.ts';
-import { takenAlready } from './taken-already.ts';
-import { type Encoding, shareStream, type Uploaded } from './upload.ts';
-
-export interface Target {
-  readonly store: Store;
-  readonly retention?: RetentionSpec;
-}
-
-/** Where a snapshot is stored, and how. */
-export interface StoreRequest extends Encoding, NamedCluster {
-  readonly targets: readonly Target[];
-  /** age identities, only for level `open` of what is encrypted. */
-  readonly identities?: readonly string[];
-  /** A strftime pattern for names of the caller's own. */
-  readonly fileName?: string;
-  /** An IANA name. */
-  readonly fileNameTimeZone: string;
-  /** Store it under just this key, out of retention's reach. */
-  readonly key?: string;
-  /** Replace what is under `key`, once the new one is whole. */
-  readonly overwrite: boolean;
-  /** How far what was stored is verified before the manifest is written. */
-  readonly level: Level;
-  readonly trigger: string;
-  /** Files of this machine, stored beside the snapshot. */
-  readonly extra?: ExtraRequest;
-  /** What is known of this machine. */
-  readonly host?: Host;
-  /** A snapshot that was stored for the same request is the outcome: none is taken again. */
-  readonly request?: string;
-  readonly restoredFrom: readonly string[];
-  /** Lifts the limit of deletions a run. */
-  readonly force: boolean;
-  /** Milliseconds after which the rests of dead runs are removed. */
-  readonly sweepAge: number;
-  readonly scratch: string;
-  readonly etcdutl: Etcdutl;
-  readonly agentVersion: string;
-}
-
-export interface RunContext {
-  readonly log: Log;
-  readonly progress: Progress;
-  readonly signal: AbortSignal;
-  /** Called once the database's size in bytes is known. */
-  readonly onSize?: (dbSize: number) => void;
-  /** Milliseconds that the run may take in all. */
-  readonly limit?: () => number;
-}
-
-export interface TargetOutcome {
-  readonly store: string;
-  readonly key?: string;
-  readonly verified?: Level;
-  readonly error?: AgentError;
-  readonly deleted?: readonly string[];
-  readonly retained?: readonly string[];
-  readonly deferred?: number;
-  /** How many snapshots the store has now; only where retention ran. */
-  readonly kept?: number;
-  /** Why retention could delete nothing at all. */
-  readonly veto?: string;
-  /** Why the snapshot is not under its key itself; its manifest leads to it all the same. */
-  readonly keyError?: string;
-  /** Why the snapshot is kept although retention failed. */
-  readonly retentionError?: string;
-}
-
-/** A snapshot to be stored, and what its manifest says of where it is from. */
-export interface Origin {
-  readonly source: Manifest['source'];
-  readonly members?: Manifest['members'];
-  readonly hashKV?: HashKV;
-  readonly comparison: string;
-  /** Of the data when they were asked for; the snapshot may hold more. */
-  readonly revision: number;
-  readonly open: () => Promise<SnapshotStream>;
-}
-
-/** Finds the origin, and keeps it open while it is used. */
-export type WithOrigin = <T>(use: (origin: Origin) => Promise<T>) => Promise<T>;
-
-export interface BackupOutcome {
-  readonly manifest: Manifest;
-  readonly targets: readonly TargetOutcome[];
-  readonly degraded: readonly string[];
-  readonly comparison: string;
-  /** Not known of every snapshot that was taken before. */
-  readonly revision: number | undefined;
-}
+import { checkRuns, type TargetRun, targetRuns } from './target-run.ts';
+import { shareStream, type Uploaded } from './upload.ts';
 
 /** Puts one snapshot into every target, each by itself. Throws when no target has it in the end. */
 export async function storeSnapshot(
@@ -129,12 +38,12 @@ export async function storeSnapshot(
     return names;
   };
   const earlier =
-    request.request === undefined ? undefined : await takenAlready(request, request.request, list, context);
+    request.request === undefined ? undefined : await findEarlierRun(request, request.request, list, context);
   if (earlier) return earlier;
-  const lanes = lanesOf(request.targets, context);
+  const runs = targetRuns(request.targets, context);
   const each = async (work: (target: Target, context: RunContext) => Promise<void>) => {
-    await Promise.all(lanes.map((lane) => lane.attempt(work)));
-    checkLanes(lanes, context.signal);
+    await Promise.all(runs.map((run) => run.attempt(work)));
+    checkRuns(runs, context.signal);
   };
   const prepared = new Map<Target, Prepared>();
   await each(async (target, within) => void prepared.set(target, await prepare(target, request, list, within)));
@@ -147,13 +56,13 @@ export async function storeSnapshot(
     prepared.clear();
     listed.clear();
     known.length = 0;
-    const id = await nameSnapshot(request, lanes, taken, startedAt);
-    checkLanes(lanes, context.signal);
+    const id = await nameSnapshot(request, runs, taken, startedAt);
+    checkRuns(runs, context.signal);
     const key = payloadKey(request, id);
-    const open = lanes.filter(({ failure }) => !failure);
+    const open = runs.filter(({ failure }) => !failure);
 
     context.progress.phase('stream', `snapshot of ${origin.source.endpoint}`);
-    const release = async ({ target }: Lane) => {
+    const release = async ({ target }: TargetRun) => {
       if (request.fileName) await discard(target.store, reservationKey(folderOf(request), id));
     };
     const stream = await origin.open().catch(async (error) => {
@@ -174,8 +83,8 @@ export async function storeSnapshot(
       }),
     );
     const sizeHint = stream.expectedBytes;
-    const work = open.map(async (lane, index) => {
-      await lane.attempt(async (target, within) => {
+    const work = open.map(async (run, index) => {
+      await run.attempt(async (target, within) => {
         const body = shared.bodies[index]!;
         // A store that failed before it read anything would hold up the others.
         const put = await target.store
@@ -183,17 +92,17 @@ export async function storeSnapshot(
           .finally(() => body[Symbol.asyncIterator]().return?.());
         const { object, ...rest } = manifest();
         const stored = { manifest: { ...rest, object: { ...object, ...put } }, extra: extra?.bytes };
-        lane.outcome = await commit(target, stored, request, within);
+        run.outcome = await commit(target, stored, request, within);
       });
-      await release(lane);
+      await release(run);
     });
     await Promise.all(work);
     const failure = shared.failure();
     if (failure !== undefined && !context.signal.aborted) throw failure;
-    checkLanes(lanes, context.signal);
+    checkRuns(runs, context.signal);
     return {
       manifest: manifest(),
-      targets: lanes.map((lane) => lane.describe()),
+      targets: runs.map((run) => run.describe()),
       degraded: origin.source.alarms.filter((alarm) => alarm === 'NOSPACE'),
       comparison: origin.comparison,
       revision: origin.revision,
@@ -212,7 +121,7 @@ function once<T>(make: () => T): () => T {
 /** A name of the caller's own is reserved in every store that still takes part: of two runs at once only one has it. */
 async function nameSnapshot(
   request: StoreRequest,
-  lanes: readonly Lane[],
+  runs: readonly TargetRun[],
   taken: Set<string>,
   now: Date,
 ): Promise<string> {
@@ -221,7 +130,7 @@ async function nameSnapshot(
   const folder = folderOf(request);
   const name = formatFileName(fileName, now, fileNameTimeZone);
   const each = (work: (target: Target, context: RunContext) => Promise<void>) =>
-    Promise.all(lanes.map((lane) => lane.attempt(work)));
+    Promise.all(runs.map((run) => run.attempt(work)));
   for (;;) {
     const candidate = freeFileName(name, taken);
     const got: Store[] = [];
@@ -239,9 +148,6 @@ function payloadKey(request: StoreRequest, id: string): string {
   if (!key) return `${folderOf(request)}/${id}${extensions[compression]}${recipients.length > 0 ? ENCRYPTED : ''}`;
   return besideKey(key, id);
 }
-
-/** What a store's folder holds: asked once a run, as the answer grows with the snapshots. */
-export type List = (store: Store, options: CallOptions) => Promise<Names>;
 
 interface Prepared {
   readonly entries: readonly Entry[];

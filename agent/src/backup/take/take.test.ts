@@ -305,18 +305,18 @@ describe.each(compressions)('encrypted, with compression %s', (compression) => {
       expect(await readdir(into)).toEqual([]);
     };
     await refused([], ExitCode.usage, /is encrypted; give a file with its age identity of age1\w+ or age1/);
-    await refused([other], ExitCode.usage, /was encrypted for other identities; give the one of age1/);
+    await refused([other], ExitCode.usage, /is encrypted for other identities; give the one of age1/);
 
     for (const at of [60, 200, 300, stored.length >> 1, stored.length - 1]) {
       const flipped = Buffer.from(stored);
       flipped[at]! ^= 1;
       await writeFile(join(root, 'store', object.key), flipped);
-      await refused([first, second], ExitCode.verificationFailed, /no whole age stream|sha256 differs/);
+      await refused([first, second], ExitCode.verificationFailed, /not a complete age stream|sha256 differs/);
       await expect(allAreWhole(store)).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
     }
     for (const end of [0, 50, 300, stored.length >> 1, -1]) {
       await writeFile(join(root, 'store', object.key), stored.subarray(0, end));
-      await refused([first, second], ExitCode.verificationFailed, /no whole age stream|bytes, not/);
+      await refused([first, second], ExitCode.verificationFailed, /not a complete age stream|bytes, not/);
     }
   });
 });

@@ -1,13 +1,8 @@
 import type { EtcdAccess, Member } from '../../etcd/etcd-member.ts';
 import { observeCluster } from './observe-cluster.ts';
-import { pickSource, type Source, survivorSource } from './pick-source.ts';
-import {
-  type BackupOutcome,
-  type Origin,
-  type RunContext,
-  type StoreRequest,
-  storeSnapshot,
-} from './store-snapshot.ts';
+import type { BackupOutcome, Origin, RunContext, StoreRequest } from './request.ts';
+import { type Source, selectSource, survivorSource } from './select-source.ts';
+import { storeSnapshot } from './store-snapshot.ts';
 
 export interface BackupRequest extends StoreRequest {
   readonly access: EtcdAccess;
@@ -31,7 +26,9 @@ async function withMember<T>(
   using observed = survivor ? undefined : await observeCluster(access, context.log, context.signal);
   // Before the members are compared: HashKV reads all of a database.
   if (observed) context.onSize?.(Math.max(...observed.members.map(({ status }) => status.dbSize)));
-  const source = observed ? await pickSource(observed, context) : await survivorSource(survivor ?? '', access, context);
+  const source = observed
+    ? await selectSource(observed, context)
+    : await survivorSource(survivor ?? '', access, context);
   const { member, status } = source.reached;
   try {
     context.onSize?.(status.dbSize);

@@ -36,11 +36,15 @@ export class Settings {
     return this.#invocation.args;
   }
 
-  #value(name: string): unknown {
+  /** Whether a flag or an environment variable sets it. */
+  #isGiven(name: string): boolean {
     const { flags, defaulted } = this.#invocation;
+    return name in flags && !defaulted.has(name);
+  }
+
+  #value(name: string): unknown {
     const configured = this.#config[name as keyof Config];
-    const isGiven = name in flags && !defaulted.has(name);
-    return isGiven || configured === undefined ? flags[name] : configured;
+    return this.#isGiven(name) || configured === undefined ? this.#invocation.flags[name] : configured;
   }
 
   text(name: string): string | undefined {
@@ -118,11 +122,10 @@ export class Settings {
     return specs[0]!;
   }
 
-  /** What was asked for with --retention, where the store's own rules count instead. */
+  /** The value of --retention or its variable, if the store's own rules apply instead. */
   get unusedRetention(): string | undefined {
-    const asked = this.#retention();
-    const { retention } = this.store();
-    return asked && !isDeepStrictEqual(asked, retention) ? this.text('retention') : undefined;
+    if (!this.#isGiven('retention')) return undefined;
+    return isDeepStrictEqual(this.#retention(), this.store().retention) ? undefined : this.text('retention');
   }
 
   #retention(): RetentionSpec | undefined {

@@ -3,7 +3,7 @@ import type { WholeEntry } from '../../backup/catalog/catalog.ts';
 import type { NamedCluster } from '../../backup/catalog/folder.ts';
 import { passedOverNote } from '../../backup/catalog/passed-over.ts';
 import { type Expected, type PlainSnapshot, plainSnapshot } from '../../backup/payload/plain-snapshot.ts';
-import { scratchDirectory } from '../../backup/payload/scratch.ts';
+import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { aborted, type SnapshotNotes, SnapshotServer } from '../../backup/restore/snapshot-server.ts';
 import { highestInStore } from '../../control-plane/state/served.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';

@@ -1,15 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { type Tried, tryRestore } from '../../backup/payload/examine.ts';
-import { scratchDirectory } from '../../backup/payload/scratch.ts';
+import { type RestoredSnapshot, tryRestore } from '../../backup/payload/inspect.ts';
+import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { fetchSource, type Source } from '../../backup/restore/fetch-source.ts';
-import {
-  type BackupOutcome,
-  type Origin,
-  type RunContext,
-  type StoreRequest,
-  storeSnapshot,
-} from '../../backup/take/store-snapshot.ts';
+import type { BackupOutcome, Origin, RunContext, StoreRequest } from '../../backup/take/request.ts';
+import { storeSnapshot } from '../../backup/take/store-snapshot.ts';
 import { SnapshotCheck, type SnapshotStream, type SnapshotSums } from '../../etcd/snapshot-stream.ts';
 import { loadPeerTls, loadTls, mergeTls, type TlsMaterial } from '../../etcd/tls.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
@@ -99,7 +94,7 @@ async function salvage(
 const tlsOf = async (settings: Settings): Promise<TlsMaterial | undefined> =>
   mergeTls(await loadPeerTls(settings.text('peerTlsDir')), await loadTls({ cacert: settings.text('cacert') }));
 
-function originOf({ url, clusterId }: Salvaged, status: Tried, sums: SnapshotSums, file: string): Origin {
+function originOf({ url, clusterId }: Salvaged, status: RestoredSnapshot, sums: SnapshotSums, file: string): Origin {
   return {
     source: { clusterId, endpoint: new URL(url).origin, role: 'survivor', alarms: [] },
     comparison: 'a survivor is not compared',

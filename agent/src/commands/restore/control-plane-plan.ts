@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { passedOverText } from '../../backup/catalog/passed-over.ts';
-import { scratchDirectory } from '../../backup/payload/scratch.ts';
+import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { SYSTEMD_ROOTS } from '../../control-plane/node/systemd-unit.ts';
 import { type PlanRequest, planSteps, planText } from '../../control-plane/restore/plan.ts';
 import { bumpAndToken, fetchChecked } from '../../control-plane/restore/prepare.ts';

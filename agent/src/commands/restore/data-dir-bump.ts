@@ -4,7 +4,8 @@ import { type Entry, isMemberNote, type WholeEntry } from '../../backup/catalog/
 import { revisionOf } from '../../backup/catalog/manifest.ts';
 import { timeOf } from '../../backup/catalog/passed-over.ts';
 import { bumpBeyond } from '../../backup/restore/bump-beyond.ts';
-import { type DataDirRequest, freshToken } from '../../backup/restore/restore.ts';
+import { freshToken } from '../../backup/restore/restore.ts';
+import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
 import { bumpOf } from '../../control-plane/state/bump.ts';
 import { beganAfter, dataRevision } from '../../control-plane/state/data-revision.ts';

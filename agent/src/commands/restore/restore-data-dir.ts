@@ -1,15 +1,10 @@
 import { resolve } from 'node:path';
 import type { Entry, WholeEntry } from '../../backup/catalog/catalog.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
-import {
-  type DataDirRequest,
-  type DataDirResult,
-  freshToken,
-  leftWithoutStore,
-  restoreDataDir,
-} from '../../backup/restore/restore.ts';
+import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
+import { type DataDirResult, freshToken, leftWithoutStore, restoreDataDir } from '../../backup/restore/restore.ts';
+import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
-import { refuseUnnamed } from '../../backup/restore/unnamed.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { notesBeside } from '../../control-plane/state/served.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
@@ -45,7 +40,7 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const { store } = opened;
     const entry = await askedToRestore(opened, context, grow);
     const { id, manifest } = entry;
-    refuseUnnamed('restore data-dir', membersOf(request.initialCluster).size, missingName(settings, manifest));
+    requireNamedSnapshot('restore data-dir', membersOf(request.initialCluster).size, missingName(settings, manifest));
     const { storageVersion, version } = manifest.source;
     refuseNewer(id, storageVersion ?? version, settings.text('serverVersion'));
     const etcdutl = new Etcdutl(settings.text('etcdutl') ?? 'etcdutl');

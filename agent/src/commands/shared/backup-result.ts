@@ -7,7 +7,7 @@ import {
   seconds,
   sizeSamples,
 } from '../../backup/metrics/samples.ts';
-import type { BackupOutcome, TargetOutcome } from '../../backup/take/store-snapshot.ts';
+import type { BackupOutcome, TargetOutcome } from '../../backup/take/request.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';

@@ -1,7 +1,7 @@
 import { type Entry, manifestKey, memberNoteKey, putJson, readCatalog } from '../../backup/catalog/catalog.ts';
 import { isRefused } from '../../backup/catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../../backup/catalog/folder.ts';
-import { noteKeyOf } from '../../backup/catalog/notes.ts';
+import { noteKeyOf } from '../../backup/catalog/restore-notes.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CallOptions, Store } from '../../store/store.ts';

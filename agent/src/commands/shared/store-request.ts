@@ -1,7 +1,7 @@
 import { compressions, levels } from '../../backup/catalog/manifest.ts';
 import { checkIdentities } from '../../backup/payload/encryption.ts';
 import { formatFileName } from '../../backup/take/file-name.ts';
-import type { StoreRequest } from '../../backup/take/store-snapshot.ts';
+import type { StoreRequest } from '../../backup/take/request.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { agentVersion } from '../../lib/version.ts';

@@ -2,12 +2,12 @@ import * as z from 'zod/mini';
 import { type Entry, lostManifests, readCatalog, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/folder.ts';
 import { isOf, ownerOf, type Wanted } from '../../backup/catalog/identity.ts';
-import { elsewhere, locate, refuseMissing } from '../../backup/catalog/locate.ts';
+import { locate, otherFoldersHint, refuseMissing } from '../../backup/catalog/locate.ts';
 import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
 import { badness, selectEntry } from '../../backup/catalog/select.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
-import type { Target } from '../../backup/take/store-snapshot.ts';
+import type { Target } from '../../backup/take/request.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { namingStore } from '../../lib/run-limit.ts';
 import { openStore } from '../../store/open.ts';
@@ -54,7 +54,7 @@ async function withElsewhere(
   { signal }: CommandContext,
 ): Promise<never> {
   if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) throw error;
-  throw new AgentError(error.exitCode, `${error.message}${await elsewhere(store, wanted, { signal })}`);
+  throw new AgentError(error.exitCode, `${error.message}${await otherFoldersHint(store, wanted, { signal })}`);
 }
 
 async function opened(store: Store, spec: StoreSpec, { settings, log, signal }: CommandContext): Promise<OpenedStore> {

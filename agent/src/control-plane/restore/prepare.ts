@@ -5,8 +5,8 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import type { ReadOptions } from '../../backup/payload/read-payload.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
 import { writeContent } from '../../backup/payload/verify.ts';
+import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
 import { freshToken } from '../../backup/restore/restore.ts';
-import { refuseUnnamed } from '../../backup/restore/unnamed.ts';
 import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
 import { readDatabase, type Switches } from '../../etcd/offline/database-check.ts';
 import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
@@ -223,7 +223,7 @@ async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Che
   refuseNewer(id, storageVersion, serverVersion);
   const ofSnapshot = await snapshotMembers(file, read.signal);
   const members = membersToRestore(id, votersOf(ofSnapshot), request.initialCluster, node);
-  refuseUnnamed('restore control-plane', members.length, request.missingName);
+  requireNamedSnapshot('restore control-plane', members.length, request.missingName);
   request.onSwitches({ authEnabled, corruptAlarm });
   return { members, ofSnapshot, revision, authEnabled, corruptAlarm };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
-import { proofHeader, proofOf } from '../../../backup/payload/answer-proof.ts';
+import { hmacHeader, hmacOf } from '../../../backup/payload/response-hmac.ts';
 import { ApiClient } from '../../../kube/api-client.ts';
 import { Troubles } from '../../../kube/event-reader.ts';
 import { Paths } from '../../../kube/paths.ts';
@@ -101,7 +101,7 @@ const running = { phase: 'Running', podIP: '127.0.0.77', containerStatuses: [{ n
 
 async function served(proof?: string, body = answer): Promise<AsyncDisposable> {
   const server = createServer((_, response) => {
-    if (proof !== undefined) response.setHeader(proofHeader, proof);
+    if (proof !== undefined) response.setHeader(hmacHeader, proof);
     response.end(body);
   }).listen(ports.agent, '127.0.0.77');
   await once(server, 'listening');
@@ -115,8 +115,8 @@ async function served(proof?: string, body = answer): Promise<AsyncDisposable> {
 
 test.each([
   ['no proof', undefined],
-  ['a proof of another key', proofOf(answer, 'cd'.repeat(32))],
-  ['a proof of another answer', proofOf(`${answer} `, tokenSha256)],
+  ['a proof of another key', hmacOf(answer, 'cd'.repeat(32))],
+  ['a proof of another answer', hmacOf(`${answer} `, tokenSha256)],
   ['what is no proof', 'x'],
 ])('a status with %s is as none, and is logged once', async (_, proof) => {
   await using _server = await served(proof);
@@ -131,7 +131,7 @@ test.each([
 test('it serves, and says what it passed over for that', async () => {
   const passedOver = 'passed over: s2, 2h newer: it was never verified';
   const body = JSON.stringify({ v: 1, state: 'Serving', ...snapshot, passedOver, highestRevision: 1e9 + 9 });
-  await using _ = await served(proofOf(body, tokenSha256), body);
+  await using _ = await served(hmacOf(body, tokenSha256), body);
   job('restore');
   pod('restore', running);
   expect(await jobs.jobs()).toMatchObject([{ serving: { revision: snapshot.revision, highestRevision: 1e9 + 9 } }]);
@@ -148,7 +148,7 @@ describe('the pod of a deleted Job of the same name is not its own', () => {
   });
 
   test('what that one still serves', async () => {
-    await using _ = await served(proofOf(answer, tokenSha256));
+    await using _ = await served(hmacOf(answer, tokenSha256));
     job('restore');
     pod('restore', running, 'earlier');
     expect((await jobs.jobs())[0]).not.toHaveProperty('serving');

@@ -1,5 +1,5 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
-import { isProved, proofHeader } from '../../../backup/payload/answer-proof.ts';
+import { hmacHeader, isAuthentic } from '../../../backup/payload/response-hmac.ts';
 import { unlessMissing } from '../../../kube/api-error.ts';
 import type { JobObject, KubeObject, PodObject } from '../../../kube/objects.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
@@ -168,7 +168,7 @@ export class KubernetesJobs implements Jobs {
         {
           // It shows the members' certificate, whose authority is not known here: its proof is checked instead.
           rejectUnauthorized: false,
-          check: (body, headers) => this.#checkProof(job, body, headers[proofHeader]),
+          check: (body, headers) => this.#checkProof(job, body, headers[hmacHeader]),
           signal: AbortSignal.timeout(this.#context.settings.observeRpc / 2),
         },
       );
@@ -187,7 +187,7 @@ export class KubernetesJobs implements Jobs {
     const flag = '--token-sha256=';
     const args = spec?.template?.spec.containers[0]?.args ?? [];
     const key = args.find((argument) => argument.startsWith(flag))?.slice(flag.length);
-    if (key && isProved(body, proof, key)) return;
+    if (key && isAuthentic(body, proof, key)) return;
     const problem = `Job ${metadata.name}: what answers as its pod does not prove that it is; its answer is ignored`;
     if (this.#unproved !== metadata.uid) this.#context.log.warn(problem);
     this.#unproved = metadata.uid;

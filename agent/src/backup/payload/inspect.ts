@@ -9,13 +9,13 @@ import type { Store, StoredObject } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { decompress } from './compression.ts';
 import { checkIdentities, decrypt } from './encryption.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from './scratch-directory.ts';
 
 const MIB = 1024 * 1024;
-/** bbolt's smallest page: a database is a multiple of it, and a trailer after it is not. */
+/** Size of bbolt's smallest page. The size of a database is a multiple of it; with a trailer it is not. */
 const SECTOR = 512;
 
-export interface ExamineOptions {
+export interface InspectOptions {
   readonly signal?: AbortSignal;
   readonly scratch: string;
   readonly etcdutl: Etcdutl;
@@ -26,29 +26,29 @@ export interface ExamineOptions {
 
 type Encoding = Pick<Manifest['object'], 'compression' | 'encryption'>;
 
-/** What a snapshot that restores says of itself. */
-export type Tried = Omit<DatabaseFacts, 'damage'> & {
-  /** As this etcdutl counts them. */
+/** Facts of a snapshot that was restored successfully. */
+export type RestoredSnapshot = Omit<DatabaseFacts, 'damage'> & {
+  /** Number of keys, as this etcdutl counts them. */
   readonly keys: number;
 };
 
-export type Examined = Pick<Manifest, 'content'> &
-  Tried & {
+export type InspectedSnapshot = Pick<Manifest, 'content'> &
+  RestoredSnapshot & {
     readonly stored: { readonly sizeBytes: number; readonly sha256: string };
   };
 
 const failed = (key: string, message: string) => new AgentError(ExitCode.verificationFailed, `${key}: ${message}`);
 
 /**
- * Checks a snapshot that nothing is known of: the sha256 that `etcdctl snapshot save` put at its end, the database's
- * structure, and whether etcdutl restores it. Throws verificationFailed when it is none, or damaged.
+ * Checks a snapshot without a manifest: the sha256 that `etcdctl snapshot save` wrote at its end, the structure of the
+ * database, and that etcdutl restores it. Throws `verificationFailed` if it is damaged or not a snapshot.
  */
-export async function examine(
+export async function inspectSnapshot(
   store: Store,
   object: StoredObject,
   encoding: Encoding,
-  options: ExamineOptions,
-): Promise<Examined> {
+  options: InspectOptions,
+): Promise<InspectedSnapshot> {
   const { scratch } = options;
   if (encoding.encryption) await checkIdentities(object.key, encoding.encryption.recipients, options.identities);
   await using directory = await scratchDirectory(scratch);
@@ -62,8 +62,8 @@ async function fetchPlain(
   { key, size }: StoredObject,
   { compression, encryption }: Encoding,
   file: string,
-  { signal, onBytes, identities }: ExamineOptions,
-): Promise<Pick<Examined, 'content' | 'stored'>> {
+  { signal, onBytes, identities }: InspectOptions,
+): Promise<Pick<InspectedSnapshot, 'content' | 'stored'>> {
   const stored = createHash('sha256');
   const trailer = new TrailerCheck();
   let storedBytes = 0;
@@ -96,9 +96,9 @@ async function fetchPlain(
 
 function whyNoTrailer(sizeBytes: number): string {
   if (sizeBytes > 0 && sizeBytes % SECTOR === 0) {
-    return 'it has no sha256 at its end: a copy of a member’s db file, or cut; only what `etcdctl snapshot save` wrote can be adopted';
+    return 'it has no sha256 at its end: it is a copy of a member’s db file, or it is truncated; only files that `etcdctl snapshot save` wrote can be adopted';
   }
-  return 'it does not end in the sha256 of its database: cut, damaged, or no snapshot of etcd';
+  return 'it does not end in the sha256 of its database: it is truncated, damaged, or not a snapshot of etcd';
 }
 
 async function writeFile(
@@ -125,23 +125,23 @@ async function writeFile(
 }
 
 /**
- * Opens the database of a plain snapshot file, restores it into a directory that is not there yet, and opens what came of
- * it. Throws verificationFailed when it is damaged.
+ * Opens the database of a plain snapshot file, restores it into a new directory, and opens the restored database. Throws
+ * `verificationFailed` if it is damaged.
  */
 export async function tryRestore(
   name: string,
   file: string,
   into: string,
-  { etcdutl, signal }: Pick<ExamineOptions, 'etcdutl' | 'signal'>,
-): Promise<Tried> {
+  { etcdutl, signal }: Pick<InspectOptions, 'etcdutl' | 'signal'>,
+): Promise<RestoredSnapshot> {
   const { size } = await stat(file);
-  // Before etcdutl, which some damage makes take all memory there is.
+  // Check the structure before etcdutl runs: some damage makes etcdutl use all available memory.
   const { damage, ...facts } = await readDatabase(file, size - TRAILER, signal);
   if (damage) throw failed(name, `its database is damaged: ${damage}`);
   const run = { signal, timeout: 60_000 + Math.ceil(size / MIB) * 500 };
   const status = await etcdutl.snapshotStatus(file, run);
   if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${name}: ${status.why}`);
-  if (status.outcome === 'refused') throw failed(name, 'etcdutl finds no valid database in it');
+  if (status.outcome === 'refused') throw failed(name, 'etcdutl does not find a valid database in it');
   const result = await etcdutl.run(['snapshot', 'restore', file, '--data-dir', into], run);
   if (result.exitCode !== 0) {
     const reason = reasonOf(result);
@@ -153,12 +153,12 @@ export async function tryRestore(
   const restored = await etcdutl.snapshotStatus(join(into, 'member', 'snap', 'db'), run);
   if (restored.outcome === 'unable') throw new AgentError(ExitCode.usage, `${name}: ${restored.why}`);
   if (restored.outcome === 'refused' || restored.value.revision !== status.value.revision) {
-    throw failed(name, 'what etcdutl restored from it does not hold its data');
+    throw failed(name, 'the database that etcdutl restored from it does not hold its data');
   }
   return { keys: status.value.keys, ...facts };
 }
 
-/** Hashes all but the last 32 bytes, of a stream whose length nobody knows. */
+/** Hashes all but the last 32 bytes of a stream whose length is not known in advance. */
 class TrailerCheck {
   readonly #hash = createHash('sha256');
   #tail: Buffer = Buffer.alloc(0);

@@ -15,7 +15,7 @@ const unavailable = (message: string) => new AgentError(ExitCode.etcdUnavailable
  * The members to take a snapshot from, the best first: followers with little lag, then the leader. A learner is never
  * one of them, nor a member that disagrees with the majority about cluster or leader, nor one that a CORRUPT alarm names.
  */
-export function chooseSources<M extends ObservedMember>(observed: readonly M[], corrupt: ReadonlySet<string>): M[] {
+export function rankSources<M extends ObservedMember>(observed: readonly M[], corrupt: ReadonlySet<string>): M[] {
   const voters = observed.filter(({ status }) => !status.isLearner);
   if (voters.length === 0)
     throw unavailable('only learners answered; a learner may lack writes, name a voting member in --endpoints');

@@ -1,10 +1,10 @@
 import type { EtcdAccess } from '../../etcd/etcd-member.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { HashKV } from '../catalog/manifest.ts';
-import { chooseSources } from './choose-source.ts';
 import { compareMembers } from './compare-members.ts';
 import { type ObservedCluster, type ReachedMember, reachMember } from './observe-cluster.ts';
-import type { RunContext } from './store-snapshot.ts';
+import { rankSources } from './rank-sources.ts';
+import type { RunContext } from './request.ts';
 
 export interface Source {
   readonly reached: ReachedMember;
@@ -16,10 +16,10 @@ export interface Source {
 }
 
 /** The member to take the snapshot from, compared with all others that answered. */
-export async function pickSource(observed: ObservedCluster, context: RunContext): Promise<Source> {
+export async function selectSource(observed: ObservedCluster, context: RunContext): Promise<Source> {
   const { members, alarms } = observed;
   const corruptAlarms = alarms.filter(({ type }) => type === 'CORRUPT');
-  const candidates = chooseSources(members, new Set(corruptAlarms.map(({ memberId }) => memberId)));
+  const candidates = rankSources(members, new Set(corruptAlarms.map(({ memberId }) => memberId)));
   let reached: ReachedMember | undefined;
   let failure: unknown;
   for (const candidate of candidates) {

@@ -6,7 +6,7 @@ export interface ScratchDirectory extends AsyncDisposable {
   readonly path: string;
 }
 
-/** A new directory below `--scratch`, removed with all that is in it when it is disposed. */
+/** Creates a directory below `--scratch`. Disposing removes it with its contents. */
 export async function scratchDirectory(scratch: string): Promise<ScratchDirectory> {
   const path = await mkdtemp(join(scratch, 'etcd-agent-')).catch((error) => {
     throw new AgentError(ExitCode.usage, `--scratch: cannot write to ${scratch} (${codeOf(error)})`);

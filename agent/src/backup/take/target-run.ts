@@ -1,9 +1,10 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { isTimeout } from '../../lib/run-limit.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
-import type { RunContext, Target, TargetOutcome } from './store-snapshot.ts';
+import type { RunContext, Target, TargetOutcome } from './request.ts';
 
 /** One store of a run, by itself: what fails there costs the others nothing, and it takes no further part. */
-export class Lane {
+export class TargetRun {
   readonly target: Target;
   readonly context: RunContext;
   failure: AgentError | undefined;
@@ -33,31 +34,30 @@ export class Lane {
   }
 }
 
-export function lanesOf(targets: readonly Target[], context: RunContext): Lane[] {
-  const last: { lane?: number } = {};
-  return targets.map((target, lane) => new Lane(target, { ...context, progress: oneOf(context.progress, last, lane) }));
+export function targetRuns(targets: readonly Target[], context: RunContext): TargetRun[] {
+  const last: { run?: number } = {};
+  return targets.map(
+    (target, run) => new TargetRun(target, { ...context, progress: oneOf(context.progress, last, run) }),
+  );
 }
 
-/** Several lanes share the one progress: bytes are those of the phase that was named last. */
-function oneOf(progress: Progress, last: { lane?: number }, lane: number): Progress {
+/** Several runs share the one progress: bytes are those of the phase that was named last. */
+function oneOf(progress: Progress, last: { run?: number }, run: number): Progress {
   return {
     phase: (name, detail) => {
-      last.lane = lane;
+      last.run = run;
       progress.phase(name, detail);
     },
     bytes: (done, total) => {
-      if (last.lane === lane) progress.bytes(done, total);
+      if (last.run === run) progress.bytes(done, total);
     },
     end: () => progress.end(),
   };
 }
 
-export const isTimeout = ({ aborted, reason }: AbortSignal): boolean =>
-  aborted && reason instanceof AgentError && reason.exitCode === ExitCode.timedOut;
-
 /** Throws when the run is over: it was stopped, or no store is left. A time-out costs nothing that is stored already. */
-export function checkLanes(lanes: readonly Lane[], signal: AbortSignal): void {
-  const stored = lanes.some(({ outcome }) => outcome);
+export function checkRuns(runs: readonly TargetRun[], signal: AbortSignal): void {
+  const stored = runs.some(({ outcome }) => outcome);
   if (signal.aborted && !(stored && isTimeout(signal))) throw signal.reason;
-  if (lanes.every(({ failure }) => failure)) throw lanes[0]!.failure;
+  if (runs.every(({ failure }) => failure)) throw runs[0]!.failure;
 }

@@ -6,8 +6,9 @@ import { folderOf, type NamedCluster } from './folder.ts';
 import { isOf } from './identity.ts';
 
 /**
- * Where a restore of a snapshot as `clusterId` is noted: beside it. One under a key of its own is in no catalog, so that
- * its note lies beside the newest one of the same line. Undefined where there is none: then nothing is to be connected.
+ * Returns the key of the note that `clusterId` was restored from a snapshot: beside the snapshot. A snapshot under an exact
+ * key is not in the catalog, so its note lies beside the newest snapshot of the same line. Undefined if there is none, and
+ * so nothing to connect.
  */
 export function noteKeyOf(
   { id, manifest }: Pick<Entry, 'id' | 'manifest'>,
@@ -25,12 +26,12 @@ export function noteKeyOf(
   return beside && restoreKey(folderOf(named), beside.id, clusterId);
 }
 
-/** Of a cluster, or of one of its members. */
+/** Key of a note for a cluster, or for one of its members. */
 const NOTE = /\.restored-([0-9a-f]+)(-[0-9a-f]+)?\.json$/;
 
 /**
- * Before a snapshot goes, the notes of what was restored from it come to lie beside the newest one of the same line among
- * those that `stay`: without them nothing connects the two clusters. Where none stays nothing is to be connected.
+ * Moves the restore notes of a snapshot that is about to be deleted to the newest snapshot of the same line among those
+ * that `stay`: without the notes, nothing connects the two clusters. If none stays, there is nothing to connect.
  */
 export async function moveNotes(
   store: Store,
@@ -44,7 +45,7 @@ export async function moveNotes(
     const to = clusterId && noteKeyOf(entry, stay, named, clusterId)?.replace(NOTE, suffix!);
     if (!to) continue;
     const text = await orNothing(readText(store, key, options));
-    if (!text || (await store.stat(to, options))) continue;
+    if (text === undefined || (await store.stat(to, options))) continue;
     await putText(store, to, text, { ...options, onlyNew: true }).catch((error) => {
       if (!isRefused(error)) throw error;
     });

@@ -5,7 +5,7 @@ import { revisionOf } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
 import { finishKey } from './commit.ts';
 import { readExactEntry } from './exact-key.ts';
-import type { BackupOutcome, List, RunContext, StoreRequest, Target, TargetOutcome } from './store-snapshot.ts';
+import type { BackupOutcome, List, RunContext, StoreRequest, Target, TargetOutcome } from './request.ts';
 
 type Found = WholeEntry & Pick<TargetOutcome, 'keyError'>;
 
@@ -13,7 +13,7 @@ type Found = WholeEntry & Pick<TargetOutcome, 'keyError'>;
  * What an earlier run stored for the same request, whose end nobody saw; undefined unless it is whole in every store. A
  * store that cannot be asked is left to the run.
  */
-export async function takenAlready(
+export async function findEarlierRun(
   request: StoreRequest,
   asked: string,
   list: List,

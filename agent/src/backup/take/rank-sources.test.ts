@@ -1,6 +1,6 @@
 import type { MemberStatus } from '../../etcd/maintenance.ts';
 import { ExitCode } from '../../lib/errors.ts';
-import { chooseSources } from './choose-source.ts';
+import { rankSources } from './rank-sources.ts';
 
 function member(memberId: string, status: Partial<MemberStatus> = {}) {
   return {
@@ -23,7 +23,7 @@ function member(memberId: string, status: Partial<MemberStatus> = {}) {
   };
 }
 const choose = (members: ReturnType<typeof member>[], corrupt: string[] = []) =>
-  chooseSources(members, new Set(corrupt)).map(({ status }) => status.memberId);
+  rankSources(members, new Set(corrupt)).map(({ status }) => status.memberId);
 
 test('followers come before the leader, the one with the least lag first', () => {
   expect(
