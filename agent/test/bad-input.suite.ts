@@ -85,7 +85,7 @@ describe('usage', () => {
     ['endpoints', 'unix:///x', /--endpoints: .* is no etcd endpoint/],
     ['retention', 'last=0', /--retention: last: must be at least 1/],
     ['retention', 'lots=3', /--retention: .*lots/],
-    ['retention', 'timeZone=Mars/Olympus,last=1', /--retention: timeZone: is no IANA time zone/],
+    ['retention', 'timeZone=Mars/Olympus,last=1', /--retention: timeZone: is not an IANA time zone/],
     ['timeout', 'soon', /--timeout: 'soon' is not a valid duration above zero; write 90s, 5m or 24h/],
     ['user', 'root', /--password-file: a user needs a file with the password/],
     ['cert', '/nowhere/tls.crt', /--cert and --key go together/],

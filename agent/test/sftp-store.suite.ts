@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, truncate, utimes, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExitCode } from '../src/lib/errors.ts';
-import type { SftpTuning } from '../src/store/sftp/login.ts';
+import type { SftpTuning } from '../src/store/sftp/connection.ts';
 import { openSftp } from '../src/store/sftp/sftp-store.ts';
 import type { SftpSpec } from '../src/store/spec.ts';
 import type { Store } from '../src/store/store.ts';

@@ -3,7 +3,7 @@ import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
 import { type AgentError, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
-import { patienceFor } from '../../store/patient.ts';
+import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { lineageOf } from '../catalog/ancestry.ts';
@@ -162,7 +162,7 @@ export async function storeSnapshot(
     });
     const shared = shareStream(stream, request, open.length, {
       onBytes: (bytes) => context.progress.bytes(bytes, stream.expectedBytes),
-      patience: () => patienceFor(request.targets.length, context.limit?.()),
+      patience: () => idleTimeoutFor(request.targets.length, context.limit?.()),
     });
     const manifest = once(() =>
       describe(request, origin, stream, shared.uploaded(), {
