@@ -79,7 +79,7 @@ describe('usage', () => {
     ['store', 'ftp://host/dir', /--store: unknown scheme 'ftp'; known: s3, oss, sftp, file, exec/],
     ['store', 'exec:///nowhere', /command: cannot run \/nowhere\/put \(ENOENT\); the store needs put, get, list, stat/],
     ['store', 'sftp://host/dir', /sftp: host host: no credentials; set credentialsDirectory/],
-    ['store', 'oss://bucket?endpoint=127.0.0.1:9', /oss: endpoint 127.0.0.1:9 is an address/],
+    ['store', 'oss://bucket?endpoint=127.0.0.1:9', /oss: endpoint 127.0.0.1:9 is an IP address/],
     ['store', '{"s3":{"bukket":"x"}}', /--store: .*buc?k/],
     ['endpoints', 'https://host:2379/path', /--endpoints: .* has a path/],
     ['endpoints', 'unix:///x', /--endpoints: .* is no etcd endpoint/],

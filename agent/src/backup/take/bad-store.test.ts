@@ -202,7 +202,7 @@ describe('the index of many snapshots', () => {
 
 describe('a time-out', () => {
   const later = (controller: AbortController) =>
-    controller.abort(new AgentError(ExitCode.timedOut, 'not done after 1s; give more with --timeout'));
+    controller.abort(new AgentError(ExitCode.timedOut, 'not done after 1s; allow more with --timeout'));
 
   test('in retention costs no snapshot that is committed', async () => {
     const store = await openS3({ bucket: stub.bucket, endpoint: stub.endpoint, credentialsDirectory });

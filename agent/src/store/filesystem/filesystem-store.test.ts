@@ -141,7 +141,9 @@ describe('on a file system of its own', () => {
     try {
       const full = new FilesystemStore({ path: directory });
       await full.put('small', once('x'));
-      expect(await refused(full.put('large', once(Buffer.alloc(4 * 1024 * 1024))))).toContain('ENOSPC: the volume is full');
+      expect(await refused(full.put('large', once(Buffer.alloc(4 * 1024 * 1024))))).toContain(
+        'ENOSPC: the volume is full',
+      );
       expect(await readdir(directory)).toEqual(['small']);
       await full.delete('small');
     } finally {

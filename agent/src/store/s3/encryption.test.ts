@@ -126,7 +126,12 @@ test.each([
   [400, 'InvalidArgument', 'The calculated MD5 hash of the key did not match', 'sseCustomerKeyFile must hold the key'],
   [400, 'InvalidRequest', 'The object was stored using a form of Server Side Encryption.', 'sseCustomerKeyFile must'],
   [403, 'AccessDenied', 'User: arn:aws:iam::1:user/kms is not authorized', 'grant the permission on the bucket'],
-  [403, 'AccessDenied', 'not authorized to perform: kms:GenerateDataKey', 'check kmsKeyId, and the permissions on that key'],
+  [
+    403,
+    'AccessDenied',
+    'not authorized to perform: kms:GenerateDataKey',
+    'check kmsKeyId, and the permissions on that key',
+  ],
 ])('%i %s: %s', async (status, code, message, remedy) => {
   stub.intercept = () => ({ status, code, message });
   const refused = { exitCode: ExitCode.storeRefused, message: expect.stringContaining(remedy) };
