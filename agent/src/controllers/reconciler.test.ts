@@ -281,7 +281,7 @@ test('ends when it loses the Lease', async () => {
   put('orders');
   start();
   await until(() => statusOf('orders'));
-  const lost = expect(running).rejects.toThrow('the Lease etcd-reconciler is lost: another reconciler has it');
+  const lost = expect(running).rejects.toThrow('the Lease etcd-reconciler is lost: another reconciler holds it');
   api.put(paths.of('leases', 'etcd-reconciler'), { spec: { holderIdentity: 'another', leaseDurationSeconds: 30 } });
   await lost;
 });

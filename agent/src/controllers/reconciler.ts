@@ -11,7 +11,7 @@ import { messageOf } from '../lib/errors.ts';
 import { HttpListener, send } from '../lib/http/http-listener.ts';
 import type { ListenAddress } from '../lib/http/listen-address.ts';
 import type { Log } from '../lib/log.ts';
-import { Turns } from '../lib/queue.ts';
+import { WorkQueue } from '../lib/queue.ts';
 import { backupMetrics } from './backup/backup-metrics.ts';
 import type { EtcdBackupObject } from './backup/backup-object.ts';
 import { Backups } from './backup/backups.ts';
@@ -76,7 +76,7 @@ export class Reconciler {
   /** By the name of the cluster, while it leads. */
   readonly #runners = new Map<string, ClusterRunner>();
   readonly #troubles = new Map<string, string>();
-  readonly #turns = new Turns(places, slow);
+  readonly #queue = new WorkQueue(places, slow);
   #leading = false;
 
   constructor(options: ReconcilerOptions) {
@@ -212,7 +212,7 @@ export class Reconciler {
     const own = log.child({ cluster: name });
     own.info('looked after from now on');
     return new ClusterRunner(cluster, {
-      ...{ client, paths, namespace, name, settings, events, holder, going: this.#going, turn: this.#turns.take },
+      ...{ client, paths, namespace, name, settings, events, holder, going: this.#going, turn: this.#queue.run },
       isWatched: () => this.#followed.every(({ informer }) => informer.trouble === undefined),
       clientTls: new ClientTls(client, paths),
       troubles: this.#starts,

@@ -1,10 +1,10 @@
-import { forAWhile } from './api-access.ts';
+import { withCache } from './api-access.ts';
 
 test('the token is read again after a while, and at once after a failure', async () => {
   let now = 0;
   let reads = 0;
   let isThere = true;
-  const token = forAWhile(
+  const token = withCache(
     async () => {
       reads++;
       if (!isThere) throw new Error('no token');

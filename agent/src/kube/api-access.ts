@@ -2,24 +2,24 @@ import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { apiTokenDirectory } from '../../../src/lib/api-token.ts';
-import { AgentError, codeOf, ExitCode, messageOf } from '../lib/errors.ts';
+import { codeOf, messageOf, usageError } from '../lib/errors.ts';
 
-/** Where the API server is, and what it takes to be let in. */
+/** Address of the API server and the credentials for it. */
 export interface ApiAccess {
   readonly server: URL;
-  /** Of the context or the pod. */
+  /** Namespace of the context or of the pod. */
   readonly namespace?: string;
-  /** Asked for each request, as tokens and certificates are replaced while the process runs. */
+  /** Called for every request, because tokens and certificates are replaced while the process runs. */
   options(): Promise<RequestOptions>;
 }
 
-/** How long the files of a pod are taken to be the same, ms: the kubelet writes a token anew minutes before the old one ends. */
-const fresh = 10_000;
+/** Milliseconds for which a pod's files are cached. The kubelet renews a token minutes before the old one expires. */
+const cached = 10_000;
 
-/** KUBECONFIG when it is set, else the pod's own token, else the user's kubeconfig. */
+/** Uses KUBECONFIG if it is set, else the pod's own token, else the user's kubeconfig. */
 export async function findAccess(env: NodeJS.ProcessEnv): Promise<ApiAccess> {
   if (!env.KUBECONFIG && env.KUBERNETES_SERVICE_HOST) return podAccess(env);
-  // The library is large, and a pod does without it.
+  // Loaded lazily: the library is large, and pods do not need it.
   const { kubeConfigAccess } = await import('./kube-config-access.ts');
   return kubeConfigAccess();
 }
@@ -28,8 +28,7 @@ async function podAccess(env: NodeJS.ProcessEnv): Promise<ApiAccess> {
   const host = env.KUBERNETES_SERVICE_HOST ?? '';
   const file = (name: string) =>
     readFile(join(apiTokenDirectory, name)).catch((error) => {
-      throw new AgentError(
-        ExitCode.usage,
+      throw usageError(
         `${join(apiTokenDirectory, name)}: cannot be read (${codeOf(error) ?? messageOf(error)}); mount the token of the ServiceAccount there`,
       );
     });
@@ -41,15 +40,15 @@ async function podAccess(env: NodeJS.ProcessEnv): Promise<ApiAccess> {
   return {
     server: new URL(`https://${bracketed}:${env.KUBERNETES_SERVICE_PORT ?? '443'}`),
     namespace: (await file('namespace')).toString().trim(),
-    options: forAWhile(read),
+    options: withCache(read),
   };
 }
 
-/** A failure is not kept. */
-export function forAWhile<T>(read: () => Promise<T>, now = () => performance.now()): () => Promise<T> {
+/** Caches the answer of a call for 10 s. Does not cache failures. */
+export function withCache<T>(read: () => Promise<T>, now = () => performance.now()): () => Promise<T> {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
   return () => {
-    if (last && now() - last.at < fresh) return last.answer;
+    if (last && now() - last.at < cached) return last.answer;
     const reading = { at: now(), answer: read() };
     last = reading;
     reading.answer.catch(() => {

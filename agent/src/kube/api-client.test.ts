@@ -34,7 +34,7 @@ test('a right that is missing is named in one line', async () => {
   };
   const refused = await client.remove(pod, { uid: '1' }).catch((error: Error) => error.message);
   expect(refused).toBe(
-    'DELETE /api/v1/namespaces/shop/pods/orders-0: pods "orders-0" is forbidden: User "x" cannot delete resource "pods" in API group "" in the namespace "shop" (a right is missing: apply the manifests of the cluster and of the reconciler again)',
+    'DELETE /api/v1/namespaces/shop/pods/orders-0: pods "orders-0" is forbidden: User "x" cannot delete resource "pods" in API group "" in the namespace "shop" (a permission is missing: apply the manifests of the cluster and of the reconciler again)',
   );
 });
 

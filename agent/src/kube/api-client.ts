@@ -3,7 +3,6 @@ import { Agent as HttpsAgent, type RequestOptions, request as requestHttps } fro
 import { text } from 'node:stream/consumers';
 import type { ApiAccess } from './api-access.ts';
 import { ApiError } from './api-error.ts';
-import { lines } from './lines.ts';
 import type { KubeList, KubeObject } from './objects.ts';
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -31,24 +30,27 @@ export interface Preconditions {
   readonly resourceVersion?: string;
 }
 
-/** Who owns the fields that we write. */
+/** Owner of the fields that the reconciler writes. */
 export const fieldManager = 'etcd-reconciler';
 
 const pageSize = 200;
 
-/** Kept for the next call: with TLS one takes 0.1 MiB. How many there are is not limited, or the Lease had to wait. */
+/**
+ * Idle connections that are kept for the next call. With TLS, one takes 0.1 MiB. The number of connections in use is not
+ * limited, so that renewing the Lease never waits.
+ */
 const maxFreeSockets = 16;
 
-/** The objects' metadata alone. */
+/** Accept header that requests only metadata. */
 const partial = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
 
-/** The few calls of the Kubernetes API that the reconciler makes. Each has a time limit, and none is repeated. */
+/** Client for the few Kubernetes API calls of the reconciler. Every call has a time limit. No call is retried. */
 export class ApiClient {
   readonly #access: ApiAccess;
   readonly #timeout: number;
   readonly #agent: HttpAgent | HttpsAgent;
 
-  /** `timeout`: milliseconds of a call; a watch has its own. */
+  /** `timeout`: time limit of a call in milliseconds. A watch has its own limit. */
   constructor(access: ApiAccess, timeout: number) {
     this.#access = access;
     this.#timeout = timeout;
@@ -60,7 +62,7 @@ export class ApiClient {
     return withoutOwners(await this.#call<T>('GET', path, { query }));
   }
 
-  /** Every page; what the API server has at this moment, not what a cache had. */
+  /** Reads every page. Returns the current state from etcd, never from the API server's cache. */
   async list<T extends KubeObject>(
     path: string,
     query?: Query,
@@ -87,7 +89,7 @@ export class ApiClient {
     return this.#call('POST', path, { query: { fieldManager }, body });
   }
 
-  /** Refused unless `metadata.resourceVersion` of the body is the one that is stored. */
+  /** Replaces an object. The API server refuses if `metadata.resourceVersion` of the body is not the stored one. */
   replace<T>(path: string, body: KubeObject): Promise<T> {
     return this.#call('PUT', path, { query: { fieldManager }, body });
   }
@@ -96,7 +98,7 @@ export class ApiClient {
     return this.#call('PATCH', path, { query: { fieldManager }, body, contentType: 'application/merge-patch+json' });
   }
 
-  /** Server-side apply: what we no longer name goes, what others own stays. */
+  /** Applies an object server-side: removes fields that this manager no longer sets, and keeps fields of other owners. */
   apply<T>(path: string, body: unknown): Promise<T> {
     const query = { fieldManager, force: 'true' };
     return this.#call('PATCH', path, { query, body, contentType: 'application/apply-patch+yaml' });
@@ -107,7 +109,7 @@ export class ApiClient {
     await this.#call('DELETE', path, { body: options });
   }
 
-  /** Ends when the server ends it; throws when nothing came for `silence` ms. */
+  /** Yields events until the server ends the watch. Throws if nothing arrives for `silence` milliseconds. */
   async *watch<T extends KubeObject>(
     path: string,
     query: Query,
@@ -115,7 +117,7 @@ export class ApiClient {
     { signal, metadataOnly = false }: ListOptions & { readonly signal: AbortSignal },
   ): AsyncGenerator<WatchEvent<T>> {
     const quiet = new AbortController();
-    const expire = () => quiet.abort(new Error(`GET ${path}: nothing came for ${silence / 1000} s`));
+    const expire = () => quiet.abort(new Error(`GET ${path}: nothing arrived for ${silence / 1000} s`));
     const timer = setTimeout(expire, silence);
     try {
       const either = AbortSignal.any([signal, quiet.signal]);
@@ -179,13 +181,13 @@ export class ApiClient {
   }
 }
 
-/** Who owns which field is half of an object, and of no use here; in what is written back the API server puts it again. */
+/** Removes managedFields, which are half of an object and not used here. The API server adds them again on a write. */
 function withoutOwners<T extends KubeObject>(object: T): T {
   delete (object.metadata as { managedFields?: unknown }).managedFields;
   return object;
 }
 
-/** Node leaves the length out with DELETE, and the server then drops the body with its preconditions. */
+/** Sets the length of the body. Node omits it for DELETE, and the server then ignores the body with its preconditions. */
 function bodyHeaders({ contentType = 'application/json' }: Call, body: Buffer | undefined): Record<string, string> {
   return body ? { 'content-type': contentType, 'content-length': `${body.length}` } : {};
 }
@@ -194,6 +196,17 @@ function answerOf(sent: ClientRequest, body: Buffer | undefined): Promise<Incomi
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   sent.once('response', resolve).on('error', reject).end(body);
   return promise;
+}
+
+async function* lines(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of stream) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = parts.pop() ?? '';
+    yield* parts.filter((part) => part !== '');
+  }
+  if (rest.trim() !== '') yield rest;
 }
 
 function queryText(query: Query = {}): string {

@@ -1,9 +1,9 @@
 import { oneLine } from '../lib/errors.ts';
 
-/** What the API server answered instead of doing it. */
+/** An error answer of the API server. */
 export class ApiError extends Error {
   readonly status: number;
-  /** Kubernetes' word, such as AlreadyExists. */
+  /** Reason in Kubernetes' terms, for example AlreadyExists. */
   readonly reason: string;
 
   constructor(status: number, reason: string, message: string) {
@@ -13,25 +13,25 @@ export class ApiError extends Error {
     this.reason = reason;
   }
 
-  /** From the body of an answer: a Status, or whatever a proxy sends. */
+  /** Creates an error from the body of an answer: a Status, or any text that a proxy sends. */
   static of(status: number, request: string, body: string): ApiError {
     const { reason = '', message = '' } = parse(body);
-    const said = message || `the API server answers ${status}`;
-    return new ApiError(status, reason, `${request}: ${oneLine(said)}${hint(status)}`);
+    const text = message || `HTTP status ${status} from the API server`;
+    return new ApiError(status, reason, `${request}: ${oneLine(text)}${hint(status)}`);
   }
 }
 
 export const isStatus = (error: unknown, status: number): boolean =>
   error instanceof ApiError && error.status === status;
 
-/** undefined for what is not there. */
+/** For `catch`: undefined if the object does not exist. Rethrows every other error. */
 export const unlessMissing = (error: unknown): undefined => {
   if (isStatus(error, 404)) return undefined;
   throw error;
 };
 
 const hint = (status: number): string =>
-  status === 403 ? ' (a right is missing: apply the manifests of the cluster and of the reconciler again)' : '';
+  status === 403 ? ' (a permission is missing: apply the manifests of the cluster and of the reconciler again)' : '';
 
 function parse(body: string): { reason?: string; message?: string } {
   try {

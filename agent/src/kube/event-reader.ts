@@ -3,7 +3,10 @@ import type { ApiClient } from './api-client.ts';
 import type { EventObject } from './objects.ts';
 import type { Paths } from './paths.ts';
 
-/** ms. What starts at once asks for nothing; the events of one object are read at most this often; and of all, ms between two. */
+/**
+ * Milliseconds. `patience`: an object may take so long to start before its events are read. `again`: pause between two reads
+ * for one object. `gap`: pause between two reads for any objects.
+ */
 const times = { patience: 4_000, again: 15_000, gap: 100 };
 
 interface Asked {
@@ -13,13 +16,13 @@ interface Asked {
 }
 
 /**
- * Events of what does not start, of which nothing else tells why. The API server reads all events of a namespace for each
- * answer: they are asked for seldom, and never of what runs.
+ * Reads the Events of objects that do not start, because only Events contain the reason. Reads them rarely, and never for
+ * objects that run: for each answer the API server reads all Events of the namespace.
  */
 export class Troubles {
   readonly #options: { readonly client: ApiClient; readonly paths: Paths; readonly log: Pick<Log, 'debug'> };
   readonly #times: typeof times;
-  /** By uid, the one asked for last at the end. */
+  /** By uid. The object that was asked for last is at the end. */
   readonly #asked = new Map<string, Asked>();
   #next = 0;
 
@@ -31,7 +34,7 @@ export class Troubles {
     this.#times = { ...times, ...own };
   }
 
-  /** Those that were read last, of the object with this uid; none where they cannot be read. */
+  /** Returns the Events of the object with this uid as last read. Empty if they cannot be read. */
   async of(uid: string): Promise<readonly EventObject[]> {
     const now = performance.now();
     const before = this.#asked.get(uid) ?? { since: now, at: Number.NEGATIVE_INFINITY, events: [] };
@@ -48,12 +51,12 @@ export class Troubles {
       this.#keep(uid, { ...before, at: now, events: items });
       return items;
     } catch (error) {
-      log.debug({ err: error }, 'events cannot be read');
+      log.debug({ err: error }, 'cannot read events');
       return before.events;
     }
   }
 
-  /** What was not asked for any more goes. */
+  /** Remembers an object, and forgets the one that was not asked for the longest. */
   #keep(uid: string, asked: Asked): void {
     this.#asked.delete(uid);
     this.#asked.set(uid, asked);
@@ -62,4 +65,5 @@ export class Troubles {
   }
 }
 
+/** Number of objects to remember. */
 const most = 500;

@@ -5,7 +5,7 @@ import { type ApiClient, fieldManager } from './api-client.ts';
 import { isStatus } from './api-error.ts';
 import type { Paths } from './paths.ts';
 
-/** What an Event is about. */
+/** The object that an Event is about. */
 export interface EventSubject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -21,7 +21,7 @@ export interface EventOf {
   readonly message: string;
 }
 
-/** Tells what happened, once: nothing waits for an Event, and none is worth an error. */
+/** Writes Events. A failed write is only logged. */
 export class Events {
   readonly #client: ApiClient;
   readonly #paths: Paths;
@@ -35,13 +35,14 @@ export class Events {
     this.#log = log;
   }
 
-  tell(subject: EventSubject, event: EventOf): void {
-    // As kubectl's: what it is about, and something that is never twice.
+  /** Emits an Event without waiting for the write. */
+  emit(subject: EventSubject, event: EventOf): void {
+    // Same form as kubectl's names: the subject and a unique suffix.
     void this.#create(subject, event, `${Date.now().toString(16)}${randomBytes(4).toString('hex')}`);
   }
 
-  /** Once for each id; waits until it is written, or is known not to be. */
-  tellOnce(subject: EventSubject, event: EventOf, id: string): Promise<void> {
+  /** Emits at most one Event per id. Waits until the write has succeeded or failed. */
+  emitOnce(subject: EventSubject, event: EventOf, id: string): Promise<void> {
     return this.#create(subject, event, id);
   }
 
@@ -66,10 +67,10 @@ export class Events {
       await this.#client.create(this.#paths.of('events'), event);
     } catch (error) {
       if (isStatus(error, 409)) return;
-      this.#log.warn(`the event ${reason} of ${subject.name} could not be written: ${messageOf(error)}`);
+      this.#log.warn(`cannot write the event ${reason} of ${subject.name}: ${messageOf(error)}`);
     }
   }
 }
 
-/** Of a message, by Kubernetes. */
+/** Longest message that Kubernetes accepts, in characters. */
 const longest = 1024;

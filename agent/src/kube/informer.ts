@@ -6,40 +6,40 @@ import type { KubeObject } from './objects.ts';
 export interface InformerOptions<T> {
   readonly client: ApiClient;
   readonly path: string;
-  /** Such as `labelSelector`. */
+  /** Query parameters, for example `labelSelector`. */
   readonly query?: Query;
-  /** Nothing else of the objects is looked at. */
+  /** Requests only the metadata of the objects. */
   readonly metadataOnly?: boolean;
-  /** What is known of each afterwards; default: all. */
+  /** Reduces each object to the parts to keep in memory. Default: the whole object. */
   readonly keep?: (object: T) => T;
-  /** An object that is new, changed or gone. */
+  /** Called for every object that is new, changed or deleted (`gone`). */
   readonly onChange: (object: T, gone: boolean) => void;
-  /** Why there is no list, once for each new reason; undefined: there is one again. */
+  /** Called with the reason when listing fails, once per new reason, and with undefined when it works again. */
   readonly onTrouble: (trouble: string | undefined) => void;
   readonly times?: Partial<InformerTimes>;
 }
 
 /** Milliseconds. */
 export interface InformerTimes {
-  /** After a failure, doubled each time. */
+  /** Pause after the first failure. Doubles with each further one. */
   readonly backoffMin: number;
   readonly backoffMax: number;
-  /** How long the server is asked to keep a watch open. */
+  /** How long the server shall keep a watch open. */
   readonly watch: number;
-  /** A watch on which nothing comes, not even a bookmark, is dead. */
+  /** A watch on which nothing arrives for so long, not even a bookmark, counts as dead. */
   readonly silence: number;
 }
 
 const defaultTimes: InformerTimes = { backoffMin: 1_000, backoffMax: 15_000, watch: 300_000, silence: 120_000 };
 
-/** Knows all objects of a kind: lists them, follows their changes, and lists them again after every failure. */
+/** Keeps a copy of all objects of a kind: lists them, watches their changes, and lists them again after every failure. */
 export class Informer<T extends KubeObject> {
   readonly #options: InformerOptions<T>;
   readonly #times: InformerTimes;
   readonly #items = new Map<string, T>();
   #trouble: string | undefined = 'not listed yet';
   #failures = 0;
-  /** How often all objects were listed. */
+  /** Number of lists so far. */
   lists = 0;
 
   constructor(options: InformerOptions<T>) {
@@ -51,12 +51,12 @@ export class Informer<T extends KubeObject> {
     return [...this.#items.values()];
   }
 
-  /** Why what it knows may be old; undefined when all is well. */
+  /** Why the copy may be outdated; undefined if it is current. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** Until the signal. */
+  /** Runs until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -73,11 +73,11 @@ export class Informer<T extends KubeObject> {
     const { client, path, query, metadataOnly = false, onChange } = this.#options;
     const listing = client.list<T>(path, query, { signal, metadataOnly });
     const { items, resourceVersion } = await listing.catch((error: unknown) => {
-      if (!signal.aborted) this.#tell(messageOf(error));
+      if (!signal.aborted) this.#report(messageOf(error));
       throw error;
     });
     this.lists++;
-    this.#tell(undefined);
+    this.#report(undefined);
     const names = new Set(items.map(({ metadata }) => metadata.name));
     const gone = this.items.filter(({ metadata }) => !names.has(metadata.name));
     for (const item of gone) {
@@ -88,7 +88,7 @@ export class Informer<T extends KubeObject> {
     return resourceVersion;
   }
 
-  /** Returns the version to go on from. */
+  /** Watches until the server ends the watch. Returns the resource version to continue from. */
   async #watch(from: string, signal: AbortSignal): Promise<string> {
     const { client, path, query, metadataOnly = false } = this.#options;
     const { watch, silence } = this.#times;
@@ -107,7 +107,7 @@ export class Informer<T extends KubeObject> {
         this.#options.onChange(object, true);
       } else if (type !== 'BOOKMARK') this.#keep(object);
     }
-    // A server that ends every watch at once must not be asked without a pause.
+    // Pause if the watch brought nothing: the server may end every watch at once.
     if (version === from) await pause(this.#times.backoffMin, signal);
     return version;
   }
@@ -121,7 +121,7 @@ export class Informer<T extends KubeObject> {
     onChange(kept, false);
   }
 
-  #tell(trouble: string | undefined): void {
+  #report(trouble: string | undefined): void {
     if (trouble === this.#trouble) return;
     this.#trouble = trouble;
     this.#options.onTrouble(trouble);

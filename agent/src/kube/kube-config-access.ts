@@ -1,9 +1,9 @@
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
-import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
+import { messageOf, usageError } from '../lib/errors.ts';
 import type { ApiAccess } from './api-access.ts';
 
-/** What kubectl would use: its files, contexts and credential plugins; or just this file. */
+/** Uses the same configuration as kubectl: files, context and credential plugins. With `file`, uses only that file. */
 export function kubeConfigAccess(file?: string): ApiAccess {
   const config = new KubeConfig();
   try {
@@ -13,7 +13,7 @@ export function kubeConfigAccess(file?: string): ApiAccess {
     throw mistake(messageOf(error));
   }
   const cluster = config.getCurrentCluster();
-  if (!cluster) throw mistake(`there is no cluster for the context '${config.getCurrentContext()}'`);
+  if (!cluster) throw mistake(`the context '${config.getCurrentContext()}' has no cluster`);
   const context = config.getContextObject(config.getCurrentContext());
   return {
     server: new URL(cluster.server),
@@ -21,11 +21,11 @@ export function kubeConfigAccess(file?: string): ApiAccess {
     options: async () => {
       const options: RequestOptions = {};
       await config.applyToHTTPSOptions(options);
-      // Its own agent keeps no connection; only a proxy needs it.
+      // The library's agent does not keep connections. It is only needed for a proxy.
       if (!cluster.proxyUrl) delete options.agent;
       return options;
     },
   };
 }
 
-const mistake = (message: string) => new AgentError(ExitCode.usage, `KUBECONFIG: ${message}`);
+const mistake = (message: string) => usageError(`KUBECONFIG: ${message}`);

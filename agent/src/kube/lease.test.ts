@@ -98,7 +98,7 @@ test('is lost when another one has it', async () => {
   const held = lease('a');
   await held.acquire(stop.signal);
   api.put(path, { spec: { holderIdentity: 'b', leaseDurationSeconds: 30, renewTime: 'now' } });
-  await expect(held.hold(stop.signal)).rejects.toThrow('another reconciler has it');
+  await expect(held.hold(stop.signal)).rejects.toThrow('another reconciler holds it');
 });
 
 test('a write that was refused because of somebody else’s label is no loss', async () => {

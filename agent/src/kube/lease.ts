@@ -10,31 +10,31 @@ export interface LeaseOptions {
   readonly client: ApiClient;
   readonly paths: Paths;
   readonly name: string;
-  /** Of this process, and of no other. */
+  /** Name of this process. No other process may use it. */
   readonly holder: string;
-  /** In milliseconds: how long it is held without being renewed, when it is given up, and between two tries. */
+  /** Milliseconds: validity of the Lease without a renewal, time without a renewal after which it is given up, and pause between attempts. */
   readonly settings: { readonly lease: number; readonly renew: number; readonly retry: number };
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** Lets one of several reconcilers work: the one that holds the Lease, which others take when it is no longer renewed. */
+/** Ensures that only one of several reconcilers works: the holder of the Lease. Others take it when it is no longer renewed. */
 export class Lease {
   readonly #options: LeaseOptions;
-  /** What the Lease said last, and when that was new here: no clock of another machine is compared with ours. */
+  /** Last state of the Lease and when this process first saw it. Clocks of different machines are never compared. */
   #seen = { what: '', at: 0 };
   #renewedAt: number | undefined;
-  #complaint = '';
+  #logged = '';
 
   constructor(options: LeaseOptions) {
     this.#options = options;
   }
 
-  /** Nobody else can have taken it yet. */
+  /** True as long as no other process can have taken the Lease. */
   get held(): boolean {
     return this.#renewedAt !== undefined && performance.now() - this.#renewedAt < this.#options.settings.lease;
   }
 
-  /** Resolves when it is held. */
+  /** Resolves when this process holds the Lease. */
   async acquire(signal: AbortSignal): Promise<void> {
     const { settings, log, name } = this.#options;
     let waits = false;
@@ -42,16 +42,16 @@ export class Lease {
       signal.throwIfAborted();
       try {
         if (await this.#take()) return;
-        if (!waits) log.info({ lease: name }, 'another reconciler holds the Lease; this one waits');
+        if (!waits) log.info({ lease: name }, 'waiting: another reconciler holds the Lease');
         waits = true;
       } catch (error) {
-        this.#complain(`the Lease ${name} cannot be had: ${messageOf(error)}`);
+        this.#warnOnce(`cannot acquire the Lease ${name}: ${messageOf(error)}`);
       }
       await sleep(settings.retry * (0.8 + Math.random() * 0.4), undefined, { signal });
     }
   }
 
-  /** Renews it until the signal; throws when it is lost. */
+  /** Renews the Lease until the signal is aborted. Throws if the Lease is lost. */
   async hold(signal: AbortSignal): Promise<void> {
     const { settings, name } = this.#options;
     while (!signal.aborted) {
@@ -60,17 +60,17 @@ export class Lease {
       let why = 'it was not renewed in time';
       try {
         if (await this.#take()) continue;
-        throw this.#lost('another reconciler has it');
+        throw this.#lost('another reconciler holds it');
       } catch (error) {
         if (error instanceof AgentError) throw error;
         why = messageOf(error);
-        this.#complain(`the Lease ${name} could not be renewed: ${why}`);
+        this.#warnOnce(`cannot renew the Lease ${name}: ${why}`);
       }
       if (performance.now() - (this.#renewedAt ?? 0) > settings.renew) throw this.#lost(why);
     }
   }
 
-  /** Lets the next one begin at once. */
+  /** Releases the Lease, so that another reconciler can take it at once. */
   async release(): Promise<void> {
     const { client, paths, name, holder } = this.#options;
     if (this.#renewedAt === undefined) return;
@@ -90,12 +90,12 @@ export class Lease {
     return new AgentError(ExitCode.unexpected, `the Lease ${this.#options.name} is lost: ${why}`);
   }
 
-  #complain(message: string): void {
-    if (message !== this.#complaint) this.#options.log.warn(message);
-    this.#complaint = message;
+  #warnOnce(message: string): void {
+    if (message !== this.#logged) this.#options.log.warn(message);
+    this.#logged = message;
   }
 
-  /** Makes, renews or takes over the Lease; false: another one holds it. */
+  /** Creates, renews or takes over the Lease. Returns false if another process holds it. */
   async #take(): Promise<boolean> {
     const { client, paths, name, holder } = this.#options;
     const startedAt = performance.now();
@@ -112,12 +112,12 @@ export class Lease {
           spec: this.#spec(undefined),
         });
     } catch (error) {
-      // Somebody was faster; whether it was another holder, the next look tells.
+      // Another write came first. The next attempt shows whether it was another holder.
       if (isStatus(error, 409)) return this.held && found?.spec?.holderIdentity === holder;
       throw error;
     }
     this.#renewedAt = startedAt;
-    this.#complaint = '';
+    this.#logged = '';
     return true;
   }
 
@@ -144,5 +144,5 @@ export class Lease {
   }
 }
 
-/** Kubernetes refuses times of a Lease without microseconds. */
+/** Time with microseconds, which Kubernetes requires in a Lease. */
 const microTime = (): string => new Date().toISOString().replace('Z', '000Z');

@@ -1,4 +1,4 @@
-// The parts of Kubernetes objects that the reconciler looks at.
+// The fields of Kubernetes objects that the reconciler reads.
 
 export interface ObjectMeta {
   readonly name: string;
@@ -29,7 +29,7 @@ export interface KubeObject {
 
 export interface KubeList<T> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  /** Of metadata alone null when there is none. */
+  /** Null if there are none and only metadata was requested. */
   readonly items: T[] | null;
 }
 
@@ -38,7 +38,7 @@ export interface ConfigMap extends KubeObject {
 }
 
 export interface Secret extends KubeObject {
-  /** base64. */
+  /** Values in base64. */
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -47,7 +47,7 @@ export interface StatefulSetObject extends KubeObject {
   readonly status?: {
     readonly observedGeneration?: number;
     readonly updateRevision?: string;
-    /** Pods that there are. */
+    /** Number of existing pods. */
     readonly replicas?: number;
   };
 }

@@ -1,4 +1,4 @@
-/** Paths of the API, within one namespace. */
+/** API paths within one namespace. */
 export class Paths {
   readonly #namespace: string;
 
@@ -10,7 +10,7 @@ export class Paths {
     return `/api/v1/namespaces/${this.#namespace}`;
   }
 
-  /** Of all of them, or of the one that is named. */
+  /** Path of all objects of a resource, or of the named object. */
   of(resource: keyof typeof apis, ...name: string[]): string {
     const api = apis[resource];
     const root = api === 'v1' ? '/api/v1' : `/apis/${api}`;

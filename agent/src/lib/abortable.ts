@@ -1,11 +1,11 @@
 /**
- * The same items, but an abort rejects at once, even while the source is stuck; the source is then closed without
+ * Yields the items of a source. An abort rejects at once, even if the source is stuck. The source is then closed without
  * waiting for it.
  */
 export async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
   if (!signal) return yield* source;
   const iterator = source[Symbol.asyncIterator]();
-  // One listener for all items: a promise raced again and again would keep every item alive.
+  // One listener serves all items: racing the same promise repeatedly would keep every item in memory.
   let reject: (reason: unknown) => void = () => {};
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort);

@@ -4,14 +4,14 @@ interface Block {
 }
 
 /**
- * Regroups a body into blocks of `size` bytes; only the last is shorter, and an empty body is one empty block. The
- * blocks lie in `count` buffers that are used in turn: one is good until `count` later ones have been asked for.
+ * Regroups a body into blocks of `size` bytes. Only the last block is shorter. An empty body yields one empty block. The
+ * blocks share `count` buffers in turn: a block stays valid until `count` later blocks have been requested.
  */
 export async function* blocks(body: AsyncIterable<Uint8Array>, size: number, count: number): AsyncGenerator<Block> {
   const buffers: Buffer[] = [];
   let turn = 0;
   let filled = 0;
-  // Not from the pool and not zeroed: memory that is never written to is never resident.
+  // Allocated outside the pool and without zeroing, so that unused memory never becomes resident.
   const current = () => (buffers[turn] ??= Buffer.allocUnsafeSlow(size));
   for await (const chunk of body) {
     for (let from = 0; from < chunk.length; ) {

@@ -1,13 +1,13 @@
-/** Exit codes, stable: a Job's podFailurePolicy decides by them. */
+/** Exit codes. They are stable: the podFailurePolicy of a Job refers to them. */
 export const ExitCode = {
   done: 0,
   unexpected: 1,
-  /** Usage or configuration: trying again won't help. */
+  /** A mistake in usage or configuration: trying again does not help. */
   usage: 2,
-  /** Some stores failed, at least one holds a verified snapshot. */
+  /** Some stores failed, but at least one has a verified snapshot. */
   partial: 3,
   etcdUnavailable: 10,
-  /** CORRUPT alarm, or members whose data differ. */
+  /** A CORRUPT alarm, or members whose data differ. */
   sourceSuspect: 11,
   storeUnreachable: 20,
   storeRefused: 21,
@@ -23,7 +23,7 @@ export const ExitCode = {
 
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
-/** An error that its reader can act on: one line, no stack trace, and the exit code that goes with it. */
+/** An error that the user can act on: one line without a stack trace, and the exit code to end with. */
 export class AgentError extends Error {
   readonly exitCode: ExitCode;
 
@@ -34,25 +34,25 @@ export class AgentError extends Error {
   }
 }
 
-/** The message of anything thrown, on one line. */
+/** Message of any thrown value, on one line. */
 export const messageOf = (error: unknown): string =>
   oneLine(error instanceof Error ? error.message || error.name : String(error));
 
-/** Without a full stop: more may follow. */
+/** Puts a text on one line and removes a final full stop, because more text may follow. */
 export const oneLine = (text: string): string =>
   text
     .replaceAll(/\s*\n\s*/g, ' ')
     .trim()
     .replace(/(?<!\.)\.$/, '');
 
-/** Node's error code (`ENOENT`, `ECONNREFUSED`, …), also of a cause. */
+/** Node's error code (`ENOENT`, `ECONNREFUSED`, …) of an error or of one of its causes. */
 export function codeOf(error: unknown): string | undefined {
-  // Not instanceof: an error of Node's own can be of another realm.
+  // Do not use instanceof: Node's own errors can come from another realm.
   for (let at = error as NodeJS.ErrnoException | undefined; at; at = at.cause as typeof at) {
     if (typeof at.code === 'string') return at.code;
   }
   return undefined;
 }
 
-/** A mistake in a flag, an environment variable or a file that the user wrote. Exit code 2: trying again does not help. */
+/** Error for a mistake in a flag, an environment variable or a file of the user. Exit code 2: trying again does not help. */
 export const usageError = (message: string): AgentError => new AgentError(ExitCode.usage, message);

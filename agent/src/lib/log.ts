@@ -4,7 +4,7 @@ import pretty from 'pino-pretty';
 
 export type Log = pino.Logger;
 
-/** Logs go to stderr: lines for a person on a terminal, JSON elsewhere. */
+/** Creates a log on stderr: readable lines on a terminal, JSON elsewhere. */
 export function createLog(stderr: Writable & { isTTY?: boolean }): Log {
   const options: pino.LoggerOptions = {
     base: null,

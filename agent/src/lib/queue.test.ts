@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Turns } from './queue.ts';
+import { WorkQueue } from './queue.ts';
 
 test('no more than there are places at a time, each in its turn', async () => {
-  const turns = new Turns(2, 60_000);
+  const turns = new WorkQueue(2, 60_000);
   const order: number[] = [];
   let [busy, most] = [0, 0];
   const work = (index: number) => async () => {
@@ -12,27 +12,27 @@ test('no more than there are places at a time, each in its turn', async () => {
     busy--;
     return index;
   };
-  const done = await Promise.all([0, 1, 2, 3, 4].map((index) => turns.take(work(index))));
+  const done = await Promise.all([0, 1, 2, 3, 4].map((index) => turns.run(work(index))));
   expect(done).toEqual([0, 1, 2, 3, 4]);
   expect({ order, most }).toEqual({ order: [0, 1, 2, 3, 4], most: 2 });
 });
 
 test('what is urgent comes first', async () => {
-  const turns = new Turns(1, 60_000);
+  const turns = new WorkQueue(1, 60_000);
   const order: string[] = [];
   const work = (name: string) => async () => {
     order.push(name);
     await sleep(1);
   };
-  await Promise.all([turns.take(work('a')), turns.take(work('b')), turns.take(work('c'), true)]);
+  await Promise.all([turns.run(work('a')), turns.run(work('b')), turns.run(work('c'), true)]);
   expect(order).toEqual(['a', 'c', 'b']);
 });
 
 test('one that is slow delays nobody for longer than a while, and its place is not given twice', async () => {
-  const turns = new Turns(1, 5);
+  const turns = new WorkQueue(1, 5);
   const slow = Promise.withResolvers<void>();
-  const first = turns.take(() => slow.promise);
-  await turns.take(async () => {});
+  const first = turns.run(() => slow.promise);
+  await turns.run(async () => {});
   slow.resolve();
   await first;
   let busy = 0;
@@ -41,11 +41,11 @@ test('one that is slow delays nobody for longer than a while, and its place is n
     await Promise.resolve();
     busy--;
   };
-  await Promise.all([turns.take(alone), turns.take(alone), turns.take(alone)]);
+  await Promise.all([turns.run(alone), turns.run(alone), turns.run(alone)]);
 });
 
 test('a failure gives the place back', async () => {
-  const turns = new Turns(1, 60_000);
-  await expect(turns.take(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
-  await turns.take(async () => {});
+  const turns = new WorkQueue(1, 60_000);
+  await expect(turns.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  await turns.run(async () => {});
 });

@@ -1,21 +1,22 @@
 /**
- * Lets few begin at a time: all the looks of a thousand clusters at once would each take longer than a look may. One that
- * waits for long gives its place away, so that what is slow delays nobody else for longer than that.
+ * Limits how much work runs at the same time: if a thousand clusters were observed at once, every observation would take
+ * longer than its time limit. Work that takes long gives up its place (and continues), so that it delays other work no
+ * longer than that.
  */
-export class Turns {
+export class WorkQueue {
   readonly #longest: number;
   readonly #urgent: (() => void)[] = [];
   readonly #waiting: (() => void)[] = [];
   #free: number;
 
-  /** `longest`: ms. */
+  /** `longest`: milliseconds after which work gives up its place. */
   constructor(places: number, longest: number) {
     this.#free = places;
     this.#longest = longest;
   }
 
-  /** What is urgent comes before what is not. */
-  readonly take = async <T>(work: () => Promise<T>, isUrgent = false): Promise<T> => {
+  /** Runs the work once a place is free. Urgent work comes first. */
+  readonly run = async <T>(work: () => Promise<T>, isUrgent = false): Promise<T> => {
     const queue = isUrgent ? this.#urgent : this.#waiting;
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => queue.push(resolve));

@@ -1,7 +1,7 @@
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern matches control characters on purpose
 export const CONTROL = /[\x00-\x1f\x7f\x85\u2028\u2029]/g;
 
-/** For bash, on one line. */
+/** Quotes a text as one word for bash, on one line. */
 export function quoted(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
   const inQuotes = text.replaceAll("'", `'\\''`);

@@ -16,7 +16,7 @@ test('a run whose time its store has used up says which one', async () => {
   );
   await expect(slow).rejects.toMatchObject({
     exitCode: 50,
-    message: 's3://slow: not done after 0s; give more with --timeout',
+    message: 's3://slow: not done after 0s; allow more with --timeout',
   });
   await expect(namingStore(store, () => Promise.reject(new Error('other')))).rejects.toThrow(/^other$/);
 });

@@ -1,7 +1,7 @@
-import { Deadline } from './deadline.ts';
 import { AgentError, ExitCode } from './errors.ts';
 
 const MIB = 1024 * 1024;
+/** Milliseconds for each store. */
 const BASE = 60_000;
 
 interface Run {
@@ -9,12 +9,12 @@ interface Run {
   readonly signal: AbortSignal;
 }
 
-/** Give the run of a signal more milliseconds. */
+/** Functions that extend the run of a signal by milliseconds. */
 const limits = new WeakMap<AbortSignal, (milliseconds: number) => void>();
 
 /**
- * Runs within `--timeout`, or within 60 s for each store, one more second per MiB once `grow` has told a size, and what
- * `moreTime` adds.
+ * Runs work within the limit of `--timeout`. Without that flag the limit is 60 s for each store, plus a second per MiB of
+ * the size that `grow` sets, plus what `moreTime` adds.
  */
 export async function withTimeout<T>(
   { settings, signal }: Run,
@@ -26,7 +26,7 @@ export async function withTimeout<T>(
   let sized = 0;
   const deadline = new Deadline(
     given ?? base,
-    (seconds) => new AgentError(ExitCode.timedOut, `not done after ${Math.round(seconds)}s; give more with --timeout`),
+    (seconds) => new AgentError(ExitCode.timedOut, `not done after ${Math.round(seconds)}s; allow more with --timeout`),
   );
   const set = () => {
     if (given === undefined) deadline.set(base + sized);
@@ -47,7 +47,7 @@ export async function withTimeout<T>(
   }
 }
 
-/** A run whose time the store has used up says which one. */
+/** Adds the store's URL to the error of a run that has timed out during work with this store. */
 export async function namingStore<T>({ url }: { readonly url: string }, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -58,7 +58,7 @@ export async function namingStore<T>({ url }: { readonly url: string }, work: ()
   }
 }
 
-/** For work that no size in bytes tells; where `--timeout` is given, that holds. */
+/** Extends the run of a signal for work that has no size in bytes. Has no effect if `--timeout` is given. */
 export function moreTime(signal: AbortSignal | undefined, seconds: number): void {
   if (signal && seconds > 0) limits.get(signal)?.(seconds * 1000);
 }
@@ -66,3 +66,42 @@ export function moreTime(signal: AbortSignal | undefined, seconds: number): void
 /** Whether a run ended because its time limit was reached. */
 export const isTimeout = ({ aborted, reason }: AbortSignal): boolean =>
   aborted && reason instanceof AgentError && reason.exitCode === ExitCode.timedOut;
+
+/** Time limit of a run as an AbortSignal. It can be changed during the run. */
+class Deadline {
+  readonly #controller = new AbortController();
+  readonly #startedAt = Date.now();
+  readonly #reason: (seconds: number) => Error;
+  #timer: NodeJS.Timeout | undefined;
+  #limit = 0;
+
+  constructor(milliseconds: number, reason: (seconds: number) => Error) {
+    this.#reason = reason;
+    this.set(milliseconds);
+  }
+
+  /** Limit in milliseconds from the start of the run. */
+  get limit(): number {
+    return this.#limit;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Sets the limit, counted from the start of the run. */
+  set(milliseconds: number): void {
+    clearTimeout(this.#timer);
+    this.#limit = milliseconds;
+    const left = Math.max(0, this.#startedAt + milliseconds - Date.now());
+    // For more than 24 days setTimeout would fire at once.
+    this.#timer = setTimeout(
+      () => this.#controller.abort(this.#reason(milliseconds / 1000)),
+      Math.min(left, 2 ** 31 - 1),
+    );
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -31,7 +31,7 @@ test.each([
   ['{"s3":null}', 's3: must be an object, not null'],
   ['{"s3":{"bucket":"abc","pathStyle":"yes"}}', 's3.pathStyle: must be true or false, not text'],
   ['{"filesystem":{"path":true}}', 'filesystem.path: must be text, not true'],
-  ['{"command":{"path":"/x","env":{"a b":"c"}}}', 'command.env.a b: is no name of a variable'],
+  ['{"command":{"path":"/x","env":{"a b":"c"}}}', 'command.env.a b: is not a valid variable name'],
   ['{"command":{"path":"/x","env":[]}}', 'command.env: must be an object, not a list'],
   ['{"filesystem":{"path":"/x"},"retention":{"last":"3"}}', 'retention.last: must be a number, not text'],
   [

@@ -10,17 +10,17 @@ const kinds: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-// All that a user reads of a schema is in these words; what a schema itself says comes first.
-z.config({ localeError: wordsOf });
+// Sets the default messages for users. A message in the schema itself takes precedence.
+z.config({ localeError: textOf });
 
-/** The first thing that a schema finds wrong, on one line. */
+/** First problem that a schema has found, on one line. */
 export function describeIssue({ issues: [issue] }: z.core.$ZodError): string {
   if (!issue) return 'is not valid';
   const { path, message } = narrowest(issue);
   return path.length > 0 ? `${path.join('.')}: ${message}` : message;
 }
 
-/** Of what can be one thing or another: what is wrong with the one that it is meant to be. */
+/** For a value that may have several types: the problem within the type that the value has. */
 function narrowest(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, 'path' | 'message'> {
   const meant = issue.code === 'invalid_union' ? issue.errors.find((errors) => !isOtherType(errors)) : undefined;
   if (!meant?.[0]) return issue;
@@ -30,7 +30,7 @@ function narrowest(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, 'path' | 'me
 
 const isOtherType = ([first]: readonly z.core.$ZodIssue[]) => first?.code === 'invalid_type' && first.path.length === 0;
 
-function wordsOf(issue: z.core.$ZodRawIssue): string {
+function textOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type': {
       if (issue.input === undefined) return 'is missing';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Changes come in groups: how long after the first the rest is waited for, ms. */
-const settle = 200;
+/** Milliseconds to wait after a change for more changes, because they come in groups. */
+const debounce = 200;
 
-/** Lets a loop go on before its time. */
-export class Wake {
+/** Makes a loop run its next pass at once. */
+export class Trigger {
   #pending = false;
   #resolve: () => void = () => {};
 
@@ -13,7 +13,7 @@ export class Wake {
     this.#resolve();
   }
 
-  /** Until something changed, since the last time too. */
+  /** Waits for a change. Returns soon if there was one since the last call. */
   readonly wait = async (signal: AbortSignal): Promise<void> => {
     if (!this.#pending) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ export class Wake {
       await promise;
     }
     if (signal.aborted) return;
-    await sleep(settle, undefined, { signal });
+    await sleep(debounce, undefined, { signal });
     this.#pending = false;
   };
 }

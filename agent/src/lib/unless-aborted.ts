@@ -1,4 +1,4 @@
-/** What the call brings, but an abort rejects at once with its reason; nobody then hears of the call any more. */
+/** Waits for a call, but rejects at once with the signal's reason if it is aborted. The call's own outcome is then ignored. */
 export async function unlessAborted<T>(call: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return call;
   call.catch(() => {});

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 declare const AGENT_VERSION: string | undefined;
 
-/** Set by the bundler; from package.json when run unbundled. */
+/** Version of the agent. Set by the bundler; read from package.json when the agent runs unbundled. */
 export const agentVersion: string =
   typeof AGENT_VERSION === 'string'
     ? AGENT_VERSION

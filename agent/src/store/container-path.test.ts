@@ -14,23 +14,23 @@ const inImage = { program: '/opt/etcd-agent/bin/etcd-agent.mjs', mounts };
 
 test('a path that no mount holds goes with the container', async () => {
   await expect(refuseInContainer('--to', '/pki.tar', inImage)).rejects.toThrow(
-    /^--to: \/pki\.tar lies in the container, .*mounted: \/run\/systemd\/system, \/etc\/kubernetes, \/mnt\/with space$/,
+    /^--to: \/pki\.tar is inside the container and would be deleted with it; name a path in a mounted folder: \/run\/systemd\/system, \/etc\/kubernetes, \/mnt\/with space$/,
   );
-  await expect(refuseInContainer('--to', 'pki.tar', inImage)).rejects.toThrow(/lies in the container/);
+  await expect(refuseInContainer('--to', 'pki.tar', inImage)).rejects.toThrow(/is inside the container/);
   await expect(refuseInContainer('--to', '/etc/kubernetes-old/pki.tar', inImage)).rejects.toThrow(
-    /lies in the container/,
+    /is inside the container/,
   );
 });
 
 test.each(['/run/pki.tar', '/dev/shm/pki.tar'])('%s goes too: the runtime made it for the container', async (path) => {
-  await expect(refuseInContainer('--to', path, inImage)).rejects.toThrow(/lies in the container/);
+  await expect(refuseInContainer('--to', path, inImage)).rejects.toThrow(/is inside the container/);
   await refuseInContainer('--to', '/run/systemd/system/pki.tar', inImage);
 });
 
 test('a store that is a folder of the container is refused', async () => {
   const stores = (path: string) => [{}, { filesystem: { path } }];
   await expect(refuseStoresInContainer('--store', stores('/backup'), inImage)).rejects.toThrow(
-    /^--store: \/backup lies/,
+    /^--store: \/backup is inside the container/,
   );
   await refuseStoresInContainer('--store', stores('/etc/kubernetes/backup'), inImage);
 });

@@ -1,52 +1,52 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { AgentError, ExitCode } from '../lib/errors.ts';
+import { usageError } from '../lib/errors.ts';
 import type { StoreSpec } from './spec.ts';
 
-/** Where the image has the agent. */
+/** Directory of the agent in the image. */
 const IMAGE = '/opt/etcd-agent/';
 
-interface Surroundings {
-  /** The script that runs. */
+/** The facts that decide whether a path is inside the container. */
+interface Container {
+  /** Path of the running script. */
   readonly program: string | undefined;
-  /** Of /proc/self/mountinfo. */
+  /** Content of /proc/self/mountinfo; empty if it cannot be read. */
   readonly mounts: string;
 }
 
-const surroundings = async (): Promise<Surroundings> => ({
+const thisContainer = async (): Promise<Container> => ({
   program: process.argv[1],
   mounts: await readFile('/proc/self/mountinfo', 'utf8').catch(() => ''),
 });
 
-/** Whether a path is of the container itself, which goes when the command ends: none of its mounts holds it. */
-export async function isOfContainer(path: string, where?: Surroundings): Promise<boolean> {
-  const { program, mounts } = where ?? (await surroundings());
+/** True if a path is in the container's own file system, on no mount: it is deleted when the command ends. */
+export async function isOfContainer(path: string, container?: Container): Promise<boolean> {
+  const { program, mounts } = container ?? (await thisContainer());
   return program?.startsWith(IMAGE) === true && mountPointOf(resolve(path), mountPointsIn(mounts)) === '/';
 }
 
-/** Throws usage for a file that would be gone together with the container. */
-export async function refuseInContainer(flag: string, path: string, where?: Surroundings): Promise<void> {
-  const found = where ?? (await surroundings());
+/** Throws a usage error for a path that would be deleted with the container. */
+export async function refuseInContainer(flag: string, path: string, container?: Container): Promise<void> {
+  const found = container ?? (await thisContainer());
   if (!(await isOfContainer(path, found))) return;
   const folders = mountPointsIn(found.mounts).filter(
     (each) => !/^\/($|proc|sys|dev|etc\/(hosts|hostname|resolv))/.test(each),
   );
-  throw new AgentError(
-    ExitCode.usage,
-    `${flag}: ${resolve(path)} lies in the container, and would be removed with it; name a file in a folder that is mounted${folders.length > 0 ? `: ${folders.join(', ')}` : ''}`,
+  throw usageError(
+    `${flag}: ${resolve(path)} is inside the container and would be deleted with it; name a path in a mounted folder${folders.length > 0 ? `: ${folders.join(', ')}` : ''}`,
   );
 }
 
-/** The same for stores that are a folder. */
+/** Throws a usage error for a store whose directory would be deleted with the container. */
 export async function refuseStoresInContainer(
   flag: string,
   stores: readonly Pick<StoreSpec, 'filesystem'>[],
-  where?: Surroundings,
+  container?: Container,
 ): Promise<void> {
-  for (const { filesystem } of stores) if (filesystem) await refuseInContainer(flag, filesystem.path, where);
+  for (const { filesystem } of stores) if (filesystem) await refuseInContainer(flag, filesystem.path, container);
 }
 
-/** What holds a path of its own: not what the runtime makes in memory for the container, as `ctr run` does at /run. */
+/** Mount points, without the in-memory file systems that the container runtime creates, such as /run with `ctr run`. */
 const mountPointsIn = (mounts: string): string[] =>
   mounts.split('\n').flatMap((line) => {
     const [, , , , root, point] = ['', ...line.split(' ')];

@@ -3,7 +3,7 @@ import type { Store } from './store.ts';
 
 export { parseStore } from './parse.ts';
 
-/** Opens a store; its code, and the SDK it needs, is loaded only now. */
+/** Opens a store. Loads its code and SDK only now. */
 export async function openStore(spec: StoreSpec): Promise<Store> {
   if (spec.s3) {
     const { openS3 } = await import('./s3/s3-store.ts');

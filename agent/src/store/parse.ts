@@ -1,11 +1,11 @@
-import { AgentError, ExitCode } from '../lib/errors.ts';
+import { usageError } from '../lib/errors.ts';
 import { describeIssue } from '../lib/schema-issue.ts';
 import { ossSpec, type StoreSpec, s3Spec, storeSpec } from './spec.ts';
 
-const mistake = (message: string) => new AgentError(ExitCode.usage, `--store: ${message}`);
+const mistake = (message: string) => usageError(`--store: ${message}`);
 const EXAMPLES = 's3://bucket/prefix?region=eu-west-1, file:///directory, or a JSON object';
 
-/** The fields that may stand as parameters in a URL; the rest of an object has no place there. */
+/** Fields that a URL may set with its parameters. All others need a JSON object. */
 const s3Parameters = Object.keys(s3Spec.shape).filter((field) => field !== 'bucket' && field !== 'prefix');
 const ossParameters = Object.keys(ossSpec.shape).filter((field) => field !== 'bucket' && field !== 'prefix');
 const sftpParameters = ['credentialsDirectory', 'knownHostsFile', 'hostKey', 'legacyAlgorithms'];
@@ -13,7 +13,7 @@ const commandParameters = ['credentialsDirectory', 'idleTimeout'];
 
 const BOOLEANS = new Set(['pathStyle', 'legacyAlgorithms']);
 
-/** A store from `--store`: a URL, or a JSON object as in the configuration file. */
+/** Parses the value of `--store`: a URL, or a JSON object in the form of the configuration file. */
 export function parseStore(text: string): StoreSpec {
   return check(text.trimStart().startsWith('{') ? parseJson(text) : parseUrl(text));
 }
@@ -34,7 +34,7 @@ function parseUrl(text: string): unknown {
       `credentials do not belong in a URL; write ${url.protocol}//${url.host}${url.pathname}?credentialsDirectory=/directory`,
     );
   }
-  if (url.hash) throw mistake(`'${url.hash}' has no meaning here; write # as %23`);
+  if (url.hash) throw mistake(`the fragment '${url.hash}' is not allowed; write # as %23`);
   if (url.protocol === 's3:') return { s3: bucketFromUrl(url, s3Parameters) };
   if (url.protocol === 'oss:') return { oss: bucketFromUrl(url, ossParameters) };
   if (url.protocol === 'sftp:') return { sftp: sftpFromUrl(url) };
@@ -44,15 +44,16 @@ function parseUrl(text: string): unknown {
 }
 
 function bucketFromUrl(url: URL, allowed: readonly string[]): unknown {
-  if (!url.hostname) throw mistake(`names no bucket; write ${url.protocol}//bucket/prefix`);
-  if (url.port) throw mistake(`':${url.port}' has no place after a bucket; write ?endpoint=https://host:${url.port}`);
+  if (!url.hostname) throw mistake(`the bucket is missing; write ${url.protocol}//bucket/prefix`);
+  if (url.port)
+    throw mistake(`the port ':${url.port}' is not allowed after a bucket; write ?endpoint=https://host:${url.port}`);
   const prefix = decode(url.pathname).replace(/^\//, '');
   return { bucket: url.hostname, ...(prefix && { prefix }), ...parameters(url.searchParams, allowed) };
 }
 
 function sftpFromUrl(url: URL): unknown {
-  if (!url.hostname) throw mistake('names no host; write sftp://user@host/directory');
-  // As curl has it: /~/ is the login directory.
+  if (!url.hostname) throw mistake('the host is missing; write sftp://user@host/directory');
+  // Same convention as curl: /~/ is the login directory.
   const path = decode(url.pathname).replace(/^\/~(\/|$)/, '');
   const { hostKey, ...others } = parameters(url.searchParams, sftpParameters);
   return {
@@ -65,13 +66,13 @@ function sftpFromUrl(url: URL): unknown {
   };
 }
 
-/** A plus sign in a query means a space, and fingerprints have some. */
+/** Restores the plus signs of a fingerprint: in a URL's query a plus sign means a space. */
 const fingerprintFrom = (text: string) => (text.startsWith('SHA256:') ? text.replaceAll(' ', '+') : text);
 
 function pathFromUrl(url: URL, allowed: readonly string[]): unknown {
   if (url.hostname) {
     const remedy = `write ${url.protocol}///directory with three slashes`;
-    throw mistake(`'${url.hostname}' stands where a host would; ${remedy}`);
+    throw mistake(`'${url.hostname}' is in the place of a host; ${remedy}`);
   }
   return { path: decode(url.pathname), ...parameters(url.searchParams, allowed) };
 }
@@ -80,7 +81,7 @@ function decode(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    throw mistake(`'${path}' has a broken % escape; write % as %25`);
+    throw mistake(`'${path}' has an invalid % escape; write % as %25`);
   }
 }
 

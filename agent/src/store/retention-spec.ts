@@ -3,11 +3,11 @@ import { tryDuration } from '../lib/duration.ts';
 
 const keep = z.optional(z.int().check(z.positive('must be at least 1; leave it out to keep none by this rule')));
 
-/** How many snapshots to keep: restic's meaning of each field. A snapshot that any field keeps is kept. */
+/** How many snapshots to keep. Each field has the meaning that restic gives it. A snapshot that any field keeps is kept. */
 export const retentionSpec = z
   .strictObject({
     last: keep,
-    /** Everything taken within this duration before the newest snapshot. */
+    /** Keeps everything taken within this duration before the newest snapshot. */
     within: z.optional(
       z.string().check(z.refine((text) => !!tryDuration(text), 'must be a duration above zero such as 30d')),
     ),
@@ -16,10 +16,10 @@ export const retentionSpec = z
     weekly: keep,
     monthly: keep,
     yearly: keep,
-    /** Never fewer than this many are left. Default 3, or the number that `last` alone asks for when it is smaller. */
+    /** Smallest number of snapshots that is left. Default: 3, or `last` if it is the only rule and smaller than 3. */
     minKeep: keep,
-    /** The calendar buckets' time zone, an IANA name. Default UTC. */
-    timeZone: z.optional(z.string().check(z.refine(isTimeZone, 'is no IANA time zone'))),
+    /** Time zone of the calendar buckets, an IANA name. Default: UTC. */
+    timeZone: z.optional(z.string().check(z.refine(isTimeZone, 'is not an IANA time zone'))),
   })
   .check(
     z.refine(

@@ -4,18 +4,18 @@ import { retentionSpec } from './retention-spec.ts';
 
 const HOST_KEY = /^(SHA256:[A-Za-z0-9+/]{43}=?|(ssh|ecdsa)-\S+ +[A-Za-z0-9+/]{40,}=*( .*)?)$/;
 
-/** One store, as `--config`, `--store` (as JSON) and the constructs write it. Unknown fields are mistakes. */
+/** An S3 bucket, in the form of `--config`, of `--store` (as JSON) and of the constructs. Unknown fields are errors. */
 export const s3Spec = z.strictObject({
   bucket: z.string().check(z.minLength(3)),
   prefix: z.optional(z.string()),
   region: z.optional(z.string()),
-  /** Without a scheme https is meant; empty means AWS. */
+  /** Default scheme: https. Empty: AWS. */
   endpoint: z.optional(z.string()),
   /** Default: path style for custom endpoints, virtual-hosted style on AWS. */
   pathStyle: z.optional(z.boolean()),
   /** A PEM file with the certificate authorities of a custom endpoint. */
   caFile: z.optional(z.string()),
-  /** A directory with a Secret's files; without it the AWS default chain (environment, shared files, workload identity). */
+  /** A directory with a Secret's files. Default: the AWS default chain (environment, shared files, workload identity). */
   credentialsDirectory: z.optional(z.string()),
   /** The profile within the AWS shared files. */
   profile: z.optional(z.string()),
@@ -30,9 +30,9 @@ export type S3Spec = z.infer<typeof s3Spec>;
 export const ossSpec = z.strictObject({
   bucket: z.string().check(z.minLength(3)),
   prefix: z.optional(z.string()),
-  /** Default: the endpoint's, else cn-hangzhou. */
+  /** Default: the endpoint's region, else cn-hangzhou. */
   region: z.optional(z.string()),
-  /** Default: the region's public one. `oss-<region>-internal.aliyuncs.com` is the one within Alibaba's network. */
+  /** Default: the region's public endpoint. Within Alibaba's network: `oss-<region>-internal.aliyuncs.com`. */
   endpoint: z.optional(z.string()),
   /** A PEM file with the certificate authorities of a custom endpoint. */
   caFile: z.optional(z.string()),
@@ -44,17 +44,17 @@ export type OssSpec = z.infer<typeof ossSpec>;
 export const filesystemSpec = z.strictObject({ path: z.string().check(z.regex(/^\//, 'must be an absolute path')) });
 export type FilesystemSpec = z.infer<typeof filesystemSpec>;
 
-/** Executables of the user's own, one per verb: docs/backups/command-store.md is their contract. */
+/** Executables that the user provides, one per verb. docs/backups/command-store.md is their contract. */
 export const commandSpec = z.strictObject({
-  /** The directory that holds them. */
+  /** The directory with the executables. */
   path: z.string().check(z.regex(/^\//, 'must be an absolute path')),
-  /** What they find in their environment, beside PATH, HOME and TMPDIR. No secrets: those are files. */
+  /** Environment of the executables, besides PATH, HOME and TMPDIR. No secrets: put those into files. */
   env: z.optional(
-    z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of a variable')), z.string()),
+    z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a valid variable name')), z.string()),
   ),
-  /** A directory with a Secret's files; they find its name in CREDENTIALS_DIRECTORY. */
+  /** A directory with a Secret's files. The executables find its path in CREDENTIALS_DIRECTORY. */
   credentialsDirectory: z.optional(z.string().check(z.regex(/^\//, 'must be an absolute path'))),
-  /** How long one may show no sign of life, such as `5m`. */
+  /** Longest time without a sign of life from an executable, for example `5m`. */
   idleTimeout: z.optional(
     z.string().check(z.refine((text) => Boolean(tryDuration(text)), 'is not a valid duration; write 90s or 5m')),
   ),
@@ -67,15 +67,15 @@ export const sftpSpec = z.strictObject({
   port: z.optional(z.int().check(z.gte(1), z.lte(65_535))),
   /** Default: the Secret's `username`. */
   username: z.optional(z.string().check(z.minLength(1))),
-  /** The directory, created where missing; one that does not begin with / lies below the login directory, the default. */
+  /** The directory, created if it is missing. A relative path starts at the login directory, which is the default. */
   path: z.optional(z.string()),
   /** A directory with a Secret's files: `username`, `password`, `privateKey`, `passphrase`, `knownHosts`. */
   credentialsDirectory: z.optional(z.string()),
-  /** In the format of OpenSSH's known_hosts. */
+  /** A file in the format of OpenSSH's known_hosts. */
   knownHostsFile: z.optional(z.string()),
-  /** The server's key: its fingerprint `SHA256:…`, or a public key line. Comes before known hosts. */
+  /** The server's key: its fingerprint `SHA256:…`, or a public key line. Takes precedence over known hosts. */
   hostKey: z.optional(z.string().check(z.regex(HOST_KEY, 'must be SHA256:… or a key line such as ssh-ed25519 AAAA…'))),
-  /** SHA-1 key exchange (diffie-hellman-group1-sha1 and its like) and `ssh-rsa`, for old servers only. */
+  /** Also accepts key exchange with SHA-1 (diffie-hellman-group1-sha1 and similar) and `ssh-rsa`, for old servers only. */
   legacyAlgorithms: z.optional(z.boolean()),
 });
 export type SftpSpec = z.infer<typeof sftpSpec>;

@@ -1,9 +1,9 @@
-/** An object as the store reports it. */
+/** An object in the store. */
 export interface StoredObject {
   readonly key: string;
   /** Bytes. */
   readonly size: number;
-  /** By the store's clock. */
+  /** Time of the last change, by the store's clock. */
   readonly modified: Date;
 }
 
@@ -12,56 +12,56 @@ export interface CallOptions {
 }
 
 export interface PutOptions extends CallOptions {
-  /** About how many bytes will come; a store may size its parts by it. */
+  /** Approximate number of bytes. A store may choose the size of its parts by it. */
   readonly sizeHint?: number;
   /**
-   * Refuses, with an AgentError `refused`, when something is under the key already: of several such puts at once only one
-   * succeeds, where the place itself can tell; elsewhere it is looked at before.
+   * Rejects with an AgentError `refused` if the key exists. Where the server supports a conditional write, only one of
+   * several concurrent puts succeeds. Elsewhere the store only checks before it writes.
    */
   readonly onlyNew?: boolean;
 }
 
 export interface PutResult {
   readonly etag?: string;
-  /** How many parts it was uploaded in, where the store has parts. */
+  /** Number of parts of the upload, in stores that have parts. */
   readonly parts?: number;
 }
 
 /**
- * Where snapshots are kept. Keys are relative to the store's own prefix or directory, with `/` between their segments.
+ * Storage for objects. Keys are relative to the store's own prefix or directory, with `/` between their segments.
  *
- * A store knows nothing of snapshots. It throws an AgentError: `storeUnreachable` when trying again may help,
- * `storeRefused` when it won't, `usage` for missing or unreadable credentials, `nothingThere` from `get` of a key that
- * does not exist. An aborted signal makes a call reject with the signal's reason, whatever else went wrong.
+ * A store knows nothing about snapshots. It throws an AgentError: `storeUnreachable` if trying again may help,
+ * `storeRefused` if it will not, `usage` for missing or unreadable credentials, `nothingThere` from `get` of a key that
+ * does not exist. If the signal is aborted, a call rejects with the signal's reason, whatever else went wrong.
  */
 export interface Store {
   /** The store's URL, without secrets. */
   readonly url: string;
 
   /**
-   * Writes an object: after it resolves the whole object is there and durable; when it rejects (the body threw, the
-   * signal aborted, the store failed) no part of it can be seen under the key and what was uploaded is removed.
+   * Writes an object. Once it resolves, the object is complete and durable. If it rejects (the body threw, the signal was
+   * aborted, the store failed), no part of the object is visible under the key, and the uploaded data is removed.
    */
   put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<PutResult>;
 
-  /** Reads an object. Rejects at once when it does not exist; a body shorter than promised makes the iteration throw. */
+  /** Reads an object. Rejects at once if it does not exist. The iteration throws if the body is shorter than announced. */
   get(key: string, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>;
 
-  /** Every object whose key starts with the prefix, in no particular order; rests of unfinished puts are not objects. */
+  /** Yields every object whose key starts with the prefix, in no particular order. Leftovers of unfinished puts are not objects. */
   list(prefix: string, options?: CallOptions): AsyncIterable<StoredObject>;
 
   stat(key: string, options?: CallOptions): Promise<StoredObject | undefined>;
 
-  /** `retained` when an object lock or a hold keeps it; deleting what is not there is `deleted`. */
+  /** Deletes an object. Resolves to `retained` if an object lock or a hold protects it, and to `deleted` if it does not exist. */
   delete(key: string, options?: CallOptions): Promise<'deleted' | 'retained'>;
 
-  /** Removes rests of unfinished puts under the prefix that are older than `age` milliseconds by the store's clock; returns how many. */
+  /** Removes leftovers of unfinished puts under the prefix that are older than `age` milliseconds by the store's clock. Returns their number. */
   sweep(prefix: string, age: number, options?: CallOptions): Promise<number>;
 
-  /** The store's clock, or undefined where it cannot be read. */
+  /** Reads the store's clock; undefined if it cannot be read. */
   now(options?: CallOptions): Promise<Date | undefined>;
 
-  /** False when the directory that it is has not been made, or is none; a store that is no directory cannot tell. */
+  /** False if the store's directory does not exist or is not a directory. Only stores that are a directory have this method. */
   isThere?(options?: CallOptions): Promise<boolean>;
 
   close(): void;

@@ -50,7 +50,7 @@ testMounted('a disk that is full in the middle of the payload', async () => {
   await using place = await DirectoryPlace.make();
   using _ = mount(place, 'size=4m');
   await copyAll(past, place);
-  expectFailure(await run(backup(large, place.store)), 21, /ENOSPC: it is full; give it more room/);
+  expectFailure(await run(backup(large, place.store)), 21, /ENOSPC: the volume is full; enlarge it/);
   await expectUntouched(place);
 });
 
@@ -59,7 +59,7 @@ testMounted('a disk that has no room for the manifest', async () => {
   // The root, the cluster's directory, the old snapshot's two files and one more.
   using _ = mount(place, 'size=4m,nr_inodes=5');
   await copyAll(past, place);
-  expectFailure(await run(backup(etcd, place.store)), 21, /ENOSPC: it is full; give it more room/);
+  expectFailure(await run(backup(etcd, place.store)), 21, /ENOSPC: the volume is full; enlarge it/);
   await expectOnly(place, [old]);
 });
 
@@ -68,7 +68,7 @@ testMounted('a disk that is mounted read-only: what is there can be read and res
   using _ = mount(place, 'size=4m');
   await copyAll(past, place);
   execFileSync('mount', ['-o', 'remount,ro', place.path]);
-  expectFailure(await run(backup(etcd, place.store)), 21, /EROFS: it is mounted read-only/);
+  expectFailure(await run(backup(etcd, place.store)), 21, /EROFS: the volume is mounted read-only/);
   await expectUntouched(place);
   const into = await mkdtemp(join(tmpdir(), 'into-'));
   await succeed(command('restore fetch', place.store, '--to', join(into, 'x.db')));

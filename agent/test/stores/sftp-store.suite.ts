@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, truncate, utimes, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExitCode } from '../../src/lib/errors.ts';
-import type { SftpTuning } from '../../src/store/sftp/login.ts';
+import type { SftpTuning } from '../../src/store/sftp/connection.ts';
 import { openSftp } from '../../src/store/sftp/sftp-store.ts';
 import type { SftpSpec } from '../../src/store/spec.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -274,7 +274,7 @@ describe('credentials', () => {
     [
       'a wrong passphrase',
       async () => ({ privateKey: await server.encryptedKey('hunter2'), passphrase: 'hunter3' }),
-      'cannot be decrypted; correct passphrase',
+      'cannot be decrypted; correct the file passphrase',
     ],
     ['no key at all', async () => ({ privateKey: 'hunter2' }), 'privateKey is no private key'],
     ['a public key', async () => ({ privateKey: server.hostKey() }), 'privateKey is a public key'],
@@ -300,7 +300,7 @@ describe('credentials', () => {
     const privateKey = await readFile(join(other.credentialsDirectory, 'privateKey'), 'utf8');
     expect(await failure(put({ privateKey, password: 'hunter2' }))).toMatchObject({
       exitCode: ExitCode.storeRefused,
-      message: expect.stringMatching(/login was refused; tried private key \(ssh-ed25519\) and password/),
+      message: expect.stringMatching(/login was refused \(tried private key \(ssh-ed25519\) and password\)/),
     });
   });
 
@@ -345,7 +345,7 @@ describe('a connection', () => {
       const reading = (async () => {
         for await (const _ of await store.get('old')) await sleep(1);
       })();
-      expect(await failure(reading)).toMatchObject(unreachable(/lost 127.0.0.1:\d+: .*try again/));
+      expect(await failure(reading)).toMatchObject(unreachable(/lost the connection to 127.0.0.1:\d+: .*try again/));
       proxy.mend();
       expect(await read(store, 'old')).toHaveLength(4 * MIB);
     },

@@ -24,7 +24,7 @@ test.each([...commands, 'copy --to=file:///nowhere', 'restore fetch --to=/nowher
     const { exitCode, text } = await runHere(first!, ...args, ...place);
     expect({ exitCode, text }).toEqual({
       exitCode: ExitCode.timedOut,
-      text: expect.stringMatching(/not done after 0s; give more with --timeout/),
+      text: expect.stringMatching(/not done after 0s; allow more with --timeout/),
     });
   },
 );

@@ -1,6 +1,6 @@
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { patienceFor } from '../../store/patient.ts';
+import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, readCatalog } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/folder.ts';
@@ -71,7 +71,7 @@ export async function storeSnapshot(
     });
     const shared = shareStream(stream, request, open.length, {
       onBytes: (bytes) => context.progress.bytes(bytes, stream.expectedBytes),
-      patience: () => patienceFor(request.targets.length, context.limit?.()),
+      patience: () => idleTimeoutFor(request.targets.length, context.limit?.()),
     });
     const manifest = once(() =>
       describe(request, origin, stream, shared.uploaded(), {

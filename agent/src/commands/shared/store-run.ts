@@ -10,8 +10,8 @@ import { readExactEntry } from '../../backup/take/exact-key.ts';
 import type { Target } from '../../backup/take/request.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { namingStore } from '../../lib/run-limit.ts';
+import { IDLE_TIMEOUT, IdleTimeoutStore, idleTimeoutFor } from '../../store/idle-timeout.ts';
 import { openStore } from '../../store/open.ts';
-import { PATIENCE, PatientStore, patienceFor } from '../../store/patient.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
@@ -81,11 +81,11 @@ export const withCatalog = <T>(context: CommandContext, work: (opened: OpenedCat
 
 /** The stores that a snapshot goes to, each opened by itself when it is needed; the caller closes them. */
 export function openTargets(specs: readonly StoreSpec[], limit: () => number): Target[] {
-  const patience = () => patienceFor(specs.length, limit());
+  const patience = () => idleTimeoutFor(specs.length, limit());
   return specs.map((spec) => {
     // Commands have an idleTimeout of their own, which knows more signs of life.
-    const own = spec.command ? patience : () => Math.min(PATIENCE, patience());
-    return { store: new PatientStore(storeUrl(spec), () => openStore(spec), own), retention: spec.retention };
+    const own = spec.command ? patience : () => Math.min(IDLE_TIMEOUT, patience());
+    return { store: new IdleTimeoutStore(storeUrl(spec), () => openStore(spec), own), retention: spec.retention };
   });
 }
 

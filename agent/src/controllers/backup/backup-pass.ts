@@ -76,7 +76,7 @@ async function tell(
   if (event) {
     const subject = { apiVersion: groupVersion, kind: 'EtcdBackup', name, namespace, uid };
     await at(`before ${event.reason}`);
-    await events.tellOnce(subject, event, hash(`${event.reason} ${event.about}`));
+    await events.emitOnce(subject, event, hash(`${event.reason} ${event.about}`));
   }
   await at(`before ReportBackup${status.phase}`);
   // Only on what was seen: what is final stays so.

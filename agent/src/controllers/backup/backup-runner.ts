@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { Wake } from '../../lib/trigger.ts';
+import { Trigger } from '../../lib/trigger.ts';
 import type { Settings } from '../cluster/settings.ts';
 import type { EtcdBackupObject } from './backup-object.ts';
 import { type BackupPassOptions, backupPass } from './backup-pass.ts';
@@ -18,7 +18,7 @@ export class BackupRunner {
   readonly #name: string;
   readonly #options: BackupRunnerOptions;
   readonly #stop = new AbortController();
-  readonly #wake = new Wake();
+  readonly #wake = new Trigger();
   readonly #ended: Promise<void>;
   #said = '';
 

@@ -1,7 +1,7 @@
 import { isStatus } from '../../kube/api-error.ts';
 import { messageOf } from '../../lib/errors.ts';
-import type { Turns } from '../../lib/queue.ts';
-import { Wake } from '../../lib/trigger.ts';
+import type { WorkQueue } from '../../lib/queue.ts';
+import { Trigger } from '../../lib/trigger.ts';
 import type { EtcdClusterObject } from './kubernetes/cluster-object.ts';
 import { KubernetesPort, type PortOptions } from './kubernetes/kubernetes-port.ts';
 import { runCluster } from './loop.ts';
@@ -10,7 +10,7 @@ import type { AtPoint } from './reconcile.ts';
 export type RunnerOptions = PortOptions & {
   readonly holder: string;
   readonly at: AtPoint;
-  readonly turn: Turns['take'];
+  readonly turn: WorkQueue['run'];
 };
 
 /** Looks after one cluster, apart from all others: what is slow here delays nobody. */
@@ -20,7 +20,7 @@ export class ClusterRunner {
   readonly #options: RunnerOptions;
   readonly #port: KubernetesPort;
   readonly #stop = new AbortController();
-  readonly #wake = new Wake();
+  readonly #wake = new Trigger();
   readonly #ended: Promise<void>;
 
   constructor(cluster: EtcdClusterObject, options: RunnerOptions) {

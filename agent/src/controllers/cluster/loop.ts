@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
-import type { Turns } from '../../lib/queue.ts';
+import type { WorkQueue } from '../../lib/queue.ts';
 import { emptyMemory, type Memory } from './observe.ts';
 import type { Fresh } from './observed.ts';
 import type { Port } from './port.ts';
@@ -20,7 +20,7 @@ export interface ClusterRun {
   /** Resolves when something changed: the next pass does not wait its time out. */
   wake?: (signal: AbortSignal) => Promise<unknown>;
   /** Carries a pass out when it is its turn, where there are many clusters. */
-  turn?: Turns['take'];
+  turn?: WorkQueue['run'];
 }
 
 /** Looks after one cluster: pass after pass, until the signal. */

@@ -2,7 +2,7 @@ import { mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.ts';
 
-/** Makes the content of a file durable; of a directory, what is renamed into it or unlinked in it. */
+/** Makes the content of a file durable. For a directory: the files that were renamed into it or removed from it. */
 export async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -12,7 +12,7 @@ export async function sync(path: string): Promise<void> {
   }
 }
 
-/** The same for a directory with all that is in it. */
+/** Makes a directory and everything in it durable. */
 export async function syncTree(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name);
@@ -22,11 +22,11 @@ export async function syncTree(directory: string): Promise<void> {
   await sync(directory);
 }
 
-/** Creates a directory and its parents where missing, durably. Only owner and group: snapshots hold secrets. */
+/** Creates a directory and its missing parents durably. Only owner and group have access, because snapshots contain secrets. */
 export async function makeDirectory(directory: string): Promise<void> {
   if (await isDirectory(directory)) return;
   try {
-    // Not recursive: that reports a read-only file system as ENOENT.
+    // Do not create recursively: Node would report a read-only file system as ENOENT.
     await mkdir(directory, 0o750);
   } catch (error) {
     if (await isDirectory(directory)) return;
@@ -39,7 +39,7 @@ export async function makeDirectory(directory: string): Promise<void> {
 
 const isDirectory = async (path: string) => (await unlessGone(stat(path)))?.isDirectory() ?? false;
 
-/** Removes a directory and its parents while they are empty, up to `root`, which stays. */
+/** Removes a directory and its parents as long as they are empty, up to `root`, which stays. */
 export async function removeEmptyDirectories(directory: string, root: string): Promise<void> {
   for (let at = directory; at.startsWith(`${root}/`); at = dirname(at)) {
     try {
@@ -51,18 +51,18 @@ export async function removeEmptyDirectories(directory: string, root: string): P
 }
 
 export interface FoundFile {
-  /** Relative to the root. */
+  /** Path relative to the root. */
   readonly name: string;
   readonly size: number;
   readonly modified: Date;
 }
 
-/** What the file system itself puts into a volume's root, and often only root may read. */
+/** Entries that the file system itself creates in a volume's root. Often only root may read them. */
 export const FOREIGN = new Set(['lost+found', '.snapshot']);
 
 const GONE = new Set(['ENOENT', 'ENOTDIR']);
 
-/** Undefined instead of an error when the path does not exist. */
+/** Resolves to undefined instead of rejecting if the path does not exist. */
 export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -72,7 +72,7 @@ export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Every file below `directory` (relative to `root`, empty for the root itself); a missing directory has none. */
+/** Yields every file below `directory`, which is relative to `root` (empty for the root itself). A missing directory yields none. */
 export async function* walk(root: string, directory: string): AsyncGenerator<FoundFile> {
   const entries = await unlessGone(readdir(join(root, directory), { withFileTypes: true }));
   for (const entry of entries ?? []) {

@@ -39,7 +39,7 @@ test('it works without /proc', async () => {
 test('a place where a file is another one at each look ends it', async () => {
   const other = 'let n = 0n; fs.statSync = (...args) => ({ ...statSync(...args), ino: ++n });';
   expect(await where(other)).toBe(
-    `busy: ${file} is another file each time that it is locked; take another place, on a local disk`,
+    `busy: ${file} is a different file each time it is locked; choose another directory, on a local disk`,
   );
 });
 
@@ -47,7 +47,7 @@ test('the lock of nobody that is known is named, to be removed', async () => {
   const held = tryLock(file);
   const unseen = "fs.promises.readFile = async () => '';";
   expect(await where(unseen)).toBe(
-    `busy; wait until it has ended, or stop it; when there is none, on no machine, remove ${file}`,
+    `busy; wait until it ends, or stop it; if no such run exists on any machine, remove ${file}`,
   );
   (held as { release(): void }).release();
 });
@@ -55,7 +55,7 @@ test('the lock of nobody that is known is named, to be removed', async () => {
 test('a file that is something else is kept, and named', async () => {
   await writeFile(file, 'mine '.repeat(100));
   await expect(withFileLock(file, 'busy', work)).rejects.toThrow(
-    `cannot lock ${file}: file is not a database; take another place, on a local disk`,
+    `cannot lock ${file}: file is not a database; choose another directory, on a local disk`,
   );
   expect(await readFile(file, 'utf8')).toMatch(/^mine/);
 });

@@ -1,11 +1,11 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { AgentError, codeOf, ExitCode } from '../errors.ts';
+import { AgentError, codeOf, ExitCode, usageError } from '../errors.ts';
 import { tryLock, type VolumeLock } from './volume-lock.ts';
 
 /**
- * Works while nobody else holds the lock, which is the kernel's, so that it ends with the process; `busy` says what goes on
- * then. The file is removed in the end.
+ * Runs work under an exclusive lock on a file, and removes the file afterwards. The kernel releases the lock when the
+ * process ends. If another process holds the lock, the call throws an error that begins with `busy`.
  */
 export async function withFileLock<T>(file: string, busy: string, work: () => Promise<T>): Promise<T> {
   const { lock, id } = await take(file, busy);
@@ -17,11 +17,14 @@ export async function withFileLock<T>(file: string, busy: string, work: () => Pr
   }
 }
 
-/** Of Node's errors that are SQLite's. */
+/** Code of Node's errors that come from SQLite. */
 const SQLITE_ERROR = 'ERR_SQLITE_ERROR';
 const TRIES = 100;
 
-/** Who had it removed the file at its end, maybe between two steps here: then what is locked is not the file any more. */
+/**
+ * Takes the lock. The previous holder removes the file when it ends, possibly between two steps of this function. The
+ * locked file is then no longer the one with this name, so try again.
+ */
 async function take(file: string, busy: string): Promise<{ lock: VolumeLock; id: string | undefined }> {
   for (let left = TRIES; left > 0; left--) {
     const isNew = create(file);
@@ -36,11 +39,11 @@ async function take(file: string, busy: string): Promise<{ lock: VolumeLock; id:
   }
   throw new AgentError(
     ExitCode.refused,
-    `${busy}: ${file} is another file each time that it is locked; take another place, on a local disk`,
+    `${busy}: ${file} is a different file each time it is locked; choose another directory, on a local disk`,
   );
 }
 
-/** Closing a file drops every lock that this process has on it: so only one that is new is opened here. */
+/** Creates the file. Never opens an existing one: closing a file drops every lock that this process has on it. */
 function create(file: string): boolean {
   try {
     closeSync(openSync(file, 'ax'));
@@ -51,7 +54,7 @@ function create(file: string): boolean {
   }
 }
 
-/** Of a file, not of its name. An inode's number may come again, its time of birth does not. */
+/** Identifies a file independently of its name. An inode number may be reused, its time of birth is not. */
 function idOf(file: string): string | undefined {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}:${found.birthtimeNs}`;
@@ -60,20 +63,17 @@ function idOf(file: string): string | undefined {
 async function refused(file: string, busy: string, why: 'busy' | Error): Promise<AgentError> {
   if (why !== 'busy') return notLocked(file, why);
   const pid = await holderOf(file);
-  const none = `; when there is none, on no machine, remove ${file}`;
+  const none = `; if no such run exists on any machine, remove ${file}`;
   return new AgentError(
     ExitCode.refused,
-    `${busy}${pid === undefined ? '' : ` (pid ${pid})`}; wait until it has ended, or stop it${pid === undefined ? none : ''}`,
+    `${busy}${pid === undefined ? '' : ` (pid ${pid})`}; wait until it ends, or stop it${pid === undefined ? none : ''}`,
   );
 }
 
 function notLocked(file: string, why: Error): AgentError {
   const code = codeOf(why);
-  const message =
-    code === undefined || code === SQLITE_ERROR
-      ? `cannot lock ${file}: ${why.message}; take another place, on a local disk`
-      : `cannot write ${file} (${code})`;
-  return new AgentError(ExitCode.usage, message);
+  if (code !== undefined && code !== SQLITE_ERROR) return usageError(`cannot write ${file} (${code})`);
+  return usageError(`cannot lock ${file}: ${why.message}; choose another directory, on a local disk`);
 }
 
 async function holderOf(file: string): Promise<string | undefined> {

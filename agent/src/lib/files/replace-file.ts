@@ -2,9 +2,9 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { sync } from './directories.ts';
 
-/** The whole new content or the old one, whatever happens meanwhile; on the disk when it returns. */
+/** Replaces a file atomically and durably: after a crash it has either the whole new content or the old one. */
 export async function replaceFile(file: string, content: string): Promise<void> {
-  // One name, so that a crash leaves one file behind and the next write takes it.
+  // A fixed name: after a crash at most one temporary file remains, and the next write reuses it.
   const temporary = `${file}.tmp`;
   try {
     const handle = await open(temporary, 'w', 0o600);

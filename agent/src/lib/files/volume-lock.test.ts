@@ -59,7 +59,7 @@ describe('a lock that SQLite cannot have', () => {
         refusing(errcode, () => true),
       ),
     ).toEqual({
-      why: new Error('file locks do not work in /v, as on NFS without lockd'),
+      why: new Error('file locks do not work in /v (for example on NFS without lockd)'),
     });
   });
 });

@@ -10,9 +10,9 @@ export interface VolumeLock {
 
 interface LockOptions {
   readonly signal: AbortSignal;
-  /** Between two tries, in ms. */
+  /** Milliseconds between two attempts. */
   readonly poll: number;
-  /** Somebody else has it, or it can not be had: the reason. Called after each try. */
+  /** Called after each failed attempt: another process holds the lock (`busy`), or the reason why it cannot be taken. */
   readonly onWait: (why: 'busy' | Error) => void;
 }
 
@@ -20,8 +20,8 @@ const SQLITE_BUSY = 5;
 const SQLITE_LOCK_FAILED = 10 | (15 << 8);
 
 /**
- * One agent at a time on a volume, also over NFS. Node has no lock of its own; SQLite's is the kernel's, so it ends with
- * the process however that ends, and with its journal in memory nothing is written.
+ * Takes the lock that allows only one agent at a time on a volume, also over NFS. Node has no file locks. SQLite uses the
+ * kernel's, which end with the process however it ends. With the journal in memory SQLite writes nothing.
  */
 export async function lockVolume(dataDir: string, { signal, poll, onWait }: LockOptions): Promise<VolumeLock> {
   while (true) {
@@ -33,13 +33,13 @@ export async function lockVolume(dataDir: string, { signal, poll, onWait }: Lock
   }
 }
 
-/** At once, or not. */
+/** Tries once to take a lock. */
 export function tryLock(file: string, take = takeLock): VolumeLock | { why: 'busy' | Error } {
   try {
     return take(file);
   } catch (error) {
     const code = codeOfSqlite(error);
-    // SQLite says busy, too, where the kernel has no locks for that place.
+    // SQLite also reports "busy" if the file system does not support locks.
     if (code === SQLITE_BUSY) return { why: canLock(file, take) ? 'busy' : noLocks(file) };
     return { why: code === SQLITE_LOCK_FAILED ? noLocks(file) : cause(file, error as Error) };
   }
@@ -58,7 +58,7 @@ function takeLock(file: string, isOpen = () => {}): VolumeLock {
   }
 }
 
-/** One that nobody else knows of. */
+/** Checks that locks work in the directory, with a new file that no other process knows. */
 function canLock(file: string, take: typeof takeLock): boolean {
   const probe = `${file}-${randomBytes(4).toString('hex')}`;
   try {
@@ -71,9 +71,10 @@ function canLock(file: string, take: typeof takeLock): boolean {
 
 const codeOfSqlite = (error: unknown) => (error as { errcode?: number }).errcode;
 
-const noLocks = (file: string) => new Error(`file locks do not work in ${dirname(file)}, as on NFS without lockd`);
+const noLocks = (file: string) =>
+  new Error(`file locks do not work in ${dirname(file)} (for example on NFS without lockd)`);
 
-/** SQLite tells that it can not open a file, not why. */
+/** Finds out why a file cannot be opened. SQLite reports only that it cannot. */
 function cause(file: string, error: Error): Error {
   try {
     closeSync(openSync(file, 'a', 0o600));

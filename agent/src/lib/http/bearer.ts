@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Whether a request carries the token of that SHA-256. */
+/** True if a request has a bearer token with this SHA-256. */
 export function hasToken({ headers }: IncomingMessage, tokenSha256: string): boolean {
   const [, token] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? [];
   const wanted = Buffer.from(tokenSha256, 'hex');

@@ -11,15 +11,15 @@ import type { Log } from '../log.ts';
 
 export interface ListenOptions {
   readonly listen: { readonly host: string; readonly port: number };
-  /** Holds `tls.crt` and `tls.key`; without it the server speaks plain http. */
+  /** Directory with `tls.crt` and `tls.key`. Default: plain HTTP. */
   readonly serverTlsDir?: string;
-  /** Over TLS: clients may show a certificate of the directory's `ca.crt`; `socket.authorized` tells. */
+  /** With TLS: asks clients for a certificate signed by the directory's `ca.crt`. Read the outcome from `socket.authorized`. */
   readonly askClientCertificate?: boolean;
 }
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** A server that answers GET alone, over TLS with whatever certificate lies in the directory at the time. */
+/** A server that answers only GET. With TLS, every connection uses the certificate that the directory holds at that time. */
 export class HttpListener {
   readonly #server: Server | TlsServer;
   readonly #options: ListenOptions;
@@ -30,7 +30,7 @@ export class HttpListener {
     const { serverTlsDir } = options;
     this.#server =
       serverTlsDir === undefined ? createServer(listener) : tlsServer({ ...options, serverTlsDir }, log, listener);
-    // Probes and polls are short; what hangs must not pile up.
+    // Probes and polls are short. Hanging requests must not pile up.
     this.#server.requestTimeout = 30_000;
     this.#server.headersTimeout = 10_000;
   }
@@ -70,13 +70,13 @@ async function guarded(request: IncomingMessage, response: ServerResponse, log: 
 
 type TlsOptions = ListenOptions & { readonly serverTlsDir: string };
 
-/** The certificate is looked at before each connection: a replaced one is used from the next on. */
+/** Reads the certificate before each connection, so that a replaced one is used from the next connection on. */
 function tlsServer(options: TlsOptions, log: Log, listener: RequestListener): TlsServer {
   const { serverTlsDir: directory, askClientCertificate } = options;
   const server = createTlsServer({ requestCert: askClientCertificate, rejectUnauthorized: false }, listener);
   const names = ['tls.crt', 'tls.key', ...(askClientCertificate ? ['ca.crt'] : [])];
   let used = '';
-  let complaint = '';
+  let logged = '';
   const refresh = () => {
     try {
       const [cert, key, ca] = names.map((name) => readFileSync(join(directory, name), 'utf8'));
@@ -85,10 +85,10 @@ function tlsServer(options: TlsOptions, log: Log, listener: RequestListener): Tl
       server.setSecureContext({ cert, key, ca });
       used = found;
     } catch (error) {
-      // Half replaced, or not there: the former one still serves.
-      const message = `${directory}: the certificate cannot be used (${messageOf(error)})`;
-      if (message !== complaint) log.error(message);
-      complaint = message;
+      // The files are missing or only partly replaced: keep the previous certificate.
+      const message = `${directory}: cannot use the certificate (${messageOf(error)})`;
+      if (message !== logged) log.error(message);
+      logged = message;
     }
   };
   refresh();
@@ -100,7 +100,7 @@ export function send(response: ServerResponse, status: number, body: string, typ
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
 }
 
-/** All bytes of a file, and how many they are. */
+/** Sends a file with its length. */
 export async function sendFile(response: ServerResponse, file: string): Promise<void> {
   const { size } = await stat(file);
   response.writeHead(200, {

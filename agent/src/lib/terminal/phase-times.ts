@@ -1,6 +1,6 @@
 import type { Progress } from './progress.ts';
 
-/** Passes progress on, and adds up the seconds of each phase. */
+/** Passes progress on and sums up the seconds of each phase. */
 export class PhaseTimes implements Progress {
   readonly #progress: Progress;
   readonly #seconds = new Map<string, number>();
@@ -27,7 +27,7 @@ export class PhaseTimes implements Progress {
     this.#progress.end();
   }
 
-  /** Of the phases that have ended, in the order in which they began first. */
+  /** Seconds of the phases that have ended, in the order of their first start. */
   get seconds(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#seconds].map(([name, sum]) => [name, Math.round(sum * 1000) / 1000]));
   }

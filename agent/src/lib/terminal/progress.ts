@@ -4,10 +4,10 @@ const LINE_EVERY = 10_000;
 const DRAW_EVERY = 100;
 const BAR = 24;
 const SHORT_BAR = 8;
-/** So much of the text that one knows what is being done. */
+/** Number of characters of the text that are enough to recognize the phase. */
 const TEXT = 16;
 
-/** How a command tells what it is doing: a bar on a terminal, JSON lines in the log elsewhere. */
+/** Shows what a command is doing: a bar on a terminal, elsewhere JSON lines in the log. */
 export interface Progress {
   phase(name: string, detail?: string): void;
   /** Bytes done so far in this phase. */
@@ -15,7 +15,7 @@ export interface Progress {
   end(): void;
 }
 
-/** Begins a phase with its first bytes, so that none is shown of what is refused before. */
+/** Starts a phase with its first bytes, so that a transfer that is refused before shows no phase. */
 export function phaseOfBytes(progress: Progress, name: string, detail: string, total?: number): (done: number) => void {
   let begun = false;
   return (done) => {
@@ -66,7 +66,7 @@ class Bar implements Progress {
   }
 
   phase(name: string, detail?: string): void {
-    this.#keep();
+    this.#keepOnScreen();
     this.#text = detail ?? name;
     this.#done = 0;
     this.#since = Date.now();
@@ -89,8 +89,8 @@ class Bar implements Progress {
     this.#draw('');
   }
 
-  /** A phase that moved bytes to its end stays on the screen. */
-  #keep(): void {
+  /** Leaves a finished phase with bytes on the screen. */
+  #keepOnScreen(): void {
     if (this.#done === 0 || (this.#total && this.#done < this.#total)) return;
     const seconds = this.#seconds();
     const speed = `${formatBytes(this.#done)} in ${formatSeconds(seconds)}, ${formatBytes(this.#done / seconds)}/s`;
@@ -102,7 +102,7 @@ class Bar implements Progress {
     return Math.max(0.1, (Date.now() - this.#since) / 1000);
   }
 
-  /** A line that wraps could not be drawn over. */
+  /** Draws over the current line. Cuts the new line to the width, because a wrapped line cannot be overwritten. */
   #draw(line: string): void {
     this.#out.write(`\r\x1b[K${line.slice(0, this.#width)}`);
   }
@@ -112,7 +112,7 @@ class Bar implements Progress {
   }
 }
 
-/** The percentage and the time left stay; where there is no room the bar gets shorter, then the text, then the speed goes. */
+/** Fits a line into the width: first the bar gets shorter, then the text, then the speed is dropped. Percentage and time stay. */
 function fitted(text: string, share: number, speed: string, time: string, width: number): string {
   const percent = `${Math.floor(Math.min(1, share) * 100)}%`;
   const all = `${percent}${speed}${time}`;

@@ -1,7 +1,7 @@
 import { WalTail } from '../../etcd/offline/wal-state.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { Complaints } from '../../lib/log-once.ts';
+import { LogOnce } from '../../lib/log-once.ts';
 import type { AgentReason } from '../../protocol/agent-reasons.ts';
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
@@ -45,7 +45,7 @@ export class Sidecar {
   readonly #etcd: EtcdWatch;
   readonly #wal: WalTail;
   readonly #record: RecordWatch;
-  readonly #complaints: Complaints;
+  readonly #problems: LogOnce;
   readonly #files: MemberFiles;
   #finding: Finding = { state: 'Init', verified: false };
   #walSeen = false;
@@ -63,8 +63,8 @@ export class Sidecar {
     this.#etcd = new EtcdWatch(this.#probe);
     this.#wal = new WalTail(etcdDirOf(config.dataDir));
     this.#record = new RecordWatch(record, cache);
-    this.#complaints = new Complaints(log);
-    this.#files = new MemberFiles(config, this.#complaints);
+    this.#problems = new LogOnce(log);
+    this.#files = new MemberFiles(config, this.#problems);
   }
 
   static async open(config: MemberConfig, deps: ServeDeps): Promise<Sidecar> {
@@ -79,12 +79,12 @@ export class Sidecar {
   waitsForLock(why: 'busy' | Error): void {
     const message = why === 'busy' ? 'another agent is at work on this volume' : messageOf(why);
     this.#finding = { state: 'Init', reason: 'VolumeBusy', message, verified: false };
-    this.#complaints.say('state', message);
+    this.#problems.report('state', message);
   }
 
   /** A look that came to nothing: what was found before still holds. */
   failed(error: unknown): void {
-    if (!this.#signal.aborted) this.#complaints.say('look', messageOf(error));
+    if (!this.#signal.aborted) this.#problems.report('look', messageOf(error));
   }
 
   async look(): Promise<void> {
@@ -96,8 +96,8 @@ export class Sidecar {
     this.#finding = volume.walPresent ? await this.#withWal(volume) : await this.#withoutWal(volume);
     if (before !== this.#finding.state) this.#log.info(`${before} → ${this.#finding.state}`);
     this.#settled = this.#finding.state === 'Running' && this.#mayServe() === undefined;
-    this.#complaints.say('state', this.#finding.message);
-    this.#complaints.say('look', undefined);
+    this.#problems.report('state', this.#finding.message);
+    this.#problems.report('look', undefined);
   }
 
   async #readRecord(): Promise<void> {
@@ -105,7 +105,7 @@ export class Sidecar {
     if (!this.#settled && now < this.#recordDue) return;
     this.#recordDue = now + Math.min(this.#config.poll, URGENT) * (0.5 + Math.random());
     const isNewer = await this.#record.read(this.#files.identity?.clusterUid, this.#signal);
-    this.#complaints.say('record', this.#record.problem?.message);
+    this.#problems.report('record', this.#record.problem?.message);
     const doc = this.#record.newest;
     if (!doc || !(isNewer || this.#uncached)) return;
     this.#uncached = !(await this.#files.cache(doc));
@@ -148,7 +148,7 @@ export class Sidecar {
       clusterVersion: metrics?.clusterVersion ?? identity.clusterVersion,
     });
     if (isFirst && isNoted) await this.#at('identity.verified');
-    this.#complaints.say('quota', await quotaProblem(dataDir, metrics?.quota));
+    this.#problems.report('quota', await quotaProblem(dataDir, metrics?.quota));
     if (!metrics || metrics.version === etcdVersion) return { state: metrics ? 'Running' : 'Starting', verified: true };
     return refused(
       'VersionMismatch',
@@ -217,7 +217,7 @@ export class Sidecar {
       ...{ volume, wal, etcd, notAfter, finding: this.#finding },
       record: this.#record.newest,
       problem: this.#record.problem,
-      complaints: this.#complaints.all,
+      complaints: this.#problems.all,
     });
   }
 

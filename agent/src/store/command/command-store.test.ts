@@ -7,8 +7,7 @@ import { keysOf, once, read } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { CommandSpec } from '../spec.ts';
 import type { Store } from '../store.ts';
-import { type CommandTuning, openCommand } from './command-store.ts';
-import { parseListed } from './listing.ts';
+import { type CommandTuning, openCommand, parseListed } from './command-store.ts';
 
 let root: string;
 beforeAll(async () => {
@@ -116,9 +115,7 @@ describe('mistakes', () => {
     for (const call of everything(store)) {
       expect(await failure(call())).toMatchObject({
         exitCode: ExitCode.usage,
-        message: expect.stringMatching(
-          /cannot be started \(ENOENT\): the program that its first line names is missing/,
-        ),
+        message: expect.stringMatching(/cannot be started \(ENOENT\): the program in its first line is missing/),
       });
     }
   });
@@ -231,8 +228,8 @@ describe('a put', () => {
   });
 
   test.each([
-    ['nothing', ':', 'it is not there'],
-    ['the first half', 'head -c 2097152 >"$FILE"; cat >/dev/null', 'only 2097152 of 4194304 bytes are there'],
+    ['nothing', ':', 'the object does not exist'],
+    ['the first half', 'head -c 2097152 >"$FILE"; cat >/dev/null', 'the object has only 2097152 of 4194304 bytes'],
   ])('that says it is done and has stored %s', async (_, script, why) => {
     const store = await open({ put: sh(script === ':' ? 'cat >/dev/null' : script) });
     expect(await failure(store.put('a/x', large()))).toMatchObject({
@@ -244,7 +241,7 @@ describe('a put', () => {
 
   test('of something small is read back', async () => {
     const store = await open({ put: sh('tr e a >"$FILE"') });
-    expect((await failure(store.put('a/x', once('{"schema"}')))).message).toContain('other bytes are there');
+    expect((await failure(store.put('a/x', once('{"schema"}')))).message).toContain('the object has other bytes');
   });
 
   test('whose body throws is stopped before its stdin ends', async () => {
@@ -281,8 +278,8 @@ describe('a put', () => {
 
 describe('a get', () => {
   test.each([
-    ['less', 'head -c 5 "$FILE"', /gave 5 of 11 bytes/],
-    ['more', 'cat "$FILE" "$FILE"', /gave more than 11 bytes/],
+    ['less', 'head -c 5 "$FILE"', /returned 5 of 11 bytes/],
+    ['more', 'cat "$FILE" "$FILE"', /returned more than 11 bytes/],
     ['a part, then fails', 'head -c 5 "$FILE"; echo lost >&2; exit 255', /ended with exit code 255: lost/],
   ])('that gives %s', async (_, script, message) => {
     const store = await open();

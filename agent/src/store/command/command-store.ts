@@ -1,45 +1,45 @@
-import { access, constants } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { abortable } from '../../lib/abortable.ts';
 import { parseDuration } from '../../lib/duration.ts';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
 import { checkKey, checkPrefix, exists } from '../keys.ts';
+import { hideSecrets, secretFiles } from '../secrets.ts';
 import type { CommandSpec } from '../spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from '../store.ts';
 import { commandUrl } from '../url.ts';
-import { parseListed, parseTime } from './listing.ts';
 import { CommandProcess, type Exit } from './process.ts';
-import { credentialFiles, withoutSecrets } from './secrets.ts';
 
 const required = ['put', 'get', 'list', 'stat', 'delete'] as const;
 const optional = ['now', 'sweep'] as const;
 type Verb = (typeof required)[number] | (typeof optional)[number];
 
-/** Numbers that neither shells nor the usual clients end with; they follow HTTP's 403, 404 and 409. */
-const Said = { refused: 103, notThere: 104, retained: 109 } as const;
+/** Exit codes of a script. Neither shells nor common clients use these numbers. They follow HTTP's 403, 404 and 409. */
+const ScriptExit = { refused: 103, notThere: 104, retained: 109 } as const;
 
-/** The last line of a listing: one that was cut short has none, whatever exit code a pipeline ends with. */
+/** Last line of a complete listing. The exit code does not prove completeness: a pipeline may hide a failure. */
 const END = 'end';
 
-/** Manifests and the like: compared by their bytes after they were put. */
+/** Bytes. Objects up to this size, such as manifests, are read back after a put and compared. */
 const SMALL = 64 * 1024;
 const MAX_LINE = 16 * 1024;
-const MAX_WORDS = 300;
+/** Number of characters of a script's output that an error quotes. */
+const MAX_QUOTE = 300;
 
-/** What tests shrink. Milliseconds. */
+/** Times in milliseconds. Tests use shorter ones. */
 export interface CommandTuning {
   readonly idleTimeout: number;
   readonly grace: number;
 }
 const defaults: CommandTuning = { idleTimeout: 60_000, grace: 5_000 };
 
-/** Opens a directory of executables, one per verb; fails when one of them is missing. */
+/** Opens a directory of executables, one per verb. Throws a usage error if a required one is missing. */
 export async function openCommand(spec: CommandSpec, tuning: Partial<CommandTuning> = {}): Promise<Store> {
   const path = resolve(spec.path);
   const idleTimeout = spec.idleTimeout && parseDuration(spec.idleTimeout, 'command.idleTimeout');
   for (const verb of required) await isExecutable(path, verb);
   const extra = await Promise.all(optional.map((verb) => isExecutable(path, verb, true)));
-  if (spec.credentialsDirectory) await credentialFiles(spec.credentialsDirectory);
+  if (spec.credentialsDirectory) await secretFiles(spec.credentialsDirectory);
   const verbs = new Set<Verb>([...required, ...optional.filter((_, index) => extra[index])]);
   return new CommandStore(path, spec, verbs, { ...defaults, ...(idleTimeout && { idleTimeout }), ...tuning });
 }
@@ -53,11 +53,11 @@ async function isExecutable(directory: string, verb: Verb, mayMiss = false): Pro
     const code = codeOf(error);
     if (mayMiss && code === 'ENOENT') return false;
     const remedy = code === 'ENOENT' ? `the store needs ${required.join(', ')}` : 'make it executable';
-    throw new AgentError(ExitCode.usage, `command: cannot run ${path} (${code}); ${remedy}`);
+    throw usageError(`command: cannot run ${path} (${code}); ${remedy}`);
   }
 }
 
-/** Executables of the user's own: docs/backups/command-store.md is what they have to do. */
+/** Executables that the user provides. docs/backups/command-store.md is their contract. */
 class CommandStore implements Store {
   readonly url: string;
   readonly #path: string;
@@ -109,14 +109,14 @@ class CommandStore implements Store {
     const message = `${this.url}: list ${prefix} ended without the line "${END}", so objects may be missing`;
     throw new AgentError(
       ExitCode.storeUnreachable,
-      `${message}; print it after the last object, and only when all were printed`,
+      `${message}; print that line after the last object, and only if all objects were printed`,
     );
   }
 
   async stat(key: string, { signal }: CallOptions = {}): Promise<StoredObject | undefined> {
     checkKey(key);
-    const { code, lines } = await this.#call('stat', [key], signal, [Said.notThere]);
-    if (code === Said.notThere) return undefined;
+    const { code, lines } = await this.#call('stat', [key], signal, [ScriptExit.notThere]);
+    if (code === ScriptExit.notThere) return undefined;
     const object = lines.length === 1 ? parseListed(lines[0]!) : undefined;
     if (object?.key !== key) throw this.#garbage('stat', lines[0] ?? '');
     return object;
@@ -124,8 +124,8 @@ class CommandStore implements Store {
 
   async delete(key: string, { signal }: CallOptions = {}): Promise<'deleted' | 'retained'> {
     checkKey(key);
-    const { code } = await this.#call('delete', [key], signal, [Said.notThere, Said.retained]);
-    return code === Said.retained ? 'retained' : 'deleted';
+    const { code } = await this.#call('delete', [key], signal, [ScriptExit.notThere, ScriptExit.retained]);
+    return code === ScriptExit.retained ? 'retained' : 'deleted';
   }
 
   async sweep(prefix: string, age: number, { signal }: CallOptions = {}): Promise<number> {
@@ -146,8 +146,9 @@ class CommandStore implements Store {
 
   #start(verb: Verb, args: readonly string[], signal: AbortSignal | undefined): CommandProcess {
     if (args[0]?.startsWith('-')) {
-      const message = `${this.url}: the key ${JSON.stringify(args[0])} begins with '-', as options do; use another one`;
-      throw new AgentError(ExitCode.usage, message);
+      throw usageError(
+        `${this.url}: the key ${JSON.stringify(args[0])} begins with '-', like an option; choose another key`,
+      );
     }
     return new CommandProcess({
       program: join(this.#path, verb),
@@ -167,21 +168,21 @@ class CommandStore implements Store {
     return Object.fromEntries(own.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 
-  /** A script may say that all went well when it did not: what begins as ours and is shorter was cut. */
+  /** Detects a put that exits with 0 although it failed: an object with the start of the body that is too short was cut off. */
   async #checkStored(key: string, bytes: number, start: Buffer, signal: AbortSignal | undefined): Promise<void> {
     const what = `${this.url}: put ${key} ended with 0, but`;
     const found = await this.stat(key, { signal });
-    if (!found) throw new AgentError(ExitCode.storeUnreachable, `${what} it is not there`);
+    if (!found) throw new AgentError(ExitCode.storeUnreachable, `${what} the object does not exist`);
     if (found.size > bytes || (found.size === bytes && bytes > SMALL)) return;
     const stored = await firstBytes(this.#read(found, signal), start.length);
     if (found.size === bytes) {
       if (stored.equals(start)) return;
-      throw new AgentError(ExitCode.storeUnreachable, `${what} other bytes are there`);
+      throw new AgentError(ExitCode.storeUnreachable, `${what} the object has other bytes`);
     }
-    // Another run's, of the same key at the same time.
+    // The object of another run that wrote the same key at the same time.
     if (!start.subarray(0, stored.length).equals(stored)) return;
     await this.delete(key).catch(() => {});
-    throw new AgentError(ExitCode.storeUnreachable, `${what} only ${found.size} of ${bytes} bytes are there`);
+    throw new AgentError(ExitCode.storeUnreachable, `${what} the object has only ${found.size} of ${bytes} bytes`);
   }
 
   async *#read({ key, size }: StoredObject, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
@@ -195,15 +196,15 @@ class CommandStore implements Store {
     }
     if (read <= size) {
       const exit = await run.ended();
-      if (exit.code === Said.notThere) throw this.#hasNo(key);
+      if (exit.code === ScriptExit.notThere) throw this.#hasNo(key);
       if (exit.code !== 0) throw await this.#fault('get', key, run, exit);
     }
     if (read === size) return;
     const got = read > size ? 'more than' : `${read} of`;
-    throw new AgentError(ExitCode.storeUnreachable, `${this.url}: get ${key} gave ${got} ${size} bytes`);
+    throw new AgentError(ExitCode.storeUnreachable, `${this.url}: get ${key} returned ${got} ${size} bytes`);
   }
 
-  /** The lines of a verb's output; fails unless it ends with 0 or one of the `allowed` codes, which it returns. */
+  /** Yields the lines of a verb's output and returns the exit code. Throws unless the code is 0 or one of `allowed`. */
   async *#lines(
     verb: Verb,
     args: readonly string[],
@@ -222,7 +223,7 @@ class CommandStore implements Store {
     }
     const exit = await run.ended();
     if (exit.code !== 0 && !allowed.includes(exit.code ?? -1)) throw await this.#fault(verb, args[0] ?? '', run, exit);
-    // A line without an end may be half of one.
+    // A line without a line break may be incomplete.
     if (rest !== '') throw this.#garbage(verb, rest);
     return exit.code!;
   }
@@ -243,22 +244,23 @@ class CommandStore implements Store {
   }
 
   async #fault(verb: Verb, arg: string, run: CommandProcess, { code, signal }: Exit): Promise<AgentError> {
-    const said = printable(await withoutSecrets(run.lastWords, this.#spec.credentialsDirectory));
+    const line = printable(await withoutSecrets(run.lastErrorLine, this.#spec.credentialsDirectory));
     const call = `${this.url}: ${[verb, arg].join(' ').trim()}`;
-    const words = said || 'it wrote nothing to stderr';
-    if (code === Said.refused) return new AgentError(ExitCode.storeRefused, `${call} was refused: ${words}`);
-    const odd = Object.values<number>(Said).includes(code ?? -1);
+    const detail = line || 'it wrote nothing to stderr';
+    if (code === ScriptExit.refused) return new AgentError(ExitCode.storeRefused, `${call} was refused: ${detail}`);
+    const isMisused = Object.values<number>(ScriptExit).includes(code ?? -1);
     const how = signal ? `was killed by ${signal}` : `ended with exit code ${code}`;
-    return new AgentError(odd ? ExitCode.storeRefused : ExitCode.storeUnreachable, `${call} ${how}: ${words}`);
+    const exitCode = isMisused ? ExitCode.storeRefused : ExitCode.storeUnreachable;
+    return new AgentError(exitCode, `${call} ${how}: ${detail}`);
   }
 
   #garbage(verb: Verb, line: string): AgentError {
     const wanted =
       verb === 'now'
         ? 'one line like 2026-11-21T02:38:07Z'
-        : `lines of size, time and key with tabs between${verb === 'list' ? `, and then "${END}"` : ''}`;
+        : `lines of size, time and key, separated by tabs${verb === 'list' ? `, and then "${END}"` : ''}`;
     const got = line === '' ? 'nothing' : JSON.stringify(printable(line).slice(0, 80));
-    return new AgentError(ExitCode.storeRefused, `${this.url}: ${verb} printed ${got}; it has to print ${wanted}`);
+    return new AgentError(ExitCode.storeRefused, `${this.url}: ${verb} printed ${got}; it must print ${wanted}`);
   }
 
   #hasNo(key: string): AgentError {
@@ -266,7 +268,7 @@ class CommandStore implements Store {
   }
 }
 
-/** Passes a body on, and keeps a copy of its start: all of it when it is small. */
+/** Passes a body on and copies its first bytes, which are all of it if the body is small. */
 async function* copyStart(body: AsyncIterable<Uint8Array>, copy: Uint8Array[]): AsyncGenerator<Uint8Array> {
   let room = SMALL;
   for await (const chunk of body) {
@@ -290,5 +292,32 @@ async function firstBytes(body: AsyncIterable<Uint8Array>, count: number): Promi
 const printable = (text: string) =>
   text
     .replaceAll(/\p{Cc}/gu, ' ')
-    .slice(0, MAX_WORDS)
+    .slice(0, MAX_QUOTE)
     .trim();
+
+/** Replaces every line of the Secret's files in a script's output by `***`. */
+async function withoutSecrets(text: string, directory: string | undefined): Promise<string> {
+  if (!directory) return text;
+  const names = await secretFiles(directory).catch(() => []);
+  const files = await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8').catch(() => '')));
+  return hideSecrets(
+    text,
+    files.flatMap((file) => file.split(/\s*\n\s*/)),
+  );
+}
+
+/** Time in RFC 3339. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Parses a line `size<TAB>time<TAB>key`; undefined if it has another form. */
+export function parseListed(line: string): StoredObject | undefined {
+  const [size = '', time = '', key, more] = line.split('\t');
+  const modified = parseTime(time);
+  if (!/^\d{1,15}$/.test(size) || !modified || !key || more !== undefined) return undefined;
+  return { key, size: Number(size), modified };
+}
+
+function parseTime(text: string): Date | undefined {
+  const time = new Date(TIME.test(text) ? text : Number.NaN);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+}

@@ -1,20 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { abortable } from '../../lib/abortable.ts';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
 import { garbageCounter } from '../../lib/memory.ts';
 
 export interface CommandOptions {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Whether it reads the object from its stdin; else it writes to its stdout. */
+  /** True if the process reads the object from stdin. Otherwise it writes to stdout. */
   readonly takesBody: boolean;
-  /** Milliseconds that we wait for it without any sign of life. */
+  /** Longest time in milliseconds to wait for the process without a sign of life. */
   readonly idleTimeout: number;
   /** Milliseconds between SIGTERM and SIGKILL. */
   readonly grace: number;
-  /** What begins every message. */
+  /** Start of every error message. */
   readonly what: string;
   readonly signal: AbortSignal | undefined;
 }
@@ -24,12 +24,12 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What fits into a line of an error. */
-const LAST_WORDS = 4096;
-/** How long the last words of a failed process may take to arrive. */
+/** Number of characters of stderr that are kept. */
+const STDERR_KEPT = 4096;
+/** Milliseconds to wait for the rest of stderr after a process has failed. */
 const STDERR_GRACE = 500;
 
-/** One run of an executable, the leader of a process group of its own: what it starts ends with it when it is stopped. */
+/** One run of an executable, in its own process group: stopping it also stops the processes that it has started. */
 export class CommandProcess {
   readonly #options: CommandOptions;
   readonly #child: ChildProcess;
@@ -44,18 +44,18 @@ export class CommandProcess {
   constructor(options: CommandOptions) {
     const { program, args, env, takesBody, signal } = options;
     this.#options = options;
-    // The fourth tells a put that all of the body has come: its stdin ends when we are killed, too.
+    // Descriptor 3 tells a put that the body is complete. The end of stdin does not: it also comes if the agent is killed.
     const stdio = takesBody ? (['pipe', 'ignore', 'pipe', 'pipe'] as const) : (['ignore', 'pipe', 'pipe'] as const);
     try {
       this.#child = spawn(program, args, { env, cwd: '/', detached: true, stdio: [...stdio] });
     } catch (error) {
       throw spawnFault(options, error);
     }
-    // The process itself keeps us alive as long as there is something to watch.
+    // unref: the child process already keeps the agent running as long as there is something to watch.
     this.#watchdog = setTimeout(() => this.#whenIdle(), options.idleTimeout).unref();
     this.#gone = this.#untilGone();
-    this.#hear(this.#child.stderr!);
-    // What fails to be written is told by the write's own callback, or by the exit code.
+    this.#collect(this.#child.stderr!);
+    // A failed write is reported by its callback or by the exit code.
     for (const stream of this.#child.stdio) stream?.on('error', () => {});
     const onAbort = () => this.#fail(signal!.reason);
     signal?.addEventListener('abort', onAbort);
@@ -63,7 +63,7 @@ export class CommandProcess {
     if (signal?.aborted) onAbort();
   }
 
-  /** Writes the body to its stdin, tells it that this was all, and waits for it to end. Returns the body's bytes. */
+  /** Writes the body to stdin, signals that it is complete, and waits for the process to end. Returns the number of bytes. */
   async feed(body: AsyncIterable<Uint8Array>): Promise<{ exit: Exit; bytes: number }> {
     const [stdin, , , whole] = this.#child.stdio as unknown as [Writable, null, Readable, Writable];
     const left = new AbortController();
@@ -75,7 +75,7 @@ export class CommandProcess {
     let bytes = 0;
     try {
       for await (const chunk of abortable(body, left.signal)) {
-        if (!(await this.#patiently(() => write(stdin, chunk)))) throw early;
+        if (!(await this.#waitFor(() => write(stdin, chunk)))) throw early;
         bytes += chunk.length;
       }
     } catch (error) {
@@ -92,14 +92,14 @@ export class CommandProcess {
     return { exit: await this.ended(), bytes };
   }
 
-  /** What it writes to its stdout; it still has to be waited for. */
+  /** Yields what the process writes to stdout. The caller must then wait for `ended`. */
   async *output(): AsyncGenerator<Buffer> {
     const chunks: AsyncIterator<Buffer> = this.#child.stdout![Symbol.asyncIterator]();
     const passed = garbageCounter();
     let ended = false;
     try {
       for (;;) {
-        const next = await this.#patiently(() => chunks.next());
+        const next = await this.#waitFor(() => chunks.next());
         if (next.done) break;
         passed(next.value.length);
         yield next.value;
@@ -114,24 +114,24 @@ export class CommandProcess {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Waits until it has ended by itself. */
+  /** Waits until the process has ended by itself. */
   async ended(): Promise<Exit> {
-    await this.#patiently(() => this.#gone);
+    await this.#waitFor(() => this.#gone);
     await this.#stopping;
     if (this.#failure !== undefined) throw this.#failure;
     const exit = this.#exit!;
     if (exit.code !== 0) await Promise.race([closed(this.#child.stderr!), pause(STDERR_GRACE)]);
-    // Something that it left behind may still hold it open.
+    // A process that it has left behind may still hold stderr open.
     this.#child.stderr!.destroy();
     return exit;
   }
 
-  /** The last line that it wrote to stderr. */
-  get lastWords(): string {
+  /** The last line that the process has written to stderr. */
+  get lastErrorLine(): string {
     return this.#stderr.trimEnd().split('\n').at(-1)!.trim();
   }
 
-  /** SIGTERM to its process group, SIGKILL after the grace period; resolves when it is gone. */
+  /** Sends SIGTERM to the process group, and SIGKILL after the grace period. Resolves when the process is gone. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -151,7 +151,7 @@ export class CommandProcess {
     try {
       process.kill(-pid, signal);
     } catch {
-      // All of the group are gone.
+      // The process group no longer exists.
     }
   }
 
@@ -167,7 +167,7 @@ export class CommandProcess {
       resolve();
     });
     this.#child.once('error', (error) => {
-      // Also what only failed to be killed comes here.
+      // Node also emits this event if a signal could not be sent.
       if (this.#child.pid !== undefined) return;
       this.#failure ??= spawnFault(this.#options, error);
       resolve();
@@ -175,15 +175,15 @@ export class CommandProcess {
     await promise;
   }
 
-  #hear(stderr: Readable): void {
+  #collect(stderr: Readable): void {
     stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#watchdog.refresh();
-      this.#stderr = (this.#stderr + text).slice(-LAST_WORDS);
+      this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT);
     });
   }
 
-  /** Waits for the process: the only time that counts as idle. */
-  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+  /** Waits for the process. Only this time counts as idle. */
+  async #waitFor<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting = true;
     this.#watchdog.refresh();
     try {
@@ -196,13 +196,13 @@ export class CommandProcess {
   #whenIdle(): void {
     if (!this.#waiting) return;
     const { what, idleTimeout } = this.#options;
-    const remedy = 'see what it waits for, write to stderr meanwhile, or raise idleTimeout';
+    const remedy = 'find out what it waits for, let it write to stderr meanwhile, or raise idleTimeout';
     const message = `${what} showed no sign of life for ${idleTimeout / 1000} s; ${remedy}`;
     this.#fail(new AgentError(ExitCode.storeUnreachable, message));
   }
 }
 
-/** False when nobody reads any more. */
+/** Resolves to false if the process no longer reads. */
 function write(stream: Writable, chunk: Uint8Array): Promise<boolean> {
   return new Promise((resolve) => stream.write(chunk, (error) => resolve(!error)));
 }
@@ -215,9 +215,9 @@ const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeou
 function spawnFault({ what }: CommandOptions, error: unknown): AgentError {
   const code = codeOf(error) ?? 'an unknown error';
   const remedies: Record<string, string> = {
-    ENOENT: 'the program that its first line names is missing in the image',
+    ENOENT: 'the program in its first line is missing in the image',
     EACCES: 'make it executable',
   };
-  const remedy = remedies[code] ?? 'see whether it can be started at all';
-  return new AgentError(ExitCode.usage, `${what} cannot be started (${code}): ${remedy}`);
+  const remedy = remedies[code] ?? 'try to start it by hand';
+  return usageError(`${what} cannot be started (${code}): ${remedy}`);
 }

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keysOf, once, read, storeContract } from '../../../test/support/store-contract.ts';
 import { ExitCode } from '../../lib/errors.ts';
-import { filesystemFault } from './errors.ts';
-import { FilesystemStore } from './filesystem-store.ts';
+import { FilesystemStore, filesystemFault } from './filesystem-store.ts';
 
 let root: string;
 let store: FilesystemStore;
@@ -145,7 +144,9 @@ describe('on a file system of its own', () => {
     try {
       const full = new FilesystemStore({ path: directory });
       await full.put('small', once('x'));
-      expect(await refused(full.put('large', once(Buffer.alloc(4 * 1024 * 1024))))).toContain('ENOSPC: it is full');
+      expect(await refused(full.put('large', once(Buffer.alloc(4 * 1024 * 1024))))).toContain(
+        'ENOSPC: the volume is full',
+      );
       expect(await readdir(directory)).toEqual(['small']);
       await full.delete('small');
     } finally {
@@ -161,7 +162,7 @@ describe('on a file system of its own', () => {
       await readOnly.put('a/x', once('x'));
       run('mount', '-o', 'remount,ro', directory);
       expect((await read(readOnly, 'a/x')).toString()).toBe('x');
-      expect(await refused(readOnly.put('a/y', once('y')))).toContain('EROFS: it is mounted read-only');
+      expect(await refused(readOnly.put('a/y', once('y')))).toContain('EROFS: the volume is mounted read-only');
       expect(await refused(readOnly.put('b/y', once('y')))).toContain('EROFS');
       expect(await refused(readOnly.delete('a/x'))).toContain('EROFS');
       expect(await readOnly.now()).toBeUndefined();

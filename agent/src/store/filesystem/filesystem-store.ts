@@ -2,22 +2,20 @@ import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/p
 import { dirname, join, resolve } from 'node:path';
 import { abortable } from '../../lib/abortable.ts';
 import { blocks } from '../../lib/blocks.ts';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
 import { makeDirectory, removeEmptyDirectories, sync, unlessGone, walk } from '../../lib/files/directories.ts';
 import { garbageCounter } from '../../lib/memory.ts';
-import { checkKey, checkPrefix, exists } from '../keys.ts';
-import { OUR_PART, PART, partName } from '../part-name.ts';
+import { checkKey, checkNoPart, checkPrefix, exists, OUR_PART, PART, partName } from '../keys.ts';
 import type { FilesystemSpec } from '../spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from '../store.ts';
 import { directoryUrl } from '../url.ts';
-import { filesystemFault } from './errors.ts';
 
 const WRITE_BLOCK = 1024 * 1024;
 const READ_CHUNK = 256 * 1024;
-/** The owner writes, its group (a pod's fsGroup) reads, nobody else: snapshots hold secrets. */
+/** The owner writes, the group (a pod's fsGroup) reads, nobody else has access: snapshots contain secrets. */
 const FILE_MODE = 0o640;
 
-/** A directory: a PersistentVolumeClaim, an NFS share. An object appears by rename, whole and durable. */
+/** A directory: a PersistentVolumeClaim, an NFS share. A rename makes an object visible once it is complete and durable. */
 export class FilesystemStore implements Store {
   readonly url: string;
   readonly #root: string;
@@ -30,8 +28,7 @@ export class FilesystemStore implements Store {
   async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<PutResult> {
     const { signal, onlyNew } = options;
     const path = this.#path(key);
-    if (key.endsWith(PART))
-      throw new AgentError(ExitCode.usage, `the key ${key} ends in ${PART}, as unfinished files do`);
+    checkNoPart(key);
     signal?.throwIfAborted();
     if (onlyNew && (await this.stat(key, options))) throw exists(this.url, key);
     const part = partName(path);
@@ -97,10 +94,10 @@ export class FilesystemStore implements Store {
     return swept;
   }
 
-  /** By a new file's time stamp: on a network share the server's clock, not ours. */
+  /** Reads the clock from the time stamp of a new file: on a network share this is the server's clock. */
   async now({ signal }: CallOptions = {}): Promise<Date | undefined> {
     signal?.throwIfAborted();
-    // Always the same name: what a killed run leaves is gone with the next one.
+    // A fixed name: the next run removes the file that a killed run left.
     const path = join(this.#root, `.clock${PART}`);
     await rm(path, { force: true }).catch(() => {});
     const file = await open(path, 'w', FILE_MODE).catch(() => undefined);
@@ -157,11 +154,11 @@ export class FilesystemStore implements Store {
   }
 
   #cut(path: string, read: number, size: number): AgentError {
-    const message = `${this.url}: ${path} ended after ${read} of ${size} bytes; something else writes to it`;
+    const message = `${this.url}: ${path} ended after ${read} of ${size} bytes; another process is writing to it`;
     return new AgentError(ExitCode.storeUnreachable, message);
   }
 
-  /** Names the file in what the system refuses; errors of a body never pass through here. */
+  /** Adds the file's name to errors of the system. Errors of a body never pass through here. */
   async #do<T>(doing: string, path: string, call: Promise<T>): Promise<T> {
     try {
       return await call;
@@ -177,16 +174,16 @@ async function createFile(path: string): Promise<FileHandle> {
       await makeDirectory(dirname(path));
       return await open(path, 'wx', FILE_MODE);
     } catch (error) {
-      // A delete at the same time may have removed the directory as empty.
+      // A concurrent delete may have removed the directory because it was empty.
       if (codeOf(error) !== 'ENOENT' || attempts === 5) throw error;
     }
   }
 }
 
-/** File systems that have no hard links. */
+/** Error codes of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** False when something is there already: a link, unlike a rename, replaces nothing. */
+/** Renames a file; returns false if the target exists. Uses a hard link, which, unlike a rename, never replaces a file. */
 async function renameToNew(part: string, path: string): Promise<boolean> {
   try {
     await link(part, path);
@@ -213,4 +210,30 @@ async function remove(path: string): Promise<void> {
     throw error;
   }
   await unlessGone(sync(dirname(path)));
+}
+
+const user = `user ${process.getuid?.() ?? 'unknown'}, group ${process.getgid?.() ?? 'unknown'}`;
+const permission = `not allowed for ${user}; change its owner or mode, or set the pod's fsGroup`;
+
+const notDirectory = 'the path, or a part of it, is not a directory; name a directory';
+
+const refusals: Record<string, string> = {
+  EACCES: permission,
+  EDQUOT: 'the quota is used up; raise the quota or keep fewer snapshots',
+  EEXIST: notDirectory,
+  EISDIR: 'it is a directory; choose another key',
+  ENAMETOOLONG: 'the name is too long for this file system; choose a shorter cluster name or key',
+  ENOSPC: 'the volume is full; enlarge it or keep fewer snapshots',
+  ENOTDIR: notDirectory,
+  EPERM: permission,
+  EROFS: 'the volume is mounted read-only; mount it writable',
+};
+
+/** Error in one line: the action and the path, the system's error code, and what to do. */
+export function filesystemFault(url: string, doing: string, path: string, error: unknown): AgentError {
+  const code = codeOf(error) ?? '';
+  const remedy = refusals[code];
+  const detail = remedy ? `${code}: ${remedy}` : `${messageOf(error)}; check the volume and try again`;
+  const exitCode = remedy ? ExitCode.storeRefused : ExitCode.storeUnreachable;
+  return new AgentError(exitCode, `${url}: cannot ${doing} ${path}: ${detail}`, { cause: error });
 }

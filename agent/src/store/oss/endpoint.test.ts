@@ -36,14 +36,14 @@ describe('endpoint and region', () => {
   });
 
   test.each([
-    [{ endpoint: 'mine.oss-cn-beijing.aliyuncs.com' }, 'names a bucket; write oss-cn-beijing.aliyuncs.com'],
+    [{ endpoint: 'mine.oss-cn-beijing.aliyuncs.com' }, 'contains a bucket; write oss-cn-beijing.aliyuncs.com'],
     [
       { endpoint: 'oss-cn-beijing.aliyuncs.com', region: 'eu-central-1' },
-      'region eu-central-1 is not that of endpoint',
+      'region eu-central-1 is not the region of endpoint',
     ],
-    [{ endpoint: 'https://127.0.0.1:9000' }, 'is an address, before which no bucket can stand'],
+    [{ endpoint: 'https://127.0.0.1:9000' }, 'is an IP address, which cannot be combined with a bucket'],
     [{ endpoint: 'https://oss-cn-beijing.aliyuncs.com/bucket' }, 'has a path'],
-    [{ endpoint: 'ftp://oss-cn-beijing.aliyuncs.com' }, 'is no URL'],
+    [{ endpoint: 'ftp://oss-cn-beijing.aliyuncs.com' }, 'is not a URL'],
     [{ endpoint: 'https://key:hunter2@oss-cn-beijing.aliyuncs.com' }, 'credentials do not belong in a URL'],
   ])('refuses %j', async (given, why) => {
     const error = await failure(openOss({ bucket: 'bucket', ...given }));

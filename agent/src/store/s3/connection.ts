@@ -1,58 +1,62 @@
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { S3Spec } from '../spec.ts';
 import { readCredentials, readRegion } from './credentials.ts';
 import { endpointOf, isPathStyle, readAuthorities, s3Url } from './endpoint.ts';
 import { isAuthFailure, s3Fault, statusOf } from './errors.ts';
-import { localhostLookup } from './localhost.ts';
 import { proxiesFor, proxyName } from './proxy.ts';
-import { sendInSlices } from './slices.ts';
 
-/** A bucket of S3, or of another service through it. */
+/** A bucket of S3, or of a service with an S3-compatible endpoint. */
 export type S3Place = S3Spec & {
-  /** Of its URL. Default: s3. */
+  /** Scheme of the store's URL. Default: s3. */
   readonly scheme?: 'oss';
 };
 
-/** What tests shrink. */
+/** Limits. Tests use smaller ones. */
 export interface S3Tuning {
   /** Bytes. */
   readonly minPartSize: number;
   readonly maxParts: number;
-  /** Milliseconds without a byte in either direction. */
+  /** Longest time in milliseconds without a byte in either direction. */
   readonly idleTimeout: number;
   readonly maxAttempts: number;
 }
 
-// S3's smallest part: two are in memory at a time, in a pod of 100 MiB.
+// The smallest part size of S3: two parts are in memory at a time, in a pod with 100 MiB.
 const defaults: S3Tuning = { minPartSize: 5 * 1024 * 1024, maxParts: 10_000, idleTimeout: 30_000, maxAttempts: 4 };
 
 const CONNECTION_TIMEOUT = 10_000;
 
-/** How many idle time-outs a server may be silent while it puts the parts together: AWS names several minutes. */
+/** Number of idle time-outs that a server may be silent while it assembles the parts. AWS documents several minutes. */
 const ASSEMBLING = 20;
+
+/** Bytes that are sent over TLS at a time. */
+const SLICE = 256 * 1024;
 
 type Request<T> = (client: S3Client, options: { abortSignal?: AbortSignal }) => Promise<T>;
 
-/** The SDK's client for one bucket: sends requests, with fresh credentials once when they are refused, and explains errors. */
+/** Client for one bucket. Sends requests, repeats a refused one once with fresh credentials, and explains errors. */
 export class S3Connection {
   readonly url: string;
   readonly bucket: string;
   readonly tuning: S3Tuning;
-  /** Whether the server may be asked to put only what is new; OSS is not known to understand that. */
+  /** True if the server may support conditional writes. For OSS this is not known. */
   readonly hasConditions: boolean;
-  /** The server's clock, by its last answer. */
+  /** The server's clock at its last answer. */
   serverDate: Date | undefined;
   readonly #endpoint: string;
   readonly #proxy: string | undefined;
   readonly #ownSecrets: readonly string[];
   readonly #config: S3ClientConfig;
-  /** Writes, lists, deletes: an idle socket means a stalled server. */
+  /** For writes, lists and deletes: an idle socket means a stalled server. */
   readonly #client: S3Client;
-  /** Reads whole objects: here an idle socket may only mean that what we read is not yet consumed. */
+  /** For reads of whole objects: a socket may also be idle because the caller has not consumed what was read. */
   #reader: S3Client | undefined;
   #assembler: S3Client | undefined;
 
-  /** `secrets` are never printed, besides the credentials. */
+  /** Messages never contain the credentials or `secrets`. */
   static async open(
     spec: S3Place,
     tuning: Partial<S3Tuning> = {},
@@ -79,14 +83,14 @@ export class S3Connection {
     return this.#send(this.#client, operation, signal, request);
   }
 
-  /** For an answer whose body is streamed; whoever reads it sees to it that it does not stall. */
+  /** Sends a request whose answer is streamed. The reader of the body must detect a stalled transfer. */
   read<T>(operation: string, signal: AbortSignal | undefined, request: Request<T>): Promise<T> {
     const { idleTimeout } = this.tuning;
     this.#reader ??= this.#connect({ socketTimeout: 0, requestTimeout: idleTimeout, throwOnRequestTimeout: true });
     return this.#send(this.#reader, operation, signal, request);
   }
 
-  /** For what a server may work on for minutes before it says a word. */
+  /** Sends a request on which the server may work for minutes before it answers. */
   assemble<T>(operation: string, signal: AbortSignal | undefined, request: Request<T>): Promise<T> {
     this.#assembler ??= this.#connect({ socketTimeout: ASSEMBLING * this.tuning.idleTimeout });
     return this.#send(this.#assembler, operation, signal, request);
@@ -128,7 +132,7 @@ export class S3Connection {
     return s3Fault(error, { url: this.url, endpoint: this.#endpoint, proxy: this.#proxy, operation, secrets });
   }
 
-  /** What a server's own words may quote. */
+  /** Texts that a server's message may quote and that must not be printed. */
   async #secrets(error: unknown): Promise<string[]> {
     if (statusOf(error) === undefined) return [];
     const identity = await this.#client.config.credentials().catch(() => undefined);
@@ -161,7 +165,7 @@ async function clientConfig(spec: S3Spec, tuning: S3Tuning): Promise<S3ClientCon
   const { credentialsDirectory: directory, profile } = spec;
   const ca = await readAuthorities(spec.caFile);
   const agent = { proxyEnv: proxiesFor(endpoint), ...localhostLookup(endpoint) };
-  // Here, not at the first request: a mistake shows before anything else is touched.
+  // Read the credentials now, so that a mistake shows before anything is changed.
   if (directory) await readCredentials(directory, profile);
   const region = spec.region || (directory && (await readRegion(directory, profile))) || (endpoint && 'us-east-1');
   return {
@@ -169,10 +173,10 @@ async function clientConfig(spec: S3Spec, tuning: S3Tuning): Promise<S3ClientCon
     ...(region && { region }),
     ...(directory ? { credentials: () => readCredentials(directory, profile) } : { profile }),
     forcePathStyle: isPathStyle(spec, endpoint),
-    // Other servers than AWS do not all know the newer checksums; what we read back is compared by SHA-256 anyway.
+    // Not every other server supports the newer checksums. What is read back is compared by SHA-256 anyway.
     requestChecksumCalculation: endpoint ? 'WHEN_REQUIRED' : 'WHEN_SUPPORTED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // It costs a connection of its own, and seconds with servers that do not know it, for every part.
+    // For every part, 100-continue costs a connection, and seconds with servers that do not support it.
     expectContinueHeader: false,
     retryMode: 'standard',
     maxAttempts: tuning.maxAttempts,
@@ -182,4 +186,33 @@ async function clientConfig(spec: S3Spec, tuning: S3Tuning): Promise<S3ClientCon
       httpsAgent: { ...(ca && { ca }), ...agent },
     },
   };
+}
+
+/**
+ * Sends a large body over TLS in slices. In one piece, the whole body would be encrypted into a second copy before the
+ * first byte is sent, and a slow but steady connection would look idle. The middleware runs close to the wire, so that
+ * every attempt still has the whole body.
+ */
+function sendInSlices(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const request = args.request as { protocol?: string; body?: unknown };
+      const { protocol, body } = request;
+      if (protocol !== 'https:' || !Buffer.isBuffer(body) || body.length <= SLICE) return next(args);
+      const sliced = Object.create(Object.getPrototypeOf(request), Object.getOwnPropertyDescriptors(request));
+      sliced.body = Readable.from(slices(body), { objectMode: false, highWaterMark: 1 });
+      return next({ ...args, request: sliced });
+    },
+    { step: 'deserialize', priority: 'low', name: 'sendInSlices' },
+  );
+}
+
+function* slices(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += SLICE) yield bytes.subarray(at, at + SLICE);
+}
+
+/** Resolves names below `localhost`, such as `bucket.localhost`, to this machine (RFC 6761). Few resolvers do. */
+function localhostLookup(endpoint: URL | undefined): { lookup?: LookupFunction } {
+  if (!endpoint || !/(^|\.)localhost$/.test(endpoint.hostname)) return {};
+  return { lookup: (_name, options, callback) => lookup('localhost', options, callback) };
 }

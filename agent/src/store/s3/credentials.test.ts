@@ -71,15 +71,15 @@ test('reads anew at every call, and lets the SDK ask before every request', asyn
 
 const SECRET = 'never-show-this';
 test.each<[string, Record<string, string>, string | undefined, string]>([
-  ['nothing', {}, undefined, 'is empty; give AWS_ACCESS_KEY_ID and'],
-  ['half a pair', { AWS_SECRET_ACCESS_KEY: SECRET }, undefined, 'only AWS_SECRET_ACCESS_KEY; give'],
+  ['nothing', {}, undefined, 'is empty; add AWS_ACCESS_KEY_ID and'],
+  ['half a pair', { AWS_SECRET_ACCESS_KEY: SECRET }, undefined, 'only AWS_SECRET_ACCESS_KEY; add'],
   [
     'halves of two',
     { accessKeyID: 'a', MINIO_SECRET_KEY: SECRET },
     undefined,
-    'only MINIO_SECRET_KEY, accessKeyID; give',
+    'only MINIO_SECRET_KEY, accessKeyID; add',
   ],
-  ['other names', { username: 'a', password: SECRET }, undefined, 'only password, username; give'],
+  ['other names', { username: 'a', password: SECRET }, undefined, 'only password, username; add'],
   [
     'an empty file',
     { AWS_ACCESS_KEY_ID: '\n', AWS_SECRET_ACCESS_KEY: SECRET },
@@ -90,7 +90,7 @@ test.each<[string, Record<string, string>, string | undefined, string]>([
     'a whole file in one key',
     { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: `secret = ${SECRET}` },
     undefined,
-    'AWS_SECRET_ACCESS_KEY holds more than one word',
+    'AWS_SECRET_ACCESS_KEY contains more than one word',
   ],
   [
     'another profile',
@@ -102,7 +102,7 @@ test.each<[string, Record<string, string>, string | undefined, string]>([
     'half a profile',
     { credentials: `[default]\naws_secret_access_key=${SECRET}` },
     undefined,
-    "the profile 'default' gives no credentials",
+    "the profile 'default' has no credentials",
   ],
   ['no ini file', { credentials: SECRET }, undefined, 'its shared files have: none'],
 ])('%s is a mistake that names the directory and no value', async (_what, files, profile, why) => {

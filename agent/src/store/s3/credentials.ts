@@ -1,8 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromIni } from '@aws-sdk/credential-provider-ini';
 import { getProfileName, loadSharedConfigFiles } from '@smithy/core/config';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { codeOf, usageError } from '../../lib/errors.ts';
+import { secretFiles } from '../secrets.ts';
 
 interface S3Credentials {
   readonly accessKeyId: string;
@@ -11,7 +12,7 @@ interface S3Credentials {
   readonly expiration?: Date;
 }
 
-/** The file names under which people keep a key pair in a Secret; the first whole pair is taken. */
+/** Common file names of a key pair in a Secret. The first complete pair is used. */
 const pairs = [
   { id: 'AWS_ACCESS_KEY_ID', secret: 'AWS_SECRET_ACCESS_KEY', token: 'AWS_SESSION_TOKEN' },
   { id: 'aws_access_key_id', secret: 'aws_secret_access_key', token: 'aws_session_token' },
@@ -26,37 +27,30 @@ type Pair = (typeof pairs)[number];
 const SHARED = ['credentials', 'config'] as const;
 
 const WANTED =
-  'give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKeyID and accessKeySecret (or secretAccessKey), ' +
-  "or MINIO_ACCESS_KEY and MINIO_SECRET_KEY, or AWS's shared file credentials";
+  'add AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKeyID and accessKeySecret (or secretAccessKey), ' +
+  'or MINIO_ACCESS_KEY and MINIO_SECRET_KEY, or the AWS shared file credentials';
 
-/** The SDK asks again when less than five minutes are left: so before every request, and sees a rotated Secret. */
+/**
+ * Milliseconds. The SDK asks again when less than five minutes are left. With this shorter lifetime it asks before every
+ * request and so notices a rotated Secret.
+ */
 const LIFETIME = 240_000;
 
-const mistake = (directory: string, why: string) =>
-  new AgentError(ExitCode.usage, `credentialsDirectory ${directory}: ${why}`);
+const mistake = (directory: string, why: string) => usageError(`credentialsDirectory ${directory}: ${why}`);
 
-/** Credentials from a Secret's files, read anew at every call. */
+/** Reads credentials from a Secret's files, again at every call. */
 export async function readCredentials(directory: string, profile?: string): Promise<S3Credentials> {
-  const names = await namesIn(directory);
+  const names = await secretFiles(directory);
   const pair = pairs.find(({ id, secret }) => names.includes(id) && names.includes(secret));
   const found = pair ? await readPair(directory, names, pair) : await readShared(directory, names, profile);
   return { ...found, expiration: found.expiration ?? new Date(Date.now() + LIFETIME) };
 }
 
-/** The region of the profile in the directory's shared files. */
+/** Reads the region of the profile from the shared files in the directory. */
 export async function readRegion(directory: string, profile?: string): Promise<string | undefined> {
   const { configFile, credentialsFile } = await loadSharedConfigFiles(sharedFiles(directory));
   const name = getProfileName({ profile });
   return configFile[name]?.region ?? credentialsFile[name]?.region;
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    // A mounted Secret has its data under ..data, and links to them.
-    return (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
-  } catch (error) {
-    throw mistake(directory, `cannot be read (${codeOf(error)}); mount the Secret there`);
-  }
 }
 
 async function readPair(directory: string, names: string[], pair: Pair): Promise<S3Credentials> {
@@ -74,7 +68,7 @@ async function readValue(directory: string, name: string): Promise<string> {
   });
   const value = text.trim();
   if (value === '') throw mistake(directory, `${name} is empty`);
-  if (/\s/.test(value)) throw mistake(directory, `${name} holds more than one word; it must hold the value alone`);
+  if (/\s/.test(value)) throw mistake(directory, `${name} contains more than one word; it must contain only the value`);
   return value;
 }
 
@@ -93,10 +87,10 @@ async function readShared(directory: string, names: string[], profile?: string):
   try {
     return await fromIni({ ...files, profile: name })();
   } catch {
-    // The SDK's message may quote the file.
+    // The SDK's message is not printed, because it may quote the file.
     throw mistake(
       directory,
-      `the profile '${name}' gives no credentials; it wants aws_access_key_id and aws_secret_access_key`,
+      `the profile '${name}' has no credentials; it needs aws_access_key_id and aws_secret_access_key`,
     );
   }
 }

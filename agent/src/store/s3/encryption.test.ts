@@ -93,7 +93,7 @@ test.each<[string, string | Buffer]>([
   const opening = openS3({ ...spec, sseCustomerKeyFile: await file(name, content) });
   await expect(opening).rejects.toMatchObject({
     exitCode: ExitCode.usage,
-    message: expect.stringContaining('holds no key; it wants 32 bytes, raw or in base64'),
+    message: expect.stringContaining('is not a key; it must contain 32 bytes, raw or in base64'),
   });
 });
 
@@ -103,11 +103,11 @@ test.each<[string, Partial<S3Spec>, string]>([
     { sseCustomerKeyFile: '/nowhere/key' },
     'sseCustomerKeyFile /nowhere/key cannot be read (ENOENT)',
   ],
-  ['two kinds of encryption', { serverSideEncryption: 'AES256' }, 'exclude each other'],
+  ['two kinds of encryption', { serverSideEncryption: 'AES256' }, 'cannot be used together'],
   [
     'a key over plain http',
     { endpoint: 'http://s3.example.com:9000' },
-    'would go to s3.example.com:9000 in plain text',
+    'would be sent to s3.example.com:9000 in plain text',
   ],
   ['a name that only looks like loopback', { endpoint: 'http://127.example.com' }, 'in plain text'],
 ])('%s is a mistake', async (_, change, message) => {
@@ -125,8 +125,13 @@ test.each(['https://s3.example.com', 'http://localhost:9000', 'http://[::1]:9000
 test.each([
   [400, 'InvalidArgument', 'The calculated MD5 hash of the key did not match', 'sseCustomerKeyFile must hold the key'],
   [400, 'InvalidRequest', 'The object was stored using a form of Server Side Encryption.', 'sseCustomerKeyFile must'],
-  [403, 'AccessDenied', 'User: arn:aws:iam::1:user/kms is not authorized', 'grant it on the bucket'],
-  [403, 'AccessDenied', 'not authorized to perform: kms:GenerateDataKey', 'check kmsKeyId, and the rights to that key'],
+  [403, 'AccessDenied', 'User: arn:aws:iam::1:user/kms is not authorized', 'grant the permission on the bucket'],
+  [
+    403,
+    'AccessDenied',
+    'not authorized to perform: kms:GenerateDataKey',
+    'check kmsKeyId, and the permissions on that key',
+  ],
 ])('%i %s: %s', async (status, code, message, remedy) => {
   stub.intercept = () => ({ status, code, message });
   const refused = { exitCode: ExitCode.storeRefused, message: expect.stringContaining(remedy) };

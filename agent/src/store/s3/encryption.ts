@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIPv4 } from 'node:net';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { codeOf, usageError } from '../../lib/errors.ts';
 import type { S3Spec } from '../spec.ts';
 import { endpointOf } from './endpoint.ts';
 
-/** How the server encrypts what it stores, as the fields of its requests. */
+/** Fields of requests that make the server encrypt objects. */
 export interface S3Encryption {
-  /** Of requests that begin an object. */
+  /** Fields of requests that create an object. */
   readonly create: { readonly ServerSideEncryption?: 'AES256' | 'aws:kms'; readonly SSEKMSKeyId?: string };
-  /** Of every request that reads or writes an object's content or its head. */
+  /** Fields of every request that reads or writes an object's content or its head. */
   readonly content: { readonly SSECustomerAlgorithm?: 'AES256'; readonly SSECustomerKey?: string };
-  /** Never to be printed. */
+  /** Texts that must not be printed. */
   readonly secrets: readonly string[];
 }
 
@@ -22,11 +22,13 @@ export async function readEncryption(spec: S3Spec): Promise<S3Encryption> {
   const create = { ServerSideEncryption: serverSideEncryption, SSEKMSKeyId: kmsKeyId };
   if (!sseCustomerKeyFile) return { create, content: {}, secrets: [] };
   if (serverSideEncryption || kmsKeyId) {
-    throw mistake('sseCustomerKeyFile and serverSideEncryption exclude each other; remove one');
+    throw mistake('sseCustomerKeyFile and serverSideEncryption cannot be used together; remove one');
   }
   const endpoint = endpointOf(spec);
   if (endpoint?.protocol === 'http:' && !isLoopback(endpoint.hostname)) {
-    throw mistake(`sseCustomerKeyFile: the key would go to ${endpoint.host} in plain text; write https:// in endpoint`);
+    throw mistake(
+      `sseCustomerKeyFile: the key would be sent to ${endpoint.host} in plain text; write https:// in endpoint`,
+    );
   }
   const key = await readKey(sseCustomerKeyFile);
   const base64 = key.toString('base64');
@@ -47,7 +49,7 @@ async function readKey(file: string): Promise<Buffer> {
   const decoded = Buffer.from(text, 'base64');
   if (decoded.length === KEY_LENGTH && decoded.toString('base64') === text) return decoded;
   throw mistake(
-    `sseCustomerKeyFile ${file} holds no key; it wants ${KEY_LENGTH} bytes, raw or in base64: openssl rand -base64 32`,
+    `sseCustomerKeyFile ${file} is not a key; it must contain ${KEY_LENGTH} bytes, raw or in base64: openssl rand -base64 32`,
   );
 }
 
@@ -56,4 +58,4 @@ function isLoopback(hostname: string): boolean {
   return isIPv4(hostname) && hostname.startsWith('127.');
 }
 
-const mistake = (message: string) => new AgentError(ExitCode.usage, `s3: ${message}`);
+const mistake = (message: string) => usageError(`s3: ${message}`);

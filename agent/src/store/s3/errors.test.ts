@@ -53,12 +53,12 @@ describe('what the server says', () => {
   afterAll(() => stub[Symbol.asyncDispose]());
 
   test.each([
-    [404, 'NoSuchBucket', storeRefused, 'create it, the agent never does'],
-    [403, 'AccessDenied', storeRefused, 'these credentials may not do that'],
-    [403, 'SignatureDoesNotMatch', storeRefused, "the secret key is not the access key's"],
+    [404, 'NoSuchBucket', storeRefused, 'create it (the agent never creates buckets)'],
+    [403, 'AccessDenied', storeRefused, 'these credentials do not allow this'],
+    [403, 'SignatureDoesNotMatch', storeRefused, 'the secret key does not belong to the access key'],
     [403, 'InvalidAccessKeyId', storeRefused, 'does not know the access key'],
     [400, 'ExpiredToken', storeRefused, 'renew'],
-    [401, 'Unauthorized', storeRefused, 'these credentials may not do that'],
+    [401, 'Unauthorized', storeRefused, 'these credentials do not allow this'],
     [403, 'QuotaExceeded', storeRefused, 'full'],
     [507, 'XMinioStorageFull', storeRefused, 'full'],
     [400, 'InvalidArgument', storeRefused, 'it says: the words of the server'],
@@ -137,7 +137,7 @@ describe('TLS', () => {
     expect(unknown).toMatchObject({ exitCode: usage, message: expect.stringContaining('set caFile') });
     expect(another).toMatchObject({ exitCode: usage, message: expect.stringContaining('set caFile') });
     expect(past).toMatchObject({ exitCode: storeRefused, message: expect.stringContaining('has expired') });
-    expect(none).toMatchObject({ exitCode: usage, message: expect.stringContaining('does not speak TLS') });
+    expect(none).toMatchObject({ exitCode: usage, message: expect.stringContaining('does not use TLS') });
   });
 
   test('a caFile that is missing, or is none', async () => {
@@ -179,8 +179,8 @@ describe('endpoint and region', () => {
   test.each([
     ['http://user:secret-word@host', 'credentials do not belong in a URL'],
     ['http://host/bucket', 'has a path'],
-    ['ftp://host', 'is no URL'],
-    ['https://', 'is no URL'],
+    ['ftp://host', 'is not a URL'],
+    ['https://', 'is not a URL'],
   ])('%s is a mistake', async (endpoint, why) => {
     const error = await putFails({ endpoint });
     expect(error).toMatchObject({ exitCode: usage, message: expect.stringContaining(why) });

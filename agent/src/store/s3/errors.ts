@@ -1,21 +1,23 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { hideSecrets } from '../secrets.ts';
 
-/** What the SDK throws: a server's answer, or a failure on the way. */
+/** Error of the SDK: an answer of the server, or a failure on the way. */
 interface ServiceError extends Error {
   readonly Region?: string;
   readonly $metadata?: { readonly httpStatusCode?: number };
   readonly $response?: { readonly headers?: Record<string, string> };
 }
 
+/** Facts about the failed request. */
 interface Failed {
   readonly url: string;
   /** The server, for network errors. */
   readonly endpoint: string;
-  /** Where the way there leads through one. */
+  /** The proxy on the way to the server, if any. */
   readonly proxy?: string;
-  /** What was tried: `PutObject a/b.db`. */
+  /** Operation and key: `PutObject a/b.db`. */
   readonly operation: string;
-  /** Never to be printed. */
+  /** Texts that must not be printed. */
   readonly secrets: readonly string[];
 }
 
@@ -23,25 +25,25 @@ type Verdict = readonly [exitCode: ExitCode, message: string];
 
 const checkKeys = 'check the access key and its secret key';
 const unknownKey = `the server does not know the access key; ${checkKeys}`;
-const denied = 'these credentials may not do that; grant it on the bucket and its objects';
+const denied = 'these credentials do not allow this; grant the permission on the bucket and its objects';
 const full = 'the store is full; give it more room or keep fewer snapshots';
 const refusals: Record<string, string> = {
-  NoSuchBucket: 'the bucket does not exist; create it, the agent never does',
+  NoSuchBucket: 'the bucket does not exist; create it (the agent never creates buckets)',
   AccessDenied: denied,
   AllAccessDisabled: denied,
   InvalidAccessKeyId: unknownKey,
-  SignatureDoesNotMatch: `the secret key is not the access key's; ${checkKeys}`,
+  SignatureDoesNotMatch: `the secret key does not belong to the access key; ${checkKeys}`,
   ExpiredToken: 'the credentials have expired; renew them',
   InvalidToken: 'the session token is not valid; renew the credentials',
-  RequestTimeTooSkewed: "the server's clock and ours differ too much; set the clock",
+  RequestTimeTooSkewed: "the server's clock and the agent's clock differ too much; set the clock",
   QuotaExceeded: full,
   XAdminUserNotFound: unknownKey,
   XMinioStorageFull: full,
-  NotImplemented: 'the server cannot do that; use another one',
+  NotImplemented: 'the server does not support this; use another server',
 };
-/** Where the code says something else, or nothing, and the server's words tell. */
+/** Errors that only the server's message identifies, because the code is misleading or missing. */
 const encryption: readonly [RegExp, string][] = [
-  [/\bkms\b/i, 'the key of the key management cannot be used; check kmsKeyId, and the rights to that key'],
+  [/\bkms\b/i, 'the KMS key cannot be used; check kmsKeyId, and the permissions on that key'],
   [
     /customer.?(provided|key)|hash of the key|form of server.side encryption/i,
     'sseCustomerKeyFile must hold the key that the object was written with',
@@ -53,7 +55,7 @@ const wrongRegion = new Set([
   'PermanentRedirect',
   'TemporaryRedirect',
 ]);
-/** What came is not what was sent, or not all of it. */
+/** The server received other bytes than were sent, or not all of them. */
 const damaged = new Set(['BadDigest', 'IncompleteBody', 'RequestTimeout', 'XAmzContentSHA256Mismatch']);
 
 const unknownAuthority = new Set([
@@ -67,7 +69,7 @@ const noTls = new Set(['EPROTO', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'ERR_SSL_WRON
 
 export const statusOf = (error: unknown) => (error as Partial<ServiceError>).$metadata?.httpStatusCode;
 
-/** The server's error code; HEAD has no body to tell it, so there it is told from the status. */
+/** Returns the server's error code. An answer to HEAD has no body, so there the code is derived from the status. */
 export function serverCode(error: unknown): string {
   const { name } = error as Error;
   const isCode = /^[A-Z]\w+$/.test(name) && !/^(Error|Unknown(Error)?)$/.test(name);
@@ -76,28 +78,29 @@ export function serverCode(error: unknown): string {
   return byStatus[statusOf(error) ?? 0] ?? 'an error without a code';
 }
 
-/** Fresh credentials may help: the ones used may have been rotated. */
+/** True if fresh credentials may help: the ones in use may have been rotated. */
 export function isAuthFailure(error: unknown): boolean {
   const status = statusOf(error);
   const codes = ['ExpiredToken', 'InvalidToken', 'XAdminUserNotFound'];
   return status === 401 || status === 403 || codes.includes(serverCode(error));
 }
 
-/** An object lock, a hold or a retention rule of the server keeps the object. */
+/** True if an object lock, a hold or a retention rule of the server protects the object. */
 export function isRetained(error: unknown): boolean {
   const status = statusOf(error) ?? 0;
   if (status < 400 || status >= 500) return false;
-  // The names of users and buckets may hold these words too.
+  // Remove ARNs: the names of users and buckets in them may contain the same words.
   const message = messageOf(error).replaceAll(/arn:\S+/g, '');
   const locked = /object.?lock|\bWORM\b|legal.?hold|immutab|(under|governance|compliance|bypassgovernance).?retention/i;
   return locked.test(serverCode(error)) || locked.test(message);
 }
 
-/** One line for whatever the SDK threw: what was tried on which store, the server's code, what to do. */
+/** Turns any error of the SDK into one line: the store, the operation, the server's code, and what to do. */
 export function s3Fault(error: unknown, failed: Failed): AgentError {
   if (error instanceof AgentError) return error;
   const [exitCode, message] = verdict(error, failed);
-  return new AgentError(exitCode, hide(`${failed.url}: ${failed.operation}: ${message}`, failed.secrets));
+  const text = `${failed.url}: ${failed.operation}: ${message}`.replaceAll(/\b(AKIA|ASIA)[A-Z0-9]{12,}\b/g, '***');
+  return new AgentError(exitCode, hideSecrets(text, failed.secrets));
 }
 
 function verdict(error: unknown, { endpoint, proxy }: Failed): Verdict {
@@ -121,7 +124,7 @@ function serverVerdict(error: ServiceError): Verdict {
   const remedy = status < 500 ? (encryptionRemedy(said) ?? refusalRemedy(code, status)) : refusalRemedy(code, status);
   if (remedy) return [ExitCode.storeRefused, `${answer}: ${remedy}${said}`];
   if (damaged.has(code)) {
-    return [ExitCode.storeUnreachable, `${answer}: it was damaged on its way to the server; try again${said}`];
+    return [ExitCode.storeUnreachable, `${answer}: the data was damaged on its way to the server; try again${said}`];
   }
   const passing = status === 408 || status === 429 || status >= 500 || status < 400;
   if (passing) return [ExitCode.storeUnreachable, `${answer}: the server failed; try again later${said}`];
@@ -133,7 +136,7 @@ function refusalRemedy(code: string, status: number): string | undefined {
 }
 
 function encryptionRemedy(said: string): string | undefined {
-  // The names of users and buckets may hold these words too.
+  // Remove ARNs: the names of users and buckets in them may contain the same words.
   const plain = said.replaceAll(/arn:\S+/g, '');
   return encryption.find(([words]) => words.test(plain))?.[1];
 }
@@ -144,7 +147,7 @@ function regionRemedy(error: ServiceError): string {
   return right ? `the bucket is in ${right}; set region=${right}` : 'the bucket is in another region; set region';
 }
 
-/** The server's own words, where it has more to say than the code. */
+/** The server's message, if it adds anything to the code. */
 function serverWords(error: Error): string {
   const message = messageOf(error);
   if (message === error.name || /^Unknown|Deserialization error/.test(message)) return '';
@@ -153,7 +156,7 @@ function serverWords(error: Error): string {
 
 function networkVerdict(error: unknown, endpoint: string, proxy: string | undefined): Verdict {
   const code = (error as NodeJS.ErrnoException).code;
-  // The SDK calls a reset a time-out too.
+  // The SDK also reports a connection reset as a time-out.
   const timedOut = code === 'ETIMEDOUT' || (!code && (error as Error).name === 'TimeoutError');
   if (!code && !timedOut) return [ExitCode.unexpected, messageOf(error)];
   if (code && unknownAuthority.has(code)) {
@@ -161,11 +164,11 @@ function networkVerdict(error: unknown, endpoint: string, proxy: string | undefi
     return [ExitCode.usage, `the certificate of ${endpoint} is signed by an unknown authority (${code}); ${remedy}`];
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return [ExitCode.usage, `the certificate of ${endpoint} is for another name; correct endpoint, or pathStyle`];
+    return [ExitCode.usage, `the certificate of ${endpoint} is for another host name; correct endpoint or pathStyle`];
   }
   if (code === 'CERT_HAS_EXPIRED')
     return [ExitCode.storeRefused, `the certificate of ${endpoint} has expired; renew it`];
-  if (code && noTls.has(code)) return [ExitCode.usage, `${endpoint} does not speak TLS; write http:// before it`];
+  if (code && noTls.has(code)) return [ExitCode.usage, `${endpoint} does not use TLS; write http:// before it`];
   if (code?.startsWith('HPE_')) return [ExitCode.usage, `${endpoint} does not speak HTTP; correct endpoint`];
   const why = timedOut ? 'no answer in time' : networkWords(error, code);
   const [way, check] = proxy
@@ -174,14 +177,8 @@ function networkVerdict(error: unknown, endpoint: string, proxy: string | undefi
   return [ExitCode.storeUnreachable, `cannot reach ${endpoint}${way}: ${why}; ${check}`];
 }
 
-/** Node tries every address of a name and wraps the failures without words of its own. */
+/** Message of a network error. Node tries every address of a name and wraps the failures in an error without a message. */
 function networkWords(error: unknown, code = ''): string {
   const message = messageOf((error as Partial<AggregateError>).errors?.[0] ?? error);
   return message.includes(code) ? message : `${code}: ${message}`;
-}
-
-function hide(text: string, secrets: readonly string[]): string {
-  const hidden = text.replaceAll(/\b(AKIA|ASIA)[A-Z0-9]{12,}\b/g, '***');
-  // What is too short to be a secret would only tear words.
-  return secrets.filter(({ length }) => length > 3).reduce((sofar, secret) => sofar.replaceAll(secret, '***'), hidden);
 }

@@ -18,15 +18,15 @@ import type { S3Encryption } from './encryption.ts';
 import { serverCode } from './errors.ts';
 
 const MIB = 1024 * 1024;
-/** One part is filled while the one before is sent. */
+/** One part is filled while the previous one is sent. */
 const BUFFERS = 2;
-/** The run's own signal may be what ended the upload, and a pod has 20 s to leave. */
+/** Milliseconds. Needed because the run's own signal may have ended the upload already, and a stopped pod has only 20 s. */
 const ABORT_DEADLINE = 10_000;
 
-/** How far the clocks of a server's machines may be apart, in milliseconds. */
+/** Largest difference between the clocks of a server's machines, in milliseconds. */
 const CLOCKS = 5_000;
 
-/** So large that the body, a tenth larger than expected, still fits into the parts that S3 allows. */
+/** Part size with which a body that is 10 % larger than expected still fits into the number of parts that S3 allows. */
 export function partSizeFor(
   sizeHint: number,
   { minPartSize, maxParts }: Pick<S3Tuning, 'minPartSize' | 'maxParts'>,
@@ -39,7 +39,7 @@ interface Target {
   readonly Key: string;
 }
 
-/** Uploads one body, in parts when it needs more than one; nothing of it stays when that fails. */
+/** Uploads one body, in parts if it needs more than one. If the upload fails, nothing of it remains. */
 export class S3Upload {
   readonly #s3: S3Connection;
   readonly #target: Target;
@@ -47,9 +47,9 @@ export class S3Upload {
   readonly #parts: CompletedPart[] = [];
   #id: string | undefined;
   #bytes = 0;
-  /** By the server's clock. */
+  /** Start of the upload by the server's clock. */
   #began: Date | undefined;
-  /** What the server shall refuse. */
+  /** Makes the server refuse to replace an existing object. */
   #condition: { IfNoneMatch?: '*' } = {};
 
   constructor(s3: S3Connection, key: string, encryption: S3Encryption) {
@@ -70,14 +70,14 @@ export class S3Upload {
         this.#id ??= await this.#create(signal);
         await sending;
         sending = this.#sendPart(bytes, size, signal);
-        // Noticed at once, not only when the next part is full.
+        // Stop at once, not only when the next part is full.
         sending.catch((error) => stop.abort(error));
       }
       await sending;
       return await this.#complete(signal);
     } catch (error) {
       stop.abort(error);
-      // A part that is still on its way could arrive after the abort.
+      // Wait first: a part that is still on its way could arrive after the abort.
       await sending.catch(() => {});
       await this.#abort();
       outer?.throwIfAborted();
@@ -142,7 +142,7 @@ export class S3Upload {
     }
   }
 
-  /** With the condition, where the server knows it. */
+  /** Sends a request with the condition, and without it if the server does not support conditions. */
   async #ifNew<T>(send: (condition: { IfNoneMatch?: '*' }) => Promise<T>): Promise<T> {
     try {
       return await send(this.#condition);
@@ -158,8 +158,8 @@ export class S3Upload {
   }
 
   /**
-   * What the server made of this upload although its answer was lost: the next attempt then finds no such upload. An
-   * object of that size which is older than the upload is another one.
+   * Finds the object if the server completed the upload but its answer was lost: a retry then finds no such upload. An
+   * object of the same size that is older than the upload is a different one.
    */
   async #completed(signal: AbortSignal): Promise<HeadObjectCommandOutput | undefined> {
     const input = { ...this.#target, ...this.#encryption.content };
@@ -173,7 +173,7 @@ export class S3Upload {
     return ours && ContentLength === this.#bytes ? head : undefined;
   }
 
-  /** What this leaves behind, a later sweep removes. */
+  /** Aborts the upload. If that fails, a later sweep removes it. */
   async #abort(): Promise<void> {
     if (!this.#id) return;
     const input = { ...this.#target, UploadId: this.#id };
@@ -185,10 +185,10 @@ export class S3Upload {
   }
 
   #tooLarge(size: number, maxParts: number): AgentError {
-    const message = `${this.#target.Key} is larger than ${maxParts} parts of ${size / MIB} MiB, far above what was expected`;
+    const message = `${this.#target.Key} is larger than ${maxParts} parts of ${size / MIB} MiB, much more than expected`;
     return new AgentError(
       ExitCode.storeRefused,
-      `${this.#s3.url}: ${message}; take it again when the database has settled`,
+      `${this.#s3.url}: ${message}; try again when the database has stopped growing`,
     );
   }
 }

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables as Node's own agents take them. */
+/** Variables in the form that Node's agents accept. */
 export interface Proxies {
   readonly HTTP_PROXY?: string;
   readonly HTTPS_PROXY?: string;
@@ -13,20 +13,21 @@ export interface Proxies {
 const LOOPBACK = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * The proxies of the environment for a store at this endpoint, AWS when it is left out; undefined: none. As with most
- * programs, never for this machine itself, and NO_PROXY takes names with all below them, and networks such as 10.0.0.0/8.
+ * Returns the environment's proxies for a store at this endpoint (undefined: AWS), or undefined if there are none. Like
+ * most programs, it never uses a proxy for this machine, and a name in NO_PROXY includes its subdomains. NO_PROXY may also
+ * contain networks such as 10.0.0.0/8.
  */
 export function proxiesFor(endpoint: URL | undefined, env: Environment = process.env): Proxies | undefined {
   const names = (read(env, 'NO_PROXY') ?? '').split(/[\s,]+/).filter((name) => name !== '');
   if (endpoint && (LOOPBACK.test(endpoint.hostname) || isInNetwork(endpoint.hostname, names))) return undefined;
   const [HTTP_PROXY, HTTPS_PROXY] = [proxyIn(env, 'HTTP_PROXY'), proxyIn(env, 'HTTPS_PROXY')];
   if (!HTTP_PROXY && !HTTPS_PROXY) return undefined;
-  // Node takes example.com for that name alone.
+  // For Node, example.com does not include its subdomains.
   const NO_PROXY = names.flatMap((name) => (/^[.*]|\//.test(name) || isIP(name) ? [name] : [name, `.${name}`])).join();
   return { HTTP_PROXY, HTTPS_PROXY, NO_PROXY };
 }
 
-/** The proxy's own address, for messages: without its password. */
+/** The proxy's address without its password, for messages. */
 export function proxyName(endpoint: URL | undefined, proxies: Proxies | undefined): string | undefined {
   const proxy = endpoint?.protocol === 'http:' ? proxies?.HTTP_PROXY : proxies?.HTTPS_PROXY;
   return proxy && new URL(proxy).host;
@@ -39,8 +40,8 @@ function proxyIn(env: Environment, name: string): string | undefined {
   if (!text) return undefined;
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
   if (url && ['http:', 'https:'].includes(url.protocol) && url.hostname !== '') return url.href;
-  // It may hold a password.
-  throw new AgentError(ExitCode.usage, `${name}: is not the URL of a proxy; write http://host:port`);
+  // The value is not printed, because it may contain a password.
+  throw usageError(`${name}: is not the URL of a proxy; write http://host:port`);
 }
 
 function isInNetwork(hostname: string, names: readonly string[]): boolean {

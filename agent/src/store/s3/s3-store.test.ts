@@ -227,7 +227,7 @@ describe('reading', () => {
     answer('GetObject', { status: 200, body: Buffer.alloc(MIB), stallAt: 1000 });
     const error = await failure(read(store, 'x'));
     expect(error).toMatchObject({ exitCode: ExitCode.storeUnreachable });
-    expect(error.message).toContain('no byte came for 0.2 s after 1000 of 1048576 bytes');
+    expect(error.message).toContain('no byte arrived for 0.2 s after 1000 of 1048576 bytes');
   });
 });
 

@@ -1,30 +1,30 @@
 import type { Readable } from 'node:stream';
 import {
+  type _Object,
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  type HeadObjectCommandInput,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
   type ListObjectsV2CommandOutput,
   type MultipartUpload,
+  type S3Client,
 } from '@aws-sdk/client-s3';
 import { abortable } from '../../lib/abortable.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { freeBuffers } from '../../lib/memory.ts';
+import { freeBuffers, garbageCounter } from '../../lib/memory.ts';
 import { checkKey, checkPrefix, exists } from '../keys.ts';
 import type { S3Spec } from '../spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from '../store.ts';
-import { readBody } from './body.ts';
 import { S3Connection, type S3Place, type S3Tuning } from './connection.ts';
 import { readEncryption, type S3Encryption } from './encryption.ts';
 import { isAuthFailure, isRetained, serverCode, statusOf } from './errors.ts';
-import { nextMarkers, nextToken, objectsOf } from './listing.ts';
 import { S3Upload } from './multipart.ts';
-import { isLocked } from './object-lock.ts';
 
-/** Opens a bucket; fails on what can be told without asking the server. */
+/** Opens a bucket. Throws a usage error for mistakes that show without contacting the server. */
 export async function openS3(spec: S3Place, tuning?: Partial<S3Tuning>): Promise<Store> {
   const encryption = await readEncryption(spec);
   return new S3Store(await S3Connection.open(spec, tuning, encryption.secrets), spec, encryption);
@@ -33,7 +33,7 @@ export async function openS3(spec: S3Place, tuning?: Partial<S3Tuning>): Promise
 class S3Store implements Store {
   readonly url: string;
   readonly #s3: S3Connection;
-  /** Empty, or ending in a slash. */
+  /** Empty, or ends in a slash. */
   readonly #prefix: string;
   readonly #encryption: S3Encryption;
 
@@ -92,7 +92,7 @@ class S3Store implements Store {
         return await client.send(new HeadObjectCommand(input), options);
       } catch (error) {
         if (isAuthFailure(error)) throw error;
-        // HEAD's answers have no body: whether it was the bucket or the key that is missing, a listing tells.
+        // The answer to HEAD has no body. Only a listing shows whether the bucket or the key is missing.
         await this.#page(key, signal, { MaxKeys: 1 });
         if (isMissing(error)) return undefined;
         throw error;
@@ -178,7 +178,7 @@ class S3Store implements Store {
         await client.send(new AbortMultipartUploadCommand(upload), options);
         return true;
       } catch (error) {
-        // Its own run has just finished or aborted it.
+        // The run that owns the upload has just completed or aborted it.
         if (serverCode(error) === 'NoSuchUpload') return false;
         throw error;
       }
@@ -186,7 +186,115 @@ class S3Store implements Store {
   }
 }
 
-/** The object, not the bucket: for HEAD, which has no body to tell, either. */
+/** True if the object is missing, and not the bucket. After HEAD, whose answer has no body, true for either. */
 function isMissing(error: unknown): boolean {
   return statusOf(error) === 404 && ['NoSuchKey', 'NotFound'].includes(serverCode(error));
+}
+
+/** Reads the body of an answer. Throws if no byte arrives for `idleTimeout` ms while it waits, or if the length is not the announced one. */
+async function* readBody(
+  body: Readable,
+  expected: number | undefined,
+  options: { idleTimeout: number; what: string; explain: (error: unknown) => Promise<Error> },
+): AsyncGenerator<Uint8Array> {
+  const { idleTimeout, what, explain } = options;
+  const cut = (why: string) => new AgentError(ExitCode.storeUnreachable, `${what}: ${why}; try again`);
+  let read = 0;
+  const passed = garbageCounter();
+  let waiting = false;
+  const watchdog = setTimeout(() => {
+    if (waiting)
+      body.destroy(cut(`no byte arrived for ${idleTimeout / 1000} s after ${read} of ${expected ?? 'unknown'} bytes`));
+  }, idleTimeout);
+  const iterator = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      waiting = true;
+      watchdog.refresh();
+      const next = await iterator.next();
+      waiting = false;
+      if (next.done) break;
+      read += next.value.length;
+      passed(next.value.length);
+      yield next.value;
+    }
+    if (expected !== undefined && read !== expected) throw cut(`the body ended after ${read} of ${expected} bytes`);
+  } catch (error) {
+    throw await explain(error);
+  } finally {
+    clearTimeout(watchdog);
+    body.destroy();
+  }
+}
+
+/** Error for a listing that may be incomplete. Deletions rely on complete listings. */
+const incomplete = (what: string, why: string) =>
+  new AgentError(
+    ExitCode.storeUnreachable,
+    `${what}: ${why}, so objects may be missing; check which server answers there`,
+  );
+
+type Listed = Required<Pick<_Object, 'Key' | 'Size' | 'LastModified'>>;
+
+/** Returns the objects of a page after checking that the page is complete. */
+function objectsOf(page: ListObjectsV2CommandOutput, what: string): Listed[] {
+  const { Contents = [], IsTruncated, KeyCount } = page;
+  if (IsTruncated === undefined) throw incomplete(what, 'the answer is not an S3 listing');
+  if (KeyCount !== undefined && KeyCount > Contents.length) {
+    throw incomplete(what, `the server lists ${Contents.length} of ${KeyCount} keys`);
+  }
+  return Contents.map(({ Key, Size, LastModified }) => {
+    if (Key === undefined || Size === undefined || !LastModified) {
+      throw incomplete(what, `the server lists ${Key ?? 'an object'} without its key, size or time`);
+    }
+    return { Key: detached(Key), Size, LastModified };
+  });
+}
+
+/** Copies a string: a substring would keep the whole page in memory. */
+const detached = (text: string): string => Buffer.from(text).toString();
+
+/** Token of the next page; undefined after the last page. */
+function nextToken(
+  { IsTruncated, NextContinuationToken: token }: ListObjectsV2CommandOutput,
+  asked: string | undefined,
+  what: string,
+): string | undefined {
+  if (!IsTruncated) return undefined;
+  if (!token || token === asked) throw incomplete(what, 'the server announces another page, but not where it begins');
+  return token;
+}
+
+type Markers = { KeyMarker?: string; UploadIdMarker?: string };
+
+function nextMarkers(
+  { IsTruncated, NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker }: ListMultipartUploadsCommandOutput,
+  asked: Markers,
+  what: string,
+): Markers | undefined {
+  if (!IsTruncated) return undefined;
+  if (!KeyMarker || (KeyMarker === asked.KeyMarker && UploadIdMarker === asked.UploadIdMarker)) {
+    throw incomplete(what, 'the server announces another page, but not where it begins');
+  }
+  return { KeyMarker, UploadIdMarker };
+}
+
+/**
+ * True if an object lock or a legal hold protects the object. A bucket with object lock has versions, so the server does not
+ * refuse a delete: it hides even a locked object behind a delete marker. If the credentials do not allow this request, the
+ * result is false, and the server decides.
+ */
+async function isLocked(
+  client: S3Client,
+  input: HeadObjectCommandInput,
+  options: { abortSignal?: AbortSignal },
+  now: () => Date | undefined,
+): Promise<boolean> {
+  const head = await client.send(new HeadObjectCommand(input), options).catch((error) => {
+    if ((statusOf(error) ?? 500) >= 500) throw error;
+    return undefined;
+  });
+  if (head?.ObjectLockLegalHoldStatus === 'ON') return true;
+  const until = head?.ObjectLockRetainUntilDate;
+  return until !== undefined && until > (now() ?? new Date());
 }

@@ -1,11 +1,11 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ssh2, { type ParsedKey } from 'ssh2';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { codeOf, usageError } from '../../lib/errors.ts';
 import type { SftpSpec } from '../spec.ts';
 import { HostKeys, type KnownHostsText } from './host-keys.ts';
 
-/** Everything that a login needs. */
+/** Data for a login, and the host keys to accept. */
 export interface SftpLogin {
   readonly username: string;
   readonly password: string | undefined;
@@ -13,7 +13,7 @@ export interface SftpLogin {
   readonly hostKeys: HostKeys;
 }
 
-/** The names that a Secret's file goes by; those of Kubernetes' ssh-auth Secrets and of ssh itself are known too. */
+/** Accepted names of a Secret's files, among them those of Kubernetes' ssh-auth Secrets and of ssh itself. */
 const files = {
   username: ['username'],
   password: ['password'],
@@ -22,11 +22,11 @@ const files = {
   knownHosts: ['knownHosts', 'known_hosts'],
 } as const;
 
-/** Reads the files anew at every call: a Secret may have been rotated. */
+/** Reads the files again at every call, because a Secret may have been rotated. */
 export async function readLogin(spec: SftpSpec): Promise<SftpLogin> {
   const { credentialsDirectory: directory } = spec;
   if (!directory) {
-    throw new AgentError(ExitCode.usage, `sftp: host ${spec.host}: no credentials; set credentialsDirectory`);
+    throw usageError(`sftp: host ${spec.host}: no credentials; set credentialsDirectory`);
   }
   await access(directory).catch((error) => {
     throw mistake(directory, `cannot be read (${codeOf(error)}); mount the Secret there`);
@@ -41,8 +41,7 @@ export async function readLogin(spec: SftpSpec): Promise<SftpLogin> {
   return { username, password, key, hostKeys: HostKeys.of(spec, known) };
 }
 
-const mistake = (directory: string, why: string) =>
-  new AgentError(ExitCode.usage, `credentialsDirectory ${directory}: ${why}`);
+const mistake = (directory: string, why: string) => usageError(`credentialsDirectory ${directory}: ${why}`);
 
 async function readFirst(directory: string, names: readonly string[]): Promise<KnownHostsText | undefined> {
   for (const name of names) {
@@ -59,7 +58,7 @@ async function readKnownHosts(file: string): Promise<KnownHostsText> {
   try {
     return { name: file, text: await readFile(file, 'utf8') };
   } catch (error) {
-    throw new AgentError(ExitCode.usage, `sftp: knownHostsFile ${file} cannot be read (${codeOf(error)})`);
+    throw usageError(`sftp: knownHostsFile ${file} cannot be read (${codeOf(error)})`);
   }
 }
 
@@ -67,7 +66,7 @@ function oneLine(directory: string, file: KnownHostsText | undefined): string | 
   if (!file) return undefined;
   const value = file.text.replace(/\r?\n$/, '');
   if (value === '') throw mistake(directory, `${file.name} is empty`);
-  if (/[\r\n]/.test(value)) throw mistake(directory, `${file.name} has several lines; it must hold the value alone`);
+  if (/[\r\n]/.test(value)) throw mistake(directory, `${file.name} has several lines; it must contain only the value`);
   return value;
 }
 
@@ -80,14 +79,15 @@ function parseKey(
   const parsed = ssh2.utils.parseKey(file.text, passphrase);
   if (parsed instanceof Error) throw mistake(directory, `${file.name} ${keyProblem(parsed, passphrase)}`);
   const key = Array.isArray(parsed) ? parsed[0] : parsed;
-  if (!key?.isPrivateKey()) throw mistake(directory, `${file.name} is a public key; give the private one`);
+  if (!key?.isPrivateKey()) throw mistake(directory, `${file.name} is a public key; use the private key`);
   return key;
 }
 
 function keyProblem({ message }: Error, passphrase: string | undefined): string {
   if (/no passphrase given/i.test(message)) return 'is encrypted; add the file passphrase';
-  if (/bad passphrase|integrity check/i.test(message)) return 'cannot be decrypted; correct passphrase';
-  if (passphrase !== undefined && /^error:|bad decrypt/i.test(message))
-    return 'cannot be decrypted; correct passphrase';
-  return 'is no private key in the format of OpenSSH or PEM (ssh-keygen -p -f FILE rewrites it)';
+  const isWrong = /bad passphrase|integrity check/i.test(message);
+  if (isWrong || (passphrase !== undefined && /^error:|bad decrypt/i.test(message))) {
+    return 'cannot be decrypted; correct the file passphrase';
+  }
+  return 'is not a private key in OpenSSH or PEM format (ssh-keygen -p -f FILE converts it)';
 }

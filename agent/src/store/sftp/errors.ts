@@ -2,20 +2,20 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { SftpSpec } from '../spec.ts';
 import type { SftpLogin } from './credentials.ts';
 
-/** What SFTP servers answer, by the numbers of its protocol. */
+/** Status codes of the SFTP protocol. */
 export const Status = { noSuchFile: 2, permissionDenied: 3, failure: 4, badMessage: 5, unsupported: 8 } as const;
 
-/** The server's answer; undefined when it was something else that went wrong. */
+/** Returns the status code that the server sent, or undefined if the request failed without an answer. */
 export function statusOf(error: unknown): number | undefined {
   const { code } = error as { code?: unknown };
   return typeof code === 'number' && !(error instanceof AgentError) ? code : undefined;
 }
 
-/** ssh2 knows that the server lacks the extension, or the server says so. */
+/** True if the server lacks the extension: ssh2 knows this from the handshake, or the server answers so. */
 export const isUnsupported = (error: unknown): boolean =>
   statusOf(error) === Status.unsupported || /not support this extended request/.test(messageOf(error));
 
-/** Undefined instead of an error when the path does not exist. */
+/** Resolves to undefined instead of rejecting if the path does not exist. */
 export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -25,16 +25,16 @@ export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What a server's disk looks like after it failed without a reason. */
+/** State of a server's disk, examined after a failure for which the server gave no reason. */
 export type Volume = 'full' | 'read-only' | 'unknown';
 
 const failures: Record<Volume, string> = {
   full: 'its disk is full; give it more room or keep fewer snapshots',
   'read-only': 'its disk is mounted read-only; mount it writable',
-  unknown: 'it gives no reason; see whether its disk or quota is full, or what its log says',
+  unknown: 'it gives no reason; check whether its disk or quota is full, and read its log',
 };
 
-/** One line that says what was tried where, the server's answer and what to do. */
+/** Error in one line: the action and the path, the server's answer, and what to do. */
 export function sftpFault(url: string, doing: string, path: string, error: unknown, volume: Volume): AgentError {
   if (error instanceof AgentError && error.exitCode !== ExitCode.storeUnreachable) return error;
   const what = `${url}: cannot ${doing} ${path}`;
@@ -45,14 +45,16 @@ export function sftpFault(url: string, doing: string, path: string, error: unkno
 }
 
 function remedyOf(status: number, volume: Volume): string {
-  if (status === Status.permissionDenied) return 'the user may not do that; change the owner or mode of the directory';
-  if (status === Status.noSuchFile) return 'it is not there; something else deletes in this directory';
+  if (status === Status.permissionDenied) {
+    return 'the user is not allowed to do this; change the owner or mode of the directory';
+  }
+  if (status === Status.noSuchFile) return 'it does not exist; another process deletes files in this directory';
   if (status === Status.badMessage) return 'the name may be too long for it; choose a shorter cluster name or key';
-  if (status === Status.unsupported) return 'the server cannot do that; use another one';
+  if (status === Status.unsupported) return 'the server does not support this; use another server';
   return failures[volume];
 }
 
-/** Why no session came about. */
+/** Explains why a session could not be opened. */
 export function loginFault({ host, port = 22, legacyAlgorithms }: SftpSpec, login: SftpLogin, error: unknown): Error {
   if (error instanceof AgentError) return error;
   const message = messageOf(error);
@@ -65,14 +67,15 @@ export function loginFault({ host, port = 22, legacyAlgorithms }: SftpSpec, logi
   if (/no matching host key/.test(message)) {
     const types = login.hostKeys.types?.join(', ') ?? 'known';
     return refused(
-      `it has no host key of the type that ${login.hostKeys.source} holds (${types}), or none that is safe to use${old}`,
+      `the server has no host key of the type that ${login.hostKeys.source} holds (${types}), or none that is safe to use${old}`,
     );
   }
-  if (/no matching/.test(message)) return refused(`it shares no algorithm with us (${message})${old}`);
+  if (/no matching/.test(message))
+    return refused(`the server and the agent have no common algorithm (${message})${old}`);
   if (level === 'client-authentication' || /authentication failures/i.test(message))
     return refused(loginRefused(login, old));
-  if (level === 'sftp') return refused(`it offers no SFTP (${message}); let it start the subsystem sftp`);
-  if (/before handshake/i.test(message)) return unreachable('it ends the connection before it says that it speaks SSH');
+  if (level === 'sftp') return refused(`the server offers no SFTP (${message}); enable its sftp subsystem`);
+  if (/before handshake/i.test(message)) return unreachable('the connection was closed before the SSH handshake');
   return unreachable(message);
 }
 
@@ -80,5 +83,5 @@ function loginRefused({ key, password }: SftpLogin, old: string): string {
   const tried = [key && `private key (${key.type})`, password !== undefined && 'password']
     .filter(Boolean)
     .join(' and ');
-  return `the login was refused; tried ${tried}; check username and credentials${key?.type === 'ssh-rsa' ? old : ''}`;
+  return `the login was refused (tried ${tried}); check username and credentials${key?.type === 'ssh-rsa' ? old : ''}`;
 }

@@ -1,29 +1,32 @@
-import { createHash } from 'node:crypto';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { createHash, createHmac } from 'node:crypto';
+import { usageError } from '../../lib/errors.ts';
 import type { SftpSpec } from '../spec.ts';
-import { KEY_TYPES } from './algorithms.ts';
-import { knownHosts } from './known-hosts.ts';
 
-/** Where host keys can come from, and what it is called. */
+const ECDSA = ['ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521'];
+/** Supported types of host keys. DSA is not supported. */
+export const KEY_TYPES: readonly string[] = ['ssh-ed25519', ...ECDSA, 'ssh-rsa'];
+
+/** A file with known hosts. */
 export interface KnownHostsText {
+  /** Name of the file, for messages. */
   readonly name: string;
   readonly text: string;
 }
 
-/** `SHA256:…`, as ssh-keygen and ssh write it. */
+/** Fingerprint in the form of ssh-keygen and ssh: `SHA256:…`. */
 export const fingerprintOf = (key: Buffer): string =>
   `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 
-/** `ssh-ed25519`, `ssh-rsa`, …: the first field of a public key. */
+/** Type of a public key, its first field: `ssh-ed25519`, `ssh-rsa`, … Empty if the key is too short. */
 export function keyTypeOf(key: Buffer): string {
   return key.length < 4 ? '' : key.toString('latin1', 4, 4 + key.readUInt32BE(0));
 }
 
-/** Which keys a server may show, as far as they were given. */
+/** Host keys that are accepted from the server. */
 export class HostKeys {
-  /** What is named when the key is another one. */
+  /** Where the keys come from, for messages. */
   readonly source: string;
-  /** The types of the keys that we have; undefined when only a fingerprint is known. */
+  /** Types of the known keys; undefined if only a fingerprint is known. */
   readonly types: readonly string[] | undefined;
   readonly #fingerprints: ReadonlySet<string>;
   readonly #revoked: ReadonlySet<string>;
@@ -36,39 +39,43 @@ export class HostKeys {
     this.#revoked = new Set(revoked.map(fingerprintOf));
   }
 
-  /** Refuses to go on without a key: whoever answers could read and change every snapshot. */
+  /** Throws a usage error without a key: an impostor could then read and change every snapshot. */
   static of(spec: SftpSpec, known: KnownHostsText | undefined): HostKeys {
     if (spec.hostKey) return new HostKeys('hostKey', [pinned(spec.hostKey)]);
     const port = spec.port ?? 22;
-    const remedy = `run ssh-keyscan -p ${port} ${spec.host}, compare the fingerprint with what the server's owner says`;
+    const remedy = `run ssh-keyscan -p ${port} ${spec.host}, compare the fingerprint with the one that the server's owner gives you`;
     if (!known) {
       const where =
         'put the line into the Secret as knownHosts, or into knownHostsFile, or the fingerprint into hostKey';
-      throw mistake(spec, `no host key is given; ${remedy}, and ${where}`);
+      throw usageError(`sftp: host ${spec.host}: no host key is given; ${remedy}, and ${where}`);
     }
     const found = knownHosts(known.text, spec.host, port);
     const trusted = found.filter(({ revoked }) => !revoked).map(({ key }) => key);
     if (trusted.length === 0) {
-      throw mistake(spec, `${known.name} has no key of ${spec.host}, port ${port}; ${remedy}, and add the line`);
+      throw usageError(
+        `sftp: host ${spec.host}: ${known.name} has no key of ${spec.host}, port ${port}; ${remedy}, and add the line`,
+      );
     }
     if (!trusted.some((key) => KEY_TYPES.includes(keyTypeOf(key)))) {
-      throw mistake(spec, `${known.name} has only ${keyTypeOf(trusted[0]!)}, which is not supported; ${remedy}`);
+      throw usageError(
+        `sftp: host ${spec.host}: ${known.name} has only ${keyTypeOf(trusted[0]!)}, which is not supported; ${remedy}`,
+      );
     }
     const revoked = found.filter((line) => line.revoked).map(({ key }) => key);
     return new HostKeys(known.name, trusted, revoked);
   }
 
-  /** What is wrong with the key that the server shows; undefined when it is one of ours. */
+  /** Describes what is wrong with the key that the server shows; undefined if the key is accepted. */
   problemOf(key: Buffer): string | undefined {
     const fingerprint = fingerprintOf(key);
     const shown = `${fingerprint} (${keyTypeOf(key)})`;
     if (this.#revoked.has(fingerprint)) {
-      return `the host key ${shown} is revoked in ${this.source}; do not use this server before its key was renewed`;
+      return `the host key ${shown} is revoked in ${this.source}; do not use this server until its key is renewed`;
     }
     if (this.#fingerprints.has(fingerprint)) return undefined;
     const expected = [...this.#fingerprints].join(' or ');
-    const meaning = 'the server was set up anew, or somebody else answers in its place';
-    return `the host key has changed: expected ${expected} as in ${this.source}, got ${shown}; ${meaning}; change ${this.source} only when you know that it is right`;
+    const meaning = 'the server was reinstalled, or another machine answers in its place';
+    return `the host key has changed: expected ${expected} as in ${this.source}, got ${shown}; ${meaning}; change ${this.source} only if you have verified the new key`;
   }
 }
 
@@ -77,4 +84,54 @@ function pinned(hostKey: string): Buffer | string {
   return Buffer.from(hostKey.split(/ +/)[1]!, 'base64');
 }
 
-const mistake = ({ host }: SftpSpec, why: string) => new AgentError(ExitCode.usage, `sftp: host ${host}: ${why}`);
+/** A line of a known_hosts file that applies to the requested host. */
+export interface KnownHost {
+  readonly revoked: boolean;
+  /** The public key in SSH's wire format. */
+  readonly key: Buffer;
+}
+
+/** Finds the lines of a known_hosts file for one server. Skips certificate authorities, because only keys are compared. */
+export function knownHosts(text: string, host: string, port: number): KnownHost[] {
+  const lines = text.split(/\r?\n/).flatMap(parseLine);
+  const withPort = linesFor(lines, port === 22 ? host : `[${host}]:${port}`);
+  const trusted = withPort.some(({ revoked }) => !revoked);
+  // Same rule as in ssh: a name without a port applies to every port that has no line of its own.
+  return port === 22 || trusted ? withPort : [...withPort, ...linesFor(lines, host)];
+}
+
+interface Line extends KnownHost {
+  readonly names: string;
+}
+
+function parseLine(line: string): Line[] {
+  const words = line.trim().split(/\s+/);
+  const marker = words[0]?.startsWith('@') ? words.shift() : undefined;
+  const [names, type, key] = words;
+  if (!names || names.startsWith('#') || !type || !key || marker === '@cert-authority') return [];
+  return [{ names, revoked: marker === '@revoked', key: Buffer.from(key, 'base64') }];
+}
+
+function linesFor(lines: readonly Line[], host: string): KnownHost[] {
+  return lines
+    .filter(({ names }) => appliesTo(names, host.toLowerCase()))
+    .map(({ revoked, key }) => ({ revoked, key }));
+}
+
+function appliesTo(names: string, host: string): boolean {
+  if (names.startsWith('|1|')) return isHashOf(names, host);
+  const patterns = names.toLowerCase().split(',');
+  const matches = (pattern: string) => patternOf(pattern).test(host);
+  const excluded = patterns.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1)));
+  return !excluded && patterns.some(matches);
+}
+
+function isHashOf(names: string, host: string): boolean {
+  const [, , salt = '', hash = ''] = names.split('|');
+  return createHmac('sha1', Buffer.from(salt, 'base64')).update(host).digest('base64') === hash;
+}
+
+function patternOf(pattern: string): RegExp {
+  const literal = pattern.replaceAll(/[.+^$(){}|[\]\\]/g, '\\$&');
+  return new RegExp(`^${literal.replaceAll('*', '.*').replaceAll('?', '.')}$`);
+}

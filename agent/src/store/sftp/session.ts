@@ -5,13 +5,10 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 type Done<T> = (error: Error | null | undefined, value?: T) => void;
 export type Send<T> = (sftp: SFTPWrapper, done: Done<T>) => void;
 
-/** How much longer than any other answer a sync may take: it waits for the server's disk, and others wait for it. */
-const SYNC_PATIENCE = 10;
+/** Factor by which the idle time-out grows during a sync: a sync waits for the server's disk, and other requests wait for it. */
+const SYNC_FACTOR = 10;
 
-/**
- * One connection that is logged in. It is lost for good with the first thing that breaks it: every request that waits
- * then fails, and every later one.
- */
+/** A connection that is logged in. The first failure ends it for good: all waiting and all later requests then fail. */
 export class SftpSession {
   readonly #client: Client;
   readonly #sftp: SFTPWrapper;
@@ -20,7 +17,7 @@ export class SftpSession {
   readonly #idleTimeout: number;
   readonly #waiting = new Set<(error: Error) => void>();
   #syncs = 0;
-  #lastSign = 0;
+  #lastAnswer = 0;
   #watchdog: NodeJS.Timeout | undefined;
   #lost: Error | undefined;
 
@@ -40,23 +37,23 @@ export class SftpSession {
     return this.#lost !== undefined;
   }
 
-  /** Sends a request and waits for its answer: the error of a server that says no has the code of SFTP. */
+  /** Sends a request and waits for the answer. If the server refuses, the error has the SFTP status as its `code`. */
   request<T = void>(send: Send<T>): Promise<T> {
     if (this.#lost) return Promise.reject(this.#lost);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     if (this.#waiting.size === 0) this.#watch();
     this.#waiting.add(reject);
     const answered = (settle: () => void) => {
-      // What ssh2 tells of requests without an answer is less than we know.
+      // A lost session has already rejected this request, with a better reason than ssh2 gives.
       if (!this.#waiting.delete(reject)) return;
-      this.#lastSign = performance.now();
+      this.#lastAnswer = performance.now();
       if (this.#waiting.size === 0) clearTimeout(this.#watchdog);
       settle();
     };
     try {
       send(this.#sftp, (error, value) => answered(() => (error ? reject(error) : resolve(value as T))));
     } catch (error) {
-      // ssh2 throws at once when the server lacks an extension.
+      // ssh2 throws synchronously if the server lacks an extension.
       answered(() => reject(error));
     }
     return promise;
@@ -77,20 +74,20 @@ export class SftpSession {
   }
 
   #watch(): void {
-    this.#lastSign = performance.now();
-    const look = () => {
-      const patience = this.#idleTimeout * (this.#syncs > 0 ? SYNC_PATIENCE : 1);
-      const left = this.#lastSign + patience - performance.now();
-      if (left <= 0) this.#lose(`no answer for ${patience / 1000} s`);
-      else this.#watchdog = setTimeout(look, left);
+    this.#lastAnswer = performance.now();
+    const check = () => {
+      const timeout = this.#idleTimeout * (this.#syncs > 0 ? SYNC_FACTOR : 1);
+      const left = this.#lastAnswer + timeout - performance.now();
+      if (left <= 0) this.#lose(`no answer for ${timeout / 1000} s`);
+      else this.#watchdog = setTimeout(check, left);
     };
-    this.#watchdog = setTimeout(look, this.#idleTimeout);
+    this.#watchdog = setTimeout(check, this.#idleTimeout);
   }
 
   #lose(why: string): void {
     if (this.#lost) return;
     clearTimeout(this.#watchdog);
-    this.#lost = new AgentError(ExitCode.storeUnreachable, `lost ${this.#server}: ${why}; try again`);
+    this.#lost = new AgentError(ExitCode.storeUnreachable, `lost the connection to ${this.#server}: ${why}; try again`);
     for (const reject of this.#waiting) reject(this.#lost);
     this.#waiting.clear();
     this.#socket.destroySoon();

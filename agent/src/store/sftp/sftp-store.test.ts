@@ -58,7 +58,7 @@ test('a wrong password is refused, and not shown', async () => {
   const error = await ask(server.port, server.hostKey);
   expect(error).toMatchObject({
     exitCode: ExitCode.storeRefused,
-    message: `127.0.0.1:${server.port}: the login was refused; tried password; check username and credentials`,
+    message: `127.0.0.1:${server.port}: the login was refused (tried password); check username and credentials`,
   });
 });
 
@@ -84,7 +84,7 @@ test('a server without SFTP', async () => {
   await using server = await SftpStub.start({ login: (attempt) => attempt.accept(), sftp: false });
   expect(await ask(server.port, server.hostKey)).toMatchObject({
     exitCode: ExitCode.storeRefused,
-    message: expect.stringContaining('it offers no SFTP'),
+    message: expect.stringContaining('the server offers no SFTP'),
   });
 });
 
@@ -95,7 +95,7 @@ test('a server that does not speak SSH', async () => {
     const error = await ask((web.address() as AddressInfo).port, `SHA256:${'a'.repeat(43)}`);
     expect(error).toMatchObject({
       exitCode: ExitCode.storeUnreachable,
-      message: expect.stringMatching(/before it says that it speaks SSH; check host, port and network/),
+      message: expect.stringMatching(/before the SSH handshake; check host, port and network/),
     });
   } finally {
     web.close();

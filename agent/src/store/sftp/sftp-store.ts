@@ -1,50 +1,65 @@
 import { posix } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { abortable } from '../../lib/abortable.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
-import { checkKey, checkPrefix, exists } from '../keys.ts';
-import { OUR_PART, PART, partName } from '../part-name.ts';
+import { checkKey, checkNoPart, checkPrefix, exists, OUR_PART, PART, partName } from '../keys.ts';
 import type { SftpSpec } from '../spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from '../store.ts';
-import { cleanUp } from './clean-up.ts';
-import { SftpConnection } from './connection.ts';
+import { sftpRoot, sftpUrl } from '../url.ts';
+import { SftpConnection, type SftpTuning } from './connection.ts';
 import { readLogin } from './credentials.ts';
-import { createFile, removeEmptyDirectories, volumeOf, walk } from './directories.ts';
 import { Status, sftpFault, statusOf } from './errors.ts';
-import { closeFile, freshFile, modifiedOf, openToRead, removeFile, statOf, statOfOpen, syncFile } from './files.ts';
-import type { SftpTuning } from './login.ts';
-import { renameOver, renameToNew } from './rename.ts';
+import {
+  closeFile,
+  createFile,
+  modifiedOf,
+  openToRead,
+  removeEmptyDirectories,
+  removeFile,
+  renameOver,
+  renameToNew,
+  statOf,
+  statOfNewFile,
+  statOfOpen,
+  syncFile,
+  volumeOf,
+  walk,
+} from './files.ts';
 import type { SftpSession } from './session.ts';
 import { type Explain, readAll, writeAll } from './transfer.ts';
-import { rootOf, urlOf } from './url.ts';
 
-/** Below this much room a disk counts as full: it is what may be under way when it fills up. */
+/** A disk with less free space than this (bytes) counts as full. So much may be on its way to the disk when it fills up. */
 const ROOM = 4 * 1024 * 1024;
 
-/** Opens a directory on an SFTP server; fails on what can be told without asking the server. */
+/** Milliseconds to remove the file of a failed put: a stopped run must end soon. A later run sweeps what is left. */
+const CLEAN_UP_LIMIT = 5_000;
+/** Milliseconds between two attempts. */
+const CLEAN_UP_PAUSE = 250;
+
+/** Opens a directory on an SFTP server. Throws a usage error for mistakes that show without contacting the server. */
 export async function openSftp(spec: SftpSpec, tuning?: Partial<SftpTuning>): Promise<Store> {
-  // Here, not at the first request: a mistake shows before anything else is touched.
+  // Read the credentials now, so that a mistake shows before anything is changed.
   await readLogin(spec);
   return new SftpStore(spec, new SftpConnection(spec, tuning));
 }
 
-/** An object appears by rename, whole and durable. */
+/** A directory on an SFTP server. A rename makes an object visible once it is complete and durable. */
 class SftpStore implements Store {
   readonly url: string;
   readonly #root: string;
   readonly #connection: SftpConnection;
 
   constructor(spec: SftpSpec, connection: SftpConnection) {
-    this.#root = rootOf(spec);
-    this.url = urlOf(spec);
+    this.#root = sftpRoot(spec);
+    this.url = sftpUrl(spec);
     this.#connection = connection;
   }
 
   async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<PutResult> {
     const { signal, onlyNew } = options;
     const path = this.#path(key);
-    if (key.endsWith(PART))
-      throw new AgentError(ExitCode.usage, `the key ${key} ends in ${PART}, as unfinished files do`);
+    checkNoPart(key);
     if (onlyNew && (await this.stat(key, options))) throw exists(this.url, key);
     const part = partName(path);
     const session = await this.#session(signal);
@@ -113,12 +128,12 @@ class SftpStore implements Store {
     return swept;
   }
 
-  /** By a new file's time stamp. */
+  /** Reads the clock from the time stamp of a new file. */
   async now({ signal }: CallOptions = {}): Promise<Date | undefined> {
-    // Always the same name: what a killed run leaves is gone with the next one.
+    // A fixed name: the next run removes the file that a killed run left.
     const path = posix.join(this.#root, `.clock${PART}`);
     const session = await this.#session(signal);
-    const found = await this.#do('write', path, signal, session, freshFile(session, path));
+    const found = await this.#do('write', path, signal, session, statOfNewFile(session, path));
     return found && modifiedOf(found);
   }
 
@@ -168,11 +183,11 @@ class SftpStore implements Store {
       await closeFile(session, handle).catch(() => {});
     }
     if (read === size) return;
-    const message = `${this.url}: ${path} ended after ${read} of ${size} bytes; something else writes to it`;
+    const message = `${this.url}: ${path} ended after ${read} of ${size} bytes; another process is writing to it`;
     throw new AgentError(ExitCode.storeUnreachable, message);
   }
 
-  /** Before the rename, so that what is not whole is never seen. */
+  /** Runs before the rename, so that an incomplete object never becomes visible. */
   async #checkSize(session: SftpSession, part: string, size: number, signal: AbortSignal | undefined): Promise<void> {
     const found = await this.#do('read', part, signal, session, statOf(session, part));
     if (found?.size === size) return;
@@ -180,7 +195,7 @@ class SftpStore implements Store {
     throw new AgentError(ExitCode.storeUnreachable, message);
   }
 
-  /** Names the file in what the server refuses; errors of a body never pass through here. */
+  /** Adds the file's name to errors of the server. Errors of a body never pass through here. */
   async #do<T>(
     doing: string,
     path: string,
@@ -195,6 +210,25 @@ class SftpStore implements Store {
       const failed = statusOf(error) === Status.failure;
       const volume = failed ? await volumeOf(session, posix.dirname(path), ROOM) : 'unknown';
       throw sftpFault(this.url, doing, path, error, volume);
+    }
+  }
+}
+
+/** Removes the file of a failed put, over a new connection if the old one is lost. */
+async function cleanUp(connection: SftpConnection, path: string): Promise<void> {
+  const end = new AbortController();
+  void removeWithRetries(connection, path, end.signal).finally(() => end.abort());
+  await sleep(CLEAN_UP_LIMIT, undefined, { signal: end.signal }).catch(() => {});
+  end.abort();
+}
+
+async function removeWithRetries(connection: SftpConnection, path: string, end: AbortSignal): Promise<void> {
+  while (!end.aborted) {
+    try {
+      return await removeFile(await connection.session(), path);
+    } catch (error) {
+      if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeUnreachable) return;
+      await sleep(CLEAN_UP_PAUSE, undefined, { signal: end }).catch(() => {});
     }
   }
 }

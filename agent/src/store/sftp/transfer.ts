@@ -2,20 +2,20 @@ import { blocks } from '../../lib/blocks.ts';
 import { freeBuffers, garbageCounter } from '../../lib/memory.ts';
 import type { SftpSession } from './session.ts';
 
-/** ssh2 splits what is longer when the server is not OpenSSH, at the cost of a round trip. */
+/** Bytes. If the server is not OpenSSH, ssh2 splits longer blocks, which costs a round trip. */
 const BLOCK = 31 * 1024;
-/** Hides the round trips of a line that holds 1 MiB: 50 MB/s at 20 ms. */
+/** Requests in flight. Together they fill a line that holds 1 MiB (50 MB/s at 20 ms), so that round trips cost nothing. */
 const UNDER_WAY = 32;
 
-/** ssh2 copies every byte into new buffers so many times. */
+/** How many times ssh2 copies every byte into new buffers. */
 const COPIES = 4;
-/** Bytes after which also those are freed that a quick collection does not find; it takes some milliseconds. */
+/** Bytes between two full collections, which free what a quick collection misses and take some milliseconds. */
 const THOROUGH = 32 * 1024 * 1024;
 
-/** Names the file in what the server refuses. */
+/** Adds the file's name to errors of the server. */
 export type Explain = <T>(call: Promise<T>) => Promise<T>;
 
-/** Writes a body with many requests under way; resolves when all are answered, to the number of bytes. */
+/** Writes a body with many requests in flight. Resolves to the number of bytes once all requests are answered. */
 export async function writeAll(
   session: SftpSession,
   handle: Buffer,
@@ -37,7 +37,7 @@ export async function writeAll(
   return at;
 }
 
-/** Reads `size` bytes with many requests under way, at most 1 MiB ahead of who takes them. */
+/** Reads `size` bytes with many requests in flight, at most 1 MiB ahead of the consumer. */
 export async function* readAll(
   session: SftpSession,
   handle: Buffer,
@@ -45,7 +45,7 @@ export async function* readAll(
   explain: Explain,
 ): AsyncGenerator<Uint8Array> {
   const underWay: Promise<Buffer>[] = [];
-  // Used in turn: new ones would live long enough to escape the quick collections of garbage.
+  // Buffers are reused in turn: new ones would live long enough to escape the quick garbage collections.
   const buffers: Buffer[] = [];
   const passed = copiesCounter();
   let asked = 0;
@@ -63,7 +63,7 @@ export async function* readAll(
   }
 }
 
-/** A server may answer with less than was asked for; at the end of the file with nothing. */
+/** Reads until the block is full or the file ends. A server may return fewer bytes than requested. */
 async function readBlock(session: SftpSession, handle: Buffer, from: number, block: Buffer): Promise<Buffer> {
   let filled = 0;
   while (filled < block.length) {
@@ -76,13 +76,13 @@ async function readBlock(session: SftpSession, handle: Buffer, from: number, blo
   return block.subarray(0, filled);
 }
 
-/** Its failure is looked at in its turn, and is not one that nobody handles. */
+/** Prevents an unhandled rejection: the caller awaits each request in its turn. */
 function heard<T>(call: Promise<T>): Promise<T> {
   call.catch(() => {});
   return call;
 }
 
-/** Keeps the memory of a long transfer as small as that of a short one. */
+/** Counts the bytes of a transfer and frees their buffers, so that memory does not grow with the length of the transfer. */
 function copiesCounter(): (bytes: number) => void {
   const quick = garbageCounter();
   let since = 0;

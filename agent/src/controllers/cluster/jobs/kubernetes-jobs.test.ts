@@ -27,7 +27,7 @@ beforeEach(async () => {
   context = new ClusterContext({
     ...{ client, paths, namespace: 'shop', name: 'orders', settings: defaultSettings, log },
     ...{
-      events: { tell() {} } as never,
+      events: { emit() {} } as never,
       troubles: new Troubles({ client, paths, log }),
       clientTls: new ClientTls(client, paths),
       look: new AnswerCache(() => false),

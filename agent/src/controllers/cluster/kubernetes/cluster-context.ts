@@ -114,7 +114,7 @@ export class ClusterContext {
   ): void {
     if (!about) return;
     const subject = { apiVersion: groupVersion, ...about, namespace: this.namespace };
-    this.#options.events.tell(subject, { type, reason, message });
+    this.#options.events.emit(subject, { type, reason, message });
   }
 
   #itself() {

@@ -36,7 +36,7 @@ beforeEach(async () => {
       going: new Going({ client, paths, log }),
     },
     ...{
-      events: { tell() {} } as never,
+      events: { emit() {} } as never,
       troubles: new Troubles({ client, paths, log }),
       clientTls: new ClientTls(client, paths),
       isWatched: () => true,

@@ -18,7 +18,7 @@ beforeEach(async () => {
     ...{ client, paths, log, namespace: 'shop', name: 'orders', settings: defaultSettings },
     look: new AnswerCache(() => true),
     troubles: new Troubles({ client, paths, log }, { patience: 0, again: 0, gap: 0 }),
-    events: { tell() {} } as never,
+    events: { emit() {} } as never,
     clientTls: {} as never,
   });
   workload = new KubernetesWorkload(context);

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { knownHosts } from './known-hosts.ts';
+import { knownHosts } from './host-keys.ts';
 
 const key = Buffer.from('\0\0\0\x0bssh-ed25519 and so on');
 const line = (names: string) => `${names} ssh-ed25519 ${key.toString('base64')} comment`;
@@ -19,7 +19,7 @@ test.each([
   ['[backup.example.com]:2222', 2222],
   [hash('backup.example.com'), 22],
   [hash('[backup.example.com]:2222'), 2222],
-])('%s is about port %i', (names, port) => {
+])('%s applies to port %i', (names, port) => {
   expect(knownHosts(`# a comment\n\n${line(names)}\n`, 'Backup.Example.com', port)).toEqual([{ revoked: false, key }]);
 });
 
@@ -33,7 +33,7 @@ test.each([
   ['|1|broken', 22],
   ['@cert-authority *', 22],
   ['#backup.example.com', 22],
-])('%s is not about port %i', (names, port) => {
+])('%s does not apply to port %i', (names, port) => {
   expect(knownHosts(line(names), 'backup.example.com', port)).toEqual([]);
 });
 
@@ -42,7 +42,7 @@ test('a line for the port comes before one without', () => {
   expect(knownHosts(`${other}${line('[backup.example.com]:2222')}`, 'backup.example.com', 2222)).toHaveLength(1);
 });
 
-test('what is revoked is told, also beside what is not', () => {
+test('a revoked key is reported, even if the same key is also trusted', () => {
   const text = `@revoked ${line('*')}\n${line('backup.example.com')}`;
   expect(knownHosts(text, 'backup.example.com', 22).map(({ revoked }) => revoked)).toEqual([true, false]);
 });

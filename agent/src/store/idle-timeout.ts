@@ -2,36 +2,39 @@ import { AgentError, ExitCode } from '../lib/errors.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
 
-/** Milliseconds without a sign of life. */
-export const PATIENCE = 60_000;
+/** Longest time in milliseconds without a sign of life from a store. */
+export const IDLE_TIMEOUT = 60_000;
 
-/** How long one of several stores may keep a run waiting: all that hang together at most half of the run's time. */
-export const patienceFor = (stores: number, limit = Number.POSITIVE_INFINITY): number =>
+/**
+ * Milliseconds that one of several stores may keep a run waiting, so that all stores but one can hang and together use
+ * at most half of the run's time limit. Unlimited for a single store.
+ */
+export const idleTimeoutFor = (stores: number, limit = Number.POSITIVE_INFINITY): number =>
   stores < 2 ? Number.POSITIVE_INFINITY : limit / (2 * (stores - 1));
 
-/** Milliseconds that a store may take for each byte of an object once it has all of them: 5 MiB a second. */
+/** Milliseconds per byte that a store may take to finish an object after it has received all bytes: 5 MiB a second. */
 const FINISHING = 1000 / (5 * 1024 * 1024);
-/** What setTimeout takes at most. */
+/** Largest delay that setTimeout accepts. */
 const LONGEST = 2 ** 31 - 1;
 
 /**
- * A store that is given up when it shows no sign of life for as long as our patience lasts, in whatever it hangs: its
- * opening, a transfer, an answer. The time that it waits for us does not count. Given up once it stays given up: a caller
- * that can do without one answer must not wait for the next. It is opened when it is first needed.
+ * Abandons a store that shows no sign of life for the idle time-out, wherever it hangs: while it is opened, in a transfer,
+ * before an answer. The time in which the store waits for the caller does not count. All later calls to an abandoned store
+ * fail at once, because a caller that can do without one answer must not wait for the next. The first call opens the store.
  */
-export class PatientStore implements Store {
+export class IdleTimeoutStore implements Store {
   readonly url: string;
   readonly #open: () => Promise<Store>;
-  /** Milliseconds; they may change meanwhile. */
-  readonly #patience: () => number;
-  /** Aborted when it is given up. */
-  readonly #over = new AbortController();
+  /** Milliseconds. May change during a call. */
+  readonly #idleTimeout: () => number;
+  /** Aborted when the store is abandoned. */
+  readonly #abandoned = new AbortController();
   #opened: Promise<Store> | undefined;
 
-  constructor(url: string, open: () => Promise<Store>, patience: () => number) {
+  constructor(url: string, open: () => Promise<Store>, idleTimeout: () => number) {
     this.url = url;
     this.#open = open;
-    this.#patience = patience;
+    this.#idleTimeout = idleTimeout;
   }
 
   async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<PutResult> {
@@ -99,34 +102,34 @@ export class PatientStore implements Store {
 
   #watch(what: string, { signal }: CallOptions): Watch {
     signal?.throwIfAborted();
-    this.#over.signal.throwIfAborted();
-    return new Watch(`${this.url}: ${what}`, this.#patience, this.#over, signal);
+    this.#abandoned.signal.throwIfAborted();
+    return new Watch(`${this.url}: ${what}`, this.#idleTimeout, this.#abandoned, signal);
   }
 }
 
-/** Watches one call. */
+/** Watches one call for signs of life. */
 class Watch {
-  /** Ends the call: the caller's, or the store is given up. */
+  /** Ends the call: aborted by the caller, or because the store is abandoned. */
   readonly signal: AbortSignal;
   readonly #what: string;
-  readonly #patience: () => number;
-  /** The store's: all of its calls end together. */
-  readonly #over: AbortController;
+  readonly #idleTimeout: () => number;
+  /** Shared by all calls of the store, so that they end together. */
+  readonly #abandoned: AbortController;
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
 
-  constructor(what: string, patience: () => number, over: AbortController, outer: AbortSignal | undefined) {
+  constructor(what: string, idleTimeout: () => number, abandoned: AbortController, outer: AbortSignal | undefined) {
     this.#what = what;
-    this.#patience = patience;
-    this.#over = over;
-    this.signal = outer ? AbortSignal.any([outer, over.signal]) : over.signal;
+    this.#idleTimeout = idleTimeout;
+    this.#abandoned = abandoned;
+    this.signal = outer ? AbortSignal.any([outer, abandoned.signal]) : abandoned.signal;
   }
 
-  /** Waits for the store; when the caller ends the call, for what the store does to leave nothing behind, too. */
+  /** Waits for the store. If the caller aborts, also waits until the store has cleaned up. */
   async until<T>(call: Promise<T>): Promise<T> {
     this.#start();
     try {
-      return await unlessAborted(call, this.#over.signal);
+      return await unlessAborted(call, this.#abandoned.signal);
     } finally {
       this.#stop();
     }
@@ -150,11 +153,11 @@ class Watch {
       }
     } finally {
       const closing = ended ? undefined : iterator.return?.();
-      if (!this.#over.signal.aborted) await closing;
+      if (!this.#abandoned.signal.aborted) await closing;
     }
   }
 
-  /** What a put reads: while it waits for the source, nothing is expected of it. */
+  /** Passes a body to a put. While the source is being read, the store owes no sign of life. */
   async *feed(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let bytes = 0;
     this.#stop();
@@ -172,17 +175,17 @@ class Watch {
 
   #start(more = 0): void {
     this.#stop();
-    const patience = this.#patience() + more;
-    if (this.#ended || patience > LONGEST || this.#over.signal.aborted) return;
-    this.#timer = setTimeout(() => this.#giveUp(patience), patience);
+    const timeout = this.#idleTimeout() + more;
+    if (this.#ended || timeout > LONGEST || this.#abandoned.signal.aborted) return;
+    this.#timer = setTimeout(() => this.#abandon(timeout), timeout);
   }
 
   #stop(): void {
     clearTimeout(this.#timer);
   }
 
-  #giveUp(patience: number): void {
-    const message = `${this.#what}: no sign of life for ${Math.round(patience / 1000)} s; see whether the store answers`;
-    this.#over.abort(new AgentError(ExitCode.storeUnreachable, message));
+  #abandon(timeout: number): void {
+    const message = `${this.#what}: no sign of life for ${Math.round(timeout / 1000)} s; check that the store responds`;
+    this.#abandoned.abort(new AgentError(ExitCode.storeUnreachable, message));
   }
 }

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { keysOf, once, read, storeContract } from '../../test/support/store-contract.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { FilesystemStore } from './filesystem/filesystem-store.ts';
-import { PatientStore, patienceFor } from './patient.ts';
+import { IdleTimeoutStore, idleTimeoutFor } from './idle-timeout.ts';
 import type { Store } from './store.ts';
 
 let root: string;
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'patient-'));
+  root = await mkdtemp(join(tmpdir(), 'idle-timeout-'));
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
@@ -19,7 +19,7 @@ describe('contract', () => {
   let files: FilesystemStore;
   beforeAll(() => {
     files = new FilesystemStore({ path: join(root, 'contract') });
-    store = new PatientStore(
+    store = new IdleTimeoutStore(
       files.url,
       async () => files,
       () => 10_000,
@@ -36,13 +36,13 @@ const hang = () => new Promise<never>(() => {});
 const hangingList = async function* (): AsyncGenerator<never> {
   yield await hang();
 };
-const gaveUp = {
+const abandoned = {
   exitCode: ExitCode.storeUnreachable,
   message: expect.stringMatching(/^file:.*: no sign of life for 0 s/),
 };
 
 /** A directory, of which some calls are replaced. */
-function open(replaced: Partial<Store> = {}, opening: Promise<unknown> = Promise.resolve()): PatientStore {
+function open(replaced: Partial<Store> = {}, opening: Promise<unknown> = Promise.resolve()): IdleTimeoutStore {
   const files = new FilesystemStore({ path: join(root, 'files') });
   const store = Object.assign(Object.create(files) as Store, { url: files.url }, replaced);
   for (const name of ['put', 'get', 'list', 'stat', 'delete', 'sweep', 'now'] as const) {
@@ -52,7 +52,7 @@ function open(replaced: Partial<Store> = {}, opening: Promise<unknown> = Promise
     await opening;
     return store;
   };
-  return new PatientStore(files.url, ready, () => 400);
+  return new IdleTimeoutStore(files.url, ready, () => 400);
 }
 
 test('a body that is slow to close is not waited for once its put has ended', async () => {
@@ -90,8 +90,8 @@ test.each<[string, (store: Store) => Promise<unknown>]>([
   ['now', (store) => store.now()],
 ])('a %s that hangs is given up, and so is an opening', async (name, call) => {
   const hung = name === 'list' ? hangingList : hang;
-  await expect(call(open({ [name]: hung }))).rejects.toMatchObject(gaveUp);
-  await expect(call(open({}, hang()))).rejects.toMatchObject(gaveUp);
+  await expect(call(open({ [name]: hung }))).rejects.toMatchObject(abandoned);
+  await expect(call(open({}, hang()))).rejects.toMatchObject(abandoned);
 });
 
 test('once given up it stays given up: what is called later, or was called before, costs no more patience', async () => {
@@ -103,10 +103,10 @@ test('once given up it stays given up: what is called later, or was called befor
   const store = open({ stat: hang, sweep: hang, now });
   const startedAt = performance.now();
   const before = store.stat('x');
-  await expect(store.sweep('a/', 0)).rejects.toMatchObject(gaveUp);
-  await expect(before).rejects.toMatchObject(gaveUp);
+  await expect(store.sweep('a/', 0)).rejects.toMatchObject(abandoned);
+  await expect(before).rejects.toMatchObject(abandoned);
   const calls = [store.now(), store.get('x'), store.put('x', once('x')), keysOf(store, 'a/'), store.stat('x')];
-  for (const call of await Promise.allSettled(calls)) expect(call).toMatchObject({ reason: gaveUp });
+  for (const call of await Promise.allSettled(calls)) expect(call).toMatchObject({ reason: abandoned });
   expect(asked).toEqual([]);
   expect(performance.now() - startedAt).toBeLessThan(780);
 });
@@ -117,8 +117,8 @@ test('what hangs hears of it', async () => {
     signal!.addEventListener('abort', () => heard.resolve(signal!.reason));
     return hang();
   };
-  await expect(open({ stat }).stat('x')).rejects.toMatchObject(gaveUp);
-  expect(await heard.promise).toMatchObject(gaveUp);
+  await expect(open({ stat }).stat('x')).rejects.toMatchObject(abandoned);
+  expect(await heard.promise).toMatchObject(abandoned);
 });
 
 test('a body that stalls is given up', async () => {
@@ -127,7 +127,7 @@ test('a body that stalls is given up', async () => {
       yield Buffer.from('x');
       await hang();
     })();
-  await expect(read(open({ get }), 'x')).rejects.toMatchObject(gaveUp);
+  await expect(read(open({ get }), 'x')).rejects.toMatchObject(abandoned);
 });
 
 test('a put that stops taking bytes is given up, and whoever gives them is let go', async () => {
@@ -143,7 +143,7 @@ test('a put that stops taking bytes is given up, and whoever gives them is let g
     for await (const _ of taken) await hang();
     return {};
   };
-  await expect(open({ put }).put('x', body)).rejects.toMatchObject(gaveUp);
+  await expect(open({ put }).put('x', body)).rejects.toMatchObject(abandoned);
   await body.return(undefined);
   expect(left).toBe(true);
 });
@@ -166,7 +166,7 @@ test('our own time does not count', async () => {
 });
 
 test('one store is waited for as long as the run lasts; of several all that hang get half of that together', () => {
-  expect(patienceFor(1, 60_000)).toBe(Number.POSITIVE_INFINITY);
-  expect(patienceFor(2, 120_000)).toBe(60_000);
-  expect(patienceFor(4, 120_000)).toBe(20_000);
+  expect(idleTimeoutFor(1, 60_000)).toBe(Number.POSITIVE_INFINITY);
+  expect(idleTimeoutFor(2, 120_000)).toBe(60_000);
+  expect(idleTimeoutFor(4, 120_000)).toBe(20_000);
 });
