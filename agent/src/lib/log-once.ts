@@ -1,7 +1,7 @@
 import type { Log } from './log.ts';
 
-/** What is wrong now, one line a subject; the log gets each of them once. */
-export class Complaints {
+/** The current problems, one line for each subject. Logs a problem once, when it appears or changes. */
+export class LogOnce {
   readonly #log: Log;
   readonly #lines = new Map<string, string>();
 
@@ -9,8 +9,8 @@ export class Complaints {
     this.#log = log;
   }
 
-  /** Without a message all is well again. */
-  say(subject: string, message: string | undefined): void {
+  /** Sets the problem of a subject; undefined clears it. */
+  report(subject: string, message: string | undefined): void {
     if (this.#lines.get(subject) === message) return;
     if (message === undefined) {
       this.#lines.delete(subject);

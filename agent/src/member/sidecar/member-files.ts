@@ -1,5 +1,5 @@
 import { messageOf } from '../../lib/errors.ts';
-import type { Complaints } from '../../lib/log-once.ts';
+import type { LogOnce } from '../../lib/log-once.ts';
 import type { Identity } from '../../protocol/agent-status.ts';
 import type { Permit, RecordDoc } from '../../protocol/record.ts';
 import { permitConfig, sealConfig, type Written } from '../etcd-config.ts';
@@ -8,19 +8,19 @@ import type { MemberConfig } from '../member-config.ts';
 import { cacheRecord } from '../record/record-cache.ts';
 import { writeVolumeId } from '../volume-id.ts';
 
-/** The sidecar's writes. A full disk ends nothing: each tells whether it was done, and the next look tries again. */
+/** Writes the sidecar's files. A failed write, as on a full disk, returns false; the next observation tries again. */
 export class MemberFiles {
-  /** As it is on the volume. */
+  /** The identity on the volume. */
   identity: Identity | undefined;
   readonly #config: MemberConfig;
-  readonly #complaints: Complaints;
+  readonly #problems: LogOnce;
 
-  constructor(config: MemberConfig, complaints: Complaints) {
+  constructor(config: MemberConfig, problems: LogOnce) {
     this.#config = config;
-    this.#complaints = complaints;
+    this.#problems = problems;
   }
 
-  async note(identity: Identity): Promise<boolean> {
+  async saveIdentity(identity: Identity): Promise<boolean> {
     if (JSON.stringify(identity) === JSON.stringify(this.identity)) return true;
     const isWritten = await this.#write('identity.json', () => writeIdentity(this.#config.dataDir, identity));
     if (isWritten) this.identity = identity;
@@ -46,17 +46,17 @@ export class MemberFiles {
   #configure(write: () => Promise<Written>): Promise<boolean> {
     return this.#write('etcd.yaml', async () => {
       const isEdited = (await write()) === 'edited';
-      this.#complaints.say('edited', isEdited ? 'etcd.yaml was changed by hand, and is written anew' : undefined);
+      this.#problems.report('edited', isEdited ? 'etcd.yaml was edited by hand and has been overwritten' : undefined);
     });
   }
 
   async #write(what: string, write: () => Promise<unknown>): Promise<boolean> {
     try {
       await write();
-      this.#complaints.say(what, undefined);
+      this.#problems.report(what, undefined);
       return true;
     } catch (error) {
-      this.#complaints.say(what, `${what} could not be written: ${messageOf(error)}`);
+      this.#problems.report(what, `cannot write ${what}: ${messageOf(error)}`);
       return false;
     }
   }
