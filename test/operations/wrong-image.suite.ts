@@ -61,7 +61,7 @@ async function oneRuns(version: string): Promise<void> {
   const versions = await Promise.all([0, 1, 2].map(versionIn));
   expect([...versions].sort()).toEqual([own, own, version]);
   const strange = versions.indexOf(version);
-  const message = `pod ${play.cluster.name}-${strange}: etcd ${version} runs, and the pod template says ${own}; give image and version of the same release`;
+  const message = `pod ${play.cluster.name}-${strange}: etcd ${version} runs, but the pod template names ${own}; set image and version to the same release`;
   expect(await play.cluster.condition('Degraded')).toMatchObject({
     status: 'True',
     reason: 'VersionMismatch',

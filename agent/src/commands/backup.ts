@@ -1,5 +1,5 @@
 import { takeBackup } from '../backup/take/take.ts';
-import { hostFacts } from '../control-plane/host.ts';
+import { hostFacts } from '../control-plane/node/host-facts.ts';
 import { parseEndpoints } from '../etcd/endpoints.ts';
 import { withTimeout } from '../lib/run-limit.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { seal } from '../../test/mutations/mutate.ts';
 import { runHere } from '../../test/support/in-process.ts';
 import { type ManifestChanges, manifestOf } from '../../test/support/manifest-of.ts';
-import { seal } from '../../test/mutations/mutate.ts';
 
 const ids = ['1', '2', '3'].map((n) => `etcd-snapshot-2026112${n}-020000-00000${n}`);
 let path: string;

@@ -28,7 +28,7 @@ test('the same settings get the spelling of the minor, and nothing that it lacks
   });
 });
 
-test.each(minors)('%s: what the protocol rests on is not for the settings to change', async (minor) => {
+test.each(minors)('%s: settings cannot override what the protocol depends on', async (minor) => {
   const meant = { name: 'x', 'initial-cluster': 'x=y', 'strict-reconfig-check': false, 'data-dir': '/x' };
   expect(await keys(meant, `${minor}.99`)).toMatchObject({
     name: 'c-0',
@@ -85,7 +85,7 @@ test('with TLS every side shows a certificate and asks for one', async () => {
   });
 });
 
-test('a file that is as it should be is not written again; one changed by hand is known', async () => {
+test('an unchanged file is not rewritten, and an edit is detected', async () => {
   await using gate = await TestGate.make();
   const seal = () => sealConfig(gate.config, { token: 't' });
   expect(await seal()).toBe('written');
@@ -99,18 +99,18 @@ test('a file that is as it should be is not written again; one changed by hand i
 });
 
 test.each([
-  ['no JSON', /holds no JSON object/],
-  ['[]', /holds no JSON object/],
+  ['no JSON', /does not hold a JSON object/],
+  ['[]', /does not hold a JSON object/],
   ['{"snapshot-count":"5"}', /'snapshot-count' is "5"; write a whole number/],
   ['{"force-new-cluster":true}', /'force-new-cluster' is never set/],
   ['{"snapshot-cuont":5}', /'snapshot-cuont' is no setting of etcd/],
-])('settings that are %s are told', async (text, message) => {
+])('settings that are %s are reported', async (text, message) => {
   await using gate = await TestGate.make();
   await gate.file('../settings.json', text);
   await expect(sealConfig(gate.config, { token: 't' })).rejects.toThrow(message);
 });
 
-test('no text of a setting becomes something else in YAML 1.1', async () => {
+test('no text in a setting changes its meaning in YAML 1.1', async () => {
   await using gate = await TestGate.make();
   await gate.settings({ 'auto-compaction-retention': '12', 'auto-compaction-mode': 'periodic', cors: 'on' });
   await sealConfig(gate.config, { token: '0123' });

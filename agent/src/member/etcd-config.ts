@@ -16,10 +16,10 @@ import { minorOf } from '../protocol/versions.ts';
 import type { MemberConfig } from './member-config.ts';
 import { etcdDirOf } from './volume.ts';
 
-/** What writing the file came to; `edited`: it was not as the agent had left it. */
+/** Result of writing etcd.yaml. `edited` if somebody had changed the file since the agent wrote it. */
 export type Written = 'same' | 'written' | 'edited';
 
-/** How a member finds its cluster: the first start of a cluster, of a member that joins one, and every later start. */
+/** How a member finds its cluster: it starts a new one, joins an existing one, or starts again. */
 interface Form {
   readonly state: 'new' | 'existing';
   readonly cluster: string;
@@ -27,7 +27,7 @@ interface Form {
 }
 
 const GIB = 2 ** 30;
-/** etcd's own, where nothing is set. */
+/** etcd's default. */
 const defaultQuota = 2 * GIB;
 
 export const configFile = (dataDir: string): string => join(dataDir, 'etcd.yaml');
@@ -35,12 +35,12 @@ export const configFile = (dataDir: string): string => join(dataDir, 'etcd.yaml'
 /** `<name>=<peer URL>` of this member. */
 export const selfOf = ({ pod, peerUrl }: MemberConfig): string => `${pod}=${peerUrl}`;
 
-/** For a volume with a WAL: an emptied data directory can not begin a cluster with it. */
+/** Writes etcd.yaml for a volume with a WAL. With this file an emptied data directory cannot start a new cluster. */
 export function sealConfig(config: MemberConfig, { token }: Pick<Identity, 'token'>): Promise<Written> {
   return write(config, { state: 'existing', cluster: selfOf(config), token });
 }
 
-/** For the first start on an empty volume. */
+/** Writes etcd.yaml for the first start on an empty volume. */
 export function permitConfig(config: MemberConfig, { mode, token, initialCluster }: Permit): Promise<Written> {
   if (mode === 'new') return write(config, { state: 'new', cluster: selfOf(config), token });
   return write(config, { state: 'existing', cluster: initialCluster, token });
@@ -53,7 +53,7 @@ async function write(config: MemberConfig, form: Form): Promise<Written> {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   });
-  // A full disk stops nobody whose file is as it should be.
+  // An unchanged file is not rewritten, so that a full disk does not prevent the start.
   if (old === text) return 'same';
   await replaceFile(file, text);
   return old === undefined || isUntouched(old) ? 'written' : 'edited';
@@ -64,7 +64,7 @@ const volumeSize = async (dataDir: string): Promise<number> => {
   return blocks * bsize;
 };
 
-/** Canonical keys in, those of the minor out; nothing of a file is ever passed on as it is. */
+/** Translates canonical keys to the keys of etcd's minor version. Only known keys are passed on. */
 export function etcdConfig(
   config: MemberConfig,
   form: Form,
@@ -74,7 +74,7 @@ export function etcdConfig(
   const quota = quotaFor(settings['quota-backend-bytes'], volumeBytes);
   return translate(
     {
-      // etcd 3.4 takes neither for granted when it has a file.
+      // etcd 3.4 with a config file does not default to these two values.
       logger: 'zap',
       'enable-grpc-gateway': true,
       ...settings,
@@ -111,22 +111,22 @@ const transport = (directory: string) => ({
   'client-cert-auth': true,
 });
 
-/** No more than the volume really holds beside the write-ahead log and a copy: etcd's alarm must come before a full disk. */
+/** Caps the quota so that the volume has room for the write-ahead log and a copy: the NOSPACE alarm must come before a full disk. */
 function quotaFor(wanted: unknown, volumeBytes: number): number | undefined {
   const most = Math.floor(volumeBytes - Math.min(GIB, volumeBytes / 2));
   if (wanted === undefined) return most < defaultQuota ? most : undefined;
   return Math.min(Number(wanted), most);
 }
 
-/** The settings file, by canonical key. Throws an error that names what is wrong with it. */
+/** Reads the settings file, by canonical key. Throws a usage error that lists every invalid setting. */
 export async function readSettings({ settingsFile, etcdVersion }: MemberConfig): Promise<Settings> {
   const wrong = (why: string) => new AgentError(ExitCode.usage, `--settings: ${settingsFile} ${why}`);
   const text = await readFile(settingsFile, 'utf8').catch((error) => {
-    throw wrong(`can not be read (${codeOf(error)})`);
+    throw wrong(`cannot be read (${codeOf(error)})`);
   });
   const settings = parseSettings(text);
-  if (!settings) throw wrong('holds no JSON object');
-  // What this minor does not have is left out: the same settings serve both minors of an upgrade.
+  if (!settings) throw wrong('does not hold a JSON object');
+  // Settings that this minor version lacks are left out: both minor versions of an upgrade use the same file.
   const minor = minorOf(etcdVersion);
   const known = Object.entries(settings).filter(([key]) => configKey(key)?.minors.includes(minor) ?? true);
   const problems = problemsOfSettings(Object.fromEntries(known), minor);
@@ -147,15 +147,29 @@ const header = '# Written by etcd-agent for each start: a change here is overwri
 
 function render(keys: Record<string, unknown>): string {
   const sorted = Object.fromEntries(Object.entries(keys).sort(([a], [b]) => (a < b ? -1 : 1)));
-  // etcd reads YAML 1.1, to which a plain `on` is no text.
+  // Quoted, because etcd reads YAML 1.1, in which a plain `on` is a boolean.
   const body = stringify(sorted, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 });
   return `${header}${checksum(body)}\n${body}`;
 }
 
-/** Whether a file is still as the agent wrote it. */
+/** Returns true if nobody has edited the file since the agent wrote it. */
 export function isUntouched(text: string): boolean {
   const end = text.indexOf('\n');
   return text.slice(0, end) === `${header}${checksum(text.slice(end + 1))}`;
 }
 
 const checksum = (body: string): string => createHash('sha256').update(body).digest('hex').slice(0, 16);
+
+/** Describes the difference between the quota that etcd runs with and the one in etcd.yaml; undefined if there is none. */
+export async function quotaProblem(dataDir: string, quota: number | undefined): Promise<string | undefined> {
+  const written = await writtenQuota(dataDir);
+  if (quota === undefined || written === undefined || quota === written) return undefined;
+  return `etcd runs with a quota of ${quota} bytes, but etcd.yaml sets ${written}: the new quota takes effect at the next restart`;
+}
+
+/** The quota in etcd.yaml; undefined for etcd's default. */
+async function writtenQuota(dataDir: string): Promise<number | undefined> {
+  const text = await readFile(configFile(dataDir), 'utf8').catch(() => '');
+  const [, bytes] = /^quota-backend-bytes: (\d+)$/m.exec(text) ?? [];
+  return bytes === undefined ? undefined : Number(bytes);
+}

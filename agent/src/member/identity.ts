@@ -6,18 +6,18 @@ import { replaceFile } from '../lib/files/replace-file.ts';
 import { describeIssue } from '../lib/schema-issue.ts';
 import type { Identity } from '../protocol/agent-status.ts';
 
-/** What `identity.json` says: whose data the volume holds, and by which permit. */
+/** Content of `identity.json`: the member to whom the data on the volume belong, and the permit that it used. */
 export type StoredIdentity =
   | { readonly kind: 'none' }
   | { readonly kind: 'identity'; readonly identity: Identity }
-  /** It is there, and says nothing that can be relied on. */
+  /** The file exists, but its content is not valid. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
 export const identityFile = (dataDir: string): string => join(dataDir, 'identity.json');
 
 const count = z.int().check(z.nonnegative());
 
-/** Loose: a later agent of the same version of the format may add fields, which are kept. */
+/** A loose object: a newer agent may add fields in the same format version, and this agent preserves them. */
 const identitySchema = z.looseObject({
   v: z.literal(1),
   clusterUid: z.string().check(z.minLength(1)),
@@ -36,7 +36,7 @@ const identitySchema = z.looseObject({
   runs: count,
 });
 
-/** Throws only when the volume itself can not be read. */
+/** Throws only if the volume itself cannot be read. */
 export async function readIdentity(dataDir: string): Promise<StoredIdentity> {
   let text: string;
   try {
@@ -54,11 +54,14 @@ export function parseIdentity(text: string): StoredIdentity {
   try {
     document = JSON.parse(text);
   } catch {
-    return { kind: 'unreadable', why: 'it is no JSON' };
+    return { kind: 'unreadable', why: 'it is not valid JSON' };
   }
   const version = (document as { v?: unknown } | null)?.v;
   if (typeof version === 'number' && version > 1)
-    return { kind: 'unreadable', why: `it is of format ${version}, and this agent knows 1: use a newer agent` };
+    return {
+      kind: 'unreadable',
+      why: `its format is version ${version}, and this agent supports version 1: use a newer agent`,
+    };
   const parsed = identitySchema.safeParse(document);
   if (!parsed.success) return { kind: 'unreadable', why: describeIssue(parsed.error) };
   return { kind: 'identity', identity: parsed.data as Identity };

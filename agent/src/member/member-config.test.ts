@@ -11,7 +11,7 @@ const pod = {
 const parse = (flags: Record<string, string> = {}, variables: Record<string, string | undefined> = {}) =>
   memberConfig('gate', (name) => ({ ...pod, ...flags })[name as keyof typeof pod], { ...env, ...variables });
 
-test('what a pod passes is enough', () => {
+test('the flags and variables of a pod are sufficient', () => {
   expect(parse()).toMatchObject({
     ordinal: 2,
     minEpoch: 0,
@@ -36,28 +36,36 @@ test('with TLS directories the URLs are https, but for the metrics', () => {
   expect(config.metricsUrl).toBe('http://0.0.0.0:2381');
 });
 
-test('serve wants no scratch directory, and looks less often', () => {
+test('serve needs no scratch directory, and polls less often', () => {
   const args = ['--cluster=orders', '--data-dir=/data', '--settings=/s', '--record=r'];
   expect(parseMemberArgs('serve', args, env)).toMatchObject({ poll: 30_000, minEpoch: 0 });
   expect(() => parseMemberArgs('serve', [...args, '--etcdutl=x'], env)).toThrow('--etcdutl');
 });
 
 test.each([
-  [{ listen: 'nowhere' }, {}, "--listen: 'nowhere' is no address; write host:port"],
-  [{ listen: '1.2.3.4:99999' }, {}, "--listen: '1.2.3.4:99999' is no address; write host:port"],
+  [{ listen: 'nowhere' }, {}, "--listen: 'nowhere' is not a valid address; write host:port"],
+  [{ listen: '1.2.3.4:99999' }, {}, "--listen: '1.2.3.4:99999' is not a valid address; write host:port"],
   [{ poll: '0s' }, {}, "--poll: '0s' is not a valid duration above zero; write 500ms, 3s or 5m"],
-  [{ 'peer-url': 'c-0:2380' }, {}, "--peer-url: 'c-0:2380' is no URL of scheme, host and port"],
-  [{ 'peer-url': 'https://a:1' }, {}, "--peer-url: 'https://a:1' is not http, which the given TLS directories ask for"],
+  [
+    { 'peer-url': 'c-0:2380' },
+    {},
+    "--peer-url: 'c-0:2380' is not a URL of scheme, host and port, such as http://10.0.0.1:2379",
+  ],
+  [{ 'peer-url': 'https://a:1' }, {}, "--peer-url: 'https://a:1' must use http with the given TLS directories"],
   [{ cluster: '' }, {}, '--cluster: name the EtcdCluster'],
-  [{}, { POD_NAME: 'other-2' }, "POD_NAME: 'other-2' is no pod of --cluster orders, such as orders-0"],
-  [{}, { POD_UID: undefined }, 'POD_UID: it is not set; the pod template sets it'],
-  [{}, { POD_IP: 'x' }, "POD_IP: 'x' is no IP address"],
-  [{}, { MIN_EPOCH: '-1' }, "MIN_EPOCH: '-1' is no whole number"],
-  [{}, { ETCD_VERSION: '3.6' }, "ETCD_VERSION: '3.6' is no version of etcd; write all of it, such as 3.6.16"],
+  [
+    {},
+    { POD_NAME: 'other-2' },
+    "POD_NAME: 'other-2' is not a pod of --cluster orders; expected a name such as orders-0",
+  ],
+  [{}, { POD_UID: undefined }, 'POD_UID: the variable is not set; the pod template sets it'],
+  [{}, { POD_IP: 'x' }, "POD_IP: 'x' is not a valid IP address"],
+  [{}, { MIN_EPOCH: '-1' }, "MIN_EPOCH: '-1' is not a whole number"],
+  [{}, { ETCD_VERSION: '3.6' }, "ETCD_VERSION: '3.6' is not a full etcd version; write it as 3.6.16"],
 ])('%j %j: one clear line', (flags, variables, line) => {
   expect(() => parse(flags as Record<string, string>, variables)).toThrow(new Error(line));
 });
 
-test('every mistake is told at once', () => {
+test('all mistakes are reported at once', () => {
   expect(() => parse({ poll: 'x', listen: 'y' }, { POD_IP: 'z' })).toThrow(/POD_IP.*\n.*--listen.*\n.*--poll/);
 });

@@ -4,43 +4,43 @@ import { clientServiceName } from '../../../src/etcd/client-service-name.ts';
 import { tryDuration } from '../lib/duration.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
 
-/** All that a pod is handed, for its gate and its sidecar alike. */
+/** Configuration of a member's pod, the same for gate and sidecar. */
 export interface MemberConfig {
   readonly cluster: string;
   readonly namespace: string;
-  /** Name of the pod, and of the etcd member. */
+  /** Name of the pod, which is also the name of the etcd member. */
   readonly pod: string;
   readonly podUid: string;
-  /** Unknown when empty. */
+  /** Empty if unknown. */
   readonly podIp: string;
   readonly ordinal: number;
-  /** Full version that the pod template names. */
+  /** Full etcd version that the pod template names. */
   readonly etcdVersion: string;
-  /** Data of an older epoch never serve; 0 = none. */
+  /** Data of an older epoch never serve. 0 if there is no minimum. */
   readonly minEpoch: number;
   readonly dataDir: string;
-  /** Of the gate. */
+  /** Only for the gate; empty for the sidecar. */
   readonly scratchDir: string;
   readonly settingsFile: string;
-  /** Name of the ConfigMap, or file:///path/record.json. */
+  /** Name of the ConfigMap with the record, or file:///path/record.json. */
   readonly record: string;
   readonly peerUrl: string;
   readonly clientUrl: string;
   readonly listenPeerUrl: string;
   readonly listenClientUrl: string;
   readonly metricsUrl: string;
-  /** Of GET /status. */
+  /** Address of GET /status. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly peerTlsDir?: string;
   readonly serverTlsDir?: string;
-  /** Between two looks, in ms; half as much more or less. */
+  /** Interval between two observations, in ms, randomized by ±50 %. */
   readonly poll: number;
-  /** Of one read of the record, in ms. */
+  /** Time-out of one read of the record, in ms. */
   readonly recordTimeout: number;
-  /** Without a new byte of a snapshot, in ms. */
+  /** Longest time without a new byte of a snapshot, in ms. */
   readonly idleTimeout: number;
   readonly etcdutl: string;
-  /** Holds `<minor>/etcd`, and `<minor>/etcdutl` where there is one. */
+  /** Directory with `<minor>/etcd`, and `<minor>/etcdutl` for minor versions that have one. */
   readonly etcdDir: string;
 }
 
@@ -50,7 +50,7 @@ interface MemberFlag {
   readonly name: string;
   readonly value: string;
   readonly description: string;
-  /** Of one of the two commands only. */
+  /** Set if only one of the two commands has this flag. */
   readonly of?: MemberCommand;
 }
 
@@ -61,41 +61,41 @@ const flag = (name: string, value: string, description: string, of?: MemberComma
   of,
 });
 
-/** Every flag of `gate` and `serve`, without its dashes. */
+/** All flags of `gate` and `serve`, without the leading dashes. */
 export const memberFlags: readonly MemberFlag[] = [
-  flag('cluster', 'name', 'the EtcdCluster; the pod is named <cluster>-<ordinal>'),
-  flag('data-dir', 'dir', 'the volume'),
-  flag('scratch-dir', 'dir', 'room for one database, for restores and salvage', 'gate'),
-  flag('settings', 'file', "etcd's settings, as JSON"),
-  flag('record', 'name|url', 'the ConfigMap with the record, or file:///path/record.json'),
-  flag('peer-service', 'name', 'the headless Service of the peers (default: <cluster>-peers)'),
+  flag('cluster', 'name', 'name of the EtcdCluster; the pod is named <cluster>-<ordinal>'),
+  flag('data-dir', 'dir', 'mount path of the volume'),
+  flag('scratch-dir', 'dir', 'directory with room for one database, for restores and salvage', 'gate'),
+  flag('settings', 'file', "file with etcd's settings, as JSON"),
+  flag('record', 'name|url', 'ConfigMap with the record, or file:///path/record.json'),
+  flag('peer-service', 'name', 'headless Service of the peers (default: <cluster>-peers)'),
   flag('cluster-domain', 'name', 'DNS domain of the Kubernetes cluster (default: cluster.local)'),
-  flag('peer-tls-dir', 'dir', 'tls.crt, tls.key and ca.crt for the members among themselves'),
-  flag('server-tls-dir', 'dir', 'tls.crt, tls.key and ca.crt for clients'),
-  flag('listen', 'host:port', 'where GET /status is answered (default: 0.0.0.0:8080)'),
-  flag('peer-url', 'url', 'where other members find this one (default: its name in the Service of the peers)'),
-  flag('client-url', 'url', 'where clients find this member (default: the Service <pod>-client)'),
-  flag('listen-peer-url', 'url', 'where etcd listens for members (default: port 2380)'),
-  flag('listen-client-url', 'url', 'where etcd listens for clients (default: port 2379)'),
-  flag('metrics-url', 'url', 'where etcd answers probes and metrics (default: http://0.0.0.0:2381)'),
-  flag('poll', 'duration', 'between two looks (default: 3s, serve 30s)'),
-  flag('record-timeout', 'duration', 'of one read of the record (default: 2s)'),
-  flag('idle-timeout', 'duration', 'without a new byte of a snapshot (default: 60s)', 'gate'),
-  flag('etcdutl', 'file', 'etcd’s offline tool (default: etcdutl)', 'gate'),
-  flag('etcd-dir', 'dir', 'holds <minor>/etcd of every minor (default: /opt/etcd)', 'gate'),
+  flag('peer-tls-dir', 'dir', 'directory with tls.crt, tls.key and ca.crt for connections between members'),
+  flag('server-tls-dir', 'dir', 'directory with tls.crt, tls.key and ca.crt for client connections'),
+  flag('listen', 'host:port', 'address of GET /status (default: 0.0.0.0:8080)'),
+  flag('peer-url', 'url', 'URL at which other members reach this one (default: its name in the Service of the peers)'),
+  flag('client-url', 'url', 'URL at which clients reach this member (default: the Service <pod>-client)'),
+  flag('listen-peer-url', 'url', 'URL on which etcd listens for members (default: port 2380)'),
+  flag('listen-client-url', 'url', 'URL on which etcd listens for clients (default: port 2379)'),
+  flag('metrics-url', 'url', 'URL on which etcd serves probes and metrics (default: http://0.0.0.0:2381)'),
+  flag('poll', 'duration', 'interval between two observations (default: 3s, serve 30s)'),
+  flag('record-timeout', 'duration', 'time-out of one read of the record (default: 2s)'),
+  flag('idle-timeout', 'duration', 'longest time without a new byte of a snapshot (default: 60s)', 'gate'),
+  flag('etcdutl', 'file', "etcd's offline tool (default: etcdutl)", 'gate'),
+  flag('etcd-dir', 'dir', 'directory with <minor>/etcd for every minor version (default: /opt/etcd)', 'gate'),
 ];
 
 export const flagsOf = (command: MemberCommand): readonly MemberFlag[] =>
   memberFlags.filter(({ of }) => of === undefined || of === command);
 
-/** Reads a command line, without commander. */
+/** Parses a command line, without commander. */
 export function parseMemberArgs(command: MemberCommand, args: string[], env: NodeJS.ProcessEnv): MemberConfig {
   const options = Object.fromEntries(flagsOf(command).map(({ name }) => [name, { type: 'string' as const }]));
   const { values } = parseArgs({ args, options });
   return memberConfig(command, (name) => values[name] as string | undefined, env);
 }
 
-/** `read` gives the value of a flag by its name. Throws with every mistake at once, one line each. */
+/** `read` returns the value of a flag by its name. Throws one usage error with all mistakes, one per line. */
 export function memberConfig(
   command: MemberCommand,
   read: (flag: string) => string | undefined,
@@ -146,7 +146,7 @@ function readConfig(command: MemberCommand, from: Reader): MemberConfig {
   };
 }
 
-/** Flags and variables as values, with a line for each that is wrong. */
+/** Converts flags and variables to values, and collects one line for each mistake. */
 class Reader {
   readonly mistakes: string[] = [];
   readonly #read: (flag: string) => string | undefined;
@@ -166,29 +166,32 @@ class Reader {
   }
 
   variable(name: string): string {
-    return this.#env[name] || this.#wrong(`${name}: it is not set; the pod template sets it`, '');
+    return this.#env[name] || this.#wrong(`${name}: the variable is not set; the pod template sets it`, '');
   }
 
   ip(name: string): string {
     const value = this.#env[name] ?? '';
-    return !value || isIP(value) ? value : this.#wrong(`${name}: '${value}' is no IP address`, '');
+    return !value || isIP(value) ? value : this.#wrong(`${name}: '${value}' is not a valid IP address`, '');
   }
 
   count(name: string): number {
     const value = this.#env[name] ?? '';
-    return /^\d{0,15}$/.test(value) ? Number(value) : this.#wrong(`${name}: '${value}' is no whole number`, 0);
+    return /^\d{0,15}$/.test(value) ? Number(value) : this.#wrong(`${name}: '${value}' is not a whole number`, 0);
   }
 
   version(name: string): string {
     const value = this.variable(name);
     if (!value || /^3\.\d+\.\d+$/.test(value)) return value;
-    return this.#wrong(`${name}: '${value}' is no version of etcd; write all of it, such as 3.6.16`, '');
+    return this.#wrong(`${name}: '${value}' is not a full etcd version; write it as 3.6.16`, '');
   }
 
   ordinal(pod: string, cluster: string): number {
     const digits = pod.startsWith(`${cluster}-`) ? pod.slice(cluster.length + 1) : '';
     if (/^\d{1,3}$/.test(digits) || !pod || !cluster) return Number(digits);
-    return this.#wrong(`POD_NAME: '${pod}' is no pod of --cluster ${cluster}, such as ${cluster}-0`, 0);
+    return this.#wrong(
+      `POD_NAME: '${pod}' is not a pod of --cluster ${cluster}; expected a name such as ${cluster}-0`,
+      0,
+    );
   }
 
   duration(name: string, byDefault: string): number {
@@ -203,9 +206,12 @@ class Reader {
     const value = this.optional(name) ?? `${scheme}://${byDefault}`;
     const url = URL.parse(value);
     if (!url?.hostname || !url.port || url.pathname !== '/' || url.search || url.hash || url.username)
-      return this.#wrong(`--${name}: '${value}' is no URL of scheme, host and port`, '');
+      return this.#wrong(
+        `--${name}: '${value}' is not a URL of scheme, host and port, such as ${scheme}://10.0.0.1:2379`,
+        '',
+      );
     if (url.protocol === `${scheme}:`) return url.origin;
-    return this.#wrong(`--${name}: '${value}' is not ${scheme}, which the given TLS directories ask for`, '');
+    return this.#wrong(`--${name}: '${value}' must use ${scheme} with the given TLS directories`, '');
   }
 
   address(name: string, byDefault: string): { host: string; port: number } {
@@ -213,7 +219,7 @@ class Reader {
     const [, v6, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(value) ?? [];
     const port = Number(digits);
     if (port <= 65_535) return { host: v6 ?? plain!, port };
-    return this.#wrong(`--${name}: '${value}' is no address; write host:port`, { host: '', port: 0 });
+    return this.#wrong(`--${name}: '${value}' is not a valid address; write host:port`, { host: '', port: 0 });
   }
 
   #wrong<T>(mistake: string, value: T): T {

@@ -59,11 +59,11 @@ async function ask(path: string, options: { method?: string; token?: string; tls
   return promise;
 }
 
-test('tells status, life and readiness, and the same as metrics', async () => {
+test('serves status, liveness, readiness and metrics', async () => {
   await listen();
   expect(JSON.parse((await ask('/status')).body)).toEqual(status);
   expect(await ask('/livez')).toMatchObject({ status: 200 });
-  expect(await ask('/readyz')).toMatchObject({ status: 503, body: 'etcd does not run yet\n' });
+  expect(await ask('/readyz')).toMatchObject({ status: 503, body: 'etcd is not running yet\n' });
   server.ready = async () => ({ ready: true, why: 'ok' });
   expect(await ask('/readyz?verbose')).toMatchObject({ status: 200, body: 'ok\n' });
   const { body, type } = await ask('/metrics');
@@ -79,7 +79,7 @@ test.each(['POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'])('%s is refused, on every
     expect(await ask(path, { method })).toMatchObject({ status: 405 });
 });
 
-test('what fails is an answer, and not the end of it', async () => {
+test('a failing handler answers with an error and does not stop the server', async () => {
   await listen();
   server.status = () => Promise.reject(new Error('the volume is gone'));
   expect(await ask('/status')).toMatchObject({ status: 500, body: 'the volume is gone\n' });
@@ -87,7 +87,7 @@ test('what fails is an answer, and not the end of it', async () => {
   expect(lines).toEqual(['GET /status: the volume is gone']);
 });
 
-test('what was salvaged goes to whoever has the token', async () => {
+test('the salvaged snapshot is served only with the token', async () => {
   await listen();
   expect(await ask('/salvage', { token: 'secret' })).toMatchObject({ status: 404 });
   const file = join(directory, 'salvage.db');
@@ -106,7 +106,7 @@ async function install(place: string, pair: KeyPair): Promise<void> {
   await copyFile(pair.key, join(place, 'tls.key'));
 }
 
-test('a replaced certificate is used from the next connection on; half a one is not', async () => {
+test('a replaced certificate is used from the next connection on; an incomplete pair is not', async () => {
   const place = join(directory, 'server-tls');
   await install(place, certificates.server);
   await listen(place);

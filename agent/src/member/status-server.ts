@@ -7,22 +7,22 @@ import { agentMetrics } from './sidecar/agent-metrics.ts';
 
 export interface Readiness {
   readonly ready: boolean;
-  /** For whoever looks at a probe that fails. */
+  /** Shown by a probe that fails. */
   readonly why: string;
 }
 
-/** A file that whoever has the token may fetch. */
+/** A file that clients with the token may fetch. */
 export interface GuardedFile {
   readonly file: string;
   /** Hex. */
   readonly tokenSha256: string;
 }
 
-/** What an agent tells of its pod, in both phases: GET only, and nothing of it changes anything. */
+/** HTTP server of gate and sidecar. Read-only: answers GET requests and changes nothing. */
 export class StatusServer {
-  /** Asked at each request. */
+  /** Called for each request. */
   status: () => AgentStatus | Promise<AgentStatus>;
-  ready: () => Readiness | Promise<Readiness> = () => ({ ready: false, why: 'etcd does not run yet' });
+  ready: () => Readiness | Promise<Readiness> = () => ({ ready: false, why: 'etcd is not running yet' });
   metrics: () => string | Promise<string> = async () => agentMetrics(await this.status(), { now: Date.now() });
   salvage?: GuardedFile;
   readonly #listener: HttpListener;
@@ -32,7 +32,7 @@ export class StatusServer {
     this.status = status;
   }
 
-  /** Listens from here on; `status` can be replaced later. */
+  /** Starts listening. `status` can be replaced later. */
   static async listen(options: ListenOptions & { log: Log; status: StatusServer['status'] }): Promise<StatusServer> {
     const answer: Answer = (request, response) => server.#answer(request, response);
     const server: StatusServer = new StatusServer(new HttpListener(options, options.log, answer), options.status);
@@ -64,13 +64,13 @@ export class StatusServer {
       case '/salvage':
         return this.#sendFile(request, response);
       default:
-        return send(response, 404, 'there is /status, /readyz, /livez and /metrics\n');
+        return send(response, 404, 'not found; available: /status, /readyz, /livez and /metrics\n');
     }
   }
 
   async #sendFile(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { salvage } = this;
-    if (!salvage) return send(response, 404, 'nothing was salvaged here\n');
+    if (!salvage) return send(response, 404, 'there is no salvaged snapshot\n');
     if (!hasToken(request, salvage.tokenSha256)) return send(response, 401, 'the token is missing or wrong\n');
     await sendFile(response, salvage.file);
   }

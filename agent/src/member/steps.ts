@@ -1,4 +1,4 @@
-/** Where a crash is tried: the tests stop a gate right after each of these. */
+/** Steps of the gate. The tests stop a gate right after each of them. */
 export const gateSteps = [
   'volumeId.written',
   'volumeId.removed',
@@ -17,7 +17,7 @@ export const gateSteps = [
   'salvage.made',
 ] as const;
 
-/** The same of the sidecar. */
+/** Steps of the sidecar. */
 export const serveSteps = [
   'wal.seen',
   'config.sealed',
@@ -30,5 +30,5 @@ export type GateStep = (typeof gateSteps)[number];
 export type ServeStep = (typeof serveSteps)[number];
 export type Step = GateStep | ServeStep;
 
-/** Called right after each step; nothing happens before it is done. */
+/** Called right after each step. The caller waits for it before it continues. */
 export type AtStep = (step: Step) => void | Promise<void>;

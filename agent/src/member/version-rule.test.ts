@@ -27,7 +27,7 @@ test('nothing starts below the cluster version', () => {
   expect(rule({ binary: '3.5.30', cluster: '3.6.0', allowed: allow('3.5', '3.6') })).toBe('VersionRefused');
 });
 
-test('3.7 starts only where a raft snapshot of 3.6 has settled the log', () => {
+test('3.7 starts only after a raft snapshot of 3.6 has flushed the log', () => {
   const up = (finalizedIndex: number | undefined, snapIndex?: number) =>
     rule({ binary: '3.7.3', snapIndex, allowed: { ...allow('3.6', '3.7'), finalizedIndex } });
   expect(up(undefined, 1_000_000)).toBe('NeedsSnapshot');
@@ -38,7 +38,7 @@ test('3.7 starts only where a raft snapshot of 3.6 has settled the log', () => {
   expect(rule({ binary: '3.6.16', last: '3.7.3', allowed: allow('3.6', '3.7') })).toBe('free');
 });
 
-test('a new member needs no more than that its minor is allowed', () => {
+test('a new member only needs an allowed minor version', () => {
   expect(newMemberRefusal('3.7.3', allow('3.7'))).toBeUndefined();
   expect(newMemberRefusal('3.7.3', allow('3.6'))?.reason).toBe('VersionRefused');
 });

@@ -8,47 +8,47 @@ export interface Refusal {
 }
 
 interface MemberVersions {
-  /** Full version of the binary beside the agent. */
+  /** Full version of the etcd binary in this pod. */
   readonly binary: string;
-  /** That wrote the data last. */
+  /** Version that last wrote the data. */
   readonly last: string;
-  /** etcd's cluster version, as the sidecar saw it. */
+  /** etcd's cluster version, as the sidecar last saw it. */
   readonly cluster?: string;
-  /** Raft index of the newest snapshot. */
+  /** Raft index of the newest raft snapshot. */
   readonly snapIndex?: number;
-  /** Of the record, or of the one seen last. */
+  /** From the current record, or else from the cached one. */
   readonly allowed?: Versions;
 }
 
 const refused = (message: string): Refusal => ({ reason: 'VersionRefused', message });
 
 /**
- * Whether etcd of this version may start on the data. etcd itself does not see to it: an older one may start without a
- * complaint and break the others, and 3.7 panics on what 3.5 wrote into the raft log.
+ * Returns why etcd of this version must not start on the data, or undefined if it may. etcd itself does not check this: an
+ * older version may start without an error and break the other members, and 3.7 panics on entries of 3.5 in the raft log.
  */
 export function versionRefusal({ binary, last, cluster, snapIndex, allowed }: MemberVersions): Refusal | undefined {
   if (cluster !== undefined && minorsUp(cluster, binary) < 0)
-    return refused(`etcd ${binary} can not start: the cluster version is ${cluster} already; use that minor`);
+    return refused(`etcd ${binary} cannot start: the cluster version is already ${cluster}; use that minor version`);
   const step = minorsUp(last, binary);
   if (step === 0) return undefined;
-  const what = `etcd ${binary} on data of ${last}`;
-  if (Math.abs(step) !== 1) return refused(`${what}: a minor version can not be skipped`);
-  if (!allowed) return refused(`${what}: the record, which would have to allow it, could not be read`);
+  const start = `etcd ${binary} cannot start on data of ${last}`;
+  if (Math.abs(step) !== 1) return refused(`${start}: a minor version cannot be skipped`);
+  if (!allowed) return refused(`${start}: the record must allow it, and could not be read`);
   if (!allowed.allowedMinors.includes(minorOf(binary)))
-    return refused(`${what}: the record allows ${allowed.allowedMinors.join(' and ')}`);
-  if (step > 0 && minorsUp('3.7', binary) >= 0 && !isSettled(allowed.finalizedIndex, snapIndex))
+    return refused(`${start}: the record allows ${allowed.allowedMinors.join(' and ')}`);
+  if (step > 0 && minorsUp('3.7', binary) >= 0 && !isFlushed(allowed.finalizedIndex, snapIndex))
     return {
       reason: 'NeedsSnapshot',
-      message: `${what}: entries that 3.5 wrote may follow the newest raft snapshot (index ${snapIndex ?? 'none'}, needed: above ${allowed.finalizedIndex ?? 'unknown'}), and 3.7 would not start`,
+      message: `${start}: entries that 3.5 wrote may follow the newest raft snapshot (index ${snapIndex ?? 'none'}, needed: above ${allowed.finalizedIndex ?? 'unknown'}), and 3.7 would not start`,
     };
   return undefined;
 }
 
-/** On an empty volume: nothing is skipped there. */
+/** Checks the version of a new member, whose volume is empty. */
 export function newMemberRefusal(binary: string, { allowedMinors }: Versions): Refusal | undefined {
   if (allowedMinors.includes(minorOf(binary))) return undefined;
-  return refused(`etcd ${binary} on an empty volume: the record allows ${allowedMinors.join(' and ')}`);
+  return refused(`etcd ${binary} cannot start on an empty volume: the record allows ${allowedMinors.join(' and ')}`);
 }
 
-const isSettled = (finalizedIndex: number | undefined, snapIndex: number | undefined): boolean =>
+const isFlushed = (finalizedIndex: number | undefined, snapIndex: number | undefined): boolean =>
   finalizedIndex !== undefined && (finalizedIndex === 0 || (snapIndex ?? 0) > finalizedIndex);

@@ -7,7 +7,7 @@ import { replaceFile } from '../lib/files/replace-file.ts';
 
 const fileOf = (dataDir: string) => join(dataDir, 'volume-id');
 
-/** The name of this volume in permits; undefined when it has none, or what is there is no volumeId. */
+/** Returns the name of this volume in permits, or undefined if there is no valid volumeId. */
 export async function readVolumeId(dataDir: string): Promise<string | undefined> {
   try {
     const text = (await readFile(fileOf(dataDir), 'utf8')).trim();
@@ -18,14 +18,14 @@ export async function readVolumeId(dataDir: string): Promise<string | undefined>
   }
 }
 
-/** A name that no permit holds. */
+/** Writes a new volumeId, which no permit names yet. */
 export async function writeVolumeId(dataDir: string): Promise<string> {
   const volumeId = randomBytes(16).toString('hex');
   await replaceFile(fileOf(dataDir), `${volumeId}\n`);
   return volumeId;
 }
 
-/** On the disk when it returns: no permit fits this volume any more. */
+/** Removes the volumeId durably, so that no permit is valid for this volume any more. */
 export async function removeVolumeId(dataDir: string): Promise<void> {
   await rm(fileOf(dataDir), { force: true });
   await sync(dataDir);

@@ -8,7 +8,7 @@ import type { AgentStatus } from '../protocol/agent-status.ts';
 import { readIdentity, type StoredIdentity } from './identity.ts';
 import { readVolumeId } from './volume-id.ts';
 
-/** Where things lie on a volume. */
+/** Layout of a volume. */
 export const etcdDirOf = (dataDir: string): string => join(dataDir, 'etcd');
 export const workDirOf = (dataDir: string): string => join(dataDir, 'work');
 export const quarantineDirOf = (dataDir: string): string => join(dataDir, 'quarantine');
@@ -16,29 +16,29 @@ export const restoreMarkerOf = (etcdDir: string): string => join(etcdDir, '.rest
 
 const ours = ['volume-id', 'identity.json', 'etcd.yaml', 'record-cache.json', 'etcd', 'work', 'quarantine', 'lock'];
 
-/** All that the gate decides by, and /status shows, of a volume. */
+/** Facts about a volume that the gate decides by and /status reports. */
 export interface VolumeFacts {
-  /** At least one file of the write-ahead log: a start that etcd refused leaves other files behind. */
+  /** True if there is a file of the write-ahead log. A failed start of etcd leaves other files behind. */
   readonly walPresent: boolean;
-  /** Without a WAL: what lies in `etcd/` all the same. */
+  /** Content of `etcd/` if there is no WAL. */
   readonly leftover?: 'database' | 'data';
   readonly volumeId?: string;
   readonly identity: StoredIdentity;
-  /** Ids that the WAL begins with. */
+  /** The ids at the beginning of the WAL. */
   readonly wal?: { readonly memberId: string; readonly clusterId: string };
-  /** The restore that made `etcd/`. */
+  /** The restore that created `etcd/`. */
   readonly restored?: RestoreMarker;
-  /** Entries that are neither the agent's nor a file system's own. */
+  /** Entries that belong neither to the agent nor to the file system. */
   readonly foreign: readonly string[];
   readonly snapIndex?: number;
-  /** Bytes that a failed defragmentation left behind. */
+  /** Size of the files that a failed defragmentation left behind, in bytes. */
   readonly orphanTmp: number;
   readonly quarantineCount: number;
   readonly freeBytes: number;
   readonly totalBytes: number;
 }
 
-/** Written into restored data before they get their place, as their identity can only be written after. */
+/** Written into restored data before they are moved into place: their identity can only be written afterwards. */
 export interface RestoreMarker {
   readonly v: 1;
   readonly restoreId: string;
@@ -63,7 +63,7 @@ const markerSchema = z.object({
   version: z.string(),
 });
 
-/** Throws when the volume can not be read. */
+/** Reads the facts of a volume. Throws if the volume cannot be read. */
 export async function readVolume(dataDir: string): Promise<VolumeFacts> {
   const etcdDir = etcdDirOf(dataDir);
   const [space, names, identity, volumeId, walPresent] = await Promise.all([
@@ -89,7 +89,7 @@ export async function readVolume(dataDir: string): Promise<VolumeFacts> {
   };
 }
 
-/** As GET /status tells it. */
+/** The volume as GET /status reports it. */
 export function volumeStatus(facts: VolumeFacts): AgentStatus['volume'] {
   const { walPresent, volumeId, identity, freeBytes, totalBytes, quarantineCount, snapIndex: index, orphanTmp } = facts;
   return {
@@ -108,7 +108,7 @@ export async function hasWal(dataDir: string): Promise<boolean> {
   return (await list(join(etcdDirOf(dataDir), 'member', 'wal'))).some((name) => name.endsWith('.wal'));
 }
 
-/** Files that a failed defragmentation left in a data directory; etcd 3.7 never removes them. */
+/** Files that a failed defragmentation left in a data directory. etcd 3.7 never removes them. */
 export async function orphansOf(etcdDir: string): Promise<{ file: string; bytes: number }[]> {
   const snap = join(etcdDir, 'member', 'snap');
   const names = (await list(snap)).filter((name) => name.startsWith('db.tmp.'));
@@ -122,7 +122,7 @@ export async function orphansOf(etcdDir: string): Promise<{ file: string; bytes:
 const isForeign = (name: string): boolean =>
   !ours.includes(name.replace(/\.tmp$/, '')) && name !== 'lost+found' && !name.startsWith('.');
 
-/** A start that etcd refused leaves an empty database alone; raft's snapshots or anything else once belonged to a member. */
+/** A failed start of etcd leaves only an empty database behind. Raft snapshots and other files once belonged to a member. */
 async function leftoverOf(etcdDir: string): Promise<VolumeFacts['leftover']> {
   const files = await allFiles(etcdDir);
   if (files === undefined) return undefined;
@@ -132,7 +132,7 @@ async function leftoverOf(etcdDir: string): Promise<VolumeFacts['leftover']> {
     : 'data';
 }
 
-/** Undefined: there is no such directory. */
+/** Returns all files below a directory, or undefined if the directory does not exist. */
 async function allFiles(directory: string): Promise<string[] | undefined> {
   try {
     const entries = await readdir(directory, { recursive: true, withFileTypes: true });

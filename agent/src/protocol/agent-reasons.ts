@@ -1,12 +1,12 @@
-/** Every `reason` of GET /status. docs/clusters/member-pods.md has a line for each. */
+/** Every `reason` of GET /status. docs/clusters/member-pods.md explains each of them. */
 export const agentReasons = [
-  // Of the record
+  // The record
   'NoRecord',
   'RecordUnreachable',
   'RecordNotUnderstood',
   'RecordRolledBack',
   'ForeignRecord',
-  // Of the volume
+  // The volume
   'VolumeBusy',
   'VolumeReadOnly',
   'VolumeUnreadable',
@@ -16,15 +16,15 @@ export const agentReasons = [
   'DataGone',
   'OldEpoch',
   'Removed',
-  // Of the version
+  // The version
   'VersionRefused',
   'NeedsSnapshot',
   'VersionMismatch',
-  // Of the member
+  // The member
   'UnknownMember',
   'DuplicateMember',
   'EtcdDown',
-  // Of the gate's work
+  // The work of the gate
   'PermitRefused',
   'NameNotResolved',
   'ConfigRefused',

@@ -1,21 +1,21 @@
-/** What the agent of a pod answers on GET /status. */
+/** Response of the agent in a member's pod to GET /status. */
 export interface AgentStatus {
   v: 1;
   pod: string;
   podUid: string;
   ordinal: number;
   agentVersion: string;
-  /** Version that the pod template names. */
+  /** etcd version that the pod template names. */
   etcdBinary: string;
-  /** The gate answers: etcd has not begun. */
+  /** Set while the gate answers, before etcd starts. */
   gate?: true;
   state: 'Init' | 'WaitPermit' | 'Preparing' | 'Restoring' | 'Starting' | 'Running' | 'Stalled' | 'Refused' | 'Failed';
-  /** VersionRefused, NeedsSnapshot, VersionMismatch, ForeignData, DuplicateMember, … */
+  /** One of `agentReasons`. A string, because a newer agent may report others. */
   reason?: string;
-  /** What the reason is about, for people. */
+  /** Details of the reason, for people. */
   message?: string;
   podIp?: string;
-  /** Of the certificate that runs out first. */
+  /** The certificate that expires first. */
   certificate?: { notAfter: string };
   volume: {
     walPresent: boolean;
@@ -24,17 +24,17 @@ export interface AgentStatus {
     freeBytes: number;
     totalBytes: number;
     quarantineCount: number;
-    /** Index of the newest raft snapshot; unset = none. */
+    /** Index of the newest raft snapshot. Unset if there is none. */
     snapIndex?: number;
     /** Bytes left behind by a failed defragmentation. */
     orphanTmp?: number;
   };
-  /** The permit request: as long as there is no WAL, also while etcd can not start with the permit that it has. */
+  /** The permit request. Present while there is no WAL, including while etcd cannot start with the permit that it has. */
   request?: { volumeId: string; lastRestoreId?: string };
   recordRev?: number;
-  /** What that record says of its epoch, and an epoch never changes: see Versions. */
+  /** Facts about the epoch in that record, which never change: see Versions. */
   recordVersions?: { epoch: number; bornOn?: string; finalizedIndex?: number };
-  /** What that record says of the past, of the cluster whose data there are. */
+  /** History in that record, if the record belongs to the cluster whose data this volume holds. */
   recordPast?: { restores: readonly string[]; startRevision?: number };
   minEpoch: number;
   salvage?: { sha256: string; sizeBytes: number; revision: number; lastIndex: number; commit: number; url: string };
@@ -52,13 +52,13 @@ export interface AgentStatus {
     clusterVersion?: string;
     dbSize: number;
     dbInUse: number;
-    /** Bytes that its backend may grow to. */
+    /** Maximum size of the backend, in bytes. */
     quota?: number;
     upSince: string;
   };
 }
 
-/** `identity.json` of a volume. */
+/** Content of `identity.json` on a volume. */
 export interface Identity {
   v: 1;
   clusterUid: string;
@@ -73,7 +73,7 @@ export interface Identity {
   state: 'permitted' | 'sealed';
   lastRestoreId?: string;
   lastVersion: string;
-  /** Of the cluster, as serve saw it last. */
+  /** etcd's cluster version, as the sidecar last saw it. */
   clusterVersion?: string;
   runs: number;
 }

@@ -1,6 +1,6 @@
 import type { Condition } from './condition.ts';
 
-/** Status of the EtcdCluster resource: it leaves out what is not known. */
+/** Status of the EtcdCluster resource. Unknown fields are left out. */
 export interface ClusterStatus {
   observedGeneration?: number;
   phase: string;
@@ -10,7 +10,7 @@ export interface ClusterStatus {
   /** Hex. */
   clusterId?: string;
   clusterUid?: string;
-  /** Pods that there should be now. */
+  /** Number of pods that the cluster should have now. */
   size?: number;
   voters?: number;
   readyVoters?: number;
@@ -18,7 +18,7 @@ export interface ClusterStatus {
   learner?: string;
   /** Pod of the leader. */
   leader?: string;
-  /** Of the cluster: what all members agree on. */
+  /** etcd's cluster version, on which all members agree. */
   version?: string;
   /** Lowest version that a member runs. */
   minVersion?: string;
@@ -32,7 +32,7 @@ export interface ClusterStatus {
     verified?: string;
   };
   lastRestoreId?: string;
-  /** When this was written: it is, again, when it gets old. */
+  /** Time of this status. It is written again when it gets old, even if nothing else changed. */
   observedAt?: string;
   members: ReportedMember[];
   conditions: ReportedCondition[];

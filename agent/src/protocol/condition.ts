@@ -33,7 +33,7 @@ export const is = (
   message,
 });
 
-/** It could not be seen, or there is nothing yet of which it could be said. */
+/** A condition that could not be observed, or that does not apply yet. */
 export const unknown = (type: ConditionType, reason: Reason, message: string = reasons[reason]): Condition => ({
   type,
   status: 'Unknown',

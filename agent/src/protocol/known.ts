@@ -1,14 +1,14 @@
-/** Something observed: a failed read says why, and is never taken for "there is none". */
+/** An observed value. A failed read carries its cause and never counts as "absent". */
 export type Known<T> = { readonly known: true; readonly v: T } | Unknown;
 
 export interface Unknown {
   readonly known: false;
   readonly why: string;
-  /** It is there, and reading it again brings nothing else. */
+  /** The object exists, but its content is invalid: reading it again does not help. */
   readonly unreadable?: true;
 }
 
-/** What a read throws that will not get better by itself. */
+/** Thrown by a read that fails until somebody repairs the object. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
 }

@@ -46,7 +46,7 @@ const ops: Op[] = [
   { ...base, kind: 'ClearNoSpace', step: 'defrag', revision: 5, done: ['a'] },
   { ...base, kind: 'Delete', step: 'claims' },
 ];
-/** Every field that there is. */
+/** A record with every field. */
 const full: RecordDoc = recordOf({
   permits: { 1: permit },
   members: { 0: { memberId: 'a0', volumeId: 'n0', epoch: 1, everVoter: true, restartedOn: '3.6.16' } },
@@ -76,7 +76,7 @@ function objects(value: unknown, path: string[] = []): string[][] {
 /** Where every key is an ordinal. */
 const maps = ['permits', 'members'];
 
-test('a field of a later release is kept at any depth, and hinders nothing', () => {
+test('a field of a later release is preserved at any depth', () => {
   const whole = { ...full, op: ops[4] };
   const paths = objects(whole).filter((path) => !maps.includes(path.join('.')));
   expect(paths.length).toBeGreaterThan(10);
@@ -85,19 +85,19 @@ test('a field of a later release is kept at any depth, and hinders nothing', () 
   expect(read(changed)).toEqual({ kind: 'record', doc: changed });
 });
 
-test('a newer format is refused with what to do', () => {
+test('a newer format is refused with a remedy', () => {
   expect(read({ ...full, v: 2 })).toEqual({
     kind: 'refused',
     reason:
-      'the record is not followed: its format is version 2, and this agent knows version 1; use a newer agent image',
+      'the record is not usable: its format is version 2, and this agent supports version 1; use a newer agent image',
   });
 });
 
 test.each([
-  ['no JSON', '{', /no JSON/],
-  ['nothing', '', /no JSON/],
-  ['null', 'null', /not followed/],
-  ['a list', '[]', /not followed/],
+  ['no JSON', '{', /not valid JSON/],
+  ['nothing', '', /not valid JSON/],
+  ['null', 'null', /not usable/],
+  ['a list', '[]', /not usable/],
   ['a field too few', JSON.stringify({ ...full, rev: undefined }), /rev/],
   ['a wrong type', JSON.stringify({ ...full, epoch: '1' }), /epoch/],
   ['no ordinal', JSON.stringify({ ...full, permits: { x: permit } }), /permits/],

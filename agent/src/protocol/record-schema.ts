@@ -8,7 +8,7 @@ import { byOrdinal, count, type Shape, text } from './schema-parts.ts';
 export type RecordAnswer =
   | { readonly kind: 'record'; readonly doc: RecordDoc }
   | { readonly kind: 'none' }
-  /** It is there, but not to be followed. */
+  /** The record exists, but this agent cannot use it. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 type Doc = RecordDoc;
@@ -84,22 +84,22 @@ const record = z.looseObject({
   spaceClearedAt: z.optional(text),
 } satisfies Shape<Doc>);
 
-const refused = (why: string): RecordAnswer => ({ kind: 'refused', reason: `the record is not followed: ${why}` });
+const refused = (why: string): RecordAnswer => ({ kind: 'refused', reason: `the record is not usable: ${why}` });
 
 /**
- * A later release may add fields, which an older one ignores and keeps. What nobody may ignore gets a new `v`, and an
- * operation or a mode that is not known is refused.
+ * Parses and validates a record. A later release may add fields, which an older release ignores and preserves. A change that
+ * no agent may ignore gets a new `v`. Refuses an unknown operation or mode.
  */
 export function parseRecord(json: string): RecordAnswer {
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch (error) {
-    return refused(`it is no JSON (${messageOf(error)})`);
+    return refused(`it is not valid JSON (${messageOf(error)})`);
   }
   const version = (value as { v?: unknown } | null)?.v;
   if (typeof version === 'number' && version > 1)
-    return refused(`its format is version ${version}, and this agent knows version 1; use a newer agent image`);
+    return refused(`its format is version ${version}, and this agent supports version 1; use a newer agent image`);
   const parsed = record.safeParse(value);
   return parsed.success ? { kind: 'record', doc: parsed.data } : refused(describeIssue(parsed.error));
 }

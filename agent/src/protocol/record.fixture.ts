@@ -1,6 +1,6 @@
 import type { RecordDoc } from './record.ts';
 
-/** The record of a cluster that serves, of three members. */
+/** Record of a healthy cluster with three members. */
 export function recordOf(change: Partial<RecordDoc> = {}): RecordDoc {
   const member = (i: number) => ({ memberId: `a${i}`, volumeId: `n${i}`, epoch: 1, everVoter: true });
   return {

@@ -1,37 +1,40 @@
-/** The record: what must outlive the reconciler. One JSON document, written only by the lease holder, each write based on the version read. */
+/**
+ * The record: the state that must outlive the reconciler. One JSON document. Only the lease holder writes it, and each write
+ * names the version that it is based on.
+ */
 export interface RecordDoc {
   v: 1;
-  /** +1 per write; agents drop a record older than their cache. */
+  /** Goes up by 1 with every write. Agents ignore a record that is older than the one in their cache. */
   rev: number;
-  /** Minted with the first record; not the custom resource's uid, which changes when it is made again. */
+  /** Generated with the first record. Not the uid of the custom resource, which changes when the resource is created again. */
   clusterUid: string;
   /** 0 = never bootstrapped. */
   epoch: number;
-  /** Data of an older epoch never serves; raised by a fence, and mirrored in the pod template. */
+  /** Data of an older epoch never serve. A fence raises it; the pod template carries a copy. */
   minEpoch: number;
-  /** Fresh for every epoch, never used twice. */
+  /** New for every epoch, never reused. */
   token: string;
   phase: 'Seeding' | 'Running' | 'Restoring';
   /** The reconciler saw the seed of this epoch serve from its own WAL. */
   seeded: boolean;
   clusterId?: string;
-  /** By ordinal; at most one live permit each. */
+  /** By ordinal. At most one valid permit for each. */
   permits: Record<string, Permit>;
   /** By ordinal. */
   members: Record<string, RecordedMember>;
   /** Removed members of this epoch, newest last. */
   tombstones: Tombstone[];
-  /** What is being done: written before it is done. */
+  /** The operation in progress. It is recorded before it starts. */
   op?: Op;
   versions: Versions;
   lastRestoreId?: string;
   lastRecoveryId?: string;
-  /** Restores that passed the fence, newest last: each id is restored once, ever. */
+  /** Restores that passed the fence, newest last. Each id is restored at most once. */
   restores: FencedRestore[];
   lastBackup?: { id: string; revision: number; sha256: string; at: string };
-  /** The highest revision that an epoch began with: a restore goes beyond it, also where nobody answers any more. */
+  /** Highest revision that an epoch started with. A restore goes beyond it, even if no member answers any more. */
   startRevision?: number;
-  /** The newest operation that failed; it is not tried again before a pause. */
+  /** The last operation that failed. It is retried only after a pause. */
   failure?: Failure;
   /** When a ClearNoSpace last succeeded. */
   spaceClearedAt?: string;
@@ -40,22 +43,22 @@ export interface RecordDoc {
 export interface Permit {
   id: string;
   ordinal: number;
-  /** The one volume that may use it. */
+  /** The only volume that may use this permit. */
   volumeId: string;
   epoch: number;
   mode: 'new' | 'existing' | 'restore' | 'salvage';
   token: string;
-  /** Self only for new and restore; else the whole live member list. */
+  /** Lists only this member for `new` and `restore`; otherwise all current members. */
   initialCluster: string;
-  /** existing: from MemberAdd. */
+  /** For `existing`: the id that MemberAdd returned. */
   memberId?: string;
   restore?: { id: string; source: SourceRef; bumpRevision: number };
   salvage?: { token: string };
-  /** For people; never compared with a clock. */
+  /** For people only: no code compares it with a clock. */
   issuedAt: string;
 }
 
-/** One plain .db over HTTP, guarded by a one-time token. */
+/** A plain `.db` snapshot, served over HTTP and protected by a one-time token. */
 export interface SourceRef {
   url: string;
   token: string;
@@ -67,7 +70,7 @@ export interface RecordedMember {
   volumeId: string;
   epoch: number;
   everVoter: boolean;
-  /** The version on which the reconciler restarted it once; the restart that brought the version does not count. */
+  /** The version on which the reconciler restarted this member once. The restart that installed the version does not count. */
   restartedOn?: string;
 }
 
@@ -80,15 +83,15 @@ export interface Tombstone {
 }
 
 export interface Versions {
-  /** Minor that the cluster runs, or ran before a half-done upgrade. */
+  /** Minor version that the cluster runs, or ran before an upgrade that is half done. */
   current: string;
-  /** Minors that a gate may start: two of them while an upgrade is half done. */
+  /** Minor versions that a gate may start: two while an upgrade is half done. */
   allowedMinors: string[];
-  /** Version of the epoch's seed; unset = unknown. */
+  /** Version of the epoch's seed. Unset if unknown. */
   bornOn?: string;
-  /** Raft index after which no entry of 3.5 follows; 0 = born on 3.6 or newer; unset = unknown. */
+  /** Raft index after which no entry of 3.5 follows. 0 if the epoch began on 3.6 or newer. Unset if unknown. */
   finalizedIndex?: number;
-  /** This upgrade went ahead without a backup. */
+  /** The current upgrade started without a backup. */
   withoutBackup?: boolean;
 }
 
@@ -101,7 +104,7 @@ export interface FencedRestore {
 }
 
 export interface Failure {
-  /** What failed: the operation and its target, such as `Upgrade 3.7`. */
+  /** Operation and target, such as `Upgrade 3.7`. */
   of: string;
   reason: string;
   message: string;
@@ -113,7 +116,7 @@ interface OpBase {
   startedAt: string;
 }
 
-/** MemberAdd of a learner, then its permit. */
+/** Adds a learner with MemberAdd, then issues its permit. */
 export interface AddLearnerOp extends OpBase {
   kind: 'AddLearner';
   ordinal: number;
@@ -126,37 +129,47 @@ export interface PromoteOp extends OpBase {
   memberId: string;
 }
 
-/** Completed, never dropped: `remove` until the member is gone, then `claim` until its claim is. Without a memberId: the claim alone. */
+/**
+ * Removes a member: `remove` until the member is gone, then `claim` until its claim is gone. The operation is always
+ * completed, never dropped. With an empty memberId only the claim is deleted.
+ */
 export interface RemoveOp extends OpBase {
   kind: 'Remove';
   ordinal: number;
   memberId: string;
   why: 'Dead' | 'Forced' | 'Learner' | 'Shrink' | 'Roll';
   step: 'remove' | 'claim';
-  /** The volume claim to delete after it. */
+  /** The volume claim to delete after the member. */
   claimUid?: string;
 }
 
-/** Restart of one pod. */
+/** Restarts one pod. */
 export interface DeletePodOp extends OpBase {
   kind: 'DeletePod';
   ordinal: number;
   podUid: string;
-  /** Version that ran before, and that the template names. */
+  /** Version that ran before the restart. */
   version?: string;
+  /** Version that the pod template names. */
   nextVersion: string;
 }
 
-/** Restore (R1–R9), origin, roll of an ephemeral single member; Recover: the same behind a backup of a survivor. */
+/**
+ * `Restore`: a restore (R1–R9), the first data of a new cluster from its origin, or the roll of a single member without a
+ * persistent volume. `Recover`: the same after a backup of a survivor.
+ */
 export interface RestoreOp extends OpBase {
   kind: 'Restore' | 'Recover';
   step: RestoreStep;
   args: RestoreArgs;
-  /** What the slot held when quorum was lost; put back if this one ends before the fence. */
+  /** The operation that was in progress when quorum was lost. It resumes if this one ends before the fence. */
   suspended?: Op;
 }
 
-/** `backup`, `salvage`: of a survivor or of an ephemeral single member. Then R1 verify, R2 safety, R3 fence, R4–R5 drain, R6 seed, R7–R8 restore. */
+/**
+ * `backup` and `salvage` save a survivor, or a single member without a persistent volume. The restore follows: R1 verify,
+ * R2 safety, R3 fence, R4–R5 drain, R6 seed, R7–R8 restore.
+ */
 export type RestoreStep =
   | 'backup'
   | 'salvage'
@@ -169,7 +182,7 @@ export type RestoreStep =
   | 'report';
 
 export interface RestoreArgs {
-  /** As in `restores`. */
+  /** The same id as in `restores`. */
   id: string;
   uid: string;
   specHash: string;
@@ -178,12 +191,12 @@ export interface RestoreArgs {
   sha256?: string;
   expectedRevision?: number;
   safetyBackup: boolean;
-  /** Once it is stored; unset past `safety`: it was left out for want of a quorum. */
+  /** Set once the safety backup is stored. If unset after `safety`, it was skipped because there was no quorum. */
   safetyBackupId?: string;
   ignoreUnreachablePods: boolean;
-  /** Of the SourceRef. */
+  /** Token of the SourceRef. */
   sourceToken: string;
-  /** What R1 verified. */
+  /** The snapshot that R1 verified. */
   verified?: { sha256: string; sizeBytes: number; revision: number };
   /** Highest revision seen before the fence. */
   lastRevision?: number;
@@ -192,10 +205,10 @@ export interface RestoreArgs {
   failed?: { reason: string; message: string };
 }
 
-/** Where a snapshot is, as the custom resource says it, or a snapshot of the cluster's own backup schedule. */
+/** Location of a snapshot as the custom resource gives it, or a snapshot of one of the cluster's own backup schedules. */
 export type RestoreSource = Record<string, unknown>;
 
-/** Backup before a minor upgrade; the restarts are operations of their own. */
+/** Takes the backup before a minor upgrade. The restarts are operations of their own. */
 export interface UpgradeOp extends OpBase {
   kind: 'Upgrade';
   to: string;
@@ -213,7 +226,7 @@ export interface ClearNoSpaceOp extends OpBase {
 export interface DeleteOp extends OpBase {
   kind: 'Delete';
   step: 'backup' | 'scale' | 'claims' | 'record';
-  /** What the slot held and could not go on, as a restore past its fence: it does when the cluster is made again. */
+  /** The operation that was interrupted, such as a restore past its fence. It resumes when the cluster is created again. */
   suspended?: Op;
 }
 

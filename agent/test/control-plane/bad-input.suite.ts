@@ -55,7 +55,7 @@ test("the wrong node's flags", () =>
   changed(
     (text) => text.replaceAll(plane.plans[0]!.peerUrl, 'https://198.51.100.7:2380'),
     () =>
-      expectRefused(40, /flags of another node: cp1 listens on 198\.51\.100\.7/, [
+      expectRefused(40, /flags belong to another node: cp1 listens on 198\.51\.100\.7/, [
         ...restoreArgs(node, place, id),
         `--manifests-dir=${join(node.root, 'copy')}`,
       ]),
@@ -153,13 +153,13 @@ test("a manifests folder that is not kubeadm's", async () => {
   const folder = join(node.root, 'other');
   await mkdir(folder);
   await writeFile(join(folder, 'nginx.yaml'), 'kind: Pod\n');
-  await expectRefused(2, /holds no etcd\.yaml of kubeadm's/, [
+  await expectRefused(2, /does not contain kubeadm's etcd\.yaml/, [
     ...restoreArgs(node, place, id),
     `--manifests-dir=${folder}`,
     '--data-dir=/nowhere',
   ]);
   await writeFile(join(folder, 'etcd.yaml'), 'kind: Deployment\n');
-  await expectRefused(2, /no manifest of kubeadm's: it holds no Pod/, [
+  await expectRefused(2, /not a kubeadm manifest: it does not define a Pod/, [
     ...restoreArgs(node, place, id),
     `--manifests-dir=${folder}`,
   ]);
@@ -189,7 +189,7 @@ test('an API server that nobody takes out', async () => {
     expectFailure(
       await run(restoreArgs(node, place, id, '--wait=2s')),
       40,
-      /kube-apiserver \(pid \d+\) still runs; all was put back/,
+      /kube-apiserver \(pid \d+\) still runs; everything was put back/,
     );
     expect(await node.files()).toEqual(before);
   } finally {
@@ -202,7 +202,7 @@ test('a kubelet that stops nothing', async () => {
   const before = await node.files();
   node.kubelet.deaf = true;
   try {
-    expectFailure(await run(restoreArgs(node, place, id, '--wait=2s')), 40, /still runs; all was put back as it was/);
+    expectFailure(await run(restoreArgs(node, place, id, '--wait=2s')), 40, /still runs; everything was put back/);
   } finally {
     node.kubelet.deaf = false;
   }
@@ -247,7 +247,7 @@ test('a damaged snapshot', async () => {
   bytes[Math.floor(bytes.length / 2)]! ^= 1;
   await writeFile(file, bytes);
   try {
-    await expectRefused(30, /; restore another snapshot: /, restoreArgs(node, place, id));
+    await expectRefused(30, /; restore another snapshot, /, restoreArgs(node, place, id));
   } finally {
     await rename(kept, file);
   }

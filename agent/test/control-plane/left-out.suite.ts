@@ -69,9 +69,11 @@ const args = (...more: string[]) => {
 
 test('they serve: nothing is restored, and the plan says where to stop them', async () => {
   const { notes, steps } = await succeed(args('--plan'));
-  const late = /^late-\d \(127\.0\.0\.1\) is no member of the restored cluster, and serves the old one/;
+  const late = /^late-\d \(127\.0\.0\.1\) is not a member of the restored cluster, and serves the old one/;
   expect(notes.filter((note: string) => late.test(note))).toHaveLength(2);
-  expect(steps[0].why).toMatch(/^On late-1 \(127\.0\.0\.1\), which is no member of the restored cluster: etcd out/);
+  expect(steps[0].why).toMatch(
+    /^On late-1 \(127\.0\.0\.1\), which is not a member of the restored cluster: stop etcd permanently/,
+  );
 
   const refused =
     /^late-1 \(127\.0\.0\.1\), late-2 \(127\.0\.0\.1\) are no members .* and still serve the old one: stop/;
@@ -99,7 +101,7 @@ test('they are down: they are named, and one that comes back is waited for', asy
   expectFailure(
     await agent.finished,
     50,
-    /^late-1 \(127\.0\.0\.1\), which is no member .* stop API server and etcd there/,
+    /^late-1 \(127\.0\.0\.1\), which is not a member .* stop the API server and etcd there/,
   );
   await joined[0]!.kill();
   const again = start(args('--output=text'));

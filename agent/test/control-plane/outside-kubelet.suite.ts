@@ -77,7 +77,7 @@ test('a process that is not stopped: nothing changes', async () => {
   await prepare(1);
   const { pid } = cluster.member(0);
   const result = await run(args(cluster.member(0), '--wait=2s'));
-  expectFailure(result, 40, /etcd \(pid \d+\) still runs on .*; all was put back/);
+  expectFailure(result, 40, /etcd \(pid \d+\) still runs on .*; everything was put back/);
   expect(cluster.member(0).pid).toBe(pid);
   expect(await readdir(cluster.member(0).dataDir)).toEqual(['member']);
 });
@@ -137,7 +137,7 @@ test.each(['where its flags say', 'elsewhere'])(
     const listening: Record<string, string> = where === 'elsewhere' ? {} : { 'listen-peer-urls': peers };
     const unit = await writeUnit({ ...settings, ...listening, 'data-dir': join(root, 'elsewhere') });
     const result = await run(unitArgs(unit, '--wait=2s'));
-    expectFailure(result, 40, /something still listens at http:\S+, where etcd is to listen; all was put back/);
+    expectFailure(result, 40, /a process still listens at http:\S+, which etcd needs; everything was put back/);
 
     // Stopped for a moment, and started on the old data again.
     const agent = start(unitArgs(unit, '--wait=5s'));
@@ -148,9 +148,9 @@ test.each(['where its flags say', 'elsewhere'])(
     expectFailure(
       await agent.finished,
       50,
-      /etcd serves the cluster \w+, not \w+, which was restored: .* other data than/,
+      /etcd serves the cluster \w+, not the restored cluster \w+: .* data other than/,
     );
-    const live = /etcd serves the cluster|something still listens/;
+    const live = /etcd serves the cluster|a process still listens/;
     expectFailure(await run(unitArgs(unit, '--undo', '--wait=2s')), 40, live);
     expectFailure(await run(unitArgs(unit, '--wait=2s')), 50, live);
     expect((await cluster.etcdctl('get', 'after', '--print-value-only')).trim()).toBe('yes');

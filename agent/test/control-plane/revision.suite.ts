@@ -58,7 +58,7 @@ test('an older snapshot after a newer one, with no backup in between', async () 
     expectFailure(
       await run(restoreArgs(node, place, older, '--bump-revision=5000000000', ...mode)),
       40,
-      new RegExp(`--bump-revision=5000000000 makes 50000000\\d+ of .*${before}.*such as 10000000000`),
+      new RegExp(`--bump-revision=5000000000 moves .* to 50000000\\d+, but .*${before}.*for example 10000000000`),
     );
   }
   expect(await node.files()).toEqual(files);
@@ -105,7 +105,7 @@ test.each<[string, (id: string) => Promise<void>, string]>([
   await loseData();
 
   const refused = await run(restoreArgs(node, place, first));
-  expectFailure(refused, 40, new RegExp(`${second}.*${why}.*--bump-revision.* such as 2000000000`));
+  expectFailure(refused, 40, new RegExp(`${second}.*${why}.*--bump-revision.* for example 2000000000`));
   const { text, steps } = await planOf(first);
   expect(text).toMatch(new RegExp(`${second}.*${why}`));
   const command = steps.flatMap(({ commands }) => commands).find((each) => each.includes(`control-plane ${first}`))!;
@@ -191,7 +191,7 @@ test('an etcd that began anew over an empty directory does not show how far the 
   expectFailure(
     await run(restoreArgs(node, place, first, '--bump-revision=1000')),
     40,
-    /nothing shows how far it came since: .*--bump-revision, such as 1000000000/,
+    /nothing shows how far it got after that: .*--bump-revision, for example 1000000000/,
   );
 });
 
@@ -204,7 +204,7 @@ test('a number that leaves no room for what was served after the backup, when th
   expectFailure(
     await run(restoreArgs(node, place, first, '--bump-revision=1')),
     40,
-    /nothing shows how far it came since: .*--bump-revision, such as 1000000000/,
+    /nothing shows how far it got after that: .*--bump-revision, for example 1000000000/,
   );
 });
 

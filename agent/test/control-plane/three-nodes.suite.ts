@@ -96,7 +96,7 @@ test('two snapshots at once: they never mix, and the node that is wrong is undon
   // Whether the two others see the wrong one first, and wait, or begin without it, is a matter of moments.
   expect(ended[0]!.code).toBe(50);
   expect(ended[0]!.result.error).toMatch(
-    /or that of another restore|serves another cluster|does not answer yet|no quorum/,
+    /or the cluster of another restore|serves another cluster|does not answer yet|no quorum/,
   );
   await succeed(restoreArgs(wrong, place, '--undo'));
   const again = await all((node) => succeed(restoreArgs(node, place, other, number)));

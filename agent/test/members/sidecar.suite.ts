@@ -23,7 +23,7 @@ test('seals what etcd began, is ready once the seed was seen, and stays so witho
   expect(JSON.parse(sealed)).toMatchObject({ state: 'sealed', memberId, clusterId });
   await member.untilFile('etcd.yaml', /initial-cluster-state: "existing"/);
 
-  await member.untilReady(false, /not yet seen/);
+  await member.untilReady(false, /waiting for the reconciler to see/);
   await member.record({ seeded: true, clusterId });
   await member.untilReady(true, /ok/);
 
@@ -33,11 +33,11 @@ test('seals what etcd began, is ready once the seed was seen, and stays so witho
   await member.untilFile('etcd.yaml', /max-wals: 7/);
   // The file is there a moment before the line.
   await member.until({ state: 'Running' });
-  expect(member.log.join()).toMatch(/changed by hand/);
+  expect(member.log.join()).toMatch(/edited by hand/);
   await writeFile(member.config.settingsFile, '{"quota-backend-bytes": 100000000}');
   await member.untilFile('etcd.yaml', /quota-backend-bytes: 100000000/);
   await member.until({
-    message: `etcd runs with a quota of ${2 ** 31} bytes, and etcd.yaml says 100000000: it takes effect at the next restart`,
+    message: `etcd runs with a quota of ${2 ** 31} bytes, but etcd.yaml sets 100000000: the new quota takes effect at the next restart`,
   });
   await writeFile(member.config.settingsFile, '{"max-wals": "many"}');
   expect((await member.until({ state: 'Running' })).etcd?.up).toBe(true);
@@ -64,7 +64,7 @@ test('seals what etcd began, is ready once the seed was seen, and stays so witho
   expect(down.etcd).toMatchObject({ up: false, memberId, clusterId, version: member.config.etcdVersion });
   expect(down.etcd!.appliedIndex).toBeGreaterThan(0);
   expect(down.etcd!.term).toBeGreaterThan(1);
-  await member.untilReady(false, /no answer/);
+  await member.untilReady(false, /does not answer/);
   await member.record({ rev: 9, tombstones: [tombstone(memberId)] });
   expect(await member.until({ reason: 'Removed' })).toMatchObject({ message: expect.stringMatching(/Dead/) });
 });
@@ -77,7 +77,7 @@ test('what it cannot write it writes later, and looks after the member all the s
   await member.serve();
   await member.startEtcd();
   expect(await member.until({ state: 'Running' })).toMatchObject({
-    message: expect.stringMatching(/could not be written/),
+    message: expect.stringMatching(/cannot write/),
   });
   await member.untilReady(true, /ok/);
   expect(member.steps).toEqual(['wal.seen']);
@@ -94,8 +94,8 @@ test('etcd of another release, and data of another cluster, are not served', asy
   await member.serve({ etcdVersion: '3.7.99' });
   await member.startEtcd();
   const wrong = await member.until({ state: 'Refused', reason: 'VersionMismatch' });
-  expect(wrong.message).toMatch(/etcd 3\.\d+\.\d+ runs, and the pod template says 3.7.99/);
-  await member.untilReady(false, /pod template says/);
+  expect(wrong.message).toMatch(/etcd 3\.\d+\.\d+ runs, but the pod template names 3.7.99/);
+  await member.untilReady(false, /pod template names/);
   await member.untilFile('identity.json', new RegExp(`"lastVersion": "${member.config.etcdVersion}"`));
   await member.end();
 
@@ -109,7 +109,7 @@ test('etcd of another release, and data of another cluster, are not served', asy
 
   await member.serve({ minEpoch: 2 });
   await member.record({ clusterId: undefined });
-  await member.untilReady(false, /epoch 1, and the cluster is at 2/);
+  await member.untilReady(false, /epoch 1, but the cluster is at epoch 2/);
 
   await rename(join(member.dir, 'identity.json'), join(member.dir, 'gone'));
   await member.until({ state: 'Refused', reason: 'ForeignData' });

@@ -479,7 +479,7 @@ describe('the command restore data-dir', () => {
       for (const low of ['--bump-revision=0', '--bump-revision=1000000000']) {
         expect(await here('--again', low)).toMatchObject({
           exitCode: ExitCode.refused,
-          text: expect.stringMatching(/clients would not see what changes; give --bump-revision, such as 3000000000$/),
+          text: expect.stringMatching(/clients would not see changes; pass --bump-revision, for example 3000000000$/),
         });
       }
       expect(await bumped()).toBe(2e9);
@@ -696,7 +696,9 @@ describe('the command restore data-dir', () => {
       }
       expect(await here('--bump-revision=100')).toMatchObject({
         exitCode: ExitCode.refused,
-        text: expect.stringMatching(/nothing shows how far it came since: .* --bump-revision, such as 1000000000$/),
+        text: expect.stringMatching(
+          /nothing shows how far it got after that: .* --bump-revision, for example 1000000000$/,
+        ),
       });
       expect(await here('--bump-revision=1000000000')).toMatchObject({ exitCode: 0 });
     });

@@ -5,7 +5,7 @@ import { passedOverNote } from '../../backup/catalog/passed-over.ts';
 import { type Expected, type PlainSnapshot, plainSnapshot } from '../../backup/payload/plain-snapshot.ts';
 import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { aborted, type SnapshotNotes, SnapshotServer } from '../../backup/restore/snapshot-server.ts';
-import { highestInStore } from '../../control-plane/state/served.ts';
+import { highestInStore } from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { loadPeerTls } from '../../etcd/tls.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';

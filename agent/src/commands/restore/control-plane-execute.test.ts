@@ -90,18 +90,18 @@ test('of two at once at least one is refused', async () => {
 
 test('the end names the old data that there are', async () => {
   const [dataDir, walDir] = [join(place, 'data'), join(place, 'log')];
-  const aside = join(dataDir, 'member.replaced-1');
+  const replacedDir = join(dataDir, 'member.replaced-1');
   const content = {
-    ...{ schema: JOURNAL_SCHEMA, id: 'a', state: 'done', startedAt: new Date().toISOString(), aside },
+    ...{ schema: JOURNAL_SCHEMA, id: 'a', state: 'done', startedAt: new Date().toISOString(), replacedDir },
     ...{ node: { member: { name: 'cp1', dataDir, walDir } }, manifestsDir: '/manifests' },
   };
   const end = async () => endOf(await Journal.begin(place, content as unknown as JournalContent));
   const { text, data } = await end();
   expect(text).toMatch(/data\/member is the new one; there were no old data$/m);
   expect([text, JSON.stringify(data)].join()).not.toContain('replaced-');
-  await mkdir(aside, { recursive: true });
+  await mkdir(replacedDir, { recursive: true });
   expect((await end()).text).toMatch(/; the old data are in \S+\/data\/member\.replaced-1$/m);
-  expect((await end()).data).toMatchObject({ aside });
+  expect((await end()).data).toMatchObject({ aside: replacedDir });
   await mkdir(join(walDir, 'replaced-1'), { recursive: true });
   expect((await end()).text).toMatch(/\/data\/member\.replaced-1 and \S+\/log\/replaced-1$/m);
 });

@@ -1,3 +1,4 @@
+import { type Marker, memberDir, partialDir, readMarker } from '../../control-plane/node/data-directory.ts';
 import type { EtcdNode } from '../../control-plane/node/node.ts';
 import {
   JOURNAL_SCHEMA,
@@ -14,11 +15,10 @@ import {
   readPrepared,
   tokenOf,
 } from '../../control-plane/restore/prepare.ts';
-import { discardMade, oldData, oldDataText } from '../../control-plane/restore/replace-member.ts';
-import { goOn } from '../../control-plane/restore/restore.ts';
-import { type Marker, memberDir, partialDir, readMarker } from '../../control-plane/state/data-folders.ts';
-import { leftOutNotes, leftOutOf, refuseAlive } from '../../control-plane/state/left-out.ts';
-import { notesBeside } from '../../control-plane/state/served.ts';
+import { discardPrepared, oldData, oldDataText } from '../../control-plane/restore/replace-member.ts';
+import { continueRestore } from '../../control-plane/restore/restore.ts';
+import { leftOutNotes, leftOutOf, refuseAlive } from '../../control-plane/state/members-left-out.ts';
+import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { parseInitialCluster } from '../../control-plane/state/snapshot-members.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
@@ -170,7 +170,7 @@ async function seenAgain(
   try {
     refuseAlive(id, leftOut);
   } catch (error) {
-    await discardMade(member);
+    await discardPrepared(member);
     throw error;
   }
   const others = [...new Set([...there.others, ...leftOut.flatMap(({ peerUrls }) => peerUrls)])];
@@ -202,7 +202,7 @@ function beginJournal(
     startedAt: startedAt.toISOString(),
     node,
     manifestsDir,
-    aside: `${memberDir(node.member.dataDir)}.replaced-${stampOf(startedAt)}`,
+    replacedDir: `${memberDir(node.member.dataDir)}.replaced-${stampOf(startedAt)}`,
   });
 }
 
@@ -267,20 +267,20 @@ function nothingToDo({ id, clusterId }: Marker, { member }: EtcdNode): CommandRe
 
 async function finish(journal: Journal, until: State, context: CommandContext): Promise<CommandResult> {
   const waiting = waitingOf(context);
-  if (journal.content.state === 'prepared') await goOn(journal, 'stopped', waiting);
+  if (journal.content.state === 'prepared') await continueRestore(journal, 'stopped', waiting);
   if (until !== 'stopped') {
     await noteInStore(journal, context);
-    await goOn(journal, until, waiting);
+    await continueRestore(journal, until, waiting);
   }
   return endOf(journal);
 }
 
 export async function endOf(journal: Journal): Promise<CommandResult> {
-  const { id, clusterId, memberId, aside, node, state, manifestsDir, leftOut = [] } = journal.content;
-  const old = await oldData(node.member, aside);
+  const { id, clusterId, memberId, replacedDir, node, state, manifestsDir, leftOut = [] } = journal.content;
+  const old = await oldData(node.member, replacedDir);
   const data = {
     ...{ id, clusterId, memberId, state, journal: journal.folder, alreadyRestored: false },
-    ...(old.includes(aside) && { aside }),
+    ...(old.includes(replacedDir) && { aside: replacedDir }),
   };
   const { name, dataDir } = node.member;
   if (state !== 'done') {

@@ -9,12 +9,12 @@ import { type EtcdNode, readNode } from '../../control-plane/node/node.ts';
 import { apiServersOf } from '../../control-plane/node/processes.ts';
 import { Journal } from '../../control-plane/restore/journal.ts';
 import { type PrepareRequest, readPrepared } from '../../control-plane/restore/prepare.ts';
-import { answerOf } from '../../control-plane/state/answers.ts';
+import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { beganAfter, dataRevision } from '../../control-plane/state/data-revision.ts';
-import { refuseForeign } from '../../control-plane/state/foreign.ts';
 import { reachable } from '../../control-plane/state/health.ts';
-import { living } from '../../control-plane/state/living.ts';
-import { type OwnRestore, type Seen, type Served, servedBefore } from '../../control-plane/state/served.ts';
+import { httpGet } from '../../control-plane/state/http-get.ts';
+import { liveRevisions } from '../../control-plane/state/live-revisions.ts';
+import { type OwnRestore, type Seen, type Served, servedBefore } from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { isOfContainer } from '../../store/container-path.ts';
@@ -89,7 +89,7 @@ export async function prepareRequest(
   const lost = await opened.readLost((await opened.store.now({ signal })) ?? new Date());
   const all = [...opened.entries, ...lost];
   const missing = missingName(settings, manifest);
-  if (!settings.flag('forceForeign')) await refuseForeign(manifest, opened.entries, node.member);
+  if (!settings.flag('forceForeign')) await refuseOtherCluster(manifest, opened.entries, node.member);
   await refuseMissingFiles(node, placesOf(settings).manifestsDir, manifest);
   grow(4 * manifest.content.sizeBytes);
   const onBytes = (bytes: number) => progress.bytes(bytes, manifest.object.sizeBytes);
@@ -138,7 +138,9 @@ async function servedOf(
   const data = await dataRevision(member);
   const isFresh = await beganAfter(member, new Date(timeOf(restored))).catch(() => false);
   const [ofOwn, ofOthers] = await Promise.all(
-    [own, others.filter((url) => !member.clientUrls.includes(url))].map((urls) => living(urls, member.clientTls)),
+    [own, others.filter((url) => !member.clientUrls.includes(url))].map((urls) =>
+      liveRevisions(urls, member.clientTls),
+    ),
   );
   const here: Seen[] = [
     ...[...ofOwn!, ...(data ? [{ ...data, where: `the data in ${member.dataDir}` }] : [])].map((each) => ({
@@ -159,7 +161,7 @@ async function servedOf(
 async function versionOf({ version, member, image, source }: EtcdNode): Promise<string> {
   if (version) return version;
   for (const url of member.listenClientUrls) {
-    const answer = await answerOf(new URL('/version', url).href, member.clientTls);
+    const answer = await httpGet(new URL('/version', url).href, member.clientTls);
     const found = /"etcdserver":"([^"]+)"/.exec(answer?.body ?? '')?.[1];
     if (found) return found;
   }

@@ -4,7 +4,7 @@ import {
   type VerifyReport,
   type VerifyRequest,
   verifyText,
-  verifyUntilWell,
+  verifyUntilHealthy,
 } from '../../control-plane/restore/verify.ts';
 import { ApiClient } from '../../kube/api-client.ts';
 import { kubeConfigAccess } from '../../kube/kube-config-access.ts';
@@ -37,7 +37,7 @@ export async function verify(context: CommandContext): Promise<CommandResult> {
       since: new Date(journal?.content.etcdStartedAt ?? Date.now() - HOUR),
       logs: log ? [log] : ['/var/log/pods/kube-system_etcd-*/etcd/*.log'],
     };
-    const report = await verifyUntilWell(request, waitingOf(context));
+    const report = await verifyUntilHealthy(request, waitingOf(context));
     return { exitCode: exitCodeOf(report), text: verifyText(report), data: { ...report } };
   } finally {
     client?.close();

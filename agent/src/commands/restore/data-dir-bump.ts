@@ -16,7 +16,7 @@ import {
   type Seen,
   type Served,
   servedBefore,
-} from '../../control-plane/state/served.ts';
+} from '../../control-plane/state/served-revisions.ts';
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { CommandContext } from '../cli/command.ts';

@@ -6,7 +6,7 @@ import { type DataDirResult, freshToken, leftWithoutStore, restoreDataDir } from
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
-import { notesBeside } from '../../control-plane/state/served.ts';
+import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';

@@ -21,6 +21,6 @@ test('flags come before the environment, and a config file before both', async (
   expect(flags).toEqual({ name: 'file', 'cert-file': '/c.crt', 'peer-cert-file': '/p.crt' });
 });
 
-test('what is no config file is told', () => {
-  expect(() => flagsOfConfig('just words')).toThrow(/no map/);
+test('a file that is not a config file is reported', () => {
+  expect(() => flagsOfConfig('just words')).toThrow(/not a map/);
 });

@@ -1,9 +1,9 @@
 import { parse } from 'yaml';
 
-/** etcd's settings by their flags' names, whatever they were set by. */
+/** etcd's settings by flag name, whether set by flag, environment or config file. */
 export type EtcdFlags = Readonly<Record<string, string>>;
 
-/** `--name=value`, `-name=value`, `--name value`, and `--name` alone, which means true. */
+/** Parses `--name=value`, `-name=value`, `--name value`, and `--name` alone, which means true. */
 export function flagsOfArguments(args: readonly string[]): EtcdFlags {
   const flags: Record<string, string> = {};
   for (let at = 0; at < args.length; at++) {
@@ -20,7 +20,7 @@ export function flagsOfArguments(args: readonly string[]): EtcdFlags {
   return flags;
 }
 
-/** `ETCD_DATA_DIR` is `data-dir`. */
+/** Parses environment variables: `ETCD_DATA_DIR` sets `data-dir`. */
 export function flagsOfEnvironment(env: Readonly<Record<string, string>>): EtcdFlags {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
@@ -31,10 +31,10 @@ export function flagsOfEnvironment(env: Readonly<Record<string, string>>): EtcdF
 
 const transports: Record<string, string> = { 'client-transport-security': '', 'peer-transport-security': 'peer-' };
 
-/** Of etcd's config file; throws when it is no YAML. */
+/** Parses etcd's config file. Throws if the text is not valid YAML. */
 export function flagsOfConfig(text: string): EtcdFlags {
   const document = (parse(text) ?? {}) as Record<string, unknown>;
-  if (typeof document !== 'object') throw new TypeError('it is no map of settings');
+  if (typeof document !== 'object') throw new TypeError('it is not a map of settings');
   return Object.fromEntries(
     Object.entries(document).flatMap(([name, value]) => {
       const prefix = transports[name];
@@ -44,7 +44,7 @@ export function flagsOfConfig(text: string): EtcdFlags {
   );
 }
 
-/** With a config file etcd takes nothing from flags and environment; otherwise flags come before the environment. */
+/** With a config file etcd ignores flags and environment. Otherwise flags take precedence over the environment. */
 export async function effectiveFlags(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

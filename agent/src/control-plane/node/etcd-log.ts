@@ -1,10 +1,10 @@
 import { glob, readFile } from 'node:fs/promises';
 
-/** What kubelet puts before each line of a container. */
+/** Prefix that the container runtime puts before each line. */
 const CRI = /^(\S+) (?:stdout|stderr) [FP] (.*)$/;
 const BAD = /"level":"(?:error|fatal|panic|dpanic)"|^panic:|^fatal error:/;
 
-/** Lines of etcd's log that tell of errors, from a moment on. Its lines are JSON; those of the container runtime have a time before. */
+/** Finds the lines in etcd's log that report errors since a given time. etcd writes JSON; the container runtime adds a timestamp prefix. */
 export async function logErrors(
   patterns: readonly string[],
   since: Date,

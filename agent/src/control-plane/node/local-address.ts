@@ -1,19 +1,19 @@
 import { networkInterfaces } from 'node:os';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import type { EtcdNode } from './node.ts';
+import type { MemberFlags } from './member-flags.ts';
 
 const ANY = new Set(['0.0.0.0', '::']);
 
-/** Flags that were copied from another node name its addresses. */
+/** Refuses flags that were copied from another node: they name addresses that this machine does not have. */
 export function refuseOtherNode(
-  { source, member }: Pick<EtcdNode, 'source' | 'member'>,
+  { source, member }: { readonly source: string; readonly member: Pick<MemberFlags, 'name' | 'listenPeerUrls'> },
   own: ReadonlySet<string> = addresses(),
 ): void {
   const hosts = member.listenPeerUrls.map(hostOf);
   if (hosts.some((host) => ANY.has(host) || host === 'localhost' || own.has(host))) return;
   throw new AgentError(
     ExitCode.refused,
-    `${source}: these are the flags of another node: ${member.name} listens on ${hosts.join(', ')}, which is no address of this machine`,
+    `${source}: these flags belong to another node: ${member.name} listens on ${hosts.join(', ')}, which is not an address of this machine`,
   );
 }
 

@@ -5,11 +5,11 @@ import { sync } from '../../lib/files/directories.ts';
 import { ETCD_MANIFEST } from './node.ts';
 
 export const API_SERVER_MANIFEST = 'kube-apiserver.yaml';
-/** Those that keep what they have read of the API server; started again they read it anew. */
+/** Clients that cache what they read from the API server. A restart makes them read it again. */
 const CLIENTS = ['kube-controller-manager.yaml', 'kube-scheduler.yaml'];
 
-/** In the order in which they go: the API server before etcd, so that it ends in order. */
-const OUT = [...CLIENTS, API_SERVER_MANIFEST, ETCD_MANIFEST];
+/** In the order in which they are moved out: the API server before etcd, so that it shuts down cleanly. */
+const ALL = [...CLIENTS, API_SERVER_MANIFEST, ETCD_MANIFEST];
 export const API_MANIFESTS = [API_SERVER_MANIFEST, ...CLIENTS];
 
 const isThere = (file: string) =>
@@ -20,10 +20,10 @@ const isThere = (file: string) =>
 
 export async function manifestsIn(directory: string): Promise<string[]> {
   const files = await readdir(directory).catch((): string[] => []);
-  return OUT.filter((name) => files.includes(name));
+  return ALL.filter((name) => files.includes(name));
 }
 
-/** Out of the folder that kubelet watches. */
+/** Moves all manifests out of the folder that the kubelet watches. */
 export async function moveOut(from: string, to: string): Promise<void> {
   for (const name of await manifestsIn(from)) await move(name, from, to);
 }
@@ -38,7 +38,7 @@ async function move(name: string, from: string, to: string): Promise<void> {
   if (await isThere(target)) {
     throw new AgentError(
       ExitCode.refused,
-      `${join(from, name)} and ${target} are both there: somebody else wrote one of them; remove the wrong one`,
+      `${join(from, name)} and ${target} both exist, and the agent did not write one of them; remove the wrong one`,
     );
   }
   await rename(join(from, name), target).catch((error) => {

@@ -2,21 +2,21 @@ import { isAbsolute, resolve } from 'node:path';
 import { walDirectory } from '../../etcd/offline/wal.ts';
 import type { TlsFiles } from '../../etcd/tls.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { memberDir } from '../state/data-folders.ts';
+import { memberDir } from './data-directory.ts';
 import type { EtcdFlags } from './etcd-flags.ts';
 
-/** What a restore needs to know of the member on this node. Paths are those of the host. */
+/** Settings of the member on this node that a restore needs. Paths are paths on the host. */
 export interface MemberFlags {
   readonly name: string;
   readonly dataDir: string;
-  /** `--wal-dir`, where it is a place of its own. */
+  /** `--wal-dir`, if it is not etcd's default. */
   readonly walDir?: string;
-  /** `--initial-advertise-peer-urls`: one or several, comma-separated. */
+  /** `--initial-advertise-peer-urls`, comma-separated. */
   readonly peerUrls: string;
   readonly listenPeerUrls: readonly string[];
-  /** Peer URLs of `--initial-cluster`: those that were there when this member joined. */
+  /** Peer URLs in `--initial-cluster`: the members at the time when this one joined. */
   readonly initialPeerUrls: readonly string[];
-  /** Those it listens on and those it advertises. */
+  /** URLs on which the member listens, and URLs that it advertises. */
   readonly clientUrls: readonly string[];
   readonly listenClientUrls: readonly string[];
   readonly metricsUrls: readonly string[];
@@ -25,17 +25,17 @@ export interface MemberFlags {
 }
 
 interface Where {
-  /** What they were read from, for errors. */
+  /** Where the flags were read from, for errors. */
   readonly source: string;
-  /** A path as the process sees it, on the host. */
+  /** Maps a path of the process to a path on the host. */
   readonly hostPath?: (path: string) => string;
-  /** That a relative data directory lies in. */
+  /** Base of a relative data directory. */
   readonly workingDirectory?: string;
 }
 
 const list = (value: string | undefined): string[] => (value ?? '').split(',').filter(Boolean);
 
-/** With etcd's own defaults. */
+/** Fills in etcd's defaults for missing flags. */
 export function memberFlags(
   flags: EtcdFlags,
   { source, hostPath = (path) => path, workingDirectory }: Where,
@@ -44,19 +44,19 @@ export function memberFlags(
   const name = flags.name ?? 'default';
   const given = flags['data-dir'] ?? `${name}.etcd`;
   if (!isAbsolute(given) && workingDirectory === undefined) {
-    throw mistake(`etcd's --data-dir ${given} is relative, and nobody knows to what; give --data-dir`);
+    throw mistake(`etcd's --data-dir ${given} is relative to an unknown directory; pass --data-dir`);
   }
   const walDir = flags['wal-dir'];
   if (walDir && !isAbsolute(walDir) && workingDirectory === undefined) {
-    throw mistake(`etcd's --wal-dir ${walDir} is relative, and nobody knows to what; give it as an absolute path`);
+    throw mistake(`etcd's --wal-dir ${walDir} is relative to an unknown directory; configure an absolute path`);
   }
   const dataDir = hostPath(resolve(workingDirectory ?? '/', given));
   const log = walDir && hostPath(resolve(workingDirectory ?? '/', walDir));
-  // Written out, etcd's own default is no other place.
-  const isOwnPlace = log !== undefined && log !== '' && log !== walDirectory(dataDir);
-  if (isOwnPlace && `${log}/`.startsWith(`${memberDir(dataDir)}/`)) {
+  // A flag that spells out etcd's default does not make the log separate.
+  const isSeparate = log !== undefined && log !== '' && log !== walDirectory(dataDir);
+  if (isSeparate && `${log}/`.startsWith(`${memberDir(dataDir)}/`)) {
     throw mistake(
-      `etcd's --wal-dir ${log} lies in ${memberDir(dataDir)}, which a restore replaces as a whole; give it a place outside of it`,
+      `etcd's --wal-dir ${log} is inside ${memberDir(dataDir)}, which a restore replaces as a whole; move it outside`,
     );
   }
   const listenClientUrls = list(flags['listen-client-urls'] ?? 'http://localhost:2379');
@@ -71,7 +71,7 @@ export function memberFlags(
   return {
     name,
     dataDir,
-    ...(isOwnPlace && { walDir: log }),
+    ...(isSeparate && { walDir: log }),
     peerUrls: flags['initial-advertise-peer-urls'] ?? 'http://localhost:2380',
     listenPeerUrls: list(flags['listen-peer-urls'] ?? 'http://localhost:2380'),
     initialPeerUrls: list(flags['initial-cluster']).map((part) => part.slice(part.indexOf('=') + 1)),

@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => rm(manifestsDir, { recursive: true }));
 const refusal = (member = node) => refuseMissingFiles(member as unknown as EtcdNode, manifestsDir, manifest);
 
-test('of the files of one node only those that all nodes share are brought to another one', async () => {
+test('from the backup of another node only shared files are restored', async () => {
   const flags = [
     `--tls-cert-file=${PKI}/apiserver.crt`,
     `--service-account-key-file=${PKI}/sa.pub`,
@@ -36,11 +36,11 @@ test('of the files of one node only those that all nodes share are brought to an
   );
 });
 
-test("a certificate of a node's own is made, not taken from another node", async () => {
+test('a certificate of this node is created, not taken from another node', async () => {
   const own = { member: { clientTls: { cert: `${PKI}/etcd/server.crt` }, peerTls: {} } } as typeof node;
-  const told = expect.not.stringMatching(/restore extra|tar -x/);
-  await expect(refusal(own)).rejects.toMatchObject({ message: told });
+  const message = expect.not.stringMatching(/restore extra|tar -x/);
+  await expect(refusal(own)).rejects.toMatchObject({ message });
   await expect(refusal(own)).rejects.toThrow(
-    /is another node's, so do not take it from there; kubeadm init phase certs/,
+    /was made on another node, whose copy must not be used here; kubeadm init phase certs/,
   );
 });

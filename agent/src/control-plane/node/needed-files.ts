@@ -9,10 +9,10 @@ import { API_SERVER_MANIFEST, manifestsIn } from './manifests.ts';
 import type { EtcdNode } from './node.ts';
 import { readStaticPod } from './static-pod.ts';
 
-/** Flags of kube-apiserver whose value is a file that it reads when it starts. */
+/** Flags of kube-apiserver whose value is a file that it reads at startup. */
 const READS = /(file|config|certificate|client-key)$/;
 
-/** Without these files neither etcd nor the API server starts, so that the restore would end half-way. */
+/** Refuses if files are missing that etcd or the API server needs to start: the restore would stop half-way. */
 export async function refuseMissingFiles(
   { member }: EtcdNode,
   manifestsDir: string,
@@ -26,7 +26,7 @@ export async function refuseMissingFiles(
   if (missing.length === 0) return;
   throw new AgentError(
     ExitCode.usage,
-    `${missing.join(', ')}: ${missing.length === 1 ? 'is' : 'are'} missing, and neither etcd nor the API server starts without; ${remedy(missing, encryptionConfig, manifestsDir, manifest)}`,
+    `${missing.join(', ')}: ${missing.length === 1 ? 'is' : 'are'} missing, and etcd and the API server cannot start without ${missing.length === 1 ? 'it' : 'them'}; ${remedy(missing, encryptionConfig, manifestsDir, manifest)}`,
   );
 }
 
@@ -41,16 +41,16 @@ async function filesOfApiServer(manifestsDir: string): Promise<{ files: string[]
   return { files, ...(encryption && { encryptionConfig: hostPath(encryption) }) };
 }
 
-/** What the agent's container does not see is not missing. */
+/** A file that is not mounted into the agent's container does not count as missing. */
 async function isMissing(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined);
   return found === undefined && !(await isOfContainer(file));
 }
 
-/** The same on all nodes of a control plane, unlike the certificates that each has of its own. */
+/** Files that all nodes of a control plane share. Other certificates belong to one node. */
 const SHARED = /\/(ca|sa|front-proxy-ca)\.(crt|key|pub)$/;
 
-/** Out of the backup of one node another one takes only what all have in common: the rest would make it that node. */
+/** Names only shared files from the backup of another node: the rest would give this node the identity of the other. */
 function remedy(
   missing: readonly string[],
   encryptionConfig: string | undefined,
@@ -58,17 +58,17 @@ function remedy(
   { id, extra, host }: Pick<Manifest, 'id' | 'extra' | 'host'>,
 ): string {
   const isStored = (file: string) => extra?.paths.some((path) => file === path || file.startsWith(`${path}/`)) ?? false;
-  const make = 'kubeadm init phase certs all makes certificates from the authorities that are there';
+  const make = 'kubeadm init phase certs all creates certificates with the existing CAs';
   const shared = missing.filter((file) => isStored(file) && (SHARED.test(file) || file === encryptionConfig));
   if (shared.length === 0) {
-    const what = missing.length === 1 ? 'it' : 'them';
+    const [them, copies] = missing.length === 1 ? ['it', 'copy'] : ['them', 'copies'];
     const why = missing.some(isStored)
-      ? `is another node's, so do not take ${what} from there`
-      : `holds no copy of ${what}`;
+      ? `was made on another node, whose ${copies} must not be used here`
+      : `holds no copy of ${them}`;
     return `the backup ${id} ${why}; ${make}`;
   }
   const tar = quoted(join(dirname(manifestsDir), 'extra.tar'));
   const from = host?.nodeName ? ` (of ${host.nodeName})` : '';
   const members = shared.map((file) => quoted(file.slice(1))).join(' ');
-  return `bring back what the backup holds${from} and all nodes share: etcd-agent restore extra ${quoted(id)} --to=${tar}, with the same --store, --cluster and --age-identity-file, then tar -xpf ${tar} -C / ${members}; ${make}`;
+  return `restore the files that the backup holds${from} and that all nodes share: etcd-agent restore extra ${quoted(id)} --to=${tar}, with the same --store, --cluster and --age-identity-file, then tar -xpf ${tar} -C / ${members}; ${make}`;
 }

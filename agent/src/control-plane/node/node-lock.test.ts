@@ -24,9 +24,9 @@ async function holder() {
   return child;
 }
 
-test('one run at a time, and it says who is at it; what was killed does not count', async () => {
+test('one run at a time, and the error names the process; a killed process does not count', async () => {
   const child = await holder();
-  const other = new RegExp(`^another restore runs on this node \\(pid ${child.pid}\\); wait until`);
+  const other = new RegExp(`^another restore is running on this node \\(pid ${child.pid}\\); wait until`);
   await expect(withNodeLock(folder, async () => 'done')).rejects.toThrow(other);
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -34,17 +34,17 @@ test('one run at a time, and it says who is at it; what was killed does not coun
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('it ends with the work, also with one that failed', async () => {
+test('the lock ends with the work, even if the work fails', async () => {
   await expect(
     withNodeLock(folder, async () => {
-      await expect(withNodeLock(folder, async () => {})).rejects.toThrow(/another restore runs on this node/);
+      await expect(withNodeLock(folder, async () => {})).rejects.toThrow(/another restore is running on this node/);
       throw new Error('broken');
     }),
   ).rejects.toThrow('broken');
   expect(await withNodeLock(folder, async () => 'done')).toBe('done');
 });
 
-test('of many that come at once one works at a time', async () => {
+test('of many concurrent runs only one works at a time', async () => {
   let inside = 0;
   let most = 0;
   const work = async () => {

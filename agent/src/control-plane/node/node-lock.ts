@@ -5,10 +5,10 @@ import { withFileLock } from '../../lib/files/file-lock.ts';
 
 const FILE = 'etcd-restore.lock';
 
-/** Works while no other run changes this node. */
+/** Runs `work` while no other run can change this node. */
 export async function withNodeLock<T>(journalDir: string, work: () => Promise<T>): Promise<T> {
   await mkdir(journalDir, { recursive: true }).catch((error) => {
     throw new AgentError(ExitCode.usage, `cannot write ${journalDir} (${codeOf(error)})`, { cause: error });
   });
-  return withFileLock(join(journalDir, FILE), 'another restore runs on this node', work);
+  return withFileLock(join(journalDir, FILE), 'another restore is running on this node', work);
 }

@@ -65,19 +65,19 @@ test('the flags of another node are refused by their addresses', async () => {
   await manifest(kubeadm);
   const node = await readNode({ manifestsDir: root });
   expect(() => refuseOtherNode(node, new Set(['127.0.0.1', '10.0.0.2']))).toThrow(
-    /flags of another node: cp1 listens on 10.0.0.1/,
+    /flags belong to another node: cp1 listens on 10.0.0.1/,
   );
   refuseOtherNode(node, new Set(['10.0.0.1']));
 });
 
 test.each([
-  ['no YAML', ': - {', /holds no Pod/],
-  ['no Pod', 'kind: Deployment', /holds no Pod/],
+  ['no YAML', ': - {', /does not define a Pod/],
+  ['no Pod', 'kind: Deployment', /does not define a Pod/],
   ['no etcd', { ...kubeadm, spec: { containers: [{ name: 'nginx' }] } }, /no container 'etcd'/],
   [
     'a shell',
     { ...kubeadm, spec: { containers: [{ name: 'etcd', command: ['sh', '-c', 'etcd'] }] } },
-    /its command is sh/,
+    /the command is sh/,
   ],
 ])("%s: no manifest of kubeadm's", async (_, content, message) => {
   await (typeof content === 'string' ? writeFile(join(root, 'etcd.yaml'), content) : manifest(content));
@@ -93,7 +93,7 @@ test('a write-ahead log in its default place is none of its own, and elsewhere i
   expect(await read('/srv/etcd/member/wal/')).toBeUndefined();
   expect(await read('/srv/etcd/wal')).toBe('/srv/etcd/wal');
   for (const inside of ['/srv/etcd/member', '/srv/etcd/member/wal/own']) {
-    await expect(read(inside)).rejects.toThrow(/--wal-dir \S+ lies in \/srv\/etcd\/member, which a restore replaces/);
+    await expect(read(inside)).rejects.toThrow(/--wal-dir \S+ is inside \/srv\/etcd\/member, which a restore replaces/);
   }
 });
 
@@ -104,12 +104,8 @@ test('a unit that starts etcd from a shell is refused', async () => {
 });
 
 test.each([
-  [
-    '--data-dir=%S/etcd',
-    '',
-    /--data-dir is %S\/etcd, and what systemd makes of %S is not known here; leave --etcd-unit out/,
-  ],
-  [`--data-dir=\${DATA}/etcd`, '', /--data-dir is \$\{DATA\}\/etcd, and what systemd makes of \$\{DATA\}/],
+  ['--data-dir=%S/etcd', '', /--data-dir is %S\/etcd, and only systemd knows the value of %S; omit --etcd-unit/],
+  [`--data-dir=\${DATA}/etcd`, '', /--data-dir is \$\{DATA\}\/etcd, and only systemd knows the value of \$\{DATA\}/],
   ['--data-dir=$DATA', '', /--data-dir is \$DATA, /],
   ['--data-dir=/srv', 'ETCD_NAME=%H', /--name is %H, /],
   ['--config-file=%E/etcd.yaml', '', /--config-file is %E\/etcd.yaml, /],
@@ -136,7 +132,7 @@ test('a folder without etcd.yaml names what to give', async () => {
   await mkdir(join(root, 'manifests'));
   const dataDir = join(root, 'nowhere');
   await expect(readNode({ manifestsDir: join(root, 'manifests'), dataDir })).rejects.toThrow(
-    /holds no etcd.yaml of kubeadm's, and no etcd process runs on .*--manifests-dir.*--etcd-unit/,
+    /does not contain kubeadm's etcd.yaml, and no etcd process runs on .*--manifests-dir.*--etcd-unit/,
   );
 });
 
@@ -153,7 +149,7 @@ test('an etcd on machines of its own is named by the API server', async () => {
     );
   await apiServer('https://198.51.100.7:2379,https://198.51.100.8:2379');
   await expect(readNode({ manifestsDir, dataDir: join(root, 'nowhere') })).rejects.toThrow(
-    /on machines of its own \(https:..198\.51\.100\.7:2379,.*run this command there, with --etcd-unit/,
+    /uses an external etcd \(https:..198\.51\.100\.7:2379,.*run this command on the machines of that etcd, with --etcd-unit/,
   );
   await apiServer('https://127.0.0.1:2379');
   await expect(readNode({ manifestsDir, dataDir: join(root, 'nowhere') })).rejects.toThrow(/no etcd process runs on/);

@@ -4,38 +4,38 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { AgentError, codeOf, messageOf, usageError } from '../../lib/errors.ts';
 import { isOfContainer } from '../../store/container-path.ts';
-import { parseEnvironmentFile } from './environment-file.ts';
 import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
 import { addresses, hostOf } from './local-address.ts';
 import { type MemberFlags, memberFlags } from './member-flags.ts';
 import { type EtcdProcess, etcdProcesses } from './processes.ts';
 import { readStaticPod } from './static-pod.ts';
 import {
+  asWritten,
   dropInsOf,
   expanded,
+  parseEnvironmentFile,
   parseSystemdUnit,
   type SystemdUnit,
   unknownIn,
   unseenRoots,
-  written,
 } from './systemd-unit.ts';
 
-/** How etcd is run on this node. Plain data: the journal keeps it, as what it was read from may be gone later. */
+/** How etcd runs on this node. Plain data that the journal keeps, because its source may no longer exist later. */
 export interface EtcdNode {
   readonly kind: 'static-pod' | 'systemd' | 'process';
-  /** The file or process that it was read from. */
+  /** The file or process from which it was read. */
   readonly source: string;
   readonly member: MemberFlags;
-  /** The data directory as etcd itself sees it. */
+  /** Path of the data directory as etcd sees it. */
   readonly dataDir: string;
   readonly image?: string;
-  /** Such as `3.6.5`. */
+  /** For example `3.6.5`. */
   readonly version?: string;
   readonly uid?: number;
   readonly gid?: number;
-  /** Files besides `source` that it was read from. */
+  /** Further files from which it was read. */
   readonly files?: readonly string[];
-  /** Files and folders that may say more of it, if they exist: they are not mounted into this container. */
+  /** Files and folders that may contain further settings, but are not mounted into this container. */
   readonly unseen?: readonly string[];
 }
 
@@ -51,7 +51,7 @@ const SHELL = /^(ba|da|a|k|mk|z)?sh$/;
 
 export const ETCD_MANIFEST = 'etcd.yaml';
 
-/** Reads the flags of this node's etcd: from what was named, else from kubeadm's manifest, else from a running process. */
+/** Reads the flags of this node's etcd: from the named source, or else from kubeadm's manifest, or else from a running process. */
 export async function readNode(sources: NodeSources): Promise<EtcdNode> {
   const { manifestsDir, unit, environmentFile, configFile } = sources;
   if (unit) return fromUnit(unit, sources);
@@ -70,7 +70,7 @@ export async function readNode(sources: NodeSources): Promise<EtcdNode> {
 export async function fromStaticPod(file: string): Promise<EtcdNode> {
   const pod = await readStaticPod(file, 'etcd');
   if (basename(pod.program) !== 'etcd') {
-    throw usageError(`${file}: it is no manifest of kubeadm's: its command is ${pod.program}, not etcd`);
+    throw usageError(`${file}: not a kubeadm manifest: the command is ${pod.program}, not etcd`);
   }
   const flags = await effectiveFlags(pod.args, pod.env, (config) => readFile(pod.hostPath(config), 'utf8')).catch(
     (error) => {
@@ -94,24 +94,24 @@ export async function fromStaticPod(file: string): Promise<EtcdNode> {
 async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
   if (await isOfContainer(dirname(file))) {
     throw usageError(
-      `--etcd-unit: ${dirname(file)} is not mounted into this container, so the drop-ins of ${file} cannot be seen`,
+      `--etcd-unit: ${dirname(file)} is not mounted into this container, so the drop-ins of ${file} cannot be read`,
     );
   }
   const dropIns = await dropInsOf(file);
   const texts = await Promise.all([file, ...dropIns].map((each) => text('--etcd-unit', each)));
   const unseen = await unseenRoots();
-  // Those that every systemd has.
+  // Every systemd has these two; the others are optional.
   const missing = unseen.filter((root) => /^\/(etc|run)\//.test(root));
   if (missing.length > 0) {
     throw usageError(
-      `--etcd-unit: ${missing.join(' and ')}: not mounted into this container, so the drop-ins of ${file} there cannot be seen; add --mount type=bind,src=${missing[0]},dst=${missing[0]},options=rbind:ro${missing.length > 1 ? ', and the same for the other,' : ''} to the function that starts it`,
+      `--etcd-unit: ${missing.join(' and ')}: not mounted into this container, so the drop-ins of ${file} there cannot be read; add --mount type=bind,src=${missing[0]},dst=${missing[0]},options=rbind:ro${missing.length > 1 ? ', and the same for the other,' : ''} to the function that starts the agent`,
     );
   }
   const unit = parseSystemdUnit(texts.join('\n'));
   if (!unit) throw usageError(`--etcd-unit: ${file} has no ExecStart`);
   if (SHELL.test(basename(unit.program))) {
     throw usageError(
-      `--etcd-unit: ${file} starts etcd from a shell (${unit.program}), and its flags cannot be read there; leave --etcd-unit out while etcd runs, or name its settings with --etcd-environment-file or --etcd-config-file`,
+      `--etcd-unit: ${file} starts etcd from a shell (${unit.program}), so etcd's flags cannot be read from it; omit --etcd-unit while etcd runs, or pass --etcd-environment-file or --etcd-config-file`,
     );
   }
   let env = { ...unit.env };
@@ -129,7 +129,7 @@ async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
     return text('--etcd-unit', config);
   };
   const flags = await flagsOf(expanded(unit.args, env), env, '--etcd-unit', readConfig);
-  for (const [name, value] of Object.entries(flags)) if (MATTERS.test(name)) refuseUnknown(file, `--${name}`, value);
+  for (const [name, value] of Object.entries(flags)) if (NEEDED.test(name)) refuseUnknown(file, `--${name}`, value);
   if (unit.workingDirectory !== undefined) refuseUnknown(file, 'WorkingDirectory', unit.workingDirectory);
   const version = await versionOf(unit.program);
   const node = outside(file, flags, sources, unit.workingDirectory);
@@ -137,19 +137,19 @@ async function fromUnit(file: string, sources: NodeSources): Promise<EtcdNode> {
   return { ...node, kind: 'systemd', files, unseen, ...(await ownerOf(unit)), ...(version && { version }) };
 }
 
-/** What a restore goes by. */
-const MATTERS =
+/** Flags that a restore depends on. */
+const NEEDED =
   /^(name|data-dir|wal-dir|initial-cluster|initial-advertise-peer-urls|advertise-client-urls|listen-\w+-urls|(peer-)?(cert|key|trusted-ca)-file)$/;
 
 function refuseUnknown(unit: string, setting: string, value: string): void {
   const unknown = unknownIn(value);
   if (unknown === undefined) return;
   throw usageError(
-    `--etcd-unit: ${unit}: ${setting} is ${written(value)}, and what systemd makes of ${unknown} is not known here; leave --etcd-unit out while etcd runs, or name its settings with --etcd-environment-file or --etcd-config-file`,
+    `--etcd-unit: ${unit}: ${setting} is ${asWritten(value)}, and only systemd knows the value of ${unknown}; omit --etcd-unit while etcd runs, or pass --etcd-environment-file or --etcd-config-file`,
   );
 }
 
-/** By number, or as this machine names them; a container has names of its own, and says nothing then. */
+/** Resolves user and group by number, or by the names of this machine. Unknown in a container, which has its own names. */
 async function ownerOf({ user, group }: SystemdUnit): Promise<Pick<EtcdNode, 'uid' | 'gid'>> {
   const [entry, own] = await Promise.all([lineOf('/etc/passwd', user), lineOf('/etc/group', group)]);
   const uid = numberOf(user) ?? numberOf(entry?.[2]);
@@ -167,24 +167,27 @@ async function lineOf(file: string, name: string | undefined): Promise<string[] 
 }
 
 async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<EtcdNode> {
-  const where = `${manifestsDir} holds no ${ETCD_MANIFEST} of kubeadm's`;
+  const where = `${manifestsDir} does not contain kubeadm's ${ETCD_MANIFEST}`;
   const all = await etcdProcesses();
   const found = dataDir === undefined ? all : all.filter(({ flags }) => flags['data-dir'] === dataDir);
   const [process, ...others] = found;
   const external = process ? undefined : await externalEtcd(manifestsDir);
   if (external) {
     throw usageError(
-      `${where}: this control plane's etcd is on machines of its own (${external}); run this command there, with --etcd-unit or another flag that says how etcd is started`,
+      `${where}: this control plane uses an external etcd (${external}); run this command on the machines of that etcd, with --etcd-unit or another flag that says how etcd is started`,
     );
   }
   if (!process) {
     throw usageError(
-      `${where}, and no etcd process runs${dataDir ? ` on ${dataDir}` : ''}; name its folder with --manifests-dir, or what etcd is started with: --etcd-unit, --etcd-environment-file, --etcd-config-file`,
+      `${where}, and no etcd process runs${dataDir ? ` on ${dataDir}` : ''}; pass --manifests-dir, or say how etcd is started with --etcd-unit, --etcd-environment-file or --etcd-config-file`,
     );
   }
-  if (others.length > 0) throw usageError(`${where}, and ${found.length} etcd processes run; name one with --data-dir`);
+  if (others.length > 0)
+    throw usageError(`${where}, and ${found.length} etcd processes run; select one with --data-dir`);
   if (await isOfKubelet(process)) {
-    throw usageError(`${where}, but the kubelet runs etcd (pid ${process.pid}); name its folder with --manifests-dir`);
+    throw usageError(
+      `${where}, but the kubelet runs etcd (pid ${process.pid}); pass --manifests-dir with the kubelet's folder`,
+    );
   }
   const { pid, flags, uid, gid, workingDirectory } = process;
   const version = await versionOf(`/proc/${pid}/exe`);
@@ -192,7 +195,7 @@ async function fromProcess({ manifestsDir, dataDir }: NodeSources): Promise<Etcd
   return { ...node, uid, gid, ...(version && { version }) };
 }
 
-/** The etcd that the API server of this node goes to, when it is none of this machine. */
+/** Returns the etcd URLs of this node's API server, if none of them is on this machine. */
 async function externalEtcd(manifestsDir: string): Promise<string | undefined> {
   const pod = await readStaticPod(join(manifestsDir, 'kube-apiserver.yaml'), 'kube-apiserver').catch(() => undefined);
   const servers = flagsOfArguments(pod?.args ?? [])['etcd-servers'];
@@ -240,5 +243,5 @@ async function versionOf(program: string): Promise<string | undefined> {
   return versionIn(stdout);
 }
 
-/** Of an image's tag (`…/etcd:3.6.5-0`) or of `etcd --version`. */
+/** Finds the version in an image tag (`…/etcd:3.6.5-0`) or in the output of `etcd --version`. */
 export const versionIn = (text: string): string | undefined => /(?::v?|etcd Version: )(3\.\d+\.\d+)/.exec(text)?.[1];

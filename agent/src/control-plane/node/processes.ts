@@ -10,7 +10,7 @@ export interface Process {
   readonly args: readonly string[];
 }
 
-/** Every process of this name: the last part of what it was started as. */
+/** Finds all processes whose program has this base name. */
 export async function processesNamed(name: string): Promise<Process[]> {
   const entries = await readdir('/proc').catch(() => []);
   const pids = entries.filter((entry) => /^\d+$/.test(entry)).map(Number);
@@ -19,7 +19,7 @@ export async function processesNamed(name: string): Promise<Process[]> {
 }
 
 async function readProcess(pid: number): Promise<Process | undefined> {
-  // Empty: a kernel thread, or dead and not yet reaped.
+  // Empty for a kernel thread and for a zombie.
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   const [program, ...args] = line.replace(/\0$/, '').split('\0');
   return program ? { pid, program, args } : undefined;
@@ -32,7 +32,7 @@ export interface EtcdProcess extends Process {
   readonly workingDirectory?: string;
 }
 
-/** What it was started with. Its environment, config file and working directory can only be read by root of its own host. */
+/** Reads how etcd was started. Only root on the host can read environment, config file and working directory. */
 export async function etcdProcess({ pid, program, args }: Process): Promise<EtcdProcess | undefined> {
   try {
     const { uid, gid } = await stat(`/proc/${pid}`);
@@ -52,20 +52,20 @@ export async function etcdProcesses(): Promise<EtcdProcess[]> {
   return found.filter((each) => each !== undefined);
 }
 
-/** Those that use one of the member's client URLs. */
+/** Finds the API servers that use one of the member's client URLs. */
 export async function apiServersOf({ clientUrls }: Pick<MemberFlags, 'clientUrls'>): Promise<Process[]> {
   const urls = new Set(clientUrls.map(normal));
   const servers = ({ args }: Process) => (flagsOfArguments(args)['etcd-servers'] ?? '').split(',').filter(Boolean);
   return (await processesNamed('kube-apiserver')).filter((each) => servers(each).some((url) => urls.has(normal(url))));
 }
 
-/** In a process namespace of its own the agent sees neither etcd nor the locks that it holds. */
+/** Refuses to run in a separate process namespace: there the agent sees neither etcd nor its file locks. */
 export async function refuseOwnProcessNamespace(pid = process.pid, proc = '/proc'): Promise<void> {
   const first = await readFile(`${proc}/1/comm`, 'utf8').catch(() => '');
   if (pid !== 1 && first.trim() !== 'pause') return;
   throw new AgentError(
     ExitCode.usage,
-    'the agent does not see the processes of the node; run it with hostPID: true (ctr run: --with-ns pid:/proc/1/ns/pid)',
+    'the agent cannot see the processes of the node; run it with hostPID: true (ctr run: --with-ns pid:/proc/1/ns/pid)',
   );
 }
 

@@ -22,7 +22,7 @@ const podSchema = z.object({
   }),
 });
 
-/** One container of a static Pod's manifest. */
+/** One container in the manifest of a static Pod. */
 export interface StaticPod {
   readonly image?: string;
   readonly program: string;
@@ -30,19 +30,19 @@ export interface StaticPod {
   readonly env: Readonly<Record<string, string>>;
   readonly uid?: number;
   readonly gid?: number;
-  /** A path in the container, on the host. */
+  /** Maps a path in the container to a path on the host. */
   hostPath(path: string): string;
 }
 
-/** Reads the container of this name from a manifest of kubeadm's; throws usage when it is none. */
+/** Reads the named container from a kubeadm manifest. Throws a usage error if the file is not one. */
 export async function readStaticPod(file: string, container: string): Promise<StaticPod> {
   const text = await readFile(file, 'utf8').catch((error) => {
     throw new AgentError(ExitCode.usage, `${file}: cannot be read (${codeOf(error)})`);
   });
   const wrong = (why: string) =>
-    new AgentError(ExitCode.usage, `${file}: it is no manifest of kubeadm's: ${why}; see --manifests-dir`);
+    new AgentError(ExitCode.usage, `${file}: not a kubeadm manifest: ${why}; see --manifests-dir`);
   const parsed = podSchema.safeParse(tryYaml(text));
-  if (!parsed.success) throw wrong('it holds no Pod');
+  if (!parsed.success) throw wrong('it does not define a Pod');
   const { spec } = parsed.data;
   const found = spec.containers.find(({ name }) => name === container);
   if (!found) throw wrong(`its Pod has no container '${container}'`);
@@ -64,7 +64,7 @@ export async function readStaticPod(file: string, container: string): Promise<St
   };
 }
 
-/** Through the deepest mount that the path lies in; a path that is no mount's is taken as the host's. */
+/** Uses the deepest mount that contains the path. A path outside all mounts counts as a path on the host. */
 function onHost(path: string, mounts: readonly { mountPath: string; path: string }[]): string {
   const [mount] = mounts
     .filter(({ mountPath }) => !relative(mountPath, path).startsWith('..'))

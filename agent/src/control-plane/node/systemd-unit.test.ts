@@ -1,8 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parseEnvironmentFile } from './environment-file.ts';
-import { dropInsOf, expanded, parseSystemdUnit, unknownIn, unseenRoots } from './systemd-unit.ts';
+import { dropInsOf, expanded, parseEnvironmentFile, parseSystemdUnit, unknownIn, unseenRoots } from './systemd-unit.ts';
 
 test('a unit says what etcd is started with', () => {
   const unit = parseSystemdUnit(

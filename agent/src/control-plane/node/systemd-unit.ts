@@ -1,14 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { isOfContainer } from '../../store/container-path.ts';
-import { parseEnvironmentFile } from './environment-file.ts';
 
 export interface SystemdUnit {
   readonly program: string;
   readonly args: readonly string[];
-  /** Of `Environment=`, to which those of the files are added. */
+  /** Variables from `Environment=`. The environment files add to them. */
   readonly env: Readonly<Record<string, string>>;
-  /** Of `EnvironmentFile=`; those with a dash before them may be missing. */
+  /** Files from `EnvironmentFile=`. A leading dash marks an optional file. */
   readonly environmentFiles: readonly { readonly file: string; readonly optional: boolean }[];
   readonly workingDirectory?: string;
   /** `User=` and `Group=`: names or numbers. */
@@ -16,21 +15,21 @@ export interface SystemdUnit {
   readonly group?: string;
 }
 
-/** Where systemd looks for units and their drop-ins; of files of the same name the first one counts. */
+/** Directories with units and their drop-ins. Of files with the same name systemd uses the first one. */
 export const SYSTEMD_ROOTS = ['/etc', '/run', '/usr/local/lib', '/usr/lib', '/lib'].map(
   (root) => `${root}/systemd/system`,
 );
 
-/** The `.conf` files in the `.d` folders of a unit, in the order in which systemd adds them to it. */
+/** Lists the drop-ins of a unit, the `.conf` files in its `.d` folders, in the order in which systemd applies them. */
 export async function dropInsOf(unit: string): Promise<string[]> {
   const own = dirname(unit);
-  // One elsewhere is linked into them.
+  // systemd links a unit from another directory into its own.
   const folders = SYSTEMD_ROOTS.includes(own) ? SYSTEMD_ROOTS : [own, ...SYSTEMD_ROOTS];
   const name = basename(unit);
   const ofNames = folders.flatMap((folder) => namesOf(name).map((each) => join(folder, `${each}.d`)));
   const ofType = folders.map((folder) => join(folder, `${extname(name).slice(1)}.d`));
   const found = new Map<string, string>();
-  // The first one of a name counts.
+  // Of drop-ins with the same name systemd uses the first one.
   for (const folder of [...ofNames, ...ofType]) {
     const names = (await readdir(folder).catch((): string[] => [])).filter((name) => name.endsWith('.conf'));
     for (const name of names) if (!found.has(name)) found.set(name, join(folder, name));
@@ -38,7 +37,7 @@ export async function dropInsOf(unit: string): Promise<string[]> {
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => file);
 }
 
-/** Of `a-b@c.service` itself, `a-@c.service`, and the same of its template. */
+/** Names whose drop-ins apply: for `a-b@c.service` the unit itself, `a-@c.service`, and the same for the template. */
 function namesOf(unit: string): string[] {
   const [, prefix = unit, instance = '', type = ''] = /^([^@]+)(@.*)?(\.\w+)$/.exec(unit) ?? [];
   const upToDashes = Array.from(prefix.matchAll(/-(?=.)/g), ({ index }) => prefix.slice(0, index + 1)).reverse();
@@ -46,16 +45,16 @@ function namesOf(unit: string): string[] {
   return instances.flatMap((each) => [prefix, ...upToDashes].map((name) => `${name}${each}${type}`));
 }
 
-/** Those that may hold drop-ins and are not mounted into this container. */
+/** Directories that may contain drop-ins but are not mounted into this container. */
 export async function unseenRoots(where?: Parameters<typeof isOfContainer>[1]): Promise<string[]> {
   const unseen = await Promise.all(SYSTEMD_ROOTS.map((root) => isOfContainer(root, where)));
   return SYSTEMD_ROOTS.filter((_, n) => unseen[n]);
 }
 
-/** Before what only systemd can put in: a specifier such as `%H`, a variable of its own environment. */
+/** Marks text that only systemd can expand: a specifier such as `%H`, or a variable from systemd's environment. */
 const UNKNOWN = '\0';
 
-/** What in a value is not known here: a specifier, or a variable; undefined: nothing. */
+/** Returns the first specifier or variable in a value that only systemd can expand, or undefined. */
 export function unknownIn(value: string): string | undefined {
   const [, specifier, variable] = /\0(%.|\$\{\w+\})|(\$(?:\w+|\{\w+\}))/.exec(value) ?? [];
   return specifier ?? variable;
@@ -64,10 +63,10 @@ export function unknownIn(value: string): string | undefined {
 const specified = (text: string): string =>
   text.replaceAll(/%(.)/g, (whole, letter: string) => (letter === '%' ? '%' : `${UNKNOWN}${whole}`));
 
-/** As somebody wrote it. */
-export const written = (value: string): string => value.replaceAll(UNKNOWN, '');
+/** The value as it appears in the unit. */
+export const asWritten = (value: string): string => value.replaceAll(UNKNOWN, '');
 
-/** What a systemd service is started with, from its unit and the drop-ins behind it; undefined when it starts nothing. */
+/** Parses a unit followed by its drop-ins. Returns undefined if the service starts nothing. */
 export function parseSystemdUnit(text: string): SystemdUnit | undefined {
   const settings = text
     .replaceAll(/\\\n\s*/g, ' ')
@@ -76,12 +75,12 @@ export function parseSystemdUnit(text: string): SystemdUnit | undefined {
       const [, name, value] = /^\s*([A-Za-z]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
       return name === undefined ? [] : [[name, value ?? ''] as const];
     });
-  // An empty value takes back what was said before.
+  // An empty value discards the values before it.
   const all = (wanted: string) => {
     const values = settings.filter(([name]) => name === wanted).map(([, value]) => value);
     return values.slice(values.lastIndexOf('') + 1);
   };
-  // A shell's words, and a prefix such as `-` that tells systemd how to treat a failure.
+  // Words as in a shell. The program may have a prefix, such as `-`, that controls how systemd handles a failure.
   const [program, ...args] = words(all('ExecStart').at(-1) ?? '');
   if (!program) return undefined;
   const [workingDirectory, user, group] = ['WorkingDirectory', 'User', 'Group'].map((name) => all(name).at(-1));
@@ -99,7 +98,7 @@ export function parseSystemdUnit(text: string): SystemdUnit | undefined {
   };
 }
 
-/** `${NAME}` and `$NAME` in arguments, as systemd puts them in. */
+/** Expands `${NAME}` and `$NAME` in arguments, as systemd does. */
 export const expanded = (args: readonly string[], env: Readonly<Record<string, string>>): string[] =>
   args.flatMap((arg) => {
     const whole = /^\$(\w+)$/.exec(arg)?.[1];
@@ -114,3 +113,16 @@ function assignment(word: string): [string, string] {
 
 const words = (line: string): string[] =>
   Array.from(line.matchAll(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g), ([word]) => word.replaceAll(/["']/g, ''));
+
+/** Parses a systemd EnvironmentFile: `NAME=value` lines, optional quotes around a value, and comments after `#` or `;`. */
+export function parseEnvironmentFile(text: string): Record<string, string> {
+  const lines = text.replaceAll(/\\\n/g, '').split('\n');
+  return Object.fromEntries(
+    lines.flatMap((line) => {
+      const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)=(.*?)\s*$/.exec(line) ?? [];
+      return name === undefined ? [] : [[name, unquoted(value ?? '')]];
+    }),
+  );
+}
+
+const unquoted = (value: string): string => /^(["'])(.*)\1$/s.exec(value)?.[2] ?? value;

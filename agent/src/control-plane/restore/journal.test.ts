@@ -51,7 +51,9 @@ test('where the clock went back, the last one begun is the newest all the same',
 test.each(['', '{"schema":', 'null'])('a journal that holds %j is named, with what to do', async (text) => {
   const journal = await Journal.begin(parent, content('a'));
   await writeFile(join(journal.folder, 'journal.json'), text);
-  await expect(Journal.newest(parent)).rejects.toThrow(/journal\.json is cut short or damaged; if its restore is over/);
+  await expect(Journal.newest(parent)).rejects.toThrow(
+    /journal\.json is truncated or damaged; if its restore has ended/,
+  );
 });
 
 test('a stamp is a time in UTC', () => {

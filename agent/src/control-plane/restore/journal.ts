@@ -10,26 +10,26 @@ export const JOURNAL_SCHEMA = 'cdk8s-etcd/control-plane-restore/v1';
 const FILE = 'journal.json';
 const PREFIX = 'etcd-restore-';
 
-/** How far a restore came. Each says what was done for sure; the next step may have begun. */
+/** Progress of a restore. A state names the last step that has certainly finished; the next one may have begun. */
 export const states = ['prepared', 'stopped', 'replaced', 'starting', 'served', 'done', 'undoing', 'undone'] as const;
 export type State = (typeof states)[number];
 
-/** What a run has to know of the one before it, on this node. */
+/** Facts that a run needs about the previous run on this node. */
 export interface JournalContent extends Prepared {
   readonly schema: typeof JOURNAL_SCHEMA;
   readonly state: State;
   readonly startedAt: string;
   readonly node: EtcdNode;
   readonly manifestsDir: string;
-  /** Where the old data lie, once they were moved. */
-  readonly aside: string;
-  /** What the store is told once the old etcd is out: before, all may be put back. Undefined: it was told. */
+  /** Directory to which the old data are moved. */
+  readonly replacedDir: string;
+  /** Note to write to the store once etcd is stopped; until then everything may be put back. Undefined once it is written. */
   readonly note?: { readonly key: string; readonly from: string };
   readonly etcdStartedAt?: string;
   readonly servedAt?: string;
 }
 
-/** A dated folder with a journal and the manifests that were moved there. */
+/** A dated folder with the journal and the manifests that were moved out. */
 export class Journal {
   readonly folder: string;
   #content: JournalContent;
@@ -53,17 +53,17 @@ export class Journal {
     this.#content = content;
   }
 
-  /** As if it had never begun; a folder that still holds a manifest stays. */
+  /** Removes the journal, as if the restore had never begun. A folder that still contains a manifest remains. */
   async discard(): Promise<void> {
     await rm(join(this.folder, FILE), { force: true });
     await removeUnused(this.folder);
   }
 
-  /** A new one in a dated folder in `parent`. */
+  /** Begins a new journal in a dated folder in `parent`. */
   static async begin(parent: string, content: JournalContent): Promise<Journal> {
     const name = `${PREFIX}${stampOf(new Date(content.startedAt))}`;
     const [last] = (await foldersIn(parent)).map((folder) => basename(folder));
-    // Where the clock went back, too, the last one begun is the newest.
+    // The newest journal must sort last, even if the clock went back.
     const folder = await newFolder(parent, last !== undefined && last >= name ? `${last}-1` : name);
     const journal = new Journal(folder, content);
     await journal.set({});
@@ -71,12 +71,12 @@ export class Journal {
     return journal;
   }
 
-  /** The newest one in `parent`. */
+  /** Returns the newest journal in `parent`. */
   static async newest(parent: string): Promise<Journal | undefined> {
     return (await Journal.all(parent))[0];
   }
 
-  /** All in `parent`, the newest first. */
+  /** Returns all journals in `parent`, the newest first. */
   static async all(parent: string): Promise<Journal[]> {
     const found: Journal[] = [];
     for (const folder of await foldersIn(parent)) {
@@ -86,7 +86,7 @@ export class Journal {
     return found;
   }
 
-  /** Removes folders that a killed run made and never used; only for whoever has the node's lock, as one may be new. */
+  /** Removes unused folders of killed runs. Requires the node lock, because an unused folder may belong to a run that has just begun. */
   static async tidy(parent: string): Promise<void> {
     for (const folder of await foldersIn(parent)) if (!(await readContent(folder))) await removeUnused(folder);
   }
@@ -122,11 +122,14 @@ async function readContent(folder: string): Promise<JournalContent | undefined> 
   if (!content) {
     throw new AgentError(
       ExitCode.refused,
-      `${file} is cut short or damaged; if its restore is over, move ${folder} elsewhere; else ${join(folder, 'manifests')} holds the manifests that were there before`,
+      `${file} is truncated or damaged; if its restore has ended, move ${folder} elsewhere; otherwise ${join(folder, 'manifests')} contains the original manifests`,
     );
   }
   if (content.schema === JOURNAL_SCHEMA) return content;
-  throw new AgentError(ExitCode.refused, `${file} is of another version of the agent; finish with that one`);
+  throw new AgentError(
+    ExitCode.refused,
+    `${file} was written by another version of the agent; finish the restore with that version`,
+  );
 }
 
 function parsed(text: string): JournalContent | undefined {
@@ -140,12 +143,12 @@ function parsed(text: string): JournalContent | undefined {
 
 async function removeUnused(folder: string): Promise<void> {
   await rm(join(folder, `${FILE}.tmp`), { force: true });
-  // What holds anything stays.
+  // rmdir leaves a folder that is not empty.
   await rmdir(join(folder, 'manifests')).catch(() => {});
   await rmdir(folder).catch(() => {});
 }
 
-/** `20261122-031500`, UTC. */
+/** Formats a time in UTC, such as `20261122-031500`. */
 export const stampOf = (time: Date): string =>
   time
     .toISOString()

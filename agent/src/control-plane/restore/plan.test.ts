@@ -262,10 +262,10 @@ test('etcd outside the kubelet is stopped and started by hand', () => {
 
 test('a member that joined after the snapshot is told of', () => {
   const leftOut = [{ name: '', peerUrls: ['https://10.0.0.9:2380'] }, member(3)];
-  expect(planText(plan(1, { leftOut }))).toMatch(/^1\. On 10\.0\.0\.9, which is no member/m);
-  expect(planText(plan(1, { leftOut }))).toMatch(/^2\. On cp3 \(10\.0\.0\.3\), which is no member.*mv \/etc/ms);
+  expect(planText(plan(1, { leftOut }))).toMatch(/^1\. On 10\.0\.0\.9, which is not a member/m);
+  expect(planText(plan(1, { leftOut }))).toMatch(/^2\. On cp3 \(10\.0\.0\.3\), which is not a member.*mv \/etc/ms);
   const foreign = { ...member(3), foreign: 'c9' };
-  expect(planText(plan(1, { leftOut: [foreign] }))).not.toContain('which is no member');
+  expect(planText(plan(1, { leftOut: [foreign] }))).not.toContain('which is not a member');
 });
 
 test('quotes', () => {

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { CONTROL, quoted } from '../../lib/quoted.ts';
 import { hostOf } from '../node/local-address.ts';
 import type { EtcdNode } from '../node/node.ts';
-import { type LeftOut, titleOf } from '../state/left-out.ts';
+import { type LeftOut, titleOf } from '../state/members-left-out.ts';
 import type { SnapshotMember } from '../state/snapshot-members.ts';
 import { startCommand, stopCommand } from './restore.ts';
 
@@ -24,18 +24,18 @@ export interface PlanRequest {
   readonly flags: readonly string[];
   /** Files and folders that these flags name. */
   readonly files: readonly string[];
-  /** What else etcd's unit may be read from: mounted on the nodes that have it. */
+  /** Further paths from which etcd's unit may be read. Each node mounts those that exist there. */
   readonly mayExist?: readonly string[];
-  /** The store's own folder, when it is one of this machine. */
+  /** Folder of a filesystem store on this machine. */
   readonly storeFolder?: string;
   readonly image?: string;
-  /** What to know before the first step, a line each. */
+  /** Facts to read before the first step, one line each. */
   readonly notes: readonly string[];
 }
 
 /** One numbered step: commands for a shell on the node. */
 export interface PlanStep {
-  /** A member's name; undefined: it goes for every node. */
+  /** Name of a member. Undefined if the step is for every node. */
   readonly node?: string;
   readonly why: string;
   readonly commands: readonly string[];
@@ -53,15 +53,15 @@ export function planSteps(plan: PlanRequest): PlanStep[] {
     }));
   const restore = `etcd-agent restore control-plane ${quoted(plan.id)} ${plan.flags.join(' ')}`.trimEnd();
   const byHand = (what: string, command: string) =>
-    outside ? `; when it says so, in another terminal: ${what} etcd (\`${command}\`)` : '';
+    outside ? `; when it asks for it, in another terminal: ${what} etcd (\`${command}\`)` : '';
   const stopping = byHand('stop', stopCommand(node.kind));
   const starting = byHand('start', startCommand(node.kind));
   return [
-    // Nobody else's etcd is stopped.
+    // An etcd of another cluster at the member's address is not stopped.
     ...plan.leftOut
       .filter(({ foreign }) => foreign === undefined)
       .map((member) => ({
-        why: `On ${titleOf(member)}, which is no member of the restored cluster: ${outside ? 'etcd' : 'API server and etcd'} out, for good, before it comes back if it is down now. It joins anew when all is done${outside ? '' : ' (kubeadm reset, kubeadm join)'}`,
+        why: `On ${titleOf(member)}, which is not a member of the restored cluster: stop ${outside ? 'etcd' : 'the API server and etcd'} permanently (if it is down now, before it comes back). It can join again after the restore${outside ? '' : ' (kubeadm reset, kubeadm join)'}`,
         commands: outside
           ? ['systemctl disable --now etcd']
           : [
@@ -70,25 +70,26 @@ export function planSteps(plan: PlanRequest): PlanStep[] {
             ],
       })),
     {
-      why: 'On every node, in the shell that the next steps are typed in: what etcd-agent is',
+      why: 'On every node, in the shell for the next steps: define the etcd-agent function',
       commands: [`mkdir -p /var/log/pods; mkdir -p -m 0700 ${quoted(node.member.dataDir)}`, agentFunction(plan)],
     },
     ...(several
       ? on(
-          `fetch and verify the snapshot, then API server and etcd out. Do this on all nodes before you go on${stopping}`,
+          `fetch and verify the snapshot, then stop the API server and etcd. Do this on all nodes before you continue${stopping}`,
           [`${restore} --stop`],
         )
       : []),
     ...on(
       several
-        ? `restore, and start again. Begin it on every node without waiting for its end: they wait for each other${starting}`
-        : `fetch and verify the snapshot, API server and etcd out, restore, start again${stopping}${starting}`,
+        ? `restore, and start again. Start this on every node without waiting for the previous one to finish: the nodes wait for each other${starting}`
+        : `fetch and verify the snapshot, stop the API server and etcd, restore, and start again${stopping}${starting}`,
       [restore],
     ),
-    ...on('the kubelet, which keeps what it has read; after the last of these on every worker node, too', [
-      'systemctl restart kubelet',
-    ]),
-    ...on('look at the result', [`etcd-agent restore control-plane --verify ${localFlags(plan).join(' ')}`.trimEnd()]),
+    ...on(
+      'restart the kubelet, which caches what it has read; after the last of these nodes, also on every worker node',
+      ['systemctl restart kubelet'],
+    ),
+    ...on('check the result', [`etcd-agent restore control-plane --verify ${localFlags(plan).join(' ')}`.trimEnd()]),
   ];
 }
 
@@ -99,34 +100,35 @@ export function planText(plan: PlanRequest): string {
     ...commands.map((command) => `     ${command}`),
   ]);
   const lines = [
-    `Restore of ${plan.id}: taken ${plan.createdAt}, revision ${plan.revision}, cluster ${plan.sourceClusterId}. It was fetched and verified just now; nothing was changed.`,
+    `Restore of ${plan.id}: taken ${plan.createdAt}, revision ${plan.revision}, cluster ${plan.sourceClusterId}. The snapshot was just fetched and verified; nothing was changed.`,
     `This node: ${node.member.name}, etcd ${node.version ?? 'of an unknown version'}${node.image ? ` (${node.image})` : ''}, read from ${node.source}; data in ${node.member.dataDir}, manifests in ${plan.manifestsDir}.`,
     `The new cluster: --initial-cluster=${quoted(plan.initialCluster)} --initial-cluster-token=${quoted(plan.token)} --bump-revision=${plan.bump}`,
     ...plan.notes.map((note) => `NOTE: ${note}.`),
     '',
     ...steps,
     '',
-    'A step that was interrupted is done again, with the same command. Until the new member has served, this goes back to the old data and manifests, on each node:',
+    'Repeat an interrupted step with the same command. Until the new member has served, this command puts the old data and manifests back, on each node:',
     `     etcd-agent restore control-plane --undo ${localFlags(plan).join(' ')}`.trimEnd(),
     ...(node.kind === 'static-pod' ? [staticPodWay(plan)] : []),
-    `Old data, where there are any, stay in ${node.member.dataDir}/member.replaced-…, manifests and journal in ${plan.journalDir}/etcd-restore-….`,
+    `Old data, if there are any, remain in ${node.member.dataDir}/member.replaced-…, the manifests and the journal in ${plan.journalDir}/etcd-restore-….`,
   ];
-  // What the store holds was written elsewhere: it must not look like a line of the plan.
+  // Text from the store is not trusted: it must not look like a line of the plan.
   return lines.map(visible).join('\n');
 }
 
 const visible = (line: string): string => line.replaceAll(CONTROL, '?');
 
 const staticPodWay = ({ id, bump, manifestsDir }: PlanRequest): string =>
-  `Instead of \`etcd-agent restore control-plane …\` the static Pod does the same, on every node at once: write the lines \`snapshot: ${JSON.stringify(id)}\` and \`bumpRevision: ${bump}\` into /etc/etcd-restore/restore.yaml, copy etcd-restore.yaml into ${manifestsDir}, and remove it there when its log says that it is done.`;
+  `Instead of \`etcd-agent restore control-plane …\` you can use the static Pod, on all nodes at the same time: write the lines \`snapshot: ${JSON.stringify(id)}\` and \`bumpRevision: ${bump}\` into /etc/etcd-restore/restore.yaml, copy etcd-restore.yaml into ${manifestsDir}, and remove it from there when its log says that it is done.`;
 
-/** Those that name places of this node. */
+/** Flags that name paths on this node. */
 const localFlags = ({ flags }: PlanRequest): string[] =>
   flags.filter((flag) => /^--(manifests-dir|journal-dir|data-dir|etcd-)/.test(flag));
 
 /**
- * The image that is on the node, run by containerd without a registry; all of the host that it sees is named. It runs as root
- * by `tasks exec`, as `ctr run` of containerd 1.6 cannot; a name is never used twice, as that of a killed one would be taken.
+ * Shell function that runs the agent's image from this node with containerd, without a registry. The container sees only the
+ * listed paths of the host. `tasks exec` runs the agent as root, which `ctr run` of containerd 1.6 cannot do. Every run uses a
+ * new name, because a killed run would still occupy an old one.
  */
 function agentFunction({
   image,
@@ -143,14 +145,14 @@ function agentFunction({
   );
   const tls = [clientTls, peerTls].flatMap(({ cert }) => (cert ? [dirname(cert)] : []));
   const readable = [...tls, ...files, '/var/log/pods'].filter((path) => !isBelow(path, [...writable, ...mayExist]));
-  const some = withoutNested(mayExist.filter((path) => !isBelow(path, writable)));
+  const optional = withoutNested(mayExist.filter((path) => !isBelow(path, writable)));
   const mount = (path: string, mode: string) =>
     `--mount ${quoted(`type=bind,src=${path},dst=${path},options=rbind:${mode}`)}`;
   const mounts = [
     ...withoutNested(writable).map((path) => mount(path, 'rw')),
     ...withoutNested(readable).map((path) => mount(path, 'ro')),
   ];
-  const found = some.length > 0 ? [mountIfThere(some)] : [];
+  const found = optional.length > 0 ? [mountIfThere(optional)] : [];
   return agentScript(
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
     [...mounts, ...found.map(() => '"${there[@]}"')],
@@ -164,14 +166,14 @@ function agentFunction({
 const mountIfThere = (paths: readonly string[]): string =>
   `there=(); for each in ${paths.map(quoted).join(' ')}; do [ ! -e "$each" ] || there+=(--mount "type=bind,src=$each,dst=$each,options=rbind:ro"); done;`;
 
-/** That of the node's static Pod when the node has it, else the newest by its tag: the rests of an upgrade lie beside it. */
+/** Uses the image of the node's static Pod if the node has it, or else the one with the newest tag: an upgrade may leave older images. */
 const FIND_IMAGE = [
   `image="$(sed -n 's/^ *image: *"*\\([^"]*\\)"*$/\\1/p' /etc/etcd-restore/etcd-restore.yaml 2>/dev/null || :)";`,
   'ctr -n k8s.io images ls -q | grep -qxF "$image" ||',
   `  image="$(ctr -n k8s.io images ls -q | grep 'etcd[-/]agent[^@]*$' | sed 's/.*:\\(.*\\)/\\1 &/' | sort -V | tail -n1 | cut -d' ' -f2)";`,
 ];
 
-/** Lines of a shell function, a subshell: however it ends, its container goes, and so do those of shells that were killed. */
+/** Lines of a shell function that runs in a subshell. It always removes its container, and those of killed shells. */
 export const agentScript = (mounts: readonly string[], image: readonly string[] = FIND_IMAGE): string[] => [
   'etcd-agent() (',
   '  name="etcd-restore-$(date +%s)-$$";',
@@ -185,12 +187,12 @@ export const agentScript = (mounts: readonly string[], image: readonly string[] 
   '  ctr -n k8s.io run -d --null-io --net-host --with-ns pid:/proc/1/ns/pid',
   ...mounts.map((mount) => `    ${mount}`),
   `    "$image" "$name" ${AGENT} keep-image || exit;`,
-  // What is typed ahead is not for it to read.
+  // The agent must not read what the user types ahead.
   `  ctr -n k8s.io tasks exec --user 0:0 --exec-id agent "$name" ${AGENT} "$@" </dev/null;`,
   ')',
 ];
 
-/** As in the image: `ctr` does not look there when it is given arguments. */
+/** Copies the image's entrypoint: `ctr` ignores the entrypoint when it gets arguments. */
 const AGENT = '/usr/local/bin/node --expose-gc /opt/etcd-agent/bin/etcd-agent.mjs';
 
 const isBelow = (path: string, directories: readonly string[]): boolean =>

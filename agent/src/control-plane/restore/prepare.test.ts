@@ -11,7 +11,7 @@ import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { EtcdNode } from '../node/node.ts';
-import type { RestoreNote, Seen } from '../state/served.ts';
+import type { RestoreNote, Seen } from '../state/served-revisions.ts';
 import { bumpAndToken, fetchChecked, type PrepareRequest } from './prepare.ts';
 
 test('a snapshot with auth enabled says so', async () => {
@@ -36,7 +36,7 @@ test('a snapshot with auth enabled says so', async () => {
   await rm(root, { recursive: true });
 });
 
-describe('a token that has made a cluster before', () => {
+describe('a token that has already made a cluster', () => {
   const urls = ['a', 'b', 'c'].map((name) => ({ name, peerUrls: [`http://${name}:2380`] }));
   const manifest = manifestOf(Buffer.from('x'));
   const bumpWith = (known: { notes?: Partial<RestoreNote>[]; inStore?: Seen[] }, given?: number, members = urls) => {
@@ -55,13 +55,13 @@ describe('a token that has made a cluster before', () => {
 
   test('makes no other data under the same cluster id', () => {
     const other =
-      /^--initial-cluster-token: .* made the cluster [0-9a-f]+ of \S+ .*before; give all nodes the same new token/;
+      /^--initial-cluster-token: .* already made the cluster [0-9a-f]+ of \S+ .*; pass the same new token on all nodes/;
     expect(() => bumpWith({ notes: [{}] })).toThrow(refused(other));
-    expect(() => bumpWith({ notes: [{}] }, 2e9)).toThrow(refused(/with --bump-revision=1000000000 before/));
+    expect(() => bumpWith({ notes: [{}] }, 2e9)).toThrow(refused(/with --bump-revision=1000000000; pass/));
     expect(() => bumpWith({ notes: [{ id: 'another' }] }, 2e9)).toThrow(refused(/of another with/));
     expect(() => bumpWith({ notes: [{ part: 'served' }] }, undefined, urls.slice(0, 1))).toThrow(refused(other));
     const seen = { revision: 1e9 + 9, where: 'a backup' };
-    expect(() => bumpWith({ inStore: [seen] })).toThrow(refused(/made the cluster [0-9a-f]+ before/));
+    expect(() => bumpWith({ inStore: [seen] })).toThrow(refused(/already made the cluster [0-9a-f]+; pass/));
   });
 
   test('is taken for the same data, and where nothing has served', () => {

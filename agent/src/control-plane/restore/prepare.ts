@@ -17,47 +17,45 @@ import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
 import { namingStore } from '../../lib/run-limit.ts';
 import type { Store } from '../../store/store.ts';
-import { stageLog } from '../node/log-folder.ts';
+import { MARKER, type Marker, memberDir, type Owner, partialDir, setOwner } from '../node/data-directory.ts';
 import type { EtcdNode } from '../node/node.ts';
 import { type BumpRequest, bumpOf } from '../state/bump.ts';
+import { type LeftOut, leftOutOf, refuseAlive } from '../state/members-left-out.ts';
+import type { Served } from '../state/served-revisions.ts';
 import {
-  MARKER,
-  type Marker,
-  memberDir,
-  type Owner,
-  partialDir,
-  refuseWithoutRoom,
-  settle,
-} from '../state/data-folders.ts';
-import { type LeftOut, leftOutOf, refuseAlive } from '../state/left-out.ts';
-import { membersToRestore } from '../state/membership.ts';
-import type { Served } from '../state/served.ts';
-import { initialClusterOf, type SnapshotMember, snapshotMembers, votersOf } from '../state/snapshot-members.ts';
-import { discardMade } from './replace-member.ts';
+  initialClusterOf,
+  membersToRestore,
+  type SnapshotMember,
+  snapshotMembers,
+  votersOf,
+} from '../state/snapshot-members.ts';
+import { refuseWithoutRoom } from './free-space.ts';
+import { discardPrepared } from './replace-member.ts';
+import { stageLog } from './wal-dir.ts';
 
 const READY = 'ready.json';
 
-/** A member that is made and lies beside the old one. */
+/** A restored member that is ready next to the old one. */
 export interface Prepared {
-  /** Of the snapshot. */
+  /** Id of the snapshot. */
   readonly id: string;
-  /** Of the snapshot, too. */
+  /** Checksum of the snapshot. */
   readonly sha256?: string;
   readonly token: string;
-  /** How far the revision jumped. */
+  /** The number that was added to the snapshot's revision. */
   readonly bump: number;
   readonly initialCluster: string;
-  /** Peer URLs of other members, new and old, that must not serve the old cluster any more. */
+  /** Peer URLs of all other members, new and old, which must no longer serve the old cluster. */
   readonly others: readonly string[];
-  /** Members of the old cluster that the restored one does not have. */
+  /** Members of the old cluster that are not in the restored one. */
   readonly leftOut?: readonly LeftOut[];
-  /** The clusters that count as the old one where those were. */
+  /** Cluster ids that count as the old cluster at the addresses of these members. */
   readonly oldIds?: readonly string[];
   readonly clusterId: string;
   readonly memberId: string;
-  /** With which the restored cluster begins. */
+  /** First revision of the restored cluster. */
   readonly revision: number;
-  /** Raft's commit index as the restore made it: a higher one has served. */
+  /** Raft commit index right after the restore. A higher index shows that the member has served. */
   readonly commit: number;
 }
 
@@ -65,12 +63,12 @@ export interface PrepareRequest {
   readonly node: EtcdNode;
   readonly store: Store;
   readonly manifest: Manifest;
-  /** What the command would have to say so that all nodes take the same snapshot; undefined when it does. */
+  /** What the command lacks so that all nodes take the same snapshot. Undefined if nothing is missing. */
   readonly missingName?: string;
-  /** What to restore when this one is damaged: the newest verified one before it. */
+  /** The newest verified snapshot before this one, to suggest if this one is damaged. */
   readonly instead?: string;
   readonly initialCluster?: string;
-  /** `--initial-cluster-token` and `--bump-revision`. */
+  /** Values of `--initial-cluster-token` and `--bump-revision`. */
   readonly asked: { readonly token?: string; readonly bump?: number };
   readonly served: Served;
   readonly serverVersion: string;
@@ -80,11 +78,11 @@ export interface PrepareRequest {
   readonly onSwitches: (switches: Switches) => void;
 }
 
-/** The same on every node that restores the same snapshot to the same revision. */
+/** Token of the restored cluster. The same on every node that restores the same snapshot to the same revision. */
 export const tokenOf = ({ content }: { content: Pick<Manifest['content'], 'sha256'> }, bump: number): string =>
   `restored-${createHash('sha256').update(`${content.sha256} ${bump}`).digest('hex').slice(0, 16)}`;
 
-/** How far the revision jumps, and the token that goes with it. */
+/** Determines the number to add to the revision, and the token for it. */
 export function bumpAndToken(
   { manifest, served, asked }: Pick<PrepareRequest, 'manifest' | 'served' | 'asked'>,
   { revision, members }: Pick<Checked, 'revision' | 'members'>,
@@ -104,12 +102,12 @@ export function bumpAndToken(
   return { bump, token: token(bump) };
 }
 
-/** What is known under one cluster id is one restore: a member with other data would be taken for one of its own. */
+/** Refuses to create the same cluster id from other data: etcd would accept such a member as one of its own. */
 function refuseOtherData(
   { notes, inStore, here }: Served,
   { id, bump, given, several, clusterId }: BumpRequest & { bump: number; clusterId: string | undefined },
 ): void {
-  // What a lone member only began has never served.
+  // A restore of a single member that was only begun has never served.
   const same = notes.filter((note) => note.clusterId === clusterId && (several || note.part !== 'begun'));
   const other = same.find((note) => note.id !== id || (note.bump ?? given) !== bump);
   const isKnown = clusterId !== undefined && [...inStore, ...here].some((seen) => seen.clusterId === clusterId);
@@ -117,11 +115,11 @@ function refuseOtherData(
   const what = other ? ` of ${other.id}${other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`}` : '';
   throw new AgentError(
     ExitCode.refused,
-    `--initial-cluster-token: the same token and members have made the cluster ${clusterId}${what} before; give all nodes the same new token, for instance ${freshToken()}`,
+    `--initial-cluster-token: this token and these members have already made the cluster ${clusterId}${what}; pass the same new token on all nodes, for example ${freshToken()}`,
   );
 }
 
-/** What a killed run has made whole, when it is of the same snapshot with the same settings. */
+/** Reads the member that a previous, killed run has completed, if there is one. The caller compares its snapshot and settings. */
 export async function readPrepared(dataDir: string): Promise<Prepared | undefined> {
   try {
     return JSON.parse(await readFile(join(partialDir(dataDir), READY), 'utf8'));
@@ -130,7 +128,7 @@ export async function readPrepared(dataDir: string): Promise<Prepared | undefine
   }
 }
 
-/** Fetches and verifies the snapshot, and makes the new member of it. etcd may run meanwhile; what fails leaves no trace. */
+/** Fetches and verifies the snapshot, and builds the new member from it. etcd may keep running. A failure leaves nothing behind. */
 export async function prepare(request: PrepareRequest): Promise<Prepared> {
   const { dataDir } = request.node.member;
   const partial = partialDir(dataDir);
@@ -143,7 +141,7 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
     if (!hadDirectory) await chown(dataDir, request.node.uid ?? 0, request.node.gid ?? 0);
     return await make(request, partial);
   } catch (error) {
-    await discardMade(request.node.member).catch(() => {});
+    await discardPrepared(request.node.member).catch(() => {});
     if (!hadDirectory) await rmdir(dataDir).catch(() => {});
     const code = codeOf(error);
     if (error instanceof AgentError || !code) throw error;
@@ -164,14 +162,18 @@ async function make(request: PrepareRequest, partial: string): Promise<Prepared>
   await rm(file);
   const identity = await walIdentity(data);
   const { commit = 0 } = (await walState(data)) ?? {};
-  if (!identity) throw new AgentError(ExitCode.verificationFailed, `${manifest.id}: etcdutl made no member of it`);
+  if (!identity)
+    throw new AgentError(
+      ExitCode.verificationFailed,
+      `${manifest.id}: etcdutl did not create a member from the snapshot`,
+    );
   await refuseSameCluster(node, identity.clusterId);
   const member = memberDir(data);
   const { name, peerUrls } = node.member;
   const { sha256 } = manifest.content;
   const marker: Marker = { id: manifest.id, token, bump, ...identity, name, peerUrls, initialCluster, sha256 };
   await writeFile(join(member, MARKER), `${JSON.stringify(marker)}\n`, { mode: 0o600 });
-  const owner = await asBefore(member, node);
+  const owner = await applyOldOwner(member, node);
   if (node.member.walDir) await stageLog(member, node.member.walDir, owner);
   const { clusterId } = identity;
   const { signal } = request.read;
@@ -189,21 +191,21 @@ async function make(request: PrepareRequest, partial: string): Promise<Prepared>
 
 export interface Checked extends Switches {
   readonly members: readonly SnapshotMember[];
-  /** Also learners, and members that never started. */
+  /** All members in the snapshot, including learners and members that never started. */
   readonly ofSnapshot: readonly SnapshotMember[];
   readonly revision: number;
 }
 
-/** Writes the plain snapshot; throws unless it is whole, restorable, and of a cluster that this node is a member of. */
+/** Writes the plain snapshot to a file. Throws unless it is complete, restorable, and from a cluster with this node as a member. */
 export async function fetchChecked(request: PrepareRequest, file: string): Promise<Checked> {
   try {
     return await fetchAndCheck(request, file);
   } catch (error) {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
     const other = request.instead
-      ? `such as ${request.instead}, the newest verified one before it`
-      : '`etcd-agent list` shows them';
-    throw new AgentError(error.exitCode, `${error.message}; restore another snapshot: ${other}`, { cause: error });
+      ? `for example ${request.instead}, the newest verified one before it`
+      : 'which `etcd-agent list` shows';
+    throw new AgentError(error.exitCode, `${error.message}; restore another snapshot, ${other}`, { cause: error });
   }
 }
 
@@ -216,10 +218,10 @@ async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Che
   request.onPhase('check');
   const facts = await readDatabase(file, content.sizeBytes - TRAILER, read.signal);
   const { damage, revision, storageVersion, authEnabled, corruptAlarm } = facts;
-  if (damage) throw failed(`${id}: its database is damaged: ${damage}`);
+  if (damage) throw failed(`${id}: the database is damaged: ${damage}`);
   const status = await etcdutl.snapshotStatus(file, { ...(read.signal && { signal: read.signal }) });
   if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${id}: ${status.why}`);
-  if (status.outcome === 'refused') throw failed(`${id}: etcdutl finds no valid database in it`);
+  if (status.outcome === 'refused') throw failed(`${id}: etcdutl finds no valid database in the snapshot`);
   refuseNewer(id, storageVersion, serverVersion);
   const ofSnapshot = await snapshotMembers(file, read.signal);
   const members = membersToRestore(id, votersOf(ofSnapshot), request.initialCluster, node);
@@ -240,7 +242,7 @@ async function restore(
   const run = read.signal ? { signal: read.signal } : {};
   const result = await etcdutl.run(
     [
-      // The trailer has just been compared while the file was written.
+      // writeContent has just verified the trailer.
       ...['snapshot', 'restore', file, '--skip-hash-check', '--data-dir', into, '--name', name],
       ...['--initial-cluster', initialCluster, '--initial-advertise-peer-urls', peerUrls],
       ...['--initial-cluster-token', token, '--bump-revision', String(bump), '--mark-compacted'],
@@ -253,30 +255,30 @@ async function restore(
     const code = /no space left|initial.cluster|peer.url|advertise/i.test(reason)
       ? ExitCode.usage
       : ExitCode.verificationFailed;
-    throw new AgentError(code, `${id}: etcdutl refused to restore it: ${reason}`);
+    throw new AgentError(code, `${id}: etcdutl refused to restore the snapshot: ${reason}`);
   }
   const made = await etcdutl.snapshotStatus(join(memberDir(into), 'snap', 'db'), run);
   if (made.outcome !== 'found' || made.value.revision < bump) {
-    throw failed(`${id}: what etcdutl restored from it does not open`);
+    throw failed(`${id}: the database that etcdutl restored cannot be opened`);
   }
 }
 
-/** The same id over other data would let an old member join. */
+/** Refuses the cluster id of the old data: with the same id an old member could join. */
 async function refuseSameCluster({ member }: EtcdNode, clusterId: string): Promise<void> {
   const old = await walIdentity(member.dataDir, member.walDir).catch(() => undefined);
   if (old?.clusterId !== clusterId) return;
   throw new AgentError(
     ExitCode.refused,
-    `${member.dataDir} holds the cluster ${clusterId}, which a restore with the same token made before; to restore it once more give all nodes the same larger --bump-revision`,
+    `${member.dataDir} holds the cluster ${clusterId}, which a restore with the same token has already made; to restore it again, pass the same larger --bump-revision on all nodes`,
   );
 }
 
-/** Owner and mode of the old data; of a member that is gone, what its pod or process has, else those of the folder. */
-async function asBefore(member: string, { member: { dataDir }, uid, gid }: EtcdNode): Promise<Owner> {
+/** Applies owner and mode of the old data. Without old data: the owner of the pod or process, or else of the data directory. */
+async function applyOldOwner(member: string, { member: { dataDir }, uid, gid }: EtcdNode): Promise<Owner> {
   const old = await stat(memberDir(dataDir)).catch(() => undefined);
   const owner = old ?? (uid === undefined ? await stat(dataDir) : { uid, gid: gid ?? uid });
   if (old) await chmod(member, old.mode & 0o7777);
-  await settle(member, owner);
+  await setOwner(member, owner);
   return owner;
 }
 

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MARKER, memberDir, partialDir, refuseWithoutRoom } from '../state/data-folders.ts';
+import { MARKER, memberDir, partialDir } from '../node/data-directory.ts';
+import { refuseWithoutRoom } from './free-space.ts';
 import { oldData, oldDataText, putBack, replaceMember } from './replace-member.ts';
 
 const made = { id: 'snapshot', token: 't', clusterId: 'c' };
@@ -64,7 +65,7 @@ test('and back; what was restored is kept', async () => {
 
 test('data that an etcd made meanwhile are not overwritten', async () => {
   await mkdir(aside);
-  await expect(replaceMember({ dataDir }, aside, made)).rejects.toThrow(/both there/);
+  await expect(replaceMember({ dataDir }, aside, made)).rejects.toThrow(/both exist/);
   expect(await isOld(memberDir(dataDir))).toBe(true);
 });
 
@@ -72,13 +73,13 @@ test('old data that cannot come back are not said to be back', async () => {
   await replaceMember({ dataDir }, aside, made);
   await rm(memberDir(dataDir), { recursive: true });
   await mkdir(memberDir(dataDir));
-  await expect(putBack({ dataDir }, aside, made)).rejects.toThrow(/both there/);
+  await expect(putBack({ dataDir }, aside, made)).rejects.toThrow(/both exist/);
   expect(await isOld(aside)).toBe(true);
 });
 
 test('another member in its place is no success', async () => {
   await rm(partialDir(dataDir), { recursive: true });
-  await expect(replaceMember({ dataDir }, aside, made)).rejects.toThrow(/is not what was restored/);
+  await expect(replaceMember({ dataDir }, aside, made)).rejects.toThrow(/does not hold the data restored/);
 });
 
 test('no room is told before anything is written', async () => {

@@ -2,9 +2,9 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { sync } from '../../lib/files/directories.ts';
-import { discardLog, logAside, putLogBack, replaceLog } from '../node/log-folder.ts';
+import { type Marker, memberDir, partialDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
-import { type Marker, memberDir, partialDir, readMarker } from '../state/data-folders.ts';
+import { discardLog, putLogBack, replacedLogDir, replaceLog } from './wal-dir.ts';
 
 export const exists = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -12,11 +12,11 @@ export const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-type Places = Pick<MemberFlags, 'dataDir' | 'walDir'>;
+type Directories = Pick<MemberFlags, 'dataDir' | 'walDir'>;
 
-/** Where the old data lie by now; after a lost disk there are none. */
-export async function oldData({ walDir }: Places, aside: string): Promise<string[]> {
-  const places = [aside, ...(walDir ? [logAside(walDir, aside)] : [])];
+/** Directories that hold the old data by now. None after the loss of a disk. */
+export async function oldData({ walDir }: Directories, replacedDir: string): Promise<string[]> {
+  const places = [replacedDir, ...(walDir ? [replacedLogDir(walDir, replacedDir)] : [])];
   const there = await Promise.all(places.map(exists));
   return places.filter((_, n) => there[n]);
 }
@@ -24,16 +24,16 @@ export async function oldData({ walDir }: Places, aside: string): Promise<string
 export const oldDataText = (places: readonly string[]): string =>
   places.length > 0 ? `the old data are in ${places.join(' and ')}` : 'there were no old data';
 
-/** Puts the new member in the old one's place, which goes aside. May be called again wherever it was killed. */
+/** Moves the old member away and the new one into its place. Safe to repeat after a kill at any point. */
 export async function replaceMember(
-  { dataDir, walDir }: Places,
-  aside: string,
+  { dataDir, walDir }: Directories,
+  replacedDir: string,
   { id, token }: Pick<Marker, 'id' | 'token'>,
 ): Promise<void> {
   const member = memberDir(dataDir);
   const made = join(partialDir(dataDir), 'data', 'member');
   if (await exists(made)) {
-    if (await exists(member)) await moveAside(member, aside);
+    if (await exists(member)) await moveOld(member, replacedDir);
     await rename(made, member);
     await sync(dataDir);
   }
@@ -41,54 +41,54 @@ export async function replaceMember(
   if (marker?.id !== id || marker.token !== token) {
     throw new AgentError(
       ExitCode.refused,
-      `${member} is not what was restored from ${id}; ${oldDataText(await oldData({ dataDir, walDir }, aside))}`,
+      `${member} does not hold the data restored from ${id}; ${oldDataText(await oldData({ dataDir, walDir }, replacedDir))}`,
     );
   }
-  if (walDir) await replaceLog(walDir, aside);
+  if (walDir) await replaceLog(walDir, replacedDir);
   await rm(partialDir(dataDir), { recursive: true, force: true });
 }
 
-/** What was made is not wanted any more, and nothing was replaced yet. */
-export async function discardMade({ dataDir, walDir }: Places): Promise<void> {
+/** Removes the prepared member. Nothing has been replaced yet. */
+export async function discardPrepared({ dataDir, walDir }: Directories): Promise<void> {
   await rm(partialDir(dataDir), { recursive: true, force: true });
   if (walDir) await discardLog(walDir);
 }
 
-async function moveAside(member: string, aside: string): Promise<void> {
-  await refuseBoth(member, aside);
-  await rename(member, aside);
+async function moveOld(member: string, replacedDir: string): Promise<void> {
+  await refuseBoth(member, replacedDir);
+  await rename(member, replacedDir);
   await sync(join(member, '..'));
 }
 
-async function refuseBoth(member: string, aside: string): Promise<void> {
-  if (!(await exists(member)) || !(await exists(aside))) return;
+async function refuseBoth(member: string, replacedDir: string): Promise<void> {
+  if (!(await exists(member)) || !(await exists(replacedDir))) return;
   throw new AgentError(
     ExitCode.refused,
-    `${member} and ${aside} are both there: etcd was started meanwhile; move ${member} away and try again`,
+    `${member} and ${replacedDir} both exist, because etcd was started meanwhile; move ${member} away and try again`,
   );
 }
 
-/** Puts the old data back, if any were moved; what was restored is kept beside them. */
+/** Puts the old data back, if they were moved. Keeps the restored data next to them. */
 export async function putBack(
-  { dataDir, walDir }: Places,
-  aside: string,
+  { dataDir, walDir }: Directories,
+  replacedDir: string,
   { id, token, clusterId }: Pick<Marker, 'id' | 'token' | 'clusterId'>,
 ): Promise<void> {
   const member = memberDir(dataDir);
   const marker = await readMarker(member);
   if (marker?.id === id && marker.token === token) {
-    await rename(member, await free(`${aside.replace('.replaced-', '.undone-')}`));
+    await rename(member, await freePath(replacedDir.replace('.replaced-', '.undone-')));
     await sync(dataDir);
   }
-  if (await exists(aside)) {
-    await refuseBoth(member, aside);
-    await rename(aside, member);
+  if (await exists(replacedDir)) {
+    await refuseBoth(member, replacedDir);
+    await rename(replacedDir, member);
     await sync(dataDir);
   }
-  if (walDir) await putLogBack(walDir, aside, clusterId);
+  if (walDir) await putLogBack(walDir, replacedDir, clusterId);
   await rm(partialDir(dataDir), { recursive: true, force: true });
 }
 
-async function free(path: string): Promise<string> {
-  return (await exists(path)) ? free(`${path}-1`) : path;
+async function freePath(path: string): Promise<string> {
+  return (await exists(path)) ? freePath(`${path}-1`) : path;
 }

@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Journal, type JournalContent } from './journal.ts';
-import { goOn, type RestoreContext } from './restore.ts';
+import { continueRestore, type RestoreContext } from './restore.ts';
 
 const CP1 = 'http://10.0.0.1:2380';
 
 let root: string;
 let server: Server;
 let url: string;
-/** Whose etcd answers, and whom it knows. */
+/** Cluster id and members that the etcd reports. */
 let etcd: { clusterId: string; peerURLs: string[] };
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'restore-'));
@@ -37,7 +37,7 @@ async function wait(more: Partial<JournalContent>): Promise<string> {
     ...{ log: { warn: () => {} }, progress: { phase: () => {} } },
   } as unknown as RestoreContext;
   const journal = await Journal.begin(root, content);
-  await goOn(journal, 'starting', context).catch((error) => {
+  await continueRestore(journal, 'starting', context).catch((error) => {
     throw new Error(error.message);
   });
   return journal.content.state;
@@ -46,7 +46,7 @@ async function wait(more: Partial<JournalContent>): Promise<string> {
 describe('while others answer', () => {
   const leftOut = () => [{ name: 'cp2', peerUrls: [url], isAlive: false }];
 
-  test("somebody else's etcd at the address of a member that is left out is not waited for", async () => {
+  test('an etcd of another cluster at the address of a left-out member does not block the restore', async () => {
     etcd = { clusterId: 'strange', peerURLs: [url] };
     expect(await wait({ leftOut: leftOut() })).toBe('starting');
   });
@@ -61,7 +61,9 @@ describe('while others answer', () => {
 
   test('so does any other cluster at the address of a restored member', async () => {
     etcd = { clusterId: 'strange', peerURLs: [url] };
-    await expect(wait({ leftOut: [] })).rejects.toThrow(/still serves the old cluster, or that of another restore/);
+    await expect(wait({ leftOut: [] })).rejects.toThrow(
+      /still serves the old cluster, or the cluster of another restore/,
+    );
   });
 
   test('and at every address, where an earlier release began it', async () => {

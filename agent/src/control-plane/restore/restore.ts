@@ -4,11 +4,11 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveIn, moveOut } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
-import { etcdLeft, left } from '../state/gone.ts';
 import { apiServerTrouble, apiServerUrl, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
-import { isInTheWay, titleOf } from '../state/left-out.ts';
+import { isInTheWay, titleOf } from '../state/members-left-out.ts';
+import { etcdStillRunning, stillRunning } from '../state/still-running.ts';
 import type { Journal, JournalContent, State } from './journal.ts';
-import { discardMade, replaceMember } from './replace-member.ts';
+import { discardPrepared, replaceMember } from './replace-member.ts';
 import { type Waiting, waitUntilClear } from './wait.ts';
 
 export interface RestoreContext extends Waiting {
@@ -20,7 +20,7 @@ const timedOut = (message: string) => new AgentError(ExitCode.timedOut, message)
 
 type Step = (journal: Journal, context: RestoreContext) => Promise<State>;
 
-/** What comes after each state. Every step may be killed anywhere, and begun again. */
+/** The step after each state. Every step can be killed at any point and started again. */
 const steps: Partial<Record<State, Step>> = {
   prepared: stop,
   stopped: replace,
@@ -29,8 +29,8 @@ const steps: Partial<Record<State, Step>> = {
   served: startApiServer,
 };
 
-/** Goes on from where the journal says that the last run came to. */
-export async function goOn(journal: Journal, until: State, context: RestoreContext): Promise<void> {
+/** Continues from the state in the journal, up to the state `until`. */
+export async function continueRestore(journal: Journal, until: State, context: RestoreContext): Promise<void> {
   for (;;) {
     context.signal.throwIfAborted();
     const { state } = journal.content;
@@ -40,34 +40,34 @@ export async function goOn(journal: Journal, until: State, context: RestoreConte
   }
 }
 
-/** API server and etcd out of the kubelet's sight, and their processes gone; if they will not go, all is put back. */
+/** Moves the manifests out and waits until API server and etcd have stopped. Puts everything back if they do not stop in time. */
 async function stop(journal: Journal, context: RestoreContext): Promise<State> {
   const { node, manifestsDir } = journal.content;
   context.progress.phase('stop', 'API server and etcd');
   await moveOut(manifestsDir, journal.manifests);
-  if (node.kind !== 'static-pod' && (await etcdLeft(node))) {
-    context.log.warn(`stop etcd now, as nobody else will: ${stopCommand(node.kind)}`);
+  if (node.kind !== 'static-pod' && (await etcdStillRunning(node))) {
+    context.log.warn(`stop etcd now, because the agent does not: ${stopCommand(node.kind)}`);
   }
-  const reason = await waitUntilClear(() => left(node), context);
+  const reason = await waitUntilClear(() => stillRunning(node), context);
   if (reason === undefined) return 'stopped';
   await moveIn(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
-  await discardMade(node.member);
+  await discardPrepared(node.member);
   await journal.discard();
-  throw refused(`${reason}; all was put back as it was; stop it, or give it longer with --wait`);
+  throw refused(`${reason}; everything was put back; stop it, or allow more time with --wait`);
 }
 
 async function replace(journal: Journal, context: RestoreContext): Promise<State> {
   const { progress } = context;
-  const { node, aside, id, clusterId } = journal.content;
-  // Between two runs somebody may have started it again.
-  const reason = await waitUntilClear(() => left(node), context);
+  const { node, replacedDir, id, clusterId } = journal.content;
+  // Somebody may have started it again between two runs.
+  const reason = await waitUntilClear(() => stillRunning(node), context);
   if (reason !== undefined) throw refused(`${reason}; stop it, then run this command again`);
-  progress.phase('replace', `what was there goes to ${aside}`);
-  await replaceMember(node.member, aside, journal.content);
+  progress.phase('replace', `the old data go to ${replacedDir}`);
+  await replaceMember(node.member, replacedDir, journal.content);
   const found = await walIdentity(node.member.dataDir, node.member.walDir);
   if (found?.clusterId !== clusterId) {
     throw refused(
-      `the write-ahead log in ${node.member.walDir ?? node.member.dataDir} is of ${found ? `the cluster ${found.clusterId}` : 'no cluster'}, not of ${clusterId}, which was restored; go back with --undo`,
+      `the write-ahead log in ${node.member.walDir ?? node.member.dataDir} belongs to ${found ? `the cluster ${found.clusterId}` : 'no cluster'}, not to the restored cluster ${clusterId}; go back with --undo`,
     );
   }
   progress.phase('replaced', id);
@@ -76,17 +76,17 @@ async function replace(journal: Journal, context: RestoreContext): Promise<State
 
 async function waitForOthers(journal: Journal, context: RestoreContext): Promise<State> {
   const { others, leftOut = [], clusterId, node } = journal.content;
-  context.progress.phase('others', 'no other node may serve the old cluster');
-  const old = async () => {
+  context.progress.phase('others', 'waiting until no other node serves the old cluster');
+  const servesOld = async () => {
     const other = await otherCluster(others, clusterId, node.member, isInTheWay(journal.content));
     if (!other) return undefined;
     const left = leftOut.find(({ peerUrls }) => peerUrls.includes(other.url));
     return left
-      ? `${titleOf(left)}, which is no member of the restored cluster, serves the old one again (${other.clusterId}); stop API server and etcd there`
-      : `etcd on ${other.host} still serves the old cluster, or that of another restore (${other.clusterId}); run this command there too, with the same snapshot and number`;
+      ? `${titleOf(left)}, which is not a member of the restored cluster, serves the old one again (${other.clusterId}); stop the API server and etcd there`
+      : `etcd on ${other.host} still serves the old cluster, or the cluster of another restore (${other.clusterId}); run this command there too, with the same snapshot and --bump-revision`;
   };
-  const reason = await waitUntilClear(old, context);
-  if (reason !== undefined) throw timedOut(`${reason}, then here again`);
+  const reason = await waitUntilClear(servesOld, context);
+  if (reason !== undefined) throw timedOut(`${reason}, then run this command here again`);
   return 'starting';
 }
 
@@ -96,7 +96,7 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
   context.progress.phase('start', 'etcd');
   await moveIn([ETCD_MANIFEST], journal.manifests, manifestsDir);
   if (node.kind !== 'static-pod' && (await etcdTrouble(node.member))) {
-    context.log.warn(`start etcd now, as nobody else will: ${startCommand(node.kind)}`);
+    context.log.warn(`start etcd now, because the agent does not: ${startCommand(node.kind)}`);
   }
   const reason = await waitUntilClear(() => serveTrouble(node.member, clusterId), context);
   if (reason !== undefined) throw timedOut(`${reason}; ${await whatToDo(journal.content)}`);
@@ -106,16 +106,16 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
 
 async function whatToDo(content: JournalContent): Promise<string> {
   const { node, others, clusterId, id, bump } = content;
-  if (others.length === 0) return 'look at its log, then run this command again';
+  if (others.length === 0) return 'check its log, then run this command again';
   const other = await otherCluster(others, clusterId, node.member, isInTheWay(content));
   return other === undefined
-    ? 'look at its log, run this command on the other nodes too, then here again'
-    : `etcd on ${other.host} serves another cluster (${other.clusterId}): it was restored from another snapshot, or with another number than ${id} and --bump-revision=${bump} here. Where the wrong one was taken go back with --undo, and restore what the others have`;
+    ? 'check its log, run this command on the other nodes too, then run it here again'
+    : `etcd on ${other.host} serves another cluster (${other.clusterId}): it was not restored from ${id} with --bump-revision=${bump}, as this node was. On the nodes that took the wrong snapshot or number, go back with --undo, then restore what the others have`;
 }
 
 async function startApiServer(journal: Journal, context: RestoreContext): Promise<State> {
   const { node, clusterId, manifestsDir } = journal.content;
-  // Since it was noted, etcd may have been started on other data.
+  // etcd may have been restarted on other data since the journal noted `served`.
   const trouble = await waitUntilClear(() => serveTrouble(node.member, clusterId), context);
   if (trouble !== undefined) throw timedOut(`${trouble}; ${await whatToDo(journal.content)}`);
   await moveIn(API_MANIFESTS, journal.manifests, manifestsDir);
@@ -123,7 +123,7 @@ async function startApiServer(journal: Journal, context: RestoreContext): Promis
   context.progress.phase('api-server');
   const url = await apiServerUrl(join(manifestsDir, API_SERVER_MANIFEST));
   const reason = await waitUntilClear(() => apiServerTrouble(url), context);
-  if (reason !== undefined) throw timedOut(`${reason}; look at its log, then run this command again`);
+  if (reason !== undefined) throw timedOut(`${reason}; check its log, then run this command again`);
   return 'done';
 }
 

@@ -1,45 +1,45 @@
 import { walState } from '../../etcd/offline/wal-state.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { memberDir, readMarker } from '../node/data-directory.ts';
 import { manifestsIn, moveIn, moveOut } from '../node/manifests.ts';
-import { memberDir, readMarker } from '../state/data-folders.ts';
-import { left } from '../state/gone.ts';
 import { serveTrouble } from '../state/health.ts';
+import { stillRunning } from '../state/still-running.ts';
 import type { Journal } from './journal.ts';
 import { oldData, oldDataText, putBack } from './replace-member.ts';
 import { type RestoreContext, stopCommand } from './restore.ts';
 import { waitUntilClear } from './wait.ts';
 
-/** Puts the old data and manifests back, unless the new member has served: what was written since would be lost. */
+/** Puts the old data and manifests back. Refuses if the new member has served: everything written since would be lost. */
 export async function undo(journal: Journal, context: RestoreContext): Promise<void> {
-  const { state, node, clusterId, manifestsDir, aside } = journal.content;
+  const { state, node, clusterId, manifestsDir, replacedDir } = journal.content;
   if (state === 'served' || state === 'done') throw await served(journal);
   const inPlace = await isInPlace(journal);
   if (inPlace && !(await serveTrouble(node.member, clusterId))) return refuseServed(journal);
   context.progress.phase('stop', 'etcd');
   await moveOut(manifestsDir, journal.manifests);
-  if (node.kind !== 'static-pod' && (await left(node))) {
-    context.log.warn(`stop etcd now, as nobody else will: ${stopCommand(node.kind)}`);
+  if (node.kind !== 'static-pod' && (await stillRunning(node))) {
+    context.log.warn(`stop etcd now, because the agent does not: ${stopCommand(node.kind)}`);
   }
-  const reason = await waitUntilClear(() => left(node), context);
-  if (reason !== undefined) throw new AgentError(ExitCode.refused, `${reason}; stop it, then --undo again`);
+  const reason = await waitUntilClear(() => stillRunning(node), context);
+  if (reason !== undefined) throw new AgentError(ExitCode.refused, `${reason}; stop it, then run --undo again`);
   if (inPlace && (await hasServed(journal))) {
     await moveIn(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
     return refuseServed(journal);
   }
   await journal.set({ state: 'undoing' });
-  context.progress.phase('undo', 'the old data and manifests back');
-  await putBack(node.member, aside, journal.content);
+  context.progress.phase('undo', 'putting the old data and manifests back');
+  await putBack(node.member, replacedDir, journal.content);
   await moveIn(await manifestsIn(journal.manifests), journal.manifests, manifestsDir);
   await journal.set({ state: 'undone' });
 }
 
-/** Also a run that was killed before it could note it, or a service manager, may have started etcd on it. */
+/** Checks the data themselves: a killed run or a service manager may have started etcd without a note in the journal. */
 async function isInPlace({ content: { node, id, token } }: Journal): Promise<boolean> {
   const marker = await readMarker(memberDir(node.member.dataDir));
   return marker?.id === id && marker.token === token;
 }
 
-/** Without a quorum it commits nothing on top of what the restore made. */
+/** A member without a quorum commits nothing beyond the restored entries. */
 async function hasServed({ content: { node, commit } }: Journal): Promise<boolean> {
   const state = await walState(node.member.dataDir, node.member.walDir).catch(() => undefined);
   return (state?.commit ?? 0) > commit;
@@ -50,10 +50,10 @@ async function refuseServed(journal: Journal): Promise<never> {
   throw await served(journal);
 }
 
-async function served({ content: { aside, id, node } }: Journal): Promise<AgentError> {
-  const old = oldDataText(await oldData(node.member, aside));
+async function served({ content: { replacedDir, id, node } }: Journal): Promise<AgentError> {
+  const old = oldDataText(await oldData(node.member, replacedDir));
   return new AgentError(
     ExitCode.refused,
-    `--undo: the member restored from ${id} has served, and what was written since would be lost; ${old}`,
+    `--undo: the member restored from ${id} has served, and everything written since would be lost; ${old}`,
   );
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
-import { verifyControlPlane, verifyText, verifyUntilWell } from './verify.ts';
+import { verifyControlPlane, verifyText, verifyUntilHealthy } from './verify.ts';
 
 const node = (port: number) => {
   const member = { listenClientUrls: [`http://127.0.0.1:${port}`], metricsUrls: [] as string[], clientTls: {} };
@@ -27,16 +27,16 @@ async function withEtcd<T>(status: number, work: (port: number) => Promise<T>): 
   }
 }
 
-test('all is well', async () => {
+test('no problems', async () => {
   const pods = [object('etcd-cp1', 'True', 'Running'), object('job', 'False', 'Succeeded')];
   const report = await withEtcd(200, (port) =>
     verifyControlPlane({ ...rest, node: node(port), client: client([object('cp1', 'True')], pods) }),
   );
   expect(report.problems).toEqual([]);
-  expect(verifyText(report)).toMatch(/node +cp1 +Ready\npod +etcd-cp1 +Running\n.*\nall is well$/s);
+  expect(verifyText(report)).toMatch(/node +cp1 +Ready\npod +etcd-cp1 +Running\n.*\nno problems$/s);
 });
 
-test('what is not well is told, a line each', async () => {
+test('problems are reported, one line each', async () => {
   const pods = [object('coredns', 'False', 'Running')];
   const { problems } = await withEtcd(503, (port) =>
     verifyControlPlane({ ...rest, node: node(port), client: client([object('cp2', 'Unknown')], pods) }),
@@ -48,13 +48,13 @@ test('what is not well is told, a line each', async () => {
   ]);
 });
 
-test('an API server that cannot be asked is a problem', async () => {
+test('an API server that cannot be queried is a problem', async () => {
   const broken = { list: () => Promise.reject(new Error('refused')) } as unknown as ApiClient;
   const report = await withEtcd(200, (port) => verifyControlPlane({ ...rest, node: node(port), client: broken }));
-  expect(report.problems).toEqual(['the API server cannot be asked: refused']);
+  expect(report.problems).toEqual(['the API server cannot be queried: refused']);
 });
 
-test('it waits for what is not well yet, as after the restart of a kubelet, and no longer than asked', async () => {
+test('it waits until the problems are gone, as after the restart of a kubelet, but not longer than the limit', async () => {
   let asked = 0;
   const starting = {
     list: async (path: string) => ({
@@ -65,9 +65,9 @@ test('it waits for what is not well yet, as after the restart of a kubelet, and 
   await withEtcd(200, async (port) => {
     const request = { ...rest, node: node(port), client: starting };
     const waiting = { signal: new AbortController().signal, log };
-    expect((await verifyUntilWell(request, { ...waiting, limit: 30_000 })).problems).toEqual([]);
+    expect((await verifyUntilHealthy(request, { ...waiting, limit: 30_000 })).problems).toEqual([]);
     expect(asked).toBe(3);
     asked = -100;
-    expect((await verifyUntilWell(request, { ...waiting, limit: 1 })).problems).toEqual(['node cp1 is not Ready']);
+    expect((await verifyUntilHealthy(request, { ...waiting, limit: 1 })).problems).toEqual(['node cp1 is not Ready']);
   });
 });

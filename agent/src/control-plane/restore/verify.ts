@@ -5,16 +5,16 @@ import { messageOf } from '../../lib/errors.ts';
 import { logErrors } from '../node/etcd-log.ts';
 import { API_SERVER_MANIFEST, manifestsIn } from '../node/manifests.ts';
 import type { EtcdNode } from '../node/node.ts';
-import { answerOf } from '../state/answers.ts';
 import { apiServerTrouble, apiServerUrl, etcdTrouble, serveTrouble } from '../state/health.ts';
+import { httpGet } from '../state/http-get.ts';
 import { type Waiting, waitUntilClear } from './wait.ts';
 
 export interface VerifyRequest {
   readonly node: EtcdNode;
-  /** That a restore made here, and etcd is to serve. */
+  /** The restored cluster, which etcd must serve. Undefined without a restore on this node. */
   readonly clusterId?: string;
   readonly manifestsDir: string;
-  /** Undefined: there is no kubeconfig on this machine, as on one of etcd's own. */
+  /** Undefined without a kubeconfig, as on the machine of an external etcd. */
   readonly client?: ApiClient;
   readonly since: Date;
   /** Glob patterns. */
@@ -26,7 +26,7 @@ export interface VerifyReport {
   readonly nodes: readonly { readonly name: string; readonly ready: boolean }[];
   readonly pods: readonly { readonly name: string; readonly phase: string; readonly ready: boolean }[];
   readonly logs: { readonly files: readonly string[]; readonly errors: readonly string[] };
-  /** What is not as it should be, a line each. */
+  /** Problems, one line each. */
   readonly problems: readonly string[];
 }
 
@@ -40,8 +40,8 @@ interface Conditions extends KubeObject {
 const isTrue = ({ status }: Conditions, type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
 
-/** Waits until all is well: after a kubelet's restart it takes a minute until it has told of its node and pods again. */
-export async function verifyUntilWell(request: VerifyRequest, waiting: Waiting): Promise<VerifyReport> {
+/** Waits until there are no problems. A restarted kubelet takes about a minute to report its node and pods again. */
+export async function verifyUntilHealthy(request: VerifyRequest, waiting: Waiting): Promise<VerifyReport> {
   let report: VerifyReport | undefined;
   await waitUntilClear(async () => {
     report = await verifyControlPlane(request);
@@ -87,7 +87,7 @@ async function componentHealth({ node, clusterId, manifestsDir }: VerifyRequest)
 }
 
 async function healthz(port: number): Promise<string | undefined> {
-  const answer = await answerOf(`https://127.0.0.1:${port}/healthz`);
+  const answer = await httpGet(`https://127.0.0.1:${port}/healthz`);
   if (!answer) return 'does not answer';
   return answer.status === 200 ? undefined : `answers ${answer.status}`;
 }
@@ -108,7 +108,7 @@ async function listed(
       }),
     };
   } catch (error) {
-    problems.push(`the API server cannot be asked: ${messageOf(error)}`);
+    problems.push(`the API server cannot be queried: ${messageOf(error)}`);
     return { nodes: [], pods: [] };
   }
 }
@@ -121,8 +121,8 @@ export function verifyText({ components, nodes, pods, logs, problems }: VerifyRe
     ...pods.map(({ name, phase, ready }) => row('pod', name, ready ? phase : `${phase}, not ready`)),
     logs.files.length > 0
       ? `etcd's log since the start: ${logs.errors.length} errors (${logs.files.join(', ')})`
-      : "etcd's log was not found; name it with --etcd-log, or look: journalctl -u etcd -p err",
+      : "etcd's log was not found; name it with --etcd-log, or check it with journalctl -u etcd -p err",
     ...logs.errors.slice(-20).map((line) => `  ${line}`),
-    problems.length > 0 ? `not well:\n${problems.map((line) => `  ${line}`).join('\n')}` : 'all is well',
+    problems.length > 0 ? `problems:\n${problems.map((line) => `  ${line}`).join('\n')}` : 'no problems',
   ].join('\n');
 }

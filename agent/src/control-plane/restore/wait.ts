@@ -2,30 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
 
 export interface Waiting {
-  /** Milliseconds that each wait may take. */
+  /** Time-out of each wait, in ms. */
   readonly limit: number;
   readonly signal: AbortSignal;
   readonly log: Log;
 }
 
 const POLL = 300;
-const TELL_EVERY = 10_000;
+const LOG_INTERVAL = 10_000;
 
-/** Asks until nothing is in the way any more; gives back what still was when the time was up. */
+/** Polls until `check` returns undefined. Returns the last reason if the time is up before. */
 export async function waitUntilClear(
-  look: () => Promise<string | undefined>,
+  check: () => Promise<string | undefined>,
   { limit, signal, log }: Waiting,
 ): Promise<string | undefined> {
   const end = Date.now() + limit;
-  let told = 0;
+  let loggedAt = 0;
   let last: string | undefined;
   while (true) {
     signal.throwIfAborted();
-    const reason = await look();
+    const reason = await check();
     if (reason === undefined || Date.now() >= end) return reason;
-    if (reason !== last || Date.now() - told > TELL_EVERY) {
+    if (reason !== last || Date.now() - loggedAt > LOG_INTERVAL) {
       log.warn(`waiting: ${reason}`);
-      [last, told] = [reason, Date.now()];
+      [last, loggedAt] = [reason, Date.now()];
     }
     await sleep(POLL, undefined, { signal });
   }

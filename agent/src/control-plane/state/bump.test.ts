@@ -1,5 +1,5 @@
 import { bumpOf } from './bump.ts';
-import type { RestoreNote, Seen, Served } from './served.ts';
+import type { RestoreNote, Seen, Served } from './served-revisions.ts';
 
 const seen = (revision: number, clusterId = 'c0'): Seen => ({ revision, clusterId, where: `${clusterId}` });
 const served = (more: Partial<Served> = {}): Served => ({ inStore: [], here: [], notes: [], unknown: [], ...more });
@@ -33,7 +33,7 @@ test('a number that is too low is refused, whatever says so', () => {
   const low = { ...request, given: 5e9 };
   for (const known of [{ here: [seen(9e9)] }, { inStore: [seen(9e9)] }, { notes: [note({ revision: 9e9 })] }]) {
     expect(() => bumpOf(served(known), low)).toThrow(
-      /=5000000000 makes 5000000007 .* came to 9000000000: .* 10000000000$/,
+      /=5000000000 moves .* to 5000000007, but .* reached 9000000000: .* 10000000000$/,
     );
   }
   expect(bumpOf(served({ here: [seen(5e9)] }), low)).toBe(5e9);
@@ -42,12 +42,12 @@ test('a number that is too low is refused, whatever says so', () => {
 test('what cannot be known is asked for, unless the data here are the newest of all', () => {
   const unknown = { unknown: ['y was taken since'], inStore: [seen(1e9)] };
   expect(() => bumpOf(served(unknown), request)).toThrow(
-    /not known: y was taken since; give --bump-revision, .* 2000000000$/,
+    /unknown: y was taken since; pass --bump-revision, .* 2000000000$/,
   );
   expect(bumpOf(served(unknown), { ...request, isPlan: true })).toBe(2e9);
   expect(bumpOf(served(unknown), { ...request, given: 2e9 })).toBe(2e9);
   expect(bumpOf(served({ ...unknown, here: [seen(1e9 + 1)] }), request)).toBe(2e9);
-  expect(() => bumpOf(served({ ...unknown, here: [seen(3)] }), request)).toThrow(/not known/);
+  expect(() => bumpOf(served({ ...unknown, here: [seen(3)] }), request)).toThrow(/is unknown/);
 });
 
 test('a node that is late joins the restore that the others made', () => {
@@ -73,7 +73,7 @@ test('nobody joins a restore whose cluster has served and is gone', () => {
   expect(bumpOf(served(backedUp), several)).toBe(2e9);
   expect(bumpOf(served(began), several)).toBe(2e9);
   expect(() => bumpOf(served({ ...left, notes: [note({ isRecent: false })] }), { ...several, given: 1e9 })).toThrow(
-    /came to 1000000022/,
+    /reached 1000000022/,
   );
   expect(bumpOf(served(left), several)).toBe(2e9);
   // Those that serve under its id came to less than a backup of it: it went back already.
@@ -84,7 +84,7 @@ test('nobody joins a restore whose cluster has served and is gone', () => {
 
 test('nobody joins where something is not known, and a plan joins nothing', () => {
   const unknown = { unknown: ['y was taken since'], notes: [note({})], inStore: [seen(7)] };
-  expect(() => bumpOf(served(unknown), several)).toThrow(/not known: y was taken since/);
+  expect(() => bumpOf(served(unknown), several)).toThrow(/unknown: y was taken since/);
   // The note of the node before is of what is under way: these data are the newest of all the same.
   expect(bumpOf(served({ ...unknown, here: [seen(99)] }), several)).toBe(1e9);
   expect(bumpOf(served({ notes: [note({})] }), { ...several, isPlan: true })).toBe(2e9);
@@ -94,7 +94,7 @@ test('a number that leaves no room for what was served since the last backup is 
   const low = { ...request, given: 1 };
   const known = { inStore: [seen(7)] };
   expect(() => bumpOf(served(known), low)).toThrow(
-    /=1 makes 8 .* c0 came to 7, and nothing shows how far it came since: .* such as 1000000000$/,
+    /=1 moves .* to 8, but c0 reached 7, and nothing shows how far it got after that: .* for example 1000000000$/,
   );
   expect(() => bumpOf(served({ ...known, here: [seen(1)] }), low)).toThrow(/nothing shows/);
   expect(bumpOf(served({ ...known, here: [seen(7)] }), low)).toBe(1);
@@ -102,7 +102,7 @@ test('a number that leaves no room for what was served since the last backup is 
   const fresh = { ...seen(900), isFresh: true };
   expect(() => bumpOf(served({ ...known, here: [fresh] }), { ...low, given: 1_000 })).toThrow(/nothing shows/);
   expect(() => bumpOf(served({ ...known, unknown: ['y was taken since'], here: [fresh] }), request)).toThrow(
-    /not known/,
+    /is unknown/,
   );
   expect(bumpOf(served({ ...known, here: [fresh] }), request)).toBe(1e9);
   expect(bumpOf(served(known), { ...request, given: 5e8 })).toBe(5e8);
@@ -111,6 +111,6 @@ test('a number that leaves no room for what was served since the last backup is 
 test('several nodes go by what all of them see', () => {
   expect(bumpOf(served({ inStore: [seen(7)], here: [seen(900)] }), several)).toBe(1e9);
   const known = served({ inStore: [seen(7)], here: [seen(4e9)] });
-  expect(() => bumpOf(known, several)).toThrow(/give all nodes the same --bump-revision, such as 5000000000$/);
+  expect(() => bumpOf(known, several)).toThrow(/pass the same --bump-revision on all nodes, for example 5000000000$/);
   expect(bumpOf(known, { ...several, isPlan: true })).toBe(5e9);
 });

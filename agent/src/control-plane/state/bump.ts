@@ -1,28 +1,28 @@
 import { BUMP_STEP, bumpBeyond } from '../../backup/restore/bump-beyond.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { highestOf, type RestoreNote, type Seen, type Served } from './served.ts';
+import { highestOf, type RestoreNote, type Seen, type Served } from './served-revisions.ts';
 
 export interface BumpRequest {
   readonly id: string;
-  /** Of the snapshot. */
+  /** Revision of the snapshot. */
   readonly revision: number;
-  /** Several nodes have to come to the same number, each by itself: only what the store says is the same for all. */
+  /** Several nodes must find the same number independently. Only the store gives all of them the same facts. */
   readonly several: boolean;
-  /** `--bump-revision`. */
+  /** Value of `--bump-revision`. */
   readonly given?: number;
-  /** The token that goes with a number. */
+  /** Returns the token for a number. */
   readonly token: (bump: number) => string;
-  /** A person reads the number before it is used, and gives it to all nodes. */
+  /** A person will check the number and pass it to all nodes. */
   readonly isPlan?: boolean;
 }
 
 /**
- * How far the revision jumps: beyond all that was ever served. A client that has seen a later revision than etcd has keeps
- * what it knows, and its watches hang until etcd comes to that revision.
+ * Determines the number to add to the revision, so that it exceeds every revision ever served. A client that has seen a later
+ * revision than etcd's keeps its stale cache, and its watches hang until etcd reaches that revision.
  */
 export function bumpOf(served: Served, request: BumpRequest): number {
   const { revision, several, given, isPlan } = request;
-  const underWay = served.notes.filter((note) => isUnderWay(note, request, served));
+  const underWay = served.notes.filter((note) => isInProgress(note, request, served));
   const seenAt = (bump: number) => {
     const same = underWay.filter((note) => note.bump === bump).map(({ clusterId }) => clusterId);
     const notes = served.notes.filter((note) => !same.includes(note.clusterId));
@@ -31,7 +31,7 @@ export function bumpOf(served: Served, request: BumpRequest): number {
   const all = (bump: number) =>
     highestOf([...seenAt(bump), ...served.here.filter((seen) => !isOf(underWay, seen, bump))]);
   const fits = (bump: number) => revision + bump > all(bump).revision;
-  // Data that came farther than all that is known are those that served last.
+  // Local data that are ahead of every known revision are the data that served last.
   const past = served.notes.filter((note) => !underWay.includes(note));
   const head = Math.max(revision, highestOf([...served.inStore, ...seenOf(past)]).revision);
   const isAhead = served.here.some((seen) => seen.revision >= head && !seen.isFresh);
@@ -41,8 +41,8 @@ export function bumpOf(served: Served, request: BumpRequest): number {
     if (fits(given) && (hasRoom || underWay.some(({ bump }) => bump === given))) return given;
     const { where, revision: highest } = all(given);
     throw tooLow(
-      `--bump-revision=${given} makes ${revision + given} of the revision ${revision} of ${request.id}`,
-      `${where} came to ${highest}${fits(given) ? ', and nothing shows how far it came since' : ''}`,
+      `--bump-revision=${given} moves the revision of ${request.id} from ${revision} to ${revision + given}`,
+      `${where} reached ${highest}${fits(given) ? ', and nothing shows how far it got after that' : ''}`,
       next,
       several,
     );
@@ -56,18 +56,19 @@ export function bumpOf(served: Served, request: BumpRequest): number {
   if (fits(byStore)) return byStore;
   const { where, revision: highest } = all(byStore);
   throw tooLow(
-    `the store alone lets ${request.id} begin at ${revision + byStore}`,
-    `${where} came to ${highest}`,
+    `based on the store alone, ${request.id} would begin at revision ${revision + byStore}`,
+    `${where} reached ${highest}`,
     next,
     several,
   );
 }
 
 /**
- * Another node of this restore has noted it, or a run before on this node that was killed, or undone. One that has served
- * is joined only while it has its quorum, and all that it ever had: what a member makes anew would serve the same again.
+ * Returns true if the note belongs to the restore in progress: another node noted it, or a killed or undone run on this node.
+ * A restore that has served may be joined only while it has a quorum and all the data that it ever had. Otherwise the new
+ * member would serve the same revisions again with other data.
  */
-function isUnderWay(note: RestoreNote, { id, several, token }: BumpRequest, { inStore, here }: Served): boolean {
+function isInProgress(note: RestoreNote, { id, several, token }: BumpRequest, { inStore, here }: Served): boolean {
   const { bump, part, isRecent, isAlive, clusterId, revision = 0 } = note;
   if (note.id !== id || bump === undefined || note.token !== token(bump)) return false;
   const ofCluster = (seen: readonly Seen[]) => highestOf(seen.filter((each) => each.clusterId === clusterId)).revision;
@@ -81,21 +82,19 @@ const isOf = (notes: readonly RestoreNote[], { clusterId }: Seen, bump: number):
 
 const seenOf = (notes: readonly RestoreNote[]): Seen[] =>
   notes.flatMap(({ id, clusterId, revision }) =>
-    revision === undefined
-      ? []
-      : [{ revision, clusterId, where: `the cluster ${clusterId} that was restored from ${id}` }],
+    revision === undefined ? [] : [{ revision, clusterId, where: `the cluster ${clusterId} restored from ${id}` }],
   );
 
-const flagFor = (several: boolean) => (several ? 'give all nodes the same --bump-revision' : 'give --bump-revision');
+const flagFor = (several: boolean) => (several ? 'pass the same --bump-revision on all nodes' : 'pass --bump-revision');
 
 const tooLow = (what: string, but: string, next: number, several: boolean) =>
   new AgentError(
     ExitCode.refused,
-    `${what}, but ${but}: clients would not see what changes; ${flagFor(several)}, such as ${next}`,
+    `${what}, but ${but}: clients would not see changes; ${flagFor(several)}, for example ${next}`,
   );
 
 const unknown = (whats: readonly string[], next: number, several: boolean) =>
   new AgentError(
     ExitCode.refused,
-    `the revision that clients have seen is not known: ${whats.join('; ')}; ${flagFor(several)}, beyond all that etcd ever served, such as ${next}`,
+    `the highest revision that clients have seen is unknown: ${whats.join('; ')}; ${flagFor(several)}, above every revision that etcd ever served, for example ${next}`,
   );

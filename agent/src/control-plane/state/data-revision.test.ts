@@ -5,7 +5,7 @@ import { availableMinors } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { beganAfter, dataRevision } from './data-revision.ts';
 
-test('the data of an etcd that was killed say no less than it served, in every version', async () => {
+test('the data of a killed etcd never report less than it served, in every version', async () => {
   const found = availableMinors().map(async (minor) => {
     await using etcd = await EtcdCluster.start({ minor });
     const member = etcd.member(0);
@@ -24,7 +24,7 @@ test('the data of an etcd that was killed say no less than it served, in every v
       near: true,
     });
 
-    // The newest key is gone for good: the compaction alone still says how far it came.
+    // The newest key is deleted and compacted: only the compaction still shows the revision.
     await client.delete().key('key-1');
     const deleted = await revision();
     await etcd.etcdctl('compact', String(deleted), '--physical');
@@ -41,7 +41,7 @@ test('the data of an etcd that was killed say no less than it served, in every v
   await Promise.all(found);
 });
 
-test('a database that nobody can read says nothing', async () => {
+test('an unreadable database reports nothing', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'));
   expect(await dataRevision({ dataDir })).toBeUndefined();
   await writeFile(join(dataDir, 'member'), 'none');
@@ -49,7 +49,7 @@ test('a database that nobody can read says nothing', async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test('data that etcd began after the snapshot, over an empty directory, are told apart', async () => {
+test('data that etcd created after the snapshot in an empty directory are detected', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'data-'));
   const [past, future] = [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)];
   const log = join(dataDir, 'member', 'wal');

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { backendState } from '../../etcd/offline/backend-state.ts';
 import { walDirectory, walFiles, walIdentity } from '../../etcd/offline/wal.ts';
 import { walState } from '../../etcd/offline/wal-state.ts';
+import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
-import { memberDir, readMarker } from './data-folders.ts';
 
 export interface DataRevision {
   readonly clusterId?: string;
-  /** The member has served no later one. */
+  /** Upper bound of the revisions that the member has served. */
   readonly revision: number;
 }
 
 /**
- * How far the data of a member came that does not run; undefined when they cannot be read. The database lags behind the
- * log by what etcd had not written back, and each entry of the log raises the revision by one at most.
+ * Reads the highest revision that a stopped member can have served. Returns undefined if the data cannot be read. The database
+ * may lag behind the log, and each entry of the log raises the revision by at most one.
  */
 export async function dataRevision({
   dataDir,
@@ -31,13 +31,13 @@ export async function dataRevision({
   }
 }
 
-/** Whether etcd began these data after that time, over an empty directory, and not what a restore made. */
+/** Returns true if etcd created these data after the given time in an empty directory, not by a restore. */
 export async function beganAfter(
   { dataDir, walDir = walDirectory(dataDir) }: Pick<MemberFlags, 'dataDir' | 'walDir'>,
   time: Date,
 ): Promise<boolean> {
   const [first] = await walFiles(walDir);
-  // A log that lost its first file is an old one.
+  // Without its first file the log is an old one: etcd has deleted the beginning.
   if (first === undefined || !/-0{16}\.wal$/.test(first)) return false;
   const { birthtimeMs } = await stat(join(walDir, first));
   const marker = [memberDir(dataDir), dataDir].map((folder) => readMarker(folder));

@@ -2,14 +2,14 @@ import { flagsOfArguments } from '../node/etcd-flags.ts';
 import { hostOf } from '../node/local-address.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 import { readStaticPod } from '../node/static-pod.ts';
-import { answerOf } from './answers.ts';
-import { living } from './living.ts';
+import { httpGet } from './http-get.ts';
+import { liveRevisions } from './live-revisions.ts';
 import { memberOf, type SnapshotMember } from './snapshot-members.ts';
 
-/** Where this machine reaches what listens on all addresses. */
+/** Replaces a listen address that means "all addresses" with the loopback address. */
 export const reachable = (url: string): string => url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
 
-/** What is wrong with the member; undefined: it answers, and a quorum with it. */
+/** Describes what is wrong with the member. Returns undefined if it is healthy, which requires a quorum. */
 export async function etcdTrouble({
   metricsUrls,
   listenClientUrls,
@@ -18,14 +18,14 @@ export async function etcdTrouble({
   const urls = [...metricsUrls, ...listenClientUrls].filter((url) => /^https?:/.test(url)).map(reachable);
   let trouble = 'etcd does not answer yet';
   for (const url of urls) {
-    const answer = await answerOf(new URL('/health', url).href, clientTls);
+    const answer = await httpGet(new URL('/health', url).href, clientTls);
     if (answer?.status === 200) return undefined;
     if (answer) trouble = `etcd answers ${answer.status} at ${url}: it has no quorum yet`;
   }
   return trouble;
 }
 
-/** Where the API server of this manifest answers. */
+/** URL of the API server that this manifest starts. */
 export async function apiServerUrl(manifest: string): Promise<string> {
   const { args } = await readStaticPod(manifest, 'kube-apiserver');
   const flags = flagsOfArguments(args);
@@ -33,20 +33,20 @@ export async function apiServerUrl(manifest: string): Promise<string> {
   return `https://${host.includes(':') ? `[${host}]` : host}:${flags['secure-port'] ?? '6443'}`;
 }
 
-/** What is wrong with the API server; undefined: it is ready, or at least asks who we are. */
+/** Describes what is wrong with the API server. Returns undefined if it is ready, or if it answers that authentication is required. */
 export async function apiServerTrouble(url: string): Promise<string | undefined> {
-  const answer = await answerOf(`${url}/readyz`);
+  const answer = await httpGet(`${url}/readyz`);
   if (!answer) return `the API server does not answer at ${url} yet`;
   return [200, 401, 403].includes(answer.status)
     ? undefined
     : `the API server is not ready (${answer.status} at ${url})`;
 }
 
-/** The member that answers at a peer URL. */
+/** Response of a member at a peer URL. */
 export interface PeerAnswer {
   readonly url: string;
   readonly clusterId: string;
-  /** Whom it knows. */
+  /** Members of its cluster. */
   readonly members: readonly SnapshotMember[];
 }
 
@@ -56,7 +56,7 @@ async function peerAt(
   signal?: AbortSignal,
 ): Promise<PeerAnswer | undefined> {
   const answer = URL.canParse(url)
-    ? await answerOf(new URL('/members', reachable(url)).href, peerTls, signal)
+    ? await httpGet(new URL('/members', reachable(url)).href, peerTls, signal)
     : undefined;
   const id = answer?.headers['x-etcd-cluster-id'];
   return typeof id === 'string' ? { url, clusterId: id, members: membersIn(answer!.body) } : undefined;
@@ -70,35 +70,35 @@ function membersIn(body: string): SnapshotMember[] {
   }
 }
 
-/** URLs that are asked in all: what answers may name any number. */
+/** Total number of URLs to query: the responses may name any number of further URLs. */
 const MOST = 32;
 
-/** Who answers at these peer URLs, and at those that they name. */
+/** Queries these peer URLs, and the peer URLs that the responses name. */
 export async function peerAnswers(
   peerUrls: readonly string[],
   member: Pick<MemberFlags, 'peerTls'>,
   signal?: AbortSignal,
 ): Promise<PeerAnswer[]> {
   const answers: PeerAnswer[] = [];
-  const asked = new Set<string>();
-  // Of those that we were given, all.
+  const queried = new Set<string>();
+  // The given URLs are always queried, even if they exceed the limit.
   for (let urls = [...new Set(peerUrls)]; urls.length > 0; ) {
-    for (const url of urls) asked.add(url);
+    for (const url of urls) queried.add(url);
     const found = await Promise.all(urls.map((url) => peerAt(url, member, signal)));
     signal?.throwIfAborted();
     const level = found.filter((each) => each !== undefined);
     answers.push(...level);
     const named = new Set(level.flatMap(({ members }) => members.flatMap((each) => each.peerUrls)));
-    urls = [...named].filter((url) => !asked.has(url)).slice(0, Math.max(0, MOST - asked.size));
+    urls = [...named].filter((url) => !queried.has(url)).slice(0, Math.max(0, MOST - queried.size));
   }
   return answers;
 }
 
-/** The cluster of the member at a peer URL. */
+/** Cluster id of the member at a peer URL. */
 const clusterAt = async (url: string, member: Pick<MemberFlags, 'peerTls'>): Promise<string | undefined> =>
   (await peerAt(url, member))?.clusterId;
 
-/** Another cluster than the one that was restored, at one of these peer URLs. */
+/** Finds a cluster other than the restored one at these peer URLs. */
 export async function otherCluster(
   peerUrls: readonly string[],
   clusterId: string,
@@ -110,20 +110,20 @@ export async function otherCluster(
   return other && { url: other.url, host: hostOf(other.url), clusterId: other.clusterId };
 }
 
-/** What is wrong with the member; undefined: it serves this cluster. Also a healthy etcd may serve other data than those meant. */
+/** Describes what is wrong with the member. Returns undefined if it is healthy and serves this cluster, not other data. */
 export async function serveTrouble(member: MemberFlags, clusterId: string): Promise<string | undefined> {
   const trouble = await etcdTrouble(member);
   if (trouble !== undefined) return trouble;
   const { listenPeerUrls, listenClientUrls, clientTls, dataDir } = member;
   const found = await Promise.all([
     ...listenPeerUrls.map((url) => clusterAt(url, member)),
-    living(listenClientUrls.map(reachable), clientTls).then(([first]) => first?.clusterId),
+    liveRevisions(listenClientUrls.map(reachable), clientTls).then(([first]) => first?.clusterId),
   ]);
   const ids = found.filter((id) => id !== undefined);
   const other = ids.find((id) => id !== clusterId);
   if (other) {
-    return `etcd serves the cluster ${other}, not ${clusterId}, which was restored: it was started on other data than ${dataDir}`;
+    return `etcd serves the cluster ${other}, not the restored cluster ${clusterId}: it was started on data other than ${dataDir}`;
   }
   if (ids.length > 0) return undefined;
-  return `etcd does not say which cluster it serves, neither at ${listenPeerUrls.join()} nor at ${listenClientUrls.join()}`;
+  return `etcd does not report its cluster id, neither at ${listenPeerUrls.join()} nor at ${listenClientUrls.join()}`;
 }

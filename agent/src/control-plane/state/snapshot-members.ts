@@ -2,6 +2,8 @@ import { stat } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { boltDamage } from '../../etcd/offline/bolt-check.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { MemberFlags } from '../node/member-flags.ts';
 
 const memberSchema = z.object({
   name: z.optional(z.string()),
@@ -10,9 +12,8 @@ const memberSchema = z.object({
 });
 
 export interface SnapshotMember {
-  /** One that never started has none. */
+  /** Empty for a member that never started. */
   readonly name: string;
-  /** One or several. */
   readonly peerUrls: readonly string[];
 }
 
@@ -20,13 +21,13 @@ export interface ListedMember extends SnapshotMember {
   readonly isLearner: boolean;
 }
 
-/** As etcd writes it into its database, and answers it to its peers. */
+/** Parses a member as etcd stores it in its database and reports it to its peers. */
 export function memberOf(document: unknown): ListedMember {
   const { name = '', peerURLs, isLearner = false } = memberSchema.parse(document);
   return { name, peerUrls: peerURLs, isLearner };
 }
 
-/** The members that the cluster had when a plain snapshot was taken, by name. */
+/** Reads the members from a plain snapshot, sorted by name. */
 export async function snapshotMembers(file: string, signal?: AbortSignal): Promise<ListedMember[]> {
   const members: ListedMember[] = [];
   const { size } = await stat(file);
@@ -37,15 +38,15 @@ export async function snapshotMembers(file: string, signal?: AbortSignal): Promi
   return members.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Those that a restore makes anew. */
+/** Members that a restore creates again: started voters. */
 export const votersOf = (members: readonly ListedMember[]): SnapshotMember[] =>
   members.flatMap(({ name, peerUrls, isLearner }) => (name && !isLearner ? [{ name, peerUrls }] : []));
 
-/** The value of `--initial-cluster`. */
+/** Formats the value of `--initial-cluster`. */
 export const initialClusterOf = (members: readonly SnapshotMember[]): string =>
   members.flatMap(({ name, peerUrls }) => peerUrls.map((url) => `${name}=${url}`)).join(',');
 
-/** Of `--initial-cluster`. */
+/** Parses the value of `--initial-cluster`. */
 export function parseInitialCluster(text: string): SnapshotMember[] {
   const members = new Map<string, string[]>();
   for (const part of text.split(',').filter(Boolean)) {
@@ -55,3 +56,34 @@ export function parseInitialCluster(text: string): SnapshotMember[] {
   }
   return Array.from(members, ([name, peerUrls]) => ({ name, peerUrls }));
 }
+
+/** Members of the restored cluster: those of the snapshot or of `--initial-cluster`. Refuses unless this node is one of them. */
+export function membersToRestore(
+  id: string,
+  ofSnapshot: readonly SnapshotMember[],
+  given: string | undefined,
+  { member }: { readonly member: Pick<MemberFlags, 'name' | 'peerUrls'> },
+): readonly SnapshotMember[] {
+  const members = given === undefined ? ofSnapshot : parseInitialCluster(given);
+  const own = members.find(({ name }) => name === member.name);
+  const wrong = (what: string) =>
+    given === undefined
+      ? new AgentError(
+          ExitCode.refused,
+          `${id}: ${what}, but the snapshot lists ${listed(members)}: it belongs to another cluster, or the flags belong to another node; for new machines, pass --initial-cluster`,
+        )
+      : new AgentError(ExitCode.usage, `--initial-cluster: ${what}, but the flag lists ${listed(members)}`);
+  if (!own) throw wrong(`this node's member is ${member.name}`);
+  if (!sameUrls(own.peerUrls, member.peerUrls.split(','))) {
+    throw wrong(`this node's member is ${member.name}=${member.peerUrls}`);
+  }
+  return members;
+}
+
+const listed = (members: readonly SnapshotMember[]): string =>
+  members.map(({ name, peerUrls }) => `${name}=${peerUrls.join()}`).join(', ') || 'no members';
+
+const sameUrls = (a: readonly string[], b: readonly string[]): boolean =>
+  [...a].map(normal).sort().join() === [...b].map(normal).sort().join();
+
+const normal = (url: string): string => url.replace(/\/+$/, '').toLowerCase();

@@ -39,7 +39,7 @@ describe('a volume with data', () => {
     expect(outcome({ ...full, volumeId: undefined })).toBe('start');
   });
 
-  test('is moved aside when a fence or a removal retired it, but only on what is known now', () => {
+  test('is quarantined when a fence or a removal retired it, but only with a record that was just read', () => {
     expect(outcome(full, { minEpoch: 2, record: unreachable })).toBe('quarantine');
     expect(outcome(full, { record: live({ epoch: 2 }) })).toBe('quarantine');
     const tombstones = [{ memberId: 'abc', ordinal: 0, epoch: 1, at: '', why: '' }];
@@ -78,7 +78,7 @@ describe('a volume with data', () => {
     expect(outcome({ ...full, volumeId: volumeIdOf('b') }, { record })).toBe('start');
   });
 
-  test('a record that is older than the one seen last is not followed', () => {
+  test('a record older than the cached one is ignored', () => {
     const record = live({ rev: 4, epoch: 2 });
     expect(outcome(full, { record, cache: recordDoc({ rev: 5 }) })).toBe('start');
     expect(outcome(named, { record, cache: recordDoc({ rev: 5 }) })).toBe('wait RecordRolledBack');
@@ -91,7 +91,7 @@ describe('restored data', () => {
     ...{ volumeId: volumeIdOf('a'), permitId: 'p', version: '3.6.16' },
   };
 
-  test('get the identity that a crash kept from them, also where an older one lies', () => {
+  test('get the identity that a crash prevented, even if an older one exists', () => {
     expect(outcome({ ...full, restored, identity: { kind: 'none' } })).toBe('completeRestore');
     expect(outcome({ ...full, restored })).toBe('completeRestore');
     const done = stored({ epoch: 2, lastRestoreId: 'r1' });
@@ -116,7 +116,7 @@ describe('a volume without data', () => {
     expect(outcome(named, { record: { kind: 'refused', reason: 'x' } })).toBe('wait RecordNotUnderstood');
   });
 
-  test('a permit fits one volume, ordinal and epoch, read now', () => {
+  test('a permit is valid for one volume, ordinal and epoch, in a record that was just read', () => {
     const given = permit();
     const fits = live({ permits: { 0: given } });
     expect(outcome(named, { record: fits })).toBe('permit');
@@ -137,19 +137,19 @@ describe('a volume without data', () => {
     expect(outcome(named, { record, etcdVersion: '3.7.3' })).toBe('refuse VersionRefused');
   });
 
-  test('that was emptied is another volume now', () => {
+  test('that was emptied becomes a new volume', () => {
     expect(outcome({ ...named, identity: stored() })).toBe('quarantine');
     expect(outcome({ ...empty, identity: stored() }, { record: unreachable })).toBe('quarantine');
     expect(outcome({ ...named, identity: stored({ state: 'permitted' }), leftover: 'data' })).toBe('quarantine');
   });
 
-  test('that a refused start left is the same volume still', () => {
+  test('that a failed start left behind remains the same volume', () => {
     const permitted = { ...named, identity: stored({ state: 'permitted' }) };
     expect(outcome({ ...permitted, leftover: 'database' })).toBe('leftover');
     expect(outcome(permitted, { record: live({ permits: { 0: permit() } }) })).toBe('permit');
   });
 
-  test('with something else on it is not touched', () => {
+  test('with unknown files is not changed', () => {
     expect(outcome({ ...empty, foreign: ['member'] })).toBe('refuse ForeignData');
     expect(outcome({ ...named, foreign: ['notes.txt'] })).toBe('wait');
     expect(outcome({ ...named, leftover: 'database' })).toBe('refuse ForeignData');

@@ -6,7 +6,7 @@ import { isNewer } from '../record/record-cache.ts';
 import { newMemberRefusal, type Refusal, versionRefusal } from '../version-rule.ts';
 import type { RestoreMarker, VolumeFacts } from '../volume.ts';
 
-/** What a read of the record came to. */
+/** Result of reading the record. */
 export type RecordRead = RecordAnswer | { readonly kind: 'unreachable'; readonly why: string };
 
 export interface GateFacts {
@@ -20,10 +20,10 @@ export interface GateFacts {
   readonly cache?: RecordDoc;
 }
 
-/** What the gate does next. Only `start`, `permit` and `restore` end with etcd. */
+/** The gate's next action. Only `start`, `permit` and `restore` lead to a start of etcd. */
 export type Decision =
   | { readonly do: 'start'; readonly identity: Identity }
-  /** Restored data got their place, and the gate was stopped before it had written whose they are. */
+  /** The restored data are in place, but the gate was stopped before it wrote their identity. */
   | { readonly do: 'completeRestore'; readonly restored: RestoreMarker }
   | { readonly do: 'quarantine'; readonly epoch: number; readonly why: string }
   | { readonly do: 'leftover' }
@@ -36,12 +36,12 @@ export type Decision =
 
 const refuse = (reason: AgentReason, message: string): Decision => ({ do: 'refuse', why: { reason, message } });
 
-/** The gate's whole judgement. Pure: it sees the volume and the record, and nothing else. */
+/** Decides what the gate does next. Pure: depends only on the volume and the record. */
 export function decide(facts: GateFacts): Decision {
   const { volume, ordinal, cluster } = facts;
   const stored = volume.identity;
   if (stored.kind === 'unreadable')
-    return refuse('ForeignData', `identity.json on the volume is damaged (${stored.why}); nothing was touched`);
+    return refuse('ForeignData', `identity.json on the volume is damaged (${stored.why}); nothing was changed`);
   const restored = toComplete(volume, ordinal);
   if (restored) return { do: 'completeRestore', restored };
   if (stored.kind === 'none') return volume.walPresent ? unknownData() : withoutData(facts, undefined);
@@ -49,19 +49,22 @@ export function decide(facts: GateFacts): Decision {
   if (identity.ordinal !== ordinal)
     return refuse(
       'ForeignData',
-      `the volume belongs to ${cluster}-${identity.ordinal}, and this is pod ${ordinal}; nothing was touched`,
+      `the volume belongs to pod ${cluster}-${identity.ordinal}, not to ${cluster}-${ordinal}; nothing was changed`,
     );
   const { doc } = readable(facts, identity.clusterUid);
   if (doc && doc.clusterUid !== identity.clusterUid)
     return refuse(
       'ForeignData',
-      `the volume belongs to another cluster (${identity.clusterUid}, not ${doc.clusterUid}); nothing was touched`,
+      `the volume belongs to another cluster (${identity.clusterUid}, not ${doc.clusterUid}); nothing was changed`,
     );
   return volume.walPresent ? withData(facts, identity) : withoutData(facts, identity);
 }
 
 const unknownData = (): Decision =>
-  refuse('ForeignData', 'the volume holds data of etcd without identity.json, so not from here; nothing was touched');
+  refuse(
+    'ForeignData',
+    'the volume holds etcd data without identity.json, so no member of this cluster wrote them; nothing was changed',
+  );
 
 function toComplete(
   { restored, volumeId, identity, walPresent }: VolumeFacts,
@@ -81,7 +84,7 @@ interface Readable {
   readonly why?: Refusal;
 }
 
-/** The record as it is now, unless it can not be relied on; `known`: that or the one seen last. */
+/** `doc`: the current record, if it can be trusted. `known`: the same, or else the last record that this volume has seen. */
 function readable({ record, cache }: GateFacts, clusterUid: string | undefined): Readable {
   const last = cache && (clusterUid === undefined || cache.clusterUid === clusterUid) ? cache : undefined;
   if (record.kind !== 'record') return { known: last, why: whyNot(record) };
@@ -91,7 +94,7 @@ function readable({ record, cache }: GateFacts, clusterUid: string | undefined):
       known: last,
       why: {
         reason: 'RecordRolledBack',
-        message: `the record has rev ${doc.rev}, and this volume has seen rev ${last.rev}`,
+        message: `the record has rev ${doc.rev}, but this volume has already seen rev ${last.rev}`,
       },
     };
   return { doc, known: doc };
@@ -100,7 +103,7 @@ function readable({ record, cache }: GateFacts, clusterUid: string | undefined):
 function whyNot(record: Exclude<RecordRead, { kind: 'record' }>): Refusal {
   switch (record.kind) {
     case 'none':
-      return { reason: 'NoRecord', message: 'there is no record yet; the reconciler makes it' };
+      return { reason: 'NoRecord', message: 'waiting for the reconciler to create the record' };
     case 'refused':
       return { reason: 'RecordNotUnderstood', message: record.reason };
     case 'unreachable':
@@ -114,11 +117,12 @@ function withData(facts: GateFacts, identity: Identity): Decision {
   const memberId = volume.wal?.memberId ?? identity.memberId;
   if (identity.epoch < Math.max(minEpoch, doc?.epoch ?? 0))
     return { do: 'quarantine', epoch: identity.epoch, why: 'epoch' };
-  if (doc && isBuried(doc, memberId)) return { do: 'quarantine', epoch: identity.epoch, why: 'removed' };
-  // A record seen before is reason enough not to start, but not to move anything.
+  if (doc && hasTombstone(doc, memberId)) return { do: 'quarantine', epoch: identity.epoch, why: 'removed' };
+  // The cached record is enough to refuse a start, but not to move data: it may be outdated.
   if (known && identity.epoch < known.epoch)
-    return refuse('OldEpoch', `the data are of epoch ${identity.epoch}, and the cluster is at ${known.epoch}`);
-  if (known && isBuried(known, memberId)) return refuse('Removed', `member ${memberId} was removed from the cluster`);
+    return refuse('OldEpoch', `the data belong to epoch ${identity.epoch}, but the cluster is at epoch ${known.epoch}`);
+  if (known && hasTombstone(known, memberId))
+    return refuse('Removed', `member ${memberId} was removed from the cluster`);
   const permit = doc && permitFor(doc, facts);
   if (permit?.mode === 'salvage') return { do: 'salvage', permit, identity };
   const refusal = versionRefusal({
@@ -131,16 +135,16 @@ function withData(facts: GateFacts, identity: Identity): Decision {
   return refusal ? { do: 'refuse', why: refusal } : { do: 'start', identity };
 }
 
-const isBuried = (doc: RecordDoc, memberId: string | undefined): boolean =>
+const hasTombstone = (doc: RecordDoc, memberId: string | undefined): boolean =>
   memberId !== undefined && doc.tombstones.some((tombstone) => tombstone.memberId === memberId);
 
 function withoutData(facts: GateFacts, identity: Identity | undefined): Decision {
   const { volume, minEpoch, etcdVersion } = facts;
   const fresh = identity === undefined && volume.volumeId === undefined;
-  // No etcd of ours ever starts without an identity.
+  // The gate writes an identity before every start, so files without one are not ours.
   if ((fresh && volume.foreign.length > 0) || (!identity && volume.leftover))
     return refuse('ForeignData', foreignMessage(volume));
-  // It had data once, and somebody emptied it: another volume now, on which the old member must not come back.
+  // Somebody emptied a volume that held a member. Treat it as a new volume: the old member must not come back on it.
   if (identity && (identity.state === 'sealed' || volume.leftover === 'data'))
     return { do: 'quarantine', epoch: identity.epoch, why: 'emptied' };
   if (volume.leftover) return { do: 'leftover' };
@@ -150,7 +154,10 @@ function withoutData(facts: GateFacts, identity: Identity | undefined): Decision
   const permit = permitFor(doc, facts);
   if (!permit || permit.epoch < minEpoch || permit.mode === 'salvage') return { do: 'wait' };
   if (permit.mode !== 'existing' && facts.ordinal !== 0)
-    return refuse('PermitRefused', `permit ${permit.id} would begin a cluster on ordinal ${facts.ordinal}`);
+    return refuse(
+      'PermitRefused',
+      `permit ${permit.id} would start a new cluster on ordinal ${facts.ordinal}; only ordinal 0 may do that`,
+    );
   const refusal = newMemberRefusal(etcdVersion, doc.versions);
   if (refusal) return { do: 'refuse', why: refusal };
   return permit.mode === 'restore' ? { do: 'restore', permit, doc } : { do: 'permit', permit, doc };
@@ -158,10 +165,10 @@ function withoutData(facts: GateFacts, identity: Identity | undefined): Decision
 
 function foreignMessage({ foreign, leftover }: VolumeFacts): string {
   const found = foreign.length > 0 ? foreign.slice(0, 5).join(', ') : `${leftover} in etcd/`;
-  return `the volume is not empty (${found}), and not from here; give the pod an empty one; nothing was touched`;
+  return `the volume holds files that no member of this cluster wrote (${found}); give the pod an empty volume; nothing was changed`;
 }
 
-/** Only ever of a record that was read just now. */
+/** The permit for this volume. Pass only a record that was just read, never the cached one. */
 function permitFor(doc: RecordDoc, { ordinal, volume }: GateFacts): Permit | undefined {
   const permit = doc.permits[ordinal];
   return permit?.ordinal === ordinal && permit.volumeId === volume.volumeId && permit.epoch === doc.epoch

@@ -5,7 +5,7 @@ import type { Refusal } from '../version-rule.ts';
 import { type VolumeFacts, volumeStatus } from '../volume.ts';
 import type { Salvage } from './salvage.ts';
 
-/** What the gate tells of itself. */
+/** State of the gate that /status reports. */
 export interface GateView {
   readonly state: AgentStatus['state'];
   readonly why?: Refusal;
@@ -15,10 +15,10 @@ export interface GateView {
   readonly salvage?: Salvage;
 }
 
-/** Nothing is known of the volume: this is no evidence that it is lost, as there is no request. */
+/** Reported before the volume has been read. Without a `request` this does not count as evidence of a lost volume. */
 const unread: AgentStatus['volume'] = { walPresent: false, freeBytes: 0, totalBytes: 0, quarantineCount: 0 };
 
-const asking: readonly AgentStatus['state'][] = ['WaitPermit', 'Preparing', 'Restoring', 'Starting'];
+const requesting: readonly AgentStatus['state'][] = ['WaitPermit', 'Preparing', 'Restoring', 'Starting'];
 
 export function gateStatus(config: MemberConfig, { state, why, volume, recordRev, salvage }: GateView): AgentStatus {
   return {
@@ -32,7 +32,7 @@ export function gateStatus(config: MemberConfig, { state, why, volume, recordRev
     state,
     ...why,
     volume: volume ? volumeStatus(volume) : unread,
-    ...(volume && asking.includes(state) && requestOf(volume)),
+    ...(volume && requesting.includes(state) && requestOf(volume)),
     ...(recordRev !== undefined && { recordRev }),
     minEpoch: config.minEpoch,
     ...(salvage && { salvage: { ...salvage, url: salvageUrl(config) } }),
@@ -45,7 +45,7 @@ function requestOf({ walPresent, volumeId, identity }: VolumeFacts): Pick<AgentS
   return { request: { volumeId, ...(lastRestoreId !== undefined && { lastRestoreId }) } };
 }
 
-/** By address: the name of a pod that is not ready may not resolve where it is read. */
+/** Uses the IP address, because the DNS name of a pod that is not ready may not resolve. */
 function salvageUrl({ peerTlsDir, serverTlsDir, podIp, listen }: MemberConfig): string {
   const host = podIp.includes(':') ? `[${podIp}]` : podIp;
   return `${(peerTlsDir ?? serverTlsDir) === undefined ? 'http' : 'https'}://${host}:${listen.port}/salvage`;

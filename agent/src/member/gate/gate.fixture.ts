@@ -64,12 +64,12 @@ export function identity(change: Partial<Identity> = {}): Identity {
   };
 }
 
-/** A gate on a directory of its own, in this process. */
+/** A gate in this process, with its own directory. */
 export class TestGate implements AsyncDisposable {
   readonly dir: string;
   readonly server: { status: () => AgentStatus; salvage?: { file: string; tokenSha256: string } } = {
     status: () => {
-      throw new Error('the gate has told nothing yet');
+      throw new Error('the gate has not reported a status yet');
     },
   };
   readonly steps: string[] = [];
@@ -110,7 +110,7 @@ export class TestGate implements AsyncDisposable {
     return writeFile(join(this.dir, 'settings.json'), JSON.stringify(settings));
   }
 
-  /** Whole at any moment, as from an API server. */
+  /** Replaces the record atomically, as an API server does. */
   async record(doc: unknown): Promise<void> {
     const file = join(this.dir, 'record.json');
     await writeFile(`${file}.next`, JSON.stringify(doc));
@@ -127,7 +127,7 @@ export class TestGate implements AsyncDisposable {
     return readFile(join(this.data, path), 'utf8');
   }
 
-  /** Every file of the volume but the lock, with its content. */
+  /** Every file on the volume except the lock, with its content. */
   async tree(): Promise<Record<string, string>> {
     const entries = await readdir(this.data, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile() && entry.name !== 'lock');
@@ -136,7 +136,7 @@ export class TestGate implements AsyncDisposable {
     return Object.fromEntries(await Promise.all(paths.map(read)));
   }
 
-  /** A volume that a member lived on. */
+  /** Prepares a volume on which a member has run. */
   async sealed(change: Partial<Identity> = {}): Promise<void> {
     const made = identity(change);
     await this.file('volume-id', `${made.volumeId}\n`);
@@ -145,7 +145,7 @@ export class TestGate implements AsyncDisposable {
     await writeIdentity(this.data, made);
   }
 
-  /** Runs until etcd may start, or to the crash. */
+  /** Runs until etcd may start, or until the simulated crash. */
   async run(crashAt?: GateStep): Promise<'started' | 'crashed'> {
     this.start(crashAt);
     return this.end();
@@ -185,7 +185,7 @@ export class TestGate implements AsyncDisposable {
     }
   }
 
-  /** Waits for what /status tells. */
+  /** Waits until the condition holds for /status. */
   async until(what: (status: AgentStatus) => boolean): Promise<AgentStatus> {
     while (this.#isRunning) {
       await sleep(5);

@@ -4,7 +4,7 @@ import type { Permit, RecordDoc } from '../../protocol/record.ts';
 import type { GateStep } from '../steps.ts';
 import { permit, recordDoc, TestGate, volumeIdOf } from './gate.fixture.ts';
 
-/** The record permits ordinal 0 what its volume asks for now. */
+/** Writes a record that permits the current request of ordinal 0. */
 async function permitted(gate: TestGate, change: Partial<Permit> = {}, doc: Partial<RecordDoc> = {}): Promise<void> {
   const { request } = await gate.until((status) => status.request !== undefined);
   await gate.record(recordDoc({ ...doc, permits: { 0: permit({ volumeId: request!.volumeId, ...change }) } }));
@@ -52,7 +52,7 @@ describe('an empty volume', () => {
     expect(await readdir(gate.data)).not.toContain('identity.json');
 
     await permitted(gate, { mode: 'existing', initialCluster: 'c-1=http://127.0.0.1:3380' });
-    await gate.until(({ message = '' }) => message.startsWith("the permit's initial-cluster does not name c-0="));
+    await gate.until(({ message = '' }) => message.startsWith("the permit's initial-cluster does not list c-0="));
 
     const list = 'c-0=http://127.0.0.1:2380,c-1=http://127.0.0.1:3380';
     await permitted(gate, { mode: 'existing', memberId: 'abc', initialCluster: list });
@@ -64,13 +64,13 @@ describe('an empty volume', () => {
     expect(JSON.parse(await gate.read('identity.json'))).toMatchObject({ memberId: 'abc', mode: 'existing' });
   });
 
-  test('does not join while its own name leads elsewhere', async () => {
+  test('does not join while its own name resolves to another address', async () => {
     await using gate = await TestGate.make();
     gate.env.POD_IP = '10.9.9.9';
     gate.start();
     await permitted(gate, { mode: 'existing' });
     const { message } = await gate.until(({ reason }) => reason === 'NameNotResolved');
-    expect(message).toBe('127.0.0.1 resolves to 127.0.0.1, and this pod has 10.9.9.9; waiting for DNS');
+    expect(message).toBe('127.0.0.1 resolves to 127.0.0.1, but the address of this pod is 10.9.9.9; waiting for DNS');
   });
 });
 
@@ -88,7 +88,7 @@ describe('a volume with data', () => {
     expect(gate.server.status()).toMatchObject({ state: 'Starting', volume: { walPresent: true } });
   });
 
-  test('keeps the record that it saw, for when it can not be read', async () => {
+  test('caches the record for later starts without it', async () => {
     await using gate = await TestGate.make();
     await gate.sealed({ lastVersion: '3.5.30' });
     await gate.record(recordDoc({ versions: { current: '3.5', allowedMinors: ['3.5', '3.6'] } }));
@@ -99,7 +99,7 @@ describe('a volume with data', () => {
     expect(gate.server.status().recordRev).toBe(5);
   });
 
-  test('a config changed by hand is written anew, and the log says so', async () => {
+  test('an edited config is overwritten, and the log says so', async () => {
     await using gate = await TestGate.make();
     await gate.sealed();
     await gate.run();
@@ -107,7 +107,7 @@ describe('a volume with data', () => {
     await gate.file('etcd.yaml', `${ours}force-new-cluster: true\n`);
     await gate.run();
     expect(await gate.read('etcd.yaml')).toBe(ours);
-    expect(gate.logged).toContain('etcd.yaml had been changed by hand');
+    expect(gate.logged).toContain('etcd.yaml was edited by hand');
   });
 
   test('the rest of a failed defragmentation and of a failed restore is cleared', async () => {
@@ -121,7 +121,7 @@ describe('a volume with data', () => {
   });
 });
 
-/** What a volume must hold after each way through the gate, however often it was stopped on that way. */
+/** Expected content of the volume after each way through the gate, no matter how often the gate was stopped. */
 const ways: Record<string, { prepare(gate: TestGate): Promise<void>; minEpoch?: string; permit?: boolean }> = {
   'a first start': { prepare: async () => {}, permit: true },
   'a later start': { prepare: (gate) => gate.sealed() },
@@ -148,14 +148,14 @@ async function go(gate: TestGate, way: string, crashAt?: GateStep): Promise<'sta
   gate.env.MIN_EPOCH = minEpoch;
   gate.start(crashAt);
   const epoch = Number(minEpoch) || 1;
-  // A gate that crashes early asks for nothing.
+  // A gate that crashes early has not requested a permit yet.
   const asked = asks && permitted(gate, { epoch }, { epoch }).catch(() => {});
   const outcome = await gate.end();
   await asked;
   return outcome;
 }
 
-/** All that does not differ from run to run, and the data wherever they lie. */
+/** Everything that does not differ between runs, and the location of the data. */
 async function essence(gate: TestGate): Promise<unknown> {
   const tree = await gate.tree();
   const { runs, volumeId, ...identity } = JSON.parse(tree['identity.json']!);
@@ -275,7 +275,7 @@ describe('refused, with the reason in /status and nothing changed', () => {
     gate.args['peer-url'] = 'https://127.0.0.1:2380';
     gate.start();
     const { message } = await gate.until(({ reason }) => reason === 'ConfigRefused');
-    expect(message).toMatch(/tls\.crt can not be read \(ENOENT\)/);
+    expect(message).toMatch(/tls\.crt cannot be read \(ENOENT\)/);
     for (const name of ['tls.crt', 'tls.key', 'ca.crt']) await gate.file(`../tls/${name}`);
     expect(await gate.end()).toBe('started');
     expect(await gate.read('etcd.yaml')).toContain('peer-transport-security:');
@@ -295,7 +295,7 @@ test('the second pod on one volume waits for the first, and says so', async () =
   await second.until((now) => now.request !== undefined);
 });
 
-test('a volume that can not be written is told', async () => {
+test('a volume that cannot be written is reported', async () => {
   await using gate = await TestGate.make();
   await rm(gate.data, { recursive: true });
   gate.start();

@@ -22,8 +22,8 @@ import { etcdDirOf, orphansOf, readVolume, type VolumeFacts } from '../volume.ts
 import { writeVolumeId } from '../volume-id.ts';
 import { type Decision, decide, type GateFacts, type RecordRead } from './decide.ts';
 import { type GateView, gateStatus } from './gate-status.ts';
-import { joinProblem } from './names-resolve.ts';
-import { moveAside, moveLeftover } from './quarantine.ts';
+import { joinProblem } from './join-problem.ts';
+import { quarantineData, quarantineLeftover } from './quarantine.ts';
 import { emptyWork, restoredIdentity, restoreVolume } from './restore.ts';
 import { emptyScratch, type Salvage, salvage, salvageFile } from './salvage.ts';
 
@@ -32,16 +32,16 @@ export interface GateDeps {
   readonly server: Pick<StatusServer, 'status' | 'salvage'>;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Called right after each step; nothing by default. */
+  /** Called right after each step. By default nothing happens. */
   readonly at?: AtStep;
 }
 
-/** Resolves when etcd may start. */
+/** Prepares the volume. Resolves when etcd may start. */
 export async function gate(config: MemberConfig, deps: GateDeps): Promise<void> {
   await new Gate(config, deps).run();
 }
 
-/** What a pass ended with: look again at once, look again later, or let etcd start. */
+/** Result of a pass: observe again immediately, observe again later, or let etcd start. */
 type Next = 'again' | 'later' | 'done';
 
 class Gate {
@@ -50,7 +50,7 @@ class Gate {
   readonly #at: AtStep;
   #view: GateView = { state: 'Init' };
   #salvaged: { readonly permit: string; readonly made: Salvage } | undefined;
-  #said = '';
+  #logged = '';
 
   constructor(config: MemberConfig, deps: GateDeps) {
     this.#config = config;
@@ -75,8 +75,8 @@ class Gate {
   async #pass(): Promise<Next> {
     const { signal } = this.#deps;
     try {
-      const facts = await this.#look();
-      // An API server that is away for a moment takes back no permit.
+      const facts = await this.#observe();
+      // A failed read of the record does not withdraw the salvage permit.
       if (this.#salvaged && facts.record.kind !== 'record') return 'later';
       return await this.#act(decide(facts), facts);
     } catch (error) {
@@ -86,7 +86,7 @@ class Gate {
     }
   }
 
-  async #look(): Promise<GateFacts> {
+  async #observe(): Promise<GateFacts> {
     const { dataDir, cluster, ordinal, minEpoch, etcdVersion } = this.#config;
     const volume = await readVolume(dataDir);
     const cache = await readCache(dataDir);
@@ -96,7 +96,7 @@ class Gate {
     return { cluster, ordinal, minEpoch, etcdVersion, volume, record, cache };
   }
 
-  /** One bounded try: a member with its data must not wait for the API server. */
+  /** One attempt with a time-out: a member that has its data must not wait for the API server. */
   async #readRecord(): Promise<RecordRead> {
     const { signal, record } = this.#deps;
     try {
@@ -122,11 +122,11 @@ class Gate {
       case 'quarantine':
         await this.#keepRecord(facts);
         await this.#refuseInUse();
-        await moveAside(dataDir, decision, this.#at);
+        await quarantineData(dataDir, decision, this.#at);
         return 'again';
       case 'leftover':
         await this.#refuseInUse();
-        await moveLeftover(dataDir, this.#at);
+        await quarantineLeftover(dataDir, this.#at);
         return 'again';
       case 'completeRestore':
         await writeIdentity(dataDir, await restoredIdentity(dataDir, decision.restored));
@@ -158,7 +158,7 @@ class Gate {
       ...{ state: 'permitted', lastVersion: etcdVersion, runs: 0 },
     });
     await this.#at('identity.permitted');
-    this.#tell(await permitConfig(this.#config, permit));
+    this.#logEdit(await permitConfig(this.#config, permit));
     await this.#at('config.permitted');
     this.#show({ ...this.#view, state: 'Starting', why: undefined });
     return 'done';
@@ -185,7 +185,7 @@ class Gate {
       this.#show({
         ...this.#view,
         state: 'Stalled',
-        why: { reason: 'Salvage', message: 'a copy of the data is made' },
+        why: { reason: 'Salvage', message: 'copying the data' },
       });
       try {
         this.#salvaged = { permit: permit.id, made: await salvage(this.#config, identity, { signal, at: this.#at }) };
@@ -196,7 +196,7 @@ class Gate {
     }
     server.salvage = { file: salvageFile(this.#config), tokenSha256: sha256(token) };
     this.#view = { ...this.#view, salvage: this.#salvaged.made };
-    return this.#wait('Stalled', { reason: 'Salvage', message: 'a snapshot of the data is served' });
+    return this.#wait('Stalled', { reason: 'Salvage', message: 'serving a snapshot of the data' });
   }
 
   async #endSalvage(): Promise<void> {
@@ -211,59 +211,59 @@ class Gate {
     const { dataDir, etcdVersion } = this.#config;
     await this.#checkFiles();
     await this.#keepRecord(facts);
-    await this.#clearRests(facts.volume);
+    await this.#removeRemnants(facts.volume);
     const started: Identity = { ...identity, state: 'sealed', lastVersion: etcdVersion, runs: identity.runs + 1 };
-    const needed = identity.state !== 'sealed' || identity.lastVersion !== etcdVersion;
+    const isNeeded = identity.state !== 'sealed' || identity.lastVersion !== etcdVersion;
     await writeIdentity(dataDir, started).catch((error) => {
-      // A start that is not counted does no harm, and a full disk is no reason not to start.
-      if (needed || problemOf(error).reason !== 'DiskFull') throw error;
+      // Start even if a full disk prevents counting this start.
+      if (isNeeded || problemOf(error).reason !== 'DiskFull') throw error;
     });
     await this.#at('identity.started');
-    this.#tell(await sealConfig(this.#config, identity));
+    this.#logEdit(await sealConfig(this.#config, identity));
     await this.#at('config.sealed');
     this.#show({ ...this.#view, state: 'Starting', why: undefined });
     return 'done';
   }
 
-  /** For the times when it can not be read; a full disk is no reason not to go on. */
+  /** Caches the record for starts without the API server. A failure, such as a full disk, only logs a warning. */
   async #keepRecord({ record, volume }: GateFacts): Promise<void> {
     if (record.kind !== 'record') return;
     const { identity } = volume;
     if (identity.kind === 'identity' && identity.identity.clusterUid !== record.doc.clusterUid) return;
     await cacheRecord(this.#config.dataDir, record.doc).catch((error) =>
-      this.#deps.log.warn(`record-cache.json: ${messageOf(error)}`),
+      this.#deps.log.warn(`cannot write record-cache.json: ${messageOf(error)}`),
     );
   }
 
-  async #clearRests(volume: VolumeFacts): Promise<void> {
+  async #removeRemnants(volume: VolumeFacts): Promise<void> {
     const { dataDir } = this.#config;
-    await emptyWork(dataDir).catch((error) => this.#deps.log.warn(`work/: ${messageOf(error)}`));
+    await emptyWork(dataDir).catch((error) => this.#deps.log.warn(`cannot empty work/: ${messageOf(error)}`));
     if (volume.orphanTmp === 0) return;
     await this.#refuseInUse();
     for (const { file } of await orphansOf(etcdDirOf(dataDir))) await rm(file, { force: true });
   }
 
-  /** etcd exits for a file that is missing, again and again; nothing is written before that is known. */
+  /** Checks the files that etcd needs before anything is written: etcd would exit again and again if one is missing. */
   async #checkFiles(): Promise<void> {
     const { peerTlsDir, serverTlsDir } = this.#config;
     await readSettings(this.#config);
     for (const directory of [peerTlsDir, serverTlsDir])
       for (const name of directory === undefined ? [] : ['tls.crt', 'tls.key', 'ca.crt'])
         await access(join(directory!, name), constants.R_OK).catch((error) => {
-          throw new AgentError(ExitCode.usage, `${join(directory!, name)} can not be read (${codeOf(error)})`);
+          throw new AgentError(ExitCode.usage, `${join(directory!, name)} cannot be read (${codeOf(error)})`);
         });
   }
 
-  /** The lock keeps other agents away; this an etcd that lives on without one. */
+  /** The lock keeps other agents away. This check finds an etcd that outlived its agent. */
   async #refuseInUse(): Promise<void> {
     if (await isInUse(etcdDirOf(this.#config.dataDir)))
-      throw new AgentError(ExitCode.refused, 'an etcd still runs on the volume; waiting for its end');
+      throw new AgentError(ExitCode.refused, 'etcd still runs on the volume; waiting until it stops');
   }
 
-  #tell(written: Written): void {
+  #logEdit(written: Written): void {
     if (written === 'edited')
       this.#deps.log.warn(
-        'etcd.yaml had been changed by hand and is written anew; change the settings of the EtcdCluster',
+        'etcd.yaml was edited by hand and has been overwritten; change the settings in the EtcdCluster instead',
       );
   }
 
@@ -272,18 +272,18 @@ class Gate {
     return 'later';
   }
 
-  /** Told in /status, and logged when it changes. */
+  /** Shows the state in /status, and logs it when it changes. */
   #show(view: GateView): void {
     this.#view = view;
-    const said = [view.state, view.why?.reason, view.why?.message].filter(Boolean).join(': ');
-    if (said !== this.#said) this.#deps.log.info(said);
-    this.#said = said;
+    const line = [view.state, view.why?.reason, view.why?.message].filter(Boolean).join(': ');
+    if (line !== this.#logged) this.#deps.log.info(line);
+    this.#logged = line;
   }
 }
 
 function lockReason(dataDir: string, why: 'busy' | Error): Refusal {
   if (why !== 'busy') return problemOf(new Error(`${join(dataDir, 'lock')}: ${messageOf(why)}`, { cause: why }));
-  return { reason: 'VolumeBusy', message: 'another pod works on this volume; waiting until it ends' };
+  return { reason: 'VolumeBusy', message: 'another pod uses this volume; waiting until it stops' };
 }
 
 const reasons: Readonly<Record<string, AgentReason>> = {

@@ -9,36 +9,36 @@ import { removeVolumeId } from '../volume-id.ts';
 
 interface Retired {
   readonly epoch: number;
-  /** A word for the name. */
+  /** Cause, as part of the directory's name. */
   readonly why: string;
 }
 
 /**
- * Moves data and their identity away, never deletes them. The volumeId goes first, for good: an empty volume must not carry
- * one that an old permit names.
+ * Moves data and their identity to quarantine/; never deletes them. Removes the volumeId first: an emptied volume must not
+ * keep a volumeId that an old permit names.
  */
-export async function moveAside(dataDir: string, retired: Retired, at: AtStep): Promise<void> {
+export async function quarantineData(dataDir: string, retired: Retired, at: AtStep): Promise<void> {
   await removeVolumeId(dataDir);
   await at('volumeId.removed');
-  const directory = await newAside(dataDir, retired);
+  const directory = await newDirectory(dataDir, retired);
   await move(etcdDirOf(dataDir), directory);
   await at('quarantine.moved');
   await move(identityFile(dataDir), directory);
   await at('quarantine.identity');
 }
 
-/** What a refused start left behind goes alone: no member ever lived on it, so the volume is still the same one. */
-export async function moveLeftover(dataDir: string, at: AtStep): Promise<void> {
-  await move(etcdDirOf(dataDir), await newAside(dataDir, { epoch: 0, why: 'leftover' }));
+/** Moves what a failed start of etcd left behind. The volume keeps its volumeId, because no member ever ran on it. */
+export async function quarantineLeftover(dataDir: string, at: AtStep): Promise<void> {
+  await move(etcdDirOf(dataDir), await newDirectory(dataDir, { epoch: 0, why: 'leftover' }));
   await at('leftover.moved');
 }
 
-async function newAside(dataDir: string, { epoch, why }: Retired): Promise<string> {
-  const aside = quarantineDirOf(dataDir);
+async function newDirectory(dataDir: string, { epoch, why }: Retired): Promise<string> {
+  const quarantine = quarantineDirOf(dataDir);
   const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  await mkdir(aside, { recursive: true, mode: 0o700 });
+  await mkdir(quarantine, { recursive: true, mode: 0o700 });
   for (let attempt = 0; ; attempt++) {
-    const directory = join(aside, `${stamp}-${epoch}-${why}${attempt ? `-${attempt}` : ''}`);
+    const directory = join(quarantine, `${stamp}-${epoch}-${why}${attempt ? `-${attempt}` : ''}`);
     if (await mkdirNew(directory)) return directory;
   }
 }

@@ -20,7 +20,7 @@ interface RestoreOptions {
   readonly at: AtStep;
 }
 
-/** Brings a snapshot to its place in `etcd/`, whole or not at all; whose data they are is written after that. */
+/** Restores a snapshot to `etcd/`, completely or not at all. The caller writes the identity of the data afterwards. */
 export async function restoreVolume(
   config: MemberConfig,
   permit: Permit,
@@ -51,7 +51,7 @@ export async function restoreVolume(
   }
 }
 
-/** Nothing in it is ever needed again. */
+/** Empties `work/`, which only holds unfinished work. */
 export async function emptyWork(dataDir: string): Promise<void> {
   const work = workDirOf(dataDir);
   await mkdir(work, { recursive: true, mode: 0o700 });
@@ -80,14 +80,14 @@ const markerOf = (
   version: etcdVersion,
 });
 
-/** The identity of restored data. */
+/** Builds the identity of restored data. */
 export async function restoredIdentity(dataDir: string, marker: RestoreMarker): Promise<Identity> {
   const { restoreId, version, ...rest } = marker;
   const ids = await walIdentity(etcdDirOf(dataDir));
   return { ...rest, ...ids, mode: 'restore', state: 'sealed', lastRestoreId: restoreId, lastVersion: version, runs: 0 };
 }
 
-/** Pods are dialled by address; every one of them shows the certificate that names ordinal 0. */
+/** The source is reached by IP address, and its certificate names ordinal 0, as those of all members do. */
 async function peerAccess(config: MemberConfig): Promise<{ tls?: TlsMaterial; serverName?: string }> {
   const { peerTlsDir, peerUrl, pod, cluster } = config;
   const tls = await loadPeerTls(peerTlsDir);
@@ -107,11 +107,11 @@ async function runEtcdutl(
 ): Promise<void> {
   const result = await new Etcdutl(config.etcdutl).run(
     [
-      // The trailer and the sum have just been compared.
+      // fetchSource has just verified the trailer and the checksum.
       ...['snapshot', 'restore', file, '--skip-hash-check', '--data-dir', into, '--name', config.pod],
       ...['--initial-cluster', selfOf(config), '--initial-advertise-peer-urls', config.peerUrl],
       ...['--initial-cluster-token', token],
-      // Watchers that kept an old revision then see "compacted" instead of silence.
+      // A watcher that resumes from an old revision then gets "compacted" instead of waiting silently.
       ...(bumpRevision > 0 ? ['--bump-revision', String(bumpRevision), '--mark-compacted'] : []),
     ],
     { signal },

@@ -33,9 +33,9 @@ export async function emptyScratch(config: MemberConfig): Promise<void> {
 }
 
 /**
- * A snapshot of what a survivor without a quorum holds: of a copy that is made a cluster of its own, out of reach of the
- * others, and thrown away. The data themselves are only read. What the member had not learned to be committed is not in it:
- * `lastIndex - commit` entries at most.
+ * Takes a snapshot of a survivor's data without a quorum. Starts etcd on a copy of the data, as a cluster of its own that
+ * other members cannot reach, and then deletes the copy. The original data are only read. Entries that the member did not
+ * know to be committed are not in the snapshot: at most `lastIndex - commit`.
  */
 export async function salvage(
   config: MemberConfig,
@@ -43,9 +43,9 @@ export async function salvage(
   { signal, at }: SalvageOptions,
 ): Promise<Salvage> {
   const etcdDir = etcdDirOf(config.dataDir);
-  if (await isInUse(etcdDir)) throw new AgentError(ExitCode.refused, 'an etcd runs on the volume');
+  if (await isInUse(etcdDir)) throw new AgentError(ExitCode.refused, 'etcd still runs on the volume');
   const log = await walState(etcdDir);
-  if (!log) throw new AgentError(ExitCode.refused, 'the write-ahead log can not be read');
+  if (!log) throw new AgentError(ExitCode.refused, 'the write-ahead log cannot be read');
   const copy = copyOf(config);
   await emptyScratch(config);
   await mkdir(config.scratchDir, { recursive: true, mode: 0o700 });
@@ -65,7 +65,7 @@ async function saveCopy(config: MemberConfig, identity: Identity, copy: string, 
   return await etcd.save(salvageFile(config));
 }
 
-/** etcd on loopback, alone in a cluster. */
+/** A single-member etcd on the loopback interface. */
 class LoneEtcd implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #channel: GrpcChannel;
@@ -128,7 +128,7 @@ class LoneEtcd implements AsyncDisposable {
   }
 }
 
-/** Resolves when it leads itself, so that it has applied all that it holds; a long log takes its time. */
+/** Resolves when etcd is its own leader and has applied its whole log, which can take long. */
 async function serving(url: string, patience: number, signal: AbortSignal): Promise<GrpcChannel> {
   while (true) {
     signal.throwIfAborted();
@@ -149,7 +149,7 @@ async function leading(url: string, patience: number, signal: AbortSignal): Prom
     if (/user name is empty|permission denied/.test(messageOf(error))) {
       throw new AgentError(
         ExitCode.refused,
-        'etcd authentication is on in the data: nothing can be read out of the copy',
+        'etcd authentication is enabled in the data, so no snapshot can be taken of the copy',
       );
     }
   }
@@ -157,7 +157,7 @@ async function leading(url: string, patience: number, signal: AbortSignal): Prom
   return undefined;
 }
 
-/** Rejects when the process ends or can not be started, with its last words. */
+/** Rejects when the process exits or cannot be started, with its last line of output. */
 function ended(child: ChildProcess, program: string): Promise<never> {
   let last = '';
   child.stderr?.on('data', (chunk) => {
@@ -166,11 +166,11 @@ function ended(child: ChildProcess, program: string): Promise<never> {
   return new Promise((_, reject) => {
     const failed = (why: string) => reject(new AgentError(ExitCode.verificationFailed, `${program}: ${why}`));
     child.once('error', (error) => failed(messageOf(error)));
-    child.once('exit', (code, name) => failed(`ended (${code ?? name}) on the copy: ${lastWords(last)}`));
+    child.once('exit', (code, name) => failed(`exited (${code ?? name}) on the copy: ${lastLine(last)}`));
   });
 }
 
-const lastWords = (text: string): string => text.trim().split('\n').at(-1)?.slice(-300) ?? '';
+const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.slice(-300) ?? '';
 
 async function stop(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;

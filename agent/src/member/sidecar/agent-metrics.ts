@@ -5,11 +5,11 @@ const states: readonly AgentStatus['state'][] = [
   ...(['Init', 'WaitPermit', 'Preparing', 'Restoring', 'Starting', 'Running', 'Stalled', 'Refused', 'Failed'] as const),
 ];
 
-/** What /status does not tell. */
+/** Times that /status does not contain. */
 export interface AgentTimes {
   /** When the record was last read, ms. */
   readonly recordReadAt?: number;
-  /** Since when the volume waits for a permit, ms. */
+  /** Since when the volume has been waiting for a permit, ms. */
   readonly waitingSince?: number;
   readonly now: number;
 }
@@ -17,7 +17,7 @@ export interface AgentTimes {
 type Row = readonly [name: string, help: string, values: readonly Value[]];
 type Value = readonly [labels: Readonly<Record<string, string>>, value: number];
 
-/** Gauges of the protocol, for Prometheus; etcd has its own. */
+/** Renders the agent's gauges for Prometheus. etcd serves its own metrics. */
 export function agentMetrics(status: AgentStatus, times: AgentTimes): string {
   return rows(status, times)
     .filter(([, , values]) => values.length > 0)
@@ -36,17 +36,25 @@ function rows(status: AgentStatus, { recordReadAt, waitingSince, now }: AgentTim
   const state = states.map((each): Value => [{ state: each }, Number(each === status.state)]);
   return [
     ['etcd_agent_info', 'Always 1.', [[{ version: status.agentVersion, etcd: status.etcdBinary }, 1]]],
-    ['etcd_agent_state', 'What the agent does: 1 for that one.', state],
-    ['etcd_agent_reason', 'Why it does not get further.', reason === undefined ? [] : [[{ reason }, 1]]],
+    ['etcd_agent_state', 'State of the agent: 1 for the current state.', state],
+    [
+      'etcd_agent_reason',
+      'Reason why the agent cannot continue: 1 for the current reason.',
+      reason === undefined ? [] : [[{ reason }, 1]],
+    ],
     ['etcd_agent_epoch', 'Epoch of the data.', one(volume.identity?.epoch)],
-    ['etcd_agent_record_revision', 'The newest record seen.', one(recordRev)],
-    ['etcd_agent_record_age_seconds', 'Since the record was last read.', one(since(recordReadAt))],
-    ['etcd_agent_permit_wait_seconds', 'Since the volume waits for leave to start.', one(since(waitingSince) ?? 0)],
+    ['etcd_agent_record_revision', 'Revision of the newest record seen.', one(recordRev)],
+    ['etcd_agent_record_age_seconds', 'Time since the record was last read.', one(since(recordReadAt))],
+    [
+      'etcd_agent_permit_wait_seconds',
+      'How long the volume has been waiting for a permit; 0 if it is not waiting.',
+      one(since(waitingSince) ?? 0),
+    ],
     ['etcd_agent_etcd_up', 'Whether etcd answers on its metrics port.', one(up)],
     ['etcd_agent_volume_free_bytes', 'Free space of the volume.', one(volume.freeBytes)],
     ['etcd_agent_volume_size_bytes', 'Size of the volume.', one(volume.totalBytes)],
-    ['etcd_agent_quarantine_directories', 'Former data kept in quarantine/.', one(volume.quarantineCount)],
-    ['etcd_agent_certificate_expiry_timestamp_seconds', 'When the first certificate runs out.', one(expiry)],
+    ['etcd_agent_quarantine_directories', 'Number of directories in quarantine/.', one(volume.quarantineCount)],
+    ['etcd_agent_certificate_expiry_timestamp_seconds', 'Earliest expiry of a certificate.', one(expiry)],
   ];
 }
 

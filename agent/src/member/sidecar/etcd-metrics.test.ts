@@ -16,10 +16,10 @@ test('metrics and log of a running etcd say what the etcd answers itself, in eve
     const { dataDir, clientUrl } = etcd.member(0);
     const tail = new WalTail(dataDir);
     const early = await tail.state();
-    // Records beyond one look at the log.
+    // More records than one read of the log covers.
     const value = 'x'.repeat(1_000_000);
     const client = await etcd.connect();
-    // Two who look at once while it grows must not spoil it for each other.
+    // Concurrent readers of a growing log must not disturb each other.
     for (const key of ['a', 'b', 'c', 'd', 'e'])
       await Promise.all([client.put(key).value(value), tail.state(), tail.state()]);
     client.close();
@@ -66,7 +66,7 @@ test('a cluster version of the past stays as a series with 0', () => {
   });
 });
 
-test('what is no etcd', async () => {
+test('metrics of another program', async () => {
   expect(parseEtcdMetrics('go_goroutines 5\n')).toBeUndefined();
   expect(parseEtcdMetrics('')).toBeUndefined();
   expect(await new EtcdProbe('http://127.0.0.1:1', signal).metrics()).toBeUndefined();

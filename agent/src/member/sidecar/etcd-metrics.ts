@@ -1,7 +1,7 @@
-/** What an etcd tells of itself on its metrics URL, where neither credentials nor auth matter. */
+/** Facts that etcd exposes at its metrics URL, without credentials and regardless of etcd's authentication. */
 export interface EtcdMetrics {
   readonly version: string;
-  /** Unset until the member knows of one. */
+  /** Unset until the member knows the cluster version. */
   readonly clusterVersion?: string;
   readonly memberId?: string;
   readonly hasLeader: boolean;
@@ -11,9 +11,9 @@ export interface EtcdMetrics {
   readonly appliedIndex: number;
   readonly dbSize: number;
   readonly dbInUse: number;
-  /** Bytes that the backend may grow to. */
+  /** Maximum size of the backend, in bytes. */
   readonly quota?: number;
-  /** Start of the process, RFC 3339. */
+  /** Start time of the process, RFC 3339. */
   readonly upSince: string;
 }
 
@@ -33,13 +33,13 @@ type Field = (typeof numbers)[keyof typeof numbers];
 const labels = ['etcd_server_version', 'etcd_cluster_version', 'etcd_server_id'] as const;
 const LINE = /^(\w+)(?:\{\w+="([^"]*)"\})? (\S+)$/gm;
 
-/** Undefined when it is no etcd that answers. */
+/** Parses the metrics; returns undefined if they are not etcd's. */
 export function parseEtcdMetrics(exposition: string): EtcdMetrics | undefined {
   const found: Partial<Record<Field, number>> = {};
   const named: Partial<Record<(typeof labels)[number], string>> = {};
   for (const [, name = '', label, value] of exposition.matchAll(LINE)) {
     if (Object.hasOwn(numbers, name)) found[numbers[name as keyof typeof numbers]] = Number(value);
-    // One that is past stays as a series of its own, with 0.
+    // A previous value of a label remains as a series with value 0.
     const isNamed = label && Number(value) === 1 && labels.some((each) => each === name);
     if (isNamed) named[name as (typeof labels)[number]] = label;
   }

@@ -7,7 +7,7 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** Asks the etcd of this pod on its metrics URL, plain http. What fails or takes too long is no answer. */
+/** Queries the etcd of this pod at its metrics URL, over plain HTTP. Returns undefined for a request that fails or times out. */
 export class EtcdProbe {
   readonly #url: string;
   readonly #timeout: number;
@@ -39,5 +39,32 @@ export class EtcdProbe {
       .on('error', none)
       .end();
     return promise;
+  }
+}
+
+/** Caches the last response of etcd's /metrics. Concurrent callers share one request. */
+export class EtcdWatch {
+  readonly #probe: EtcdProbe;
+  #request: Promise<EtcdMetrics | undefined> | undefined;
+  #metrics: EtcdMetrics | undefined;
+  #at = Number.NEGATIVE_INFINITY;
+
+  constructor(probe: EtcdProbe) {
+    this.#probe = probe;
+  }
+
+  /** Returns metrics that are at most `age` ms old, or undefined if etcd does not answer. */
+  async metrics(age: number): Promise<EtcdMetrics | undefined> {
+    if (performance.now() - this.#at <= age) return this.#metrics;
+    this.#request ??= this.#fetch().finally(() => {
+      this.#request = undefined;
+    });
+    return this.#request;
+  }
+
+  async #fetch(): Promise<EtcdMetrics | undefined> {
+    this.#metrics = await this.#probe.metrics();
+    this.#at = performance.now();
+    return this.#metrics;
   }
 }

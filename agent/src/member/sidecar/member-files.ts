@@ -8,9 +8,9 @@ import type { MemberConfig } from '../member-config.ts';
 import { cacheRecord } from '../record/record-cache.ts';
 import { writeVolumeId } from '../volume-id.ts';
 
-/** The sidecar's writes. A full disk ends nothing: each tells whether it was done, and the next look tries again. */
+/** Writes the sidecar's files. A failed write, as on a full disk, returns false; the next observation tries again. */
 export class MemberFiles {
-  /** As it is on the volume. */
+  /** The identity on the volume. */
   identity: Identity | undefined;
   readonly #config: MemberConfig;
   readonly #problems: LogOnce;
@@ -20,7 +20,7 @@ export class MemberFiles {
     this.#problems = problems;
   }
 
-  async note(identity: Identity): Promise<boolean> {
+  async saveIdentity(identity: Identity): Promise<boolean> {
     if (JSON.stringify(identity) === JSON.stringify(this.identity)) return true;
     const isWritten = await this.#write('identity.json', () => writeIdentity(this.#config.dataDir, identity));
     if (isWritten) this.identity = identity;
@@ -46,7 +46,7 @@ export class MemberFiles {
   #configure(write: () => Promise<Written>): Promise<boolean> {
     return this.#write('etcd.yaml', async () => {
       const isEdited = (await write()) === 'edited';
-      this.#problems.report('edited', isEdited ? 'etcd.yaml was changed by hand, and is written anew' : undefined);
+      this.#problems.report('edited', isEdited ? 'etcd.yaml was edited by hand and has been overwritten' : undefined);
     });
   }
 
@@ -56,7 +56,7 @@ export class MemberFiles {
       this.#problems.report(what, undefined);
       return true;
     } catch (error) {
-      this.#problems.report(what, `${what} could not be written: ${messageOf(error)}`);
+      this.#problems.report(what, `cannot write ${what}: ${messageOf(error)}`);
       return false;
     }
   }

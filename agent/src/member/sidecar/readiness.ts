@@ -11,44 +11,45 @@ const no = (why: string): Readiness => ({ ready: false, why });
 export interface ServedData {
   readonly minEpoch: number;
   readonly identity: Identity;
-  /** The newest record seen, be it long ago. */
+  /** The newest record seen, however long ago. */
   readonly record?: RecordDoc;
 }
 
-/** Whether the data of a volume may be served; undefined when nothing speaks against it. */
+/** Returns why the data of a volume must not be served, or undefined if they may. */
 export function notServed({ record, minEpoch, identity }: ServedData): Readiness | undefined {
   const { epoch, mode, memberId } = identity;
   const oldest = Math.max(minEpoch, record?.minEpoch ?? 0, record?.epoch ?? 0);
-  if (epoch < oldest) return no(`the data are of epoch ${epoch}, and the cluster is at ${oldest}`);
+  if (epoch < oldest) return no(`the data belong to epoch ${epoch}, but the cluster is at epoch ${oldest}`);
   if (record?.tombstones.some((tombstone) => tombstone.memberId === memberId))
     return no(`member ${memberId} was removed from the cluster`);
-  // Others join what the reconciler has seen serve; the seed is what it has yet to see.
+  // Only the seed waits for this: the other members join a cluster that the reconciler has already seen serve.
   const isSeed = mode === 'new' || mode === 'restore';
   const isSeeded = record !== undefined && record.epoch === epoch && record.seeded;
-  return isSeed && !isSeeded ? no('the reconciler has not yet seen this first member of the epoch serve') : undefined;
+  return isSeed && !isSeeded ? no('waiting for the reconciler to see the first member of this epoch serve') : undefined;
 }
 
 export interface EtcdAnswers {
   readonly etcdVersion: string;
-  /** Without a quorum it takes seconds: none in time is a no. */
+  /** Without a quorum etcd answers after seconds. No answer in time means not ready. */
   readonly readyz?: HttpAnswer;
-  /** Counts only where /readyz does not tell learners. */
+  /** Only needed for versions whose /readyz does not fail for a learner. */
   readonly metrics?: EtcdMetrics;
 }
 
-/** Whether etcd itself is ready, as a voter. */
+/** Checks that etcd itself is ready, as a voter. */
 export function etcdReadiness({ etcdVersion, readyz, metrics }: EtcdAnswers): Readiness {
-  if (!readyz) return no('etcd gives no answer to /readyz');
-  if (tellsLearners(etcdVersion)) return readyz.status === 200 ? yes : no(`etcd is not ready: ${oneLine(readyz.body)}`);
-  // Releases before 3.4.29 have none.
+  if (!readyz) return no('etcd does not answer /readyz');
+  if (readyzFailsForLearner(etcdVersion))
+    return readyz.status === 200 ? yes : no(`etcd is not ready: ${oneLine(readyz.body)}`);
+  // Releases before 3.4.29 have no /readyz.
   if (readyz.status !== 200 && readyz.status !== 404) return no(`etcd is not ready: ${oneLine(readyz.body)}`);
-  if (!metrics) return no('etcd gives no answer to /metrics');
+  if (!metrics) return no('etcd does not answer /metrics');
   if (metrics.isLearner) return no('etcd is still a learner');
-  return metrics.hasLeader ? yes : no('etcd sees no leader');
+  return metrics.hasLeader ? yes : no('etcd has no leader');
 }
 
-/** From here on etcd's /readyz fails for a learner. */
-export const tellsLearners = (version: string): boolean => compareVersions(version, '3.5.19') >= 0;
+/** Since 3.5.19 etcd's /readyz fails for a learner. */
+export const readyzFailsForLearner = (version: string): boolean => compareVersions(version, '3.5.19') >= 0;
 
 const oneLine = (body: string): string =>
   body

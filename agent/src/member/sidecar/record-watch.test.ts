@@ -62,7 +62,7 @@ test('the cache never goes back, except to another cluster', async () => {
   expect((await stat(join(directory, 'record-cache.json'))).mode & 0o777).toBe(0o600);
 });
 
-test('a damaged cache is none, and is replaced', async () => {
+test('a damaged cache counts as missing, and is replaced', async () => {
   await writeFile(join(directory, 'record-cache.json'), '{"v":1');
   expect(await readCache(directory)).toBeUndefined();
   await cacheRecord(directory, recordOf());

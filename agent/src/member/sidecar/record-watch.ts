@@ -4,11 +4,11 @@ import { isNewer } from '../record/record-cache.ts';
 import type { RecordSource } from '../record/record-source.ts';
 import type { Refusal } from '../version-rule.ts';
 
-/** The newest record that a pod has seen, and why it has none newer. */
+/** The newest record that a pod has seen, and the problem of the last read. */
 export class RecordWatch {
   readonly #source: RecordSource;
   #newest: RecordDoc | undefined;
-  /** The newest record is what was read last, not what was seen before. */
+  /** True if the last read succeeded and returned the newest record. */
   #live = false;
   #problem: Refusal | undefined;
   #readAt: number | undefined;
@@ -22,7 +22,7 @@ export class RecordWatch {
     return this.#newest;
   }
 
-  /** Only on this a permit is honoured. */
+  /** The record, if the last read returned it. A permit is valid only in this record. */
   get live(): RecordDoc | undefined {
     return this.#live ? this.#newest : undefined;
   }
@@ -31,15 +31,15 @@ export class RecordWatch {
     return this.#problem;
   }
 
-  /** When it was last read, ms. */
+  /** Time of the last successful read, ms. */
   get readAt(): number | undefined {
     return this.#readAt;
   }
 
-  /** One read; `clusterUid`: whose data the volume holds. True when there is a newer record than before. */
+  /** Reads the record once. `clusterUid` is the cluster of the data on the volume. Returns true if the record is newer than before. */
   async read(clusterUid: string | undefined, signal: AbortSignal): Promise<boolean> {
     const found = await this.#read(signal);
-    const problem = 'reason' in found ? found : this.#objection(found, clusterUid);
+    const problem = 'reason' in found ? found : this.#refusal(found, clusterUid);
     this.#problem = problem;
     this.#live = problem === undefined;
     if ('reason' in found || problem) return false;
@@ -54,23 +54,23 @@ export class RecordWatch {
       const answer = await this.#source.read(signal);
       if (answer.kind === 'record') return answer.doc;
       if (answer.kind === 'refused') return { reason: 'RecordNotUnderstood', message: answer.reason };
-      return { reason: 'NoRecord', message: 'there is no record; the reconciler makes it' };
+      return { reason: 'NoRecord', message: 'waiting for the reconciler to create the record' };
     } catch (error) {
       return { reason: 'RecordUnreachable', message: `the record could not be read: ${messageOf(error)}` };
     }
   }
 
-  #objection(doc: RecordDoc, clusterUid: string | undefined): Refusal | undefined {
+  #refusal(doc: RecordDoc, clusterUid: string | undefined): Refusal | undefined {
     if (clusterUid !== undefined && doc.clusterUid !== clusterUid)
       return {
         reason: 'ForeignRecord',
-        message: `the record is of cluster ${doc.clusterUid}, and the volume of ${clusterUid}; it is not followed`,
+        message: `the record belongs to cluster ${doc.clusterUid}, but the volume belongs to ${clusterUid}; the record is ignored`,
       };
     const last = this.#newest;
     if (last && doc.rev !== last.rev && !isNewer(doc, last))
       return {
         reason: 'RecordRolledBack',
-        message: `the record has rev ${doc.rev}, and this pod has seen rev ${last.rev}; it is not followed`,
+        message: `the record has rev ${doc.rev}, but this pod has already seen rev ${last.rev}; the record is ignored`,
       };
     return undefined;
   }

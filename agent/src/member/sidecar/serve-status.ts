@@ -8,12 +8,12 @@ import type { Refusal } from '../version-rule.ts';
 import { type VolumeFacts, volumeStatus } from '../volume.ts';
 import type { EtcdMetrics } from './etcd-metrics.ts';
 
-/** What a look came to. */
+/** Result of an observation. */
 export interface Finding {
   readonly state: AgentStatus['state'];
   readonly reason?: AgentReason;
   readonly message?: string;
-  /** The data are those that this pod is meant to serve. */
+  /** True if the data are the ones that this pod is meant to serve. */
   readonly verified: boolean;
 }
 
@@ -24,16 +24,17 @@ export interface ServeFacts {
   readonly etcd?: EtcdMetrics;
   /** The newest record seen. */
   readonly record?: RecordDoc;
-  readonly problem?: Refusal;
+  readonly recordProblem?: Refusal;
   readonly notAfter?: string;
-  readonly complaints: readonly string[];
+  readonly problems: readonly string[];
 }
 
-/** etcd writes its log in files of this size, and ends when there is no room for the next. */
+/** Size of etcd's log files, in bytes. etcd exits when there is no room for the next one. */
 const WAL_FILE = 64 * 2 ** 20;
-const NOTHING = 2 ** 20;
+/** With less free space, in bytes, the volume counts as full. */
+const FULL = 2 ** 20;
 
-/** Before anything was looked at. */
+/** Status before the first observation. */
 export const initialStatus = (config: MemberConfig): AgentStatus => ({
   ...podStatus(config),
   state: 'Init',
@@ -62,7 +63,7 @@ export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatu
   };
 }
 
-/** Of the cluster whose data there are. */
+/** Facts from the record, if it belongs to the cluster whose data the volume holds. */
 function pastIn(
   record: RecordDoc,
   { identity: stored }: VolumeFacts,
@@ -77,32 +78,37 @@ function pastIn(
   };
 }
 
-/** The one thing that a person should know first. */
+/** Selects the most important problem to show. */
 function whyOf(config: MemberConfig, facts: ServeFacts, up: boolean): Partial<Refusal> {
-  const { finding, problem, complaints } = facts;
+  const { finding, recordProblem, problems } = facts;
   if (finding.reason !== undefined) return { reason: finding.reason, message: finding.message };
   const down = facts.volume.walPresent && !up ? downReason(config, facts) : undefined;
-  const full = facts.volume.freeBytes < NOTHING ? diskFull(facts) : undefined;
-  const message = finding.message ?? complaints[0];
-  return full ?? down ?? problem ?? (message === undefined ? {} : { message });
+  const full = facts.volume.freeBytes < FULL ? diskFull(facts) : undefined;
+  const message = finding.message ?? problems[0];
+  return full ?? down ?? recordProblem ?? (message === undefined ? {} : { message });
 }
 
-/** Why etcd does not answer, as far as it can be known from outside. */
+/** Reason why etcd does not answer, as far as the agent can see it. */
 function downReason(config: MemberConfig, facts: ServeFacts): Refusal {
   const { volume, record } = facts;
-  const buried = record?.tombstones.find(({ memberId }) => memberId === volume.wal?.memberId);
-  if (buried)
-    return { reason: 'Removed', message: `member ${buried.memberId} was removed from the cluster (${buried.why})` };
+  const tombstone = record?.tombstones.find(({ memberId }) => memberId === volume.wal?.memberId);
+  if (tombstone) {
+    const { memberId, why } = tombstone;
+    return { reason: 'Removed', message: `member ${memberId} was removed from the cluster (${why})` };
+  }
   if (volume.freeBytes < WAL_FILE) return diskFull(facts);
-  return { reason: 'EtcdDown', message: `etcd does not answer at ${config.metricsUrl}; see the log of its container` };
+  return {
+    reason: 'EtcdDown',
+    message: `etcd does not answer at ${config.metricsUrl}; see the log of the etcd container`,
+  };
 }
 
 const diskFull = ({ volume: { freeBytes, totalBytes } }: ServeFacts): Refusal => ({
   reason: 'DiskFull',
-  message: `the volume has ${freeBytes} of ${totalBytes} bytes left; make it larger`,
+  message: `${freeBytes} of ${totalBytes} bytes of the volume are free; enlarge the volume`,
 });
 
-/** As long as there is no WAL, also while etcd can not start with the permit that it has. */
+/** Requests a permit while there is no WAL, including while etcd cannot start with the permit that it has. */
 function requestOf({ walPresent, volumeId, identity: stored }: VolumeFacts): AgentStatus['request'] {
   const identity = stored.kind === 'identity' ? stored.identity : undefined;
   const isSpent = identity?.state === 'sealed' && identity.volumeId === volumeId;
@@ -110,7 +116,7 @@ function requestOf({ walPresent, volumeId, identity: stored }: VolumeFacts): Age
   return { volumeId, ...(identity?.lastRestoreId !== undefined && { lastRestoreId: identity.lastRestoreId }) };
 }
 
-/** Of a member that is down: what its WAL says. */
+/** Uses the WAL for a member that is down. */
 function etcdStatus({ volume, wal, etcd }: ServeFacts): AgentStatus['etcd'] {
   if (!volume.wal || !wal) return undefined;
   const { memberId, clusterId } = volume.wal;

@@ -1,3 +1,6 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { WalTail } from '../../etcd/offline/wal-state.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
@@ -5,27 +8,33 @@ import { LogOnce } from '../../lib/log-once.ts';
 import type { AgentReason } from '../../protocol/agent-reasons.ts';
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
+import { quotaProblem } from '../etcd-config.ts';
 import type { MemberConfig } from '../member-config.ts';
 import { readCache } from '../record/record-cache.ts';
+import type { RecordSource } from '../record/record-source.ts';
 import type { Readiness } from '../status-server.ts';
 import type { AtStep } from '../steps.ts';
 import { etcdDirOf, readVolume, type VolumeFacts } from '../volume.ts';
 import { agentMetrics } from './agent-metrics.ts';
-import { firstExpiry } from './certificate.ts';
 import type { EtcdMetrics } from './etcd-metrics.ts';
-import { EtcdProbe } from './etcd-probe.ts';
-import { EtcdWatch } from './etcd-watch.ts';
+import { EtcdProbe, EtcdWatch } from './etcd-probe.ts';
+import { joinPermit, permittedIdentity, usesPermit } from './join-permit.ts';
 import { MemberFiles } from './member-files.ts';
-import { isOf, joinPermit, permittedIdentity } from './newer-permit.ts';
-import { etcdReadiness, notServed, tellsLearners } from './readiness.ts';
+import { etcdReadiness, notServed, readyzFailsForLearner } from './readiness.ts';
 import { RecordWatch } from './record-watch.ts';
-import type { ServeDeps } from './serve.ts';
 import { type Finding, initialStatus, serveStatus } from './serve-status.ts';
 import { verifyMember } from './verify-member.ts';
-import { quotaProblem } from './written-quota.ts';
 
-/** At most this long between two reads of the record while the member does not run yet, in ms. */
-const URGENT = 3_000;
+/** Longest pause between two reads of the record while the member does not run yet, in ms. */
+const STARTING_RECORD_POLL = 3_000;
+
+export interface SidecarDeps {
+  readonly record: RecordSource;
+  readonly log: Log;
+  /** Stops the sidecar immediately: etcd has already ended by then. */
+  readonly signal: AbortSignal;
+  readonly at: AtStep;
+}
 
 const starting: Finding = { state: 'Starting', verified: false };
 const refused = (reason: AgentReason, message: string): Finding => ({
@@ -35,7 +44,7 @@ const refused = (reason: AgentReason, message: string): Finding => ({
   verified: false,
 });
 
-/** What the sidecar knows and does; serve() says when. */
+/** The sidecar's state and actions. serve() decides when they run. */
 export class Sidecar {
   readonly #config: MemberConfig;
   readonly #log: Log;
@@ -49,12 +58,12 @@ export class Sidecar {
   readonly #files: MemberFiles;
   #finding: Finding = { state: 'Init', verified: false };
   #walSeen = false;
-  #settled = false;
+  #isSteady = false;
   #recordDue = 0;
   #uncached = false;
   #waitingSince: number | undefined;
 
-  private constructor(config: MemberConfig, { record, log, at, signal }: ServeDeps, cache: RecordDoc | undefined) {
+  private constructor(config: MemberConfig, { record, log, at, signal }: SidecarDeps, cache: RecordDoc | undefined) {
     this.#config = config;
     this.#log = log;
     this.#at = at;
@@ -67,27 +76,27 @@ export class Sidecar {
     this.#files = new MemberFiles(config, this.#problems);
   }
 
-  static async open(config: MemberConfig, deps: ServeDeps): Promise<Sidecar> {
+  static async open(config: MemberConfig, deps: SidecarDeps): Promise<Sidecar> {
     return new Sidecar(config, deps, await readCache(config.dataDir));
   }
 
-  /** The member runs, and nothing is waited for. */
-  get settled(): boolean {
-    return this.#settled;
+  /** True if the member runs and the sidecar waits for nothing. */
+  get isSteady(): boolean {
+    return this.#isSteady;
   }
 
   waitsForLock(why: 'busy' | Error): void {
-    const message = why === 'busy' ? 'another agent is at work on this volume' : messageOf(why);
+    const message = why === 'busy' ? 'another agent uses this volume' : messageOf(why);
     this.#finding = { state: 'Init', reason: 'VolumeBusy', message, verified: false };
     this.#problems.report('state', message);
   }
 
-  /** A look that came to nothing: what was found before still holds. */
+  /** Reports a failed observation. The previous finding remains valid. */
   failed(error: unknown): void {
-    if (!this.#signal.aborted) this.#problems.report('look', messageOf(error));
+    if (!this.#signal.aborted) this.#problems.report('observe', messageOf(error));
   }
 
-  async look(): Promise<void> {
+  async observe(): Promise<void> {
     const volume = await readVolume(this.#config.dataDir);
     const { identity } = volume;
     this.#files.identity = identity.kind === 'identity' ? identity.identity : undefined;
@@ -95,15 +104,15 @@ export class Sidecar {
     const before = this.#finding.state;
     this.#finding = volume.walPresent ? await this.#withWal(volume) : await this.#withoutWal(volume);
     if (before !== this.#finding.state) this.#log.info(`${before} → ${this.#finding.state}`);
-    this.#settled = this.#finding.state === 'Running' && this.#mayServe() === undefined;
+    this.#isSteady = this.#finding.state === 'Running' && this.#mayServe() === undefined;
     this.#problems.report('state', this.#finding.message);
-    this.#problems.report('look', undefined);
+    this.#problems.report('observe', undefined);
   }
 
   async #readRecord(): Promise<void> {
     const now = performance.now();
-    if (!this.#settled && now < this.#recordDue) return;
-    this.#recordDue = now + Math.min(this.#config.poll, URGENT) * (0.5 + Math.random());
+    if (!this.#isSteady && now < this.#recordDue) return;
+    this.#recordDue = now + Math.min(this.#config.poll, STARTING_RECORD_POLL) * (0.5 + Math.random());
     const isNewer = await this.#record.read(this.#files.identity?.clusterUid, this.#signal);
     this.#problems.report('record', this.#record.problem?.message);
     const doc = this.#record.newest;
@@ -117,52 +126,53 @@ export class Sidecar {
     if (!this.#walSeen) await this.#at('wal.seen');
     this.#walSeen = true;
     if (stored.kind === 'unreadable') return refused('ForeignData', `identity.json is damaged: ${stored.why}`);
-    if (stored.kind === 'none') return refused('ForeignData', 'there is a WAL, and no identity.json beside it');
+    if (stored.kind === 'none') return refused('ForeignData', 'the volume holds a WAL without identity.json');
     const identity = await this.#seal(stored.identity);
-    if (!wal) return { ...starting, message: 'the WAL has no readable beginning yet' };
+    if (!wal) return { ...starting, message: 'waiting for etcd to write the beginning of the WAL' };
     const verdict = verifyMember(wal, identity, this.#record.newest);
     if (verdict.kind === 'split') return refused('DuplicateMember', verdict.message);
     if (verdict.kind === 'unknown') return { ...starting, reason: 'UnknownMember', message: verdict.message };
     return this.#running({ ...identity, ...wal }, await this.#etcd.metrics(1_000));
   }
 
-  /** Before etcd answers: from here on an emptied data directory can not begin a cluster. */
+  /** Seals etcd.yaml even before etcd answers. From then on an emptied data directory cannot start a new cluster. */
   async #seal(identity: Identity): Promise<Identity> {
     const isSealed = await this.#files.seal(identity);
     if (identity.state === 'sealed' || !isSealed) return identity;
     await this.#at('config.sealed');
     const sealed: Identity = { ...identity, state: 'sealed' };
-    if (!(await this.#files.note(sealed))) return identity;
+    if (!(await this.#files.saveIdentity(sealed))) return identity;
     await this.#at('identity.sealed');
     return sealed;
   }
 
   async #running(identity: Identity, answer: EtcdMetrics | undefined): Promise<Finding> {
     const { dataDir, etcdVersion } = this.#config;
-    // Else it is not our etcd, but whoever has its port.
+    // Ignore another etcd that uses this port.
     const metrics = answer?.memberId === identity.memberId ? answer : undefined;
     const isFirst = this.#files.identity?.clusterId === undefined;
-    const isNoted = await this.#files.note({
+    const isSaved = await this.#files.saveIdentity({
       ...identity,
       lastVersion: metrics?.version ?? identity.lastVersion,
       clusterVersion: metrics?.clusterVersion ?? identity.clusterVersion,
     });
-    if (isFirst && isNoted) await this.#at('identity.verified');
+    if (isFirst && isSaved) await this.#at('identity.verified');
     this.#problems.report('quota', await quotaProblem(dataDir, metrics?.quota));
     if (!metrics || metrics.version === etcdVersion) return { state: metrics ? 'Running' : 'Starting', verified: true };
     return refused(
       'VersionMismatch',
-      `etcd ${metrics.version} runs, and the pod template says ${etcdVersion}; give image and version of the same release`,
+      `etcd ${metrics.version} runs, but the pod template names ${etcdVersion}; set image and version to the same release`,
     );
   }
 
   async #withoutWal({ identity: stored, volumeId, leftover }: VolumeFacts): Promise<Finding> {
     this.#walSeen = false;
     this.#waitingSince ??= Date.now();
-    if (stored.kind !== 'identity') return refused('NoIdentity', 'the volume is not as the gate left it');
+    if (stored.kind !== 'identity')
+      return refused('NoIdentity', 'the volume has lost the identity.json that the gate wrote');
     const { identity } = stored;
     if (identity.state === 'sealed' && volumeId === identity.volumeId) {
-      // Somebody emptied the volume, so it is another one now.
+      // Somebody emptied the volume. A new volumeId makes it a new volume.
       await this.#files.newVolumeId();
       return { ...starting, reason: 'DataGone', message: 'the data directory was emptied' };
     }
@@ -170,19 +180,19 @@ export class Sidecar {
     return { state: identity.state === 'sealed' ? 'WaitPermit' : 'Starting', verified: false };
   }
 
-  /** etcd could not start with the permit that it has, and tries again: with the newest. */
+  /** Replaces the permit with the newest one: etcd could not start with the old one and keeps trying. */
   async #follow(volumeId: string | undefined, identity: Identity): Promise<void> {
     const doc = this.#record.live;
     const permit = joinPermit(this.#config, volumeId, doc);
     if (!doc || !permit) return;
-    if (isOf(identity, permit) || (await this.#files.note(permittedIdentity(permit, doc, identity))))
+    if (usesPermit(identity, permit) || (await this.#files.saveIdentity(permittedIdentity(permit, doc, identity))))
       await this.#files.permit(permit);
   }
 
   #mayServe(): Readiness | undefined {
     const { identity } = this.#files;
     if (!this.#finding.verified || !identity)
-      return { ready: false, why: this.#finding.message ?? 'etcd does not run yet' };
+      return { ready: false, why: this.#finding.message ?? 'etcd is not running yet' };
     return notServed({ minEpoch: this.#config.minEpoch, identity, record: this.#record.newest });
   }
 
@@ -190,8 +200,8 @@ export class Sidecar {
     const reason = this.#mayServe();
     if (reason) return reason;
     const { etcdVersion } = this.#config;
-    const asked = tellsLearners(etcdVersion) ? undefined : this.#etcd.metrics(1_000);
-    const [readyz, metrics] = await Promise.all([this.#probe.readyz(), asked]);
+    const needed = readyzFailsForLearner(etcdVersion) ? undefined : this.#etcd.metrics(1_000);
+    const [readyz, metrics] = await Promise.all([this.#probe.readyz(), needed]);
     return etcdReadiness({ etcdVersion, readyz, metrics });
   }
 
@@ -199,7 +209,7 @@ export class Sidecar {
     try {
       return await this.#status();
     } catch (error) {
-      // No request: this is no evidence that the volume is lost.
+      // No `request`: an unreadable volume does not count as lost.
       const why = { reason: 'VolumeUnreadable' as const, message: messageOf(error) };
       return { ...initialStatus(this.#config), state: 'Failed', ...why };
     }
@@ -216,8 +226,8 @@ export class Sidecar {
     return serveStatus(this.#config, {
       ...{ volume, wal, etcd, notAfter, finding: this.#finding },
       record: this.#record.newest,
-      problem: this.#record.problem,
-      complaints: this.#problems.all,
+      recordProblem: this.#record.problem,
+      problems: this.#problems.all,
     });
   }
 
@@ -226,3 +236,16 @@ export class Sidecar {
     return agentMetrics(await this.status(), times);
   }
 }
+
+/** Returns the earliest expiry of the pod's certificates, or undefined without TLS or if none can be read. */
+async function firstExpiry(directories: readonly (string | undefined)[]): Promise<string | undefined> {
+  const given = directories.filter((directory) => directory !== undefined);
+  const times = await Promise.all(
+    given.map((directory) => expiryOf(join(directory, 'tls.crt')).catch(() => undefined)),
+  );
+  const first = Math.min(...times.filter((time) => time !== undefined));
+  return Number.isFinite(first) ? new Date(first).toISOString() : undefined;
+}
+
+const expiryOf = async (file: string): Promise<number> =>
+  new X509Certificate(await readFile(file)).validToDate.getTime();

@@ -1,6 +1,5 @@
 import type { MemberFlags } from '../node/member-flags.ts';
-import { membersToRestore } from './membership.ts';
-import { initialClusterOf, parseInitialCluster } from './snapshot-members.ts';
+import { initialClusterOf, membersToRestore, parseInitialCluster } from './snapshot-members.ts';
 
 const members = [
   { name: 'cp1', peerUrls: ['https://10.0.0.1:2380'] },
@@ -15,9 +14,11 @@ test('the members are those of the snapshot', () => {
   );
 });
 
-test("another cluster's snapshot, or another node's flags, are told", () => {
+test('a snapshot of another cluster, or flags of another node, are refused', () => {
   const wrong = (name: string, urls: string) => () => membersToRestore('x', members, undefined, node(name, urls));
-  expect(wrong('cp9', 'https://10.0.0.1:2380')).toThrow(/member is cp9, but cp1=.*another cluster.*--initial-cluster/);
+  expect(wrong('cp9', 'https://10.0.0.1:2380')).toThrow(
+    /member is cp9, but the snapshot lists cp1=.*another cluster.*--initial-cluster/,
+  );
   expect(wrong('cp1', 'https://10.0.0.9:2380')).toThrow(/member is cp1=https:..10.0.0.9:2380, but/);
 });
 

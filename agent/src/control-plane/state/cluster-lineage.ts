@@ -3,11 +3,11 @@ import { lineageOf } from '../../backup/catalog/lineage.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
-import { memberDir, readMarker } from './data-folders.ts';
 
-/** The data that lie here say which cluster this is, when there are any left. */
-export async function refuseForeign(
+/** Refuses a snapshot of another cluster than the one whose data are on this node. Without local data nothing is refused. */
+export async function refuseOtherCluster(
   { id, source }: Pick<Manifest, 'id' | 'source'>,
   entries: readonly Entry[],
   { dataDir, walDir }: Pick<MemberFlags, 'dataDir' | 'walDir'>,
@@ -16,16 +16,16 @@ export async function refuseForeign(
   const theirs = source.clusterId;
   if (here === undefined || theirs === 'unknown' || theirs === here) return;
   const marker = await readMarker(memberDir(dataDir));
-  // A restore that the store could not note is still told by what it left here.
+  // If the store could not note the restore, the local marker still names its snapshot.
   const origins = entries.filter(({ id: from, restoredAs }) => restoredAs.includes(here) || from === marker?.id);
-  // They came from an adopted snapshot, of which nobody knows the cluster: unknown is not foreign.
+  // Data restored from an adopted snapshot have an unknown cluster, which does not count as another one.
   if (origins.some(({ manifest }) => manifest?.source.clusterId === 'unknown')) return;
   const ours = [here, ...lineageOf(entries, here), ...origins.flatMap(({ manifest }) => ancestry(manifest))];
-  // Also two restores of one snapshot are of one line: it is the same cluster at another time.
+  // Two restores of one snapshot share a lineage: they are the same cluster at different times.
   if ([theirs, ...lineageOf(entries, theirs)].some((each) => ours.includes(each))) return;
   throw new AgentError(
     ExitCode.refused,
-    `${id} is a snapshot of another cluster: it has the cluster id ${theirs}, and ${dataDir} holds ${here}; if you want it all the same give --force-foreign`,
+    `${id} is a snapshot of another cluster: its cluster id is ${theirs}, but ${dataDir} holds ${here}; to restore it anyway, pass --force-foreign`,
   );
 }
 

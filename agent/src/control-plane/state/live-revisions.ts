@@ -1,12 +1,12 @@
 import { GrpcChannel } from '../../etcd/grpc.ts';
 import { status } from '../../etcd/maintenance.ts';
 import { loadTls, type TlsFiles } from '../../etcd/tls.ts';
-import type { Seen } from './served.ts';
+import type { Seen } from './served-revisions.ts';
 
 const LIMIT = 3_000;
 
-/** How far the members came that answer at these client URLs, with a quorum or without one. */
-export async function living(urls: readonly string[], files: TlsFiles): Promise<Seen[]> {
+/** Reads the revisions of the members that answer at these client URLs, with or without a quorum. */
+export async function liveRevisions(urls: readonly string[], files: TlsFiles): Promise<Seen[]> {
   const found = await Promise.all([...new Set(urls)].map((url) => revisionAt(url, files)));
   return found.filter((each) => each !== undefined);
 }
@@ -15,7 +15,7 @@ async function revisionAt(url: string, files: TlsFiles): Promise<Seen | undefine
   let channel: GrpcChannel | undefined;
   try {
     const endpoint = new URL(url).origin;
-    // Who answers is not checked: a number that is too high does no harm.
+    // The server is not verified: a revision that is too high does no harm.
     const tls = url.startsWith('https:') ? { ...(await loadTls(files)), rejectUnauthorized: false } : undefined;
     channel = await GrpcChannel.connect(endpoint, { ...(tls && { tls }), dialTimeout: LIMIT });
     const { revision, clusterId, leader, raftIndex, raftAppliedIndex } = await status(channel, { deadline: LIMIT });

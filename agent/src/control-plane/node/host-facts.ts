@@ -1,19 +1,22 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { Host } from '../backup/catalog/manifest.ts';
-import { messageOf } from '../lib/errors.ts';
-import type { Log } from '../lib/log.ts';
-import { readStaticPod } from './node/static-pod.ts';
+import type { Host } from '../../backup/catalog/manifest.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { readStaticPod } from './static-pod.ts';
 
-/** Where to look for what the machine's etcd runs with. */
+/** Where to find the settings of the etcd on this machine. */
 export interface HostRequest {
   readonly nodeName?: string;
-  /** The manifest of its static pod. */
+  /** Manifest of etcd's static Pod. */
   readonly etcdManifest?: string;
-  /** Among the processes, all of which have to be visible. */
+  /** Search the running processes, which must all be visible. */
   readonly etcdProcess: boolean;
 }
 
-/** What the snapshot's manifest says of the machine. It is for people in need: that it cannot be found costs no snapshot. */
+/**
+ * Collects the facts about this machine for the snapshot's manifest. They help people during a restore, so missing facts do
+ * not fail the snapshot.
+ */
 export async function hostFacts(
   { nodeName, etcdManifest, etcdProcess }: HostRequest,
   log: Log,
@@ -24,7 +27,7 @@ export async function hostFacts(
     return etcdProcess ? process(proc) : undefined;
   };
   const etcd = await find().catch((error) => {
-    log.warn(`what this machine's etcd runs with is left out of the manifest: ${messageOf(error)}`);
+    log.warn(`the manifest will not contain the settings of this machine's etcd: ${messageOf(error)}`);
     return undefined;
   });
   return nodeName || etcd ? { nodeName, etcd } : undefined;
@@ -39,16 +42,16 @@ async function process(proc: string): Promise<Host['etcd']> {
   const ids = (await readdir(proc)).filter((name) => /^\d+$/.test(name));
   const found: { parent: number; command: string[] }[] = [];
   for (const id of ids) {
-    // It may be gone by now.
+    // The process may have ended meanwhile.
     const stat = await readFile(`${proc}/${id}/stat`, 'utf8').catch(() => '');
     const [, parent] = /^\d+ \(etcd\) \S (\d+) /.exec(stat) ?? [];
     if (parent === undefined) continue;
     const command = (await readFile(`${proc}/${id}/cmdline`, 'utf8').catch(() => '')).split('\0').slice(0, -1);
     if (command.length > 0) found.push({ parent: Number(parent), command });
   }
-  // A service is started by init; the etcd of a pod is not.
+  // Only a service is a child of init; the etcd of a pod is not.
   const services = found.filter(({ parent }) => parent === 1);
   const [etcd, ...others] = services.length > 0 ? services : found;
-  if (!etcd || others.length > 0) throw new Error(`${etcd ? 'several processes are' : 'no process is'} called etcd`);
+  if (!etcd || others.length > 0) throw new Error(`${etcd ? 'several processes are' : 'no process is'} named etcd`);
   return { from: 'process', command: etcd.command };
 }

@@ -5,7 +5,7 @@ import type { Entry } from '../../backup/catalog/catalog.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { bumpOf } from './bump.ts';
-import { highestInStore, servedBefore } from './served.ts';
+import { highestInStore, servedBefore } from './served-revisions.ts';
 
 test('the restore of a snapshot that is in no folder is noted beside another one, under its own id', async () => {
   const path = await mkdtemp(join(tmpdir(), 'served-'));

@@ -3,42 +3,41 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { backendValues } from '../../etcd/offline/backend-state.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { memberDir } from '../node/data-directory.ts';
 import { hostOf } from '../node/local-address.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
-import { memberDir } from './data-folders.ts';
 import { type PeerAnswer, peerAnswers } from './health.ts';
 import { memberOf, parseInitialCluster, type SnapshotMember } from './snapshot-members.ts';
 
-/** A member of the old cluster that the restored one does not have. */
+/** A member of the old cluster that is not in the restored one. */
 export interface LeftOut extends SnapshotMember {
   /** It serves the old cluster. */
   readonly isAlive: boolean;
-  /** The cluster of somebody else's etcd, which answers at its address. */
+  /** Id of an unrelated cluster whose etcd answers at the member's address. */
   readonly foreign?: string;
 }
 
 export interface Found {
   readonly leftOut: readonly LeftOut[];
-  /** The clusters that count as the old one. */
+  /** Cluster ids that count as the old cluster. */
   readonly oldIds: readonly string[];
 }
 
 export interface LeftOutRequest {
   readonly member: Pick<MemberFlags, 'dataDir' | 'walDir' | 'listenPeerUrls' | 'initialPeerUrls' | 'peerTls'>;
   readonly manifest: Pick<Manifest, 'source' | 'members'>;
-  /** All members that the snapshot has, also learners. */
+  /** All members in the snapshot, including learners. */
   readonly ofSnapshot: readonly SnapshotMember[];
-  /** Those of the restored cluster. */
+  /** Members of the restored cluster. */
   readonly restored: readonly SnapshotMember[];
-  /** Of the restored cluster; undefined: it is not made yet. */
+  /** Id of the restored cluster. Undefined while it does not exist yet. */
   readonly clusterId?: string;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Members that the restore does not replace: those of the snapshot, those that joined after it, as the old data here and
- * every member that answers know them, and those that the flags name. One that goes on with the old data serves a second
- * etcd to the API server beside it.
+ * Finds members that the restore does not replace. They are known from the snapshot, from the old data on this node, from every
+ * member that answers, and from the flags. A left-out member that keeps running would serve the old data to its API server.
  */
 export async function leftOutOf(request: LeftOutRequest): Promise<Found> {
   const { member, manifest, ofSnapshot, restored, clusterId, signal } = request;
@@ -58,11 +57,11 @@ export async function leftOutOf(request: LeftOutRequest): Promise<Found> {
   const here = new Set([...restored.flatMap(({ peerUrls }) => peerUrls), ...member.listenPeerUrls]);
   const isRestored = ({ name, peerUrls }: SnapshotMember) =>
     peerUrls.some((url) => here.has(url)) ||
-    // By another port or protocol it is the same machine, unless it says that it is another member.
+    // The same host with another port or protocol is the same member, unless the name differs.
     (peerUrls.some((url) => hosts.has(hostOf(url))) && (!name || restored.some((each) => each.name === name)));
-  // Who knows one of them is of this cluster; another etcd that got the address of a member is not.
+  // An etcd that lists a restored member belongs to this cluster. An unrelated etcd at a member's address does not.
   const own = new Set([old.clusterId, manifest.source.clusterId, ...answers.filter(lists(restored)).map(idOf)]);
-  // Nor does an etcd that was restored alone know one: but it bears a member's name.
+  // An etcd that was restored alone lists no restored member, but it has the name of a known member.
   const named = names([
     ...known,
     ...answers.filter(({ clusterId: id }) => own.has(id)).flatMap(({ members }) => members),
@@ -79,14 +78,14 @@ export async function leftOutOf(request: LeftOutRequest): Promise<Found> {
   const leftOut = merged([...ofOld.flatMap(({ members }) => members), ...known])
     .filter((each) => !isRestored(each) && !each.peerUrls.some((url) => rejoined.has(url)))
     .map((each) => ({ ...each, ...alive(each) }))
-    // What must be stopped first; etcd lists them by their ids, which are as good as random.
+    // Members that must be stopped come first. The order that etcd returns, by id, is arbitrary.
     .sort((a, b) => Number(b.isAlive) - Number(a.isAlive) || a.name.localeCompare(b.name));
   return { leftOut, oldIds: [...ids].filter((id) => id !== undefined && id !== clusterId) as string[] };
 }
 
 /**
- * Whether another cluster that answers may be the old one, or that of another restore. At the address of a member that is
- * left out it may also be somebody else's, which goes on.
+ * Returns a check that another answering cluster may be the old one, or the cluster of another restore. An unrelated cluster at
+ * the address of a left-out member does not block the restore.
  */
 export function isInTheWay({
   leftOut = [],
@@ -111,13 +110,13 @@ const lists = (restored: readonly SnapshotMember[]) => {
     members.some(({ peerUrls }) => peerUrls.some((url) => urls.has(url)));
 };
 
-/** The name that etcd has when nobody gives it one says nothing. */
+/** etcd's default name does not identify a member. */
 const names = (known: readonly SnapshotMember[]) => {
   const all = new Set(known.map(({ name }) => name).filter((name) => name && name !== 'default'));
   return ({ members }: { members: readonly SnapshotMember[] }) => members.some(({ name }) => all.has(name));
 };
 
-/** Those of which the data here know, and of which cluster. */
+/** Reads the cluster id and the members from the old data on this node. */
 async function oldMembers({
   dataDir,
   walDir,
@@ -132,7 +131,7 @@ async function oldMembers({
   }
 }
 
-/** One for each place, with the first name that it is known by. */
+/** Merges members that share a peer URL, and keeps the first name. */
 function merged(members: readonly SnapshotMember[]): SnapshotMember[] {
   const found: SnapshotMember[] = [];
   for (const each of members) {
@@ -149,26 +148,26 @@ export const titleOf = ({ name, peerUrls }: SnapshotMember): string => {
   return name ? `${name} (${hosts})` : hosts;
 };
 
-/** While one of them serves the old cluster, its API server would go on beside the restored ones. */
+/** Refuses while a left-out member serves the old cluster: its API server would continue next to the restored ones. */
 export function refuseAlive(id: string, leftOut: readonly LeftOut[]): void {
   const alive = leftOut.filter(({ isAlive }) => isAlive).map(titleOf);
   if (alive.length === 0) return;
-  const [are, them] = alive.length === 1 ? ['is no member', 'it'] : ['are no members', 'them'];
+  const [are, them] = alive.length === 1 ? ['is not a member', 'it'] : ['are not members', 'them'];
   throw new AgentError(
     ExitCode.refused,
-    `${alive.join(', ')} ${are} of the cluster that ${id} makes, and still ${alive.length === 1 ? 'serves' : 'serve'} the old one: stop API server and etcd there, as --plan says, or give all members with --initial-cluster and restore ${them}, too`,
+    `${alive.join(', ')} ${are} of the cluster restored from ${id}, and still ${alive.length === 1 ? 'serves' : 'serve'} the old one: stop the API server and etcd there, as --plan shows, or list all members in --initial-cluster and restore ${them} too`,
   );
 }
 
-/** What to do with them, a line each. */
+/** Instructions for left-out members, one line each. */
 export const leftOutNotes = (leftOut: readonly LeftOut[]): string[] =>
   leftOut.map((each) => {
-    const title = `${titleOf(each)} is no member of the restored cluster`;
+    const title = `${titleOf(each)} is not a member of the restored cluster`;
     if (each.isAlive) {
-      return `${title}, and serves the old one: nothing is restored (40) until API server and etcd are stopped there`;
+      return `${title}, and serves the old one: the restore is refused (40) until the API server and etcd are stopped there`;
     }
     if (each.foreign !== undefined) {
-      return `${title}; the etcd that answers there is of the cluster ${each.foreign}, not of the old one, and is left alone`;
+      return `${title}; the etcd that answers there belongs to the cluster ${each.foreign}, not to the old one, and is left alone`;
     }
     return `${title}, and does not answer: remove the manifests and data of its etcd before it comes back`;
   });

@@ -8,38 +8,38 @@ import type { Store } from '../../store/store.ts';
 /** A revision that clients may have seen. */
 export interface Seen {
   readonly revision: number;
-  /** What says so. */
+  /** Source of this revision, for errors. */
   readonly where: string;
   readonly clusterId?: string;
-  /** Of a member that answers: it knows a leader. */
+  /** For a member that answers: true if it has a leader. */
   readonly hasQuorum?: boolean;
-  /** It began after the snapshot was taken: how far the cluster came before cannot be seen in it. */
+  /** The data began after the snapshot, so they do not show how far the cluster got before. */
   readonly isFresh?: boolean;
 }
 
-/** What a restore left in the store or in this node's journals. */
+/** Note of a restore, from the store or from this node's journals. */
 export interface RestoreNote {
   readonly id: string;
   readonly clusterId: string;
-  /** With which the restored cluster began; undefined: another command noted it, which did not know. */
+  /** First revision of the restored cluster. Undefined if the command that wrote the note did not know it. */
   readonly revision?: number;
   readonly bump?: number;
   readonly token?: string;
-  /** What this node did with it: served, begun or undone without serving, or nothing that is known. */
+  /** Part of this node in the restore: it served, it began (and may have undone) without serving, or none is known. */
   readonly part: 'served' | 'begun' | 'none';
-  /** Noted within the last hour: other nodes may be at it. */
+  /** Noted within the last hour, so other nodes may still be restoring. */
   readonly isRecent: boolean;
-  /** A member of it answers, and has a quorum. */
+  /** A member of the restored cluster answers and has a quorum. */
   readonly isAlive: boolean;
 }
 
 export interface Served {
-  /** What every node finds out. */
+  /** Revisions that every node finds. */
   readonly inStore: readonly Seen[];
-  /** What only this node knows: its data, and the members that answer it. */
+  /** Revisions that only this node knows, from its data and the members that it reaches. */
   readonly here: readonly Seen[];
   readonly notes: readonly RestoreNote[];
-  /** What may have gone farther than all of these. */
+  /** Sources whose revision is unknown and may be higher. */
   readonly unknown: readonly string[];
 }
 
@@ -47,7 +47,7 @@ const NOTHING: Seen = { revision: 0, where: 'nothing' };
 export const highestOf = (seen: readonly Seen[]): Seen =>
   seen.reduce((highest, each) => (each.revision > highest.revision ? each : highest), NOTHING);
 
-/** What a restore that this node knows of came to: from a journal, or from what a killed run has made. */
+/** Result of an earlier restore on this node, from a journal or from the data that a killed run prepared. */
 export interface OwnRestore {
   readonly id: string;
   readonly token: string;
@@ -60,14 +60,14 @@ export interface OwnRestore {
 export interface ServedRequest {
   readonly store: Store;
   readonly entries: readonly Entry[];
-  /** What is to be restored: its revision will be known. */
+  /** The snapshot to restore. Its revision will be known from its content. */
   readonly restored: Entry;
   readonly here: readonly Seen[];
   readonly own: readonly OwnRestore[];
   readonly signal?: AbortSignal;
 }
 
-/** Collects every revision that is known to have been served, and what is missing in that. */
+/** Collects every revision that is known to have been served, and the sources whose revision is unknown. */
 export async function servedBefore({ store, entries, restored, here, own, signal }: ServedRequest): Promise<Served> {
   const inStore = entries.flatMap(({ id: backup, manifest }) => {
     const revision = manifest && revisionOf(manifest);
@@ -107,13 +107,13 @@ const partIn = (own: readonly OwnRestore[], { clusterId }: { clusterId: string }
 
 const knowsRevision = ({ manifest }: Entry): boolean => manifest !== undefined && revisionOf(manifest) !== undefined;
 
-/** Those taken after the newest one of which the revision is known: what came before is below it. */
+/** Backups with an unknown revision that are newer than every backup with a known one. Older backups have lower revisions. */
 function backupsUnread(entries: readonly Entry[], restored: Entry): string[] {
-  const tells = (entry: Entry) => entry.id === restored.id || knowsRevision(entry);
-  const newest = Math.max(timeOf(restored), ...entries.filter(tells).map(timeOf));
+  const isKnown = (entry: Entry) => entry.id === restored.id || knowsRevision(entry);
+  const newest = Math.max(timeOf(restored), ...entries.filter(isKnown).map(timeOf));
   return entries
-    .filter((entry) => !tells(entry) && timeOf(entry) >= newest)
-    .map(({ id, problem }) => `${id} was taken since, and ${problem ?? 'does not say its revision'}`);
+    .filter((entry) => !isKnown(entry) && timeOf(entry) >= newest)
+    .map(({ id, problem }) => `${id} was taken later, and ${problem ?? 'its revision is unknown'}`);
 }
 
 function notesUnread(
@@ -127,11 +127,11 @@ function notesUnread(
     );
   return notes
     .filter(({ revision, clusterId }) => revision === undefined && !hasBackup(clusterId))
-    .map(({ id, clusterId }) => `${id} was restored as the cluster ${clusterId}, of which there is no backup`);
+    .map(({ id, clusterId }) => `${id} was restored as the cluster ${clusterId}, which has no backup`);
 }
 
 const noteSchema = z.object({
-  // One of a snapshot in no folder lies beside another one.
+  // Set if the restored snapshot is not in a folder, so that its note is stored next to another snapshot.
   id: z.optional(z.string()),
   at: z.optional(z.string()),
   revision: z.optional(z.int()),
@@ -156,11 +156,11 @@ async function readNote(
   { id, clusterId, key }: { readonly id: string; readonly clusterId: string; readonly key: string },
   signal: AbortSignal | undefined,
 ) {
-  const document = await readDocument(store, key, signal ? { signal } : {}).catch(unlessGivenOut);
+  const document = await readDocument(store, key, signal ? { signal } : {}).catch(ignoreUnreadable);
   return { id, clusterId, ...noteSchema.safeParse(document).data };
 }
 
-/** Notes of the same cluster id, beside whatever snapshot: `key` is that of one of them. */
+/** Reads all notes with the same cluster id, next to any snapshot. `key` is the key of one of them. */
 export async function notesBeside(store: Store, key: string, signal: AbortSignal) {
   const folder = key.slice(0, key.lastIndexOf('/') + 1);
   const [suffix, clusterId] = NOTE.exec(key)!;
@@ -174,8 +174,8 @@ export async function notesBeside(store: Store, key: string, signal: AbortSignal
   return Promise.all(named.map((each) => readNote(store, each, signal)));
 }
 
-/** A note in cold storage, under a key that was withdrawn, or gone meanwhile: its name says of which cluster it is. */
-function unlessGivenOut(error: unknown): undefined {
+/** Ignores a note that is in cold storage, encrypted with a revoked key, or deleted meanwhile: its name still gives the cluster id. */
+function ignoreUnreadable(error: unknown): undefined {
   const codes: number[] = [ExitCode.storeRefused, ExitCode.nothingThere];
   if (!(error instanceof AgentError) || !codes.includes(error.exitCode)) throw error;
 }

@@ -3,21 +3,29 @@ import { request as http, type IncomingHttpHeaders, type IncomingMessage } from 
 import { request as https } from 'node:https';
 import type { TlsFiles } from '../../etcd/tls.ts';
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
+/** Time-out, in ms. */
 const LIMIT = 3_000;
-/** Bytes: what is longer is no answer of etcd's, but somebody gives it. */
+/** Largest body, in bytes. Longer responses do not come from etcd. */
 const LONGEST = 4 * 1024 * 1024;
 
-/** One GET; undefined when nobody answers. Certificates are shown but not checked: only who is alive is asked here. */
-export async function answerOf(url: string, tls: TlsFiles = {}, signal?: AbortSignal): Promise<Answer | undefined> {
+/**
+ * Sends one GET request. Returns undefined without a response. Presents the client certificate but does not verify the
+ * server's: the callers only check that something answers.
+ */
+export async function httpGet(
+  url: string,
+  tls: TlsFiles = {},
+  signal?: AbortSignal,
+): Promise<HttpResponse | undefined> {
   const read = (file: string | undefined) => (file ? readFile(file).catch(() => undefined) : undefined);
   const [cert, key] = await Promise.all([read(tls.cert), read(tls.key)]);
-  const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
+  const { promise, resolve } = Promise.withResolvers<HttpResponse | undefined>();
   const none = () => resolve(undefined);
   const pair = cert && key ? { cert, key } : {};
   const within = AbortSignal.any([AbortSignal.timeout(LIMIT), ...(signal ? [signal] : [])]);
@@ -36,12 +44,12 @@ export async function answerOf(url: string, tls: TlsFiles = {}, signal?: AbortSi
   return promise;
 }
 
-/** Empty where it is too long. */
+/** Reads the body; returns an empty string if it is too long. */
 async function bodyOf(response: IncomingMessage): Promise<string> {
   let body = '';
   for await (const chunk of response.setEncoding('utf8')) {
     body += chunk;
-    // Leaving the loop ends the connection.
+    // Leaving the loop closes the connection.
     if (body.length > LONGEST) return '';
   }
   return body;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificates, createCertificates } from '../../../test/harness/certificates.ts';
 import { recordOf } from '../../protocol/record.fixture.ts';
-import { ConfigMapRecord } from './config-map-record.ts';
+import { ConfigMapRecord } from './record-source.ts';
 
 let directory: string;
 let certificates: Certificates;
@@ -55,7 +55,7 @@ test('one GET of the ConfigMap, with the token as it is now', async () => {
   ]);
 });
 
-test('none, and one without a record in it', async () => {
+test('a missing ConfigMap, and one without a record', async () => {
   says(404, { kind: 'Status' });
   expect(await source().read()).toEqual({ kind: 'none' });
   says(200, { kind: 'ConfigMap' });
@@ -67,7 +67,7 @@ test.each([401, 403, 429, 500, 503])('an answer of %i says nothing about the rec
   await expect(source().read()).rejects.toThrow(`the API server answers ${status} to GET /api/v1/namespaces`);
 });
 
-test('a server of another authority is not believed, and is not shown the token', async () => {
+test('a server with a certificate of another authority is rejected and never receives the token', async () => {
   await copyFile(certificates.otherCa, join(directory, 'ca.crt'));
   let asked = false;
   answer = (_, response) => {

@@ -4,17 +4,20 @@ import type { EtcdNode } from '../node/node.ts';
 import { apiServersOf, etcdProcesses } from '../node/processes.ts';
 import { reachable } from './health.ts';
 
-/** What still runs of etcd on this node; undefined: nothing. The lock on its files counts, its ports, and what /proc shows. */
-export async function etcdLeft({ member, dataDir }: Pick<EtcdNode, 'member' | 'dataDir'>): Promise<string | undefined> {
+/** Describes what still runs of etcd on this node, or returns undefined. Checks the processes, the lock on the database and the ports. */
+export async function etcdStillRunning({
+  member,
+  dataDir,
+}: Pick<EtcdNode, 'member' | 'dataDir'>): Promise<string | undefined> {
   const own = new Set([member.dataDir, dataDir]);
   const process = (await etcdProcesses()).find(({ flags }) => own.has(flags['data-dir'] ?? ''));
   if (process) return `etcd (pid ${process.pid}) still runs on ${member.dataDir}`;
   if (await isInUse(member.dataDir, member.walDir)) {
     return `a process still holds the lock on the database in ${member.dataDir}`;
   }
-  // An etcd on other data than its flags are thought to say.
+  // Finds an etcd that runs on a data directory other than the expected one.
   for (const url of [...member.listenClientUrls, ...member.listenPeerUrls]) {
-    if (await isTaken(url)) return `something still listens at ${url}, where etcd is to listen`;
+    if (await isTaken(url)) return `a process still listens at ${url}, which etcd needs`;
   }
   return undefined;
 }
@@ -31,8 +34,8 @@ async function isTaken(url: string): Promise<boolean> {
   return promise.finally(() => socket.destroy());
 }
 
-/** The API server first: it is what a client still talks to. */
-export async function left(node: EtcdNode): Promise<string | undefined> {
+/** Describes what still runs of the control plane. The API server comes first, because clients still talk to it. */
+export async function stillRunning(node: EtcdNode): Promise<string | undefined> {
   const [server] = await apiServersOf(node.member);
-  return server ? `kube-apiserver (pid ${server.pid}) still runs` : etcdLeft(node);
+  return server ? `kube-apiserver (pid ${server.pid}) still runs` : etcdStillRunning(node);
 }

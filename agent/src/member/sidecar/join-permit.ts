@@ -3,7 +3,7 @@ import type { Permit, RecordDoc } from '../../protocol/record.ts';
 import type { MemberConfig } from '../member-config.ts';
 import { newMemberRefusal } from '../version-rule.ts';
 
-/** The permit with which a volume may join now: only of a record that was just read, and never to begin a cluster. */
+/** Returns the permit with which a volume may join now. Pass only a record that was just read. Never a permit for a new cluster. */
 export function joinPermit(
   { ordinal, minEpoch, etcdVersion }: MemberConfig,
   volumeId: string | undefined,
@@ -15,7 +15,7 @@ export function joinPermit(
   return newMemberRefusal(etcdVersion, doc!.versions) ? undefined : permit;
 }
 
-/** The identity of a volume that joins with this permit. */
+/** Builds the identity of a volume that joins with this permit. */
 export function permittedIdentity(permit: Permit, { clusterUid }: RecordDoc, before: Identity): Identity {
   const { id: permitId, epoch, token, ordinal, volumeId, mode, memberId } = permit;
   const { lastRestoreId, lastVersion } = before;
@@ -27,5 +27,5 @@ export function permittedIdentity(permit: Permit, { clusterUid }: RecordDoc, bef
   };
 }
 
-export const isOf = (identity: Identity, { id, volumeId, memberId }: Permit): boolean =>
+export const usesPermit = (identity: Identity, { id, volumeId, memberId }: Permit): boolean =>
   identity.permitId === id && identity.volumeId === volumeId && identity.memberId === memberId;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { stringify } from 'yaml';
-import { hostFacts } from './host.ts';
+import { hostFacts } from './host-facts.ts';
 
 let directory: string;
 let warnings: string[];
@@ -54,8 +54,8 @@ test('what cannot be found out is told, and costs nothing else', async () => {
   expect(await ofProcess()).toEqual({ nodeName: 'cp-1', etcd: undefined });
   expect(await hostFacts({ etcdManifest: await manifest('db'), etcdProcess: false }, log)).toBeUndefined();
   expect(warnings).toEqual([
-    expect.stringContaining('no process is called etcd'),
-    expect.stringContaining('several processes are called etcd'),
+    expect.stringContaining('no process is named etcd'),
+    expect.stringContaining('several processes are named etcd'),
     expect.stringContaining("no container 'etcd'"),
   ]);
 });

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isInTheWay, type LeftOut, leftOutNotes, leftOutOf, refuseAlive } from './left-out.ts';
+import { isInTheWay, type LeftOut, leftOutNotes, leftOutOf, refuseAlive } from './members-left-out.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -67,22 +67,22 @@ test('members that joined after the snapshot are found by who answers', async ()
     ['', false],
   ]);
   expect(() => refuseAlive('snap', found)).toThrow(
-    /^cp2 \(127\.0\.0\.1\) is no member .* stop API server and etcd there/,
+    /^cp2 \(127\.0\.0\.1\) is not a member .* stop the API server and etcd there/,
   );
   expect(leftOutNotes(found)).toEqual([
-    expect.stringMatching(/^cp2 .* serves the old one: nothing is restored/),
+    expect.stringMatching(/^cp2 .* serves the old one: the restore is refused/),
     expect.stringMatching(/^localhost .* does not answer: remove the manifests and data/),
   ]);
 });
 
-test('one that knows this node serves its cluster, whatever the snapshot says of it', async () => {
+test('a member that lists this node serves its cluster, whatever the snapshot says', async () => {
   const { own, late } = await three();
   late.clusterId = 'restored before';
   servers[0]!.close();
   expect(told(await find(own, { initialPeerUrls: [late.url], source: 'unknown' }))).toContainEqual(['cp2', true]);
 });
 
-test('one that joined the restored cluster anew is not left out, nor is an etcd of somebody else alive', async () => {
+test('a member that joined the restored cluster is not left out, and an unrelated etcd does not count as alive', async () => {
   const { own, late } = await three();
   late.clusterId = 'new';
   expect(told(await find(own, { clusterId: 'new' }))).toEqual([['', false]]);
@@ -90,11 +90,11 @@ test('one that joined the restored cluster anew is not left out, nor is an etcd 
   late.members = [{ name: 'x', peerURLs: [late.url] }];
   expect(told(await find(own, { clusterId: 'new' })).find(([name]) => name === 'cp2')).toEqual(['cp2', false]);
   expect(leftOutNotes(await find(own, { clusterId: 'new' }))).toContainEqual(
-    expect.stringMatching(/^cp2 .*; the etcd that answers there is of the cluster strange, .* left alone$/),
+    expect.stringMatching(/^cp2 .*; the etcd that answers there belongs to the cluster strange, .* left alone$/),
   );
 });
 
-test('a lone etcd that was restored elsewhere from the same snapshot still bears the name of a member', async () => {
+test('an etcd that was restored alone from the same snapshot still has the name of a member', async () => {
   const { own, late } = await three();
   late.clusterId = 'restored alone';
   late.members = [{ name: 'cp2', peerURLs: [late.url] }];
@@ -103,7 +103,7 @@ test('a lone etcd that was restored elsewhere from the same snapshot still bears
   expect(() => refuseAlive('snap', found)).toThrow(/^cp2 /);
 });
 
-test('a restored member waits for what bears the name of one that is left out, not for a stranger at its address', () => {
+test('a restored member waits for an etcd with the name of a left-out member, not for an unrelated etcd at its address', () => {
   const url = 'http://b:2380';
   const isAsked = isInTheWay({
     leftOut: [{ name: 'cp2', peerUrls: [url], isAlive: false }],
@@ -114,7 +114,7 @@ test('a restored member waits for what bears the name of one that is left out, n
   expect(['cp2', 'x'].map((name) => isAsked(answer(name)))).toEqual([true, false]);
 });
 
-test('the name that every etcd has by default is that of nobody', async () => {
+test("etcd's default name does not identify a member", async () => {
   const { own, late } = await three();
   own.members = [
     { name: 'cp1', peerURLs: [own.url] },
@@ -139,13 +139,13 @@ describe('a peer that names another URL in each answer', () => {
     return { own, asked: () => asked };
   }
 
-  test('is not asked for ever', async () => {
+  test('is queried a limited number of times', async () => {
     const { own, asked } = await endless();
     expect((await find(own)).length).toBeLessThan(40);
     expect(asked()).toBeLessThanOrEqual(32);
   });
 
-  test('is asked no more once the run was stopped', async () => {
+  test('is not queried any more once the run is stopped', async () => {
     const stopped = new AbortController();
     const { own, asked } = await endless((count) => {
       if (count === 3) stopped.abort(new Error('stopped'));
