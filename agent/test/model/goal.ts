@@ -1,10 +1,10 @@
 import { minorOf } from './change.ts';
 import { type EtcdMember, quorum, votersOf } from './etcd.ts';
-import { needsFinalBackup } from './judge-truth.ts';
 import type { Planner } from './passes.ts';
 import { clusterById, isUp, liveness } from './processes.ts';
 import { see } from './see.ts';
 import { isCrowdedOut } from './steps.ts';
+import { needsFinalBackup } from './truth.ts';
 import type { Job, World } from './world.ts';
 
 /** Where a fair run may end: as wanted, or in a documented state that the conditions name. What is wrong, if neither. */
