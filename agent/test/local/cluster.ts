@@ -193,7 +193,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
   }
 
   /**
-   * Stops the reconciler before an effect (`before <row>`) and starts another, as a lease that ran out does. The result
+   * Stops the reconciler before an effect (`before <rule>`) and starts another, as a lease that ran out does. The result
    * lets the old one carry it out, late; then it is gone.
    */
   supersedeReconciler(point: string): Promise<() => Promise<void>> {
@@ -205,7 +205,7 @@ export class LocalCluster extends ClusterView implements AsyncDisposable {
     this.#reconciler.signal('SIGKILL');
   }
 
-  /** Points at which something was really killed: `before <row>`, `after <row>`, `gate <step>`, `serve <step>`. */
+  /** Points at which something was really killed: `before <rule>`, `after <rule>`, `gate <step>`, `serve <step>`. */
   get crashed(): string[] {
     return crashesDone(this.dir);
   }

@@ -1,14 +1,14 @@
-import { rows, rowsWithoutRecord } from '../../src/controllers/cluster/plan/actions.ts';
+import { rules, rulesWithoutRecord } from '../../src/controllers/cluster/plan/table.ts';
 import { gateSteps, serveSteps } from '../../src/member/steps.ts';
 
 const chance = 'only when two things meet within milliseconds: some runs reach it, the model check always does';
 const sick = 'needs a disk, a database or a snapshot in a state that a test can not bring about at a given moment';
 
-/** Rows and steps that the lives here need not reach, and why. The model check reaches every row, with a crash before and after. */
+/** Rules and steps that the lives here need not reach, and why. The model check reaches every rule, with a crash before and after. */
 export const exceptions: Readonly<Record<string, string>> = {
   SeedVersion: 'the image is changed before the first start: bad-input of the gate',
   AdoptMember: chance,
-  BuryVanished: chance,
+  TombstoneVanished: chance,
   'AddLearner.drop': chance,
   'Promote.drop': chance,
   'RestartPod.drop': chance,
@@ -55,7 +55,7 @@ export const exceptions: Readonly<Record<string, string>> = {
 
 /** Every point at which something is killed: before and after each effect of the reconciler, after each step of the agent. */
 export function everyPoint(): string[] {
-  const effects = [...rowsWithoutRecord, ...rows].filter(({ effect }) => effect).map(({ name }) => name);
+  const effects = [...rulesWithoutRecord, ...rules].filter(({ effect }) => effect).map(({ name }) => name);
   return [
     ...[...new Set(effects)].flatMap((name) => [`before ${name}`, `after ${name}`]),
     ...gateSteps.map((step) => `gate ${step}`),

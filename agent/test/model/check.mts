@@ -39,9 +39,9 @@ console.log('\naction · step of the operation in flight: done, crash before, cr
 for (const [name, c] of Object.entries(coverage.counts).sort(([a], [b]) => (a < b ? -1 : 1)))
   console.log(`  ${name}: ${c.done}, ${c.crashBefore}, ${c.crashAfter}, ${c.aside}`);
 
-const all = [...actionTable.rows, ...actionTable.rowsWithoutRecord];
-const met = coverage.rows();
-const missed = [...new Set(all.map((row) => row.name))].filter((name) => !met.has(name));
+const all = [...actionTable.rules, ...actionTable.rulesWithoutRecord];
+const met = coverage.rules();
+const missed = [...new Set(all.map((rule) => rule.name))].filter((name) => !met.has(name));
 for (const name of missed) console.log(`  ${name}: 0, 0, 0, 0  NEVER MET`);
 
 const sum = (of: (e: Exploration) => number): number => explored.reduce((total, e) => total + of(e), 0);

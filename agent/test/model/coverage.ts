@@ -15,12 +15,12 @@ export class Coverage {
 
   count(move: Move): void {
     if (!('kind' in move)) return;
-    this.#of(`${move.row} · ${move.step}`)[move.kind]++;
+    this.#of(`${move.rule} · ${move.step}`)[move.kind]++;
   }
 
-  /** A row that holds all below it. */
-  hold(row: string, world: World): void {
-    this.#of(`${row} · ${stepOf(world)}`).done++;
+  /** A rule that holds all below it. */
+  hold(rule: string, world: World): void {
+    this.#of(`${rule} · ${stepOf(world)}`).done++;
   }
 
   #of(name: string): Count {
@@ -39,8 +39,8 @@ export class Coverage {
     }
   }
 
-  /** Names of the rows that were met. */
-  rows(): Set<string> {
+  /** Names of the rules that were met. */
+  rules(): Set<string> {
     return new Set(Object.keys(this.counts).map((name) => name.split(' · ')[0]!));
   }
 }

@@ -60,7 +60,7 @@ test('a planner that does nothing is stuck, one that writes for ever goes round 
       if (!record.known || !record.v?.doc.seeded) return planner.decide(observed);
       const doc = { ...record.v.doc, phase: record.v.doc.phase === 'Running' ? 'Seeding' : 'Running' } as const;
       return {
-        row: 'restless',
+        rule: 'restless',
         effect: { kind: 'WriteRecord', doc: { ...doc, rev: doc.rev + 1 }, basedOn: record.v.rv },
       };
     },

@@ -119,7 +119,7 @@ export class Explorer {
   #expand(world: World, number: number, next: Level): Violation | undefined {
     this.#watch.visit?.(world);
     const { coverage } = this.#watch;
-    const holds = coverage && ((row: string) => coverage.hold(row, world));
+    const holds = coverage && ((rule: string) => coverage.hold(rule, world));
     const { all, fair } = moves(world, this.#scenario, this.#planner, holds);
     this.#fair.set(number, END);
     for (let m = 0; m < all.length; m++) {

@@ -1,10 +1,10 @@
 import { minorOf } from './change.ts';
 import { type EtcdMember, quorum, votersOf } from './etcd.ts';
-import { needsFinalBackup } from './judge-truth.ts';
 import type { Planner } from './passes.ts';
 import { clusterById, isUp, liveness } from './processes.ts';
 import { see } from './see.ts';
 import { isCrowdedOut } from './steps.ts';
+import { needsFinalBackup } from './truth.ts';
 import type { Job, World } from './world.ts';
 
 /** Where a fair run may end: as wanted, or in a documented state that the conditions name. What is wrong, if neither. */
@@ -124,8 +124,9 @@ function excuse(world: World): string | undefined {
   if (cluster?.corrupt || cluster?.differs) return 'a corrupt member waits for replace.force';
   if (cluster) {
     const voters = votersOf(cluster);
-    const mayRun = (i: number): boolean =>
-      world.pods[i]?.broken === true || isUp(world.pods[i]) || isCrowdedOut(world, i);
+    // A cluster that is being deleted is not repaired: nobody frees the node of a member.
+    const isFreed = (i: number): boolean => isCrowdedOut(world, i) && !spec?.deleting;
+    const mayRun = (i: number): boolean => world.pods[i]?.broken === true || isUp(world.pods[i]) || isFreed(i);
     const able = voters.filter((m) => world.volumes.some((v, i) => v?.wal?.member === m.id && mayRun(i)));
     if (able.length < quorum(voters.length) && !isRecoverable(world, able)) return 'the quorum is lost';
   }

@@ -14,7 +14,7 @@ export interface Moves {
   readonly fair: number;
 }
 
-export function moves(world: World, scenario: Scenario, planner: Planner, holds?: (row: string) => void): Moves {
+export function moves(world: World, scenario: Scenario, planner: Planner, holds?: (rule: string) => void): Moves {
   const own = steps(world);
   const reconciler = passes(world, planner, scenario.blurred !== false, holds);
   const clear = reconciler.findIndex((pass) => pass.clear && pass.kind === 'done');

@@ -103,7 +103,7 @@ function attack(mutated: Planner, { scenario, world }: Fork, maxStates: number):
   return fairRun(start, mutated) ?? new Explorer({ ...whole, start }, mutated).run(maxStates).violation;
 }
 
-function judged(mutated: Planner, fork: Fork, maxStates: number): string | undefined {
+function checked(mutated: Planner, fork: Fork, maxStates: number): string | undefined {
   try {
     return attack(mutated, fork, maxStates)?.what;
   } catch (error) {
@@ -116,9 +116,9 @@ function answer(task: MutantTask): MutantAnswer {
   const mutated = plannerOf(mutants.get(task.mutant)!.actions);
   for (const maxStates of [40, task.maxStates]) {
     for (const fork of task.forks) {
-      const found = judged(mutated, fork, maxStates);
+      const found = checked(mutated, fork, maxStates);
       // What plan() itself would do wrong from there is not the mutant's doing.
-      if (found && !judged(planner, fork, maxStates)) return { mutant: task.mutant, found, scenario: fork.scenario };
+      if (found && !checked(planner, fork, maxStates)) return { mutant: task.mutant, found, scenario: fork.scenario };
     }
   }
   return { mutant: task.mutant };

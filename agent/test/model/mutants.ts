@@ -1,53 +1,53 @@
 import type { Observed } from '../../src/controllers/cluster/observed.ts';
 import type { Actions } from '../../src/controllers/cluster/plan/plan.ts';
-import type { AnyRow, Conjuncts } from '../../src/controllers/cluster/plan/row.ts';
+import type { AnyRule, Guards } from '../../src/controllers/cluster/plan/rule.ts';
 import { View } from '../../src/controllers/cluster/plan/view.ts';
 import { NOW } from './see.ts';
 import { settings } from './settings.ts';
 
-/** The action table with one conjunct of one row left out. */
+/** The action table with one guard of one rule left out. */
 export interface Mutant {
-  /** `Row: conjunct`, and which of the two lists it stands in. */
+  /** `Rule: guard`, and which of the two lists it stands in. */
   readonly name: string;
-  readonly row: string;
+  readonly rule: string;
   readonly actions: Actions;
-  /** Why it decides as plan() does, if that is said beside the conjunct. */
+  /** Why it decides as plan() does, if that is said beside the guard. */
   readonly implied?: string;
 }
 
 const PARTS = ['when', 'requires'] as const;
 type Part = (typeof PARTS)[number];
 
-const nameOf = (row: AnyRow, part: Part, conjunct: string): string => `${row.name} · ${part} · ${conjunct}`;
+const nameOf = (rule: AnyRule, part: Part, guard: string): string => `${rule.name} · ${part} · ${guard}`;
 
-export function mutantsOf({ rows, rowsWithoutRecord }: Actions): Mutant[] {
-  const all = new Set([...rows, ...rowsWithoutRecord]);
-  return [...all].flatMap((row) =>
+export function mutantsOf({ rules, rulesWithoutRecord }: Actions): Mutant[] {
+  const all = new Set([...rules, ...rulesWithoutRecord]);
+  return [...all].flatMap((rule) =>
     PARTS.flatMap((part) =>
-      Object.keys(row[part]).map((conjunct): Mutant => {
-        const { [conjunct]: dropped, ...left } = row[part];
-        const mutated = { ...row, [part]: left };
-        const swap = (list: readonly AnyRow[]): AnyRow[] => list.map((r) => (r === row ? mutated : r));
+      Object.keys(rule[part]).map((guard): Mutant => {
+        const { [guard]: dropped, ...left } = rule[part];
+        const mutated = { ...rule, [part]: left };
+        const swap = (list: readonly AnyRule[]): AnyRule[] => list.map((r) => (r === rule ? mutated : r));
         return {
-          name: nameOf(row, part, conjunct),
-          row: row.name,
+          name: nameOf(rule, part, guard),
+          rule: rule.name,
           implied: dropped?.implied,
-          actions: { rows: swap(rows), rowsWithoutRecord: swap(rowsWithoutRecord) },
+          actions: { rules: swap(rules), rulesWithoutRecord: swap(rulesWithoutRecord) },
         };
       }),
     ),
   );
 }
 
-/** Which mutants decide otherwise here: those of a row above the winner that lacks one conjunct alone. */
-export function divergent({ rows, rowsWithoutRecord }: Actions, observed: Observed): string[] {
+/** Which mutants decide otherwise here: those of a rule above the winner that lacks one guard alone. */
+export function divergent({ rules, rulesWithoutRecord }: Actions, observed: Observed): string[] {
   const { cluster, record } = observed;
   if (!cluster.known || !cluster.v || !record.known) return [];
   const view = new View(observed, NOW, settings);
   const found: string[] = [];
-  for (const row of record.v ? rows : rowsWithoutRecord) {
-    for (const subject of row.of?.(view) ?? [undefined]) {
-      const lacking = lacks(row, view, subject);
+  for (const rule of record.v ? rules : rulesWithoutRecord) {
+    for (const subject of rule.each?.(view) ?? [undefined]) {
+      const lacking = lacks(rule, view, subject);
       if (lacking.length === 0) return found;
       if (lacking.length === 1) found.push(lacking[0]!);
     }
@@ -55,13 +55,13 @@ export function divergent({ rows, rowsWithoutRecord }: Actions, observed: Observ
   return found;
 }
 
-/** Up to two names; a conjunct that cannot be asked once another failed counts as holding: the mutant throws. */
-function lacks(row: AnyRow, view: View, subject: unknown): string[] {
+/** Up to two names; a guard that cannot be asked once another failed counts as holding: the mutant throws. */
+function lacks(rule: AnyRule, view: View, subject: unknown): string[] {
   const found: string[] = [];
   for (const part of PARTS) {
-    for (const [name, holds] of Object.entries(row[part] as Conjuncts<unknown>)) {
+    for (const [name, holds] of Object.entries(rule[part] as Guards<unknown>)) {
       if (isTrue(() => holds(view, subject), found.length > 0)) continue;
-      found.push(nameOf(row, part, name));
+      found.push(nameOf(rule, part, name));
       if (found.length > 1) return found;
     }
   }

@@ -6,7 +6,7 @@ import { known, unknown } from '../../src/protocol/known.ts';
 import type { RecordDoc } from '../../src/protocol/record.ts';
 import { apply } from './apply.ts';
 import { fresh, violated } from './change.ts';
-import { judge } from './judge.ts';
+import { checkEffect } from './check-effect.ts';
 import { A_LITTLE, NOW, see } from './see.ts';
 import type { Step } from './steps.ts';
 import { tornSights } from './torn.ts';
@@ -14,13 +14,13 @@ import type { World } from './world.ts';
 
 /** A pass of the reconciler: observe, plan, one effect; and each way in which it can be cut short. */
 export interface Planner {
-  decide(observed: Observed): Pick<Plan, 'effect' | 'row'>;
+  decide(observed: Observed): Pick<Plan, 'effect' | 'rule'>;
   /** With the conditions. */
   plan(observed: Observed): Plan;
 }
 
 export interface Pass extends Step {
-  readonly row: string;
+  readonly rule: string;
   readonly step: string;
   /** Everything was seen as it is. */
   readonly clear: boolean;
@@ -28,19 +28,19 @@ export interface Pass extends Step {
 }
 
 /** All that the reconciler may do now. */
-export function passes(world: World, planner: Planner, blurred: boolean, holds?: (row: string) => void): Pass[] {
+export function passes(world: World, planner: Planner, blurred: boolean, holds?: (rule: string) => void): Pass[] {
   const found: Pass[] = [];
   const seen = new Set<string>();
   if (world.glance) found.push(...tornPasses(world, world.glance, planner));
   for (const [how, observed] of sights(world, blurred)) {
-    const { effect, row } = planner.decide(observed);
-    if (!effect && row) holds?.(row);
+    const { effect, rule } = planner.decide(observed);
+    if (!effect && rule) holds?.(rule);
     if (!effect) continue;
     const key = JSON.stringify(effect);
     // The same effect is one transition, but it may be wrong on what this observation showed.
-    if (seen.has(key) && !judge(world, effect, observed)) continue;
+    if (seen.has(key) && !checkEffect(world, effect, observed)) continue;
     seen.add(key);
-    found.push(...outcomes(world, effect, row ?? '?', how, judge(world, effect, observed)));
+    found.push(...outcomes(world, effect, rule ?? '?', how, checkEffect(world, effect, observed)));
   }
   return found;
 }
@@ -130,43 +130,43 @@ const clearedLongAgo = <T extends { doc: RecordDoc }>(record: T): T => ({
 function tornPasses(world: World, glance: NonNullable<World['glance']>, planner: Planner): Pass[] {
   const first: World = { ...world, ...glance, glance: undefined };
   return tornSights(first, world).flatMap(([how, observed]) => {
-    const { effect, row } = planner.decide(observed);
+    const { effect, rule } = planner.decide(observed);
     if (!effect) return [];
     const isConflict = apply({ ...world, seq: world.seq + 1 }, effect).error !== undefined;
     const wrong = isConflict ? undefined : wrongAtBoth(first, world, effect, observed);
-    return outcomes(world, effect, row ?? '?', how, wrong).slice(0, 1);
+    return outcomes(world, effect, rule ?? '?', how, wrong).slice(0, 1);
   });
 }
 
 const wrongAtBoth = (first: World, second: World, effect: Effect, observed: Observed): string | undefined => {
-  const wrong = judge(second, effect, observed);
+  const wrong = checkEffect(second, effect, observed);
   if (!wrong) return undefined;
   const { error } = apply({ ...first, seq: second.seq + 1 }, effect);
   if (error === 'conflict') return wrong;
   // For another reason each, or refused by etcd before: in between it may have been right.
-  return error === undefined && judge(first, effect, observed) === wrong ? wrong : undefined;
+  return error === undefined && checkEffect(first, effect, observed) === wrong ? wrong : undefined;
 };
 
-function outcomes(world: World, effect: Effect, row: string, how: string, wrong: string | undefined): Pass[] {
+function outcomes(world: World, effect: Effect, rule: string, how: string, wrong: string | undefined): Pass[] {
   const base = { ...world, seq: world.seq + 1, glance: undefined };
   const { world: after, error } = apply(base, effect);
-  const judged = wrong ? violated(after, wrong) : after;
-  const says = `${row}${how}: ${describe(effect)}`;
+  const checked = wrong ? violated(after, wrong) : after;
+  const says = `${rule}${how}: ${describe(effect)}`;
   const step = stepOf(world);
   const text = error ? `${says} — refused: ${error}` : says;
-  const done = error ? refused(judged, error) : remembered(judged, effect);
+  const done = error ? refused(checked, error) : remembered(checked, effect);
   const clear = how === '';
   const found: Pass[] = [
-    { kind: 'done', row, step, clear, text, next: done },
-    { kind: 'crashBefore', row, step, clear, text: `${says} — the reconciler dies before it`, next: crashed(base) },
-    { kind: 'crashAfter', row, step, clear, text: `${text} — and the reconciler dies`, next: crashed(judged) },
+    { kind: 'done', rule, step, clear, text, next: done },
+    { kind: 'crashBefore', rule, step, clear, text: `${says} — the reconciler dies before it`, next: crashed(base) },
+    { kind: 'crashAfter', rule, step, clear, text: `${text} — and the reconciler dies`, next: crashed(checked) },
   ];
   if (world.budget.late > 0 && !error) {
     const budget = { ...world.budget, late: world.budget.late - 1 };
     const paused = { ...crashed(base), late: [...(world.late ?? []), effect], budget };
     found.push({
       kind: 'aside',
-      row,
+      rule,
       step,
       clear,
       text: `${says} — is still to come when its sender loses the lease`,

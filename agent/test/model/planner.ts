@@ -1,10 +1,10 @@
-import { rows, rowsWithoutRecord } from '../../src/controllers/cluster/plan/actions.ts';
 import { type Actions, decideWith, planWith } from '../../src/controllers/cluster/plan/plan.ts';
+import { rules, rulesWithoutRecord } from '../../src/controllers/cluster/plan/table.ts';
 import type { Planner } from './passes.ts';
 import { NOW } from './see.ts';
 import { settings } from './settings.ts';
 
-export const actionTable: Actions = { rows, rowsWithoutRecord };
+export const actionTable: Actions = { rules, rulesWithoutRecord };
 
 /** The real plan(), of the real action table or of another one. */
 export const plannerOf = (actions: Actions): Planner => ({

@@ -1,17 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { rows, rowsWithoutRecord } from '../../src/controllers/cluster/plan/actions.ts';
+import { rules, rulesWithoutRecord } from '../../src/controllers/cluster/plan/table.ts';
 import { generated, moves } from './state-machine.ts';
 
 const page = new URL('../../../docs/reference/state-machine.md', import.meta.url);
 
-test('docs/reference/state-machine.md draws the rows that there are; UPDATE_DOCS=1 writes it again', async () => {
+test('docs/reference/state-machine.md draws the rules that there are; UPDATE_DOCS=1 writes it again', async () => {
   const text = await readFile(page, 'utf8');
   if (process.env.UPDATE_DOCS) await writeFile(page, generated(text));
   else expect(text).toBe(generated(text));
 });
 
-test('every row has its own name, and an effect or a hold', () => {
-  const all = [...rowsWithoutRecord, ...rows];
+test('every rule has its own name, and an effect or a hold', () => {
+  const all = [...rulesWithoutRecord, ...rules];
   // The finalizer and the first holds stand in both tables.
   expect(new Set(all.map(({ name }) => name)).size).toBe(new Set(all).size);
   expect(

@@ -1,12 +1,12 @@
-import { rows, rowsWithoutRecord } from '../../src/controllers/cluster/plan/actions.ts';
-import type { AnyRow } from '../../src/controllers/cluster/plan/row.ts';
+import type { AnyRule } from '../../src/controllers/cluster/plan/rule.ts';
+import { rules, rulesWithoutRecord } from '../../src/controllers/cluster/plan/table.ts';
 
-// The generated parts of docs/reference/state-machine.md: a diagram and the action table, both from the rows themselves.
+// The generated parts of docs/reference/state-machine.md: a diagram and the table of rules.
 
 /** Mermaid wants identifiers without blanks. */
 const identifier = (state: string): string => state.replaceAll(' ', '_');
 
-const all: readonly AnyRow[] = [...rowsWithoutRecord, ...rows];
+const all: readonly AnyRule[] = [...rulesWithoutRecord, ...rules];
 
 interface Move {
   name: string;
@@ -14,7 +14,7 @@ interface Move {
   to: string;
 }
 
-const list = (states: AnyRow['from']): readonly string[] => [states ?? []].flat();
+const list = (states: AnyRule['from']): readonly string[] => [states ?? []].flat();
 
 export const moves = (): Move[] =>
   all
@@ -42,18 +42,18 @@ export function diagram(): string {
   );
 }
 
-const listOf = (conjuncts: object): string => Object.keys(conjuncts).join('; ') || '–';
+const listOf = (guards: object): string => Object.keys(guards).join('; ') || '–';
 
-const line = ({ name, priority, when, requires, does }: AnyRow): string =>
-  `| ${priority} | ${name} | ${listOf(when)} | ${listOf(requires)} | ${does ?? 'holds'} |`;
+const line = ({ name, when, requires, does }: AnyRule): string =>
+  `| ${name} | ${listOf(when)} | ${listOf(requires)} | ${does ?? 'holds'} |`;
 
-export const table = (of: readonly AnyRow[]): string =>
-  ['| P | Action | wanted when | requires | does |', '|---|---|---|---|---|', ...of.map(line)].join('\n');
+export const table = (of: readonly AnyRule[]): string =>
+  ['| Action | wanted when | requires | does |', '|---|---|---|---|', ...of.map(line)].join('\n');
 
 const parts = (): Record<string, string> => ({
   diagram: diagram(),
-  'rows without a record': table(rowsWithoutRecord),
-  rows: table(rows),
+  'rules without a record': table(rulesWithoutRecord),
+  rules: table(rules),
 });
 
 /** The page with its generated parts as they should be. */

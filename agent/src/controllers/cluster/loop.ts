@@ -82,8 +82,8 @@ const freshValues = (): Fresh => ({
 
 /** One line for each effect, and for each new reason to wait. */
 function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefined): string {
-  if (error) log.warn({ row: plan.row }, `${plan.row}: ${messageOf(error)}`);
-  else if (plan.effect) log.info({ row: plan.row, effect: plan.effect.kind }, `${plan.row}: ${plan.effect.kind}`);
+  if (error) log.warn({ rule: plan.rule }, `${plan.rule}: ${messageOf(error)}`);
+  else if (plan.effect) log.info({ rule: plan.rule, effect: plan.effect.kind }, `${plan.rule}: ${plan.effect.kind}`);
   else if (plan.why !== said) log.info(plan.why);
   return plan.why;
 }

@@ -60,7 +60,7 @@ export function membersOf(v: View): Record<string, RecordedMember> {
 }
 
 /** Members of this epoch that are no members any more: their volumes must not come back. */
-const buriedOf = (v: View): RecordDoc['tombstones'] =>
+const tombstonesOf = (v: View): RecordDoc['tombstones'] =>
   newest(v)
     .filter(({ memberId }) => memberId !== undefined && !listed(v).some(({ id }) => id === memberId))
     .map(({ memberId, ordinal, epoch }) => ({
@@ -157,7 +157,7 @@ export function rebuilt(v: View): RecordDoc {
     clusterId,
     members,
     permits: permitsOf(v, members),
-    tombstones: buriedOf(v),
+    tombstones: tombstonesOf(v),
     versions: { current: minors[0]!, allowedMinors: minors, ...versionsSeen(v) },
     restores: restoresOf(v),
     ...(startRevision > 0 && { startRevision }),

@@ -5,8 +5,8 @@ import { parseRecord } from '../../protocol/record-schema.ts';
 import type { Effect } from './effect.ts';
 import { peerUrl } from './names.ts';
 import type { Claim, Cluster, ClusterSpec, Member, MemberStatus, Observed, Pod } from './observed.ts';
-import { rows, rowsWithoutRecord } from './plan/actions.ts';
 import { type Plan, plan } from './plan/plan.ts';
+import { rules, rulesWithoutRecord } from './plan/table.ts';
 import { defaultSettings } from './settings.ts';
 
 // Observations for tests: a cluster that is just as asked for, to be changed in one place.
@@ -243,8 +243,8 @@ export class World {
 
   plan(): Plan {
     const planned = plan(this.o, now, defaultSettings);
-    const does = [...rows, ...rowsWithoutRecord].find(({ name }) => name === planned.row)?.does;
-    if (planned.effect?.kind !== does) throw new Error(`${planned.row} says ${does}, does ${planned.effect?.kind}`);
+    const does = [...rules, ...rulesWithoutRecord].find(({ name }) => name === planned.rule)?.does;
+    if (planned.effect?.kind !== does) throw new Error(`${planned.rule} says ${does}, does ${planned.effect?.kind}`);
     return planned;
   }
 
@@ -252,9 +252,9 @@ export class World {
     return this.plan().effect;
   }
 
-  /** Name of the row that decides. */
-  get row(): string | undefined {
-    return this.plan().row;
+  /** Name of the rule that decides. */
+  get rule(): string | undefined {
+    return this.plan().rule;
   }
 
   /** The record that is written, if that is what happens. */

@@ -28,7 +28,7 @@ export interface Observed {
   refused?: Refusal;
   /** Passes in a row that ended with an error. */
   failures: number;
-  /** The last of those: which row, and why. */
+  /** The last of those: which rule, and why. */
   error?: string;
   holder: string;
   fresh: Fresh;

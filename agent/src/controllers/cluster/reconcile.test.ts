@@ -161,12 +161,12 @@ test('an eviction that is refused is no failure: told, the slot is given back, a
     expect.objectContaining({ type: 'Progressing', message: expect.stringContaining('a drain is on') }),
   );
   const next = await pass(port, now + 2 * second, settings, 'me', fresh, after);
-  expect(next.plan.row).toBe('RestartPod.drop');
+  expect(next.plan.rule).toBe('RestartPod.drop');
   Object.assign(port, portOf(world.op(undefined), calls));
   const waits = await pass(port, now + 20 * second, settings, 'me', fresh, next.memory);
   expect(waits.plan.effect).toBeUndefined();
   const again = await pass(port, now + settings.evictAgain, settings, 'me', fresh, waits.memory);
-  expect(again.plan.row).toBe('RestartPod');
+  expect(again.plan.rule).toBe('RestartPod');
 });
 
 test('a refusal is forgotten once the pod is evicted, and when it is long past', async () => {

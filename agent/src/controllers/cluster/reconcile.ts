@@ -15,7 +15,7 @@ export interface Pass {
   error?: unknown;
 }
 
-/** Called with `before <row>` and `after <row>` around every effect: tests end the process there. */
+/** Called with `before <rule>` and `after <rule>` around every effect: tests end the process there. */
 export type AtPoint = (point: string) => void | Promise<void>;
 
 /** One pass: look, decide, do at most one thing. Memory goes from pass to pass. */
@@ -36,9 +36,9 @@ export async function pass(
   // Nothing is done on what was read before.
   if (port.lookAgain?.()) return pass(port, now, settings, holder, fresh, memory, at);
   try {
-    await at(`before ${decided.row}`);
+    await at(`before ${decided.rule}`);
     const result = await act(decided.effect, port);
-    await at(`after ${decided.row}`);
+    await at(`after ${decided.rule}`);
     return {
       observed,
       plan: decided,
@@ -59,9 +59,9 @@ export async function pass(
 
 const noFailure = { failures: 0, error: undefined };
 
-function failed(before: Memory, { row }: Plan, error: unknown): Memory {
+function failed(before: Memory, { rule }: Plan, error: unknown): Memory {
   const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return { ...before, failures: before.failures + 1, error: `${row}: ${line}` };
+  return { ...before, failures: before.failures + 1, error: `${rule}: ${line}` };
 }
 
 /** It goes on from the last one of the same pod: one that has not been asked for in between says nothing of how long. */
@@ -71,11 +71,11 @@ function refusal({ refused }: Memory, podUid: string, message: string, now: numb
 }
 
 /** As a pass that waits, and says for what. */
-function refused(seen: Observed, { row }: Plan, before: Memory, by: Refusal, settings: Settings): Pass {
+function refused(seen: Observed, { rule }: Plan, before: Memory, by: Refusal, settings: Settings): Pass {
   const observed = { ...seen, refused: by };
   const { effect: _, ...waits } = plan(observed, by.at, settings);
   const memory = { ...before, ...noFailure, refused: by };
-  return { observed, plan: { ...waits, why: `${row} waits: ${by.message}` }, memory };
+  return { observed, plan: { ...waits, why: `${rule} waits: ${by.message}` }, memory };
 }
 
 const noted = (memory: Memory, effect: Effect): Memory => ({

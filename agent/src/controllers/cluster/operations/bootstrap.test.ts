@@ -90,7 +90,7 @@ describe('a lost record', () => {
   test('a learner that no volume attests for is not permitted again: it may have been on a volume that is lost', () => {
     const world = lost().joiner(3).learner(3).sts({ replicas: 4 }).spec({ size: 5 }).commit();
     world.o.since.evidence[3] = 0;
-    expect(world.row).toBe('GcLearner');
+    expect(world.rule).toBe('GcLearner');
   });
 
   test('a learner whose agent was silent is taken in when its volume attests for it', () => {
@@ -101,7 +101,7 @@ describe('a lost record', () => {
       .commit();
     expect(world.record.members).not.toHaveProperty('2');
     world.agent(2, agent(2));
-    expect(world.row).toBe('AdoptMember');
+    expect(world.rule).toBe('AdoptMember');
     expect(world.written).toMatchObject({
       members: { 2: { memberId: idOf(2), volumeId: 'volumeId-2', everVoter: false } },
       permits: { 2: { memberId: idOf(2), volumeId: 'volumeId-2' } },
@@ -154,7 +154,7 @@ describe('a lost record', () => {
     expect(world.plan().hold).toBe('RecordLost');
     const { volume } = agent(1);
     const other = { ...volume, identity: { ...volume.identity!, clusterUid: 'another', epoch: 0 } };
-    expect(lost().agent(1, agent(1, { ...read, volume: other })).row).toBe('RebuildRecord');
+    expect(lost().agent(1, agent(1, { ...read, volume: other })).rule).toBe('RebuildRecord');
   });
 });
 
@@ -179,7 +179,7 @@ describe('Seed', () => {
   });
 
   test('not from an image of another version than the template says', () => {
-    expect(born().row).toBe('Seed');
+    expect(born().rule).toBe('Seed');
     expect(born().sts({ imageVersion: '3.7.3' }).effect).toBeUndefined();
   });
 
@@ -192,7 +192,7 @@ describe('Seed', () => {
 
   test('not when the cluster is born from a backup', () => {
     const world = born().spec({ origin: { source: { backupName: 'b' } } });
-    expect(world.row).toBe('Origin');
+    expect(world.rule).toBe('Origin');
   });
 
   test('born on 3.5, what it wrote is not settled', () => {
@@ -258,7 +258,7 @@ describe('MarkSeeded', () => {
     const world = serving()
       .spec({ ephemeral: true })
       .set({ claims: known([]) });
-    expect(world.row).toBe('MarkSeeded');
+    expect(world.rule).toBe('MarkSeeded');
     const { agents } = world.o;
     const seed = agents[0]!.known ? agents[0]!.v : agent(0);
     world.agent(0, { ...seed, state: 'Refused', reason: 'VersionMismatch' });
@@ -266,7 +266,7 @@ describe('MarkSeeded', () => {
     // The manifests were applied again: the pod follows them, for else it would stay so for ever.
     world.sts({ updateRevision: 'r2' });
     expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 0, uid: 'pod-0' });
-    expect(world.row).toBe('RestartSeed');
+    expect(world.rule).toBe('RestartSeed');
     expect(world.sts({ imageVersion: '3.7.3' }).effect).toBeUndefined();
   });
 
@@ -279,10 +279,10 @@ describe('MarkSeeded', () => {
 
 test('a new cluster is called available once it has its size, and from then on by its quorum', () => {
   const world = new World(3).doc({ phase: 'Seeding' }).removed(2);
-  expect(world.row).not.toBe('MarkGrown');
+  expect(world.rule).not.toBe('MarkGrown');
   expect(world.reason('Available')).toBe('Bootstrapping');
   const grown = new World(3).doc({ phase: 'Seeding' });
-  expect(grown.row).toBe('MarkGrown');
+  expect(grown.rule).toBe('MarkGrown');
   expect(grown.commit().reason('Available')).toBe('Serving');
   expect(new World(3).removed(2).reason('Available')).toBe('Serving');
 });

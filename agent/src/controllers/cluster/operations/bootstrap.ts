@@ -17,7 +17,7 @@ import {
   voters,
   wantedSize,
 } from '../plan/facts.ts';
-import { implied, row } from '../plan/row.ts';
+import { implied, rule } from '../plan/rule.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { timestamp, write } from '../plan/write.ts';
@@ -136,35 +136,11 @@ function followVersion(v: View): Effect {
   return write(v, { versions: volume.walPresent ? moved : bornOn(etcdBinary) });
 }
 
-export const bootstrap = [
-  row({
-    name: 'Seed',
-    does: 'WriteRecord',
-    priority: 5,
-    from: 'no cluster',
-    to: 'seeding',
-    when: {
-      'epoch not seeded': (v) => !isSeeded(v),
-      'no restore makes the seed': implied(
-        'its operation stays until the seed serves, and HoldOperation, above, keeps it',
-        (v) => v.record.phase === 'Seeding',
-      ),
-      'not born from a backup': implied(
-        'Origin, above, takes such a cluster, and HoldOperation keeps it',
-        (v) => v.record.epoch > 0 || v.spec.origin === undefined,
-      ),
-    },
-    requires: {
-      'the image is of the version that the template says': imageFits,
-      'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
-      'no permit names this volume': (v) => !hasPermit(v, requestOf(v, 0)),
-    },
-    effect: seed,
-  }),
-  row({
+/** The first member of an epoch: until it is seen to serve there is nothing else to do. */
+export const seedRules = [
+  rule({
     name: 'SeedVersion',
     does: 'WriteRecord',
-    priority: 2,
     from: 'seeding',
     to: 'seeding',
     when: { 'epoch not seeded': (v) => !isSeeded(v), 'its gate refuses the version': seedRefused },
@@ -176,10 +152,9 @@ export const bootstrap = [
     },
     effect: followVersion,
   }),
-  row({
+  rule({
     name: 'MarkSeeded.annotate',
     does: 'AnnotatePvc',
-    priority: 2,
     from: 'seeding',
     to: 'seeding',
     when: {
@@ -188,17 +163,15 @@ export const bootstrap = [
       'claim is known': (v) => claimAt(v, 0) !== undefined,
       'claim does not name this epoch': (v) => !claimNamesCluster(v),
     },
-    requires: {},
     effect: (v) => {
       const { uid, rv } = claimAt(v, 0)!;
       const { clusterUid, epoch } = v.record;
       return { kind: 'AnnotatePvc', ordinal: 0, uid, clusterUid, epoch, basedOn: rv };
     },
   }),
-  row({
+  rule({
     name: 'MarkSeeded',
     does: 'WriteRecord',
-    priority: 2,
     from: ['seeding', 'restoring'],
     to: 'running',
     when: { 'epoch not seeded': implied(noPermitWhenSeeded, (v) => !isSeeded(v)) },
@@ -211,11 +184,10 @@ export const bootstrap = [
     },
     effect: markSeeded,
   }),
-  row({
+  rule({
     // Its image was of another version when it was made, and the template is a newer one. Nobody was served yet.
     name: 'RestartSeed',
     does: 'DeletePod',
-    priority: 2,
     from: 'seeding',
     to: 'seeding',
     when: {
@@ -226,14 +198,38 @@ export const bootstrap = [
     requires: { 'the image is of the version that the template says': imageFits },
     effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
   }),
-  row({
-    name: 'MarkGrown',
-    does: 'WriteRecord',
-    priority: 6.5,
-    from: 'running',
-    to: 'running',
-    when: { 'it has not had its size yet': (v) => v.record.phase === 'Seeding' },
-    requires: { 'as many healthy voters as wanted': (v) => healthyVoters(v).length >= wantedSize(v) },
-    effect: (v) => write(v, { phase: 'Running' }),
-  }),
 ];
+
+export const seedEpoch = rule({
+  name: 'Seed',
+  does: 'WriteRecord',
+  from: 'no cluster',
+  to: 'seeding',
+  when: {
+    'epoch not seeded': (v) => !isSeeded(v),
+    'no restore makes the seed': implied(
+      'its operation stays until the seed serves, and HoldOperation, above, keeps it',
+      (v) => v.record.phase === 'Seeding',
+    ),
+    'not born from a backup': implied(
+      'Origin, above, takes such a cluster, and HoldOperation keeps it',
+      (v) => v.record.epoch > 0 || v.spec.origin === undefined,
+    ),
+  },
+  requires: {
+    'the image is of the version that the template says': imageFits,
+    'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
+    'no permit names this volume': (v) => !hasPermit(v, requestOf(v, 0)),
+  },
+  effect: seed,
+});
+
+export const markGrown = rule({
+  name: 'MarkGrown',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'running',
+  when: { 'it has not had its size yet': (v) => v.record.phase === 'Seeding' },
+  requires: { 'as many healthy voters as wanted': (v) => healthyVoters(v).length >= wantedSize(v) },
+  effect: (v) => write(v, { phase: 'Running' }),
+});

@@ -73,9 +73,9 @@ describe('while a restore is in flight', () => {
 
   test('it is withdrawn before its fence, and one that failed is told so first', () => {
     const world = goes(begun());
-    expect(world.row).toBe('Restore.withdrawn');
+    expect(world.rule).toBe('Restore.withdrawn');
     world.commit();
-    expect(world.row).toBe('Delete');
+    expect(world.rule).toBe('Delete');
     const failed = begun().set({ jobs: known([job({ state: 'Failed', message: 'bad' })]) });
     expect(goes(failed.commit()).effect).toMatchObject({ kind: 'ReportRestore', phase: 'Failed' });
   });
@@ -83,18 +83,18 @@ describe('while a restore is in flight', () => {
   test('past its fence it gives way when it can not go on, and goes on when the cluster is made again', () => {
     const world = goes(pastFence());
     expect(world.record).toMatchObject({ phase: 'Restoring', op: { kind: 'Restore', step: 'drain' } });
-    expect(world.row).not.toBe('Delete');
+    expect(world.rule).not.toBe('Delete');
     world.sts({ minEpoch: world.record.minEpoch, replicas: 0 });
     world.o.agents = {};
     world.set({ jobs: known([job({ state: 'Failed' })]), pods: known([]), members: unknown('no etcd'), status: {} });
-    expect(world.row).toBe('Drained');
+    expect(world.rule).toBe('Drained');
     world.commit().sts({ replicas: 1 });
-    expect(world.row).toBe('Delete');
+    expect(world.rule).toBe('Delete');
     world.commit();
     expect(world.record.op).toMatchObject({ kind: 'Delete', suspended: { kind: 'Restore', step: 'seed' } });
     expect(parseRecord(JSON.stringify(world.record)).kind).toBe('record');
     world.cluster.deleting = false;
-    expect(world.row).toBe('Delete.drop');
+    expect(world.rule).toBe('Delete.drop');
     expect(world.commit().record.op).toMatchObject({ kind: 'Restore', step: 'seed' });
   });
   /** Drained; its seed is to come. */
@@ -153,21 +153,21 @@ describe('while a restore is in flight', () => {
 
   test.each(delayed)('past its fence it gives way at once where no final backup is required: %s', (_, waits) => {
     const world = goes(waits());
-    expect(world.row).toBe('Delete');
+    expect(world.rule).toBe('Delete');
     expect(world.commit().record.op).toMatchObject({ kind: 'Delete', step: 'scale', suspended: { kind: 'Restore' } });
   });
 
   test.each(delayed)('and goes on where one is, until a person skips it: %s', (_, waits) => {
     const world = goes(waits().spec({ finalBackupRequired: true }));
-    expect(world.row).not.toBe('Delete');
+    expect(world.rule).not.toBe('Delete');
     const said = stalled(world);
     expect(said?.message).toContain('cdk8s-etcd.dev/skip-final-backup=true');
     expect(said?.message).not.toContain(reasons.NoActionRequired);
     expect(said?.status).toBe(_ === 'its seed fetches the snapshot' ? 'False' : 'True');
     world.cluster.skipFinalBackup = true;
-    expect(world.row).toBe('Delete');
+    expect(world.rule).toBe('Delete');
     world.o.fresh = { ...world.o.fresh, id: 'deletion' };
-    expect(world.commit().row).not.toBe('Job.create');
+    expect(world.commit().rule).not.toBe('Job.create');
   });
 
   test('a restore whose Job failed is tried again, for the sake of the final backup', () => {
@@ -192,23 +192,23 @@ describe('while a restore is in flight', () => {
       .commit();
     expect(world.record).toMatchObject({ phase: 'Restoring', op: { args: { id: 'origin:uid-1' } } });
     goes(world).set({ jobs: known([job(failed)]) });
-    expect(world.row).toBe('Delete');
+    expect(world.rule).toBe('Delete');
     world.commit();
     expect(world.effect).toEqual({ kind: 'ScaleTo', replicas: 0, basedOn: 'sts-rv' });
     // A deletion of before, which has begun with the backup.
     world.op({ ...world.record.op, step: 'backup' } as never);
-    expect(world.row).toBe('Delete.backedUp');
+    expect(world.rule).toBe('Delete.backedUp');
   });
 
   test('another EtcdRestore does not take its place any more', () => {
     const others = [request(), request({ name: 'tuesday', uid: 'other', createdAt: 2 })];
     const world = permitted({}).set({ jobs: known([job(failed)]), restores: known(others) });
-    expect(world.row).toBe('Restore.giveUp');
-    expect(goes(world).row).toBe('Delete');
+    expect(world.rule).toBe('Restore.giveUp');
+    expect(goes(world).rule).toBe('Delete');
     const told = [request({ phase: 'Failed' }), others[1]!];
     const next = permitted({}).set({ jobs: known([job(failed)]), restores: known(told) });
-    expect(next.row).toBe('Restore.supersede');
-    expect(goes(next).row).toBe('Delete');
+    expect(next.rule).toBe('Restore.supersede');
+    expect(goes(next).rule).toBe('Delete');
   });
 });
 
@@ -218,7 +218,7 @@ test('a final backup that fails holds everything; a person may skip it', () => {
   expect(world.effect).toBeUndefined();
   expect(world.reason('Stalled')).toBe('BackupFailed');
   world.cluster.skipFinalBackup = true;
-  expect(world.row).toBe('Delete.backedUp');
+  expect(world.rule).toBe('Delete.backedUp');
 });
 
 test('what the pod of its final backup waits for is said at once', () => {
@@ -251,7 +251,7 @@ test('an operation in flight is finished first', () => {
     holder: '',
     startedAt: '',
   });
-  expect(world.row).toBe('Remove.call');
+  expect(world.rule).toBe('Remove.call');
 });
 
 test('a deleted cluster is not repaired', () => {
@@ -267,7 +267,7 @@ test('a required final backup without a schedule is told early', () => {
 });
 
 test('the record is lost while the deletion waits: it is rebuilt, for the work is not done', () => {
-  expect(deleted({ onDelete: 'Delete' }).set({ record: known(undefined) }).row).toBe('RebuildRecord');
+  expect(deleted({ onDelete: 'Delete' }).set({ record: known(undefined) }).rule).toBe('RebuildRecord');
 });
 
 test('a final backup that fails is told, with what skips it', () => {

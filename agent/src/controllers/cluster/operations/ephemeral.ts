@@ -1,6 +1,6 @@
 import type { Pod } from '../observed.ts';
 import { allVotersHealthy, lasts, podsOf, voters } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule, steps } from '../plan/rule.ts';
 import { templateMayRun } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, timestamp, write } from '../plan/write.ts';
@@ -15,69 +15,66 @@ const rolls = (v: View): boolean => v.op('Restore')?.step === 'backup';
 const failedJustNow = (v: View): boolean =>
   v.record.failure?.of.startsWith('Restore roll:') === true && !lasts(v, v.o.since.failure, v.s.retryFailed);
 
-export const ephemeral = [
-  row<Pod>({
-    name: 'RollSingle',
-    does: 'WriteRecord',
-    priority: 16,
-    from: 'running',
-    to: 'backing up',
-    of: podsOf,
-    when: {
-      'not on the template': outdated,
-      'volumes do not persist': (v) => v.spec.ephemeral,
-      'it is the only voter': (v) => voters(v).length === 1,
-      'it did not fail just now': (v) => !failedJustNow(v),
-    },
-    requires: {
-      'its version is allowed': templateMayRun,
-      'it is healthy': allVotersHealthy,
-      'there is a backup schedule': (v) => v.spec.schedule !== undefined,
-    },
-    effect: (v) => {
-      const base = opBase(v);
-      return write(v, {
-        op: {
-          ...base,
-          kind: 'Restore',
-          step: 'backup',
-          args: {
-            id: `roll:${base.id}`,
-            uid: base.id,
-            specHash: '',
-            safetyBackup: false,
-            ignoreUnreachablePods: false,
-            sourceToken: v.o.fresh.secret,
-          },
+export const rollSingle = rule<Pod>({
+  name: 'RollSingle',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'backing up',
+  each: podsOf,
+  when: {
+    'not on the template': outdated,
+    'volumes do not persist': (v) => v.spec.ephemeral,
+    'it is the only voter': (v) => voters(v).length === 1,
+    'it did not fail just now': (v) => !failedJustNow(v),
+  },
+  requires: {
+    'its version is allowed': templateMayRun,
+    'it is healthy': allVotersHealthy,
+    'there is a backup schedule': (v) => v.spec.schedule !== undefined,
+  },
+  effect: (v) => {
+    const base = opBase(v);
+    return write(v, {
+      op: {
+        ...base,
+        kind: 'Restore',
+        step: 'backup',
+        args: {
+          id: `roll:${base.id}`,
+          uid: base.id,
+          specHash: '',
+          safetyBackup: false,
+          ignoreUnreachablePods: false,
+          sourceToken: v.o.fresh.secret,
         },
-      });
-    },
-  }),
-  row({
-    name: 'RollSingle.stored',
-    does: 'WriteRecord',
-    priority: 2.1,
-    from: 'backing up',
-    to: 'verifying',
-    when: { 'step backup': rolls },
-    requires: { 'its backup is verified': (v) => ownJob(v, 'pre-upgrade')?.backup !== undefined },
-    effect: (v) => {
-      const backup = ownJob(v, 'pre-upgrade')!.backup!;
-      const source = { schedule: v.spec.schedule, snapshotId: backup.id };
-      return write(v, {
-        ...step(v, 'verify', { source, sha256: backup.sha256 }),
-        lastBackup: { ...backup, at: timestamp(v) },
-      });
-    },
-  }),
-  row({
-    name: 'RollSingle.failed',
-    does: 'WriteRecord',
-    priority: 2.1,
-    from: 'backing up',
-    to: 'running',
-    when: { 'step backup, and the backup failed': (v) => rolls(v) && ownJob(v, 'pre-upgrade')?.state === 'Failed' },
-    requires: {},
-    effect: (v) => fails(v, 'BackupFailed', ownJob(v, 'pre-upgrade')?.message ?? 'the backup before the roll failed'),
-  }),
+      },
+    });
+  },
+});
+
+export const rollSteps = [
+  ...steps({ from: 'backing up' }, [
+    rule({
+      name: 'RollSingle.stored',
+      does: 'WriteRecord',
+      to: 'verifying',
+      when: { 'step backup': rolls },
+      requires: { 'its backup is verified': (v) => ownJob(v, 'pre-upgrade')?.backup !== undefined },
+      effect: (v) => {
+        const backup = ownJob(v, 'pre-upgrade')!.backup!;
+        const source = { schedule: v.spec.schedule, snapshotId: backup.id };
+        return write(v, {
+          ...step(v, 'verify', { source, sha256: backup.sha256 }),
+          lastBackup: { ...backup, at: timestamp(v) },
+        });
+      },
+    }),
+    rule({
+      name: 'RollSingle.failed',
+      does: 'WriteRecord',
+      to: 'running',
+      when: { 'step backup, and the backup failed': (v) => rolls(v) && ownJob(v, 'pre-upgrade')?.state === 'Failed' },
+      effect: (v) => fails(v, 'BackupFailed', ownJob(v, 'pre-upgrade')?.message ?? 'the backup before the roll failed'),
+    }),
+  ]),
 ];

@@ -2,7 +2,7 @@ import type { RecordDoc } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import { agents, epochRead, firstRecord, hasData, membersOf, newestEpoch, oneCluster, rebuilt } from '../new-record.ts';
 import { agentOf, statefulSet } from '../plan/facts.ts';
-import { implied, row } from '../plan/row.ts';
+import { implied, rule } from '../plan/rule.ts';
 import { versionProblem } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { sizeProblem } from '../size.ts';
@@ -40,11 +40,10 @@ const replicasNeeded = (v: View): number =>
     ? Math.max(0, ...v.o.claims.v.filter(({ clusterUid }) => clusterUid).map(({ ordinal }) => ordinal + 1))
     : 0;
 
-export const firstRecordRows = [
-  row({
+export const firstRecordRules = [
+  rule({
     name: 'InitRecord',
     does: 'WriteRecord',
-    priority: 1,
     from: 'no record',
     to: 'no cluster',
     when: { 'status and template name no epoch': neverBorn, 'no claim names a cluster': noClaimOfACluster },
@@ -56,26 +55,22 @@ export const firstRecordRows = [
     },
     effect: (v) => create(firstRecord(v)),
   }),
-  row({
+  rule({
     name: 'RebuildRecord.scale',
     does: 'ScaleTo',
-    priority: 1,
     from: 'no record',
     to: 'no record',
     when: {
       'pods of claims of a cluster are missing': (v) =>
         (statefulSet(v)?.replicas ?? Number.POSITIVE_INFINITY) < replicasNeeded(v),
     },
-    requires: {},
     effect: (v) => ({ kind: 'ScaleTo', replicas: replicasNeeded(v), basedOn: statefulSet(v)!.rv }),
   }),
-  row({
+  rule({
     name: 'RebuildRecord',
     does: 'WriteRecord',
-    priority: 1,
     from: 'no record',
     to: 'running',
-    when: {},
     requires: {
       'claims and StatefulSet are known': (v) => v.o.claims.known && statefulSet(v) !== undefined,
       'requests for restores are known': (v) => v.o.restores.known,
@@ -86,12 +81,10 @@ export const firstRecordRows = [
     },
     effect: (v) => create(rebuilt(v)),
   }),
-  row({
+  rule({
     name: 'HoldRecordLost',
-    priority: 1,
     from: 'no record',
     to: 'no record',
-    when: {},
     requires: {
       'there was a cluster': (v) => namesEpoch(v) || claimOfACluster(v) || agents(v).some(hasData),
     },

@@ -10,7 +10,7 @@ const renamed = (world: World): World =>
 describe('a member at an address that is none of the pods', () => {
   test.each([true, false])('is left alone, and named (learner: %s)', (isLearner) => {
     const world = new World(3).learner(2, { ...foreign, isLearner });
-    expect(world.plan()).toMatchObject({ row: 'HoldForeignMember', hold: 'ForeignMember' });
+    expect(world.plan()).toMatchObject({ rule: 'HoldForeignMember', hold: 'ForeignMember' });
     expect(world.effect).toBeUndefined();
     expect(world.reason('Stalled')).toBe('ForeignMember');
     expect(world.message('Stalled')).toMatch(`member feed at ${url} `);
@@ -21,12 +21,12 @@ describe('a member at an address that is none of the pods', () => {
     const world = new World(3).removed(2).learner(2, foreign).joiner(2);
     const { 2: _, ...members } = world.record.members;
     world.doc({ members });
-    expect(world.row).toBe('HoldForeignMember');
-    expect(world.spec({ size: 1 }).row).toBe('HoldForeignMember');
+    expect(world.rule).toBe('HoldForeignMember');
+    expect(world.spec({ size: 1 }).rule).toBe('HoldForeignMember');
   });
 
   test('keeps nobody from the removal of a member whose volume is lost', () => {
-    expect(new World(3).learner(2, foreign).volumeLost(1).row).toBe('RemoveDead');
+    expect(new World(3).learner(2, foreign).volumeLost(1).rule).toBe('RemoveDead');
   });
 
   test('is told while a new cluster cannot be marked as seeded', () => {
@@ -39,14 +39,14 @@ describe('a member at an address that is none of the pods', () => {
     const { 2: _, ...members } = world.record.members;
     const op = { id: 'o', holder: 'h', startedAt: '', kind: 'AddLearner', ordinal: 2, volumeId: 'new-2' } as const;
     world.doc({ members, op });
-    expect(world.row).toBe('AddLearner.call');
-    expect(renamed(world).row).toBe('AddLearner.drop');
-    expect(world.commit().row).toBe('HoldForeignMember');
+    expect(world.rule).toBe('AddLearner.call');
+    expect(renamed(world).rule).toBe('AddLearner.drop');
+    expect(world.commit().rule).toBe('HoldForeignMember');
   });
 });
 
 test('in a cluster of another domain than was believed nothing is touched', () => {
   const world = renamed(new World(3)).sts({ updateRevision: 'r2' });
-  expect(world.plan()).toMatchObject({ row: 'HoldForeignMember' });
+  expect(world.plan()).toMatchObject({ rule: 'HoldForeignMember' });
   expect(world.message('Stalled')).toMatch(`member ${idOf(0)} at http://c-0.c-peers.n.svc.corp.example:2380 `);
 });

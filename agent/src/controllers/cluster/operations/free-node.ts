@@ -1,7 +1,7 @@
 import type { Claim, Pod } from '../observed.ts';
 import { claimAt, evidenceLasts, isWanted, podsOf, requestOf } from '../plan/facts.ts';
 import { crowdsOut } from '../plan/places.ts';
-import { implied, row } from '../plan/row.ts';
+import { implied, rule } from '../plan/rule.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 
@@ -16,13 +16,12 @@ const newClaim = (v: View, { ordinal }: Pod): Claim | undefined => {
 };
 
 export const freeNode = [
-  row<Pod>({
+  rule<Pod>({
     name: 'FreeNode.claim',
     does: 'DeletePvc',
-    priority: 3.85,
     from: 'running',
     to: 'running',
-    of: podsOf,
+    each: podsOf,
     when: {
       'its volume is empty': implied('nobody gets a permit where a voter’s pod waits; beside a late one', isEmpty),
       'a voter’s pod waits for its node': (v, { ordinal }) => crowdsOut(v, ordinal),
@@ -34,13 +33,12 @@ export const freeNode = [
       return { kind: 'DeletePvc', ordinal, uid, basedOn: rv };
     },
   }),
-  row<Pod>({
+  rule<Pod>({
     name: 'FreeNode.pod',
     does: 'DeletePod',
-    priority: 3.85,
     from: 'running',
     to: 'running',
-    of: podsOf,
+    each: podsOf,
     when: {
       'its volume is empty': isEmpty,
       'its claim is being deleted': (v, { ordinal }) => claimAt(v, ordinal)?.deleting === true,

@@ -19,7 +19,7 @@ describe('AddLearner', () => {
 
   test('is written first, called next, and its permit names the one volume and every member', () => {
     const world = joining();
-    expect(world.row).toBe('AddLearner');
+    expect(world.rule).toBe('AddLearner');
     expect(world.commit().effect).toEqual({
       kind: 'MemberAdd',
       ordinal: 3,
@@ -47,7 +47,7 @@ describe('AddLearner', () => {
     const withVersion = (version: string) => {
       const world = new World(5, { size: 7 }).sts({ replicas: 6 }).joiner(5).down(4);
       for (const i of [0, 1, 2, 3]) world.o.status[idOf(i)] = known(status({ version }));
-      return world.row;
+      return world.rule;
     };
     expect(withVersion('3.5.29')).not.toBe('AddLearner');
     expect(withVersion('3.5.30')).toBe('AddLearner');
@@ -56,7 +56,7 @@ describe('AddLearner', () => {
   test('is dropped when the volume that asked is another one now', () => {
     const world = joining().commit();
     world.agent(3, asking(3, 'other'));
-    expect(world.row).toBe('AddLearner.drop');
+    expect(world.rule).toBe('AddLearner.drop');
   });
 
   test('does not promise a permit to a pod whose agent does not answer', () => {
@@ -93,7 +93,7 @@ describe('PromoteLearner', () => {
 
   test('written, called, recorded as a voter; its permit goes', () => {
     const world = learning();
-    expect(world.row).toBe('PromoteLearner');
+    expect(world.rule).toBe('PromoteLearner');
     expect(world.commit().effect).toEqual({ kind: 'MemberPromote', memberId: idOf(3) });
     world.members((members) => members.map((m) => ({ ...m, isLearner: false })));
     expect(world.written).toMatchObject({ members: { 3: { everVoter: true } }, permits: {} });
@@ -102,7 +102,7 @@ describe('PromoteLearner', () => {
 
   test('waits for a voter that is down, and gives the slot back', () => {
     expect(learning().down(1).effect).toBeUndefined();
-    expect(learning().commit().down(1).row).toBe('Promote.drop');
+    expect(learning().commit().down(1).rule).toBe('Promote.drop');
   });
 
   test('waits until it lags little for promoteGap', () => {

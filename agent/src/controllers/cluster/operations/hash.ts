@@ -1,5 +1,5 @@
 import { alarms, allVotersHealthy, lasts, ordinalOf, podAt, voters } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 
 /** Which members, on which starts, a comparison was about: a replacement, a restart or a restore makes another. */
@@ -10,52 +10,47 @@ const compared = (v: View): boolean => v.o.hash?.of === fingerprint(v);
 
 export const hashesDiffer = (v: View): boolean => compared(v) && v.o.hash?.equal === false;
 
-export const hash = [
-  row({
-    name: 'VerifyHash',
-    does: 'HashKV',
-    priority: 14,
-    from: 'running',
-    to: 'running',
-    when: {
-      'more than one voter': (v) => voters(v).length > 1,
-      'not compared since the last change, or long ago': (v) => !compared(v) || lasts(v, v.o.hash?.at, v.s.hashEvery),
-    },
-    requires: { 'all voters healthy': allVotersHealthy },
-    effect: (v) => ({ kind: 'HashKV', members: voters(v).map(({ id }) => id), of: fingerprint(v) }),
-  }),
-  row({
-    name: 'DisarmCorrupt',
-    does: 'Disarm',
-    priority: 14.1,
-    from: 'running',
-    to: 'running',
-    when: { 'alarm CORRUPT': (v) => alarms(v, 'Corrupt').length > 0 },
-    requires: {
-      'all voters healthy': allVotersHealthy,
-      'compared and equal': (v) =>
-        voters(v).length > 1 && compared(v) && v.o.hash!.equal && v.o.hash!.inconclusive === undefined,
-      'the member it names was replaced': (v) => namedGone(v),
-    },
-    effect: (v) => ({ kind: 'Disarm', memberId: alarms(v, 'Corrupt')[0]!.memberId, alarm: 'Corrupt' }),
-  }),
-  row({
-    name: 'HoldAlarmsUnknown',
-    priority: 14.2,
-    when: {},
-    requires: { 'alarms are unknown': (v) => !v.o.alarms.known },
-    hold: 'StateUnknown',
-  }),
-  row({
-    name: 'HoldCorrupt',
-    priority: 14.2,
-    from: 'running',
-    to: 'running',
-    when: {},
-    requires: { 'alarm CORRUPT, or hashes differ': (v) => alarms(v, 'Corrupt').length > 0 || hashesDiffer(v) },
-    hold: 'CorruptAlarm',
-  }),
-];
+export const verifyHash = rule({
+  name: 'VerifyHash',
+  does: 'HashKV',
+  from: 'running',
+  to: 'running',
+  when: {
+    'more than one voter': (v) => voters(v).length > 1,
+    'not compared since the last change, or long ago': (v) => !compared(v) || lasts(v, v.o.hash?.at, v.s.hashEvery),
+  },
+  requires: { 'all voters healthy': allVotersHealthy },
+  effect: (v) => ({ kind: 'HashKV', members: voters(v).map(({ id }) => id), of: fingerprint(v) }),
+});
+
+export const disarmCorrupt = rule({
+  name: 'DisarmCorrupt',
+  does: 'Disarm',
+  from: 'running',
+  to: 'running',
+  when: { 'alarm CORRUPT': (v) => alarms(v, 'Corrupt').length > 0 },
+  requires: {
+    'all voters healthy': allVotersHealthy,
+    'compared and equal': (v) =>
+      voters(v).length > 1 && compared(v) && v.o.hash!.equal && v.o.hash!.inconclusive === undefined,
+    'the member it names was replaced': (v) => namedGone(v),
+  },
+  effect: (v) => ({ kind: 'Disarm', memberId: alarms(v, 'Corrupt')[0]!.memberId, alarm: 'Corrupt' }),
+});
+
+export const holdAlarmsUnknown = rule({
+  name: 'HoldAlarmsUnknown',
+  requires: { 'alarms are unknown': (v) => !v.o.alarms.known },
+  hold: 'StateUnknown',
+});
+
+export const holdCorrupt = rule({
+  name: 'HoldCorrupt',
+  from: 'running',
+  to: 'running',
+  requires: { 'alarm CORRUPT, or hashes differ': (v) => alarms(v, 'Corrupt').length > 0 || hashesDiffer(v) },
+  hold: 'CorruptAlarm',
+});
 
 /** etcd 3.6 and 3.7 name the member; 3.5 says 0, which is none. */
 const namedGone = (v: View): boolean =>

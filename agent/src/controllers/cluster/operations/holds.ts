@@ -13,7 +13,7 @@ import {
   statefulSet,
   voters,
 } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule } from '../plan/rule.ts';
 import { clusterVersionIsWithin, templateMayRun } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { isOfAnother } from './restart.ts';
@@ -48,79 +48,64 @@ const runsAnother = (v: View, { ordinal }: Pod): boolean => agentAt(v, ordinal)?
 const isReplaced = (v: View, pod: Pod): boolean =>
   isOfAnother(v, pod) && templateMayRun(v) && clusterVersionIsWithin(v, minorOf(statefulSet(v)!.version));
 
-export const holds = [
-  row({
-    name: 'HoldPaused',
-    priority: 0,
-    when: {},
-    requires: { 'spec.paused': (v) => v.spec.paused && !v.cluster.deleting },
-    hold: 'Paused',
-  }),
-  row({
-    name: 'HoldManifestsMissing',
-    priority: 0,
-    when: {},
-    requires: { 'no StatefulSet': lacksManifests },
-    hold: 'ManifestsMissing',
-  }),
-];
+export const holdPaused = rule({
+  name: 'HoldPaused',
+  requires: { 'spec.paused': (v) => v.spec.paused && !v.cluster.deleting },
+  hold: 'Paused',
+});
+
+export const holdManifestsMissing = rule({
+  name: 'HoldManifestsMissing',
+  requires: { 'no StatefulSet': lacksManifests },
+  hold: 'ManifestsMissing',
+});
 
 /** An agent has read a newer record than ours: somebody put an old one back. */
 const rolledBack = (v: View): boolean =>
   podsOf(v).some(({ ordinal }) => (agentAt(v, ordinal)?.recordRev ?? 0) > v.record.rev);
 
-export const barriers = [
-  row({
-    name: 'HoldRecordRolledBack',
-    priority: 1,
-    when: {},
-    requires: { 'an agent has seen a newer record': rolledBack },
-    hold: 'RecordRolledBack',
-  }),
-  row({
-    name: 'HoldQuorumLost',
-    priority: 3.9,
-    when: {},
-    requires: { 'seeded, and no quorum serves': (v) => isSeeded(v) && !quorumServes(v) },
-    hold: quorumReason,
-  }),
-  row({
-    name: 'HoldOperation',
-    priority: 4.4,
-    when: {},
-    requires: { 'an operation is in flight': (v) => v.record.op !== undefined },
-    hold: 'OperationInFlight',
-  }),
-  row({
-    name: 'HoldSeeding',
-    priority: 5.9,
-    when: {},
-    requires: { 'epoch not seeded': (v) => !isSeeded(v) },
-    hold: (v) => (foreignMember(v) ? 'ForeignMember' : 'Bootstrapping'),
-  }),
-  row({
-    // Removals of the dead go on, above: what else there is to do adds, moves or restarts members.
-    name: 'HoldForeignMember',
-    priority: 9.5,
-    when: {},
-    requires: { 'a member at an address of no pod': (v) => foreignMember(v) !== undefined },
-    hold: 'ForeignMember',
-  }),
-  row({
-    name: 'HoldSplitEvidence',
-    priority: 7,
-    when: {},
-    requires: { 'one member, two volumes': splitEvidence },
-    hold: 'DuplicateMember',
-  }),
-  row({
-    name: 'HoldVersionMismatch',
-    priority: 13.9,
-    when: {},
-    requires: {
-      'a pod runs another version than its template says': (v) =>
-        podsOf(v).some((pod) => runsAnother(v, pod) && !isReplaced(v, pod)),
-    },
-    hold: 'VersionMismatch',
-  }),
-];
+export const holdRecordRolledBack = rule({
+  name: 'HoldRecordRolledBack',
+  requires: { 'an agent has seen a newer record': rolledBack },
+  hold: 'RecordRolledBack',
+});
+
+export const holdQuorumLost = rule({
+  name: 'HoldQuorumLost',
+  requires: { 'seeded, and no quorum serves': (v) => isSeeded(v) && !quorumServes(v) },
+  hold: quorumReason,
+});
+
+export const holdOperation = rule({
+  name: 'HoldOperation',
+  requires: { 'an operation is in flight': (v) => v.record.op !== undefined },
+  hold: 'OperationInFlight',
+});
+
+export const holdSeeding = rule({
+  name: 'HoldSeeding',
+  requires: { 'epoch not seeded': (v) => !isSeeded(v) },
+  hold: (v) => (foreignMember(v) ? 'ForeignMember' : 'Bootstrapping'),
+});
+
+export const holdSplitEvidence = rule({
+  name: 'HoldSplitEvidence',
+  requires: { 'one member, two volumes': splitEvidence },
+  hold: 'DuplicateMember',
+});
+
+export const holdForeignMember = rule({
+  // Removals of the dead go on, above: what else there is to do adds, moves or restarts members.
+  name: 'HoldForeignMember',
+  requires: { 'a member at an address of no pod': (v) => foreignMember(v) !== undefined },
+  hold: 'ForeignMember',
+});
+
+export const holdVersionMismatch = rule({
+  name: 'HoldVersionMismatch',
+  requires: {
+    'a pod runs another version than its template says': (v) =>
+      podsOf(v).some((pod) => runsAnother(v, pod) && !isReplaced(v, pod)),
+  },
+  hold: 'VersionMismatch',
+});

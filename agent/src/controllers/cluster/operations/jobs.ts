@@ -3,7 +3,7 @@ import { minorOf } from '../../../protocol/versions.ts';
 import type { JobRequest } from '../effect.ts';
 import type { Job, JobKind } from '../observed.ts';
 import { agentAt, jobOf, lasts, statefulSet } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 
 // The Jobs that an operation wants right now. A Job of another operation under the same name goes first.
@@ -104,37 +104,32 @@ const neededOnlyInOp: readonly JobKind[] = ['restore', 'salvage'];
 
 const allJobs = (v: View): Job[] => (v.o.jobs.known ? v.o.jobs.v.filter(({ deleting }) => !deleting) : []);
 
-export const jobs = [
-  row<JobRequest>({
+export const jobRules = [
+  rule<JobRequest>({
     name: 'Job.replace',
     does: 'DeleteJob',
-    priority: 2.4,
-    of: wantedJobs,
+    each: wantedJobs,
     when: {
       'its name is taken': (v, { kind }) => jobOf(v, kind)?.deleting === false,
       'by a Job of another operation, or by one to try again': (v, { kind, op }) =>
         jobOf(v, kind)!.op !== op || isRetried(v, jobOf(v, kind)!) || isLost(v, jobOf(v, kind)!),
     },
-    requires: {},
     effect: (v, { kind }) => ({ kind: 'DeleteJob', job: kind, uid: jobOf(v, kind)!.uid }),
   }),
-  row<JobRequest>({
+  rule<JobRequest>({
     name: 'Job.create',
     does: 'CreateJob',
-    priority: 2.4,
-    of: wantedJobs,
+    each: wantedJobs,
     when: { 'there is none': (v, { kind }) => v.o.jobs.known && jobOf(v, kind) === undefined },
-    requires: {},
     effect: (_, job) => ({ kind: 'CreateJob', job }),
   }),
-  row<Job>({
-    name: 'PruneJobs',
-    does: 'DeleteJob',
-    priority: 18,
-    of: allJobs,
-    // Below HoldOperation: every operation is over.
-    when: { 'it served an operation': (_, { kind }) => neededOnlyInOp.includes(kind) },
-    requires: {},
-    effect: (_, { kind, uid }) => ({ kind: 'DeleteJob', job: kind, uid }),
-  }),
 ];
+
+export const pruneJobs = rule<Job>({
+  name: 'PruneJobs',
+  does: 'DeleteJob',
+  each: allJobs,
+  // Below HoldOperation: every operation is over.
+  when: { 'it served an operation': (_, { kind }) => neededOnlyInOp.includes(kind) },
+  effect: (_, { kind, uid }) => ({ kind: 'DeleteJob', job: kind, uid }),
+});

@@ -17,7 +17,7 @@ import {
   requestOf,
   wantedSize,
 } from '../plan/facts.ts';
-import { implied, row } from '../plan/row.ts';
+import { implied, rule, steps } from '../plan/rule.ts';
 import { mayJoin } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
@@ -58,37 +58,34 @@ const promotable = (v: View, learner: Member): boolean =>
 
 const promoted = (v: View): Member | undefined => learners(v).find(({ id }) => id === v.op('Promote')?.memberId);
 
-export const join = [
-  row({
-    name: 'AddLearner.call',
-    does: 'MemberAdd',
-    priority: 2.1,
-    from: 'adding',
-    to: 'adding',
-    when: { 'op AddLearner': (v) => v.op('AddLearner') !== undefined },
-    requires: {
-      'nobody has its URL': (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
-      'it can be added': (v) => addable(v, v.op('AddLearner')!),
-    },
-    effect: (v) => {
-      const { ordinal } = v.op('AddLearner')!;
-      return { kind: 'MemberAdd', ordinal, peerUrl: peerUrl(v.cluster, ordinal) };
-    },
-  }),
-  row({
-    name: 'AddLearner.drop',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'adding',
-    to: 'running',
-    when: { 'op AddLearner': (v) => v.op('AddLearner') !== undefined },
-    requires: {},
-    effect: (v) => write(v, { op: undefined }),
-  }),
-  row({
+export const addLearnerSteps = [
+  ...steps({ when: { 'op AddLearner': (v) => v.op('AddLearner') !== undefined }, from: 'adding' }, [
+    rule({
+      name: 'AddLearner.call',
+      does: 'MemberAdd',
+      to: 'adding',
+      requires: {
+        'nobody has its URL': (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
+        'it can be added': (v) => addable(v, v.op('AddLearner')!),
+      },
+      effect: (v) => {
+        const { ordinal } = v.op('AddLearner')!;
+        return { kind: 'MemberAdd', ordinal, peerUrl: peerUrl(v.cluster, ordinal) };
+      },
+    }),
+    rule({
+      name: 'AddLearner.drop',
+      does: 'WriteRecord',
+      to: 'running',
+      effect: (v) => write(v, { op: undefined }),
+    }),
+  ]),
+];
+
+export const promoteSteps = [
+  rule({
     name: 'Promote.call',
     does: 'MemberPromote',
-    priority: 2.1,
     from: 'promoting',
     to: 'promoting',
     when: { 'op Promote, of a learner': (v) => promoted(v) !== undefined },
@@ -97,49 +94,46 @@ export const join = [
     },
     effect: (v) => ({ kind: 'MemberPromote', memberId: v.op('Promote')!.memberId }),
   }),
-  row({
+  rule({
     name: 'Promote.drop',
     does: 'WriteRecord',
-    priority: 2.2,
     from: 'promoting',
     to: 'joining',
     when: { 'op Promote': (v) => v.op('Promote') !== undefined },
-    requires: {},
     effect: (v) => write(v, { op: undefined }),
   }),
-  row<Member>({
-    name: 'PromoteLearner',
-    does: 'WriteRecord',
-    priority: 12,
-    from: 'joining',
-    to: 'promoting',
-    of: learners,
-    when: {},
-    requires: {
-      'it runs on its permitted volume': implied(
-        'in sync it has started, and only the volume of its permit can start it',
-        runsThere,
-      ),
-      'in sync for promoteGap': (v, m) => inSync(v, m.id),
-      'all voters healthy': allVotersHealthy,
-    },
-    effect: (v, m) => write(v, { op: { ...opBase(v), kind: 'Promote', ordinal: ordinalOf(v, m)!, memberId: m.id } }),
-  }),
-  row<number>({
-    name: 'AddLearner',
-    does: 'WriteRecord',
-    priority: 13,
-    from: 'running',
-    to: 'adding',
-    of: wantedOrdinals,
-    when: { 'wanted ordinal without a member': (v, i) => memberAt(v, i) === undefined },
-    requires: {
-      'its volume requests a permit': (v, i) => requestOf(v, i) !== undefined,
-      'its version may join': mayJoin,
-      'its name resolves to its IP': resolves,
-      'no learner': (v) => learners(v).length === 0,
-      'etcd would accept one': canAdd,
-    },
-    effect: (v, i) => write(v, { op: { ...opBase(v), kind: 'AddLearner', ordinal: i, volumeId: requestOf(v, i)! } }),
-  }),
 ];
+
+export const promoteLearner = rule<Member>({
+  name: 'PromoteLearner',
+  does: 'WriteRecord',
+  from: 'joining',
+  to: 'promoting',
+  each: learners,
+  requires: {
+    'it runs on its permitted volume': implied(
+      'in sync it has started, and only the volume of its permit can start it',
+      runsThere,
+    ),
+    'in sync for promoteGap': (v, m) => inSync(v, m.id),
+    'all voters healthy': allVotersHealthy,
+  },
+  effect: (v, m) => write(v, { op: { ...opBase(v), kind: 'Promote', ordinal: ordinalOf(v, m)!, memberId: m.id } }),
+});
+
+export const addLearner = rule<number>({
+  name: 'AddLearner',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'adding',
+  each: wantedOrdinals,
+  when: { 'wanted ordinal without a member': (v, i) => memberAt(v, i) === undefined },
+  requires: {
+    'its volume requests a permit': (v, i) => requestOf(v, i) !== undefined,
+    'its version may join': mayJoin,
+    'its name resolves to its IP': resolves,
+    'no learner': (v) => learners(v).length === 0,
+    'etcd would accept one': canAdd,
+  },
+  effect: (v, i) => write(v, { op: { ...opBase(v), kind: 'AddLearner', ordinal: i, volumeId: requestOf(v, i)! } }),
+});

@@ -104,5 +104,5 @@ test.each(cases)('%s takes it again', (_, kind, op, prepare) => {
   const lost = { kind, uid: 'j', op: 'o1', state: 'Succeeded', deleting: false } as const;
   world.set({ restores: known([request]), jobs: known(kind === 'safety' ? [restore, lost] : [lost]) });
   world.o.since.jobFailed = { j: longAgo };
-  expect(world.plan()).toMatchObject({ row: 'Job.replace', effect: { kind: 'DeleteJob', job: kind, uid: 'j' } });
+  expect(world.plan()).toMatchObject({ rule: 'Job.replace', effect: { kind: 'DeleteJob', job: kind, uid: 'j' } });
 });

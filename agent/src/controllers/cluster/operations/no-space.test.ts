@@ -65,7 +65,7 @@ test('no room for a copy: not defragmented', () => {
 });
 
 test('a member that does not answer gets the slot first', () => {
-  expect(alarmed().commit().down(2).row).toBe('ClearNoSpace.drop');
+  expect(alarmed().commit().down(2).rule).toBe('ClearNoSpace.drop');
 });
 
 test('members unknown: none counts as defragmented', () => {
@@ -106,8 +106,8 @@ describe('on 3.5, which tells its quota by its metrics alone', () => {
   };
 
   test('a database as large as its quota has no room, whatever the volume could hold', () => {
-    expect(on35(full).row).toBe('ClearNoSpace.full');
-    expect(on35(2 * full).row).toBe('ClearNoSpace.disarm');
+    expect(on35(full).rule).toBe('ClearNoSpace.full');
+    expect(on35(2 * full).rule).toBe('ClearNoSpace.disarm');
   });
 
   test('nothing is disarmed on a quota that nobody told', () => {
@@ -115,7 +115,7 @@ describe('on 3.5, which tells its quota by its metrics alone', () => {
   });
 
   test('an agent that does not answer does not keep the slot', () => {
-    expect(on35(full).agent(1, undefined).row).toBe('ClearNoSpace.drop');
+    expect(on35(full).agent(1, undefined).rule).toBe('ClearNoSpace.drop');
     expect(alarmed().agent(1, undefined).effect).toBeUndefined();
   });
 });
@@ -132,14 +132,14 @@ test('space that was cleared a moment ago and is full again is left to people fo
   expect(world.effect).toBeUndefined();
   expect(world.reason('Stalled')).toBe('NoSpace');
   world.doc({ spaceClearedAt: new Date(now - defaultSettings.noSpaceBackoff).toISOString() });
-  expect(world.row).toBe('ClearNoSpace');
+  expect(world.rule).toBe('ClearNoSpace');
 });
 
 test('an alarm that somebody else disarmed is not one that was cleared', () => {
   const world = alarmed()
     .op({ ...disarming, step: 'defrag', done: [] })
     .set({ alarms: known([]) });
-  expect(world.row).toBe('ClearNoSpace.done');
+  expect(world.rule).toBe('ClearNoSpace.done');
   expect(world.written).not.toHaveProperty('spaceClearedAt');
 });
 

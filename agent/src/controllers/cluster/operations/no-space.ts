@@ -11,7 +11,7 @@ import {
   statusOf,
   voters,
 } from '../plan/facts.ts';
-import { implied, row } from '../plan/row.ts';
+import { implied, rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, timestamp, write } from '../plan/write.ts';
 
@@ -75,150 +75,129 @@ const backsOff = (v: View): boolean =>
 const revision = (v: View): number =>
   Math.max(0, Math.max(...voters(v).map(({ id }) => statusOf(v, id)?.revision ?? 0)) - v.s.keepRevisions);
 
-export const noSpace = [
-  row({
-    name: 'ClearNoSpace.drop',
-    does: 'WriteRecord',
-    priority: 2,
-    from: 'clearing space',
-    to: 'running',
-    when: { 'op ClearNoSpace': (v) => v.op('ClearNoSpace') !== undefined },
-    requires: {
-      'a voter does not answer, or its agent': (v) =>
-        voters(v).some(({ id }) => !answers(v, id)) || !everyAgentAnswers(v),
-    },
-    effect: (v) => write(v, { op: undefined }),
-  }),
-  row({
-    name: 'ClearNoSpace.done',
-    does: 'WriteRecord',
-    priority: 2,
-    from: 'clearing space',
-    to: 'running',
-    when: { 'op ClearNoSpace': (v) => v.op('ClearNoSpace') !== undefined },
-    requires: { 'no alarm is raised': (v) => v.o.alarms.known && alarms(v, 'NoSpace').length === 0 },
-    effect: (v) =>
-      write(v, {
-        op: undefined,
-        failure: undefined,
-        // In an earlier step it was somebody else who disarmed.
-        spaceClearedAt: op(v, 'disarm') ? timestamp(v) : v.record.spaceClearedAt,
+export const clearNoSpaceSteps = [
+  ...steps(
+    { when: { 'op ClearNoSpace': (v) => v.op('ClearNoSpace') !== undefined }, from: 'clearing space', to: 'running' },
+    [
+      rule({
+        name: 'ClearNoSpace.drop',
+        does: 'WriteRecord',
+        requires: {
+          'a voter does not answer, or its agent': (v) =>
+            voters(v).some(({ id }) => !answers(v, id)) || !everyAgentAnswers(v),
+        },
+        effect: (v) => write(v, { op: undefined }),
       }),
-  }),
-  row({
-    name: 'ClearNoSpace.compact',
-    does: 'Compact',
-    priority: 2.1,
-    from: 'clearing space',
-    to: 'clearing space',
-    when: { 'step compact': (v) => op(v, 'compact') !== undefined },
-    requires: { 'not compacted yet': (v) => !v.o.done.includes(compaction(v)) },
-    effect: (v) => ({ kind: 'Compact', revision: v.op('ClearNoSpace')!.revision, done: compaction(v) }),
-  }),
-  row({
-    name: 'ClearNoSpace.compacted',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'clearing space',
-    to: 'clearing space',
-    when: { 'step compact': (v) => op(v, 'compact') !== undefined },
-    requires: {},
-    effect: (v) => write(v, { op: { ...v.op('ClearNoSpace')!, step: 'defrag' } }),
-  }),
-  row<Member>({
-    name: 'ClearNoSpace.defragged',
-    does: 'WriteRecord',
-    priority: 2.1,
-    from: 'clearing space',
-    to: 'clearing space',
-    of: toDefrag,
-    when: { 'step defrag': (v) => op(v, 'defrag') !== undefined },
-    requires: { 'this one is defragmented': (v, m) => v.o.done.includes(defragOf(v, m)) },
-    effect: (v, { id }) => {
-      const found = v.op('ClearNoSpace')!;
-      return write(v, { op: { ...found, done: [...found.done, id] } });
-    },
-  }),
-  row<Member>({
-    name: 'ClearNoSpace.defrag',
-    does: 'Defrag',
-    priority: 2.2,
-    from: 'clearing space',
-    to: 'clearing space',
-    of: toDefrag,
-    when: { 'step defrag': (v) => op(v, 'defrag') !== undefined },
-    requires: { 'all voters healthy': allVotersHealthy, 'its volume has room for a copy': canCopy },
-    effect: (v, m) => ({ kind: 'Defrag', memberId: m.id, done: defragOf(v, m) }),
-  }),
-  row<Member>({
-    name: 'ClearNoSpace.noRoom',
-    does: 'WriteRecord',
-    priority: 2.3,
-    from: 'clearing space',
-    to: 'running',
-    of: toDefrag,
-    when: { 'step defrag': (v) => op(v, 'defrag') !== undefined },
-    requires: {
-      'its agent is known': implied(
-        'ClearNoSpace.drop, above, ends the operation once an agent does not answer',
-        (v, m) => agentOfMember(v, m) !== undefined,
-      ),
-      'its volume has no room for a copy': (v, m) => !canCopy(v, m),
-    },
-    effect: (v, m) => failed(v, `the volume of member ${m.id} has no room to defragment: make it larger`),
-  }),
-  row({
-    name: 'ClearNoSpace.defragmented',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'clearing space',
-    to: 'clearing space',
-    when: { 'step defrag': (v) => op(v, 'defrag') !== undefined },
-    requires: { 'every voter is': (v) => voters(v).length > 0 && toDefrag(v).length === 0 },
-    effect: (v) => write(v, { op: { ...v.op('ClearNoSpace')!, step: 'disarm' } }),
-  }),
-  row({
-    name: 'ClearNoSpace.disarm',
-    does: 'Disarm',
-    priority: 2.1,
-    from: 'clearing space',
-    to: 'clearing space',
-    when: { 'step disarm': (v) => op(v, 'disarm') !== undefined },
-    requires: {
-      'an alarm is raised': (v) => alarms(v, 'NoSpace').length > 0,
-      'every database has room': (v) => voters(v).length > 0 && voters(v).every((m) => hasRoom(v, m) === true),
-    },
-    effect: (v) => ({ kind: 'Disarm', memberId: alarms(v, 'NoSpace')[0]!.memberId, alarm: 'NoSpace' }),
-  }),
-  row({
-    name: 'ClearNoSpace.full',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'clearing space',
-    to: 'running',
-    when: { 'step disarm': (v) => op(v, 'disarm') !== undefined },
-    requires: { 'a database has no room': (v) => voters(v).some((m) => hasRoom(v, m) === false) },
-    effect: (v) => failed(v, 'compacted and defragmented, and still full: delete keys or raise the quota'),
-  }),
-  row({
-    name: 'ClearNoSpace',
-    does: 'WriteRecord',
-    priority: 8,
-    from: 'running',
-    to: 'clearing space',
-    when: {
-      'alarm NOSPACE': (v) => alarms(v, 'NoSpace').length > 0,
-      'policy CompactDefragDisarm': (v) => v.spec.onNoSpace === 'CompactDefragDisarm',
-    },
-    requires: {
-      'not tried just now': (v) => !backsOff(v),
-      'all voters healthy': allVotersHealthy,
-      'every agent answers': implied(
-        'ClearNoSpace.drop, above, ends at once what began without; beside it, so that nothing begins',
-        everyAgentAnswers,
-      ),
-    },
-    effect: (v) =>
-      write(v, { op: { ...opBase(v), kind: 'ClearNoSpace', step: 'compact', revision: revision(v), done: [] } }),
-  }),
+      rule({
+        name: 'ClearNoSpace.done',
+        does: 'WriteRecord',
+        requires: { 'no alarm is raised': (v) => v.o.alarms.known && alarms(v, 'NoSpace').length === 0 },
+        effect: (v) =>
+          write(v, {
+            op: undefined,
+            failure: undefined,
+            // In an earlier step it was somebody else who disarmed.
+            spaceClearedAt: op(v, 'disarm') ? timestamp(v) : v.record.spaceClearedAt,
+          }),
+      }),
+    ],
+  ),
+  ...steps(
+    { when: { 'step compact': (v) => op(v, 'compact') !== undefined }, from: 'clearing space', to: 'clearing space' },
+    [
+      rule({
+        name: 'ClearNoSpace.compact',
+        does: 'Compact',
+        requires: { 'not compacted yet': (v) => !v.o.done.includes(compaction(v)) },
+        effect: (v) => ({ kind: 'Compact', revision: v.op('ClearNoSpace')!.revision, done: compaction(v) }),
+      }),
+      rule({
+        name: 'ClearNoSpace.compacted',
+        does: 'WriteRecord',
+        effect: (v) => write(v, { op: { ...v.op('ClearNoSpace')!, step: 'defrag' } }),
+      }),
+    ],
+  ),
+  ...steps({ when: { 'step defrag': (v) => op(v, 'defrag') !== undefined }, from: 'clearing space' }, [
+    rule<Member>({
+      name: 'ClearNoSpace.defragged',
+      does: 'WriteRecord',
+      to: 'clearing space',
+      each: toDefrag,
+      requires: { 'this one is defragmented': (v, m) => v.o.done.includes(defragOf(v, m)) },
+      effect: (v, { id }) => {
+        const found = v.op('ClearNoSpace')!;
+        return write(v, { op: { ...found, done: [...found.done, id] } });
+      },
+    }),
+    rule<Member>({
+      name: 'ClearNoSpace.defrag',
+      does: 'Defrag',
+      to: 'clearing space',
+      each: toDefrag,
+      requires: { 'all voters healthy': allVotersHealthy, 'its volume has room for a copy': canCopy },
+      effect: (v, m) => ({ kind: 'Defrag', memberId: m.id, done: defragOf(v, m) }),
+    }),
+    rule<Member>({
+      name: 'ClearNoSpace.noRoom',
+      does: 'WriteRecord',
+      to: 'running',
+      each: toDefrag,
+      requires: {
+        'its agent is known': implied(
+          'ClearNoSpace.drop, above, ends the operation once an agent does not answer',
+          (v, m) => agentOfMember(v, m) !== undefined,
+        ),
+        'its volume has no room for a copy': (v, m) => !canCopy(v, m),
+      },
+      effect: (v, m) => failed(v, `the volume of member ${m.id} has no room to defragment: make it larger`),
+    }),
+    rule({
+      name: 'ClearNoSpace.defragmented',
+      does: 'WriteRecord',
+      to: 'clearing space',
+      requires: { 'every voter is': (v) => voters(v).length > 0 && toDefrag(v).length === 0 },
+      effect: (v) => write(v, { op: { ...v.op('ClearNoSpace')!, step: 'disarm' } }),
+    }),
+  ]),
+  ...steps({ when: { 'step disarm': (v) => op(v, 'disarm') !== undefined }, from: 'clearing space' }, [
+    rule({
+      name: 'ClearNoSpace.disarm',
+      does: 'Disarm',
+      to: 'clearing space',
+      requires: {
+        'an alarm is raised': (v) => alarms(v, 'NoSpace').length > 0,
+        'every database has room': (v) => voters(v).length > 0 && voters(v).every((m) => hasRoom(v, m) === true),
+      },
+      effect: (v) => ({ kind: 'Disarm', memberId: alarms(v, 'NoSpace')[0]!.memberId, alarm: 'NoSpace' }),
+    }),
+    rule({
+      name: 'ClearNoSpace.full',
+      does: 'WriteRecord',
+      to: 'running',
+      requires: { 'a database has no room': (v) => voters(v).some((m) => hasRoom(v, m) === false) },
+      effect: (v) => failed(v, 'compacted and defragmented, and still full: delete keys or raise the quota'),
+    }),
+  ]),
 ];
+
+export const clearNoSpace = rule({
+  name: 'ClearNoSpace',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'clearing space',
+  when: {
+    'alarm NOSPACE': (v) => alarms(v, 'NoSpace').length > 0,
+    'policy CompactDefragDisarm': (v) => v.spec.onNoSpace === 'CompactDefragDisarm',
+  },
+  requires: {
+    'not tried just now': (v) => !backsOff(v),
+    'all voters healthy': allVotersHealthy,
+    'every agent answers': implied(
+      'ClearNoSpace.drop, above, ends at once what began without; beside it, so that nothing begins',
+      everyAgentAnswers,
+    ),
+  },
+  effect: (v) =>
+    write(v, { op: { ...opBase(v), kind: 'ClearNoSpace', step: 'compact', revision: revision(v), done: [] } }),
+});

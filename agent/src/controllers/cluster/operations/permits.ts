@@ -3,7 +3,7 @@ import type { Effect } from '../effect.ts';
 import type { Member } from '../observed.ts';
 import { agentAt, isSeeded, learners, listed, ordinalOf, recorded, requestOf, started, voters } from '../plan/facts.ts';
 import { crowdsNobodyOut } from '../plan/places.ts';
-import { implied, row } from '../plan/row.ts';
+import { implied, rule } from '../plan/rule.ts';
 import { mayJoin } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { initialClusterOf, timestamp, without, write } from '../plan/write.ts';
@@ -58,92 +58,86 @@ const attested = (v: View, member: Member): boolean => {
   return volume?.walPresent === true && identity?.memberId === member.id && identity.epoch === v.record.epoch;
 };
 
-export const permits = [
-  row<Member>({
-    name: 'RecordVoter',
-    does: 'WriteRecord',
-    priority: 2,
-    from: 'promoting',
-    to: 'running',
-    of: voters,
-    when: {
-      'its permit is recorded': (v, m) => recorded(v, ordinalOf(v, m) ?? -1)?.memberId === m.id,
-      'it was no voter before': (v, m) => !recorded(v, ordinalOf(v, m)!)!.everVoter,
-    },
-    requires: {},
-    effect: (v, m) => {
-      const ordinal = ordinalOf(v, m)!;
-      const { members, permits, op } = v.record;
-      return write(v, {
-        members: { ...members, [ordinal]: { ...members[ordinal]!, everVoter: true } },
-        permits: without(permits, ordinal),
-        op: op?.kind === 'Promote' && op.memberId === m.id ? undefined : op,
-      });
-    },
-  }),
-  row<Member>({
-    name: 'AdoptMember',
-    does: 'WriteRecord',
-    priority: 2,
-    from: 'running',
-    to: 'running',
-    of: listed,
-    when: {
-      'epoch seeded': isSeeded,
-      'its volume attests for it': attested,
-      'the record does not know it': (v, m) => recorded(v, ordinalOf(v, m)!)?.memberId !== m.id,
-      'it is not being removed': (v, m) => v.op('Remove')?.memberId !== m.id,
-    },
-    requires: {},
-    effect: (v, m) => {
-      const ordinal = ordinalOf(v, m)!;
-      const { volumeId, epoch } = agentAt(v, ordinal)!.volume.identity!;
-      const { members, permits } = v.record;
-      return write(v, {
-        members: { ...members, [ordinal]: { memberId: m.id, volumeId, epoch, everVoter: !m.isLearner } },
-        permits: m.isLearner ? { ...permits, [ordinal]: permit(v, m, volumeId) } : without(permits, ordinal),
-      });
-    },
-  }),
-  row<Member>({
-    name: 'IssuePermit',
-    does: 'WriteRecord',
-    priority: 2,
-    from: 'adding',
-    to: 'joining',
-    of: learners,
-    when: {
-      'epoch seeded': implied(
-        'past a fence the restore is the operation, and before a first seed there is no learner',
-        isSeeded,
-      ),
-      'learner never started': (_, m) => !started(m),
-      'no permit ever named it': (v, m) => permitOf(v, m) === undefined,
-    },
-    requires: {
-      'no other operation': (v, m) => onlyItsOwnOp(v, ordinalOf(v, m)),
-      'its volume requests a permit': (v, m) => requestOf(v, ordinalOf(v, m) ?? -1) !== undefined,
-      'its version may join': (v, m) => mayJoin(v, ordinalOf(v, m) ?? -1),
-      'no voter’s pod waits for its node': (v, m) => crowdsNobodyOut(v, ordinalOf(v, m) ?? -1),
-    },
-    effect: (v, m) => issue(v, m, v.o.fresh.id),
-  }),
-  row<Member>({
-    name: 'IssuePermit.again',
-    does: 'WriteRecord',
-    priority: 11,
-    from: 'joining',
-    to: 'joining',
-    of: learners,
-    when: {
-      'learner never started': implied(
-        'a volume that had data asks with a new volumeId, which is not its permit’s',
-        (_, m) => !started(m),
-      ),
-      'its volume still requests its permit': asksForItsPermit,
-      'membership moved since': (v, m) => permitOf(v, m)!.initialCluster !== initialClusterOf(v, listed(v)),
-    },
-    requires: {},
-    effect: (v, m) => issue(v, m, permitOf(v, m)!.id),
-  }),
-];
+export const recordVoter = rule<Member>({
+  name: 'RecordVoter',
+  does: 'WriteRecord',
+  from: 'promoting',
+  to: 'running',
+  each: voters,
+  when: {
+    'its permit is recorded': (v, m) => recorded(v, ordinalOf(v, m) ?? -1)?.memberId === m.id,
+    'it was no voter before': (v, m) => !recorded(v, ordinalOf(v, m)!)!.everVoter,
+  },
+  effect: (v, m) => {
+    const ordinal = ordinalOf(v, m)!;
+    const { members, permits, op } = v.record;
+    return write(v, {
+      members: { ...members, [ordinal]: { ...members[ordinal]!, everVoter: true } },
+      permits: without(permits, ordinal),
+      op: op?.kind === 'Promote' && op.memberId === m.id ? undefined : op,
+    });
+  },
+});
+
+export const adoptMember = rule<Member>({
+  name: 'AdoptMember',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'running',
+  each: listed,
+  when: {
+    'epoch seeded': isSeeded,
+    'its volume attests for it': attested,
+    'the record does not know it': (v, m) => recorded(v, ordinalOf(v, m)!)?.memberId !== m.id,
+    'it is not being removed': (v, m) => v.op('Remove')?.memberId !== m.id,
+  },
+  effect: (v, m) => {
+    const ordinal = ordinalOf(v, m)!;
+    const { volumeId, epoch } = agentAt(v, ordinal)!.volume.identity!;
+    const { members, permits } = v.record;
+    return write(v, {
+      members: { ...members, [ordinal]: { memberId: m.id, volumeId, epoch, everVoter: !m.isLearner } },
+      permits: m.isLearner ? { ...permits, [ordinal]: permit(v, m, volumeId) } : without(permits, ordinal),
+    });
+  },
+});
+
+export const issuePermit = rule<Member>({
+  name: 'IssuePermit',
+  does: 'WriteRecord',
+  from: 'adding',
+  to: 'joining',
+  each: learners,
+  when: {
+    'epoch seeded': implied(
+      'past a fence the restore is the operation, and before a first seed there is no learner',
+      isSeeded,
+    ),
+    'learner never started': (_, m) => !started(m),
+    'no permit ever named it': (v, m) => permitOf(v, m) === undefined,
+  },
+  requires: {
+    'no other operation': (v, m) => onlyItsOwnOp(v, ordinalOf(v, m)),
+    'its volume requests a permit': (v, m) => requestOf(v, ordinalOf(v, m) ?? -1) !== undefined,
+    'its version may join': (v, m) => mayJoin(v, ordinalOf(v, m) ?? -1),
+    'no voter’s pod waits for its node': (v, m) => crowdsNobodyOut(v, ordinalOf(v, m) ?? -1),
+  },
+  effect: (v, m) => issue(v, m, v.o.fresh.id),
+});
+
+export const reissuePermit = rule<Member>({
+  name: 'IssuePermit.again',
+  does: 'WriteRecord',
+  from: 'joining',
+  to: 'joining',
+  each: learners,
+  when: {
+    'learner never started': implied(
+      'a volume that had data asks with a new volumeId, which is not its permit’s',
+      (_, m) => !started(m),
+    ),
+    'its volume still requests its permit': asksForItsPermit,
+    'membership moved since': (v, m) => permitOf(v, m)!.initialCluster !== initialClusterOf(v, listed(v)),
+  },
+  effect: (v, m) => issue(v, m, permitOf(v, m)!.id),
+});

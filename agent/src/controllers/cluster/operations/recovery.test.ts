@@ -67,11 +67,11 @@ describe('the survivor restarts until it waits in its gate', () => {
 
   test('also when no log could be read beside etcd', () => {
     const world = salvaging().pod(2, { uid: 'pod-2b' });
-    expect(world.agent(2, agent(2, { podUid: 'pod-2b', ...gone })).row).toBe('Salvage.restart');
+    expect(world.agent(2, agent(2, { podUid: 'pod-2b', ...gone })).rule).toBe('Salvage.restart');
   });
 
   test('not on a template whose image is of another version', () => {
-    expect(salvaging().row).toBe('Salvage.restart');
+    expect(salvaging().rule).toBe('Salvage.restart');
     expect(salvaging().sts({ imageVersion: '3.7.3' }).effect).toBeUndefined();
   });
 
@@ -146,7 +146,7 @@ test('agents see a leader: quorum is there, it is we who can not read', () => {
 });
 
 test('a survivor named by a person is taken although others are hidden', () => {
-  expect(lost({ survivor: 2 }).agent(1, undefined).row).toBe('Recover');
+  expect(lost({ survivor: 2 }).agent(1, undefined).rule).toBe('Recover');
 });
 
 test('asked for while quorum serves: used up, it must not fire at a later loss', () => {
@@ -158,10 +158,10 @@ test('asked for while quorum serves: used up, it must not fire at a later loss',
 test('quorum is back before the fence: it ends, nothing is lost', () => {
   const world = lost().commit();
   world.set({ members: new World(3).o.members, status: new World(3).o.status });
-  expect(world.row).toBe('Recover.quorumBack');
+  expect(world.rule).toBe('Recover.quorumBack');
   expect(world.written).toMatchObject({ lastRecoveryId: 'r1', epoch: 1 });
 });
 
 test('taken back before the fence: it ends', () => {
-  expect(lost().commit().spec({ recovery: undefined }).row).toBe('Restore.withdrawn');
+  expect(lost().commit().spec({ recovery: undefined }).rule).toBe('Restore.withdrawn');
 });

@@ -11,7 +11,7 @@ import {
   requestOf,
   statusOf,
 } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule, steps } from '../plan/rule.ts';
 import { survivor } from '../plan/survivors.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
@@ -110,118 +110,112 @@ const noLongerNeeded = (v: View): Partial<RecordDoc> => ({
   failure: undefined,
 });
 
-export const recovery = [
-  row({
-    name: 'Recover.notNeeded',
-    does: 'WriteRecord',
-    priority: 3,
-    from: 'running',
-    to: 'running',
-    when: {
-      'recovery asked for': asked,
-      'quorum serves': (v) => isSeeded(v) && quorumServes(v),
+export const skipRecovery = rule({
+  name: 'Recover.notNeeded',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'running',
+  when: {
+    'recovery asked for': asked,
+    'quorum serves': (v) => isSeeded(v) && quorumServes(v),
+  },
+  effect: (v) => write(v, noLongerNeeded(v)),
+});
+
+export const recover = rule({
+  name: 'Recover',
+  does: 'WriteRecord',
+  from: 'running',
+  to: ['backing up a survivor', 'salvaging'],
+  when: {
+    'recovery asked for': asked,
+    'the cluster is not being deleted': (v) => !v.cluster.deleting,
+    'it did not fail just now': (v) => !triedJustNow(v),
+  },
+  requires: {
+    'quorum lost for quorumLost': quorumLostLong,
+    'the slot is free': slotFree,
+    'there is a backup schedule': (v) => v.spec.schedule !== undefined,
+    'a survivor is known, and none is hidden': (v) => survivor(v) !== undefined,
+  },
+  effect: start,
+});
+
+export const endRecovery = rule({
+  name: 'Recover.quorumBack',
+  does: 'WriteRecord',
+  from: ['backing up a survivor', 'salvaging', 'verifying'],
+  to: 'running',
+  when: {
+    'op Recover before the fence': (v) => v.op('Recover') !== undefined && beforeFence(v) !== undefined,
+    'quorum serves': quorumServes,
+  },
+  effect: (v) => {
+    const lastRecoveryId = v.op('Recover')!.args.uid;
+    return write(v, { ...ended(v), lastRecoveryId, failure: undefined });
+  },
+});
+
+export const recoverySteps = [
+  ...steps(
+    {
+      when: { 'step backup or salvage': (v) => at(v, 'backup') || at(v, 'salvage') },
+      from: ['backing up a survivor', 'salvaging'],
     },
-    requires: {},
-    effect: (v) => write(v, noLongerNeeded(v)),
-  }),
-  row({
-    name: 'Recover.quorumBack',
-    does: 'WriteRecord',
-    priority: 2,
-    from: ['backing up a survivor', 'salvaging', 'verifying'],
-    to: 'running',
-    when: {
-      'op Recover before the fence': (v) => v.op('Recover') !== undefined && beforeFence(v) !== undefined,
-      'quorum serves': quorumServes,
-    },
-    requires: {},
-    effect: (v) => {
-      const lastRecoveryId = v.op('Recover')!.args.uid;
-      return write(v, { ...ended(v), lastRecoveryId, failure: undefined });
-    },
-  }),
-  row({
-    name: 'Recover',
-    does: 'WriteRecord',
-    priority: 3,
-    from: 'running',
-    to: ['backing up a survivor', 'salvaging'],
-    when: {
-      'recovery asked for': asked,
-      'the cluster is not being deleted': (v) => !v.cluster.deleting,
-      'it did not fail just now': (v) => !triedJustNow(v),
-    },
-    requires: {
-      'quorum lost for quorumLost': quorumLostLong,
-      'the slot is free': slotFree,
-      'there is a backup schedule': (v) => v.spec.schedule !== undefined,
-      'a survivor is known, and none is hidden': (v) => survivor(v) !== undefined,
-    },
-    effect: start,
-  }),
-  row({
-    name: 'Recover.stored',
-    does: 'WriteRecord',
-    priority: 2.1,
-    from: ['backing up a survivor', 'salvaging'],
-    to: 'verifying',
-    when: { 'step backup or salvage': (v) => at(v, 'backup') || at(v, 'salvage') },
-    requires: { 'its snapshot is in the store, verified': (v) => stored(v) !== undefined },
-    effect: verify,
-  }),
-  row({
-    name: 'Recover.survivorLost',
-    does: 'WriteRecord',
-    priority: 2.1,
-    from: ['backing up a survivor', 'salvaging'],
-    to: 'running',
-    when: {
-      'step backup or salvage': (v) => at(v, 'backup') || at(v, 'salvage'),
-      'its volume has lost its data': (v) => requestOf(v, chosen(v).ordinal) !== undefined,
-    },
-    requires: {},
-    effect: (v) => fails(v, 'BackupFailed', `the volume of ordinal ${chosen(v).ordinal} has lost its data`),
-  }),
-  row({
-    name: 'Recover.salvageInstead',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'backing up a survivor',
-    to: 'salvaging',
-    when: { 'step backup': (v) => at(v, 'backup') },
-    requires: {
-      'volumes persist': (v) => !v.spec.ephemeral,
-      'its Job failed': (v) => ownJob(v, 'recovery')?.state === 'Failed',
-      'the survivor answers no more': (v) => statusOf(v, chosen(v).memberId) === undefined,
-      'its agent sees its data': holdsData,
-    },
-    effect: (v) =>
-      write(v, step(v, 'salvage', { survivor: { ...chosen(v), podUid: agentAt(v, chosen(v).ordinal)!.podUid } })),
-  }),
-  row({
-    name: 'Salvage.permit',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'salvaging',
-    to: 'salvaging',
-    when: { 'step salvage': (v) => at(v, 'salvage') },
-    requires: { 'no permit for it yet': (v) => salvagePermit(v) === undefined },
-    effect: permitSalvage,
-  }),
-  row({
-    name: 'Salvage.restart',
-    does: 'DeletePod',
-    priority: 2.3,
-    from: 'salvaging',
-    to: 'salvaging',
-    when: { 'step salvage': (v) => at(v, 'salvage'), 'it is past the gate': isPastGate },
-    requires: {
-      'it is not being deleted': (v) => podAt(v, chosen(v).ordinal)?.deleting === false,
-      'the image is of the version that the template says': imageFits,
-    },
-    effect: (v) => {
-      const { ordinal } = chosen(v);
-      return { kind: 'DeletePod', ordinal, uid: podAt(v, ordinal)!.uid };
-    },
-  }),
+    [
+      rule({
+        name: 'Recover.stored',
+        does: 'WriteRecord',
+        to: 'verifying',
+        requires: { 'its snapshot is in the store, verified': (v) => stored(v) !== undefined },
+        effect: verify,
+      }),
+      rule({
+        name: 'Recover.survivorLost',
+        does: 'WriteRecord',
+        to: 'running',
+        when: {
+          'its volume has lost its data': (v) => requestOf(v, chosen(v).ordinal) !== undefined,
+        },
+        effect: (v) => fails(v, 'BackupFailed', `the volume of ordinal ${chosen(v).ordinal} has lost its data`),
+      }),
+    ],
+  ),
+  ...steps({ when: { 'step backup': (v) => at(v, 'backup') } }, [
+    rule({
+      name: 'Recover.salvageInstead',
+      does: 'WriteRecord',
+      from: 'backing up a survivor',
+      to: 'salvaging',
+      requires: {
+        'volumes persist': (v) => !v.spec.ephemeral,
+        'its Job failed': (v) => ownJob(v, 'recovery')?.state === 'Failed',
+        'the survivor answers no more': (v) => statusOf(v, chosen(v).memberId) === undefined,
+        'its agent sees its data': holdsData,
+      },
+      effect: (v) =>
+        write(v, step(v, 'salvage', { survivor: { ...chosen(v), podUid: agentAt(v, chosen(v).ordinal)!.podUid } })),
+    }),
+  ]),
+  ...steps({ when: { 'step salvage': (v) => at(v, 'salvage') }, from: 'salvaging', to: 'salvaging' }, [
+    rule({
+      name: 'Salvage.permit',
+      does: 'WriteRecord',
+      requires: { 'no permit for it yet': (v) => salvagePermit(v) === undefined },
+      effect: permitSalvage,
+    }),
+    rule({
+      name: 'Salvage.restart',
+      does: 'DeletePod',
+      when: { 'it is past the gate': isPastGate },
+      requires: {
+        'it is not being deleted': (v) => podAt(v, chosen(v).ordinal)?.deleting === false,
+        'the image is of the version that the template says': imageFits,
+      },
+      effect: (v) => {
+        const { ordinal } = chosen(v);
+        return { kind: 'DeletePod', ordinal, uid: podAt(v, ordinal)!.uid };
+      },
+    }),
+  ]),
 ];

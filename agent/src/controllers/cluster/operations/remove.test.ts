@@ -25,14 +25,14 @@ describe('a lost volume', () => {
 
   test('the data directory was emptied and the volumeId was left: lost all the same', () => {
     const world = new World(3).volumeLost(1).agent(1, asking(1, 'volumeId-1'));
-    expect(world.row).toBe('RemoveDead');
+    expect(world.rule).toBe('RemoveDead');
   });
 
   test('policy Manual: only by name', () => {
     const world = new World(3).volumeLost(1).spec({ replace: { policy: 'Manual', force: [] } });
     expect(world.effect).toBeUndefined();
     const force = [{ ordinal: 1, memberId: idOf(1), discardVolume: false }];
-    expect(world.spec({ replace: { policy: 'Manual', force } }).row).toBe('RemoveForced');
+    expect(world.spec({ replace: { policy: 'Manual', force } }).rule).toBe('RemoveForced');
   });
 
   test('two of three are lost: nothing is touched', () => {
@@ -125,7 +125,7 @@ describe('replace.force', () => {
     const world = new World(3).removed(1).doc({ tombstones, members });
     expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 1, uid: 'pod-1' });
     world.agent(1, agent(1, { state: 'Init' }));
-    expect(world.row).not.toBe('RestartRetired');
+    expect(world.rule).not.toBe('RestartRetired');
   });
 });
 
@@ -149,16 +149,16 @@ describe('a learner that will never vote', () => {
   };
 
   test('its volume is another one', () => {
-    expect(learning().agent(3, asking(3, 'other')).row).toBe('GcLearner');
+    expect(learning().agent(3, asking(3, 'other')).rule).toBe('GcLearner');
   });
 
   test('its ordinal is not wanted any more', () => {
-    expect(learning().spec({ size: 3 }).row).toBe('GcLearner');
+    expect(learning().spec({ size: 3 }).rule).toBe('GcLearner');
   });
 
   test('while its own volume asks, its permit follows the member list', () => {
     const world = learning();
-    expect(world.row).toBe('IssuePermit.again');
+    expect(world.rule).toBe('IssuePermit.again');
     expect(world.written?.permits[3]).toMatchObject({ id: 'p', volumeId: 'new-3', memberId: idOf(3) });
   });
 

@@ -14,11 +14,11 @@ import {
   safeRemove,
   voters,
 } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
-import { bury, opBase, write } from '../plan/write.ts';
+import { opBase, tombstone, write } from '../plan/write.ts';
 
-// A removal: its intent is recorded first, and completed by whoever finds it (I4). The rows ask for it of members at a pod's address alone.
+// A removal: its intent is recorded first, and completed by whoever finds it (I4). The rules ask for it of members at a pod's address alone.
 export const intendRemoval = (v: View, member: Member, why: RemoveOp['why'], claimUid?: string): Effect =>
   write(v, {
     op: {
@@ -48,7 +48,7 @@ export const leads = (v: View, memberId: string): boolean => leaderOf(v) === mem
 function finish(v: View): Effect {
   const op = v.op('Remove')!;
   const next: RemoveOp | undefined = op.claimUid ? { ...op, step: 'claim' } : undefined;
-  return write(v, { ...bury(v, op.ordinal, op.memberId, op.why), op: next });
+  return write(v, { ...tombstone(v, op.ordinal, op.memberId, op.why), op: next });
 }
 
 const claimOfRemoval = (v: View) => {
@@ -57,86 +57,72 @@ const claimOfRemoval = (v: View) => {
   return claim && claim.uid === op.claimUid && !claim.deleting ? claim : undefined;
 };
 
-export const remove = [
-  row({
-    name: 'Remove.moveLeader',
-    does: 'MoveLeader',
-    priority: 2.1,
-    from: 'removing',
-    to: 'removing',
-    when: {
-      'op Remove': (v) => removal(v, 'remove') !== undefined,
-      'the member leads': (v) => leads(v, v.op('Remove')!.memberId),
-      'another voter can lead': (v) => otherLeader(v, v.op('Remove')!.memberId) !== undefined,
-    },
-    requires: {},
-    effect: (v) => {
-      const { memberId } = v.op('Remove')!;
-      return { kind: 'MoveLeader', leader: memberId, to: otherLeader(v, memberId)! };
-    },
-  }),
-  row({
-    name: 'Remove.call',
-    does: 'MemberRemove',
-    priority: 2.2,
-    from: 'removing',
-    to: 'removing',
-    when: {
-      'op Remove': (v) => removal(v, 'remove') !== undefined,
-      'it is a member': (v) => isListed(v, v.op('Remove')!.memberId),
-    },
-    requires: {
-      'safeRemove, or a learner': (v) =>
-        !isVoter(v, v.op('Remove')!.memberId) || safeRemove(v, v.op('Remove')!.memberId),
-      'lease held for long enough': (v) => lasts(v, v.o.since.holder, v.s.lease),
-    },
-    effect: (v) => ({ kind: 'MemberRemove', memberId: v.op('Remove')!.memberId }),
-  }),
-  row<Member>({
-    name: 'Remove.yield',
-    does: 'WriteRecord',
-    priority: 2.3,
-    from: 'removing',
-    to: 'removing',
-    of: voters,
-    when: {
-      'op Remove': (v) => removal(v, 'remove') !== undefined,
-      'it is not safe now': (v) => isListed(v, v.op('Remove')!.memberId) && !safeRemove(v, v.op('Remove')!.memberId),
-    },
-    requires: { 'another removal is due': removalDue, safeRemove: (v, m) => safeRemove(v, m.id) },
-    effect: (v, m) => intendRemoval(v, m, isForced(v, ordinalOf(v, m), m.id) ? 'Forced' : 'Dead'),
-  }),
-  row({
-    name: 'Remove.finish',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'removing',
-    to: 'running',
-    when: { 'op Remove': (v) => removal(v, 'remove') !== undefined },
-    requires: { 'it is a member no more': (v) => isGone(v, v.op('Remove')!.memberId) },
-    effect: finish,
-  }),
-  row({
-    name: 'Remove.claim',
-    does: 'DeletePvc',
-    priority: 2.1,
-    from: 'removing',
-    to: 'removing',
-    when: { 'op Remove, its claim is still there': (v) => claimOfRemoval(v) !== undefined },
-    requires: {},
-    effect: (v) => {
-      const { ordinal, uid } = claimOfRemoval(v)!;
-      return { kind: 'DeletePvc', ordinal, uid };
-    },
-  }),
-  row({
-    name: 'Remove.end',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'removing',
-    to: 'running',
-    when: { 'op Remove, its claim goes too': (v) => removal(v, 'claim') !== undefined },
-    requires: { 'claims are known': (v) => v.o.claims.known },
-    effect: (v) => write(v, { op: undefined }),
-  }),
+export const removeSteps = [
+  ...steps({ when: { 'op Remove': (v) => removal(v, 'remove') !== undefined }, from: 'removing' }, [
+    rule({
+      name: 'Remove.moveLeader',
+      does: 'MoveLeader',
+      to: 'removing',
+      when: {
+        'the member leads': (v) => leads(v, v.op('Remove')!.memberId),
+        'another voter can lead': (v) => otherLeader(v, v.op('Remove')!.memberId) !== undefined,
+      },
+      effect: (v) => {
+        const { memberId } = v.op('Remove')!;
+        return { kind: 'MoveLeader', leader: memberId, to: otherLeader(v, memberId)! };
+      },
+    }),
+    rule({
+      name: 'Remove.call',
+      does: 'MemberRemove',
+      to: 'removing',
+      when: {
+        'it is a member': (v) => isListed(v, v.op('Remove')!.memberId),
+      },
+      requires: {
+        'safeRemove, or a learner': (v) =>
+          !isVoter(v, v.op('Remove')!.memberId) || safeRemove(v, v.op('Remove')!.memberId),
+        'lease held for long enough': (v) => lasts(v, v.o.since.holder, v.s.lease),
+      },
+      effect: (v) => ({ kind: 'MemberRemove', memberId: v.op('Remove')!.memberId }),
+    }),
+    rule({
+      name: 'Remove.finish',
+      does: 'WriteRecord',
+      to: 'running',
+      requires: { 'it is a member no more': (v) => isGone(v, v.op('Remove')!.memberId) },
+      effect: finish,
+    }),
+    rule<Member>({
+      name: 'Remove.yield',
+      does: 'WriteRecord',
+      to: 'removing',
+      each: voters,
+      when: {
+        'it is not safe now': (v) => isListed(v, v.op('Remove')!.memberId) && !safeRemove(v, v.op('Remove')!.memberId),
+      },
+      requires: { 'another removal is due': removalDue, safeRemove: (v, m) => safeRemove(v, m.id) },
+      effect: (v, m) => intendRemoval(v, m, isForced(v, ordinalOf(v, m), m.id) ? 'Forced' : 'Dead'),
+    }),
+  ]),
+  ...steps({ from: 'removing' }, [
+    rule({
+      name: 'Remove.claim',
+      does: 'DeletePvc',
+      to: 'removing',
+      when: { 'op Remove, its claim is still there': (v) => claimOfRemoval(v) !== undefined },
+      effect: (v) => {
+        const { ordinal, uid } = claimOfRemoval(v)!;
+        return { kind: 'DeletePvc', ordinal, uid };
+      },
+    }),
+    rule({
+      name: 'Remove.end',
+      does: 'WriteRecord',
+      to: 'running',
+      when: { 'op Remove, its claim goes too': (v) => removal(v, 'claim') !== undefined },
+      requires: { 'claims are known': (v) => v.o.claims.known },
+      effect: (v) => write(v, { op: undefined }),
+    }),
+  ]),
 ];

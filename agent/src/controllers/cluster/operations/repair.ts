@@ -17,10 +17,10 @@ import {
   volumeLost,
   voters,
 } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule } from '../plan/rule.ts';
 import { imageFits, mayJoin } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
-import { bury, write } from '../plan/write.ts';
+import { tombstone, write } from '../plan/write.ts';
 import { intendRemoval } from './remove.ts';
 
 // What is not as it should be: members without a volume, learners that will never vote, pods with retired data.
@@ -55,74 +55,69 @@ function runsRetiredData(v: View, pod: Pod): boolean {
 
 const gateStates = ['Init', 'WaitPermit', 'Preparing', 'Restoring'];
 
-export const repair = [
-  row<{ ordinal: number; memberId: string }>({
-    name: 'BuryVanished',
-    does: 'WriteRecord',
-    // Below Remove.finish, which buries what was to be removed.
-    priority: 2.25,
-    from: 'running',
-    to: 'running',
-    of: (v) =>
-      Object.entries(v.record.members).map(([ordinal, { memberId }]) => ({ ordinal: Number(ordinal), memberId })),
-    when: { 'recorded member is not in the list': (v, { memberId }) => isGone(v, memberId) },
-    requires: {},
-    effect: (v, { ordinal, memberId }) => write(v, bury(v, ordinal, memberId, 'not in the member list')),
-  }),
-  row<Pod>({
-    name: 'RestartRetired',
-    does: 'DeletePod',
-    priority: 2.3,
-    from: 'running',
-    to: 'running',
-    of: podsOf,
-    when: {
-      'it runs retired data': runsRetiredData,
-      'its ordinal is wanted': (v, pod) => isWanted(v, pod.ordinal),
-      'it is not being deleted': (_, pod) => !pod.deleting,
-    },
-    requires: { 'the image is of the version that the template says': imageFits },
-    effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
-  }),
-  row<Member>({
-    name: 'RemoveDead',
-    does: 'WriteRecord',
-    priority: 9,
-    from: 'running',
-    to: 'removing',
-    of: voters,
-    when: {
-      'its volume is lost': (v, m) => volumeLost(v, ordinalOf(v, m) ?? -1, m.id),
-      'policy OnVolumeLoss': (v) => v.spec.replace.policy === 'OnVolumeLoss',
-    },
-    requires: {
-      'two sights of the evidence': (v, m) => evidenceLasts(v, ordinalOf(v, m)!),
-    },
-    effect: (v, m) => intendRemoval(v, m, 'Dead'),
-  }),
-  row<Member>({
-    name: 'RemoveForced',
-    does: 'WriteRecord',
-    priority: 6,
-    from: 'running',
-    to: 'removing',
-    of: voters,
-    when: { 'asked for by its member id': (v, m) => isForced(v, ordinalOf(v, m), m.id) },
-    requires: {
-      'claims are known': (v, m) => !discards(v, m) || v.o.claims.known,
-      safeRemove: (v, m) => safeRemove(v, m.id),
-    },
-    effect: (v, m) => intendRemoval(v, m, 'Forced', discards(v, m) ? claimAt(v, ordinalOf(v, m)!)?.uid : undefined),
-  }),
-  row<Member>({
-    name: 'GcLearner',
-    does: 'WriteRecord',
-    priority: 10,
-    from: 'joining',
-    to: 'removing',
-    of: learners,
-    when: { 'it will never be a voter': unusable },
-    requires: {},
-    effect: (v, m) => intendRemoval(v, m, 'Learner'),
-  }),
-];
+export const tombstoneVanished = rule<{ ordinal: number; memberId: string }>({
+  name: 'TombstoneVanished',
+  does: 'WriteRecord',
+  // Below Remove.finish, which tombstones what was to be removed.
+  from: 'running',
+  to: 'running',
+  each: (v) =>
+    Object.entries(v.record.members).map(([ordinal, { memberId }]) => ({ ordinal: Number(ordinal), memberId })),
+  when: { 'recorded member is not in the list': (v, { memberId }) => isGone(v, memberId) },
+  effect: (v, { ordinal, memberId }) => write(v, tombstone(v, ordinal, memberId, 'not in the member list')),
+});
+
+export const restartRetired = rule<Pod>({
+  name: 'RestartRetired',
+  does: 'DeletePod',
+  from: 'running',
+  to: 'running',
+  each: podsOf,
+  when: {
+    'it runs retired data': runsRetiredData,
+    'its ordinal is wanted': (v, pod) => isWanted(v, pod.ordinal),
+    'it is not being deleted': (_, pod) => !pod.deleting,
+  },
+  requires: { 'the image is of the version that the template says': imageFits },
+  effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
+});
+
+export const removeDead = rule<Member>({
+  name: 'RemoveDead',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'removing',
+  each: voters,
+  when: {
+    'its volume is lost': (v, m) => volumeLost(v, ordinalOf(v, m) ?? -1, m.id),
+    'policy OnVolumeLoss': (v) => v.spec.replace.policy === 'OnVolumeLoss',
+  },
+  requires: {
+    'two sights of the evidence': (v, m) => evidenceLasts(v, ordinalOf(v, m)!),
+  },
+  effect: (v, m) => intendRemoval(v, m, 'Dead'),
+});
+
+export const removeForced = rule<Member>({
+  name: 'RemoveForced',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'removing',
+  each: voters,
+  when: { 'asked for by its member id': (v, m) => isForced(v, ordinalOf(v, m), m.id) },
+  requires: {
+    'claims are known': (v, m) => !discards(v, m) || v.o.claims.known,
+    safeRemove: (v, m) => safeRemove(v, m.id),
+  },
+  effect: (v, m) => intendRemoval(v, m, 'Forced', discards(v, m) ? claimAt(v, ordinalOf(v, m)!)?.uid : undefined),
+});
+
+export const collectLearner = rule<Member>({
+  name: 'GcLearner',
+  does: 'WriteRecord',
+  from: 'joining',
+  to: 'removing',
+  each: learners,
+  when: { 'it will never be a voter': unusable },
+  effect: (v, m) => intendRemoval(v, m, 'Learner'),
+});

@@ -14,7 +14,7 @@ test.each([true, false])(
   'a voter that a rebuilt record does not know is none that never voted (ephemeral: %s)',
   (ephemeral) => {
     const world = forgotten(ephemeral).down(1).pod(1, { ready: false });
-    expect(world.row).not.toBe('RestartUnborn');
+    expect(world.rule).not.toBe('RestartUnborn');
     expect(world.written?.op).toMatchObject({ ordinal: 1 });
   },
 );
@@ -32,7 +32,7 @@ test('a learner, too', () => {
   const world = forgotten(false)
     .removed(2)
     .learner(2, { id: idOf(2), name: 'c-2' });
-  expect(world.row).toBe('RestartUnborn');
+  expect(world.rule).toBe('RestartUnborn');
 });
 
 describe('a pod that cannot start, and a template that is a newer one', () => {
@@ -61,8 +61,8 @@ describe('a pod that cannot start, and a template that is a newer one', () => {
     world.o.since.silent = { 0: now - defaultSettings.stable + 1 };
     expect(world.effect).toBeUndefined();
     const begun = stuck(new World(1, { ephemeral: true }).noQuorum(), 0).pod(0, { began: true });
-    expect(begun.row).not.toBe('RestartUnstarted');
+    expect(begun.rule).not.toBe('RestartUnstarted');
     const same = stuck(new World(1).noQuorum(), 0).pod(0, { revision: 'r1' });
-    expect(same.row).not.toBe('RestartUnstarted');
+    expect(same.rule).not.toBe('RestartUnstarted');
   });
 });

@@ -37,7 +37,7 @@ describe('a new template', () => {
     const world = rolling().commit();
     world.set({ refused: { at: now, since: now, podUid: 'pod-2', message } });
     expect(world.message('Progressing')).toBe(`pods are being restarted one by one; ${message}`);
-    expect(world.row).toBe('RestartPod.drop');
+    expect(world.rule).toBe('RestartPod.drop');
     world.commit();
     expect(world.message('Progressing')).toBe(`pods are being restarted one by one; ${message}`);
     expect(world.effect).toBeUndefined();
@@ -46,7 +46,7 @@ describe('a new template', () => {
     expect(world.reason('Stalled')).toBe('EvictionRefused');
     expect(world.message('Stalled')).toBe(message);
     world.set({ refused: { at: now - defaultSettings.evictAgain, since: now, podUid: 'pod-2', message } });
-    expect(world.row).toBe('RestartPod');
+    expect(world.rule).toBe('RestartPod');
   });
 
   test('what was refused does not keep a pod that is not ready', () => {
@@ -67,7 +67,7 @@ describe('a new template', () => {
   test('and until its data are compared with the others', () => {
     const world = rolling().pod(2, { revision: 'r2', uid: 'pod-2b' });
     world.agent(2, agent(2, { podUid: 'pod-2b' }));
-    expect(world.row).toBe('VerifyHash');
+    expect(world.rule).toBe('VerifyHash');
   });
 
   test('a pod that is being deleted counts as away', () => {
@@ -102,12 +102,12 @@ describe('a new template', () => {
   });
 
   test('a single member restarts alone', () => {
-    expect(rolling(1).row).toBe('RestartPod');
+    expect(rolling(1).rule).toBe('RestartPod');
   });
 
   test('two members: with a pause, if that is the size; else not', () => {
-    expect(rolling(2, { allowEvenSize: true }).row).toBe('RestartPod');
-    expect(rolling(2, { allowEvenSize: true }).spec({ size: 3 }).row).not.toBe('RestartPod');
+    expect(rolling(2, { allowEvenSize: true }).rule).toBe('RestartPod');
+    expect(rolling(2, { allowEvenSize: true }).spec({ size: 3 }).rule).not.toBe('RestartPod');
   });
 
   test('not while the controller has not seen it', () => {
@@ -116,13 +116,13 @@ describe('a new template', () => {
 
   test('it names a minor that is not allowed: an upgrade comes first', () => {
     const world = rolling(3, { version: '3.7.3' }).sts({ version: '3.7.3' });
-    expect(world.row).toBe('Upgrade');
+    expect(world.rule).toBe('Upgrade');
   });
 
   test('a bad template reached a majority: pods without a living etcd follow the mended one', () => {
     const world = rolling().down(0).down(1).noQuorum();
     for (const i of [0, 1]) world.pod(i, { ready: false }).agent(i, agent(i, { etcd: undefined, state: 'Starting' }));
-    expect(world.row).toBe('RestartBroken');
+    expect(world.rule).toBe('RestartBroken');
     expect(world.agent(0, undefined).agent(1, undefined).effect).toBeUndefined();
   });
 });
@@ -145,16 +145,16 @@ describe('beside pods that are to join', () => {
   test.each(sizes)('from $from to $size: they join before a member that serves is restarted', ({ from, size }) => {
     const world = growing(from, size);
     expect(world.effect).toBeUndefined();
-    expect(asks(world, from).row).toBe('AddLearner');
+    expect(asks(world, from).rule).toBe('AddLearner');
   });
 
   test.each(sizes)('from $from to $size: a restart that has begun gives the slot to them', ({ from, size }) => {
     const world = growing(from, size);
     const args = { ordinal: from - 1, podUid: `pod-${from - 1}`, nextVersion: '3.6.16' };
     world.op({ ...args, id: 'o', holder: '', startedAt: '', kind: 'DeletePod' });
-    if (from > 1) expect(world.row).toBe('RestartPod.drop');
-    else expect(asks(world, from).row).toBe('RestartPod.drop');
-    expect(asks(world.op(undefined), from).row).toBe('AddLearner');
+    if (from > 1) expect(world.rule).toBe('RestartPod.drop');
+    else expect(asks(world, from).rule).toBe('RestartPod.drop');
+    expect(asks(world.op(undefined), from).rule).toBe('AddLearner');
   });
 
   test('a pod that is missing counts, too', () => {
@@ -181,7 +181,7 @@ describe('going back in a half-done upgrade', () => {
   });
 
   test('not when every voter runs the new one', () => {
-    expect(mixed().row).toBe('Upgrade.finalize');
+    expect(mixed().rule).toBe('Upgrade.finalize');
     const world = versions(mixed(), '3.6.16');
     for (const id of Object.keys(world.o.status)) world.o.status[id] = known(status({ clusterVersion: '3.5.0' }));
     for (const i of [0, 1, 2]) world.agent(i, agent(i, { etcd: { ...agent(i).etcd!, clusterVersion: '3.5.0' } }));
@@ -301,19 +301,19 @@ describe('a template whose image is of another version than it says', () => {
 
   test('nor when it became so after the restart was decided on', () => {
     const begun = rolling().commit();
-    expect(begun.row).toBe('RestartPod.call');
-    expect(begun.sts({ imageVersion: '3.7.3' }).row).toBe('RestartPod.drop');
+    expect(begun.rule).toBe('RestartPod.call');
+    expect(begun.sts({ imageVersion: '3.7.3' }).rule).toBe('RestartPod.drop');
   });
 
   test('of the version that it says, or of one that no tag tells', () => {
-    expect(rolling().sts({ imageVersion: '3.6.16' }).row).toBe('RestartPod');
-    expect(rolling().row).toBe('RestartPod');
+    expect(rolling().sts({ imageVersion: '3.6.16' }).rule).toBe('RestartPod');
+    expect(rolling().rule).toBe('RestartPod');
   });
 
   test('not even a pod that never voted', () => {
     const world = wrong().removed(2).pod(2, { ready: false }).agent(2, undefined);
     const { 2: _, ...members } = world.record.members;
-    expect(world.doc({ members }).row).not.toBe('RestartUnborn');
+    expect(world.doc({ members }).rule).not.toBe('RestartUnborn');
   });
 });
 

@@ -15,7 +15,7 @@ import {
   statusOf,
   voters,
 } from '../plan/facts.ts';
-import { implied, row } from '../plan/row.ts';
+import { implied, rule, steps } from '../plan/rule.ts';
 import { templateMayRun } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
@@ -50,7 +50,7 @@ const next = (v: View): Pod[] =>
     .filter((pod) => outdated(v, pod) && voterAt(v, pod.ordinal))
     .slice(0, 1);
 
-const onlyOutdated = 'the row is about pods that are not';
+const onlyOutdated = 'the rule is about pods that are not';
 
 /** Once every voter runs a minor, etcd's cluster version follows within seconds, and an older binary does not start any more. */
 const mayGoBack = (v: View): boolean => {
@@ -88,122 +88,111 @@ const budgetHasRoom = (v: View, pod: Pod): boolean => {
 
 const caughtUp = (v: View): boolean => voters(v).every(({ id }) => !answers(v, id) || lagOf(v, id) < v.s.restartLag);
 
-export const restart = [
-  row({
-    name: 'RestartPod.moveLeader',
-    does: 'MoveLeader',
-    priority: 2.1,
-    from: 'restarting',
-    to: 'restarting',
-    when: {
-      'op DeletePod': (v) => memberOfOp(v) !== undefined && podOfOp(v) !== undefined,
-      'the member leads': (v) => leads(v, memberOfOp(v)!.id),
-      'another voter can lead': (v) => otherLeader(v, memberOfOp(v)!.id) !== undefined,
-    },
-    requires: {},
-    effect: (v) => ({ kind: 'MoveLeader', leader: memberOfOp(v)!.id, to: otherLeader(v, memberOfOp(v)!.id)! }),
-  }),
-  row({
-    name: 'RestartPod.call',
-    does: 'DeletePod',
-    priority: 2.2,
-    from: 'restarting',
-    to: 'restarting',
-    when: { 'op DeletePod, its pod is still there': (v) => podOfOp(v)?.deleting === false },
-    requires: {
-      'it is a voter': (v) => memberOfOp(v) !== undefined,
-      // The template may have changed since: RestartPod.drop, below, follows.
-      'its version is allowed': templateMayRun,
-      'it is not ready, or the budget has room': (v) => budgetHasRoom(v, podOfOp(v)!),
-      safeRestart: (v) => safeRestart(v, memberOfOp(v)!.id),
-    },
-    effect: (v) => {
-      const { ordinal, podUid } = deletion(v)!;
-      return { kind: 'DeletePod', ordinal, uid: podUid, evict: podOfOp(v)!.ready };
-    },
-  }),
-  row({
-    name: 'RestartPod.finish',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'restarting',
-    to: 'running',
-    when: { 'op DeletePod': (v) => deletion(v) !== undefined },
-    requires: { 'the pod is gone, or going': (v) => v.o.pods.known && podOfOp(v)?.deleting !== false },
-    effect: (v) => {
-      const { ordinal, version, nextVersion } = deletion(v)!;
-      const member = recorded(v, ordinal);
-      const { members } = v.record;
-      const restarted = member && version === nextVersion;
-      return write(v, {
-        members: restarted ? { ...members, [ordinal]: { ...member, restartedOn: nextVersion } } : members,
-        op: undefined,
-      });
-    },
-  }),
-  row({
-    name: 'RestartPod.drop',
-    does: 'WriteRecord',
-    priority: 2.3,
-    from: 'restarting',
-    to: 'running',
-    when: { 'op DeletePod': (v) => deletion(v) !== undefined },
-    requires: { 'pods are known': (v) => v.o.pods.known },
-    effect: (v) => write(v, { op: undefined }),
-  }),
-  row<Pod>({
-    name: 'RestartPod',
-    does: 'WriteRecord',
-    priority: 16,
-    from: 'running',
-    to: 'restarting',
-    of: next,
-    when: { 'not on the template': implied(onlyOutdated, outdated), 'volumes persist': (v) => !v.spec.ephemeral },
-    requires: {
-      'its version is allowed': templateMayRun,
-      'its version can be gone back to': mayGoBack,
-      'the others have caught up': caughtUp,
-      'it is not ready, or the budget has room': budgetHasRoom,
-      // One that does not serve keeps a learner from being promoted.
-      'it is not ready, or there is no learner': implied(
-        'a learner’s pod is not ready, so that the budget has no room for one that is',
-        (v, pod) => !pod.ready || learners(v).length === 0,
-      ),
-      safeRestart: implied(
-        'RestartPod.call, of the operation that begins here, asks again; beside it, so that the slot is not taken for a wait',
-        (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
-      ),
-    },
-    effect: (v, { ordinal, uid }) =>
-      write(v, {
-        op: {
-          ...opBase(v),
-          kind: 'DeletePod',
-          ordinal,
-          podUid: uid,
-          version: statusOf(v, memberAt(v, ordinal)!.id)?.version,
-          nextVersion: statefulSet(v)!.version,
-        },
-      }),
-  }),
-  row<Pod>({
-    name: 'ReplacePod',
-    does: 'WriteRecord',
-    priority: 16,
-    from: 'running',
-    to: 'removing',
-    of: next,
-    when: {
-      'not on the template': implied(onlyOutdated, outdated),
-      'volumes do not persist': (v) => v.spec.ephemeral,
-      'it is not the only voter': (v) => voters(v).length > 1,
-    },
-    requires: {
-      'its version is allowed': templateMayRun,
-      'its version can be gone back to': mayGoBack,
-      'no learner': (v) => learners(v).length === 0,
-      safeRestart: (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
-    },
-    effect: (v, pod) => intendRemoval(v, memberAt(v, pod.ordinal)!, 'Roll'),
-  }),
+export const restartSteps = [
+  ...steps({ from: 'restarting', to: 'restarting' }, [
+    rule({
+      name: 'RestartPod.moveLeader',
+      does: 'MoveLeader',
+      when: {
+        'op DeletePod': (v) => memberOfOp(v) !== undefined && podOfOp(v) !== undefined,
+        'the member leads': (v) => leads(v, memberOfOp(v)!.id),
+        'another voter can lead': (v) => otherLeader(v, memberOfOp(v)!.id) !== undefined,
+      },
+      effect: (v) => ({ kind: 'MoveLeader', leader: memberOfOp(v)!.id, to: otherLeader(v, memberOfOp(v)!.id)! }),
+    }),
+    rule({
+      name: 'RestartPod.call',
+      does: 'DeletePod',
+      when: { 'op DeletePod, its pod is still there': (v) => podOfOp(v)?.deleting === false },
+      requires: {
+        'it is a voter': (v) => memberOfOp(v) !== undefined,
+        // The template may have changed since: RestartPod.drop, below, follows.
+        'its version is allowed': templateMayRun,
+        'it is not ready, or the budget has room': (v) => budgetHasRoom(v, podOfOp(v)!),
+        safeRestart: (v) => safeRestart(v, memberOfOp(v)!.id),
+      },
+      effect: (v) => {
+        const { ordinal, podUid } = deletion(v)!;
+        return { kind: 'DeletePod', ordinal, uid: podUid, evict: podOfOp(v)!.ready };
+      },
+    }),
+  ]),
+  ...steps({ when: { 'op DeletePod': (v) => deletion(v) !== undefined }, from: 'restarting', to: 'running' }, [
+    rule({
+      name: 'RestartPod.finish',
+      does: 'WriteRecord',
+      requires: { 'the pod is gone, or going': (v) => v.o.pods.known && podOfOp(v)?.deleting !== false },
+      effect: (v) => {
+        const { ordinal, version, nextVersion } = deletion(v)!;
+        const member = recorded(v, ordinal);
+        const { members } = v.record;
+        const restarted = member && version === nextVersion;
+        return write(v, {
+          members: restarted ? { ...members, [ordinal]: { ...member, restartedOn: nextVersion } } : members,
+          op: undefined,
+        });
+      },
+    }),
+    rule({
+      name: 'RestartPod.drop',
+      does: 'WriteRecord',
+      requires: { 'pods are known': (v) => v.o.pods.known },
+      effect: (v) => write(v, { op: undefined }),
+    }),
+  ]),
 ];
+
+export const restartPod = rule<Pod>({
+  name: 'RestartPod',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'restarting',
+  each: next,
+  when: { 'not on the template': implied(onlyOutdated, outdated), 'volumes persist': (v) => !v.spec.ephemeral },
+  requires: {
+    'its version is allowed': templateMayRun,
+    'its version can be gone back to': mayGoBack,
+    'the others have caught up': caughtUp,
+    'it is not ready, or the budget has room': budgetHasRoom,
+    // One that does not serve keeps a learner from being promoted.
+    'it is not ready, or there is no learner': implied(
+      'a learner’s pod is not ready, so that the budget has no room for one that is',
+      (v, pod) => !pod.ready || learners(v).length === 0,
+    ),
+    safeRestart: implied(
+      'RestartPod.call, of the operation that begins here, asks again; beside it, so that the slot is not taken for a wait',
+      (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
+    ),
+  },
+  effect: (v, { ordinal, uid }) =>
+    write(v, {
+      op: {
+        ...opBase(v),
+        kind: 'DeletePod',
+        ordinal,
+        podUid: uid,
+        version: statusOf(v, memberAt(v, ordinal)!.id)?.version,
+        nextVersion: statefulSet(v)!.version,
+      },
+    }),
+});
+
+export const replacePod = rule<Pod>({
+  name: 'ReplacePod',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'removing',
+  each: next,
+  when: {
+    'not on the template': implied(onlyOutdated, outdated),
+    'volumes do not persist': (v) => v.spec.ephemeral,
+    'it is not the only voter': (v) => voters(v).length > 1,
+  },
+  requires: {
+    'its version is allowed': templateMayRun,
+    'its version can be gone back to': mayGoBack,
+    'no learner': (v) => learners(v).length === 0,
+    safeRestart: (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
+  },
+  effect: (v, pod) => intendRemoval(v, memberAt(v, pod.ordinal)!, 'Roll'),
+});

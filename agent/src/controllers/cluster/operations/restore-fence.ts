@@ -1,7 +1,7 @@
 import type { Effect } from '../effect.ts';
 import type { Pod } from '../observed.ts';
 import { quorumLostLong, statefulSet, statusOf } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule, steps } from '../plan/rule.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { restored, write } from '../plan/write.ts';
@@ -62,46 +62,42 @@ const gone = (v: View, pod: Pod): boolean =>
 const drained = (v: View): boolean =>
   v.o.pods.known && statefulSet(v)?.observed === true && v.o.pods.v.every((pod) => gone(v, pod));
 
-export const restoreFence = [
-  row({
-    name: 'Fence',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'fencing',
-    to: ['draining', 'seeding'],
-    when: { 'step fence': (v) => at(v, 'fence') !== undefined },
-    requires: {
-      'the image is of the version that the template says': imageFits,
-      'the verified snapshot is being served': sameSnapshot,
-      'the seed has room for it, or the cluster is down already': (v) =>
-        beforeFence(v) === undefined || (roomAtSeed(v) !== undefined && noRoom(v) === undefined),
-      'its safety backup is taken, or there is no quorum to back up': (v) => !isUnsaved(v) || quorumLostLong(v),
-      'a recovery still lacks quorum': (v) => v.op('Recover') === undefined || quorumLostLong(v),
-    },
-    effect: fence,
-  }),
-  row({
-    name: 'Drain',
-    does: 'ScaleTo',
-    priority: 2.1,
-    from: 'draining',
-    to: 'draining',
-    when: { 'step drain': (v) => at(v, 'drain') !== undefined },
-    requires: {
-      'the template holds the minEpoch': (v) => statefulSet(v)?.minEpoch === v.record.minEpoch,
-      'it has replicas': (v) => statefulSet(v)!.replicas > 0,
-    },
-    effect: (v) => ({ kind: 'ScaleTo', replicas: 0, basedOn: statefulSet(v)!.rv }),
-  }),
-  row({
-    name: 'Drained',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'draining',
-    to: 'seeding',
-    when: { 'step drain': (v) => at(v, 'drain') !== undefined },
-    // Scaled to 0: else AnnotateEpoch or Drain, above, comes first.
-    requires: { 'no pod is left': drained },
-    effect: (v) => write(v, step(v, 'seed')),
-  }),
+export const fenceOff = rule({
+  name: 'Fence',
+  does: 'WriteRecord',
+  from: 'fencing',
+  to: ['draining', 'seeding'],
+  when: { 'step fence': (v) => at(v, 'fence') !== undefined },
+  requires: {
+    'the image is of the version that the template says': imageFits,
+    'the verified snapshot is being served': sameSnapshot,
+    'the seed has room for it, or the cluster is down already': (v) =>
+      beforeFence(v) === undefined || (roomAtSeed(v) !== undefined && noRoom(v) === undefined),
+    'its safety backup is taken, or there is no quorum to back up': (v) => !isUnsaved(v) || quorumLostLong(v),
+    'a recovery still lacks quorum': (v) => v.op('Recover') === undefined || quorumLostLong(v),
+  },
+  effect: fence,
+});
+
+export const drainSteps = [
+  ...steps({ when: { 'step drain': (v) => at(v, 'drain') !== undefined }, from: 'draining' }, [
+    rule({
+      name: 'Drain',
+      does: 'ScaleTo',
+      to: 'draining',
+      requires: {
+        'the template holds the minEpoch': (v) => statefulSet(v)?.minEpoch === v.record.minEpoch,
+        'it has replicas': (v) => statefulSet(v)!.replicas > 0,
+      },
+      effect: (v) => ({ kind: 'ScaleTo', replicas: 0, basedOn: statefulSet(v)!.rv }),
+    }),
+    rule({
+      name: 'Drained',
+      does: 'WriteRecord',
+      to: 'seeding',
+      // Scaled to 0: else AnnotateEpoch or Drain, above, comes first.
+      requires: { 'no pod is left': drained },
+      effect: (v) => write(v, step(v, 'seed')),
+    }),
+  ]),
 ];

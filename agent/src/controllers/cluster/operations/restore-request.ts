@@ -2,7 +2,7 @@ import type { RestoreArgs } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import type { RestoreRequest } from '../observed.ts';
 import { isSeeded, voters, wantedSize } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule, steps } from '../plan/rule.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
@@ -91,143 +91,139 @@ function supersede(v: View, request: RestoreRequest): Effect {
   return write(v, { op: { ...opBase(v), kind: 'Restore', step: 'verify', args: own } });
 }
 
-export const restoreRequest = [
-  row<RestoreRequest>({
-    name: 'Restore',
-    does: 'WriteRecord',
-    priority: 3,
-    from: 'running',
-    to: 'verifying',
-    of: requests,
-    when: {
-      'it is not final': (_, request) => !final(request),
-      'never fenced': (v, { name }) => !known(v, name),
-      'the cluster is not being deleted': (v) => !v.cluster.deleting,
-    },
-    requires: {
-      'epoch seeded': isSeeded,
-      'the slot is free': slotFree,
-      'the image is of the version that the template says': imageFits,
-      'the seed’s agent is heard of': (v) => !seedIsSilent(v),
-    },
-    effect: (v, request) =>
-      write(v, { op: { ...opBase(v), kind: 'Restore', step: 'verify', args: argsOf(v, request), ...suspended(v) } }),
-  }),
-  row<RestoreRequest>({
-    name: 'Restore.giveUp',
-    does: 'ReportRestore',
-    priority: 2.05,
-    from: ['draining', 'restoring'],
-    to: ['draining', 'restoring'],
-    of: requests,
-    when: {
-      'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
-        blocked(v) || outdone(v, request),
-      'another EtcdRestore is asked for': isOther,
-      'the cluster is not being deleted': (v) => !v.cluster.deleting,
-    },
-    requires: { 'its own does not say so yet': (v) => ownRequest(v) !== undefined },
-    effect: (v, { name }) => ({
-      kind: 'ReportRestore',
-      name: ownRequest(v)!.name,
-      uid: ownRequest(v)!.uid,
-      phase: 'Failed',
-      reason: blocked(v) ? 'RestoreBlocked' : 'OldPodsRemain',
-      message: blocked(v)
-        ? `its snapshot is not to be had any more; ${name} takes its place`
-        : `it waited for pods on a node that is off; ${name} goes on without them, in its place`,
-    }),
-  }),
-  row<RestoreRequest>({
-    name: 'Restore.supersede',
-    does: 'WriteRecord',
-    priority: 2.05,
-    from: ['draining', 'seeding', 'restoring'],
-    to: 'verifying',
-    of: requests,
-    when: {
-      'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
-        blocked(v) || outdone(v, request),
-      'another EtcdRestore is asked for': isOther,
-      'the cluster is not being deleted': (v) => !v.cluster.deleting,
-    },
-    // Its own says so, or is gone: else Restore.giveUp, above, comes first.
-    requires: {},
-    effect: supersede,
-  }),
-  row({
-    name: 'Origin',
-    does: 'WriteRecord',
-    priority: 3,
-    from: 'no cluster',
-    to: 'verifying',
-    when: {
-      'never bootstrapped': (v) => v.record.epoch === 0,
-      'born from a backup': (v) => v.spec.origin !== undefined,
-      'the cluster is not being deleted': (v) => !v.cluster.deleting,
-    },
-    requires: { 'the slot is free': slotFree },
-    effect: (v) =>
-      write(v, {
-        op: {
-          ...opBase(v),
-          kind: 'Restore',
-          step: 'verify',
-          args: {
-            ...v.spec.origin!,
-            id: `origin:${v.record.clusterUid}`,
-            uid: v.cluster.uid,
-            specHash: '',
-            safetyBackup: false,
-            ignoreUnreachablePods: false,
-            sourceToken: v.o.fresh.secret,
-          },
+export const restoreCluster = rule<RestoreRequest>({
+  name: 'Restore',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'verifying',
+  each: requests,
+  when: {
+    'it is not final': (_, request) => !final(request),
+    'never fenced': (v, { name }) => !known(v, name),
+    'the cluster is not being deleted': (v) => !v.cluster.deleting,
+  },
+  requires: {
+    'epoch seeded': isSeeded,
+    'the slot is free': slotFree,
+    'the image is of the version that the template says': imageFits,
+    'the seed’s agent is heard of': (v) => !seedIsSilent(v),
+  },
+  effect: (v, request) =>
+    write(v, { op: { ...opBase(v), kind: 'Restore', step: 'verify', args: argsOf(v, request), ...suspended(v) } }),
+});
+
+export const restoreOrigin = rule({
+  name: 'Origin',
+  does: 'WriteRecord',
+  from: 'no cluster',
+  to: 'verifying',
+  when: {
+    'never bootstrapped': (v) => v.record.epoch === 0,
+    'born from a backup': (v) => v.spec.origin !== undefined,
+    'the cluster is not being deleted': (v) => !v.cluster.deleting,
+  },
+  requires: { 'the slot is free': slotFree },
+  effect: (v) =>
+    write(v, {
+      op: {
+        ...opBase(v),
+        kind: 'Restore',
+        step: 'verify',
+        args: {
+          ...v.spec.origin!,
+          id: `origin:${v.record.clusterUid}`,
+          uid: v.cluster.uid,
+          specHash: '',
+          safetyBackup: false,
+          ignoreUnreachablePods: false,
+          sourceToken: v.o.fresh.secret,
         },
-      }),
-  }),
-  row({
-    name: 'Restore.withdrawn',
-    does: 'WriteRecord',
-    priority: 2,
-    from: ['verifying', 'backing up', 'fencing', 'backing up a survivor', 'salvaging'],
-    to: 'running',
-    when: {
-      'op before the fence': (v) => beforeFence(v) !== undefined,
-      'nobody asks for it any more': (v) => !stillAsked(v),
+      },
+    }),
+});
+
+export const withdrawRestore = rule({
+  name: 'Restore.withdrawn',
+  does: 'WriteRecord',
+  from: ['verifying', 'backing up', 'fencing', 'backing up a survivor', 'salvaging'],
+  to: 'running',
+  when: {
+    'op before the fence': (v) => beforeFence(v) !== undefined,
+    'nobody asks for it any more': (v) => !stillAsked(v),
+  },
+  effect: (v) => write(v, ended(v)),
+});
+
+export const replacementSteps = [
+  ...steps(
+    {
+      when: {
+        'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
+          blocked(v) || outdone(v, request),
+        'another EtcdRestore is asked for': isOther,
+        'the cluster is not being deleted': (v) => !v.cluster.deleting,
+      },
     },
-    requires: {},
-    effect: (v) => write(v, ended(v)),
-  }),
-  row<RestoreRequest>({
-    name: 'Restore.report',
-    does: 'ReportRestore',
-    priority: 2.1,
-    from: 'failed',
-    to: 'failed',
-    of: requests,
-    when: { 'step report': (v) => at(v, 'report') !== undefined, 'this one': (v, { uid }) => args(v).uid === uid },
-    requires: { 'it does not say so yet': (_, request) => !final(request) },
-    effect: (v, { name, uid }) => ({ kind: 'ReportRestore', name, uid, phase: 'Failed', ...args(v).failed! }),
-  }),
-  row({
-    name: 'Restore.failed',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'failed',
-    to: 'running',
-    when: { 'step report': (v) => at(v, 'report') !== undefined },
-    requires: { 'no EtcdRestore is left to be told': (v) => v.o.restores.known },
-    effect: (v) => write(v, ended(v)),
-  }),
-  row<RestoreRequest>({
-    name: 'ReportRestore',
-    does: 'ReportRestore',
-    priority: 4.3,
-    from: 'running',
-    to: 'running',
-    of: requests,
-    when: { 'it is not final': (_, request) => !final(request), 'its id was restored': done },
-    requires: { 'the cluster has grown again': regrown },
-    effect: report,
-  }),
+    [
+      rule<RestoreRequest>({
+        name: 'Restore.giveUp',
+        does: 'ReportRestore',
+        from: ['draining', 'restoring'],
+        to: ['draining', 'restoring'],
+        each: requests,
+        requires: { 'its own does not say so yet': (v) => ownRequest(v) !== undefined },
+        effect: (v, { name }) => ({
+          kind: 'ReportRestore',
+          name: ownRequest(v)!.name,
+          uid: ownRequest(v)!.uid,
+          phase: 'Failed',
+          reason: blocked(v) ? 'RestoreBlocked' : 'OldPodsRemain',
+          message: blocked(v)
+            ? `its snapshot is not to be had any more; ${name} takes its place`
+            : `it waited for pods on a node that is off; ${name} goes on without them, in its place`,
+        }),
+      }),
+      rule<RestoreRequest>({
+        name: 'Restore.supersede',
+        does: 'WriteRecord',
+        from: ['draining', 'seeding', 'restoring'],
+        to: 'verifying',
+        each: requests,
+        // Its own says so, or is gone: else Restore.giveUp, above, comes first.
+        effect: supersede,
+      }),
+    ],
+  ),
 ];
+
+export const reportSteps = [
+  ...steps({ when: { 'step report': (v) => at(v, 'report') !== undefined }, from: 'failed' }, [
+    rule<RestoreRequest>({
+      name: 'Restore.report',
+      does: 'ReportRestore',
+      to: 'failed',
+      each: requests,
+      when: { 'this one': (v, { uid }) => args(v).uid === uid },
+      requires: { 'it does not say so yet': (_, request) => !final(request) },
+      effect: (v, { name, uid }) => ({ kind: 'ReportRestore', name, uid, phase: 'Failed', ...args(v).failed! }),
+    }),
+    rule({
+      name: 'Restore.failed',
+      does: 'WriteRecord',
+      to: 'running',
+      requires: { 'no EtcdRestore is left to be told': (v) => v.o.restores.known },
+      effect: (v) => write(v, ended(v)),
+    }),
+  ]),
+];
+
+export const reportRestore = rule<RestoreRequest>({
+  name: 'ReportRestore',
+  does: 'ReportRestore',
+  from: 'running',
+  to: 'running',
+  each: requests,
+  when: { 'it is not final': (_, request) => !final(request), 'its id was restored': done },
+  requires: { 'the cluster has grown again': regrown },
+  effect: report,
+});

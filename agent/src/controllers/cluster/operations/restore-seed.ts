@@ -3,7 +3,7 @@ import type { Permit, RecordDoc } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import { peerUrl, podName } from '../names.ts';
 import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule, steps } from '../plan/rule.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { timestamp, write } from '../plan/write.ts';
@@ -52,11 +52,10 @@ const permitOfSeed = (v: View): Permit | undefined => v.record.permits[0];
 
 const seedAtMinEpoch = (v: View): boolean => agentOf(v, 0)?.minEpoch === v.record.minEpoch;
 
-export const restoreSeed = [
-  row({
+export const seedSteps = [
+  rule({
     name: 'SeedPod',
     does: 'ScaleTo',
-    priority: 2.1,
     from: 'seeding',
     to: 'seeding',
     when: {
@@ -66,72 +65,61 @@ export const restoreSeed = [
     requires: { 'the image is of the version that the template says': imageFits },
     effect: (v) => ({ kind: 'ScaleTo', replicas: 1, basedOn: statefulSet(v)!.rv }),
   }),
-  row({
-    name: 'SeedPod.again',
-    does: 'DeletePod',
-    priority: 2.1,
-    from: 'seeding',
-    to: 'seeding',
-    when: {
-      'step seed': (v) => at(v, 'seed') !== undefined,
-      'its agent is known': (v) => agentOf(v, 0) !== undefined,
-      'it was made from a stale template': (v) => !seedAtMinEpoch(v) && !podAt(v, 0)!.deleting,
-    },
-    requires: { 'the image is of the version that the template says': imageFits },
-    effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
-  }),
-  row({
-    name: 'RestorePermit',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'seeding',
-    to: 'restoring',
-    when: { 'step seed': (v) => at(v, 'seed') !== undefined },
-    requires: {
-      'the image is of the version that the template says': imageFits,
-      'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
-      'its minEpoch is the record’s': seedAtMinEpoch,
-      'the verified snapshot is being served': sameSnapshot,
-    },
-    effect: (v) =>
-      write(v, {
-        ...step(v, 'restore'),
-        ...startOf(v),
-        permits: { 0: seedPermit(v, v.record.epoch, v.record.token) },
-        versions: seedVersions(v),
-      }),
-  }),
-  row({
-    name: 'RestorePermit.another',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'restoring',
-    to: 'restoring',
-    when: { 'step restore': (v) => at(v, 'restore') !== undefined },
-    requires: {
-      'the image is of the version that the template says': imageFits,
-      'another volume requests a permit': (v) =>
-        requestOf(v, 0) !== undefined && requestOf(v, 0) !== permitOfSeed(v)?.volumeId,
-      'the verified snapshot is being served': sameSnapshot,
-    },
-    effect: permitAnother,
-  }),
-  row({
-    name: 'RestorePermit.again',
-    does: 'WriteRecord',
-    priority: 2.2,
-    from: 'restoring',
-    to: 'restoring',
-    when: {
-      'step restore': (v) => at(v, 'restore') !== undefined,
-      'the verified snapshot is being served': sameSnapshot,
-      'from another address': (v) => permitOfSeed(v)!.restore!.source.url !== serving(v)!.url,
-    },
-    requires: {},
-    effect: (v) => {
-      const permit = permitOfSeed(v)!;
-      const source = { ...permit.restore!.source, url: serving(v)!.url };
-      return write(v, { permits: { 0: { ...permit, restore: { ...permit.restore!, source } } } });
-    },
-  }),
+  ...steps({ when: { 'step seed': (v) => at(v, 'seed') !== undefined }, from: 'seeding' }, [
+    rule({
+      name: 'SeedPod.again',
+      does: 'DeletePod',
+      to: 'seeding',
+      when: {
+        'its agent is known': (v) => agentOf(v, 0) !== undefined,
+        'it was made from a stale template': (v) => !seedAtMinEpoch(v) && !podAt(v, 0)!.deleting,
+      },
+      requires: { 'the image is of the version that the template says': imageFits },
+      effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
+    }),
+    rule({
+      name: 'RestorePermit',
+      does: 'WriteRecord',
+      to: 'restoring',
+      requires: {
+        'the image is of the version that the template says': imageFits,
+        'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
+        'its minEpoch is the record’s': seedAtMinEpoch,
+        'the verified snapshot is being served': sameSnapshot,
+      },
+      effect: (v) =>
+        write(v, {
+          ...step(v, 'restore'),
+          ...startOf(v),
+          permits: { 0: seedPermit(v, v.record.epoch, v.record.token) },
+          versions: seedVersions(v),
+        }),
+    }),
+  ]),
+  ...steps({ when: { 'step restore': (v) => at(v, 'restore') !== undefined }, from: 'restoring', to: 'restoring' }, [
+    rule({
+      name: 'RestorePermit.another',
+      does: 'WriteRecord',
+      requires: {
+        'the image is of the version that the template says': imageFits,
+        'another volume requests a permit': (v) =>
+          requestOf(v, 0) !== undefined && requestOf(v, 0) !== permitOfSeed(v)?.volumeId,
+        'the verified snapshot is being served': sameSnapshot,
+      },
+      effect: permitAnother,
+    }),
+    rule({
+      name: 'RestorePermit.again',
+      does: 'WriteRecord',
+      when: {
+        'the verified snapshot is being served': sameSnapshot,
+        'from another address': (v) => permitOfSeed(v)!.restore!.source.url !== serving(v)!.url,
+      },
+      effect: (v) => {
+        const permit = permitOfSeed(v)!;
+        const source = { ...permit.restore!.source, url: serving(v)!.url };
+        return write(v, { permits: { 0: { ...permit, restore: { ...permit.restore!, source } } } });
+      },
+    }),
+  ]),
 ];

@@ -1,7 +1,7 @@
 import { reasons } from '../../../protocol/reasons.ts';
 import type { Job, Member } from '../observed.ts';
 import { isForced, ordinalOf, quorumLostLong, quorumServes, removalDue, safeRemove, voters } from '../plan/facts.ts';
-import { implied, row } from '../plan/row.ts';
+import { implied, rule, steps } from '../plan/rule.ts';
 import { imageDiffers } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { timestamp, write } from '../plan/write.ts';
@@ -35,25 +35,23 @@ const failedSafety = (v: View): Job | undefined => {
   return job?.state === 'Failed' && !job.deleting ? job : undefined;
 };
 
-export const restoreVerify = [
-  row({
-    name: 'Restore.noSpace',
-    does: 'WriteRecord',
-    priority: 2,
-    from: ['verifying', 'backing up', 'fencing'],
-    to: 'failed',
-    when: {
-      ...unfenced,
-      'no room for two databases at the seed': (v) => noRoom(v) !== undefined,
-      'an EtcdRestore may fail': (v) => givesUp(restoreOp(v)!),
-    },
-    requires: {},
-    effect: (v) => fails(v, 'NoSpace', noRoom(v)!),
-  }),
-  row({
+export const failWithoutRoom = rule({
+  name: 'Restore.noSpace',
+  does: 'WriteRecord',
+  from: ['verifying', 'backing up', 'fencing'],
+  to: 'failed',
+  when: {
+    ...unfenced,
+    'no room for two databases at the seed': (v) => noRoom(v) !== undefined,
+    'an EtcdRestore may fail': (v) => givesUp(restoreOp(v)!),
+  },
+  effect: (v) => fails(v, 'NoSpace', noRoom(v)!),
+});
+
+export const verifySteps = [
+  rule({
     name: 'Restore.verified',
     does: 'WriteRecord',
-    priority: 2.1,
     from: 'verifying',
     to: ['backing up', 'fencing'],
     when: { 'step verify': (v) => at(v, 'verify') !== undefined },
@@ -64,94 +62,45 @@ export const restoreVerify = [
       return write(v, step(v, next, { verified: { sha256, sizeBytes, revision } }));
     },
   }),
-  row({
-    name: 'Restore.refused',
-    does: 'WriteRecord',
-    priority: 2.1,
-    from: ['verifying', 'backing up', 'fencing'],
-    to: 'failed',
-    when: {
-      ...unfenced,
-      'its snapshot does not verify': (v) => ownJob(v, 'restore')?.state === 'Failed',
-      'nobody waits for it to be mended': (v) => !args(v).id.startsWith('origin:'),
-    },
-    requires: {},
-    effect: (v) => fails(v, 'SnapshotRefused', ownJob(v, 'restore')?.message ?? 'the snapshot could not be verified'),
-  }),
-  row({
-    name: 'Restore.notStarted',
-    does: 'WriteRecord',
-    priority: 2.1,
-    from: ['verifying', 'backing up', 'fencing'],
-    to: 'failed',
-    when: {
-      ...unfenced,
-      'the pod of its Job does not start': (v) => stuckJob(v) !== undefined,
-      'an EtcdRestore may fail': (v) => givesUp(restoreOp(v)!),
-      // Without a quorum there is nothing else to do in the slot: it goes on when the pod starts.
-      'quorum serves': quorumServes,
-    },
-    requires: {},
-    effect: (v) => fails(v, 'RestoreBlocked', stuckJob(v)!.waits!),
-  }),
-  row({
-    // An EtcdRestore that is not final is taken up again; a roll is tried again.
-    name: 'Restore.giveWay',
-    does: 'WriteRecord',
-    priority: 2.3,
-    from: 'fencing',
-    to: 'running',
-    when: {
-      'step fence, before the fence': (v) => at(v, 'fence') !== undefined && beforeFence(v) !== undefined,
-      'something else could be done': (v) => v.op('Restore') !== undefined && !args(v).id.startsWith('origin:'),
-      'the template’s image is of another version, or the seed’s agent is silent': (v) =>
-        imageDiffers(v) || seedIsSilent(v),
-    },
-    requires: {},
-    effect: (v) =>
-      givesUp(restoreOp(v)!)
-        ? write(v, ended(v))
-        : fails(v, 'RestoreBlocked', imageDiffers(v) ? reasons.TemplateMismatch : reasons.AgentUnreachable),
-  }),
-  row<Member>({
-    name: 'Restore.yield',
-    does: 'WriteRecord',
-    priority: 2.3,
-    from: ['verifying', 'backing up'],
-    to: 'removing',
-    of: voters,
-    when: {
-      'step verify or safety, before the fence': (v) =>
-        beforeFence(v) !== undefined && (at(v, 'verify') ?? at(v, 'safety')) !== undefined,
-      'it keeps no other operation waiting': (v) => restoreOp(v)!.suspended === undefined,
-      'its volume is lost, and its removal due': (v, m) => removalDue(v, m) && !isForced(v, ordinalOf(v, m), m.id),
-    },
-    requires: {
-      safeRemove: implied<Member>(
-        'Remove.call, of the operation that begins here, asks again; beside it, so that the slot is not given up for a wait',
-        (v, m) => safeRemove(v, m.id),
-      ),
-    },
-    // The EtcdRestore is not final: it is taken up again.
-    effect: (v, m) => intendRemoval(v, m, 'Dead'),
-  }),
-  row({
-    name: 'Restore.changed',
-    does: 'WriteRecord',
-    priority: 2.1,
-    from: ['backing up', 'fencing'],
-    to: 'failed',
-    when: {
-      ...unfenced,
-      'the Job serves another snapshot': changed,
-    },
-    requires: {},
-    effect: (v) => fails(v, 'SnapshotRefused', 'the snapshot changed after it was verified'),
-  }),
-  row({
+  ...steps({ when: { ...unfenced }, to: 'failed' }, [
+    rule({
+      name: 'Restore.refused',
+      does: 'WriteRecord',
+      from: ['verifying', 'backing up', 'fencing'],
+      when: {
+        'its snapshot does not verify': (v) => ownJob(v, 'restore')?.state === 'Failed',
+        'nobody waits for it to be mended': (v) => !args(v).id.startsWith('origin:'),
+      },
+      effect: (v) => fails(v, 'SnapshotRefused', ownJob(v, 'restore')?.message ?? 'the snapshot could not be verified'),
+    }),
+    rule({
+      name: 'Restore.notStarted',
+      does: 'WriteRecord',
+      from: ['verifying', 'backing up', 'fencing'],
+      when: {
+        'the pod of its Job does not start': (v) => stuckJob(v) !== undefined,
+        'an EtcdRestore may fail': (v) => givesUp(restoreOp(v)!),
+        // Without a quorum there is nothing else to do in the slot: it goes on when the pod starts.
+        'quorum serves': quorumServes,
+      },
+      effect: (v) => fails(v, 'RestoreBlocked', stuckJob(v)!.waits!),
+    }),
+    rule({
+      name: 'Restore.changed',
+      does: 'WriteRecord',
+      from: ['backing up', 'fencing'],
+      when: {
+        'the Job serves another snapshot': changed,
+      },
+      effect: (v) => fails(v, 'SnapshotRefused', 'the snapshot changed after it was verified'),
+    }),
+  ]),
+];
+
+export const safetySteps = [
+  rule({
     name: 'Safety.done',
     does: 'WriteRecord',
-    priority: 2.1,
     from: ['backing up', 'fencing'],
     to: 'fencing',
     when: {
@@ -171,33 +120,29 @@ export const restoreVerify = [
       });
     },
   }),
-  row({
-    // It failed for want of a quorum: it says nothing of the backup to come.
-    name: 'Safety.replace',
-    does: 'DeleteJob',
-    priority: 2.1,
-    from: 'fencing',
-    to: 'fencing',
-    when: { 'step fence': isAtFence, 'its Job failed': (v) => failedSafety(v) !== undefined },
-    requires: {},
-    effect: (v) => ({ kind: 'DeleteJob', job: 'safety', uid: failedSafety(v)!.uid }),
-  }),
-  row({
-    // It was left out for want of a quorum, which is back.
-    name: 'Safety.again',
-    does: 'WriteRecord',
-    priority: 2.1,
-    from: 'fencing',
-    to: 'backing up',
-    when: { 'step fence': isAtFence, 'its safety backup is not taken': isUnsaved, 'quorum serves': quorumServes },
-    // Safety.replace, above, takes away one that failed.
-    requires: { 'Jobs are known': (v) => v.o.jobs.known },
-    effect: (v) => write(v, step(v, 'safety')),
-  }),
-  row({
+  ...steps({ when: { 'step fence': isAtFence }, from: 'fencing' }, [
+    rule({
+      // It failed for want of a quorum: it says nothing of the backup to come.
+      name: 'Safety.replace',
+      does: 'DeleteJob',
+      to: 'fencing',
+      when: { 'its Job failed': (v) => failedSafety(v) !== undefined },
+      effect: (v) => ({ kind: 'DeleteJob', job: 'safety', uid: failedSafety(v)!.uid }),
+    }),
+    rule({
+      // It was left out for want of a quorum, which is back.
+      name: 'Safety.again',
+      does: 'WriteRecord',
+      to: 'backing up',
+      when: { 'its safety backup is not taken': isUnsaved, 'quorum serves': quorumServes },
+      // Safety.replace, above, takes away one that failed.
+      requires: { 'Jobs are known': (v) => v.o.jobs.known },
+      effect: (v) => write(v, step(v, 'safety')),
+    }),
+  ]),
+  rule({
     name: 'Safety.failed',
     does: 'WriteRecord',
-    priority: 2.1,
     from: 'backing up',
     to: 'failed',
     when: {
@@ -205,10 +150,49 @@ export const restoreVerify = [
       'no schedule, or its Job failed': (v) =>
         quorumServes(v) && (v.spec.schedule === undefined || failedSafety(v) !== undefined),
     },
-    requires: {},
     effect: (v) =>
       v.spec.schedule === undefined
         ? fails(v, 'NoSchedule', 'no backup schedule for the safety backup: add one or say safetyBackup: false')
         : fails(v, 'BackupFailed', failedSafety(v)?.message ?? 'the safety backup failed'),
   }),
 ];
+
+export const yieldToRemoval = rule<Member>({
+  name: 'Restore.yield',
+  does: 'WriteRecord',
+  from: ['verifying', 'backing up'],
+  to: 'removing',
+  each: voters,
+  when: {
+    'step verify or safety, before the fence': (v) =>
+      beforeFence(v) !== undefined && (at(v, 'verify') ?? at(v, 'safety')) !== undefined,
+    'it keeps no other operation waiting': (v) => restoreOp(v)!.suspended === undefined,
+    'its volume is lost, and its removal due': (v, m) => removalDue(v, m) && !isForced(v, ordinalOf(v, m), m.id),
+  },
+  requires: {
+    safeRemove: implied<Member>(
+      'Remove.call, of the operation that begins here, asks again; beside it, so that the slot is not given up for a wait',
+      (v, m) => safeRemove(v, m.id),
+    ),
+  },
+  // The EtcdRestore is not final: it is taken up again.
+  effect: (v, m) => intendRemoval(v, m, 'Dead'),
+});
+
+export const giveWay = rule({
+  // An EtcdRestore that is not final is taken up again; a roll is tried again.
+  name: 'Restore.giveWay',
+  does: 'WriteRecord',
+  from: 'fencing',
+  to: 'running',
+  when: {
+    'step fence, before the fence': (v) => at(v, 'fence') !== undefined && beforeFence(v) !== undefined,
+    'something else could be done': (v) => v.op('Restore') !== undefined && !args(v).id.startsWith('origin:'),
+    'the template’s image is of another version, or the seed’s agent is silent': (v) =>
+      imageDiffers(v) || seedIsSilent(v),
+  },
+  effect: (v) =>
+    givesUp(restoreOp(v)!)
+      ? write(v, ended(v))
+      : fails(v, 'RestoreBlocked', imageDiffers(v) ? reasons.TemplateMismatch : reasons.AgentUnreachable),
+});

@@ -133,7 +133,7 @@ test('nor does an operation that takes the EtcdRestore up again: its own safety 
     .set({ jobs: known([restoreJob, safetyJob]) })
     .commit();
   world.agent(0, undefined).o.since.silent = { 0: longAgo };
-  expect(world.row).toBe('Restore.giveWay');
+  expect(world.rule).toBe('Restore.giveWay');
   world.commit().agent(0, agent(0)).o.since = { ...world.o.since, silent: {} };
   world.set({ jobs: known([]), fresh: { ...world.o.fresh, id: 'op-2' } });
   const later = plan(world.o, now + 20 * 60_000, defaultSettings).effect as { doc: RecordDoc };
@@ -198,20 +198,20 @@ describe('in place', () => {
       .commit()
       .set({ jobs: known([restoreJob]) })
       .agent(0, agent(0, { state: 'Init', volume }));
-    expect(world.row).toBe('Restore.verified');
+    expect(world.rule).toBe('Restore.verified');
   });
 
   test('R3: not before the seed says that it has room', () => {
     const world = backedUp().agent(0, undefined);
     expect(world.effect).toBeUndefined();
-    expect(world.agent(0, agent(0)).row).toBe('Fence');
+    expect(world.agent(0, agent(0)).rule).toBe('Fence');
   });
 
   test('R3: an ephemeral volume goes with what is on it', () => {
     const full = { ...agent(0).volume, freeBytes: 0 };
     const world = backedUp().spec({ ephemeral: true });
-    expect(world.agent(0, agent(0, { volume: full })).row).toBe('Fence');
-    expect(world.agent(0, agent(0, { volume: { ...full, totalBytes: 1 } })).row).toBe('Restore.noSpace');
+    expect(world.agent(0, agent(0, { volume: full })).rule).toBe('Fence');
+    expect(world.agent(0, agent(0, { volume: { ...full, totalBytes: 1 } })).rule).toBe('Restore.noSpace');
   });
 
   test('R2: a safety backup first', () => {
@@ -239,13 +239,13 @@ describe('in place', () => {
     world.set({ members: unknown('no leader') });
     for (const ordinal of [0, 1, 2]) world.agent(ordinal, { ...agent(ordinal), etcd: undefined });
     world.o.since.quorumLost = longAgo;
-    expect(world.row).toBe('Safety.done');
+    expect(world.rule).toBe('Safety.done');
     world.commit();
-    expect(world.row).toBe('Fence');
+    expect(world.rule).toBe('Fence');
     world.o.since.quorumLost = now;
     expect(world.effect).toBeUndefined();
     world.set({ members });
-    expect(world.row).toBe('Safety.again');
+    expect(world.rule).toBe('Safety.again');
     expect(world.commit().record.op).toMatchObject({ step: 'safety' });
   });
 
@@ -254,27 +254,27 @@ describe('in place', () => {
     (ahead.record.op as { startedAt: string }).startedAt = new Date(now + 600_000).toISOString();
     ahead.set({ jobs: known([restoreJob, safetyJob]) }).commit();
     expect(ahead.record.op).toMatchObject({ step: 'fence', args: { safetyBackupId: 's' } });
-    expect(ahead.row).toBe('Fence');
+    expect(ahead.rule).toBe('Fence');
     const behind = verified();
     behind.record.lastBackup = { id: 'another', revision: 1, sha256: 'x', at: new Date(now + 600_000).toISOString() };
     behind.record.op = { ...behind.record.op!, step: 'fence' } as Op;
-    expect(behind.row).toBe('Safety.again');
+    expect(behind.rule).toBe('Safety.again');
   });
 
   test('R2: its Job that failed for want of a quorum is made again when that is back', () => {
     const world = verified();
     world.set({ jobs: known([restoreJob, job({ kind: 'safety', uid: 'safety-uid', state: 'Failed' })]) });
-    expect(world.row).toBe('Safety.failed');
+    expect(world.rule).toBe('Safety.failed');
     world.record.op = { ...world.record.op!, step: 'fence' } as Op;
     const { members } = world.o;
     world.set({ members: unknown('no leader') });
     for (const ordinal of [0, 1, 2]) world.agent(ordinal, { ...agent(ordinal), etcd: undefined });
     world.o.since.quorumLost = longAgo;
-    expect(world.plan()).toMatchObject({ row: 'Safety.replace', effect: { kind: 'DeleteJob', uid: 'safety-uid' } });
+    expect(world.plan()).toMatchObject({ rule: 'Safety.replace', effect: { kind: 'DeleteJob', uid: 'safety-uid' } });
     const going = job({ kind: 'safety', uid: 'safety-uid', state: 'Failed', deleting: true });
-    expect(world.set({ jobs: known([restoreJob, going]) }).row).toBe('Fence');
+    expect(world.set({ jobs: known([restoreJob, going]) }).rule).toBe('Fence');
     world.set({ members });
-    expect(world.row).toBe('Safety.again');
+    expect(world.rule).toBe('Safety.again');
     expect(world.commit().effect).toBeUndefined();
     world.set({ jobs: known([restoreJob]) });
     expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'safety' } });
@@ -290,9 +290,9 @@ describe('in place', () => {
     const world = verified();
     world.record.op = { ...world.record.op!, step: 'fence' } as Op;
     world.set({ jobs: known([restoreJob, safetyJob]), members: unknown('no leader') });
-    expect(world.row).toBe('Safety.done');
+    expect(world.rule).toBe('Safety.done');
     expect(world.commit().record.op).toMatchObject({ step: 'fence', args: { safetyBackupId: 's' } });
-    expect(world.row).not.toBe('Safety.done');
+    expect(world.rule).not.toBe('Safety.done');
   });
 
   test('R3: epoch, token, minEpoch and the name are fenced in one write', () => {
@@ -317,9 +317,9 @@ describe('in place', () => {
   });
 
   test('R3: not when the EtcdRestore was deleted', () => {
-    expect(backedUp().set({ restores: known([]) }).row).toBe('Restore.withdrawn');
-    expect(backedUp().set({ restores: unknown('403') }).row).toBe('Fence');
-    expect(fenced().set({ restores: known([]) }).row).not.toBe('Restore.withdrawn');
+    expect(backedUp().set({ restores: known([]) }).rule).toBe('Restore.withdrawn');
+    expect(backedUp().set({ restores: unknown('403') }).rule).toBe('Fence');
+    expect(fenced().set({ restores: known([]) }).rule).not.toBe('Restore.withdrawn');
   });
 
   test('R4: the template first, then no pod', () => {
@@ -344,7 +344,7 @@ describe('in place', () => {
     const ending = left(2, false);
     ending.o.since.silent = { 2: now - defaultSettings.unreachable + 1 };
     expect(ending.reason('Stalled')).not.toBe('OldPodsRemain');
-    expect(left(2, true).row).toBe('Drained');
+    expect(left(2, true).rule).toBe('Drained');
     expect(left(0, true).effect).toBeUndefined();
   });
 
@@ -407,8 +407,8 @@ describe('in place', () => {
     expect(written).not.toHaveProperty('op');
     world.commit();
     world.o.since.healthy = { [idOf(0)]: 0 };
-    expect(world.row).toBe('GrowPod');
-    expect(world.spec({ size: 1 }).row).toBe('ReportRestore');
+    expect(world.rule).toBe('GrowPod');
+    expect(world.spec({ size: 1 }).rule).toBe('ReportRestore');
     world.set({ restores: known([request({ phase: 'Completed' })]) });
     expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'restore', uid: 'job-uid' });
   });
@@ -421,19 +421,19 @@ describe('a template whose image is of another version than it says', () => {
   test('nothing is fenced, no seed is made, and none gets a permit', () => {
     const begun = asked();
     expect(wrong(begun).effect).toBeUndefined();
-    expect(right(begun).row).toBe('Restore');
+    expect(right(begun).rule).toBe('Restore');
     const verified = backedUp();
-    expect(wrong(verified).row).not.toBe('Fence');
-    expect(right(verified).row).toBe('Fence');
+    expect(wrong(verified).rule).not.toBe('Fence');
+    expect(right(verified).rule).toBe('Fence');
     expect(verified.set({ statefulSet: unknown('no answer') }).effect).toBeUndefined();
     const world = drained();
     expect(wrong(world).effect).toBeUndefined();
     expect(world.reason('Accepted')).toBe('TemplateMismatch');
-    expect(right(world).row).toBe('SeedPod');
+    expect(right(world).rule).toBe('SeedPod');
     const waits = drained().sts({ replicas: 1 });
     waits.set({ pods: known([pod(0, { ready: false })]) }).agent(0, asking(0, 'seed-volumeId', { minEpoch: 2 }));
     expect(wrong(waits).effect).toBeUndefined();
-    expect(right(waits).row).toBe('RestorePermit');
+    expect(right(waits).rule).toBe('RestorePermit');
   });
 });
 
@@ -449,19 +449,19 @@ describe('a restore that waits before its fence gives the slot to what else ther
     ['the seed’s agent is silent', silent],
   ])('%s', (_, waits) => {
     const world = waits(backedUp());
-    expect(world.row).toBe('Restore.giveWay');
+    expect(world.rule).toBe('Restore.giveWay');
     expect(world.commit().record.op).toBeUndefined();
     expect(world.record.failure).toBeUndefined();
-    expect(world.row).not.toBe('Restore');
+    expect(world.rule).not.toBe('Restore');
     world.sts({ imageVersion: '3.6.16' }).agent(0, agent(0)).o.since.silent = {};
-    expect(world.row).toBe('Restore');
+    expect(world.rule).toBe('Restore');
   });
 
   test('not for a moment’s silence, and not what nothing else can be done beside', () => {
     const moment = silent(backedUp());
     moment.o.since.silent = { 0: now };
     expect(moment.effect).toBeUndefined();
-    expect(wrong(fenced()).row).not.toBe('Restore.giveWay');
+    expect(wrong(fenced()).rule).not.toBe('Restore.giveWay');
     const recovery = wrong(backedUp()).spec({
       recovery: { id: 'restore-uid', action: 'RestoreFromSurvivor', acceptDataLoss: true },
     });
@@ -538,7 +538,7 @@ describe('blocked past the fence', () => {
     expect(
       blocked()
         .op(undefined)
-        .set({ restores: known([]) }).row,
+        .set({ restores: known([]) }).rule,
     ).not.toBe('Seed');
   });
 });
@@ -677,7 +677,7 @@ describe('a Job whose pod does not start', () => {
     'before the fence a cluster that serves gets its slot back (%s)',
     (kind) => {
       const world = pending(() => (kind === 'restore' ? asked().commit() : verified()), { kind, uid: `${kind}-job` });
-      expect(world.row).toBe('Restore.notStarted');
+      expect(world.rule).toBe('Restore.notStarted');
       expect(world.commit().effect).toMatchObject({
         ...{ kind: 'ReportRestore', phase: 'Failed', reason: 'RestoreBlocked', message: waits },
       });
@@ -691,9 +691,9 @@ describe('a Job whose pod does not start', () => {
     expect(world.message('Stalled')).toBe(waits);
     expect(world.reason('Degraded')).not.toBe('AllMembersHealthy');
     world.set({ restores: known([request(), other]) });
-    expect(world.row).toBe('Restore.giveUp');
+    expect(world.rule).toBe('Restore.giveUp');
     world.set({ restores: known([request({ phase: 'Failed' }), other]) });
-    expect(world.row).toBe('Restore.supersede');
+    expect(world.rule).toBe('Restore.supersede');
   });
 
   test.each([
@@ -715,10 +715,10 @@ describe('a volume that is lost before the fence', () => {
       .commit()
       .set({ jobs: known([job({})]) })
       .volumeLost(1);
-    expect(world.row).toBe('Restore.yield');
+    expect(world.rule).toBe('Restore.yield');
     expect(world.commit().record.op).toMatchObject({ kind: 'Remove', memberId: idOf(1), why: 'Dead' });
     expect(world.removed(1).commit().record.op).toBeUndefined();
-    expect(world.row).toBe('Restore');
+    expect(world.rule).toBe('Restore');
   });
 
   test('not where that is not safe, nor on the evidence of a moment', () => {
@@ -733,6 +733,6 @@ describe('a volume that is lost before the fence', () => {
   });
 
   test('not past the fence', () => {
-    expect(permitted().row).not.toBe('Restore.yield');
+    expect(permitted().rule).not.toBe('Restore.yield');
   });
 });

@@ -7,13 +7,13 @@ describe('shrink', () => {
     world.commit().removed(4).commit();
     world.o.agents = {};
     world.pods((pods) => pods.filter(({ ordinal }) => ordinal < 4));
-    expect(world.compared().row).toBe('LowerReplicas');
+    expect(world.compared().rule).toBe('LowerReplicas');
     expect(world.effect).toEqual({ kind: 'ScaleTo', replicas: 4, basedOn: 'sts-rv' });
   });
 
   test('never onto a broken set', () => {
     expect(new World(5).spec({ size: 3 }).down(1).effect).toBeUndefined();
-    expect(new World(5).spec({ size: 3 }).down(4).row).toBe('Shrink');
+    expect(new World(5).spec({ size: 3 }).down(4).rule).toBe('Shrink');
   });
 
   test('claims go last, by UID, when that is asked for', () => {
@@ -42,7 +42,7 @@ describe('shrink', () => {
   });
 
   test('an even size is done when it is meant', () => {
-    expect(new World(3).spec({ size: 2, allowEvenSize: true }).row).toBe('Shrink');
+    expect(new World(3).spec({ size: 2, allowEvenSize: true }).rule).toBe('Shrink');
   });
 });
 
@@ -61,7 +61,7 @@ describe('replicas that somebody else changed', () => {
     expect(world.reason('Accepted')).toBe('TemplateMismatch');
     const shrunk = new World(3).spec({ size: 1, onShrink: 'Delete' }).sts({ replicas: 2, imageVersion: '3.7.3' });
     shrunk.down(1).pods((pods) => pods.filter(({ ordinal }) => ordinal < 2));
-    expect(shrunk.row).not.toBe('PruneClaim');
+    expect(shrunk.rule).not.toBe('PruneClaim');
   });
 
   test('too many: lowered when nothing else is to do', () => {

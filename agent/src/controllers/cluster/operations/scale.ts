@@ -15,7 +15,7 @@ import {
   voters,
   wantedSize,
 } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule } from '../plan/rule.ts';
 import { imageFits, templateMayRun } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
@@ -57,114 +57,109 @@ const memberClaim = (v: View, claim: Claim): boolean => {
 
 const claims = (v: View): Claim[] => (v.o.claims.known ? v.o.claims.v : []);
 
-export const scale = [
-  row({
-    name: 'RaiseReplicas',
-    does: 'ScaleTo',
-    priority: 2,
-    from: 'running',
-    to: 'running',
-    when: { 'pods may be there': (v) => !podsMayGo(v), 'a member has no pod': (v) => pods(v) < replicasNeeded(v) },
-    requires: { 'the image is of the version that the template says': imageFits },
-    effect: (v) => ({ kind: 'ScaleTo', replicas: replicasNeeded(v), basedOn: statefulSet(v)!.rv }),
+export const raiseReplicas = rule({
+  name: 'RaiseReplicas',
+  does: 'ScaleTo',
+  from: 'running',
+  to: 'running',
+  when: { 'pods may be there': (v) => !podsMayGo(v), 'a member has no pod': (v) => pods(v) < replicasNeeded(v) },
+  requires: { 'the image is of the version that the template says': imageFits },
+  effect: (v) => ({ kind: 'ScaleTo', replicas: replicasNeeded(v), basedOn: statefulSet(v)!.rv }),
+});
+
+export const annotateEpoch = rule({
+  name: 'AnnotateEpoch',
+  does: 'AnnotateEpoch',
+  from: 'running',
+  to: 'running',
+  when: {
+    'template is known': (v) => statefulSet(v) !== undefined,
+    'its epoch is not the minEpoch': (v) => statefulSet(v)!.minEpoch !== v.record.minEpoch,
+  },
+  effect: (v) => ({ kind: 'AnnotateEpoch', epoch: v.record.minEpoch, basedOn: statefulSet(v)!.rv }),
+});
+
+export const annotateClaim = rule<Claim>({
+  name: 'AnnotateClaim',
+  does: 'AnnotatePvc',
+  from: 'running',
+  to: 'running',
+  each: claims,
+  when: {
+    'it holds a voter': memberClaim,
+    'it does not name this epoch': (v, claim) =>
+      claim.clusterUid !== v.record.clusterUid || claim.epoch !== v.record.epoch,
+  },
+  effect: (v, { ordinal, uid, rv }) => {
+    const { clusterUid, epoch } = v.record;
+    return { kind: 'AnnotatePvc', ordinal, uid, clusterUid, epoch, basedOn: rv };
+  },
+});
+
+export const growPods = rule({
+  // All at once: they join one by one, and until then each counts as missing in the pod disruption budget. Else a
+  // drain could take one of two voters on their way to three.
+  name: 'GrowPod',
+  does: 'ScaleTo',
+  from: 'running',
+  to: 'running',
+  when: { 'fewer pods than wanted': (v) => pods(v) < wantedSize(v) },
+  requires: {
+    'every pod is a healthy voter': settled,
+    'a new pod may run its version': templateMayRun,
+  },
+  effect: (v) => ({ kind: 'ScaleTo', replicas: wantedSize(v), basedOn: statefulSet(v)!.rv }),
+});
+
+export const shrink = rule({
+  name: 'Shrink',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'removing',
+  when: {
+    'the highest member is a voter that is not wanted': (v) =>
+      victim(v) !== undefined && highestMember(v) >= wantedSize(v),
+  },
+  requires: {
+    'no learner': (v) => learners(v).length === 0,
+    'every member that stays is healthy': keptHealthy,
+    'no upgrade half done': (v) => !isMixed(v),
+    safeRemove: (v) => safeRemove(v, victim(v)!.id),
+  },
+  effect: (v) => intendRemoval(v, victim(v)!, 'Shrink'),
+});
+
+export const lowerReplicas = rule({
+  name: 'LowerReplicas',
+  does: 'ScaleTo',
+  from: 'running',
+  to: 'running',
+  when: { 'more pods than wanted': (v) => statefulSet(v) !== undefined && pods(v) > wantedSize(v) },
+  requires: { 'no member is there': (v) => pods(v) > highestMember(v) + 1 },
+  effect: (v) => ({
+    kind: 'ScaleTo',
+    replicas: Math.max(wantedSize(v), highestMember(v) + 1),
+    basedOn: statefulSet(v)!.rv,
   }),
-  row({
-    name: 'AnnotateEpoch',
-    does: 'AnnotateEpoch',
-    priority: 2,
-    from: 'running',
-    to: 'running',
-    when: {
-      'template is known': (v) => statefulSet(v) !== undefined,
-      'its epoch is not the minEpoch': (v) => statefulSet(v)!.minEpoch !== v.record.minEpoch,
-    },
-    requires: {},
-    effect: (v) => ({ kind: 'AnnotateEpoch', epoch: v.record.minEpoch, basedOn: statefulSet(v)!.rv }),
-  }),
-  row<Claim>({
-    name: 'AnnotateClaim',
-    does: 'AnnotatePvc',
-    priority: 13.5,
-    from: 'running',
-    to: 'running',
-    of: claims,
-    when: {
-      'it holds a voter': memberClaim,
-      'it does not name this epoch': (v, claim) =>
-        claim.clusterUid !== v.record.clusterUid || claim.epoch !== v.record.epoch,
-    },
-    requires: {},
-    effect: (v, { ordinal, uid, rv }) => {
-      const { clusterUid, epoch } = v.record;
-      return { kind: 'AnnotatePvc', ordinal, uid, clusterUid, epoch, basedOn: rv };
-    },
-  }),
-  row({
-    // All at once: they join one by one, and until then each counts as missing in the pod disruption budget. Else a
-    // drain could take one of two voters on their way to three.
-    name: 'GrowPod',
-    does: 'ScaleTo',
-    priority: 17,
-    from: 'running',
-    to: 'running',
-    when: { 'fewer pods than wanted': (v) => pods(v) < wantedSize(v) },
-    requires: {
-      'every pod is a healthy voter': settled,
-      'a new pod may run its version': templateMayRun,
-    },
-    effect: (v) => ({ kind: 'ScaleTo', replicas: wantedSize(v), basedOn: statefulSet(v)!.rv }),
-  }),
-  row({
-    name: 'Shrink',
-    does: 'WriteRecord',
-    priority: 15,
-    from: 'running',
-    to: 'removing',
-    when: {
-      'the highest member is a voter that is not wanted': (v) =>
-        victim(v) !== undefined && highestMember(v) >= wantedSize(v),
-    },
-    requires: {
-      'no learner': (v) => learners(v).length === 0,
-      'every member that stays is healthy': keptHealthy,
-      'no upgrade half done': (v) => !isMixed(v),
-      safeRemove: (v) => safeRemove(v, victim(v)!.id),
-    },
-    effect: (v) => intendRemoval(v, victim(v)!, 'Shrink'),
-  }),
-  row({
-    name: 'LowerReplicas',
-    does: 'ScaleTo',
-    priority: 14.9,
-    from: 'running',
-    to: 'running',
-    when: { 'more pods than wanted': (v) => statefulSet(v) !== undefined && pods(v) > wantedSize(v) },
-    requires: { 'no member is there': (v) => pods(v) > highestMember(v) + 1 },
-    effect: (v) => ({
-      kind: 'ScaleTo',
-      replicas: Math.max(wantedSize(v), highestMember(v) + 1),
-      basedOn: statefulSet(v)!.rv,
+});
+
+export const pruneClaim = rule<Claim>({
+  name: 'PruneClaim',
+  does: 'WriteRecord',
+  from: 'running',
+  to: 'removing',
+  each: claims,
+  when: {
+    'its ordinal is not wanted': (v, { ordinal }) => ordinal >= wantedSize(v),
+    'policy Delete': (v) => v.spec.onShrink === 'Delete',
+    'it is not being deleted': (_, claim) => !claim.deleting,
+  },
+  requires: {
+    'no member is there': (v, { ordinal }) => ordinal > highestMember(v),
+    'no pod either': (v, { ordinal }) => pods(v) <= ordinal && v.o.pods.known && podAt(v, ordinal) === undefined,
+  },
+  effect: (v, { ordinal, uid }) =>
+    write(v, {
+      op: { ...opBase(v), kind: 'Remove', ordinal, memberId: '', why: 'Shrink', step: 'claim', claimUid: uid },
     }),
-  }),
-  row<Claim>({
-    name: 'PruneClaim',
-    does: 'WriteRecord',
-    priority: 14.95,
-    from: 'running',
-    to: 'removing',
-    of: claims,
-    when: {
-      'its ordinal is not wanted': (v, { ordinal }) => ordinal >= wantedSize(v),
-      'policy Delete': (v) => v.spec.onShrink === 'Delete',
-      'it is not being deleted': (_, claim) => !claim.deleting,
-    },
-    requires: {
-      'no member is there': (v, { ordinal }) => ordinal > highestMember(v),
-      'no pod either': (v, { ordinal }) => pods(v) <= ordinal && v.o.pods.known && podAt(v, ordinal) === undefined,
-    },
-    effect: (v, { ordinal, uid }) =>
-      write(v, {
-        op: { ...opBase(v), kind: 'Remove', ordinal, memberId: '', why: 'Shrink', step: 'claim', claimUid: uid },
-      }),
-  }),
-];
+});

@@ -1,6 +1,6 @@
 import { minorOf } from '../../../protocol/versions.ts';
 import { agentAt, alarms, allVotersHealthy, leaderIndex, ordinalOf, statusOf, voters } from '../plan/facts.ts';
-import { row } from '../plan/row.ts';
+import { rule } from '../plan/rule.ts';
 import { isSettled } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { write } from '../plan/write.ts';
@@ -13,10 +13,9 @@ const on36 = (v: View): boolean =>
   !isMixed(v) && voters(v).every(({ id }) => minorOf(statusOf(v, id)?.version ?? '') === '3.6');
 
 export const settle = [
-  row({
+  rule({
     name: 'Settle.mark',
     does: 'WriteRecord',
-    priority: 15.1,
     from: 'running',
     to: 'running',
     when: {
@@ -26,10 +25,9 @@ export const settle = [
     requires: { 'all voters healthy': allVotersHealthy },
     effect: (v) => write(v, { versions: { ...v.record.versions, finalizedIndex: leaderIndex(v) } }),
   }),
-  row({
+  rule({
     name: 'Settle.churn',
     does: 'LeaseChurn',
-    priority: 15.1,
     from: 'running',
     to: 'running',
     when: { 'every voter runs 3.6, no upgrade is half done': on36, 'not settled': (v) => !isSettled(v) },

@@ -41,7 +41,7 @@ describe('a new minor', () => {
       lastBackup: { id: 'snap' },
     });
     expect(world.record).not.toHaveProperty('op');
-    expect(world.row).toBe('RestartPod');
+    expect(world.rule).toBe('RestartPod');
   });
 
   test('a Job of the last operation goes first', () => {
@@ -61,11 +61,11 @@ describe('a new minor', () => {
     expect(world.effect).toBeUndefined();
     expect(world.reason('Stalled')).toBe('UpgradeRefused');
     world.o.since.failure = 0;
-    expect(world.row).toBe('Upgrade');
+    expect(world.rule).toBe('Upgrade');
   });
 
   test('gives the slot to a repair', () => {
-    expect(asked('3.7.3').commit().volumeLost(1).row).toBe('Upgrade.drop');
+    expect(asked('3.7.3').commit().volumeLost(1).rule).toBe('Upgrade.drop');
   });
 
   test('without a schedule it goes ahead and says so; or not, if a backup is required', () => {
@@ -79,7 +79,7 @@ describe('a new minor', () => {
 
   test('is finished when etcd says so', () => {
     const world = on35('3.6.16', { allowedMinors: ['3.5', '3.6'] });
-    expect(world.row).toBe('RestartPod');
+    expect(world.rule).toBe('RestartPod');
     for (const i of [0, 1, 2]) {
       world.o.status[idOf(i)] = known(status({ clusterVersion: '3.6.0' }));
       world.pod(i, { revision: 'r2' });
@@ -90,11 +90,11 @@ describe('a new minor', () => {
   test('a pod that came back on it too early does not block it', () => {
     const world = asked('3.7.3').down(1);
     world.agent(1, agent(1, { etcdBinary: '3.7.3', state: 'Refused', reason: 'VersionRefused', etcd: undefined }));
-    expect(world.row).toBe('Upgrade');
+    expect(world.rule).toBe('Upgrade');
   });
 
   test('grow waits for it, as a new pod would have the new version', () => {
-    expect(asked('3.7.3').spec({ size: 5 }).row).toBe('Upgrade');
+    expect(asked('3.7.3').spec({ size: 5 }).rule).toBe('Upgrade');
   });
 });
 
@@ -110,7 +110,7 @@ describe('refused, and told', () => {
   ];
 
   test.each(refusals)('%s', (_, world, reason) => {
-    expect(`${world().row}`).not.toMatch(/Upgrade|RestartPod/);
+    expect(`${world().rule}`).not.toMatch(/Upgrade|RestartPod/);
     expect(world().reason('Accepted')).toBe(reason);
     expect(world().reason('Stalled')).toBe('UpgradeRefused');
   });
@@ -123,7 +123,7 @@ describe('refused, and told', () => {
 
   test('not while entries of 3.5 leave the log: that is a wait, and says what follows', () => {
     const world = unsettled(agent(1).volume);
-    expect(world.row).toBe('Settle.churn');
+    expect(world.rule).toBe('Settle.churn');
     expect([world.reason('Accepted'), world.reason('Stalled')]).toEqual(['SpecAccepted', 'NoActionRequired']);
     expect(world.reason('Progressing')).toBe('FlushingRaftLog');
     expect(world.message('Progressing')).toContain('3.7.3');
@@ -133,7 +133,7 @@ describe('refused, and told', () => {
     const world = on35('3.6.16', { bornOn: undefined });
     const { members } = world.record;
     const restarted = Object.entries(members).map(([i, m]) => [i, { ...m, restartedOn: '3.5.35' }]);
-    expect(world.doc({ members: Object.fromEntries(restarted) }).row).toBe('Upgrade');
+    expect(world.doc({ members: Object.fromEntries(restarted) }).rule).toBe('Upgrade');
   });
 });
 
@@ -152,7 +152,7 @@ describe('Settle', () => {
     const world = unsettled(agent(1).volume);
     expect(world.effect).toEqual({ kind: 'LeaseChurn', pairs: 500 });
     for (const i of [0, 1, 2]) world.agent(i, agent(i, { volume: { ...agent(i).volume, snapIndex: 5901 } }));
-    expect(world.row).toBe('Upgrade');
+    expect(world.rule).toBe('Upgrade');
   });
 
   test('unknown history: marked first', () => {

@@ -13,7 +13,7 @@ import {
   statusOf,
   voters,
 } from '../plan/facts.ts';
-import { implied, row } from '../plan/row.ts';
+import { implied, rule, steps } from '../plan/rule.ts';
 import { clusterVersionIs, upgradeProblem, waitsForVersion } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, timestamp, write } from '../plan/write.ts';
@@ -58,96 +58,92 @@ const job = (v: View) => {
   return found && found.op === v.op('Upgrade')?.id ? found : undefined;
 };
 
-export const upgrade = [
-  row({
-    name: 'Upgrade.drop',
-    does: 'WriteRecord',
-    priority: 2,
-    from: 'backing up',
-    to: 'running',
-    when: {
-      'op Upgrade': (v) => v.op('Upgrade') !== undefined,
-      'another version is asked for, or a repair waits': (v) => v.op('Upgrade')!.to !== target(v) || repairWaits(v),
-    },
-    requires: {},
-    effect: (v) => write(v, { op: undefined }),
-  }),
-  row({
-    name: 'Upgrade.allow',
-    does: 'WriteRecord',
-    priority: 2,
-    from: 'backing up',
-    to: 'upgrading',
-    when: { 'op Upgrade': implied('its backup is of no other operation', (v) => v.op('Upgrade') !== undefined) },
-    requires: {
-      'its backup is verified': (v) => job(v)?.state === 'Succeeded' && job(v)?.backup !== undefined,
-    },
-    effect: (v) =>
-      write(v, {
-        versions: allow(v, v.op('Upgrade')!.to),
-        lastBackup: { ...job(v)!.backup!, at: timestamp(v) },
-        ...withoutFailure(v),
-        op: undefined,
-      }),
-  }),
-  row({
-    name: 'Upgrade.fail',
-    does: 'WriteRecord',
-    priority: 2,
-    from: 'backing up',
-    to: 'running',
-    when: { 'the backup of op Upgrade failed': (v) => job(v)?.state === 'Failed' },
-    requires: {},
-    effect: (v) =>
-      write(v, {
-        failure: {
-          of: `Upgrade ${v.op('Upgrade')!.to}`,
-          reason: 'BackupFailed',
-          message: job(v)?.message ?? 'the backup before the upgrade failed',
-        },
-        op: undefined,
-      }),
-  }),
-  row({
-    name: 'Upgrade.finalize',
-    does: 'WriteRecord',
-    priority: 8,
-    from: 'upgrading',
-    to: 'running',
-    when: { 'upgrade half done': implied('else no minor was added for the cluster version to be', isMixed) },
-    requires: {
-      'all voters healthy': allVotersHealthy,
-      'so says the cluster version': (v) => clusterVersionIs(v, added(v)),
-    },
-    effect: (v) => {
-      const { current, ...versions } = v.record.versions;
-      const finalizedIndex = current === '3.5' ? { finalizedIndex: leaderIndex(v) } : {};
-      return write(v, {
-        versions: { ...versions, current: added(v), allowedMinors: [added(v)], ...finalizedIndex },
-      });
-    },
-  }),
-  row({
-    name: 'Upgrade.revert',
-    does: 'WriteRecord',
-    priority: 8,
-    from: 'upgrading',
-    to: 'running',
-    when: {
-      'upgrade half done': isMixed,
-      'the old minor is asked for': (v) => target(v) === v.record.versions.current,
-    },
-    requires: {
-      'every voter runs the old minor': (v) => runs(v, v.record.versions.current),
-      'no learner': (v) => learners(v).length === 0,
-      'so says the template': (v) => minorOf(statefulSet(v)?.version ?? '') === target(v),
-    },
-    effect: (v) => write(v, { versions: { ...v.record.versions, allowedMinors: [v.record.versions.current] } }),
-  }),
-  row({
+export const upgradeSteps = [
+  ...steps({ from: 'backing up' }, [
+    rule({
+      name: 'Upgrade.drop',
+      does: 'WriteRecord',
+      to: 'running',
+      when: {
+        'op Upgrade': (v) => v.op('Upgrade') !== undefined,
+        'another version is asked for, or a repair waits': (v) => v.op('Upgrade')!.to !== target(v) || repairWaits(v),
+      },
+      effect: (v) => write(v, { op: undefined }),
+    }),
+    rule({
+      name: 'Upgrade.allow',
+      does: 'WriteRecord',
+      to: 'upgrading',
+      when: { 'op Upgrade': implied('its backup is of no other operation', (v) => v.op('Upgrade') !== undefined) },
+      requires: {
+        'its backup is verified': (v) => job(v)?.state === 'Succeeded' && job(v)?.backup !== undefined,
+      },
+      effect: (v) =>
+        write(v, {
+          versions: allow(v, v.op('Upgrade')!.to),
+          lastBackup: { ...job(v)!.backup!, at: timestamp(v) },
+          ...withoutFailure(v),
+          op: undefined,
+        }),
+    }),
+    rule({
+      name: 'Upgrade.fail',
+      does: 'WriteRecord',
+      to: 'running',
+      when: { 'the backup of op Upgrade failed': (v) => job(v)?.state === 'Failed' },
+      effect: (v) =>
+        write(v, {
+          failure: {
+            of: `Upgrade ${v.op('Upgrade')!.to}`,
+            reason: 'BackupFailed',
+            message: job(v)?.message ?? 'the backup before the upgrade failed',
+          },
+          op: undefined,
+        }),
+    }),
+  ]),
+];
+
+export const finalizeUpgrade = rule({
+  name: 'Upgrade.finalize',
+  does: 'WriteRecord',
+  from: 'upgrading',
+  to: 'running',
+  when: { 'upgrade half done': implied('else no minor was added for the cluster version to be', isMixed) },
+  requires: {
+    'all voters healthy': allVotersHealthy,
+    'so says the cluster version': (v) => clusterVersionIs(v, added(v)),
+  },
+  effect: (v) => {
+    const { current, ...versions } = v.record.versions;
+    const finalizedIndex = current === '3.5' ? { finalizedIndex: leaderIndex(v) } : {};
+    return write(v, {
+      versions: { ...versions, current: added(v), allowedMinors: [added(v)], ...finalizedIndex },
+    });
+  },
+});
+
+export const revertUpgrade = rule({
+  name: 'Upgrade.revert',
+  does: 'WriteRecord',
+  from: 'upgrading',
+  to: 'running',
+  when: {
+    'upgrade half done': isMixed,
+    'the old minor is asked for': (v) => target(v) === v.record.versions.current,
+  },
+  requires: {
+    'every voter runs the old minor': (v) => runs(v, v.record.versions.current),
+    'no learner': (v) => learners(v).length === 0,
+    'so says the template': (v) => minorOf(statefulSet(v)?.version ?? '') === target(v),
+  },
+  effect: (v) => write(v, { versions: { ...v.record.versions, allowedMinors: [v.record.versions.current] } }),
+});
+
+export const beginUpgrade = [
+  rule({
     name: 'Upgrade',
     does: 'WriteRecord',
-    priority: 15.8,
     from: 'running',
     to: 'backing up',
     when: {
@@ -158,10 +154,9 @@ export const upgrade = [
     requires: ready,
     effect: (v) => write(v, { op: { ...opBase(v), kind: 'Upgrade', to: target(v) } }),
   }),
-  row({
+  rule({
     name: 'Upgrade.withoutBackup',
     does: 'WriteRecord',
-    priority: 15.8,
     from: 'running',
     to: 'upgrading',
     when: {

@@ -3,37 +3,37 @@ import type { Reason } from '../../../protocol/reasons.ts';
 import type { RecordDoc } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import type { Observed } from '../observed.ts';
-import { finalizer } from '../operations/deletion.ts';
+import { releaseFinalizer } from '../operations/deletion.ts';
 import type { Settings } from '../settings.ts';
-import { rows, rowsWithoutRecord } from './actions.ts';
 import { conditionsOf } from './conditions.ts';
 import { lacksManifests } from './facts.ts';
-import type { AnyRow, Conjuncts } from './row.ts';
+import type { AnyRule, Guards } from './rule.ts';
+import { rules, rulesWithoutRecord } from './table.ts';
 import { View } from './view.ts';
 
 export interface Plan {
   /** The one thing to do now; none: wait. */
   effect?: Effect;
-  /** Name of the row that decided. */
-  row?: string;
-  /** Why nothing is done, when a row holds. */
+  /** Name of the rule that decided. */
+  rule?: string;
+  /** Why nothing is done, when a rule holds. */
   hold?: Reason;
-  /** For people: what is done, or what the nearest row waits for. */
+  /** For people: what is done, or what the nearest rule waits for. */
   why: string;
   conditions: Condition[];
   requeueMs: number;
 }
 
 export interface Actions {
-  rows: readonly AnyRow[];
-  rowsWithoutRecord: readonly AnyRow[];
+  rules: readonly AnyRule[];
+  rulesWithoutRecord: readonly AnyRule[];
 }
 
-export type Decision = Pick<Plan, 'effect' | 'row' | 'hold' | 'why'>;
+export type Decision = Pick<Plan, 'effect' | 'rule' | 'hold' | 'why'>;
 
-/** Decides what happens next to a cluster: the first row of the action table that holds. */
+/** Decides what happens next to a cluster: the first rule of the action table that holds. */
 export const plan = (observed: Observed, now: number, settings: Settings): Plan =>
-  planWith({ rows, rowsWithoutRecord }, observed, now, settings);
+  planWith({ rules, rulesWithoutRecord }, observed, now, settings);
 
 export function planWith(actions: Actions, observed: Observed, now: number, settings: Settings): Plan {
   const view = new View(observed, now, settings);
@@ -52,39 +52,39 @@ function decide(actions: Actions, view: View): Decision {
   if (!cluster.v) return { why: 'there is no EtcdCluster: hands off' };
   if (!record.known) {
     // What nobody will do is not waited for, whatever the record says.
-    if (cluster.v.reconcilerGoing) return walk(finalizer, view);
+    if (cluster.v.reconcilerGoing) return walk([releaseFinalizer], view);
     const why = `the record is unknown: ${record.why}`;
     if (lacksManifests(view)) return { why, hold: 'ManifestsMissing' };
     return { why, ...(record.unreadable && { hold: 'RecordUnreadable' }) };
   }
-  return walk(record.v ? actions.rows : actions.rowsWithoutRecord, view);
+  return walk(record.v ? actions.rules : actions.rulesWithoutRecord, view);
 }
 
-function walk(table: readonly AnyRow[], view: View): Decision {
+function walk(table: readonly AnyRule[], view: View): Decision {
   let waits: string | undefined;
-  for (const row of table) {
-    for (const subject of row.of?.(view) ?? [undefined]) {
-      if (missing(row.when, view, subject) !== undefined) continue;
-      const lacks = missing(row.requires, view, subject);
-      if (lacks === undefined) return decided(row, view, subject, waits);
-      if (row.effect) waits ??= `${row.name} waits: ${lacks}`;
+  for (const rule of table) {
+    for (const subject of rule.each?.(view) ?? [undefined]) {
+      if (missing(rule.when, view, subject) !== undefined) continue;
+      const lacks = missing(rule.requires, view, subject);
+      if (lacks === undefined) return decided(rule, view, subject, waits);
+      if (rule.effect) waits ??= `${rule.name} waits: ${lacks}`;
     }
   }
   return { why: waits ?? 'nothing to do' };
 }
 
 /** The first that does not hold. */
-function missing(conjuncts: Conjuncts<unknown>, view: View, subject: unknown): string | undefined {
-  for (const name in conjuncts) {
-    if (!conjuncts[name]!(view, subject)) return name;
+function missing(guards: Guards<unknown>, view: View, subject: unknown): string | undefined {
+  for (const name in guards) {
+    if (!guards[name]!(view, subject)) return name;
   }
   return undefined;
 }
 
-function decided(row: AnyRow, view: View, subject: unknown, waits: string | undefined): Decision {
-  if (row.effect) return { effect: row.effect(view, subject), row: row.name, why: row.name };
-  const hold = typeof row.hold === 'function' ? row.hold(view, subject) : row.hold!;
-  return { row: row.name, hold, why: waits ? `${hold}; ${waits}` : hold };
+function decided(rule: AnyRule, view: View, subject: unknown, waits: string | undefined): Decision {
+  if (rule.effect) return { effect: rule.effect(view, subject), rule: rule.name, why: rule.name };
+  const hold = typeof rule.hold === 'function' ? rule.hold(view, subject) : rule.hold!;
+  return { rule: rule.name, hold, why: waits ? `${hold}; ${waits}` : hold };
 }
 
 /** An operation, an upgrade, or a member on its way: the next step is due in seconds. */

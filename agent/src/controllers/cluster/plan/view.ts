@@ -4,7 +4,7 @@ import type { Settings } from '../settings.ts';
 
 type OpOf<K> = K extends RestoreOp['kind'] ? RestoreOp : Extract<Op, { kind: K }>;
 
-/** What a row looks at: the observation, the clock's reading, the settings. */
+/** What a rule looks at: the observation, the clock's reading, the settings. */
 export class View {
   readonly o: Observed;
   readonly now: number;
@@ -16,14 +16,14 @@ export class View {
     this.s = settings;
   }
 
-  /** Only for rows that run when there is a record. */
+  /** Only for rules that run when there is a record. */
   get record(): RecordDoc {
     const { record } = this.o;
     if (!record.known || !record.v) throw new Error('no record');
     return record.v.doc;
   }
 
-  /** Only for rows that run when there is a custom resource. */
+  /** Only for rules that run when there is a custom resource. */
   get cluster(): Cluster {
     const { cluster } = this.o;
     if (!cluster.known || !cluster.v) throw new Error('no EtcdCluster');

@@ -33,7 +33,7 @@ export const without = <T>(map: Record<string, T>, key: number): Record<string, 
   Object.fromEntries(Object.entries(map).filter(([name]) => name !== String(key)));
 
 /** Tombstones a member, and forgets it and its permit. */
-export function bury(v: View, ordinal: number, memberId: string, why: string): Partial<RecordDoc> {
+export function tombstone(v: View, ordinal: number, memberId: string, why: string): Partial<RecordDoc> {
   const { tombstones, members, permits, epoch } = v.record;
   const tombstone: Tombstone = { memberId, ordinal, epoch, at: timestamp(v), why };
   return {

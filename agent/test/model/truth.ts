@@ -3,7 +3,7 @@ import { type Cluster, canCommit, quorum, votersOf } from './etcd.ts';
 import { clusterById, liveness } from './processes.ts';
 import type { World } from './world.ts';
 
-/** What the judge asks of the world. */
+/** What the checks ask of the world. */
 
 export const current = (world: World): Cluster | undefined => clusterById(world, world.record?.doc.clusterId);
 
@@ -37,7 +37,7 @@ export const isDraining = (world: World): boolean =>
   ['Restore', 'Recover', 'Delete'].includes(world.record?.doc.op?.kind ?? '');
 
 /** I5. */
-export function judgeLoss(world: World, memberId: string): string | undefined {
+export function checkLoss(world: World, memberId: string): string | undefined {
   const cluster = current(world);
   const member = cluster?.members.find((m) => m.id === memberId);
   if (!cluster || !member || member.learner) return undefined;
@@ -59,8 +59,8 @@ export const mayStart = (world: World, doc: RecordDoc): boolean =>
 
 export const shortMinor = (version: string): string => version.split('.').slice(0, 2).join('.');
 
-export function judgeRemove(world: World, memberId: string, young: boolean): string | undefined {
+export function checkRemove(world: World, memberId: string, young: boolean): string | undefined {
   if (opOf(world, 'Remove')?.memberId !== memberId) return 'I4: a removal without a durable intent';
   if (young) return 'a new lease holder removes at once';
-  return judgeLoss(world, memberId);
+  return checkLoss(world, memberId);
 }

@@ -1,19 +1,19 @@
 import type { Effect } from '../../src/controllers/cluster/effect.ts';
 import type { Observed } from '../../src/controllers/cluster/observed.ts';
 import type { RecordDoc } from '../../src/protocol/record.ts';
+import { checkRecord } from './check-record.ts';
 import { INDEX_UNIT, quorum, votersOf } from './etcd.ts';
-import { judgeRecord } from './judge-record.ts';
-import { allUp, current, isDraining, judgeRemove, mayStart, opOf, ownBackups, serves } from './judge-truth.ts';
 import { clusterById, isUp, liveness } from './processes.ts';
 import { A_LITTLE, NOW } from './see.ts';
 import { settings } from './settings.ts';
+import { allUp, checkRemove, current, isDraining, mayStart, opOf, ownBackups, serves } from './truth.ts';
 import type { World } from './world.ts';
 
 /**
  * What an effect must not be, held against the world as it is when plan() asks for it: the reconciler is not blamed
  * for what changes before a late effect arrives. Written from membership.md, without a look at plan()'s own facts.
  */
-export function judge(world: World, effect: Effect, observed: Observed): string | undefined {
+export function checkEffect(world: World, effect: Effect, observed: Observed): string | undefined {
   if (world.spec?.paused) return `${effect.kind} while paused`;
   if (!world.spec && effect.kind !== 'ReleaseFinalizer') return `${effect.kind} without an EtcdCluster`;
   const times = Object.values(observed.since.healthy);
@@ -29,55 +29,55 @@ export function judge(world: World, effect: Effect, observed: Observed): string 
   if (isIdle(world, effect)) return `${effect.kind} for nothing`;
   switch (effect.kind) {
     case 'WriteRecord':
-      return judgeRecord(world, effect.doc, young, justFailed);
+      return checkRecord(world, effect.doc, young, justFailed);
     case 'MemberRemove':
-      return judgeRemove(world, effect.memberId, observed.since.holder === NOW);
+      return checkRemove(world, effect.memberId, observed.since.holder === NOW);
     case 'MemberAdd':
-      return judgeAdd(world, effect.ordinal);
+      return checkAdd(world, effect.ordinal);
     case 'MemberPromote':
       return opOf(world, 'Promote')?.memberId === effect.memberId ? undefined : 'I4: a promotion without its op';
     case 'MoveLeader':
-      return judgeMoveLeader(world, effect.leader, effect.to);
+      return checkMoveLeader(world, effect.leader, effect.to);
     case 'DeletePod':
-      return judgeEviction(world, effect, observed) ?? judgeDeletePod(world, effect.ordinal, young);
+      return checkEviction(world, effect, observed) ?? checkDeletePod(world, effect.ordinal, young);
     case 'DeletePvc':
-      return judgeDeletePvc(world, effect.ordinal, young);
+      return checkDeletePvc(world, effect.ordinal, young);
     case 'ScaleTo':
-      return judgeScale(world, effect.replicas);
+      return checkScale(world, effect.replicas);
     case 'AnnotateEpoch':
       return effect.epoch === world.record?.doc.minEpoch
         ? undefined
         : 'the epoch annotation is not the minEpoch of the record';
     case 'AnnotatePvc':
-      return judgeAnnotation(world, effect.ordinal, effect.clusterUid, effect.epoch);
+      return checkAnnotation(world, effect.ordinal, effect.clusterUid, effect.epoch);
     case 'DeleteRecord':
       if (world.claims.some((c) => c)) return 'the record is deleted before the claims';
       return world.spec?.deleting && world.spec.onDelete === 'Delete' ? undefined : 'the record is deleted unasked';
     case 'CreateJob':
       return world.record?.doc.op?.id === effect.job.op ? undefined : 'I13: a Job without its op';
     case 'DeleteJob':
-      return judgeDeleteJob(world, effect.uid);
+      return checkDeleteJob(world, effect.uid);
     case 'HashKV':
       return allUp(world) && votersOf(current(world)!).length > 1
         ? undefined
         : 'hashes are compared while a voter is down';
     case 'ReportRestore':
-      return judgeReport(world, effect.name, effect.phase);
+      return checkReport(world, effect.name, effect.phase);
     case 'Compact':
       return opOf(world, 'ClearNoSpace') ? undefined : 'I13: Compact without its op';
     case 'Defrag':
       if (!opOf(world, 'ClearNoSpace')) return 'I13: Defrag without its op';
       return allUp(world) && !young ? undefined : 'Defrag while a voter is down';
     case 'Disarm':
-      if (effect.alarm === 'Corrupt') return judgeDisarmCorrupt(world);
+      if (effect.alarm === 'Corrupt') return checkDisarmCorrupt(world);
       if (!opOf(world, 'ClearNoSpace')) return 'I13: Disarm without its op';
-      return judgeDisarm(world, effect.memberId);
+      return checkDisarm(world, effect.memberId);
     case 'LeaseChurn':
       if (current(world)?.minor !== 6) return 'Settle on another minor than 3.6';
       if (isSettled(world)) return 'LeaseChurn for nothing';
       return allUp(world) && !current(world)?.noSpace ? undefined : 'Settle while a voter is down or under an alarm';
     case 'ReleaseFinalizer':
-      return judgeRelease(world);
+      return checkRelease(world);
     case 'SetFinalizer':
       return world.going ? 'a finalizer is set by one that goes' : undefined;
     default:
@@ -137,7 +137,7 @@ const substance = (doc: RecordDoc): string =>
   JSON.stringify(doc, (key, value) => (NEW_EACH_TIME.has(key) ? undefined : value));
 const NEW_EACH_TIME = new Set(['salvage', 'rev', 'id', 'holder', 'at', 'startedAt', 'issuedAt']);
 
-function judgeAnnotation(world: World, ordinal: number, clusterUid: string, epoch: number): string | undefined {
+function checkAnnotation(world: World, ordinal: number, clusterUid: string, epoch: number): string | undefined {
   if (clusterUid !== world.record?.doc.clusterUid) return 'a volume claim gets another cluster’s uid';
   const { wal, identity } = world.volumes[ordinal] ?? {};
   const cluster = clusterById(world, wal?.cluster);
@@ -149,14 +149,14 @@ function judgeAnnotation(world: World, ordinal: number, clusterUid: string, epoc
 
 const KEPT_JOBS = new Set(['pre-upgrade', 'final', 'safety', 'recovery']);
 
-function judgeDeleteJob(world: World, uid: string): string | undefined {
+function checkDeleteJob(world: World, uid: string): string | undefined {
   const job = world.jobs.find((j) => j.uid === uid);
   const op = world.record?.doc.op;
   if (job && op?.id === job.op && job.state === 'Running') return 'a Job is deleted that the op needs';
   return job && !op && KEPT_JOBS.has(job.kind) ? 'a backup’s Job is deleted before its time' : undefined;
 }
 
-function judgeReport(world: World, name: string, phase: string): string | undefined {
+function checkReport(world: World, name: string, phase: string): string | undefined {
   const doc = world.record?.doc;
   const fenced = doc?.restores.some((r) => r.id === name);
   const isDone = fenced && doc?.seeded && world.truth.restored.includes(name);
@@ -173,7 +173,7 @@ function judgeReport(world: World, name: string, phase: string): string | undefi
   return args?.failed || (fenced && !args) || instead ? undefined : 'an EtcdRestore is called failed that did not fail';
 }
 
-function judgeAdd(world: World, ordinal: number): string | undefined {
+function checkAdd(world: World, ordinal: number): string | undefined {
   if (opOf(world, 'AddLearner')?.ordinal !== ordinal) return 'I4: a member is added without its op';
   const cluster = current(world);
   if (cluster?.members.some((m) => m.learner)) return 'a learner is added beside a learner';
@@ -182,7 +182,7 @@ function judgeAdd(world: World, ordinal: number): string | undefined {
   return undefined;
 }
 
-function judgeMoveLeader(world: World, leader: string, to: string): string | undefined {
+function checkMoveLeader(world: World, leader: string, to: string): string | undefined {
   const op = world.record?.doc.op;
   if (!op || !('ordinal' in op)) return 'I13: leadership moves without an op';
   if (!to || to === leader) return 'leadership moves to nobody';
@@ -191,7 +191,7 @@ function judgeMoveLeader(world: World, leader: string, to: string): string | und
 }
 
 /** Ready pods of members go as a drain takes them. */
-function judgeEviction(world: World, effect: Effect & { kind: 'DeletePod' }, observed: Observed): string | undefined {
+function checkEviction(world: World, effect: Effect & { kind: 'DeletePod' }, observed: Observed): string | undefined {
   const { pods } = observed;
   const { ordinal, evict } = effect;
   if (world.sts?.image && ordinal < world.sts.replicas) return WRONG_IMAGE;
@@ -202,7 +202,7 @@ function judgeEviction(world: World, effect: Effect & { kind: 'DeletePod' }, obs
 
 const WRONG_IMAGE = 'a pod is made of an image of another version';
 
-function judgeDeletePod(world: World, ordinal: number, young: boolean): string | undefined {
+function checkDeletePod(world: World, ordinal: number, young: boolean): string | undefined {
   const { record, sts, spec } = world;
   const pod = world.pods[ordinal]!;
   // Nothing of it ever ran.
@@ -243,7 +243,7 @@ function judgeDeletePod(world: World, ordinal: number, young: boolean): string |
   return !pauses && left < quorum(voters.length) ? 'I5: a restart that leaves less than a quorum' : undefined;
 }
 
-function judgeDeletePvc(world: World, ordinal: number, young: boolean): string | undefined {
+function checkDeletePvc(world: World, ordinal: number, young: boolean): string | undefined {
   const { spec } = world;
   if (spec?.deleting)
     return spec.onDelete === 'Delete' ? undefined : 'I7: a claim is deleted although onDelete is Retain';
@@ -257,11 +257,11 @@ function judgeDeletePvc(world: World, ordinal: number, young: boolean): string |
   return meant ? undefined : 'I7: a claim is deleted without its op';
 }
 
-function judgeScale(world: World, replicas: number): string | undefined {
+function checkScale(world: World, replicas: number): string | undefined {
   const { sts } = world;
   if (sts?.image && replicas > sts.replicas) return WRONG_IMAGE;
   if (!sts || isDraining(world)) return undefined;
-  if (replicas > sts.replicas) return judgeRaise(world, replicas, sts.replicas);
+  if (replicas > sts.replicas) return checkRaise(world, replicas, sts.replicas);
   if (replicas === sts.replicas) return undefined;
   const lost = current(world)?.members.find((m) => m.ordinal >= replicas);
   if (lost) return `I5: scaled below member ${lost.ordinal}`;
@@ -269,13 +269,13 @@ function judgeScale(world: World, replicas: number): string | undefined {
 }
 
 /** The alarm of a member that was removed has no space behind it. */
-function judgeDisarm(world: World, memberId: string): string | undefined {
+function checkDisarm(world: World, memberId: string): string | undefined {
   const cluster = current(world);
   const large = cluster?.noSpace && votersOf(cluster).some((m) => !cluster.noSpace!.small.includes(m.id));
   return large || !cluster?.noSpace?.alarms.includes(memberId) ? 'disarmed before the space was freed' : undefined;
 }
 
-function judgeDisarmCorrupt(world: World): string | undefined {
+function checkDisarmCorrupt(world: World): string | undefined {
   const cluster = current(world);
   if (!cluster?.corrupt) return 'disarmed without an alarm';
   if (cluster.members.some((m) => m.id === cluster.corrupt || m.id === cluster.differs))
@@ -284,7 +284,7 @@ function judgeDisarmCorrupt(world: World): string | undefined {
 }
 
 /** A pod beyond the members comes only when all that is there is well. */
-function judgeRaise(world: World, replicas: number, now: number): string | undefined {
+function checkRaise(world: World, replicas: number, now: number): string | undefined {
   const cluster = current(world);
   if (!cluster || !world.record?.doc.seeded || cluster.members.some((m) => m.ordinal >= replicas - 1)) return undefined;
   // Without a quorum nobody knows that it was removed.
@@ -294,7 +294,7 @@ function judgeRaise(world: World, replicas: number, now: number): string | undef
   return allUp(world) && joined.every(Boolean) ? undefined : 'a pod is added while another is not well';
 }
 
-function judgeRelease(world: World): string | undefined {
+function checkRelease(world: World): string | undefined {
   const { spec } = world;
   if (!spec || world.going) return undefined;
   const needs = spec.onDelete === 'Delete' || spec.finalBackup;

@@ -1,37 +1,37 @@
 import type { Permit, RecordDoc } from '../../src/protocol/record.ts';
+import { checkOp, checkUpgradeOp } from './check-op.ts';
 import { votersOf } from './etcd.ts';
-import { judgeOp, judgeUpgradeOp } from './judge-op.ts';
-import { allUp, current, ownBackups, serves, shortMinor } from './judge-truth.ts';
 import { hearsNothingOf, isUp } from './processes.ts';
+import { allUp, current, ownBackups, serves, shortMinor } from './truth.ts';
 import type { World } from './world.ts';
 
 /** What may be written into the record. */
 
-export function judgeRecord(world: World, doc: RecordDoc, young: boolean, justFailed: boolean): string | undefined {
+export function checkRecord(world: World, doc: RecordDoc, young: boolean, justFailed: boolean): string | undefined {
   const before = world.record?.doc;
-  if (!before) return judgeFirst(world, doc);
+  if (!before) return checkFirst(world, doc);
   if (doc.clusterUid !== before.clusterUid) return 'the record changes its cluster uid';
   if (doc.epoch < before.epoch || doc.minEpoch < before.minEpoch) return 'an epoch goes back';
   if (doc.minEpoch > doc.epoch) return 'the minEpoch is above the epoch';
   return (
-    judgeEpoch(world, before, doc) ??
-    judgeAgain(before, doc, justFailed) ??
-    judgeFacts(world, before, doc, young) ??
-    judgeOp(world, before, doc, young) ??
-    judgeRecovered(world, before, doc) ??
-    judgeFailure(world, before, doc) ??
-    judgePermits(world, before, doc) ??
-    judgeVersions(world, before, doc, young)
+    checkEpoch(world, before, doc) ??
+    checkAgain(before, doc, justFailed) ??
+    checkFacts(world, before, doc, young) ??
+    checkOp(world, before, doc, young) ??
+    checkRecovered(world, before, doc) ??
+    checkFailure(world, before, doc) ??
+    checkPermits(world, before, doc) ??
+    checkVersions(world, before, doc, young)
   );
 }
 
 /** A request for a recovery counts as done. */
-function judgeRecovered(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+function checkRecovered(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
   if (doc.lastRecoveryId === before.lastRecoveryId || before.op?.kind === 'Recover') return undefined;
   return serves(world) ? undefined : 'a recovery that is needed is taken as done';
 }
 
-function judgeAgain(before: RecordDoc, doc: RecordDoc, justFailed: boolean): string | undefined {
+function checkAgain(before: RecordDoc, doc: RecordDoc, justFailed: boolean): string | undefined {
   const { op } = doc;
   if (!justFailed || !op || op.id === before.op?.id) return undefined;
   const roll = 'args' in op && op.args.id.startsWith('roll:') ? 'Restore roll:' : op.kind;
@@ -40,7 +40,7 @@ function judgeAgain(before: RecordDoc, doc: RecordDoc, justFailed: boolean): str
 }
 
 /** What the record says must be so. */
-function judgeFacts(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
+function checkFacts(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
   const claim = world.claims[0];
   if (doc.seeded && !before.seeded && world.pods[0]?.image) return 'a seed counts that runs another version';
   if (doc.seeded && !before.seeded && claim && claim.epoch !== doc.epoch) return 'seeded before its claim says so';
@@ -57,7 +57,7 @@ function judgeFacts(world: World, before: RecordDoc, doc: RecordDoc, young: bool
   const { finalizedIndex } = doc.versions;
   const marked = finalizedIndex && finalizedIndex !== before.versions.finalizedIndex && before.seeded;
   if (marked && !(allUp(world) && !young && current(world)?.minor === 6)) return 'Settle begins while a voter is down';
-  return judgeSpace(world, before, doc);
+  return checkSpace(world, before, doc);
 }
 
 /** It counts for an upgrade to 3.6. */
@@ -69,7 +69,7 @@ function forgetsRestart(world: World, { op }: RecordDoc, doc: RecordDoc): boolea
   return gone && member !== undefined && member.restartedOn !== op.nextVersion;
 }
 
-function judgeSpace(world: World, before: RecordDoc, { op }: RecordDoc): string | undefined {
+function checkSpace(world: World, before: RecordDoc, { op }: RecordDoc): string | undefined {
   const cluster = current(world);
   if (op?.kind !== 'ClearNoSpace' || !cluster?.noSpace) return undefined;
   const old = before.op?.kind === 'ClearNoSpace' && before.op.id === op.id ? before.op.done : [];
@@ -80,7 +80,7 @@ function judgeSpace(world: World, before: RecordDoc, { op }: RecordDoc): string 
   return undefined;
 }
 
-function judgeFailure(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+function checkFailure(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
   if (!doc.failure || JSON.stringify(doc.failure) === JSON.stringify(before.failure)) return undefined;
   const cluster = current(world);
   const { noSpace } = cluster ?? {};
@@ -105,7 +105,7 @@ function judgeFailure(world: World, before: RecordDoc, doc: RecordDoc): string |
 }
 
 /** I16. */
-function judgeFirst(world: World, doc: RecordDoc): string | undefined {
+function checkFirst(world: World, doc: RecordDoc): string | undefined {
   const data =
     world.volumes.some((v) => v?.wal && world.truth.seeded.includes(v.wal.cluster)) ||
     world.claims.some((c) => c?.clusterUid) ||
@@ -129,7 +129,7 @@ function judgeFirst(world: World, doc: RecordDoc): string | undefined {
   return doc.epoch === newest ? undefined : `I16: rebuilt with epoch ${doc.epoch}, but it is ${newest}`;
 }
 
-function judgeEpoch(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+function checkEpoch(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
   if (doc.epoch === before.epoch)
     return doc.token === before.token ? undefined : 'I2: the token changes within an epoch';
   if (doc.epoch !== before.epoch + 1) return 'an epoch is skipped';
@@ -149,16 +149,16 @@ function judgeEpoch(world: World, before: RecordDoc, doc: RecordDoc): string | u
   return safety && serves(world) && !saved ? 'fenced without the safety backup' : undefined;
 }
 
-function judgePermits(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
+function checkPermits(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
   for (const permit of Object.values(doc.permits)) {
     if (before.permits[permit.ordinal]?.id === permit.id) continue;
-    const wrong = judgePermit(world, before, doc, permit);
+    const wrong = checkPermit(world, before, doc, permit);
     if (wrong) return wrong;
   }
   return undefined;
 }
 
-function judgePermit(world: World, before: RecordDoc, doc: RecordDoc, permit: Permit): string | undefined {
+function checkPermit(world: World, before: RecordDoc, doc: RecordDoc, permit: Permit): string | undefined {
   if (permit.epoch !== doc.epoch || permit.token !== doc.token) return 'a permit of another epoch';
   if (!permit.volumeId) return 'a permit for any volume';
   if (permit.mode === 'new' && (permit.ordinal !== 0 || before.seeded || doc.minEpoch > before.minEpoch))
@@ -194,7 +194,7 @@ function startsOnSeed(world: World, { epoch, versions }: RecordDoc): boolean {
   return versions.allowedMinors.every((m) => [0, 1].includes(minor(m) - minor(identity.version)));
 }
 
-function judgeVersions(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
+function checkVersions(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
   const added = doc.versions.allowedMinors.filter((m) => !before.versions.allowedMinors.includes(m));
   if (!before.seeded && doc.epoch === before.epoch && !startsOnSeed(world, doc))
     return 'I15: a minor is allowed that does not start on the seed’s data';
@@ -213,7 +213,7 @@ function judgeVersions(world: World, before: RecordDoc, doc: RecordDoc, young: b
     const to = Number(minor.split('.')[1]);
     if (to > cluster.minor + 1) return 'I15: a skipped minor is allowed';
     if (to < cluster.minor) return 'I15: an older minor than the cluster’s is allowed';
-    const wrong = to > cluster.minor && before.op?.kind !== 'Upgrade' ? judgeUpgradeOp(world, young) : undefined;
+    const wrong = to > cluster.minor && before.op?.kind !== 'Upgrade' ? checkUpgradeOp(world, young) : undefined;
     if (wrong) return wrong;
     if (minor !== shortMinor(world.sts?.version ?? '')) return 'a minor is allowed that nobody asks for';
     if (to > cluster.minor && world.spec?.requiredForUpgrade && ownBackups(world) === 0)

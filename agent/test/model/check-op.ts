@@ -1,27 +1,27 @@
 import type { RecordDoc } from '../../src/protocol/record.ts';
 import { memberAdd, votersOf } from './etcd.ts';
+import { hearsNothingOf, isUp, liveness } from './processes.ts';
 import {
   allUp,
+  checkLoss,
+  checkRemove,
   current,
-  judgeLoss,
-  judgeRemove,
   mayStart,
   needsFinalBackup,
   type OpOf,
   othersUp,
   serves,
   shortMinor,
-} from './judge-truth.ts';
-import { hearsNothingOf, isUp, liveness } from './processes.ts';
+} from './truth.ts';
 import type { World } from './world.ts';
 
 /** How an operation may begin, go on and end. */
 
-export function judgeOp(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
+export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
   const [was, is] = [before.op, doc.op];
   if (was?.kind === 'Remove' && is?.id !== was.id) {
     const suspended = is && 'suspended' in is ? is.suspended?.id === was.id : false;
-    const waits = judgeRemove(world, was.memberId, false);
+    const waits = checkRemove(world, was.memberId, false);
     const there = current(world)?.members.some((m) => m.id === was.memberId);
     const yields = is?.kind === 'Delete' || (is?.kind === 'Remove' && is.why === 'Dead');
     if (there && !suspended && !waits && !yields && doc.epoch === before.epoch)
@@ -38,7 +38,7 @@ export function judgeOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
     const isTaken = world.jobs.some((j) => j.kind === 'final' && j.op === is.id && j.state === 'Succeeded');
     if (needsFinalBackup(world) && !isTaken) return 'a deletion goes on without its final backup';
   }
-  const course = was && judgeCourse(world, before, doc, was);
+  const course = was && checkCourse(world, before, doc, was);
   if (course) return course;
   if (!is || is.id === was?.id) return undefined;
   // What a restore kept waiting comes back, and asks again before it does anything.
@@ -50,21 +50,21 @@ export function judgeOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
   // Before its fence a restore lets a lost volume go first.
   const yields = was?.kind === 'Restore' && is.kind === 'Remove' && is.why === 'Dead' && before.phase !== 'Restoring';
   if (was && !suspends && !gives && !instead && !yields) return 'I13: a second op takes the slot';
-  if (is.kind === 'Remove' && is.step === 'claim') return judgeClaimOp(world, is);
-  if (is.kind === 'Remove') return judgeRemoveOp(world, is, young) ?? judgeLoss(world, is.memberId);
-  if (is.kind === 'AddLearner') return judgeAddOp(world, is);
-  if (is.kind === 'Promote') return judgePromoteOp(world, is, young);
+  if (is.kind === 'Remove' && is.step === 'claim') return checkClaimOp(world, is);
+  if (is.kind === 'Remove') return checkRemoveOp(world, is, young) ?? checkLoss(world, is.memberId);
+  if (is.kind === 'AddLearner') return checkAddOp(world, is);
+  if (is.kind === 'Promote') return checkPromoteOp(world, is, young);
   if (is.kind === 'ClearNoSpace' && world.spec?.report) return 'space is cleared although onNoSpace is Report';
   if (is.kind === 'ClearNoSpace' && !current(world)?.noSpace) return 'space is cleared without an alarm';
   if (is.kind === 'ClearNoSpace') return allUp(world) ? undefined : 'maintenance while a voter is down';
   if (is.kind === 'Delete' && !world.spec?.finalizer) return 'a deletion does what nobody waits for';
-  if (is.kind === 'Restore' || is.kind === 'Recover') return judgeRestoreOp(world, before, is, young);
-  if (is.kind === 'Upgrade') return judgeUpgradeOp(world, young) ?? judgeTarget(world, is.to);
-  if (is.kind === 'DeletePod') return judgeRestartOp(world, doc, is);
+  if (is.kind === 'Restore' || is.kind === 'Recover') return checkRestoreOp(world, before, is, young);
+  if (is.kind === 'Upgrade') return checkUpgradeOp(world, young) ?? checkTarget(world, is.to);
+  if (is.kind === 'DeletePod') return checkRestartOp(world, doc, is);
   return undefined;
 }
 
-function judgeTarget(world: World, to: string): string | undefined {
+function checkTarget(world: World, to: string): string | undefined {
   if (!world.spec?.schedule) return 'an upgrade’s backup without a schedule';
   if (shortMinor(to) !== shortMinor(world.spec.version)) return 'an upgrade to what the EtcdCluster does not name';
   return shortMinor(to) === shortMinor(world.sts?.version ?? '')
@@ -72,7 +72,7 @@ function judgeTarget(world: World, to: string): string | undefined {
     : 'an upgrade to what the template does not name';
 }
 
-function judgeRestartOp(world: World, doc: RecordDoc, { ordinal }: OpOf<'DeletePod'>): string | undefined {
+function checkRestartOp(world: World, doc: RecordDoc, { ordinal }: OpOf<'DeletePod'>): string | undefined {
   const pod = world.pods[ordinal];
   if (isUp(pod) && !pod.image && current(world)?.members.some((m) => m.learner)) return 'a restart beside a learner';
   if (isTooOld(world)) return 'a restart onto an older minor than the cluster’s';
@@ -83,7 +83,7 @@ function judgeRestartOp(world: World, doc: RecordDoc, { ordinal }: OpOf<'DeleteP
 const isTooOld = (world: World): boolean =>
   Number(shortMinor(world.sts?.version ?? '').split('.')[1]) < (current(world)?.minor ?? 0);
 
-function judgeAddOp(world: World, { ordinal, volumeId }: OpOf<'AddLearner'>): string | undefined {
+function checkAddOp(world: World, { ordinal, volumeId }: OpOf<'AddLearner'>): string | undefined {
   const cluster = current(world);
   if (cluster?.members.some((m) => m.learner)) return 'a learner is to be added beside a learner';
   if (cluster?.members.some((m) => m.ordinal === ordinal)) return 'a member is to be added where one is';
@@ -93,7 +93,7 @@ function judgeAddOp(world: World, { ordinal, volumeId }: OpOf<'AddLearner'>): st
   return ordinal < (world.spec?.size ?? 0) ? undefined : 'a member is to be added that nobody wants';
 }
 
-function judgePromoteOp(world: World, op: OpOf<'Promote'>, young: boolean): string | undefined {
+function checkPromoteOp(world: World, op: OpOf<'Promote'>, young: boolean): string | undefined {
   const cluster = current(world)!;
   const { upToDate } = liveness(world, cluster);
   if (!upToDate.has(op.memberId)) return 'a learner that lags is to be promoted';
@@ -101,7 +101,7 @@ function judgePromoteOp(world: World, op: OpOf<'Promote'>, young: boolean): stri
 }
 
 /** Voters that wait for the allowance itself are no obstacle. */
-export function judgeUpgradeOp(world: World, young: boolean): string | undefined {
+export function checkUpgradeOp(world: World, young: boolean): string | undefined {
   if (current(world)!.members.some((m) => m.learner)) return 'an upgrade begins beside a learner';
   const cluster = current(world)!;
   if (cluster.noSpace || cluster.corrupt) return 'an upgrade begins under an alarm';
@@ -112,7 +112,7 @@ export function judgeUpgradeOp(world: World, young: boolean): string | undefined
 }
 
 /** How an op goes on, and how it ends. */
-function judgeCourse(
+function checkCourse(
   world: World,
   before: RecordDoc,
   doc: RecordDoc,
@@ -157,11 +157,11 @@ function judgeCourse(
     return 'a restore is dropped past its fence';
   const dropped =
     !is && doc.op?.kind !== 'Remove' && doc.epoch === before.epoch && doc.seeded && !(before.phase === 'Restoring');
-  return dropped && !doc.failure ? judgeDropped(world, was) : undefined;
+  return dropped && !doc.failure ? checkDropped(world, was) : undefined;
 }
 
 /** Before the fence. */
-function judgeDropped(world: World, was: OpOf<'Restore' | 'Recover'>): string | undefined {
+function checkDropped(world: World, was: OpOf<'Restore' | 'Recover'>): string | undefined {
   const { id, failed } = was.args;
   if (id.startsWith('roll:')) return undefined;
   if (id.startsWith('recovery:')) {
@@ -178,7 +178,7 @@ function judgeDropped(world: World, was: OpOf<'Restore' | 'Recover'>): string | 
 }
 
 /** I7: a claim is left over from a shrink. */
-function judgeClaimOp(world: World, op: OpOf<'Remove'>): string | undefined {
+function checkClaimOp(world: World, op: OpOf<'Remove'>): string | undefined {
   const { spec } = world;
   if (spec?.onShrink !== 'Delete' || op.ordinal < spec.size)
     return 'I7: a claim is to be deleted without a word of a human';
@@ -187,7 +187,7 @@ function judgeClaimOp(world: World, op: OpOf<'Remove'>): string | undefined {
   return member || world.pods[op.ordinal] ? 'I7: a claim in use is to be deleted' : undefined;
 }
 
-function judgeRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string | undefined {
+function checkRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string | undefined {
   const { spec, record } = world;
   const cluster = current(world);
   const member = cluster?.members.find((m) => m.id === op.memberId);
@@ -248,7 +248,7 @@ function hasLess(world: World, { args }: OpOf<'Restore' | 'Recover'>): boolean {
   return taken !== undefined && there.some((wal) => wal.at > taken.at);
 }
 
-function judgeRestoreOp(
+function checkRestoreOp(
   world: World,
   before: RecordDoc,
   op: OpOf<'Restore' | 'Recover'>,

@@ -1,0 +1,146 @@
+import { markGrown, seedEpoch, seedRules } from '../operations/bootstrap.ts';
+import {
+  deleteCluster,
+  deleteSteps,
+  deletionWithoutRecord,
+  holdDeleting,
+  releaseFinalizer,
+  setFinalizer,
+} from '../operations/deletion.ts';
+import { rollSingle } from '../operations/ephemeral.ts';
+import { firstRecordRules } from '../operations/first-record.ts';
+import { freeNode } from '../operations/free-node.ts';
+import { disarmCorrupt, holdAlarmsUnknown, holdCorrupt, verifyHash } from '../operations/hash.ts';
+import {
+  holdForeignMember,
+  holdManifestsMissing,
+  holdOperation,
+  holdPaused,
+  holdQuorumLost,
+  holdRecordRolledBack,
+  holdSeeding,
+  holdSplitEvidence,
+  holdVersionMismatch,
+} from '../operations/holds.ts';
+import { jobRules, pruneJobs } from '../operations/jobs.ts';
+import { addLearner, addLearnerSteps, promoteLearner, promoteSteps } from '../operations/join.ts';
+import { clearNoSpace, clearNoSpaceSteps } from '../operations/no-space.ts';
+import { adoptMember, issuePermit, recordVoter, reissuePermit } from '../operations/permits.ts';
+import { recover, skipRecovery } from '../operations/recovery.ts';
+import { removeSteps } from '../operations/remove.ts';
+import { collectLearner, removeDead, removeForced, restartRetired, tombstoneVanished } from '../operations/repair.ts';
+import { replacePod, restartPod, restartSteps } from '../operations/restart.ts';
+import { restartBroken, restartUnborn, restartUnstarted } from '../operations/restart-broken.ts';
+import { reportRestore, restoreCluster, restoreOrigin } from '../operations/restore-request.ts';
+import { restoreSteps } from '../operations/restore-steps.ts';
+import {
+  annotateClaim,
+  annotateEpoch,
+  growPods,
+  lowerReplicas,
+  pruneClaim,
+  raiseReplicas,
+  shrink,
+} from '../operations/scale.ts';
+import { settle } from '../operations/settle.ts';
+import { beginUpgrade, finalizeUpgrade, revertUpgrade, upgradeSteps } from '../operations/upgrade.ts';
+import type { AnyRule } from './rule.ts';
+
+// The rules stand in the order in which they decide: the first one that holds wins.
+
+/** Without a record: create the first one, or rebuild a lost one. */
+export const rulesWithoutRecord: readonly AnyRule[] = [
+  releaseFinalizer,
+  holdPaused,
+  holdManifestsMissing,
+  ...deletionWithoutRecord,
+  ...firstRecordRules,
+];
+
+/** What is observed goes into the record, and from there into the template, whatever operation is in flight. */
+const bookkeeping: readonly AnyRule[] = [
+  ...seedRules,
+  recordVoter,
+  adoptMember,
+  issuePermit,
+  raiseReplicas,
+  annotateEpoch,
+  restartUnstarted,
+];
+
+/** At most one operation is in flight, so the order of these lists among themselves does not matter. */
+const inFlight: readonly AnyRule[] = [
+  ...clearNoSpaceSteps,
+  ...upgradeSteps,
+  ...deleteSteps,
+  ...restoreSteps,
+  ...addLearnerSteps,
+  ...promoteSteps,
+  ...removeSteps,
+  ...restartSteps,
+];
+
+export const rules: readonly AnyRule[] = [
+  holdPaused,
+  holdManifestsMissing,
+  releaseFinalizer,
+  holdRecordRolledBack,
+  ...bookkeeping,
+  ...inFlight,
+  // After Remove.finish, which tombstones the member that it removed.
+  tombstoneVanished,
+  restartRetired,
+  ...jobRules,
+
+  // A person asks for these. Each takes the slot also from an operation that waits for a lost quorum.
+  deleteCluster,
+  skipRecovery,
+  recover,
+  restoreCluster,
+  restoreOrigin,
+
+  restartBroken,
+  holdDeleting,
+  ...freeNode,
+  holdQuorumLost,
+  setFinalizer,
+  reportRestore,
+  holdOperation,
+
+  // Nothing is in flight below this line.
+  restartUnborn,
+  seedEpoch,
+  holdSeeding,
+
+  // Repair comes before change.
+  removeForced,
+  markGrown,
+  holdSplitEvidence,
+  clearNoSpace,
+  finalizeUpgrade,
+  revertUpgrade,
+  removeDead,
+  holdForeignMember,
+  collectLearner,
+  reissuePermit,
+  promoteLearner,
+  addLearner,
+  annotateClaim,
+  holdVersionMismatch,
+  verifyHash,
+  disarmCorrupt,
+  holdAlarmsUnknown,
+  holdCorrupt,
+
+  // Size comes before version, and version before template.
+  lowerReplicas,
+  pruneClaim,
+  shrink,
+  ...settle,
+  ...beginUpgrade,
+  restartPod,
+  replacePod,
+  rollSingle,
+  growPods,
+  pruneJobs,
+];
