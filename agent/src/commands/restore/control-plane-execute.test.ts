@@ -36,13 +36,13 @@ function node(name: string, changed: Partial<JournalContent> = {}): Promise<Jour
   return Journal.begin(join(place, name), content as unknown as JournalContent);
 }
 
-test('a restore that could not be noted is noted by the run that goes on with it', async () => {
+test('the run that continues a restore writes a note that could not be written before', async () => {
   await rm(folder, { recursive: true });
   await writeFile(folder, 'no folder');
   const journal = await node('cp1');
   const { note } = journal.content;
   await noteInStore(journal, context());
-  expect(warnings).toEqual([expect.stringMatching(/could not be noted/)]);
+  expect(warnings).toEqual([expect.stringMatching(/^cannot note the restore/)]);
   expect((await Journal.newest(join(place, 'cp1')))?.content.note).toEqual(note);
   await rm(folder);
   await noteInStore(journal, context());
@@ -97,7 +97,7 @@ test('the end names the old data that there are', async () => {
   };
   const end = async () => endOf(await Journal.begin(place, content as unknown as JournalContent));
   const { text, data } = await end();
-  expect(text).toMatch(/data\/member is the new one; there were no old data$/m);
+  expect(text).toMatch(/data\/member has the restored data; there were no old data$/m);
   expect([text, JSON.stringify(data)].join()).not.toContain('replaced-');
   await mkdir(aside, { recursive: true });
   expect((await end()).text).toMatch(/; the old data are in \S+\/data\/member\.replaced-1$/m);

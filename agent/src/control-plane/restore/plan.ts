@@ -88,7 +88,7 @@ export function planSteps(plan: PlanRequest): PlanStep[] {
     ...on('the kubelet, which keeps what it has read; after the last of these on every worker node, too', [
       'systemctl restart kubelet',
     ]),
-    ...on('look at the result', [`etcd-agent restore control-plane --verify ${localFlags(plan).join(' ')}`.trimEnd()]),
+    ...on('look at the result', [`etcd-agent restore control-plane --check ${localFlags(plan).join(' ')}`.trimEnd()]),
   ];
 }
 
