@@ -313,7 +313,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
       '--deployment <name>',
       "the reconciler's own Deployment; when it is deleted, no object waits for the reconciler any more (default: none)",
     ),
-    option('--lease <name>', 'Lease that only one reconciler holds at a time').default('etcd-reconciler'),
+    option('--lease <name>', 'name of the Lease that only one reconciler holds at a time').default('etcd-reconciler'),
     option('--listen <host:port>', 'address that answers GET /livez, /readyz and /metrics').default('0.0.0.0:8080'),
     option(
       '--tuning <file>',
