@@ -51,7 +51,7 @@ test('the run that continues a restore writes a note that could not be written b
   expect(warnings).toHaveLength(1);
 });
 
-describe('a node that prepared before the note of another one was there', () => {
+describe('a node that prepared before another one wrote its note', () => {
   beforeEach(async () => noteInStore(await node('cp1'), context()));
 
   test.each([
@@ -69,12 +69,12 @@ describe('a node that prepared before the note of another one was there', () => 
     expect(warnings).toEqual([]);
   });
 
-  test('is warned once etcd was started', async () => {
+  test('is only warned after etcd was started', async () => {
     await noteInStore(await node('cp2', { id: 'b', state: 'starting' }), context());
     expect(warnings).toEqual([expect.stringMatching(/^another node has restored a/)]);
   });
 
-  test('goes on with the same data under another name, or alone', async () => {
+  test('continues with the same data under another name, or alone', async () => {
     const token = tokenOf({ content: { sha256: 'f' } }, 2);
     await noteInStore(await node('cp2', { id: 'b', token }), context());
     await noteInStore(await node('lone', { id: 'd', initialCluster: 'cp1=http://a:2380' }), context());
@@ -82,13 +82,13 @@ describe('a node that prepared before the note of another one was there', () => 
   });
 });
 
-test('of two at once at least one is refused', async () => {
+test('of two at the same time at least one is refused', async () => {
   const nodes = [await node('cp1'), await node('cp2', { id: 'b' })];
   const ended = await Promise.allSettled(nodes.map((each) => noteInStore(each, context())));
   expect(ended.map(({ status }) => status)).toContain('rejected');
 });
 
-test('the end names the old data that there are', async () => {
+test('the result names the old data, if there is any', async () => {
   const [dataDir, walDir] = [join(place, 'data'), join(place, 'log')];
   const aside = join(dataDir, 'member.replaced-1');
   const content = {

@@ -27,7 +27,9 @@ test('if the notes cannot be read, a single member uses the data here, and sever
   expect(warnings).toEqual([expect.stringContaining('the network is down')]);
   await expect(bump(true)).rejects.toMatchObject({
     exitCode: ExitCode.refused,
-    message: expect.stringMatching(/^earlier restores .*\(the network is down\); pass the same --bump-revision to all members/),
+    message: expect.stringMatching(
+      /^earlier restores .*\(the network is down\); pass the same --bump-revision to all members/,
+    ),
   });
   expect(await bump(true, 5)).toBe(5);
   await rm(place, { recursive: true });
