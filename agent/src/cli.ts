@@ -10,10 +10,10 @@ import { createLog } from './lib/log.ts';
 import { PhaseTimes } from './lib/terminal/phase-times.ts';
 import { createProgress } from './lib/terminal/progress.ts';
 
-// Node deprecates what grpc-js does with an IP address; whoever reads a backup's log can do nothing about it.
+// Hide deprecation warnings: grpc-js causes one with an IP address, and a reader of the log can do nothing about it.
 process.noDeprecation = true;
 
-// Whoever reads this may be gone, as `head` is: that costs nothing of the run, and is no news.
+// Ignore a closed pipe (as with `head`): the run continues without an error message.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {
     if (codeOf(error) === 'EPIPE') return;
@@ -22,7 +22,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-// After a signal everything is given this long to clean up; kubelet waits 60 s.
+/** Milliseconds for the cleanup after a signal. The kubelet waits 60 s. */
 const GRACE = 20_000;
 
 function stopSignal(): AbortSignal {
@@ -53,7 +53,7 @@ async function execute(invocation: Invocation): Promise<void> {
     metricsFile = settings.text('metricsFile');
     result = await run({ settings, log, progress, signal });
   } catch (error) {
-    // Whatever broke after the signal broke because of it.
+    // Every failure after a signal is a consequence of the signal.
     result = failure(signal.aborted ? signal.reason : error);
   }
   progress.end();
@@ -68,7 +68,7 @@ async function execute(invocation: Invocation): Promise<void> {
   const asJson = resultJson(invocation.command, result);
   const terminationLog = process.env.ETCD_AGENT_TERMINATION_LOG;
   writeTerminationMessage(asJson, terminationLog);
-  // A pod's log is made of two pipes: what went to stderr is read by now, so that the result is its last line.
+  // A pod's log combines two pipes. Wait until stderr has been read, so that the result is the last line of the log.
   if (terminationLog) await sleep(100);
   if (json) process.stdout.write(`${asJson}\n`);
   else if (result.data.error) process.stderr.write(`etcd-agent: ${result.text}\n`);

@@ -64,7 +64,7 @@ export async function startAgent(options: AgentOptions): Promise<AgentProcess> {
     : { KUBECONFIG: join(directory, 'kubeconfig') };
   const variables = { ...env, ...access, TOKENS: apiTokenDirectory, POD: directory };
   const args = ['reconcile', `--namespace=${namespace}`, '--listen=127.0.0.1:0'];
-  const given = Object.keys(settings).length > 0 ? [`--settings=${join(directory, 'settings.json')}`] : [];
+  const given = Object.keys(settings).length > 0 ? [`--tuning=${join(directory, 'settings.json')}`] : [];
   const run = [...command, ...args, ...given];
   const wrapped = inPod ? [...asPod, '-c', asInPod, 'sh', ...run] : run;
   // V8 sizes its heap by the limit of the container.

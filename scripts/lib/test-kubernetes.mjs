@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { buildImage, findBuilder, saveImage } from './image-builder.mjs';
 
 const root = join(import.meta.dirname, '../..');
-/** What `provideImage` makes. */
+/** Image that `provideImage` builds: the agent's, with the entry point of the crash suites. */
 export const image = 'ghcr.io/cdk8s-etcd/agent:e2e';
 
 export class TestKubernetes {
@@ -42,7 +42,8 @@ export class TestKubernetes {
     const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-image-'));
     try {
       const archive = join(directory, 'agent.tar');
-      const bundled = spawnSync(process.execPath, [join(root, 'agent/build.mjs')], { stdio: ['ignore', 2, 2] });
+      const build = [join(root, 'agent/build.mjs'), '--crashing'];
+      const bundled = spawnSync(process.execPath, build, { stdio: ['ignore', 2, 2] });
       if (bundled.status !== 0) this.give('the agent could not be bundled');
       if (buildImage(builder, image) !== 0) this.give('the image could not be built');
       if (saveImage(builder, image, archive) !== 0) this.give('the image could not be saved');

@@ -62,7 +62,7 @@ onPlanes(1)('a control plane of one node', () => {
 
   test('done again, it says that nothing is to be done, and it cannot be undone', async () => {
     const again = await procedure.follow(procedure.rounds[0]!);
-    expect(again[0]!.stdout).toMatch(/was restored from \S+ before; nothing done/);
+    expect(again[0]!.stdout).toMatch(/was already restored from \S+; nothing done/);
     await expect(procedure.type(node, 'etcd-agent restore control-plane --undo')).rejects.toThrow(
       /ended with 40:.*has served/s,
     );

@@ -4,22 +4,24 @@ import type { Namespace } from './namespace';
 import type { Play } from './play';
 
 const directory = '/tmp/crashes';
-const agent = '/opt/etcd-agent/bin/etcd-agent.mjs';
+/** Entry point that only the image of these suites contains: agent/test/local/agent-crashing.mts. */
+const agent = '/opt/etcd-agent/bin/etcd-agent-crashing.mjs';
 const node = '/usr/local/bin/node';
 
-/** Shorter than the defaults, as every new reconciler waits and looks for itself before it acts on what is lost. */
+/** Shorter than the defaults: every new reconciler waits and observes by itself before it acts on a loss. */
 const times = { lease: 12_000, renew: 8_000, retry: 1_000, stable: 3_000, evidence: 2_000, quorumLost: 10_000 };
 
 /**
- * Starts the reconciler again at once wherever it ended, as a kubelet would but for its growing waits; not any more once
- * it has ended at this point.
+ * Restarts the reconciler at once wherever it has ended, like a kubelet but without its growing pauses. Stops to do so once
+ * the reconciler has ended at the point `last`.
  */
 const supervisor = (last?: string): string => `
   const { spawn } = require('node:child_process');
   const { existsSync, mkdirSync, writeFileSync } = require('node:fs');
+  if (!existsSync('${agent}')) throw new Error('the image has no ${agent}; build it with node agent/build.mjs --crashing');
   mkdirSync('${directory}', { recursive: true });
   writeFileSync('/tmp/times.json', '${JSON.stringify(times)}');
-  const args = ['${agent}', ...process.argv.slice(1), '--settings=/tmp/times.json'];
+  const args = ['${agent}', ...process.argv.slice(1), '--tuning=/tmp/times.json'];
   let child;
   const start = () => {
     child = spawn('${node}', args, { stdio: 'inherit', env: { ...process.env, CRASH_ONCE_DIR: '${directory}' } });

@@ -30,10 +30,10 @@ interface Outcome {
   readonly warning?: string;
 }
 
-/** Bytes whose time a trial restore takes however small the file is. */
+/** Fixed time of a trial restore, as the number of bytes that take as long. */
 const EACH = 20 * 1024 * 1024;
 
-const PROOF = 'its own sha256 and a trial restore stand in for what a manifest would have said';
+const PROOF = 'verified by its own sha256 and a trial restore, as there was no manifest';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => adopt({ ...context, signal }, grow));
 
@@ -62,13 +62,13 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
       outcomes.push(outcome);
     }
     const dated = [...outcomes, ...adopting.entries.map(datedOf)];
-    const told = outcomes.map((outcome) => {
+    const checked = outcomes.map((outcome) => {
       const order = orderWarning(outcome, dated);
       if (!order) return outcome;
       log.warn(`${outcome.key}: ${order}`);
       return { ...outcome, warning: `${outcome.warning}; ${order}` };
     });
-    return describe(told, { cluster, store: store.url, dryRun: settings.flag('dryRun') });
+    return describe(checked, { cluster, store: store.url, dryRun: settings.flag('dryRun') });
   });
 }
 
@@ -80,7 +80,7 @@ const datedOf = ({ id, manifest }: Entry): Dated => ({
   revision: manifest && revisionOf(manifest),
 });
 
-/** Where the time is in doubt, a revision may say more: only a restore sets it back. */
+/** Compares revisions where the time of a snapshot is uncertain. Only a restore can lower the revision. */
 function orderWarning({ warning, createdAt, revision }: Outcome, dated: readonly Dated[]): string | undefined {
   if (!warning || createdAt === undefined || revision === undefined) return undefined;
   const isAhead = (other: Dated): boolean =>
@@ -90,16 +90,16 @@ function orderWarning({ warning, createdAt, revision }: Outcome, dated: readonly
   const other = dated.find(isAhead);
   return (
     other &&
-    `its revision ${revision} is lower than that of ${other.id} (${other.revision}), which has an earlier time: name the snapshot when you restore, if it is not the newest`
+    `its revision ${revision} is lower than revision ${other.revision} of ${other.id}, which has an earlier time; if this snapshot is not the newest, name the snapshot to restore`
   );
 }
 
 async function adoptOne(found: Found, adopting: AdoptContext, context: CommandContext): Promise<Outcome> {
   const { settings, progress, signal } = context;
   const { key, size } = found.object;
-  // Asked for by its name, it is an error.
+  // If the user has named the file, this is an error instead.
   if (isEncrypted(key) && adopting.identities.length === 0 && settings.args.length === 0) {
-    return { key, outcome: 'skipped', detail: 'it is encrypted; give --age-identity-file' };
+    return { key, outcome: 'skipped', detail: 'it is encrypted; pass --age-identity-file' };
   }
   progress.phase('adopt', key);
   try {

@@ -1,11 +1,13 @@
+import type { ExtraRequest } from '../backup/payload/extra.ts';
 import { takeBackup } from '../backup/take/take.ts';
 import { hostFacts } from '../control-plane/node/host-facts.ts';
 import { parseEndpoints } from '../etcd/endpoints.ts';
+import { usageError } from '../lib/errors.ts';
 import { withTimeout } from '../lib/run-limit.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';
 import type { Command } from './cli/command.ts';
+import type { Settings } from './cli/settings.ts';
 import { backupResult } from './shared/backup-result.ts';
-import { extraRequest } from './shared/extra-request.ts';
 import { storeRequest } from './shared/store-request.ts';
 import { openTargets } from './shared/store-run.ts';
 
@@ -49,3 +51,19 @@ export const run: Command = async (context) => {
     specs.length,
   );
 };
+
+/** Files of this machine to store beside the snapshot. They include keys, so they are only stored encrypted. */
+async function extraRequest(settings: Settings, ofSnapshot: readonly string[]): Promise<ExtraRequest | undefined> {
+  const paths = settings.list('extraPath');
+  const own = await settings.extraRecipients();
+  if (paths.length === 0) {
+    if (own.length > 0)
+      throw usageError('--extra-age-recipient: needs --extra-path; add that flag, or remove this one');
+    return undefined;
+  }
+  if (settings.text('objectKey'))
+    throw usageError('--extra-path: cannot be used with --object-key; remove one of them');
+  const recipients = own.length > 0 ? own : ofSnapshot;
+  if (recipients.length > 0) return { paths, recipients };
+  throw usageError('--extra-path: is only stored encrypted; add --age-recipient or --extra-age-recipient');
+}

@@ -17,20 +17,20 @@ async function check(context: CommandContext): Promise<CommandResult> {
   const { settings, signal, progress } = context;
   const named = settings.cluster();
   const stores = settings.stores();
-  progress.phase('check-etcd', 'asking the members');
+  progress.phase('check-etcd', 'checking the members');
   const findings = await etcdFindings(context);
   for (const spec of stores) {
-    progress.phase('check-store', 'trying the store');
+    progress.phase('check-store', 'testing the store');
     findings.push(...(await storeFindings(spec, named, signal)));
   }
-  progress.phase('check-tools', 'looking for keys and tools');
+  progress.phase('check-tools', 'checking keys and tools');
   findings.push(...(await checkEncryption(settings, signal)));
   findings.push(await checkEtcdutl(new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'), signal));
   return describe(findings, named);
 }
 
 async function etcdFindings({ settings, signal, log }: CommandContext): Promise<Finding[]> {
-  if (settings.list('endpoints').length === 0) return [warning('etcd', 'not looked at: no --endpoints are given')];
+  if (settings.list('endpoints').length === 0) return [warning('etcd', 'not checked, because --endpoints is missing')];
   return finding('etcd', signal, async () => checkEtcd(await settings.access(), log, signal));
 }
 
@@ -57,7 +57,7 @@ function describe(findings: readonly Finding[], named: NamedCluster): CommandRes
       ),
       `failed: ${counts.failed}, warnings: ${counts.warnings}`,
     ].join('\n'),
-    // `ok` is the result's own.
+    // Without the count of `ok`, because the result has a field of that name.
     data: { ...named, warnings: counts.warnings, failed: counts.failed, findings },
   };
 }

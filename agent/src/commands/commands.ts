@@ -1,7 +1,7 @@
 import type { Command } from './cli/command.ts';
 import type { CommandName } from './cli/program.ts';
 
-/** Where each command is, loaded when it runs. */
+/** Loads the module of a command. */
 export const commands: Record<CommandName, () => Promise<{ run: Command }>> = {
   backup: () => import('./backup.ts'),
   list: () => import('./list.ts'),
@@ -11,14 +11,14 @@ export const commands: Record<CommandName, () => Promise<{ run: Command }>> = {
   copy: () => import('./copy.ts'),
   check: () => import('./check.ts'),
   status: () => import('./status.ts'),
-  pin: () => import('./pin.ts'),
-  unpin: () => import('./unpin.ts'),
+  pin: () => import('./pin.ts').then(({ pin }) => ({ run: pin })),
+  unpin: () => import('./pin.ts').then(({ unpin }) => ({ run: unpin })),
   adopt: () => import('./adopt.ts'),
-  'restore fetch': () => import('./restore/restore-fetch.ts'),
-  'restore extra': () => import('./restore/restore-extra.ts'),
-  'restore data-dir': () => import('./restore/restore-data-dir.ts'),
+  'restore fetch': () => import('./restore/fetch.ts'),
+  'restore extra': () => import('./restore/extra.ts'),
+  'restore data-dir': () => import('./restore/data-dir.ts'),
   'restore serve': () => import('./pods/restore-serve.ts'),
-  'restore control-plane': () => import('./restore/restore-control-plane.ts'),
+  'restore control-plane': () => import('./restore/control-plane.ts'),
   salvage: () => import('./pods/salvage.ts'),
   'keep-image': () => import('./pods/keep-image.ts'),
   gate: () => import('./pods/gate.ts'),

@@ -6,7 +6,7 @@ import { lineOf } from '../backup/catalog/lineage.ts';
 import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
 import { type CopyOutcome, copySnapshot } from '../backup/copy/copy.ts';
 import { clusterLabels, gauge, storeSamples } from '../backup/metrics/samples.ts';
-import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 import { withTimeout } from '../lib/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
@@ -19,7 +19,7 @@ import type { CommandResult } from './cli/result.ts';
 import type { Settings } from './cli/settings.ts';
 import { type OpenedStore, withStore } from './shared/store-run.ts';
 
-/** Bytes whose time a few calls to slow stores take. */
+/** Time for the calls to slow stores per snapshot, as the number of bytes that take as long. */
 const EACH = 10 * 1024 * 1024;
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => copy({ ...context, signal }, grow));
@@ -29,7 +29,7 @@ async function copy(context: CommandContext, grow: (bytes: number) => void): Pro
   const target = parseTarget(settings);
   await refuseStoresInContainer('--to', [target]);
   if (isDeepStrictEqual(placeOf(target), placeOf(settings.store()))) {
-    throw new AgentError(ExitCode.usage, '--to: this is --store itself; name another store');
+    throw usageError('--to: is the same store as --store; name another store');
   }
   return withStore(context, async (opened) => {
     const chosen = await choose(opened, settings.args, context);
@@ -52,8 +52,7 @@ async function copyAll(
   const { signal, log } = context;
   const { store: from } = opened;
   const folder = folderOf(opened);
-  const keepIndex = (error: unknown) =>
-    log.warn({ store: to.url }, `the index could not be written: ${messageOf(error)}`);
+  const keepIndex = (error: unknown) => log.warn({ store: to.url }, `cannot write the index: ${messageOf(error)}`);
   const read = () => readCatalog(to, folder, { signal, keepIndex });
   const there = await read();
   const outcomes: CopyOutcome[] = [];
@@ -65,7 +64,7 @@ async function copyAll(
       if (['failed', 'refused'].includes(outcome.outcome)) log.error(outcome.detail);
     } catch (error) {
       signal.throwIfAborted();
-      // A store is away or full: the next snapshot would fare no better.
+      // A store is unreachable or full: the next snapshot would fail, too.
       stopped = error;
       break;
     }
@@ -91,7 +90,7 @@ function describe(
 ): CommandResult {
   const count = (what: CopyOutcome['outcome']) => outcomes.filter(({ outcome }) => outcome === what).length;
   const counts = { copied: count('copied'), there: count('there'), failed: count('failed'), refused: count('refused') };
-  const summary = `${to.url}: ${counts.copied} copied, ${counts.there} there already, ${counts.failed} failed, ${counts.refused} refused`;
+  const summary = `${to.url}: ${counts.copied} copied, ${counts.there} already there, ${counts.failed} failed, ${counts.refused} refused`;
   const labels = { command: 'copy', ...clusterLabels(named), store: to.url };
   return {
     exitCode: exitCodeOf(stopped, counts),
@@ -128,7 +127,7 @@ function exitCodeOf(stopped: unknown, { failed, refused }: { failed: number; ref
   return failed ? ExitCode.verificationFailed : refused ? ExitCode.refused : ExitCode.done;
 }
 
-/** Newest first: a copy that is killed leaves the most useful ones. */
+/** Chooses the snapshots to copy, newest first, so that an interrupted copy has the most useful ones. */
 async function choose(
   opened: OpenedStore,
   ids: readonly string[],
@@ -146,14 +145,18 @@ async function choose(
     throw new AgentError(ExitCode.nothingThere, `${store.url} holds no verified snapshot of ${folderOf(opened)}`);
   }
   const left = entries.length - chosen.length;
-  if (left > 0) log.warn(`left out, as not whole, not verified or of another cluster: ${left}`);
+  if (left > 0) log.warn(`skipped because they are incomplete, not verified or of another cluster: ${left}`);
   return chosen;
 }
 
 const placeOf = (spec: StoreSpec) => ({ ...spec, retention: undefined });
 
 function parseTarget(settings: Settings): StoreSpec {
-  const text = settings.required('to', '--to', 'name the store to copy to, such as s3://bucket/prefix or file:///dir');
+  const text = settings.required(
+    'to',
+    '--to',
+    'name the store to copy to, for example s3://bucket/prefix or file:///dir',
+  );
   try {
     return parseStore(text);
   } catch (error) {

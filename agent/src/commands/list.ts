@@ -46,8 +46,8 @@ const list = (context: CommandContext): Promise<CommandResult> =>
               ['ID', 'TIME', 'SIZE', 'REVISION', 'CLUSTER', 'VERIFIED', ...(spec.retention ? ['KEPT BY'] : [])],
               snapshots.map((snapshot) => row(snapshot, folder)),
             ),
-        ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
-        ...broken.map(({ id, problem }) => `not whole: ${id}: ${problem}`),
+        ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`its date is in the future: ${id}`] : [])),
+        ...broken.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
       ].join('\n'),
       data: { cluster, namespace, store: store.url, snapshots, broken },
     };
@@ -87,7 +87,7 @@ function row(snapshot: Summary, folder: string): string[] {
     snapshot.createdAt ?? '',
     formatBytes(snapshot.sizeBytes ?? 0),
     String(snapshot.revision ?? '?'),
-    // Another one's snapshots count for nothing here.
+    // Snapshots of another cluster do not count for this one.
     snapshot.cluster === folder ? (snapshot.clusterId ?? '?') : `FOREIGN ${snapshot.cluster}`,
     `${state}${snapshot.pinned ? ', pinned' : ''}`,
     ...(snapshot.keptBy ? [snapshot.keptBy.join(', ') || 'no rule'] : []),

@@ -4,10 +4,9 @@ import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { withStore } from './shared/store-run.ts';
 
-export const run: Command = (context) => changePins(context, true);
+export const pin: Command = (context) => withTimeout(context, (signal) => change({ ...context, signal }, true));
 
-export const changePins = (context: CommandContext, pinned: boolean): Promise<CommandResult> =>
-  withTimeout(context, (signal) => change({ ...context, signal }, pinned));
+export const unpin: Command = (context) => withTimeout(context, (signal) => change({ ...context, signal }, false));
 
 function change(context: CommandContext, pinned: boolean): Promise<CommandResult> {
   const { settings, signal } = context;
@@ -17,7 +16,7 @@ function change(context: CommandContext, pinned: boolean): Promise<CommandResult
     const done = pinned ? 'pinned' : 'unpinned';
     return {
       exitCode: 0,
-      text: snapshots.map(({ id, changed }) => `${id}: ${changed ? done : `was ${done} before`}`).join('\n'),
+      text: snapshots.map(({ id, changed }) => `${id}: ${changed ? done : `was already ${done}`}`).join('\n'),
       data: { cluster, store: store.url, pinned, snapshots },
     };
   });

@@ -22,7 +22,7 @@ async function status(
   const { settings, progress } = context;
   const wanted = settings.wanted();
   const maxAge = settings.duration('maxAge', '--max-age');
-  progress.phase('status', 'looking at the stores');
+  progress.phase('status', 'reading the stores');
   const targets = openTargets(specs, limit);
   const stores = await Promise.all(targets.map(({ store }) => ask(store, wanted, maxAge, context)));
   const failed = stores.filter(({ ok }) => !ok);
@@ -53,7 +53,7 @@ async function ask(
     if (found.id !== undefined || found.exitCode !== ExitCode.nothingThere) return found;
     return { ...found, detail: `${found.detail}${await otherFoldersHint(store, located, { signal })}` };
   } catch (error) {
-    // One that takes too long says nothing of the others.
+    // A time-out of this store is its own result, and does not end the others.
     if (!isTimeout(signal)) signal.throwIfAborted();
     return failedStatus(store.url, error);
   } finally {

@@ -1,6 +1,6 @@
 import { withCache } from './api-access.ts';
 
-test('the token is read again after a while, and at once after a failure', async () => {
+test('the token is read again after a while, and immediately after a failure', async () => {
   let now = 0;
   let reads = 0;
   let isThere = true;

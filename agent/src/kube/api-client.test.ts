@@ -17,7 +17,7 @@ afterEach(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-test('a delete says whom it means, and another one is not deleted', async () => {
+test('a delete has preconditions, and does not delete another object', async () => {
   const { metadata } = api.put(pod, {});
   await expect(client.remove(pod, { uid: 'another' })).rejects.toThrow(/Precondition failed/);
   expect(api.object(pod)).toBeDefined();
@@ -25,7 +25,7 @@ test('a delete says whom it means, and another one is not deleted', async () => 
   expect(api.object(pod)).toBeUndefined();
 });
 
-test('a right that is missing is named in one line', async () => {
+test('a missing permission is named in one line', async () => {
   const said =
     'pods "orders-0" is forbidden: User "x"\ncannot delete resource "pods" in API group "" in the namespace "shop"';
   api.fault = (_, response) => {
@@ -38,7 +38,7 @@ test('a right that is missing is named in one line', async () => {
   );
 });
 
-test('a server that does not answer is given up', async () => {
+test('a call to a server that does not answer fails', async () => {
   api.fault = () => true;
   const impatient = new ApiClient(api.access, 50);
   await expect(impatient.get(pod)).rejects.toThrow('no answer in 50 ms');
@@ -62,7 +62,7 @@ test('a list has every page', async () => {
   expect(asked).toEqual([null, 'more']);
 });
 
-test('metadata alone is asked for, and an empty list of it', async () => {
+test('requests only metadata, and accepts an empty list', async () => {
   let accept: string | undefined;
   api.fault = ({ headers }, response) => {
     accept = headers.accept;
@@ -74,7 +74,7 @@ test('metadata alone is asked for, and an empty list of it', async () => {
   expect(accept).toBe('application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json');
 });
 
-test('who owns which field is not kept', async () => {
+test('managed fields are removed', async () => {
   api.put(pod, { metadata: { labels: { a: 'b' }, managedFields: [{ manager: 'kubectl' }] } });
   const { items } = await client.list(paths.of('pods'));
   for (const { metadata } of [await client.get<KubeObject>(pod), ...items]) {

@@ -16,7 +16,7 @@ export interface EventSubject {
 
 export interface EventOf {
   readonly type: 'Normal' | 'Warning';
-  /** One word. */
+  /** A single word. */
   readonly reason: string;
   readonly message: string;
 }

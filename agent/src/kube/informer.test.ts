@@ -51,7 +51,7 @@ async function until(what: () => boolean): Promise<void> {
 
 const watched = () => until(() => api.asked(`WATCH ${path}`) > 0);
 
-test('knows what there is and what changes', async () => {
+test('knows all objects and their changes', async () => {
   api.put(`${path}/orders`, {});
   const informer = follow();
   await watched();
@@ -63,7 +63,7 @@ test('knows what there is and what changes', async () => {
   expect(informer.items.map(({ metadata }) => metadata.name)).toEqual(['search']);
 });
 
-test('of an object is kept only what is looked at', async () => {
+test('keeps only the requested parts of an object', async () => {
   const labels = { 'app.kubernetes.io/instance': 'orders', 'app.kubernetes.io/name': 'etcd' };
   const object = { metadata: { labels, annotations: { a: 'b' } }, spec: { size: 3 } };
   api.put(`${path}/orders`, object);
@@ -78,7 +78,7 @@ test('of an object is kept only what is looked at', async () => {
   }
 });
 
-test('a list that fails is tried again, and told once', async () => {
+test('a failed list is tried again, and reported once', async () => {
   let failures = 0;
   api.fault = (_, response) => {
     if (failures++ >= 3) return false;
@@ -92,7 +92,7 @@ test('a list that fails is tried again, and told once', async () => {
   expect(informer.trouble).toBeUndefined();
 });
 
-test('what was deleted while nobody looked is noticed', async () => {
+test('a deletion during a gap of the watch is noticed', async () => {
   api.put(`${path}/orders`, {});
   follow();
   await watched();
@@ -109,7 +109,7 @@ test('what was deleted while nobody looked is noticed', async () => {
   expect(changes).toEqual(['+orders', '-orders', '+search']);
 });
 
-test('a version that is too old: everything is listed again', async () => {
+test('after a version that is too old, everything is listed again', async () => {
   const informer = follow();
   await watched();
   const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
@@ -122,12 +122,12 @@ test('a version that is too old: everything is listed again', async () => {
   await until(() => changes.length === 1);
 });
 
-test('a watch on which nothing comes any more is not trusted', async () => {
+test('a silent watch is not trusted', async () => {
   const informer = follow({ silence: 100 });
   await until(() => informer.lists >= 3);
 });
 
-test('a server that ends each watch at once is not asked without a pause', async () => {
+test('a server that ends each watch at once is asked again only after a pause', async () => {
   follow({ backoffMin: 1_000 });
   await watched();
   const ended = setInterval(() => api.endWatches(), 5);

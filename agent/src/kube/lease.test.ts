@@ -25,20 +25,20 @@ afterEach(async () => {
 const lease = (holder: string) => new Lease({ client, paths, name: 'etcd-reconciler', holder, settings, log });
 const specOf = () => api.object<LeaseObject>(path)?.spec;
 
-test('is made when there is none, with the times that Kubernetes wants', async () => {
+test('is created if there is none, with times that Kubernetes accepts', async () => {
   await lease('a').acquire(stop.signal);
   expect(specOf()).toMatchObject({ holderIdentity: 'a', leaseDurationSeconds: 1, leaseTransitions: 0 });
   expect(specOf()?.renewTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
 });
 
-test('that of the manifests, without a holder, is taken', async () => {
+test('without a holder, as in the manifests, is taken', async () => {
   api.put(path, { metadata: { labels: { 'app.kubernetes.io/name': 'etcd-reconciler' } } });
   await lease('a').acquire(stop.signal);
   expect(specOf()?.holderIdentity).toBe('a');
   expect(api.object(path)?.metadata.labels).toEqual({ 'app.kubernetes.io/name': 'etcd-reconciler' });
 });
 
-test('a second one waits for as long as the first renews, and begins when it stops', async () => {
+test('a second process waits while the first one renews, and begins when it stops', async () => {
   const [first, second] = [lease('a'), lease('b')];
   await first.acquire(stop.signal);
   const ended = new AbortController();
@@ -56,7 +56,7 @@ test('a second one waits for as long as the first renews, and begins when it sto
   expect(first.held).toBe(false);
 });
 
-test('one that is given back is taken at once', async () => {
+test('a released Lease is taken at once', async () => {
   const [first, second] = [lease('a'), lease('b')];
   await first.acquire(stop.signal);
   await first.release();
@@ -66,7 +66,7 @@ test('one that is given back is taken at once', async () => {
   expect(performance.now() - before).toBeLessThan(settings.lease);
 });
 
-test('two that want it at once: one has it', async () => {
+test('of two processes at the same time one gets it', async () => {
   api.put(path, {});
   const [first, second] = [lease('a'), lease('b')];
   const ended = new AbortController();
@@ -94,14 +94,14 @@ test('is lost when the API server does not answer for too long', async () => {
   expect(held.held).toBe(false);
 });
 
-test('is lost when another one has it', async () => {
+test('is lost if another process holds it', async () => {
   const held = lease('a');
   await held.acquire(stop.signal);
   api.put(path, { spec: { holderIdentity: 'b', leaseDurationSeconds: 30, renewTime: 'now' } });
   await expect(held.hold(stop.signal)).rejects.toThrow('another reconciler holds it');
 });
 
-test('a write that was refused because of somebody else’s label is no loss', async () => {
+test('a write that was refused because of another client’s label is not a loss', async () => {
   const held = lease('a');
   await held.acquire(stop.signal);
   let conflicts = 0;

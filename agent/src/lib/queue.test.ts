@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkQueue } from './queue.ts';
 
-test('no more than there are places at a time, each in its turn', async () => {
+test('runs no more work at a time than there are places, in order', async () => {
   const turns = new WorkQueue(2, 60_000);
   const order: number[] = [];
   let [busy, most] = [0, 0];
@@ -17,7 +17,7 @@ test('no more than there are places at a time, each in its turn', async () => {
   expect({ order, most }).toEqual({ order: [0, 1, 2, 3, 4], most: 2 });
 });
 
-test('what is urgent comes first', async () => {
+test('urgent work comes first', async () => {
   const turns = new WorkQueue(1, 60_000);
   const order: string[] = [];
   const work = (name: string) => async () => {
@@ -28,7 +28,7 @@ test('what is urgent comes first', async () => {
   expect(order).toEqual(['a', 'c', 'b']);
 });
 
-test('one that is slow delays nobody for longer than a while, and its place is not given twice', async () => {
+test('slow work delays other work only for a while, and its place is not given away twice', async () => {
   const turns = new WorkQueue(1, 5);
   const slow = Promise.withResolvers<void>();
   const first = turns.run(() => slow.promise);

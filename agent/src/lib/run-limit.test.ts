@@ -3,7 +3,7 @@ import type { CommandContext } from '../commands/cli/command.ts';
 import type { Settings } from '../commands/cli/settings.ts';
 import { moreTime, namingStore, withTimeout } from './run-limit.ts';
 
-test('a run whose time its store has used up says which one', async () => {
+test('the time-out of a run names the store that has used up the time', async () => {
   const settings = { duration: () => 20 } as unknown as Settings;
   const context = { settings, signal: new AbortController().signal } as CommandContext;
   const store = { url: 's3://slow' };
@@ -21,7 +21,7 @@ test('a run whose time its store has used up says which one', async () => {
   await expect(namingStore(store, () => Promise.reject(new Error('other')))).rejects.toThrow(/^other$/);
 });
 
-test('the time that a run has grows with its work, unless it was given', async () => {
+test('the time limit of a run grows with its work, unless it was given', async () => {
   const limitOf = (given: number | undefined) => {
     const settings = { duration: () => given } as unknown as Settings;
     const context = { settings, signal: new AbortController().signal } as CommandContext;

@@ -68,7 +68,7 @@ describe('--config', () => {
     expect(await refusal(() => readConfig(file))).toBe(`--config: ${file}: ${said}`);
   });
 
-  test('with an unknown field it shows those that there are', async () => {
+  test('with an unknown field the error lists the known ones', async () => {
     const file = join(place, 'config.yaml');
     await writeFile(file, 'foo: 3\n');
     expect(await refusal(() => readConfig(file))).toMatch(/: unknown field foo; known: stores, retention, endpoints, /);

@@ -12,7 +12,7 @@ const mounts = [
 ].join('\n');
 const inImage = { program: '/opt/etcd-agent/bin/etcd-agent.mjs', mounts };
 
-test('a path that no mount holds goes with the container', async () => {
+test('a path outside all mounts is deleted with the container', async () => {
   await expect(refuseInContainer('--to', '/pki.tar', inImage)).rejects.toThrow(
     /^--to: \/pki\.tar is inside the container and would be deleted with it; name a path in a mounted folder: \/run\/systemd\/system, \/etc\/kubernetes, \/mnt\/with space$/,
   );
@@ -22,10 +22,13 @@ test('a path that no mount holds goes with the container', async () => {
   );
 });
 
-test.each(['/run/pki.tar', '/dev/shm/pki.tar'])('%s goes too: the runtime made it for the container', async (path) => {
-  await expect(refuseInContainer('--to', path, inImage)).rejects.toThrow(/is inside the container/);
-  await refuseInContainer('--to', '/run/systemd/system/pki.tar', inImage);
-});
+test.each(['/run/pki.tar', '/dev/shm/pki.tar'])(
+  '%s is deleted too: the runtime created it for the container',
+  async (path) => {
+    await expect(refuseInContainer('--to', path, inImage)).rejects.toThrow(/is inside the container/);
+    await refuseInContainer('--to', '/run/systemd/system/pki.tar', inImage);
+  },
+);
 
 test('a store that is a folder of the container is refused', async () => {
   const stores = (path: string) => [{}, { filesystem: { path } }];
@@ -35,7 +38,7 @@ test('a store that is a folder of the container is refused', async () => {
   await refuseStoresInContainer('--store', stores('/etc/kubernetes/backup'), inImage);
 });
 
-test('a mounted one stays, and so does one of a machine', async () => {
+test('a mounted store stays, and so does a store outside a container', async () => {
   await refuseInContainer('--to', '/etc/kubernetes/pki.tar', inImage);
   await refuseInContainer('--to', '/mnt/with space/x', inImage);
   await refuseInContainer('--to', '/pki.tar', { program: '/home/me/etcd-agent.mjs', mounts });

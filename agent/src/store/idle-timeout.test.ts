@@ -55,7 +55,7 @@ function open(replaced: Partial<Store> = {}, opening: Promise<unknown> = Promise
   return new IdleTimeoutStore(files.url, ready, () => 400);
 }
 
-test('a body that is slow to close is not waited for once its put has ended', async () => {
+test('a put does not wait for a body that is slow to close', async () => {
   const closed = Promise.withResolvers<void>();
   async function* body() {
     try {
@@ -88,13 +88,13 @@ test.each<[string, (store: Store) => Promise<unknown>]>([
   ['delete', (store) => store.delete('a/x')],
   ['sweep', (store) => store.sweep('a/', 0)],
   ['now', (store) => store.now()],
-])('a %s that hangs is given up, and so is an opening', async (name, call) => {
+])('a %s that hangs is abandoned, and so is a hanging opening', async (name, call) => {
   const hung = name === 'list' ? hangingList : hang;
   await expect(call(open({ [name]: hung }))).rejects.toMatchObject(abandoned);
   await expect(call(open({}, hang()))).rejects.toMatchObject(abandoned);
 });
 
-test('once given up it stays given up: what is called later, or was called before, costs no more patience', async () => {
+test('an abandoned store stays abandoned: earlier and later calls fail at once', async () => {
   const asked: string[] = [];
   const now: Store['now'] = async () => {
     asked.push('now');
@@ -111,7 +111,7 @@ test('once given up it stays given up: what is called later, or was called befor
   expect(performance.now() - startedAt).toBeLessThan(780);
 });
 
-test('what hangs hears of it', async () => {
+test('the signal of the hanging call is aborted', async () => {
   const heard = Promise.withResolvers<unknown>();
   const stat: Store['stat'] = async (_, { signal } = {}) => {
     signal!.addEventListener('abort', () => heard.resolve(signal!.reason));
@@ -121,7 +121,7 @@ test('what hangs hears of it', async () => {
   expect(await heard.promise).toMatchObject(abandoned);
 });
 
-test('a body that stalls is given up', async () => {
+test('a stalled body is abandoned', async () => {
   const get: Store['get'] = async () =>
     (async function* () {
       yield Buffer.from('x');
@@ -130,7 +130,7 @@ test('a body that stalls is given up', async () => {
   await expect(read(open({ get }), 'x')).rejects.toMatchObject(abandoned);
 });
 
-test('a put that stops taking bytes is given up, and whoever gives them is let go', async () => {
+test('a put that stops reading is abandoned, and its source is released', async () => {
   let left = false;
   const body = (async function* (): AsyncGenerator<Uint8Array, void> {
     try {
@@ -148,7 +148,7 @@ test('a put that stops taking bytes is given up, and whoever gives them is let g
   expect(left).toBe(true);
 });
 
-test('our own time does not count', async () => {
+test("the caller's own time does not count", async () => {
   const slow = async function* () {
     for (const text of ['a', 'b']) {
       await sleep(900);
@@ -165,7 +165,7 @@ test('our own time does not count', async () => {
   expect(text).toBe('ab');
 });
 
-test('one store is waited for as long as the run lasts; of several all that hang get half of that together', () => {
+test('a single store may take the whole run; of several stores, those that hang may take half of it together', () => {
   expect(idleTimeoutFor(1, 60_000)).toBe(Number.POSITIVE_INFINITY);
   expect(idleTimeoutFor(2, 120_000)).toBe(60_000);
   expect(idleTimeoutFor(4, 120_000)).toBe(20_000);

@@ -106,7 +106,7 @@ test('credentials in a URL are refused, and not repeated', () => {
   expect(() => parseStore('s3://access:secret@bucket')).not.toThrow(/access:|secret@/);
 });
 
-test('a user may stand in the URL of an SFTP server, a password not', () => {
+test('the URL of an SFTP server may contain a user, but no password', () => {
   expect(parseStore('sftp://user@host/x').sftp?.username).toBe('user');
   expect(() => parseStore('sftp://user:hunter2@host/x')).toThrow(/^--store: credentials do not belong in a URL/);
   expect(() => parseStore('sftp://user:hunter2@host/x')).not.toThrow(/hunter2/);
@@ -125,7 +125,7 @@ test('a filesystem store does not load the SDK of another', () => {
   expect(stdout).toBe('0\ntrue\n');
 });
 
-test('what is parsed can be opened, and says where it is', async () => {
+test('a parsed store can be opened, and has its URL', async () => {
   const directory = join(tmpdir(), 'some where');
   const filesystem = await openStore(parseStore(`file://${directory.replace(' ', '%20')}`));
   expect(parseStore(filesystem.url)).toEqual({ filesystem: { path: directory } });

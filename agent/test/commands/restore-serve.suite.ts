@@ -166,7 +166,7 @@ describe('the note of a restore', () => {
     expect((await fetched('c0ffee')).byteLength).toBeGreaterThan(0);
     run.stop();
     await ended(run);
-    expect(run.output.join('\n')).toContain('could not be noted');
+    expect(run.output.join('\n')).toContain('cannot note the restore');
   });
 });
 
@@ -320,7 +320,7 @@ describe('refused, with nothing served', () => {
 
   test('an id and a moment', async () => {
     const { exitCode, text } = await ended(serve([id, '--latest-verified-before=2026-11-21T02:30:00Z']));
-    expect([exitCode, text]).toEqual([ExitCode.usage, expect.stringContaining('give one')]);
+    expect([exitCode, text]).toEqual([ExitCode.usage, expect.stringContaining('remove one of them')]);
   });
 
   test('a port that is taken', async () => {

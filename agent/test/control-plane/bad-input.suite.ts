@@ -143,7 +143,7 @@ test('an image that does not tell the version', () =>
         .replace(/etcd:[\d.]+-0/, 'etcd@sha256:00')
         .replaceAll(/--listen-client-urls=\S+/g, '--listen-client-urls=https://127.0.0.1:1'),
     () =>
-      expectRefused(2, /version of etcd is not known.*--server-version/, [
+      expectRefused(2, /version of etcd is unknown.*--server-version/, [
         ...restoreArgs(node, place, id),
         `--manifests-dir=${join(node.root, 'copy')}`,
       ]),
@@ -179,7 +179,7 @@ test('an API server that nobody takes out', async () => {
     const folder = join(node.root, 'alone');
     await mkdir(folder);
     await writeFile(join(folder, 'etcd.yaml'), await readFile(etcdManifest()));
-    await expectRefused(40, /kube-apiserver \(pid \d+\) runs on this etcd/, [
+    await expectRefused(40, /kube-apiserver \(pid \d+\) uses this etcd/, [
       ...restoreArgs(node, place, id),
       `--manifests-dir=${folder}`,
     ]);
@@ -254,7 +254,7 @@ test('a damaged snapshot', async () => {
 });
 
 test('two modes at once, and an unknown snapshot', async () => {
-  expectFailure(await run(restoreArgs(node, place, '--plan', '--undo')), 2, /--plan and --undo: give one/);
+  expectFailure(await run(restoreArgs(node, place, '--plan', '--undo')), 2, /--plan and --undo: choose one/);
   await expectRefused(41, /holds no snapshot nothing/, restoreArgs(node, place, 'nothing'));
 });
 
@@ -263,10 +263,10 @@ test('a restore that is not ended is not mixed with another one', async () => {
   expectFailure(
     await run(restoreArgs(node, place, id, '--initial-cluster-token=two')),
     40,
-    /a restore of .* with the token one is not ended/,
+    /a restore of .* with the token one has not ended/,
   );
   for (const other of ['--initial-cluster=cp1=https://198.51.100.1:2380', `--sha256=${'0'.repeat(64)}`]) {
-    expectFailure(await run(restoreArgs(node, place, id, other)), 40, /is not ended; end it with the same flags/);
+    expectFailure(await run(restoreArgs(node, place, id, other)), 40, /has not ended; finish it with the same flags/);
   }
   await succeed(restoreArgs(node, place, '--undo'));
   await plane.healthy();

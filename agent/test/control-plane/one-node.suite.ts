@@ -43,7 +43,7 @@ test('the plan changes nothing and names what there is', async () => {
   const before = await node.files();
   const pid = node.kubelet.pid('etcd.yaml');
   const { steps, initialCluster, notes } = await succeed(restoreArgs(node, place, '--plan'));
-  expect(notes).toContainEqual(expect.stringMatching(/^etcd on this node is healthy, and has a quorum/));
+  expect(notes).toContainEqual(expect.stringMatching(/^etcd on this node is healthy and has a quorum/));
   expect(initialCluster).toBe(`cp1=${plane.plans[0]!.peerUrl}`);
   const commands = steps.flatMap((step: { commands: string[] }) => step.commands);
   expect(commands[2]).toMatch(`etcd-agent restore control-plane ${id} `);
@@ -79,7 +79,7 @@ test('destroyed data are restored; a second run does nothing and says so', async
   expect(await plane.get('later')).toBe('yes');
 
   const { result } = await run(
-    restoreArgs(node, place, '--verify', '--wait=1s', '--kubeconfig=/nowhere', `--etcd-log=${join(node.root, 'log')}`),
+    restoreArgs(node, place, '--check', '--wait=1s', '--kubeconfig=/nowhere', `--etcd-log=${join(node.root, 'log')}`),
   );
   // No scheduler and no controller-manager answers here, or one of another control plane does.
   const healthy = result.components.filter(({ trouble }: { trouble?: string }) => trouble === undefined);
@@ -109,7 +109,7 @@ test('a disk that is lost after --stop', async () => {
   await rm(node.dataDir, { recursive: true });
   await mkdir(node.dataDir, { mode: 0o700 });
   const unnamed = await run(restoreArgs(node, place));
-  expect(unnamed).toMatchObject({ code: 2, result: { error: expect.stringMatching(/is gone; name that snapshot/) } });
+  expect(unnamed).toMatchObject({ code: 2, result: { error: expect.stringMatching(/is lost; name that snapshot/) } });
   await succeed(restoreArgs(node, place, id));
   await expectRestored();
 });
@@ -214,7 +214,7 @@ test('an etcd on the old data is not well, and no run ends with it', async () =>
   await rename(join(node.root, 'etcd.yaml'), manifest);
   await plane.healthy();
   const other = /etcd serves the cluster \w+, not the restored cluster \w+/;
-  const { result } = await run(restoreArgs(node, place, '--verify', '--wait=1s', '--kubeconfig=/nowhere'));
+  const { result } = await run(restoreArgs(node, place, '--check', '--wait=1s', '--kubeconfig=/nowhere'));
   expect(result.problems).toContainEqual(expect.stringMatching(other));
 
   const file = join(journal, 'journal.json');

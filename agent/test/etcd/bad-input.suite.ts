@@ -62,7 +62,7 @@ describe('usage', () => {
     ['an unknown command', ['bakcup'], /unknown command 'bakcup' \(Did you mean backup\?\)/],
     ['an unknown flag', ['backup', '--stroe=x'], /unknown option '--stroe=x' \(Did you mean --store\?\)/],
     ['no cluster', ['list', '--store=file:///x'], /--cluster: name the cluster/],
-    ['no store', ['list', '--cluster=orders'], /--store: name where the snapshots are/],
+    ['no store', ['list', '--cluster=orders'], /--store: name the store of the snapshots/],
     ['no such level', ['verify', '--level=deep'], /--level.*Allowed choices are stream, read, open/],
     [
       'a part of nothing',
@@ -87,7 +87,7 @@ describe('usage', () => {
     ['retention', 'lots=3', /--retention: .*lots/],
     ['retention', 'timeZone=Mars/Olympus,last=1', /--retention: timeZone: is not an IANA time zone/],
     ['timeout', 'soon', /--timeout: 'soon' is not a valid duration above zero; write 90s, 5m or 24h/],
-    ['user', 'root', /--password-file: a user needs a file with the password/],
+    ['user', 'root', /--password-file: is missing; --user needs a file with the password/],
     ['cert', '/nowhere/tls.crt', /--cert and --key go together/],
     ['cacert', '/nowhere/ca.crt', /--cacert: cannot read \/nowhere\/ca.crt \(ENOENT\)/],
     [
@@ -102,9 +102,9 @@ describe('usage', () => {
     ],
     ['age-recipients-file', '/nowhere/keys', /--age-recipients-file: cannot read \/nowhere\/keys \(ENOENT\)/],
     ['age-identity-file', '/nowhere/keys', /--age-identity-file: cannot read \/nowhere\/keys \(ENOENT\)/],
-    ['extra-path', '/etc', /--extra-path: is only stored encrypted; give --age-recipient or --extra-age-recipient/],
+    ['extra-path', '/etc', /--extra-path: is only stored encrypted; add --age-recipient or --extra-age-recipient/],
     ['extra-age-recipient', 'AGE-SECRET-KEY-1a-secret-key', /--extra-age-recipient: the value is a secret key/],
-    ['extra-age-recipient', recipient, /--extra-age-recipient: there is no --extra-path to encrypt/],
+    ['extra-age-recipient', recipient, /--extra-age-recipient: needs --extra-path/],
     ['config', '/nowhere/config.yaml', /--config: cannot read/],
   ])('--%s=%s', async (flag, value, line) => {
     await expectMistake(replaced(flag, value), ExitCode.usage, line);
@@ -112,7 +112,7 @@ describe('usage', () => {
 
   test('extra files beside an exact key', async () => {
     const extra = ['--extra-path=/etc', `--age-recipient=${recipient}`];
-    await expectMistake([...good(), ...extra, '--object-key=a.db'], ExitCode.usage, /--extra-path: has no place/);
+    await expectMistake([...good(), ...extra, '--object-key=a.db'], ExitCode.usage, /--extra-path: cannot be used with --object-key/);
   });
 
   test('a setting of a config file that does not exist', async () => {

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import type { Command } from '../../src/commands/cli/command.ts';
 import { buildProgram, type Invocation } from '../../src/commands/cli/program.ts';
 import type { CommandResult } from '../../src/commands/cli/result.ts';
 import { Settings } from '../../src/commands/cli/settings.ts';
+import { commands } from '../../src/commands/commands.ts';
 import { AgentError, ExitCode } from '../../src/lib/errors.ts';
 
 export interface RunUntil {
@@ -56,7 +56,7 @@ async function execute(
   }).parseAsync(args, { from: 'user' });
   try {
     const settings = await Settings.load(invocation!);
-    const { run }: { run: Command } = await import(`../src/commands/${invocation!.command.replaceAll(' ', '-')}.ts`);
+    const { run } = await commands[invocation!.command]();
     return await run({ settings, log, progress, signal });
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;

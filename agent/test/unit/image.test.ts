@@ -1,5 +1,5 @@
 // `etcd-agent` is a command in the image, as the guides write it: `kubectl exec POD -- etcd-agent list`.
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const agent = join(import.meta.dirname, '../..');
@@ -17,4 +17,11 @@ test('and is on the PATH, beside node', () => {
   expect(dockerfile).toContain(`ln -s ${entry} /image/usr/local/bin/etcd-agent`);
   expect(dockerfile).toMatch(/^COPY lib\/ \/opt\/etcd-agent\/$/m);
   expect(dockerfile).toMatch(/^ENV PATH=\/usr\/local\/bin /m);
+});
+
+test('the bundle has one entry point; that of the crash suites is only in their image', () => {
+  const bin = join(agent, 'lib/bin');
+  expect(readdirSync(bin).filter((file) => file.startsWith('etcd-agent'))).toEqual(['etcd-agent.mjs']);
+  const sources = readdirSync(bin).map((file) => readFileSync(join(bin, file), 'utf8'));
+  expect(sources.filter((source) => source.includes('CRASH_ONCE'))).toEqual([]);
 });

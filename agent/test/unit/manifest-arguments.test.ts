@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { generateHybridIdentity, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { buildProgram, type Invocation } from '../../src/commands/cli/program.ts';
 import { Settings } from '../../src/commands/cli/settings.ts';
-import { memberFlag } from '../../src/commands/pods/member-flag.ts';
 import { memberConfig } from '../../src/member/member-config.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: manifests of any kind
@@ -113,7 +112,7 @@ test.each(members)('$name', async ({ args, env, cluster, namespace, mounts }) =>
   };
   const variables = env.map(({ name, value, valueFrom }) => [name, value ?? fields[valueFrom.fieldRef.fieldPath]]);
   const settings = await Settings.load(invocation);
-  const config = memberConfig(command, memberFlag(settings), Object.fromEntries(variables));
+  const config = memberConfig(command, (name) => settings.byFlag(name), Object.fromEntries(variables));
 
   const tls = config.peerTlsDir === undefined ? 'http' : 'https';
   const domain = `${namespace}.svc.cluster.local`;

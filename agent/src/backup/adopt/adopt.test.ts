@@ -273,7 +273,7 @@ test('a revision that contradicts the order of times is a warning, where the tim
   await put('orders/snapshot-20261120-010000.db', later, new Date('2026-11-20T01:00:00Z'));
   await put('orders/old.db', saved, new Date('2026-11-20T02:00:00Z'));
   const said =
-    /^orders\/old\.db: its revision 21 is lower than that of snapshot-20261120-010000 \(26\), .*earlier time/;
+    /^orders\/old\.db: its revision 21 is lower than revision 26 of snapshot-20261120-010000, .*earlier time/;
   const { data, log } = await adopt('--dry-run');
   expect(log).toContainEqual(expect.stringMatching(said));
   expect(data.snapshots).toMatchObject([

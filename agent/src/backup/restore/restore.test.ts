@@ -421,7 +421,7 @@ describe('the command restore data-dir', () => {
     const named = [`--object-key=${key}`, `--sha256=${content.sha256.toUpperCase()}`, '--initial-cluster-token=key'];
     expect(await run(...ofTwo, ...named, 'another')).toMatchObject({
       exitCode: ExitCode.verificationFailed,
-      text: `${store.url}: ${key} holds the snapshot ${id}, not another`,
+      text: `${store.url}: ${key} is the snapshot ${id}, not another`,
     });
     expect(await run(...ofTwo, ...named)).toMatchObject({ exitCode: 0, data: { id } });
     await put({ ...manifest, object: { ...manifest.object, key }, content: { ...content, sha256: 'f'.repeat(64) } });
@@ -453,7 +453,7 @@ describe('the command restore data-dir', () => {
       const { exitCode, log } = await runHere('restore', ...command, ...asked, tool);
       // The first of them makes a manifest.
       const rest = log.filter((line) => !line.includes('its name says no time'));
-      expect([exitCode, rest]).toEqual([0, [expect.stringMatching(/^saved has auth enabled/)]]);
+      expect([exitCode, rest]).toEqual([0, [expect.stringMatching(/^saved has authentication enabled/)]]);
     }
   });
 
@@ -577,7 +577,7 @@ describe('the command restore data-dir', () => {
           exitCode: ExitCode.refused,
           text: expect.stringMatching(
             new RegExp(
-              `^--bump-revision=7: the cluster ${clusterId} .* was restored with ${bump}; give ${bump}, or .* new token`,
+              `^--bump-revision=7: the cluster ${clusterId} .* was restored with ${bump}; pass ${bump}, or .* new --initial-cluster-token`,
             ),
           ),
         });
@@ -591,7 +591,7 @@ describe('the command restore data-dir', () => {
         expect(await member(1)).toMatchObject({
           exitCode: ExitCode.refused,
           text: expect.stringMatching(
-            /the backup other came to 1000000050 since; .* --bump-revision of theirs, 1000000000; /,
+            /the backup other has reached revision 1000000050 since; .* pass their --bump-revision, 1000000000; /,
           ),
         });
         expect(await member(1, '--bump-revision=1000000000')).toMatchObject({ exitCode: 0 });
@@ -608,7 +608,7 @@ describe('the command restore data-dir', () => {
         for (const more of [['--bump-revision=5'], []]) {
           expect(await member(1, ...more)).toMatchObject(
             refusedAs(
-              /begins at \d+, but the data in \S+ came to 2\d{6}: .* same --bump-revision, such as 1000000000, .* new token/,
+              /begins at revision \d+, but the data in \S+ has reached 2\d{6}: .* same --bump-revision to all members, for example 1000000000, .* new --initial-cluster-token/,
             ),
           );
         }
@@ -623,7 +623,7 @@ describe('the command restore data-dir', () => {
         for (const more of [['--once'], [], ['--bump-revision=1000000000']]) {
           expect(await member(1, ...more)).toMatchObject(
             refusedAs(
-              new RegExp(`^--name: m1 was .* member of the cluster ${clusterId} before, .* add it anew, .* new token`),
+              new RegExp(`^--name: m1 was already .* member of the cluster ${clusterId}, .* add it again; .* new --initial-cluster-token`),
             ),
           );
         }
@@ -635,7 +635,7 @@ describe('the command restore data-dir', () => {
       test('with another number is refused, however the list of members is written', async () => {
         const list = `--initial-cluster=,m0=HTTP${urls[0]!.slice(4)},,m1=HTTP${urls[1]!.slice(4)},`;
         await member(0, list, '--bump-revision=3000000000');
-        expect(await member(1, list, '--bump-revision=9000000000')).toMatchObject(refusedAs(/with 3000000000; give/));
+        expect(await member(1, list, '--bump-revision=9000000000')).toMatchObject(refusedAs(/with 3000000000; pass/));
       });
 
       test('at the same time with another number is refused', async () => {
@@ -682,7 +682,7 @@ describe('the command restore data-dir', () => {
         expect(await member(1, 'other', '--bump-revision=0')).toMatchObject({
           exitCode: ExitCode.refused,
           text: expect.stringMatching(
-            /^--initial-cluster-token: .* have made the cluster \w+ of etcd-\S+ before; .* new token/,
+            /^--initial-cluster-token: the cluster \w+ .* was already restored from etcd-\S+; .* new --initial-cluster-token/,
           ),
         });
       });
@@ -750,7 +750,7 @@ describe('the command restore data-dir', () => {
           exitCode: 0,
           data: { id, alreadyRestored: true },
           log: [
-            expect.stringMatching(new RegExp(`^the restore from ${id} could not be noted .*; the next start tries`)),
+            expect.stringMatching(new RegExp(`^cannot note the restore from ${id} .*; the next start tries`)),
           ],
         });
       }
@@ -792,7 +792,7 @@ describe('the command restore data-dir', () => {
   test('takes one of --again and --once', async () => {
     expect(await run('--again', '--once')).toMatchObject({
       exitCode: ExitCode.usage,
-      text: expect.stringMatching(/give one/),
+      text: expect.stringMatching(/choose one/),
     });
   });
 });

@@ -11,5 +11,5 @@ export interface CommandContext {
   readonly signal: AbortSignal;
 }
 
-/** One file in commands/ each, loaded when it is called. */
+/** A command of the agent. Its module is loaded when the command runs. */
 export type Command = (context: CommandContext) => Promise<CommandResult>;

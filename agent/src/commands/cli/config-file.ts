@@ -9,7 +9,7 @@ import { storeSpec } from '../../store/spec.ts';
 
 const texts = z.union([z.string(), z.array(z.string())]);
 const text = z.optional(z.union([z.string(), z.number()]));
-/** YAML 1.2 reads `yes` and `no` as text. */
+/** A boolean. Also accepts texts, because YAML 1.2 reads `yes` and `no` as texts. */
 const flag = z.optional(
   z.pipe(
     z.union([z.boolean(), z.string(), z.number()], 'must be true or false'),
@@ -22,7 +22,7 @@ const flag = z.optional(
   ),
 );
 
-/** What a `--config` file may hold: the flags by their names in camelCase. */
+/** Content of a `--config` file: flags by their names in camelCase. */
 const configSchema = z.strictObject({
   stores: z.optional(z.array(z.union([z.string(), storeSpec]))),
   retention: z.optional(z.union([z.string(), retentionSpec])),
@@ -83,7 +83,7 @@ export async function readConfig(file: string): Promise<Config> {
   try {
     document = parse(content);
   } catch (error) {
-    throw usageError(`--config: ${file} is no YAML: ${String((error as Error).message).split('\n')[0]}`);
+    throw usageError(`--config: ${file} is not valid YAML: ${String((error as Error).message).split('\n')[0]}`);
   }
   const parsed = configSchema.safeParse(document ?? {});
   if (!parsed.success) throw usageError(`--config: ${file}: ${describeIssue(parsed.error)}`);

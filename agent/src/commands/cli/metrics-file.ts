@@ -11,7 +11,7 @@ export interface Run {
   readonly phases: Readonly<Record<string, number>>;
 }
 
-/** Writes what a command told, and what is true of every run. */
+/** Writes the samples of a command, and those that every run has. */
 export function writeRun(file: string, { command, named, result, phases }: Run): Promise<void> {
   const labels = { command, ...clusterLabels(named) };
   const ended = Math.round(Date.now()) / 1000;

@@ -2,11 +2,11 @@ import { Option } from 'commander';
 import { compressions, levels } from '../../backup/catalog/manifest.ts';
 import { flagsOf, type MemberCommand } from '../../member/member-config.ts';
 
-// The options of the command line: those that several commands have.
+// Options that several commands share.
 
 const collect = (value: string, previous: string[] | undefined) => [...(previous ?? []), value];
 
-/** Every flag can be set by an ETCD_AGENT_* variable too. */
+/** Creates an option that can also be set by an environment variable ETCD_AGENT_*. */
 export function option(flags: string, description: string): Option {
   const made = new Option(flags, description);
   return made.env(`ETCD_AGENT_${made.name().replaceAll('-', '_').toUpperCase()}`);
@@ -15,145 +15,189 @@ export function option(flags: string, description: string): Option {
 export const list = (flags: string, description: string) => option(flags, description).argParser(collect);
 
 export const general = [
-  option('-o, --output <format>', 'what stdout gets: text for people, json for programs (one line)')
+  option('-o, --output <format>', 'format of stdout: text for people, json for programs (one line)')
     .choices(['text', 'json'])
     .default('text'),
-  option('--config <file>', 'a YAML or JSON file with any of these settings; flags and environment come before it'),
+  option(
+    '--config <file>',
+    'YAML or JSON file with any of these settings; flags and environment variables take precedence',
+  ),
 ];
 export const storeOptions = [
   list(
     '--store <url|json>',
-    's3://bucket/prefix?region=…&endpoint=…, sftp://user@host:port/dir?credentialsDirectory=… or file:///dir, or the same as a JSON object; backup takes several',
+    'store of the snapshots: s3://bucket/prefix?region=…&endpoint=…, oss://bucket/prefix, sftp://user@host:port/dir?credentialsDirectory=…, file:///dir or exec:///dir, or the same as a JSON object; backup accepts several',
   ),
-  option('--cluster <name>', 'the cluster whose snapshots these are'),
+  option('--cluster <name>', 'name of the cluster that the snapshots belong to, for example orders'),
   option(
     '--namespace <name>',
-    "the cluster's Kubernetes namespace; the folder below the store is NAMESPACE/CLUSTER, or CLUSTER without one",
+    "the cluster's Kubernetes namespace; its folder in the store is NAMESPACE/CLUSTER, or CLUSTER without a namespace",
   ),
 ];
 export const clusterIdOption = option(
   '--cluster-id <id>',
-  'of the etcd whose snapshots count, as `list` shows it: only where those of several share the folder',
+  'use only snapshots of this etcd cluster id, as shown by `list`; needed only if several etcd clusters share the folder',
 );
-export const cacertOption = option('--cacert <file>', "PEM certificate authorities of etcd's server certificates");
+export const cacertOption = option(
+  '--cacert <file>',
+  "PEM file with the certificate authorities of etcd's server certificates",
+);
 export const etcdOptions = [
-  list('--endpoints <urls>', 'comma-separated; where to begin, the other members are found from there'),
+  list(
+    '--endpoints <urls>',
+    'comma-separated etcd endpoints to start from, for example 10.0.0.1:2379; the other members are found from there',
+  ),
   cacertOption,
-  option('--cert <file>', 'PEM client certificate'),
-  option('--key <file>', 'PEM private key of --cert'),
-  option('--user <name>', 'etcd user with the root role, where auth is enabled'),
-  option('--user-file <file>', 'a file that holds --user'),
-  option('--password-file <file>', "a file that holds the user's password"),
-  option('--dial-timeout <duration>', 'for a connection and for each short call').default('5s'),
+  option('--cert <file>', 'PEM file with the client certificate'),
+  option('--key <file>', 'PEM file with the private key of --cert'),
+  option('--user <name>', 'etcd user with the root role, if authentication is enabled'),
+  option('--user-file <file>', 'file with the name for --user'),
+  option('--password-file <file>', "file with the user's password"),
+  option('--dial-timeout <duration>', 'time limit for a connection and for each short call').default('5s'),
 ];
+export const timeoutOption = option(
+  '--timeout <duration>',
+  'time limit for the whole run, for example 10m (default: 60s for each store, plus 1s per MiB of the database)',
+);
 export const runOptions = [
-  option('--timeout <duration>', 'for the whole run (default: 60s and 1s more per MiB of database)'),
+  timeoutOption,
   option(
     '--scratch <dir>',
-    'where a copy of the database is put when it is opened (default: the system’s temporary directory)',
+    'directory for a copy of the database when it is opened (default: the system’s temporary directory)',
   ),
-  option('--etcdutl <file>', 'etcd’s offline tool').default('etcdutl'),
+  option('--etcdutl <file>', 'path of etcdutl, etcd’s offline tool').default('etcdutl'),
 ];
 export const retentionOption = option(
   '--retention <rules>',
-  'last=3,within=30d,hourly=24,daily=7,weekly=4,monthly=12,yearly=3,minKeep=3,timeZone=UTC; for stores without rules of their own (default: nothing is deleted)',
+  'which snapshots to keep: last=3,within=30d,hourly=24,daily=7,weekly=4,monthly=12,yearly=3,minKeep=3,timeZone=UTC; applies to stores without rules of their own (default: nothing is deleted)',
 );
-export const sha256Option = option('--sha256 <hex>', 'what the plain snapshot must have');
+export const sha256Option = option('--sha256 <hex>', 'expected SHA-256 of the plain snapshot, 64 hex digits');
 export const keyOption = option(
   '--object-key <key>',
-  'exactly this key below the store, not one of the names by time; retention leaves it alone',
+  'exact key of the snapshot below the store, instead of a name by time; retention never deletes it',
 );
 export const recipientOptions = [
   list(
     '--age-recipient <recipient>',
-    'encrypt the snapshot with age for this public key, age1…; several may decrypt it',
+    'encrypt the snapshot with age for this public key (age1…); repeat the flag for several recipients, each of which can decrypt it',
   ),
-  list('--age-recipients-file <file>', 'a file of such recipients, one a line'),
+  list('--age-recipients-file <file>', 'file with such public keys, one per line'),
 ];
 export const identityOption = list(
   '--age-identity-file <file>',
-  'age identities (secret keys, AGE-SECRET-KEY-…) to decrypt with, one a line; or a directory of such files',
+  'file with age identities (secret keys, AGE-SECRET-KEY-…) to decrypt with, one per line, or a directory of such files',
 );
-export const sweepOption = option('--sweep-age <duration>', 'after which the rests of dead runs are removed').default(
-  '24h',
+export const sweepOption = option(
+  '--sweep-age <duration>',
+  'remove leftovers of dead runs that are older than this',
+).default('24h');
+export const forceOption = option(
+  '--force',
+  'allow one run to delete more than 10 snapshots, or more than a quarter of them if that is more',
 );
-export const forceOption = option('--force', 'delete more than a quarter (or 10) of the snapshots in one run');
 export const metricsOption = option(
   '--metrics-file <file>',
-  'also write Prometheus metrics of this run there, for node_exporter’s textfile collector (name it *.prom)',
+  'also write Prometheus metrics of this run to a file for node_exporter’s textfile collector (name it *.prom)',
 );
 export const adoptOption = option(
   '--adopt',
-  'when --object-key has no manifest: check the file, give it one, then go on',
+  'if --object-key has no manifest, check the file and create a manifest before continuing',
 );
 export const forceForeignOption = option(
   '--force-foreign',
-  "take a snapshot although the data here are of another cluster, or adopt a file in another cluster's folder",
+  "accept a snapshot although the data here belongs to another cluster, or adopt a file in another cluster's folder",
 );
 export const forceFailedOption = option(
   '--force-failed',
-  'restore the snapshot although it is suspect, or `verify` found it bad or left what cannot be read',
+  'restore the snapshot although it is suspect, `verify` found it bad, or the result of `verify` cannot be read',
 );
 export const serverVersionOption = option(
   '--server-version <minor>',
-  'of the etcd that will start on it, such as 3.6: data that it cannot read are refused',
+  'minor version of the etcd that will start with the data, for example 3.6; data that it cannot read is refused',
 );
 export const encodingOptions = [
-  option('--compression <kind>', 'of the stored snapshot')
+  option('--compression <kind>', 'compression of the stored snapshot')
     .choices([...compressions])
     .default('zstd'),
   ...recipientOptions,
   identityOption,
-  option('--verify <level>', 'how far to verify what was stored, before it counts')
+  option('--verify <level>', 'how thoroughly to verify the stored snapshot before it counts')
     .choices([...levels])
     .default('read'),
 ];
-/** What a backup beside etcd says of its machine. */
+/** Facts about the machine of etcd for the manifest of a backup. */
 export const hostOptions = [
-  option('--node-name <name>', 'of this machine, kept in the manifest'),
-  option('--etcd-manifest <file>', "of etcd's static pod: its image and flags are kept in the manifest"),
-  option('--etcd-process', 'the same from the process: etcd is a service of this machine'),
+  option('--node-name <name>', 'name of this machine, recorded in the manifest'),
+  option(
+    '--etcd-manifest <file>',
+    "file of etcd's static Pod; its image and flags are recorded in the manifest of the snapshot",
+  ),
+  option(
+    '--etcd-process',
+    "record the flags of this machine's etcd process in the manifest, if etcd is a service of this machine",
+  ),
   list(
     '--extra-path <path>',
-    'a file or directory of this machine, such as /etc/kubernetes/pki, stored beside the snapshot',
+    'file or directory of this machine to store beside the snapshot, for example /etc/kubernetes/pki',
   ),
-  list('--extra-age-recipient <recipient>', 'encrypt those with age for this public key (default: as the snapshot)'),
+  list(
+    '--extra-age-recipient <recipient>',
+    'encrypt the --extra-path files with age for this public key (default: the recipients of the snapshot)',
+  ),
 ];
 export const nameOptions = [
-  option('--file-name <pattern>', 'names of your own by time, such as orders-%Y%m%d-%H%M%S (without an ending)'),
-  option('--file-name-time-zone <name>', 'of its %H and the like').default('UTC'),
+  option('--file-name <pattern>', 'pattern for names by time, for example orders-%Y%m%d-%H%M%S (without an extension)'),
+  option('--file-name-time-zone <name>', 'time zone of --file-name, for example Europe/Berlin').default('UTC'),
 ];
 export const peerTlsOption = option(
   '--peer-tls-dir <dir>',
-  'ca.crt, tls.crt and tls.key that the members show each other',
+  'directory with ca.crt, tls.crt and tls.key that the members use among themselves',
 );
-export const idleOption = option('--idle-timeout <duration>', 'without a new byte of the snapshot').default('60s');
+export const idleOption = option(
+  '--idle-timeout <duration>',
+  'longest time without a new byte of the snapshot',
+).default('60s');
 export const restoredFromOption = list(
   '--restored-from <cluster-id>',
-  'etcd cluster id that this one was restored from by other means; its snapshots then age like its own',
+  "etcd cluster id that this cluster was restored from by other means; retention treats its snapshots like this cluster's own",
 );
 
 export const controlPlaneOptions = [
-  option('--plan', 'check all that can be checked, change nothing, and print the whole procedure'),
-  option('--stop', 'only fetch and verify, and take API server and etcd out: first on all of several nodes'),
-  option('--undo', 'put the old data and manifests back, until the new member has served'),
-  option('--verify', 'afterwards: nodes, kube-system pods, component health, errors in the log of etcd'),
-  option('--manifests-dir <dir>', 'the static Pods of the kubelet').default('/etc/kubernetes/manifests'),
-  option('--journal-dir <dir>', 'where a dated folder keeps journal and manifests (default: beside --manifests-dir)'),
-  option('--etcd-unit <file>', 'etcd is a systemd service: its unit, such as /etc/systemd/system/etcd.service'),
-  option('--etcd-environment-file <file>', 'etcd is started with this file of ETCD_… variables'),
-  option('--etcd-config-file <file>', 'etcd is started with this config file of its own'),
-  option('--data-dir <dir>', 'which etcd process, when several run; or where the flags do not say'),
-  option('--cert <file>', 'to ask this etcd how it is, when its own server certificate is none for clients'),
-  option('--key <file>', 'PEM private key of --cert'),
+  option('--plan', 'check everything that can be checked, change nothing, and print the whole procedure'),
+  option(
+    '--stop',
+    'only fetch and verify the snapshot, then stop API server and etcd; with several nodes, do this on all of them first',
+  ),
+  option('--undo', 'put the old data and manifests back; possible until the new member has served'),
+  option(
+    '--check',
+    'after the restore: check nodes, kube-system pods, component health, and the log of etcd for errors',
+  ),
+  option('--manifests-dir <dir>', "the kubelet's directory of static Pods").default('/etc/kubernetes/manifests'),
+  option(
+    '--journal-dir <dir>',
+    'directory in which a dated folder keeps the journal and the manifests (default: beside --manifests-dir)',
+  ),
+  option('--etcd-unit <file>', 'unit file, if etcd is a systemd service, for example /etc/systemd/system/etcd.service'),
+  option('--etcd-environment-file <file>', 'file of ETCD_… variables, if etcd is started with one'),
+  option('--etcd-config-file <file>', 'config file of etcd, if etcd is started with one'),
+  option(
+    '--data-dir <dir>',
+    "etcd's data directory: selects one of several etcd processes, or supplies what etcd's flags do not say",
+  ),
+  option(
+    '--cert <file>',
+    'PEM file with a client certificate for this etcd, if its own server certificate cannot be used by clients',
+  ),
+  option('--key <file>', 'PEM file with the private key of --cert'),
   forceForeignOption,
   option(
     '--wait <duration>',
-    'how long each wait may take: for processes to end, other nodes, health, all well with --verify',
+    'time limit of each wait: for processes to end, for other nodes, for health, and for --check to find no problem',
   ).default('10m'),
-  option('--image <name>', 'of the agent on the nodes, for --plan (default: what containerd has)'),
-  option('--kubeconfig <file>', 'for --verify').default('/etc/kubernetes/admin.conf'),
-  option('--etcd-log <file>', "for --verify: etcd's log (default: that of the static Pod)"),
+  option('--image <name>', "the agent's image on the nodes, for --plan (default: the one that containerd has)"),
+  option('--kubeconfig <file>', 'kubeconfig for --check').default('/etc/kubernetes/admin.conf'),
+  option('--etcd-log <file>', "etcd's log for --check (default: the log of the static Pod)"),
 ];
 
 export const memberOptions = (command: MemberCommand) =>

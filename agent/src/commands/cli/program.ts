@@ -1,4 +1,4 @@
-import { Command, type Option } from 'commander';
+import { Command, Help, type Option } from 'commander';
 import { levels } from '../../backup/catalog/manifest.ts';
 import { notBoolean, parseBoolean } from '../../lib/boolean.ts';
 import { ExitCode } from '../../lib/errors.ts';
@@ -31,6 +31,7 @@ import {
   sha256Option,
   storeOptions,
   sweepOption,
+  timeoutOption,
 } from './options.ts';
 
 export const commandNames = [
@@ -58,14 +59,17 @@ export const commandNames = [
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 
-/** What commander found: flags and environment; `sources` tells which of them were not given at all. */
+/** A parsed command line, including environment variables. */
 export interface Invocation {
   readonly command: CommandName;
   readonly args: readonly string[];
   readonly flags: Readonly<Record<string, unknown>>;
-  /** Options that hold their default only: a config file may set them. */
+  /** Options that have only their default value, so that a config file may set them. */
   readonly defaulted: ReadonlySet<string>;
 }
+
+/** Heading of the commands that manifests run, in the help. */
+const POD_COMMANDS = 'Commands that pods run:';
 
 const oneLine = (message: string) =>
   message
@@ -75,24 +79,24 @@ const oneLine = (message: string) =>
 
 const readOptions = [...storeOptions, clusterIdOption];
 
-/** The command line. `run` gets what was parsed; nothing else happens here. */
+/** Builds the parser of the command line. It only calls `run` with the parsed invocation. */
 export function buildProgram(run: (invocation: Invocation) => Promise<void>): Command {
   const program = new Command('etcd-agent')
     .description('Takes, verifies, prunes and restores etcd snapshots.')
     .version(agentVersion)
     .configureOutput({
-      outputError: (message, write) => write(`etcd-agent: ${oneLine(message)}; --help shows what there is\n`),
+      outputError: (message, write) => write(`etcd-agent: ${oneLine(message)}; use --help for usage\n`),
     })
     .exitOverride();
 
-  const add = (parent: Command, name: string, description: string, args: string, options: Option[]) => {
+  const add = (parent: Command, name: string, description: string, args: string, options: Option[]): Command => {
     const command = parent
       .command(args ? `${name} ${args}` : name)
       .description(description)
       .exitOverride();
     for (const each of [...options, ...general]) command.addOption(each);
     const full = (parent === program ? name : `${parent.name()} ${name}`) as CommandName;
-    command.action(() => {
+    return command.action(() => {
       readBooleans(command);
       return run({
         command: full,
@@ -107,202 +111,165 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     });
   };
 
-  add(program, 'backup', 'take a snapshot, store it, verify it, apply retention', '', [
+  add(program, 'backup', 'take a snapshot, store it, verify it and apply retention', '', [
     ...etcdOptions,
     ...storeOptions,
     ...encodingOptions,
     retentionOption,
     forceOption,
-    option('--trigger <why>', 'kept in the manifest').default('manual'),
+    option('--trigger <why>', 'reason for the backup, recorded in the manifest').default('manual'),
     option(
       '--request <id>',
-      'a snapshot that every store has for this same request is reported, and none is taken again',
+      'id of this request; if every store already has a snapshot with this id, report it and take none',
     ),
     ...hostOptions,
     ...nameOptions,
     keyOption,
-    option('--overwrite', 'replace what is under --object-key once the new snapshot is whole'),
-    option('--survivor <endpoint>', 'recovery only: take what this one member holds, without quorum'),
+    option('--overwrite', 'replace the object at --object-key once the new snapshot is complete'),
+    option('--survivor <endpoint>', 'for recovery only: take the data of this single member, without a quorum'),
     restoredFromOption,
     idleOption,
     sweepOption,
     metricsOption,
     ...runOptions,
   ]);
-  add(program, 'list', 'the snapshots of a cluster, newest first', '', [
+  add(program, 'list', 'list the snapshots of a cluster, newest first', '', [
     ...readOptions,
     option(
       '--retention <rules>',
-      'such as last=3,daily=7: also show which of these rules would keep each one; nothing is deleted',
+      'also show which of these rules would keep each snapshot, for example last=3,daily=7; nothing is deleted',
     ),
-    ...runOptions.slice(0, 1),
+    timeoutOption,
   ]);
-  add(program, 'show', 'everything that is known of one snapshot', '[id]', [
+  add(program, 'show', 'show the details of a snapshot (default: the newest verified one)', '[id]', [
     ...readOptions,
     keyOption,
-    ...runOptions.slice(0, 1),
+    timeoutOption,
   ]);
-  add(program, 'verify', 'verify stored snapshots: those named, or all', '[ids...]', [
+  add(program, 'verify', 'verify stored snapshots (default: all)', '[ids...]', [
     ...readOptions,
     keyOption,
     option(
       '--level <level>',
-      'stream: it is there; read: read it and compare sums; open: also open the database and compare HashKV',
+      'stream: the snapshot exists; read: read it and compare checksums; open: also open the database and compare HashKV',
     )
       .choices([...levels])
       .default('read'),
     identityOption,
-    option('--subset <n/m>', 'the n-th of m parts of all snapshots, such as 1/7 on Mondays'),
+    option('--subset <n/m>', 'verify only the n-th of m parts of all snapshots, for example 1/7 on Mondays'),
     metricsOption,
     ...runOptions,
   ]);
   add(program, 'prune', 'apply retention now', '', [
     ...readOptions,
     retentionOption,
-    option('--dry-run', 'only say what would go, and why the rest stays'),
+    option('--dry-run', 'only report what would be deleted, and why the rest stays'),
     forceOption,
     restoredFromOption,
     sweepOption,
     metricsOption,
-    ...runOptions.slice(0, 1),
+    timeoutOption,
   ]);
-  add(program, 'copy', 'copy snapshots to another store, verified (default: all verified ones)', '[ids...]', [
-    ...readOptions,
-    option('--to <url|json>', 'the store to copy to, written as --store is'),
-    metricsOption,
-    ...runOptions.slice(0, 1),
-  ]);
-  add(program, 'check', 'look whether a backup would work: etcd, stores, clocks, keys, tools', '', [
+  add(
+    program,
+    'copy',
+    'copy snapshots to another store and verify them there (default: all verified ones)',
+    '[ids...]',
+    [
+      ...readOptions,
+      option('--to <url|json>', 'store to copy to, in the form of --store'),
+      metricsOption,
+      timeoutOption,
+    ],
+  );
+  add(program, 'check', 'check that a backup would succeed (etcd, stores, clocks, keys, tools)', '', [
     ...etcdOptions,
     ...storeOptions,
     ...recipientOptions,
     identityOption,
     ...runOptions,
   ]);
-  add(program, 'status', 'the newest verified snapshot of each store, and whether it is new enough', '', [
+  add(program, 'status', 'show the newest verified snapshot of each store, and whether it is recent enough', '', [
     ...readOptions,
-    option('--max-age <duration>', 'fail when the newest verified snapshot is older'),
+    option('--max-age <duration>', 'fail if the newest verified snapshot is older, for example 26h'),
     metricsOption,
-    ...runOptions.slice(0, 1),
+    timeoutOption,
   ]);
-  add(program, 'pin', 'keep snapshots whatever retention says', '<ids...>', [
-    ...storeOptions,
-    ...runOptions.slice(0, 1),
-  ]);
-  add(program, 'unpin', 'leave snapshots to retention again', '<ids...>', [...storeOptions, ...runOptions.slice(0, 1)]);
-  add(program, 'adopt', 'make backups of snapshots that others saved (default: all in the folder)', '[keys...]', [
+  add(program, 'pin', 'protect snapshots from retention', '<ids...>', [...storeOptions, timeoutOption]);
+  add(program, 'unpin', 'let retention manage these snapshots again', '<ids...>', [...storeOptions, timeoutOption]);
+  add(program, 'adopt', 'import snapshots saved by other tools (default: all in the folder)', '[keys...]', [
     ...storeOptions,
     identityOption,
     forceForeignOption,
-    option('--dry-run', 'check them, and only say what would be adopted'),
+    option('--dry-run', 'check the files, and only report what would be adopted'),
     ...runOptions,
   ]);
 
-  add(program, 'keep-image', 'do nothing until told to stop, so that the node keeps the image', '', []);
-  add(
-    program,
-    'gate',
-    'in a pod, before etcd: prepare the volume and wait for leave to start',
-    '',
-    memberOptions('gate'),
-  );
-  add(program, 'serve', 'in a pod, beside etcd: look after the member and tell how it is', '', memberOptions('serve'));
-
-  add(program, 'reconcile', 'grow, shrink, upgrade, repair and restore the etcd clusters of a namespace', '', [
-    option('--namespace <name>', 'whose clusters (default: that of the pod or of the KUBECONFIG)'),
-    option('--selector <labels>', 'only EtcdClusters with these labels, such as team=shop (default: all)'),
-    option(
-      '--deployment <name>',
-      'its own; when that is deleted, nothing is left to wait for it (default: it has none)',
-    ),
-    option('--lease <name>', 'the Lease that one of several at a time holds').default('etcd-reconciler'),
-    option('--listen <host:port>', 'where GET /livez, /readyz and /metrics are answered').default('0.0.0.0:8080'),
-    option('--settings <file>', 'YAML or JSON with times (ms) and lags of its own, such as promoteLag: 500'),
-  ]);
-
-  const restore = program.command('restore').description('bring a snapshot back').exitOverride();
-  add(restore, 'fetch', 'write the verified, plain snapshot to a file (default: the newest verified one)', '[id]', [
-    ...readOptions,
-    keyOption,
-    adoptOption,
-    forceForeignOption,
-    forceFailedOption,
-    identityOption,
-    option('--to <file>', 'the file to write; it must not exist'),
-    ...runOptions,
-  ]);
+  const restore = program
+    .command('restore')
+    .description('restore a snapshot; see etcd-agent restore --help')
+    .exitOverride();
   add(
     restore,
-    'extra',
-    'write the extra files of a snapshot to a tar file (default: of the newest verified one)',
-    '[id]',
-    [
-      ...readOptions,
-      identityOption,
-      option('--to <file>', 'the tar file to write; it must not exist'),
-      ...runOptions.slice(0, 1),
-    ],
-  );
-  add(
-    restore,
-    'data-dir',
-    "make a member's data directory from a snapshot (default: the newest verified one)",
+    'fetch',
+    'write a snapshot to a file, verified, decrypted and decompressed (default: the newest verified one)',
     '[id]',
     [
       ...readOptions,
       keyOption,
-      sha256Option,
       adoptOption,
       forceForeignOption,
       forceFailedOption,
       identityOption,
-      option('--data-dir <dir>', 'what is there now is moved aside, not deleted'),
-      option('--name <name>', "the member's name").default('default'),
-      option('--initial-cluster <list>', 'name=peer-url of every member (default: this one alone)'),
-      option('--initial-advertise-peer-urls <urls>', "this member's").default('http://localhost:2380'),
-      option(
-        '--initial-cluster-token <token>',
-        'the same, and a new one, for all members (default for one member: random)',
-      ),
-      option(
-        '--bump-revision <n>',
-        'how far the revision jumps ahead, so that watchers notice; 0: not at all (default: billions, until it is above every revision that is known to have been served)',
-      ),
-      option('--again', 'restore once more what was restored here, and move what is there aside'),
-      option(
-        '--once',
-        'leave what was restored here as it is, also where etcd has written to it: for an init container',
-      ),
-      serverVersionOption,
+      option('--to <file>', 'file to write; it must not exist'),
       ...runOptions,
     ],
   );
   add(
     restore,
-    'serve',
-    'verify a snapshot, try to restore it, then serve it to a gate until it is told to stop (default: the newest verified one)',
+    'extra',
+    'write the extra files of a snapshot to a tar file (default: of the newest verified one)',
+    '[id]',
+    [...readOptions, identityOption, option('--to <file>', 'tar file to write; it must not exist'), timeoutOption],
+  );
+  add(
+    restore,
+    'data-dir',
+    "create a member's data directory from a snapshot (default: the newest verified one)",
     '[id]',
     [
       ...readOptions,
       keyOption,
+      sha256Option,
       adoptOption,
       forceForeignOption,
       forceFailedOption,
-      option('--latest-verified-before <time>', 'the newest verified one from before it, such as 2026-11-21T02:30:00Z'),
       identityOption,
-      sha256Option,
-      option('--expected-revision <n>', 'what the snapshot must have'),
+      option('--data-dir <dir>', 'data directory to create; an existing one is renamed, not deleted'),
+      option('--name <name>', 'name of the member').default('default'),
+      option('--initial-cluster <list>', 'name=peer-url of every member, comma-separated (default: only this member)'),
+      option('--initial-advertise-peer-urls <urls>', 'peer URLs of this member').default('http://localhost:2380'),
+      option(
+        '--initial-cluster-token <token>',
+        'cluster token: a new one, the same for all members (default for one member: random)',
+      ),
+      option(
+        '--bump-revision <n>',
+        'number to add to the revision, so that watchers notice the restore; 0: none (default: billions, so that the revision exceeds every one that is known to have been served)',
+      ),
+      option('--again', 'restore once more over an earlier restore; the existing data is renamed'),
+      option(
+        '--once',
+        'do nothing if this directory was restored before, even if etcd has written to it: for an init container',
+      ),
       serverVersionOption,
-      option('--token-sha256 <hex>', 'of the token that GET /snapshot asks for'),
-      option('--listen <host:port>', 'where GET /status and GET /snapshot are answered').default('0.0.0.0:8080'),
-      peerTlsOption,
       ...runOptions,
     ],
   );
   add(
     restore,
     'control-plane',
-    "restore this node's etcd, with no API server: kubeadm's, or one outside the kubelet (default: the newest verified snapshot)",
+    'restore the etcd of this node without an API server: of kubeadm, or outside the kubelet (default: the newest verified snapshot)',
     '[id]',
     [
       ...readOptions,
@@ -312,37 +279,119 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
       forceFailedOption,
       identityOption,
       ...controlPlaneOptions,
-      option('--initial-cluster <list>', 'name=peer-url of every member (default: those that the snapshot tells of)'),
+      option(
+        '--initial-cluster <list>',
+        'name=peer-url of every member, comma-separated (default: the members in the snapshot)',
+      ),
       option(
         '--initial-cluster-token <token>',
-        'the same for all members (default: made of the snapshot and --bump-revision)',
+        'cluster token, the same for all members (default: derived from the snapshot and --bump-revision)',
       ),
       option(
         '--bump-revision <n>',
-        'added to the revision of the snapshot, the same for all members (default: billions, until it is above every revision that is known to have been served)',
+        'number to add to the revision of the snapshot, the same for all members (default: billions, so that the revision exceeds every one that is known to have been served)',
       ),
       serverVersionOption,
       ...runOptions,
     ],
   );
-  add(program, 'salvage', 'store what a gate salvaged; ETCD_AGENT_SOURCE_URL, _TOKEN and _SHA256 say where it is', '', [
-    ...storeOptions,
-    ...encodingOptions,
-    ...nameOptions,
-    option('--trigger <why>', 'kept in the manifest').default('salvage'),
-    option('--cluster-id <id>', 'of the etcd that is salvaged: else its snapshot is in no line with its other backups'),
-    peerTlsOption,
-    cacertOption,
-    option('--server-name <name>', 'that the certificate of the gate must hold (default: the host of its URL)'),
-    idleOption,
-    sweepOption,
-    metricsOption,
-    ...runOptions,
-  ]);
+
+  add(
+    program,
+    'gate',
+    'prepare the volume of a member, and wait for the permit to start etcd',
+    '',
+    memberOptions('gate'),
+  ).helpGroup(POD_COMMANDS);
+  add(program, 'serve', 'run beside etcd, and report the status of the member', '', memberOptions('serve')).helpGroup(
+    POD_COMMANDS,
+  );
+  add(program, 'reconcile', 'grow, shrink, upgrade, repair and restore the etcd clusters of a namespace', '', [
+    option('--namespace <name>', 'namespace of the clusters (default: that of the pod or of the kubeconfig)'),
+    option('--selector <labels>', 'manage only EtcdClusters with these labels, for example team=shop (default: all)'),
+    option(
+      '--deployment <name>',
+      "the reconciler's own Deployment; when it is deleted, no object waits for the reconciler any more (default: none)",
+    ),
+    option('--lease <name>', 'name of the Lease that only one reconciler holds at a time').default('etcd-reconciler'),
+    option('--listen <host:port>', 'address that answers GET /livez, /readyz and /metrics').default('0.0.0.0:8080'),
+    option(
+      '--tuning <file>',
+      'YAML or JSON file with times (ms) and lags (raft entries) that replace the defaults, for example promoteLag: 500',
+    ),
+  ]).helpGroup(POD_COMMANDS);
+  const restoreServe = add(
+    restore,
+    'serve',
+    'verify a snapshot, try to restore it, then serve it to gates until a signal arrives (default: the newest verified one)',
+    '[id]',
+    [
+      ...readOptions,
+      keyOption,
+      adoptOption,
+      forceForeignOption,
+      forceFailedOption,
+      option(
+        '--latest-verified-before <time>',
+        'use the newest verified snapshot from before this time, for example 2026-11-21T02:30:00Z',
+      ),
+      identityOption,
+      sha256Option,
+      option('--expected-revision <n>', 'revision that the snapshot must have'),
+      serverVersionOption,
+      option('--token-sha256 <hex>', 'SHA-256 of the token that GET /snapshot requires'),
+      option('--listen <host:port>', 'address that answers GET /status and GET /snapshot').default('0.0.0.0:8080'),
+      peerTlsOption,
+      ...runOptions,
+    ],
+  ).helpGroup(POD_COMMANDS);
+  add(
+    program,
+    'salvage',
+    'store the snapshot that a gate salvaged; ETCD_AGENT_SOURCE_URL, _TOKEN and _SHA256 say where it is',
+    '',
+    [
+      ...storeOptions,
+      ...encodingOptions,
+      ...nameOptions,
+      option('--trigger <why>', 'reason for the backup, recorded in the manifest').default('salvage'),
+      option(
+        '--cluster-id <id>',
+        'etcd cluster id of the salvaged data; without it the snapshot is not connected with other backups of the cluster',
+      ),
+      peerTlsOption,
+      cacertOption,
+      option(
+        '--server-name <name>',
+        'name that the certificate of the gate must contain (default: the host of its URL)',
+      ),
+      idleOption,
+      sweepOption,
+      metricsOption,
+      ...runOptions,
+    ],
+  ).helpGroup(POD_COMMANDS);
+  add(program, 'keep-image', 'idle, so that the node keeps the image', '', []).helpGroup(POD_COMMANDS);
+
+  showWithPodCommands(program, restoreServe);
   return program;
 }
 
-/** Commander takes a variable that is set for `true`, whatever it says. */
+/** Also lists a subcommand of another command in the program's help. */
+function showWithPodCommands(program: Command, command: Command): void {
+  const { visibleCommands, subcommandTerm } = Help.prototype;
+  program.configureHelp({
+    visibleCommands(of) {
+      return [...visibleCommands.call(this as Help, of), command];
+    },
+    subcommandTerm(of) {
+      const term = subcommandTerm.call(this as Help, of);
+      return of === command ? `${of.parent?.name()} ${term}` : term;
+    },
+  });
+}
+
+/** Reads the text of boolean variables. Commander takes every variable that is set for `true`. */
 function readBooleans(command: Command): void {
   for (const option of command.options) {
     const name = option.attributeName();

@@ -4,17 +4,17 @@ import type { CommandName } from './program.ts';
 
 export const RESULT_SCHEMA = 'cdk8s-etcd/result/v1';
 
-// kubelet keeps this much of a termination message.
+/** Bytes of a termination message that the kubelet keeps. */
 const MAX_TERMINATION_MESSAGE = 4096;
 
-/** What a command gives back; fields are only ever added. */
+/** Result of a command. New releases may add fields, but never remove any. */
 export interface CommandResult {
   readonly exitCode: number;
-  /** For people. */
+  /** Output for people. */
   readonly text: string;
-  /** For programs, beside schema, command, ok and exitCode. */
+  /** Output for programs, in addition to schema, command, ok and exitCode. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** For `--metrics-file`. */
+  /** Samples for `--metrics-file`. */
   readonly metrics?: readonly Sample[];
 }
 
@@ -22,17 +22,17 @@ export function resultJson(command: CommandName, { exitCode, data }: Omit<Comman
   return JSON.stringify({ schema: RESULT_SCHEMA, command, ok: exitCode === 0, exitCode, ...data });
 }
 
-/** Leaves the result where kubelet picks it up as the container's termination message, when there is such a place. */
+/** Writes the result to the file that the kubelet reads as the container's termination message, if there is one. */
 export function writeTerminationMessage(json: string, file: string | undefined): void {
   if (!file) return;
   try {
     writeFileSync(file, fit(json));
   } catch {
-    // The result is on stdout all the same.
+    // Ignore the failure: the result is also on stdout.
   }
 }
 
-/** Drops the longest fields until the rest fits: lists first, as their length is in nobody's hands. */
+/** Drops the longest fields until the rest fits. These are usually lists, whose length has no limit. */
 function fit(json: string): string {
   const result = JSON.parse(json) as Record<string, unknown>;
   while (Buffer.byteLength(JSON.stringify(result)) > MAX_TERMINATION_MESSAGE) {

@@ -15,7 +15,7 @@ import type { StoreSpec } from '../../store/spec.ts';
 import type { Config } from './config-file.ts';
 import type { Invocation } from './program.ts';
 
-/** The settings of one run: flags over environment over `--config` over defaults. */
+/** Settings of one run. Flags take precedence over environment variables, those over `--config`, and that over defaults. */
 export class Settings {
   readonly #invocation: Invocation;
   readonly #config: Config;
@@ -52,13 +52,19 @@ export class Settings {
     return value === undefined ? undefined : String(value);
   }
 
+  /** Reads a flag by its name on the command line, for example `data-dir`. */
+  byFlag(flag: string): string | undefined {
+    return this.text(flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));
+  }
+
+  /** Reads a setting that must not be missing or empty. `what` is the remedy in the error. */
   required(name: string, flag: string, what: string): string {
     const value = this.text(name);
     if (!value) throw usageError(`${flag}: ${what}`);
     return value;
   }
 
-  /** The same for reading: with the etcd cluster id where that has to decide. An empty namespace says that it has none. */
+  /** Cluster whose snapshots are read, with the etcd cluster id if given. An empty namespace: the cluster has none. */
   wanted(): Wanted {
     const named = this.cluster();
     const clusterId = this.clusterId();
@@ -66,14 +72,14 @@ export class Settings {
     return { ...named, ...(namespace !== undefined && { namespace }), ...(clusterId !== undefined && { clusterId }) };
   }
 
-  /** Of an etcd, as etcd's logs write it. */
+  /** Cluster id of an etcd, in the form of etcd's logs. */
   clusterId(): string | undefined {
     const clusterId = this.text('clusterId')?.toLowerCase();
     if (clusterId === undefined || /^[0-9a-f]{1,16}$/.test(clusterId)) return clusterId;
-    throw usageError(`--cluster-id: '${clusterId}' is not an etcd cluster id; write it in hex, as \`list\` does`);
+    throw usageError(`--cluster-id: '${clusterId}' is not an etcd cluster id; write it in hex, as shown by \`list\``);
   }
 
-  /** Whose snapshots these are. */
+  /** Cluster that the snapshots belong to. */
   cluster(): NamedCluster {
     return namedCluster(this.text('cluster'), this.text('namespace'));
   }
@@ -92,7 +98,7 @@ export class Settings {
   oneOf<T extends string>(name: string, flag: string, choices: readonly T[]): T {
     const value = this.text(name);
     const found = choices.find((choice) => choice === value);
-    if (!found) throw usageError(`${flag}: '${value}' is none of ${choices.join(', ')}`);
+    if (!found) throw usageError(`${flag}: '${value}' is not one of ${choices.join(', ')}`);
     return found;
   }
 
@@ -105,13 +111,13 @@ export class Settings {
     return this.text('scratch') ?? tmpdir();
   }
 
-  /** Every store with its retention: its own, else the common one. */
+  /** Every store with its own retention, or else the common one. */
   stores(): StoreSpec[] {
     const { flags, defaulted } = this.#invocation;
     const given = defaulted.has('store') ? (this.#config.stores ?? []) : [flags.store].flat().map(String);
     const specs = given.map((spec) => (typeof spec === 'string' ? parseStore(spec) : spec));
     if (specs.length === 0)
-      throw usageError('--store: name where the snapshots are, such as s3://bucket/prefix or file:///dir');
+      throw usageError('--store: name the store of the snapshots, for example s3://bucket/prefix or file:///dir');
     const common = this.#retention();
     return specs.map((spec) => ({ ...spec, retention: spec.retention ?? common }));
   }
@@ -122,7 +128,7 @@ export class Settings {
     return specs[0]!;
   }
 
-  /** The value of --retention or its variable, if the store's own rules apply instead. */
+  /** Value of `--retention` if it has no effect, because the store has rules of its own. */
   get unusedRetention(): string | undefined {
     if (!this.#isGiven('retention')) return undefined;
     return isDeepStrictEqual(this.#retention(), this.store().retention) ? undefined : this.text('retention');
@@ -137,17 +143,17 @@ export class Settings {
     return parsed.data;
   }
 
-  /** age recipients that the snapshot is encrypted for; none: it is not encrypted. */
+  /** age recipients of the snapshot. Empty: the snapshot is not encrypted. */
   async recipients(): Promise<string[]> {
     return readRecipients(this.list('ageRecipient'), this.list('ageRecipientsFile'));
   }
 
-  /** Those of the extra files, where they are others. */
+  /** age recipients of the extra files, if they differ from those of the snapshot. */
   async extraRecipients(): Promise<string[]> {
     return readRecipients(this.list('extraAgeRecipient'), [], '--extra-age-recipient');
   }
 
-  /** age identities: secret keys that decrypt snapshots. */
+  /** age identities: secret keys that decrypt snapshots. Empty without `--age-identity-file`. */
   async identities(): Promise<string[]> {
     const files = this.list('ageIdentityFile');
     if (files.length === 0) return [];
@@ -155,14 +161,15 @@ export class Settings {
     return readIdentities(files);
   }
 
-  /** How to reach etcd. */
+  /** Addresses and credentials of etcd. */
   async access(): Promise<EtcdAccess> {
     const tls = await loadTls({ cacert: this.text('cacert'), cert: this.text('cert'), key: this.text('key') });
     const user = this.text('user') ?? (await readSecret('--user-file', this.text('userFile')));
     const password = await readSecret('--password-file', this.text('passwordFile'));
-    if (user && password === undefined) throw usageError('--password-file: a user needs a file with the password');
+    if (user && password === undefined)
+      throw usageError('--password-file: is missing; --user needs a file with the password');
     if (!user && password !== undefined)
-      throw usageError('--user: a password needs a user; give --user or --user-file');
+      throw usageError('--user: is missing; --password-file needs --user or --user-file');
     return {
       endpoints: this.text('survivor') ? [] : parseEndpoints(this.list('endpoints'), tls !== undefined),
       tls,
@@ -189,13 +196,13 @@ async function readSecret(flag: string, file: string | undefined): Promise<strin
   return value;
 }
 
-/** `last=3,daily=7,within=30d` as a retention's fields. */
+/** Parses `last=3,daily=7,within=30d` into the fields of a retention. */
 function parseRules(rules: string): Record<string, unknown> {
   return Object.fromEntries(
     rules.split(',').map((rule) => {
       const [name, value, ...rest] = rule.split('=').map((part) => part.trim());
       if (!name || !value || rest.length > 0)
-        throw usageError(`--retention: '${rule}' is no rule; write last=3 or daily=7`);
+        throw usageError(`--retention: '${rule}' is not a rule; write last=3 or daily=7`);
       return [name, /^-?[\d.]+$/.test(value) ? Number(value) : value];
     }),
   );

@@ -6,16 +6,15 @@ import { StatusServer } from '../../member/status-server.ts';
 import type { AtStep } from '../../member/steps.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
-import { memberFlag } from './member-flag.ts';
 
 export const run: Command = (context) => runWith(context, {});
 
-/** The tests stop it at its steps. */
+/** Runs with hooks at its steps, for tests. */
 export async function runWith(
   { settings, log, signal }: CommandContext,
   hooks: { at?: AtStep },
 ): Promise<CommandResult> {
-  const config = memberConfig('gate', memberFlag(settings), process.env);
+  const config = memberConfig('gate', (name) => settings.byFlag(name), process.env);
   const record = openRecordSource(config);
   const server = await StatusServer.listen({ ...config, log, status: () => gateStatus(config, { state: 'Init' }) });
   try {

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { CommandContext } from '../cli/command.ts';
 import { run } from './keep-image.ts';
 
-test('it ends when it is told to, also when that was before, and not earlier', async () => {
+test('it ends with the signal, even if that came before, and not earlier', async () => {
   const stop = new AbortController();
   const context = {
     ...{ signal: stop.signal, log: pino({ level: 'silent' }) },

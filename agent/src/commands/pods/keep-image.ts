@@ -1,13 +1,13 @@
 import type { Command } from '../cli/command.ts';
 
-/** An image that a container runs from is not collected as garbage. */
+/** Runs until a signal arrives. The kubelet never removes an image that a container uses. */
 export const run: Command = async ({ signal }) => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  // A signal that is waited for keeps no process alive.
+  // A timer, because waiting for a signal does not keep the process alive.
   const timer = setInterval(() => {}, 2 ** 31 - 1);
   signal.addEventListener('abort', () => resolve(), { once: true });
   if (signal.aborted) resolve();
   await promise;
   clearInterval(timer);
-  return { exitCode: 0, text: 'told to stop', data: {} };
+  return { exitCode: 0, text: 'stopped', data: {} };
 };

@@ -2,15 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { parse } from 'yaml';
+import type { AtPoint } from '../../controllers/cluster/reconcile.ts';
 import { defaultSettings, type Settings } from '../../controllers/cluster/settings.ts';
-import { crashOnce } from '../../controllers/crash-once.ts';
 import { Reconciler } from '../../controllers/reconciler.ts';
 import { findAccess } from '../../kube/api-access.ts';
-import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
+import { codeOf, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
+import type { CommandResult } from '../cli/result.ts';
 
-export const run: Command = async ({ settings, log, signal }: CommandContext) => {
+export const run: Command = (context) => runWith(context, {});
+
+/** Runs with a hook at the reconciler's steps, for tests. */
+export async function runWith(
+  { settings, log, signal }: CommandContext,
+  hooks: { at?: AtPoint },
+): Promise<CommandResult> {
   const access = await findAccess(process.env);
   const namespace = settings.text('namespace') || access.namespace || 'default';
   const reconciler = new Reconciler({
@@ -18,23 +25,22 @@ export const run: Command = async ({ settings, log, signal }: CommandContext) =>
     namespace,
     selector: settings.text('selector'),
     deployment: settings.text('deployment'),
-    lease: settings.required('lease', '--lease', 'name the Lease that one reconciler at a time holds'),
-    // A container that is started again goes on with the Lease of its pod: its old process is dead.
+    lease: settings.required('lease', '--lease', 'name the Lease that only one reconciler holds at a time'),
+    // A restarted container continues with the Lease of its pod, because its old process is dead.
     holder: process.env.POD_NAME || `${hostname()}_${randomBytes(4).toString('hex')}`,
-    listen: parseListen(settings.required('listen', '--listen', 'say where health and metrics are served')),
-    settings: await timesOf(settings.text('settings')),
+    listen: parseListen(settings.required('listen', '--listen', 'name the address that serves health and metrics')),
+    settings: await readTuning(settings.text('tuning')),
     log,
-    // docs/contributing/testing.md
-    ...(process.env.CRASH_ONCE_DIR && { at: crashOnce(process.env.CRASH_ONCE_DIR) }),
+    ...hooks,
   });
-  // V8 by itself lets what is out of use grow to as much as what is in use.
+  // By itself V8 lets garbage grow to the size of the live data.
   const collection = setInterval(() => globalThis.gc?.(), 60_000);
   await reconciler.run(signal).finally(() => clearInterval(collection));
-  return { exitCode: ExitCode.done, text: `stopped; the clusters of ${namespace} go on`, data: { namespace } };
-};
+  return { exitCode: ExitCode.done, text: `stopped; the clusters of ${namespace} keep running`, data: { namespace } };
+}
 
-/** The defaults, changed by what is in the file. */
-async function timesOf(file: string | undefined): Promise<Settings> {
+/** Reads the file of `--tuning`, and adds the defaults. */
+async function readTuning(file: string | undefined): Promise<Settings> {
   if (file === undefined) return defaultSettings;
   const content = await readFile(file, 'utf8').catch((error) => {
     throw mistake(`cannot read ${file} (${codeOf(error)})`);
@@ -45,12 +51,12 @@ async function timesOf(file: string | undefined): Promise<Settings> {
   } catch (error) {
     throw mistake(`${file}: ${messageOf(error)}`);
   }
-  if (given === null || typeof given !== 'object') throw mistake(`${file} holds no settings; write promoteLag: 500`);
+  if (given === null || typeof given !== 'object') throw mistake(`${file} is not an object; write promoteLag: 500`);
   for (const [key, value] of Object.entries(given)) {
-    if (!(key in defaultSettings)) throw mistake(`${file}: there is no '${key}'`);
+    if (!(key in defaultSettings)) throw mistake(`${file}: '${key}' is unknown`);
     if (!Number.isSafeInteger(value) || value < 1) throw mistake(`${file}: '${key}' must be a whole number above zero`);
   }
   return { ...defaultSettings, ...given };
 }
 
-const mistake = (message: string) => new AgentError(ExitCode.usage, `--settings: ${message}`);
+const mistake = (message: string) => usageError(`--tuning: ${message}`);

@@ -17,14 +17,14 @@ import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
 import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
-import { sha256 } from '../shared/sha256-flag.ts';
+import { sha256 } from '../shared/snapshot-flags.ts';
 import { askedToRestore, type OpenedStore, passedOverFor, withStore } from '../shared/store-run.ts';
 
 export const run: Command = async (context) => {
   const { settings, log, progress, signal } = context;
   const expected = expectedOf(settings);
   const peerTlsDir = settings.text('peerTlsDir');
-  // A server with a bad certificate would only be silent.
+  // Check the certificate now: with a bad one the server could not report its error to anybody.
   await loadPeerTls(peerTlsDir);
   let asked: Asked | undefined;
   const notes = new Map<string, Promise<unknown>>();
@@ -33,7 +33,7 @@ export const run: Command = async (context) => {
     tokenSha256: tokenSha256Of(settings),
     ...(peerTlsDir !== undefined && { peerTlsDir }),
     log,
-    // Before the restore, so that none is without: a note of one that did not come about does no harm.
+    // Note the restore before it happens, so that no restore is without a note. A note without a restore does no harm.
     onRestore: async (clusterId) => {
       if (!notes.has(clusterId))
         notes.set(
@@ -56,15 +56,16 @@ export const run: Command = async (context) => {
 
 interface Asked {
   readonly entry: WholeEntry;
-  /** In whose folder it was looked for. */
+  /** Cluster whose folder was searched. */
   readonly named: NamedCluster;
 }
 
-/** A gate waits no longer than this for a store that hangs, ms. */
+/** Longest time in milliseconds that a gate waits for a hanging store. */
 const noteTime = 10_000;
+/** Milliseconds between two attempts to write a note. */
 const retryAfter = 60_000;
 
-/** Whether it is there. */
+/** Writes the note. Returns true if the note exists afterwards, or if none is needed. */
 async function note({ entry, named }: Asked, clusterId: string, context: CommandContext): Promise<boolean> {
   const { settings, signal, log } = context;
   const { id, manifest } = entry;
@@ -85,7 +86,7 @@ async function note({ entry, named }: Asked, clusterId: string, context: Command
   }
 }
 
-/** For as long as it serves; resolves after the first try. */
+/** Tries to write the note until that succeeds or the signal is aborted. Resolves after the first attempt. */
 function noteUntilDone(attempt: () => Promise<boolean>, signal: AbortSignal): Promise<unknown> {
   const first = attempt();
   const goOn = async () => {
@@ -141,9 +142,9 @@ async function laterRevision(
   }
 }
 
-/** Not 0: the Job is not complete when its pod is told to go, and has to make another. */
+/** Result after a signal. The exit code is not 0, because the Job must not count as complete: it has to start another pod. */
 function stopped(result: Omit<PlainSnapshot, 'file'>, reason: unknown): CommandResult {
-  const text = `${messageOf(reason)}, after it served ${result.id}, ${formatBytes(result.sizeBytes)}`;
+  const text = `${messageOf(reason)} while serving ${result.id}, ${formatBytes(result.sizeBytes)}`;
   const exitCode = reason instanceof AgentError ? reason.exitCode : ExitCode.terminated;
   return { exitCode, text, data: { error: text, snapshot: result } };
 }
@@ -161,5 +162,8 @@ function expectedOf(settings: Settings): Expected {
 }
 
 function tokenSha256Of(settings: Settings): string {
-  return sha256('--token-sha256', settings.required('tokenSha256', '--token-sha256', 'give the SHA-256 of the token'));
+  return sha256(
+    '--token-sha256',
+    settings.required('tokenSha256', '--token-sha256', 'is missing; pass the SHA-256 of the token'),
+  );
 }

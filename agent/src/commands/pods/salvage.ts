@@ -7,7 +7,7 @@ import type { BackupOutcome, Origin, RunContext, StoreRequest } from '../../back
 import { storeSnapshot } from '../../backup/take/store-snapshot.ts';
 import { SnapshotCheck, type SnapshotStream, type SnapshotSums } from '../../etcd/snapshot-stream.ts';
 import { loadPeerTls, loadTls, mergeTls, type TlsMaterial } from '../../etcd/tls.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { withTimeout } from '../../lib/run-limit.ts';
 import { refuseStoresInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
@@ -27,7 +27,7 @@ export const run: Command = async (context) => {
   return withTimeout(
     context,
     async (signal, grow, limit) => {
-      // Retention has its turn when the cluster is back.
+      // No retention here: it runs again when the cluster is back.
       const targets = openTargets(specs, limit).map(({ store }) => ({ store }));
       try {
         return backupResult(
@@ -42,11 +42,11 @@ export const run: Command = async (context) => {
   );
 };
 
-/** Where the gate serves its copy: a secret, so never on a command line. */
+/** Address and token of the gate's copy. Read from the environment, because a command line must not contain secrets. */
 function sourceOf(env: NodeJS.ProcessEnv): Source {
   const read = (name: string, pattern: RegExp, what: string) => {
     const value = env[name] ?? '';
-    if (!pattern.test(value)) throw new AgentError(ExitCode.usage, `${name}: must be ${what}, in the environment`);
+    if (!pattern.test(value)) throw usageError(`${name}: this environment variable must be ${what}`);
     return value;
   };
   return {
@@ -57,7 +57,7 @@ function sourceOf(env: NodeJS.ProcessEnv): Source {
 }
 
 interface Salvaged extends Source {
-  /** Neither the gate nor the file says it. */
+  /** Neither the gate nor the file contains this id. */
   readonly clusterId: string;
 }
 
@@ -82,28 +82,28 @@ async function salvage(
         progress.bytes(bytes, expected);
       },
     });
-    progress.phase('try', 'opening it');
+    progress.phase('try', 'opening the snapshot');
     const { etcdutl } = request;
     const status = await tryRestore(source.url, file, join(directory.path, 'data'), { etcdutl, signal });
-    warnSwitches('what the gate serves', status, context.log);
+    warnSwitches('the salvaged snapshot', status, context.log);
     return use(originOf(source, status, sums, file));
   });
 }
 
-/** A gate shows clients what etcd shows them; its authority need not be that of the members. */
+/** TLS files for the gate. It uses etcd's server certificate, whose authority may differ from that of the members. */
 const tlsOf = async (settings: Settings): Promise<TlsMaterial | undefined> =>
   mergeTls(await loadPeerTls(settings.text('peerTlsDir')), await loadTls({ cacert: settings.text('cacert') }));
 
 function originOf({ url, clusterId }: Salvaged, status: RestoredSnapshot, sums: SnapshotSums, file: string): Origin {
   return {
     source: { clusterId, endpoint: new URL(url).origin, role: 'survivor', alarms: [] },
-    comparison: 'a survivor is not compared',
+    comparison: 'a survivor is not compared with other members',
     revision: status.revision,
     open: async () => streamOf(file, sums, status.storageVersion),
   };
 }
 
-/** Reads the file once more, and fails when it is another one by then. */
+/** Reads the file again, and throws if its content has changed. */
 function streamOf(file: string, sums: SnapshotSums, storageVersion: string | undefined): SnapshotStream {
   const check = new SnapshotCheck(sums.sizeBytes, file);
   const body = async function* () {

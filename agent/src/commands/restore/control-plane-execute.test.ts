@@ -36,13 +36,13 @@ function node(name: string, changed: Partial<JournalContent> = {}): Promise<Jour
   return Journal.begin(join(place, name), content as unknown as JournalContent);
 }
 
-test('a restore that could not be noted is noted by the run that goes on with it', async () => {
+test('the run that continues a restore writes a note that could not be written before', async () => {
   await rm(folder, { recursive: true });
   await writeFile(folder, 'no folder');
   const journal = await node('cp1');
   const { note } = journal.content;
   await noteInStore(journal, context());
-  expect(warnings).toEqual([expect.stringMatching(/could not be noted/)]);
+  expect(warnings).toEqual([expect.stringMatching(/^cannot note the restore/)]);
   expect((await Journal.newest(join(place, 'cp1')))?.content.note).toEqual(note);
   await rm(folder);
   await noteInStore(journal, context());
@@ -51,7 +51,7 @@ test('a restore that could not be noted is noted by the run that goes on with it
   expect(warnings).toHaveLength(1);
 });
 
-describe('a node that prepared before the note of another one was there', () => {
+describe('a node that prepared before another one wrote its note', () => {
   beforeEach(async () => noteInStore(await node('cp1'), context()));
 
   test.each([
@@ -69,12 +69,12 @@ describe('a node that prepared before the note of another one was there', () => 
     expect(warnings).toEqual([]);
   });
 
-  test('is warned once etcd was started', async () => {
+  test('is only warned after etcd was started', async () => {
     await noteInStore(await node('cp2', { id: 'b', state: 'starting' }), context());
     expect(warnings).toEqual([expect.stringMatching(/^another node has restored a/)]);
   });
 
-  test('goes on with the same data under another name, or alone', async () => {
+  test('continues with the same data under another name, or alone', async () => {
     const token = tokenOf({ content: { sha256: 'f' } }, 2);
     await noteInStore(await node('cp2', { id: 'b', token }), context());
     await noteInStore(await node('lone', { id: 'd', initialCluster: 'cp1=http://a:2380' }), context());
@@ -82,13 +82,13 @@ describe('a node that prepared before the note of another one was there', () => 
   });
 });
 
-test('of two at once at least one is refused', async () => {
+test('of two at the same time at least one is refused', async () => {
   const nodes = [await node('cp1'), await node('cp2', { id: 'b' })];
   const ended = await Promise.allSettled(nodes.map((each) => noteInStore(each, context())));
   expect(ended.map(({ status }) => status)).toContain('rejected');
 });
 
-test('the end names the old data that there are', async () => {
+test('the result names the old data, if there is any', async () => {
   const [dataDir, walDir] = [join(place, 'data'), join(place, 'log')];
   const replacedDir = join(dataDir, 'member.replaced-1');
   const content = {
@@ -97,7 +97,7 @@ test('the end names the old data that there are', async () => {
   };
   const end = async () => endOf(await Journal.begin(place, content as unknown as JournalContent));
   const { text, data } = await end();
-  expect(text).toMatch(/data\/member is the new one; there were no old data$/m);
+  expect(text).toMatch(/data\/member has the restored data; there were no old data$/m);
   expect([text, JSON.stringify(data)].join()).not.toContain('replaced-');
   await mkdir(replacedDir, { recursive: true });
   expect((await end()).text).toMatch(/; the old data are in \S+\/data\/member\.replaced-1$/m);

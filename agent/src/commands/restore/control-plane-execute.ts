@@ -21,7 +21,7 @@ import { leftOutNotes, leftOutOf, refuseAlive } from '../../control-plane/state/
 import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { parseInitialCluster } from '../../control-plane/state/snapshot-members.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { withTimeout } from '../../lib/run-limit.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
@@ -29,10 +29,8 @@ import type { CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
 import { noteKey, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
-import { askedId } from '../shared/one-snapshot.ts';
-import { sha256Flag } from '../shared/sha256-flag.ts';
+import { askedId, bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
 import { withCatalog } from '../shared/store-run.ts';
-import { bumpFlag } from './bump-flag.ts';
 import {
   nodeOf,
   type Places,
@@ -40,10 +38,10 @@ import {
   prepareRequest,
   refuseNode,
   refusePassedOver,
+  waitingOf,
 } from './control-plane-request.ts';
-import { waitingOf } from './control-plane-waiting.ts';
 
-/** Restores this node's member, or goes on with a restore that was interrupted. */
+/** Restores this node's member, or continues a restore that was interrupted. */
 export async function execute(context: CommandContext, until: State): Promise<CommandResult> {
   const { settings } = context;
   const places = placesOf(settings);
@@ -56,7 +54,7 @@ export async function execute(context: CommandContext, until: State): Promise<Co
   const node = await nodeOf(settings);
   await refuseNode(node, places);
   const before = await readMarker(memberDir(node.member.dataDir));
-  // Without an id the newest snapshot is meant, which may be a later one than that of the last restore.
+  // The snapshot must be named: without an id the newest one is meant, which may be newer than that of the last restore.
   if (before && settings.text('objectKey') === undefined && isAsked(before, settings) && (await isOf(before, node))) {
     return nothingToDo(before, node);
   }
@@ -66,23 +64,23 @@ export async function execute(context: CommandContext, until: State): Promise<Co
   return finish(await beginJournal({ ...made, note }, node, places), until, context);
 }
 
-/** A restore that was begun here and not ended. */
+/** Finds a restore on this node that has begun and not ended. */
 export async function begun(settings: Settings, { journalDir }: Places): Promise<Journal | undefined> {
   const journal = await Journal.newest(journalDir);
   if (!journal || ['done', 'undone'].includes(journal.content.state)) return undefined;
   const { id, token, state } = journal.content;
   const refuse = (why: string) => new AgentError(ExitCode.refused, `${journal.folder}: ${why}`);
   if (settings.flag('undo')) return journal;
-  if (state === 'undoing') throw refuse('a restore is being undone; end that with --undo first');
+  if (state === 'undoing') throw refuse('a restore is being undone; finish that with --undo first');
   if (!isAsked(journal.content, settings)) {
     throw refuse(
-      `a restore of ${id} with the token ${token} is not ended; end it with the same flags, or go back with --undo`,
+      `a restore of ${id} with the token ${token} has not ended; finish it with the same flags, or go back with --undo`,
     );
   }
   return journal;
 }
 
-/** What a run before has made may be gone, as with the disk that it was on. */
+/** Prepares the data again if that of an earlier run is lost, for example with its disk. */
 async function makeAgain(journal: Journal, context: CommandContext): Promise<void> {
   const { state, node, id, token, bump, initialCluster } = journal.content;
   const { dataDir } = node.member;
@@ -91,9 +89,8 @@ async function makeAgain(journal: Journal, context: CommandContext): Promise<voi
   if (isOurs(await readPrepared(dataDir)) || isOurs(await readMarker(memberDir(dataDir)))) return;
   const { settings } = context;
   if (!askedId(settings) && !settings.text('objectKey')) {
-    throw new AgentError(
-      ExitCode.usage,
-      `${dataDir}: what was made of ${id} is gone; name that snapshot to make it again`,
+    throw usageError(
+      `${dataDir}: the data that was prepared from ${id} is lost; name that snapshot to prepare it again`,
     );
   }
   const begun = { asked: { token, bump }, initialCluster };
@@ -109,7 +106,7 @@ async function makeAgain(journal: Journal, context: CommandContext): Promise<voi
 
 type Request = Pick<Marker, 'id' | 'token' | 'bump' | 'initialCluster' | 'sha256'>;
 
-/** What a run did not remember was not told apart by it. */
+/** True if a restore is the one that the flags describe. Fields that an earlier run did not record always match. */
 function isAsked({ id, token, bump, initialCluster, sha256 }: Request, settings: Settings): boolean {
   const members = settings.text('initialCluster');
   const asked = sha256Flag(settings);
@@ -124,7 +121,7 @@ function isAsked({ id, token, bump, initialCluster, sha256 }: Request, settings:
 
 const sorted = (list: string) => list.split(',').filter(Boolean).sort().join();
 
-/** The data are still those that were restored, and of the member that the flags describe. */
+/** True if the data is still the restored one, and belongs to the member that the flags describe. */
 async function isOf({ clusterId, name, peerUrls }: Marker, { member }: EtcdNode): Promise<boolean> {
   const found = await walIdentity(member.dataDir, member.walDir).catch(() => undefined);
   const isMember =
@@ -156,7 +153,7 @@ async function makeOrReuse(request: PrepareRequest): Promise<Prepared> {
   return there && isWhatIsAsked(there, request) ? seenAgain(there, request) : prepare(request);
 }
 
-/** Since it was made, members may have come back. */
+/** Updates data that was prepared before: members may have come back since then. */
 async function seenAgain(
   there: Prepared,
   { node: { member }, manifest, read: { signal } }: PrepareRequest,
@@ -177,7 +174,7 @@ async function seenAgain(
   return { ...there, leftOut, oldIds: [...new Set([...(there.oldIds ?? []), ...oldIds])], others };
 }
 
-/** What a killed run made is taken when this run would make the same of the same snapshot. */
+/** True if this run would prepare the same data from the same snapshot as the killed run did. */
 function isWhatIsAsked(there: Prepared, request: PrepareRequest): boolean {
   const { manifest, initialCluster } = request;
   if (there.id !== manifest.id || ![there.initialCluster, undefined].includes(initialCluster)) return false;
@@ -209,8 +206,8 @@ function beginJournal(
 const NOTE_LIMIT = 30_000;
 
 /**
- * Once the old etcd is out, and before the new one serves; nothing waits longer for a store that does not answer. Nodes
- * that prepared at the same time have not seen each other's notes.
+ * Notes the restore in the store after the old etcd has stopped and before the new one serves. Waits at most 30 s for the
+ * store. Compares the notes of other nodes, because nodes that prepare at the same time do not see each other's notes before.
  */
 export async function noteInStore(journal: Journal, { settings, signal, log }: CommandContext): Promise<void> {
   const { note, id, clusterId, revision, bump, token, state } = journal.content;
@@ -225,7 +222,7 @@ export async function noteInStore(journal: Journal, { settings, signal, log }: C
       other = await otherRestore(store, note.key, journal.content, limited);
       if (!other) {
         isNoted = await noteRestore(store, noted, { signal: limited, log });
-        // Of two at once each sees the other now.
+        // Check again: of two nodes that write at the same time, each sees the note of the other now.
         if (isNoted) other = await otherRestore(store, note.key, journal.content, limited);
       }
     } finally {
@@ -236,14 +233,17 @@ export async function noteInStore(journal: Journal, { settings, signal, log }: C
     warnNotNoted(note.from, error, log);
   }
   if (other) {
-    const message = `another node has restored ${other} as the same cluster ${clusterId}, this one ${id} with --bump-revision=${bump}: go back with --undo, and give all nodes one id, one number and a new --initial-cluster-token`;
+    const message = `another node has restored ${other} as the same cluster ${clusterId}, this one ${id} with --bump-revision=${bump}; go back with --undo, and pass one id, one --bump-revision and a new --initial-cluster-token to all nodes`;
     if (state === 'stopped' || state === 'replaced') throw new AgentError(ExitCode.refused, message);
     log.warn(message);
   }
   if (isNoted) await journal.set({ note: undefined });
 }
 
-/** What else is noted under the same cluster id. A token of our own says what it is made of, and a lone node has asked before. */
+/**
+ * Finds a note about another restore with the same cluster id. None is possible with a token of the agent, because it is
+ * derived from the snapshot and the bump. A single node has already checked this.
+ */
 async function otherRestore(
   store: Store,
   key: string,
@@ -260,7 +260,7 @@ async function otherRestore(
 function nothingToDo({ id, clusterId }: Marker, { member }: EtcdNode): CommandResult {
   return {
     exitCode: 0,
-    text: `${member.name}: was restored from ${id} before; nothing done. To restore another snapshot name it; to restore the same once more give all nodes the same larger --bump-revision`,
+    text: `${member.name}: was already restored from ${id}; nothing done. To restore another snapshot, name it. To restore the same one again, pass the same larger --bump-revision to all nodes`,
     data: { id, clusterId, alreadyRestored: true },
   };
 }
@@ -284,14 +284,14 @@ export async function endOf(journal: Journal): Promise<CommandResult> {
   };
   const { name, dataDir } = node.member;
   if (state !== 'done') {
-    const text = `${name}: API server and etcd are out, their manifests in ${journal.folder}; ${id} lies ready in ${partialDir(dataDir)}. When all nodes are so far, go on without --stop, or go back with --undo`;
+    const text = `${name}: API server and etcd are stopped, and their manifests are in ${journal.folder}; ${id} is ready in ${partialDir(dataDir)}. When all nodes have reached this step, continue without --stop, or go back with --undo`;
     return { exitCode: 0, text, data };
   }
   const lines = [
     `${name}: restored from ${id}: cluster ${clusterId}, member ${memberId}`,
-    `  ${dataDir}/member is the new one; ${oldDataText(old)}`,
+    `  ${dataDir}/member has the restored data; ${oldDataText(old)}`,
     `  manifests were moved out of ${manifestsDir} and back; the journal is in ${journal.folder}`,
-    '  now: systemctl restart kubelet; then: etcd-agent restore control-plane --verify',
+    '  now: systemctl restart kubelet; then: etcd-agent restore control-plane --check',
     ...leftOutNotes(leftOut).map((note) => `  ${note}`),
   ];
   return { exitCode: 0, text: lines.join('\n'), data };

@@ -19,7 +19,7 @@ import { type OpenedCatalog, withCatalog } from '../shared/store-run.ts';
 import { switchNotes } from '../shared/warn-switches.ts';
 import { type ControlPlaneRequest, nodeOf, placesOf, prepareRequest, refuseNode } from './control-plane-request.ts';
 
-/** Does all that can be done without changing the node, and prints what is left to do. */
+/** Checks everything that can be checked without changing the node, and prints the remaining steps. */
 export const plan = (context: CommandContext): Promise<CommandResult> =>
   withTimeout(context, (signal, grow) => makePlan({ ...context, signal }, grow));
 
@@ -33,7 +33,7 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
     const { manifest } = request;
     await refuseWithoutRoom(node.member, manifest.content.sizeBytes);
     await using scratch = await scratchDirectory(settings.scratch);
-    // The plan itself names the snapshot.
+    // The plan names the snapshot, so a missing name is not an error here.
     const checked = await fetchChecked({ ...request, missingName: undefined }, join(scratch.path, 'snapshot.db'));
     const image = settings.text('image');
     const { members, ofSnapshot } = checked;
@@ -46,7 +46,7 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
       ...places,
       ...again,
       ...(node.kind === 'systemd' && { mayExist: [...SYSTEMD_ROOTS, ...(node.files ?? [])] }),
-      // Said to all nodes, so that they agree whatever each of them knows.
+      // Passed to all nodes, so that they agree whatever each of them knows.
       flags: [...withNamespace(flags, opened), ...sha256Of(settings, manifest), `--bump-revision=${bump}`],
       notes: [...(await notesOf(request)), ...switchNotes(manifest.id, checked), ...leftOutNotes(leftOut)],
       id: manifest.id,
@@ -69,29 +69,29 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
   });
 }
 
-/** What a person has to know before the first command is typed. */
+/** Facts to know before the first command. */
 async function notesOf({ passedOver, manifest, served, node }: ControlPlaneRequest): Promise<string[]> {
   const { revision, where } = highestOf([...served.inStore, ...served.here]);
   const trouble = await etcdTrouble(node.member);
   return [
     ...passedOverText(passedOver, manifest.id),
     ...served.unknown.map((what) => `The revision may be higher than --bump-revision allows for: ${what}`),
-    ...(revision > 0 ? [`The highest revision that is known is ${revision}: ${where}`] : []),
+    ...(revision > 0 ? [`The highest known revision is ${revision}: ${where}`] : []),
     ...(node.unseen ?? []).map(
       (path) =>
-        `${path} is not mounted into this container, so what it may say of etcd was not read; the function below mounts it where it exists`,
+        `${path} is not mounted into this container, so it was not read, although it may describe etcd; the function below mounts it where it exists`,
     ),
     trouble === undefined
-      ? 'etcd on this node is healthy, and has a quorum: a restore is only for data that are wrong; everything since the snapshot is lost by it'
+      ? 'etcd on this node is healthy and has a quorum: restore only if its data is wrong, because everything since the snapshot will be lost'
       : `etcd on this node: ${trouble}`,
   ];
 }
 
-/** What lies under a key can be replaced between two nodes. */
+/** Adds the SHA-256 if the snapshot is named by a key: its object may be replaced between the restores of two nodes. */
 const sha256Of = (settings: Settings, { content }: Manifest): string[] =>
   settings.text('objectKey') === undefined ? [] : [`--sha256=${content.sha256}`];
 
-/** The namespace that was found by a search is said, so that no other node has to search. */
+/** Adds the namespace that was found by a search, so that no other node has to search. */
 const withNamespace = (flags: readonly string[], { namespace }: OpenedCatalog): string[] =>
   namespace === undefined || flags.some((flag) => flag.startsWith('--namespace='))
     ? [...flags]
@@ -115,7 +115,7 @@ const repeated: readonly [name: string, flag: string, isPath?: true][] = [
   ['config', '--config', true],
 ];
 
-/** The flags of this run that the others need too; no secret is among them, only files that hold one. */
+/** Flags of this run that the other nodes also need. They contain no secrets, only names of files with secrets. */
 export function flagsAgain(settings: Settings): Pick<PlanRequest, 'flags' | 'files' | 'storeFolder'> {
   const store = settings.store();
   const { retention: _, ...spec } = store;
@@ -137,13 +137,13 @@ export function flagsAgain(settings: Settings): Pick<PlanRequest, 'flags' | 'fil
   const unit = settings.text('etcdUnit');
   const files = [...named, ...identities, ...pathsIn(spec)]
     .filter((path) => path !== undefined)
-    // The drop-ins beside it, too.
+    // The folder of the unit also contains its drop-ins.
     .map((path) => (path === unit ? dirname(path) : path));
   const storeFolder = 'filesystem' in spec ? spec.filesystem?.path : undefined;
   return { flags, files, ...(storeFolder !== undefined && { storeFolder }) };
 }
 
-/** The files and folders that a store names: credentials, authorities, its own directory. */
+/** Files and folders that a store refers to: credentials, certificate authorities, its directory. */
 const pathsIn = (spec: object): string[] =>
   Object.values(spec).flatMap((value) => {
     if (typeof value === 'string') return value.startsWith('/') ? [value] : [];

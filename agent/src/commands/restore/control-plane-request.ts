@@ -9,6 +9,7 @@ import { type EtcdNode, readNode } from '../../control-plane/node/node.ts';
 import { apiServersOf } from '../../control-plane/node/processes.ts';
 import { Journal } from '../../control-plane/restore/journal.ts';
 import { type PrepareRequest, readPrepared } from '../../control-plane/restore/prepare.ts';
+import type { RestoreContext } from '../../control-plane/restore/restore.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { beganAfter, dataRevision } from '../../control-plane/state/data-revision.ts';
 import { reachable } from '../../control-plane/state/health.ts';
@@ -16,14 +17,13 @@ import { httpGet } from '../../control-plane/state/http-get.ts';
 import { liveRevisions } from '../../control-plane/state/live-revisions.ts';
 import { type OwnRestore, type Seen, type Served, servedBefore } from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
-import { missingName } from '../shared/one-snapshot.ts';
+import { bumpFlag, missingName } from '../shared/snapshot-flags.ts';
 import { askedToRestore, type OpenedCatalog, passedOverFor } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
-import { bumpFlag } from './bump-flag.ts';
 
 export interface Places {
   readonly manifestsDir: string;
@@ -31,11 +31,13 @@ export interface Places {
 }
 
 export function placesOf(settings: Settings): Places {
-  const manifestsDir = resolve(settings.required('manifestsDir', '--manifests-dir', "the kubelet's manifests folder"));
+  const manifestsDir = resolve(
+    settings.required('manifestsDir', '--manifests-dir', "name the kubelet's manifests folder"),
+  );
   return { manifestsDir, journalDir: resolve(settings.text('journalDir') ?? dirname(manifestsDir)) };
 }
 
-/** This node's etcd, from what the flags name or from what is there. */
+/** Finds the etcd of this node by the flags, or by what the node has. */
 export async function nodeOf(settings: Settings): Promise<EtcdNode> {
   const sources = {
     unit: settings.text('etcdUnit'),
@@ -50,32 +52,29 @@ export async function nodeOf(settings: Settings): Promise<EtcdNode> {
   return { ...node, member: { ...node.member, clientTls: { ...node.member.clientTls, cert, key } } };
 }
 
-/** What can be refused before a store is asked. */
+/** Refuses mistakes that show before the store is contacted. */
 export async function refuseNode(node: EtcdNode, { manifestsDir }: Places): Promise<void> {
   refuseOtherNode(node);
   for (const folder of [node.member.dataDir, node.member.walDir]) {
     if (folder === undefined || !(await isOfContainer(folder))) continue;
-    throw new AgentError(
-      ExitCode.usage,
-      `${node.source}: ${folder} is not mounted into this container; mount it there`,
-    );
+    throw usageError(`${node.source}: ${folder} is not mounted into this container; mount it there`);
   }
   if ((await manifestsIn(manifestsDir)).includes(API_SERVER_MANIFEST)) return;
   const [server] = await apiServersOf(node.member);
   if (!server) return;
   throw new AgentError(
     ExitCode.refused,
-    `kube-apiserver (pid ${server.pid}) runs on this etcd, and ${manifestsDir} does not hold its manifest; stop it first`,
+    `kube-apiserver (pid ${server.pid}) uses this etcd, and its manifest is not in ${manifestsDir}; stop it first`,
   );
 }
 
 export interface ControlPlaneRequest extends PrepareRequest {
   readonly entry: WholeEntry;
-  /** Snapshots that are newer than the one that was found, where none was named. */
+  /** Snapshots that are newer than the one that was found. Empty if the user has named a snapshot. */
   readonly passedOver: readonly PassedOver[];
 }
 
-/** The snapshot that was asked for, and how this node restores it. */
+/** Finds the requested snapshot, and how this node restores it. */
 export async function prepareRequest(
   opened: OpenedCatalog,
   node: EtcdNode,
@@ -117,7 +116,7 @@ export async function prepareRequest(
   };
 }
 
-/** Without a name the newest is meant: where that cannot be had, nobody is given an older one unasked. */
+/** Refuses to restore an older snapshot unasked: without a name the newest one is meant, even if it cannot be used. */
 export function refusePassedOver({ passedOver: passed, manifest }: ControlPlaneRequest): void {
   if (passed.length === 0) return;
   throw new AgentError(
@@ -126,7 +125,7 @@ export function refusePassedOver({ passedOver: passed, manifest }: ControlPlaneR
   );
 }
 
-/** How far the revision ever came, from the store, this node, and the members that answer. */
+/** Finds the highest revision that was ever served, from the store, this node, and the members that answer. */
 async function servedOf(
   { store, entries }: OpenedCatalog,
   { member }: EtcdNode,
@@ -165,8 +164,15 @@ async function versionOf({ version, member, image, source }: EtcdNode): Promise<
     const found = /"etcdserver":"([^"]+)"/.exec(answer?.body ?? '')?.[1];
     if (found) return found;
   }
-  throw new AgentError(
-    ExitCode.usage,
-    `${source}: the version of etcd is not known${image ? ` from its image ${image}` : ''}; give --server-version, such as 3.6`,
+  throw usageError(
+    `${source}: the version of etcd is unknown${image ? ` from its image ${image}` : ''}; pass --server-version, for example 3.6`,
   );
 }
+
+/** What the steps on a node need while they wait; each wait takes at most `limit` milliseconds. */
+export const waitingOf = ({ settings, progress, signal, log }: CommandContext): RestoreContext => ({
+  progress,
+  signal,
+  log,
+  limit: settings.duration('wait', '--wait') ?? 600_000,
+});

@@ -9,7 +9,7 @@ import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { OpenedStore } from '../shared/store-run.ts';
 import { bumpFor } from './data-dir-bump.ts';
 
-test('where the notes cannot be read, a lone member goes by what is here, and several are refused', async () => {
+test('if the notes cannot be read, a single member uses the data here, and several members are refused', async () => {
   const place = await mkdtemp(join(tmpdir(), 'bump-'));
   const manifest = manifestOf(Buffer.from('x'));
   const entry = { id: manifest.id, manifest, objects: [] } as unknown as WholeEntry;
@@ -27,7 +27,9 @@ test('where the notes cannot be read, a lone member goes by what is here, and se
   expect(warnings).toEqual([expect.stringContaining('the network is down')]);
   await expect(bump(true)).rejects.toMatchObject({
     exitCode: ExitCode.refused,
-    message: expect.stringMatching(/^what was restored .*\(the network is down\); give all members the same --bump/),
+    message: expect.stringMatching(
+      /^earlier restores .*\(the network is down\); pass the same --bump-revision to all members/,
+    ),
   });
   expect(await bump(true, 5)).toBe(5);
   await rm(place, { recursive: true });

@@ -31,9 +31,9 @@ interface Wanted {
 }
 
 /**
- * How far the revision of a data directory jumps: beyond all that is known to have been served. In a place where nothing
- * was, a number that is given counts as it is: it may be a copy for another purpose. With a token of the caller's own it may
- * also be a cluster that is there already.
+ * Chooses the number to add to the revision of a data directory, so that the revision exceeds every one that is known to have
+ * been served. Where no data has been, `--bump-revision` is used unchecked: the directory may be a copy for another purpose.
+ * With the caller's own token, the cluster may already exist, and the number must be the one of its other members.
  */
 export async function bumpFor({ opened, entry, request, several, context }: Wanted): Promise<number> {
   const { bumpRevision: given, initialClusterToken: token } = request;
@@ -46,7 +46,7 @@ export async function bumpFor({ opened, entry, request, several, context }: Want
   const same = token === undefined ? undefined : bumpOfOthers(served, entries, { entry, request, several });
   if (same !== undefined) return same;
   if (given !== undefined && !isReplaced) return given;
-  // Whoever asks for one snapshot in an empty place must not fail by another one that cannot be read.
+  // A restore into an empty directory must not fail because another snapshot cannot be read.
   const unknown = isReplaced ? served.unknown : [];
   return bumpOf(
     { ...served, unknown },
@@ -59,8 +59,9 @@ export async function bumpFor({ opened, entry, request, several, context }: Want
 }
 
 /**
- * With which the other members were restored. Members, peers and token make the cluster id, so what is known under it is
- * this very restore, however long ago it began: a member with other data would be taken for one of its own.
+ * Returns the number with which the other members were restored. The cluster id is derived from members, peers and token, so
+ * everything that is known about this id belongs to this restore, however long ago it began. etcd would accept a member with
+ * other data as one of its own, so throw if the facts contradict each other.
  */
 function bumpOfOthers(
   served: Served,
@@ -78,38 +79,38 @@ function bumpOfOthers(
   const notes = served.notes.filter(isSame);
   const highest = highestOf([...served.inStore, ...served.here].filter(isSame));
   if (notes.length === 0 && highest.revision === 0) return undefined;
-  const orNewToken = `give ${several ? 'all members the same' : 'it a'} new token, for instance ${freshToken()}`;
-  // What a lone member has served is gone with its data.
+  const orNewToken = `pass ${several ? 'the same new --initial-cluster-token to all members' : 'a new --initial-cluster-token'}, for example ${freshToken()}`;
+  // A single member has lost with its data what it has served.
   const other = several ? notes.find((note) => note.id !== id || note.part !== 'none') : notes[0];
   if (other || !several) {
     const where = (other?.part ?? 'none') === 'none' ? '' : ' here';
     throw refused(
-      `--initial-cluster-token: the same token and members have made the cluster ${clusterId}${other ? ` of ${other.id}` : ''}${where} before; ${orNewToken}`,
+      `--initial-cluster-token: the cluster ${clusterId} with this token and these members was already restored${other ? ` from ${other.id}` : ''}${where}; ${orNewToken}`,
     );
   }
   const bump = notes.find((note) => note.bump !== undefined)?.bump;
   if (given !== undefined && bump !== undefined && given !== bump) {
     throw refused(
-      `--bump-revision=${given}: the cluster ${clusterId} that this token and these members make was restored with ${bump}; give ${bump}, or ${orNewToken}`,
+      `--bump-revision=${given}: the cluster ${clusterId} with this token and these members was restored with ${bump}; pass ${bump}, or ${orNewToken}`,
     );
   }
   const joined = given ?? (highest.revision <= revision + (bump ?? 0) ? bump : undefined);
   if (joined === undefined) {
-    const since = highest.revision > 0 ? `, and ${highest.where} came to ${highest.revision} since` : '';
+    const since = highest.revision > 0 ? `, and ${highest.where} has reached revision ${highest.revision} since` : '';
     throw refused(
-      `the cluster ${clusterId} that this token and these members make was restored before${since}; where its other members live, give the --bump-revision of theirs${bump === undefined ? '' : `, ${bump}`}; otherwise ${orNewToken}`,
+      `the cluster ${clusterId} with this token and these members was already restored${since}; if its other members are alive, pass their --bump-revision${bump === undefined ? '' : `, ${bump}`}; otherwise ${orNewToken}`,
     );
   }
-  // The others may have begun in places where nothing was.
+  // The other members may have been restored into empty directories.
   const past = highestOf([...served.here, ...seenOf(served.notes)].filter((each) => !isSame(each)));
   if (revision + joined > past.revision) return joined;
   const all = highestOf([...served.inStore, ...served.here, ...seenOf(served.notes, true)]);
   throw refused(
-    `the cluster ${clusterId} that this token and these members make begins at ${revision + joined}, but ${past.where} came to ${past.revision}: clients would not see what changes; give all members the same --bump-revision, such as ${bumpBeyond(all.revision, revision)}, and the same new token, for instance ${freshToken()}`,
+    `the cluster ${clusterId} with this token and these members begins at revision ${revision + joined}, but ${past.where} has reached ${past.revision}: clients would miss changes; pass the same --bump-revision to all members, for example ${bumpBeyond(all.revision, revision)}, and the same new --initial-cluster-token, for example ${freshToken()}`,
   );
 }
 
-/** What restores came to: those of this place, or all. */
+/** Revisions that restores have reached: restores in this place, or all of them. */
 const seenOf = (notes: readonly RestoreNote[], all = false): Seen[] =>
   notes.flatMap(({ id, clusterId, revision, part }) =>
     revision === undefined || (part === 'none' && !all)
@@ -117,7 +118,7 @@ const seenOf = (notes: readonly RestoreNote[], all = false): Seen[] =>
       : [{ revision, clusterId, where: `the cluster ${clusterId} that was restored from ${id}` }],
   );
 
-/** One that has voted since, and knows nothing of it, could let a majority lose what it has acknowledged. */
+/** Refuses a member that was restored before: it may have voted since, and without its data a majority could lose acknowledged writes. */
 function refuseRestored(
   entries: readonly Entry[],
   { clusterId, memberIds }: NonNullable<ReturnType<typeof idsOf>>,
@@ -127,7 +128,7 @@ function refuseRestored(
   if (repeat === 'again' || memberId === undefined) return;
   if (!entries.some(({ objects }) => objects.some(({ key }) => isMemberNote(key, clusterId, memberId)))) return;
   throw refused(
-    `--name: ${name} was restored as a member of the cluster ${clusterId} before, and what it had is not here; where that cluster serves, remove ${name} and add it anew, otherwise give all members the same new token, for instance ${freshToken()}; if it has never served, --again restores it once more`,
+    `--name: ${name} was already restored as a member of the cluster ${clusterId}, and its data is not here; if that cluster serves, remove ${name} and add it again; otherwise pass the same new --initial-cluster-token to all members, for example ${freshToken()}; if it has never served, use --again to restore it once more`,
   );
 }
 
@@ -143,26 +144,26 @@ async function entriesOf(
     return await opened.readAll();
   } catch (error) {
     signal.throwIfAborted();
-    // Each member works it out by itself: one that knows less than the others would come to another number.
+    // Each member computes the number by itself. A member that knows less than the others would get another number.
     if (isNeeded) {
       throw refused(
-        `what was restored and backed up before is not known (${messageOf(error)}); give all members the same --bump-revision, beyond all that etcd ever served`,
+        `earlier restores and backups are unknown (${messageOf(error)}); pass the same --bump-revision to all members, so that the revision exceeds everything that etcd has ever served`,
       );
     }
     log.warn(
-      `what was restored and backed up before is not known (${messageOf(error)}); the revision goes by what is here`,
+      `earlier restores and backups are unknown (${messageOf(error)}); choosing the revision only by the data here`,
     );
     return [entry];
   }
 }
 
-/** What the directory says, and what earlier restores have moved aside. */
+/** Reads the data directory, and the directories that earlier restores have renamed. */
 async function servedHere(dataDir: string, taken: Date): Promise<{ here: Seen[]; own: OwnRestore[] }> {
   const names = await readdir(dirname(dataDir)).catch((): string[] => []);
-  const asides = names.filter((name) => name.startsWith(`${basename(dataDir)}.replaced-`));
+  const replaced = names.filter((name) => name.startsWith(`${basename(dataDir)}.replaced-`));
   const here: Seen[] = [];
   const own: OwnRestore[] = [];
-  for (const directory of [dataDir, ...asides.map((name) => join(dirname(dataDir), name))]) {
+  for (const directory of [dataDir, ...replaced.map((name) => join(dirname(dataDir), name))]) {
     const found = await dataRevision({ dataDir: directory });
     const isFresh = await beganAfter({ dataDir: directory }, taken).catch(() => false);
     if (found) here.push({ ...found, isFresh, where: `the data in ${directory}` });

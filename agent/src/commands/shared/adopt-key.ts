@@ -25,7 +25,7 @@ export async function adoptContext(
   };
 }
 
-/** Adopts the file under `--object-key`; undefined when it has a manifest beside it already. */
+/** Adopts the file at `--object-key`. Resolves to undefined if the file already has a manifest beside it. */
 export async function adoptKey(
   key: string,
   opened: OpenedStore,
@@ -55,8 +55,8 @@ export async function adoptKey(
   await writeAdopted(found, adopted, adopting).catch((error) => {
     signal.throwIfAborted();
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
-    // Whoever restores may only be allowed to read.
-    log.warn(`${key} is restored, but not adopted: ${messageOf(error)}`);
+    // The credentials for a restore may only allow reading.
+    log.warn(`${key}: restoring without adopting it: ${messageOf(error)}`);
   });
   const { manifest } = adopted;
   return { id: manifest.id, manifestKey: found.manifestKey, manifest, pinned: false, restoredAs: [], objects: [] };

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { runHere } from '../../../test/support/in-process.ts';
 
-test('a backup under a key of its own says the command that finds it', async () => {
+test('a backup at a key shows the command that finds it', async () => {
   const place = await mkdtemp(join(tmpdir(), 'backup-result-'));
   await using etcd = await EtcdCluster.start();
   const common = ['--cluster=orders', '--namespace=shop', `--store=file://${place}/a store`];
   const backup = ['backup', ...common, `--endpoints=${etcd.endpoints}`];
   const { text, data } = await runHere(...backup, '--object-key=keep/it 1.db');
-  const [, line] = /^ {2}found by its key alone: etcd-agent (.*)$/m.exec(text) ?? [];
+  const [, line] = /^ {2}find it only by its key: etcd-agent (.*)$/m.exec(text) ?? [];
   expect(line).toBe(
     `show --store=file://${place}/a%20store --cluster=orders --namespace=shop '--object-key=keep/it 1.db'`,
   );
   const flags = line!.split(/ (?=')| (?=--)/).map((word) => word.replaceAll("'", ''));
   expect((await runHere(...flags)).data.manifest.id).toBe(data.snapshot.id);
-  expect((await runHere(...backup)).text).not.toContain('found by its key');
+  expect((await runHere(...backup)).text).not.toContain('by its key');
   await rm(place, { recursive: true });
 });

@@ -13,7 +13,7 @@ import { quoted } from '../../lib/quoted.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import type { CommandResult } from '../cli/result.ts';
 
-/** What `backup` and `salvage` give back; `key` is that of `--object-key`. */
+/** Result of the `backup` and `salvage` commands. `key` is the value of `--object-key`. */
 export function backupResult(
   { manifest, targets, degraded, comparison, revision }: BackupOutcome,
   key?: string,
@@ -27,7 +27,7 @@ export function backupResult(
     text: [
       `${id}: ${formatBytes(content.sizeBytes)} of ${source.endpoint} (${source.role}${source.version ? `, etcd ${source.version}` : ''}), stored as ${formatBytes(object.sizeBytes)}${object.encryption ? ', encrypted' : ''}`,
       `  ${comparison}`,
-      ...(suspect.length > 0 ? [`  SUSPECT: ${suspect.join(', ')}; it does not count as verified`] : []),
+      ...(suspect.length > 0 ? [`  SUSPECT: ${suspect.join(', ')}; the snapshot does not count as verified`] : []),
       ...(extra ? [`  extra files of this machine: ${formatBytes(extra.sizeBytes)}, encrypted`] : []),
       ...(degraded.length > 0 ? [`  degraded: ${degraded.join(', ')}`] : []),
       ...targets.flatMap((target) => [
@@ -67,17 +67,17 @@ export function backupResult(
   };
 }
 
-/** It is in no folder: neither its id nor `list` leads to it. */
+/** Command that finds a snapshot at `--object-key`. The snapshot is in no folder, so neither its id nor `list` finds it. */
 function howToFind(key: string, store: string, { cluster }: Manifest): string {
   const namespace = cluster.namespace === undefined ? [] : [`--namespace=${cluster.namespace}`];
   const flags = [`--store=${store}`, `--cluster=${cluster.name}`, ...namespace, `--object-key=${key}`];
-  return `found by its key alone: etcd-agent show ${flags.map(quoted).join(' ')}`;
+  return `find it only by its key: etcd-agent show ${flags.map(quoted).join(' ')}`;
 }
 
 const countsAsVerified = ({ error, verified }: TargetOutcome) =>
   !error && verified !== undefined && verified !== 'stream';
 
-/** A store without a new verified snapshot says nothing here, and what the file said of it before stays. */
+/** Metrics of a backup. A store without a new verified snapshot adds none, so that its former values stay in the file. */
 function samplesOf(
   { cluster, createdAt, source, content, object }: Manifest,
   targets: readonly TargetOutcome[],
@@ -124,9 +124,9 @@ function describeTarget({
   if (error) return `${store}: FAILED: ${error.message}`;
   const parts = [`${store}: ${verified ? `verified (${verified})` : 'not verified'}`];
   if (deleted?.length) parts.push(`${deleted.length} old deleted`);
-  if (deferred) parts.push(`${deferred} more next time`);
+  if (deferred) parts.push(`${deferred} more in the next run`);
   if (veto) parts.push(`nothing deleted: ${veto}`);
-  if (keyError) parts.push(`not under its key: ${keyError}`);
+  if (keyError) parts.push(`not at its key: ${keyError}`);
   if (retentionError) parts.push(`retention FAILED: ${retentionError}`);
   return parts.join(', ');
 }

@@ -27,7 +27,7 @@ async function put(id: string, hoursAgo: number, clusterId: string): Promise<voi
   await putJson(store, manifestKey('orders', id), { ...manifest, source: { ...manifest.source, clusterId } }, {});
 }
 
-test('the note of a restore lies beside its snapshot, or beside the newest of its line when that is gone by now', async () => {
+test('the note of a restore is beside its snapshot, or beside the newest one of its line if the snapshot is gone', async () => {
   await put('old', 3, 'c0');
   await put('newer', 2, 'c0');
   await put('other', 1, 'c1');

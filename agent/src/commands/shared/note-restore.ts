@@ -7,21 +7,21 @@ import type { Log } from '../../lib/log.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 
-/** What later backups and restores have to know of a restore: it lies beside the snapshot. */
+/** A note about a restore for later backups and restores. It is stored beside the snapshot. */
 export interface RestoreNote {
   readonly key: string;
   readonly id: string;
   readonly clusterId: string;
-  /** The cluster id of the snapshot, for the warning. */
+  /** Cluster id of the snapshot, for the warning. */
   readonly from: string;
-  /** With which the cluster begins: no later restore may come out below what it served since. */
+  /** First revision of the restored cluster. No later restore may end below what the cluster has served since. */
   readonly revision?: number;
-  /** Of a control plane: by these its other nodes know the restore as the one that they are part of. */
+  /** For a control plane: its other nodes recognize their restore by bump and token. */
   readonly bump?: number;
   readonly token?: string;
 }
 
-/** Undefined when nothing is to be connected. */
+/** Key of the note; undefined if no history has to be connected. */
 export async function noteKey(
   entry: Entry,
   named: NamedCluster,
@@ -32,7 +32,10 @@ export async function noteKey(
   return noteKeyOf(entry, isInFolder ? [entry] : await readAll(), named, clusterId);
 }
 
-/** Of one that may have been deleted since it was read, as retention does: its note lies beside the newest of its line. */
+/**
+ * Key of the note for a snapshot that may have been deleted since it was read, for example by retention. The note then
+ * belongs beside the newest snapshot of the same line.
+ */
 export async function noteKeyNow(
   store: Store,
   entry: Entry,
@@ -42,12 +45,12 @@ export async function noteKeyNow(
 ): Promise<string | undefined> {
   const readAll = () => readCatalog(store, folderOf(named), options);
   const isThere = (await store.stat(entry.manifestKey, options)) !== undefined;
-  const elsewhere = isThere ? undefined : noteKeyOf(entry, await readAll(), named, clusterId);
-  // A store that shows nothing at all is more likely away than empty: that it takes no note is said.
-  return elsewhere ?? noteKey(entry, named, clusterId, readAll);
+  const besideNewest = isThere ? undefined : noteKeyOf(entry, await readAll(), named, clusterId);
+  // An empty listing more likely means an unreachable store than an empty one: the failed write is then reported.
+  return besideNewest ?? noteKey(entry, named, clusterId, readAll);
 }
 
-/** Leaves what is noted already: that run may have been killed before it came to this, or another member was first. */
+/** Writes a note unless there is one: another member may have been first, or an earlier run that was killed later. */
 export async function writeNote(
   store: Store,
   { key, from: _, ...note }: RestoreNote,
@@ -56,7 +59,7 @@ export async function writeNote(
   await putOnce(store, key, { schema: 'cdk8s-etcd/restore/v1', ...note }, signal);
 }
 
-/** A member that lost its disk so is known to have been restored, and maybe to have voted. */
+/** Notes that a member was restored and may have voted, so that this is known even if the member loses its disk. */
 export async function writeMemberNote(
   store: Store,
   key: string,
@@ -68,7 +71,7 @@ export async function writeMemberNote(
 }
 
 async function putOnce(store: Store, key: string, document: object, signal: AbortSignal): Promise<void> {
-  // Whoever may only read may find it there.
+  // Check first: with credentials that only allow reading, an existing note is enough.
   if (await store.stat(key, { signal }).catch(() => undefined)) return;
   const dated = { ...document, at: new Date().toISOString() };
   await putJson(store, key, dated, { signal, onlyNew: true }).catch((error) => {
@@ -76,7 +79,10 @@ async function putOnce(store: Store, key: string, document: object, signal: Abor
   });
 }
 
-/** Later backups of the restored cluster so know the snapshots of the old one as its own past. False: it could not be noted. */
+/**
+ * Writes a note so that later backups of the restored cluster treat the snapshots of the old one as its own history. Logs a
+ * warning and returns false if the note cannot be written.
+ */
 export async function noteRestore(
   store: Store,
   note: RestoreNote,
@@ -94,5 +100,5 @@ export async function noteRestore(
 
 export const warnNotNoted = (from: string, error: unknown, log: Log, others = ''): void =>
   log.warn(
-    `the restore could not be noted in the store (${messageOf(error)}); give --restored-from ${from} to the next backup${others}`,
+    `cannot note the restore in the store (${messageOf(error)}); pass --restored-from ${from} to the next backup${others}`,
   );

@@ -3,11 +3,11 @@ import { checkIdentities } from '../../backup/payload/encryption.ts';
 import { formatFileName } from '../../backup/take/file-name.ts';
 import type { StoreRequest } from '../../backup/take/request.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
 import { agentVersion } from '../../lib/version.ts';
 import type { Settings } from '../cli/settings.ts';
 
-/** How a new snapshot is stored, from the flags of `backup` and `salvage`. */
+/** Reads how to store a new snapshot from the flags of `backup` and `salvage`. */
 export async function storeRequest(settings: Settings): Promise<Omit<StoreRequest, 'targets'>> {
   const request = {
     ...settings.cluster(),
@@ -29,10 +29,7 @@ export async function storeRequest(settings: Settings): Promise<Omit<StoreReques
     agentVersion,
   };
   if (request.overwrite && !request.key) {
-    throw new AgentError(
-      ExitCode.usage,
-      '--overwrite: replaces what is under --object-key; give that too, or leave it out',
-    );
+    throw usageError('--overwrite: needs --object-key; add that flag, or remove this one');
   }
   if (request.level === 'open' && request.recipients.length > 0) {
     await checkIdentities('at --verify=open the snapshot', request.recipients, request.identities);
@@ -44,7 +41,7 @@ function checkFileName(settings: Settings): string | undefined {
   const pattern = settings.text('fileName');
   if (pattern === undefined) return undefined;
   if (settings.text('objectKey'))
-    throw new AgentError(ExitCode.usage, '--file-name and --object-key both name it; give one');
+    throw usageError('--file-name and --object-key both name the snapshot; remove one of them');
   formatFileName(pattern, new Date(), settings.text('fileNameTimeZone') ?? 'UTC');
   return pattern;
 }

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { type Entry, lostManifests, readCatalog, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/folder.ts';
 import { isOf, ownerOf, type Wanted } from '../../backup/catalog/identity.ts';
@@ -8,7 +7,7 @@ import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts
 import { badness, selectEntry } from '../../backup/catalog/select.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import type { Target } from '../../backup/take/request.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { namingStore } from '../../lib/run-limit.ts';
 import { IDLE_TIMEOUT, IdleTimeoutStore, idleTimeoutFor } from '../../store/idle-timeout.ts';
 import { openStore } from '../../store/open.ts';
@@ -16,26 +15,24 @@ import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
-import type { Settings } from '../cli/settings.ts';
-import { askedId } from './one-snapshot.ts';
-import { sha256Flag } from './sha256-flag.ts';
+import { askedId, beforeFlag, sha256Flag } from './snapshot-flags.ts';
 
-/** The store of a command, and whose snapshots in it are meant. */
+/** The store of a command, and the cluster whose snapshots the command is about. */
 export interface OpenedStore extends Wanted {
   readonly spec: StoreSpec;
   readonly store: Store;
-  /** Every snapshot of the cluster's folder, the newest first. */
+  /** Reads every snapshot in the cluster's folder, newest first. */
   readonly readAll: () => Promise<readonly Entry[]>;
-  /** Those in it that have lost their manifest. */
+  /** Lists the snapshots in the folder that have lost their manifest. */
   readonly readLost: (now: Date) => Promise<readonly Entry[]>;
 }
 
-/** With every snapshot of the folder. */
+/** An opened store with every snapshot of the folder. */
 export interface OpenedCatalog extends OpenedStore {
   readonly entries: readonly Entry[];
 }
 
-/** Opens the one store of a command, finds the cluster's folder, and closes it in the end. */
+/** Opens the only store of a command, finds the cluster's folder, runs the work, and closes the store. */
 export async function withStore<T>(context: CommandContext, work: (opened: OpenedStore) => Promise<T>): Promise<T> {
   const spec = context.settings.store();
   const store = await openStore(spec);
@@ -47,7 +44,7 @@ export async function withStore<T>(context: CommandContext, work: (opened: Opene
   }
 }
 
-/** Whoever finds nothing may have asked in the wrong place. */
+/** Adds to the error "nothing found" where snapshots do exist: the user may have named the wrong place. */
 async function withElsewhere(
   error: unknown,
   { store, ...wanted }: OpenedStore,
@@ -79,17 +76,17 @@ async function opened(store: Store, spec: StoreSpec, { settings, log, signal }: 
 export const withCatalog = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
   withStore(context, async (store) => work({ ...store, entries: await store.readAll() }));
 
-/** The stores that a snapshot goes to, each opened by itself when it is needed; the caller closes them. */
+/** Stores that receive a snapshot. Each is opened when it is needed. The caller closes them. */
 export function openTargets(specs: readonly StoreSpec[], limit: () => number): Target[] {
-  const patience = () => idleTimeoutFor(specs.length, limit());
+  const share = () => idleTimeoutFor(specs.length, limit());
   return specs.map((spec) => {
-    // Commands have an idleTimeout of their own, which knows more signs of life.
-    const own = spec.command ? patience : () => Math.min(IDLE_TIMEOUT, patience());
-    return { store: new IdleTimeoutStore(storeUrl(spec), () => openStore(spec), own), retention: spec.retention };
+    // A command store has its own idleTimeout, which recognizes more signs of life.
+    const timeout = spec.command ? share : () => Math.min(IDLE_TIMEOUT, share());
+    return { store: new IdleTimeoutStore(storeUrl(spec), () => openStore(spec), timeout), retention: spec.retention };
   });
 }
 
-/** The snapshot that a command is about: `--object-key`, the id, or the newest verified one; with the `--sha256` it must have. */
+/** Finds the snapshot that a command is about: at `--object-key`, by its id, or the newest verified one. Checks `--sha256`. */
 export async function askedFor(
   opened: OpenedStore,
   context: CommandContext,
@@ -106,7 +103,7 @@ export async function askedFor(
   );
 }
 
-/** Who names a snapshot gets it, whosever it is. */
+/** Warns about a snapshot of another cluster. A snapshot that the user has named is used all the same. */
 function warnOfOthers(entry: WholeEntry, { settings, log }: CommandContext): void {
   const { cluster, namespace = entry.manifest.cluster.namespace } = settings.wanted();
   const asked = { cluster, namespace: namespace || undefined };
@@ -118,7 +115,7 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
   const { settings, signal, log } = context;
   const key = settings.text('objectKey');
   const adopt = settings.flag('adopt');
-  if (adopt && !key) throw new AgentError(ExitCode.usage, '--adopt: name the file with --object-key');
+  if (adopt && !key) throw usageError('--adopt: name the file with --object-key');
   if (key && adopt) {
     const { adoptKey } = await import('./adopt-key.ts');
     const adopted = await adoptKey(key.replace(/^\/+/, ''), opened, context, grow);
@@ -127,7 +124,7 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
   const id = settings.args[0] ?? settings.text('snapshot');
   const before = beforeFlag(settings);
   if (before !== undefined && (id || key)) {
-    throw new AgentError(ExitCode.usage, '--latest-verified-before: an id or --object-key names another one; give one');
+    throw usageError('--latest-verified-before: cannot be used with an id or --object-key; remove one of them');
   }
   if (key) return checkId(await readExactEntry(store, key, { signal }), key, opened, askedId(settings));
   const { cluster, namespace, clusterId } = opened;
@@ -139,7 +136,7 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
   return selectEntry(store, asked, { signal, readAll, readLost, warn: (message) => log.warn(message) });
 }
 
-/** What is newer than the snapshot that was found, and was not taken; none where one was named. */
+/** Snapshots that are newer than the found one but were not chosen. Empty if the user has named a snapshot. */
 export async function passedOverFor(
   opened: OpenedStore,
   entry: WholeEntry,
@@ -150,13 +147,13 @@ export async function passedOverFor(
   return passedOver([...(await opened.readAll()), ...lost], entry, opened, beforeFlag(settings));
 }
 
-/** What lies under a key may have been replaced since somebody looked. */
+/** Throws if the key does not hold the named snapshot: the object at a key may have been replaced. */
 function checkId(entry: WholeEntry, key: string, { store }: OpenedStore, id: string | undefined): WholeEntry {
   if (id === undefined || id === entry.id) return entry;
-  throw new AgentError(ExitCode.verificationFailed, `${store.url}: ${key} holds the snapshot ${entry.id}, not ${id}`);
+  throw new AgentError(ExitCode.verificationFailed, `${store.url}: ${key} is the snapshot ${entry.id}, not ${id}`);
 }
 
-/** The same to restore from. One that is known to be bad, which only a name can bring here, has to be forced. */
+/** Finds the snapshot to restore. A snapshot that is known to be bad, which only happens if it is named, needs `--force-failed`. */
 export async function askedToRestore(
   opened: OpenedStore,
   context: CommandContext,
@@ -167,21 +164,9 @@ export async function askedToRestore(
   if (why === undefined) return entry;
   const message = `${entry.id}: ${why}`;
   if (context.settings.flag('forceFailed')) {
-    context.log.warn(`${message}; it is restored all the same, as --force-failed says`);
+    context.log.warn(`${message}; restoring it because of --force-failed`);
     return entry;
   }
   const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
-  throw new AgentError(exitCode, `${message}; name another one, or give --force-failed to restore it all the same`);
-}
-
-/** A date alone, or a time without a zone, means another moment wherever it is read. */
-export function beforeFlag(settings: Settings): Date | undefined {
-  const text = settings.text('latestVerifiedBefore');
-  if (text === undefined) return undefined;
-  const found = z.iso.datetime({ offset: true }).safeParse(text);
-  if (found.success) return new Date(found.data);
-  throw new AgentError(
-    ExitCode.usage,
-    `--latest-verified-before: '${text}' is not a time; write it like 2026-11-21T02:30:00Z`,
-  );
+  throw new AgentError(exitCode, `${message}; name another snapshot, or use --force-failed to restore this one`);
 }

@@ -1,13 +1,13 @@
 import type { Switches } from '../../etcd/offline/database-check.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** Said of a snapshot that somebody restores by hand: a cluster with a reconciler refuses it (plain-snapshot.ts). */
+/** Warnings about a snapshot that is restored by hand. A cluster with a reconciler refuses such a snapshot (plain-snapshot.ts). */
 export const switchNotes = (id: string, { authEnabled, corruptAlarm }: Partial<Switches>): string[] => [
   ...(authEnabled
-    ? [`${id} has auth enabled: etcd comes back with its users, and whoever is none of them is refused`]
+    ? [`${id} has authentication enabled: the restored etcd has the users of the snapshot and refuses everybody else`]
     : []),
   ...(corruptAlarm
-    ? [`${id} holds a CORRUPT alarm: etcd refuses every read and write until \`etcdctl alarm disarm\``]
+    ? [`${id} has a CORRUPT alarm: etcd refuses every read and write until \`etcdctl alarm disarm\``]
     : []),
 ];
 

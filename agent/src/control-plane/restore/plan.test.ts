@@ -46,7 +46,7 @@ test('one node', () => {
   expect(at(plan(1)).slice(1)).toEqual([
     ['cp1', restore],
     ['cp1', 'systemctl restart kubelet'],
-    ['cp1', 'etcd-agent restore control-plane --verify'],
+    ['cp1', 'etcd-agent restore control-plane --check'],
   ]);
   expect(planText(plan(1))).toMatch(/^2\. On cp1 \(10\.0\.0\.1\): fetch and verify/m);
 });

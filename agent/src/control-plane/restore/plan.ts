@@ -89,7 +89,7 @@ export function planSteps(plan: PlanRequest): PlanStep[] {
       'restart the kubelet, which caches what it has read; after the last of these nodes, also on every worker node',
       ['systemctl restart kubelet'],
     ),
-    ...on('check the result', [`etcd-agent restore control-plane --verify ${localFlags(plan).join(' ')}`.trimEnd()]),
+    ...on('check the result', [`etcd-agent restore control-plane --check ${localFlags(plan).join(' ')}`.trimEnd()]),
   ];
 }
 

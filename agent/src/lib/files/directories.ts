@@ -58,7 +58,7 @@ export interface FoundFile {
 }
 
 /** Entries that the file system itself creates in a volume's root. Often only root may read them. */
-export const FOREIGN = new Set(['lost+found', '.snapshot']);
+export const SYSTEM_ENTRIES = new Set(['lost+found', '.snapshot']);
 
 const GONE = new Set(['ENOENT', 'ENOTDIR']);
 
@@ -77,7 +77,7 @@ export async function* walk(root: string, directory: string): AsyncGenerator<Fou
   const entries = await unlessGone(readdir(join(root, directory), { withFileTypes: true }));
   for (const entry of entries ?? []) {
     const name = directory === '' ? entry.name : `${directory}/${entry.name}`;
-    if (FOREIGN.has(name)) continue;
+    if (SYSTEM_ENTRIES.has(name)) continue;
     if (entry.isDirectory()) {
       yield* walk(root, name);
       continue;

@@ -36,14 +36,14 @@ test('it works without /proc', async () => {
   expect(await readdir(place)).toEqual([]);
 });
 
-test('a place where a file is another one at each look ends it', async () => {
+test('a file that changes its identity at every check is an error', async () => {
   const other = 'let n = 0n; fs.statSync = (...args) => ({ ...statSync(...args), ino: ++n });';
   expect(await where(other)).toBe(
     `busy: ${file} is a different file each time it is locked; choose another directory, on a local disk`,
   );
 });
 
-test('the lock of nobody that is known is named, to be removed', async () => {
+test('the error names a lock without a known holder, so that it can be removed', async () => {
   const held = tryLock(file);
   const unseen = "fs.promises.readFile = async () => '';";
   expect(await where(unseen)).toBe(
@@ -52,7 +52,7 @@ test('the lock of nobody that is known is named, to be removed', async () => {
   (held as { release(): void }).release();
 });
 
-test('a file that is something else is kept, and named', async () => {
+test('a file with other content is kept and named', async () => {
   await writeFile(file, 'mine '.repeat(100));
   await expect(withFileLock(file, 'busy', work)).rejects.toThrow(
     `cannot lock ${file}: file is not a database; choose another directory, on a local disk`,
@@ -60,12 +60,12 @@ test('a file that is something else is kept, and named', async () => {
   expect(await readFile(file, 'utf8')).toMatch(/^mine/);
 });
 
-test('a place that is not there', async () => {
+test('a missing directory', async () => {
   const missing = join(place, 'none', 'x.lock');
   await expect(withFileLock(missing, 'busy', work)).rejects.toThrow(`cannot write ${missing} (ENOENT)`);
 });
 
-test('a later lock of a file that another run has made anew is left to it', async () => {
+test('a lock file that another run has created again is left to that run', async () => {
   await withFileLock(file, 'busy', async () => {
     await rm(file);
     await writeFile(file, '');

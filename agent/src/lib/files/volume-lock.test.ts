@@ -40,7 +40,7 @@ describe('a lock that SQLite cannot have', () => {
     return { release() {} };
   };
 
-  test('is somebody else’s where another file can be locked', () => {
+  test('belongs to another process if another file can be locked', () => {
     expect(
       tryLock(
         '/v/lock',
@@ -52,7 +52,7 @@ describe('a lock that SQLite cannot have', () => {
   test.each([
     ['busy, as of ENOLCK', 5],
     ['an error, as of EOPNOTSUPP', 3850],
-  ])('is nobody’s where none can be locked: %s', (_what, errcode) => {
+  ])('belongs to no process if no file can be locked: %s', (_what, errcode) => {
     expect(
       tryLock(
         '/v/lock',

@@ -53,7 +53,7 @@ test('a terminal shows how far it is, how fast, and how long it will take', () =
   expect(screen(written).at(-1)).toBe('');
 });
 
-test('a phase that did not come to its end leaves no line', () => {
+test('an unfinished phase leaves no line', () => {
   const { stderr, written } = fakeStderr(true);
   const progress = createProgress(createLog(stderr), stderr);
   progress.phase('stream', 'snapshot of etcd-0');
@@ -94,7 +94,7 @@ test('a bar is shorter where there is less room', () => {
   expect(screen(written)[0]).toMatch(/^snapshot of etcd-0 █{8}░{7} 50% 512\.0 MiB, 128\.0 MiB\/s, 4 s left$/);
 });
 
-test('elsewhere each phase is a line of JSON, and a long one says every ten seconds where it is', () => {
+test('elsewhere each phase is a line of JSON, and a long one adds a line every ten seconds', () => {
   const { stderr, written } = fakeStderr(false);
   const progress = createProgress(createLog(stderr), stderr);
   progress.phase('stream', 'snapshot of etcd-0');

@@ -68,7 +68,7 @@ test('without now and sweep there is no clock, and nothing is swept', async () =
   expect(await store.sweep('a/', 0)).toBe(0);
 });
 
-test('now and sweep, when they are there', async () => {
+test('now and sweep, if they exist', async () => {
   const store = await open({
     now: sh(`echo ${TIME}`),
     sweep: sh('echo "$1" >"$FILE"; echo "$2" >>"$FILE"; echo 1; echo 2'),
@@ -78,8 +78,8 @@ test('now and sweep, when they are there', async () => {
   expect(await readFile(store.file, 'utf8')).toBe('a/\n86401\n');
 });
 
-describe('what the scripts get', () => {
-  test('a key is one argument, no shell reads it, and the environment is theirs alone', async () => {
+describe('what the scripts receive', () => {
+  test('a key is one argument without a shell, and the environment contains only their variables', async () => {
     process.env.NOT_FOR_SCRIPTS = 'x';
     const store = await open(
       {
@@ -109,7 +109,7 @@ describe('mistakes', () => {
     });
   });
 
-  test('an interpreter that is missing', async () => {
+  test('a missing interpreter', async () => {
     const script = '#!/no/such/shell\n';
     const store = await open({ put: script, stat: script, list: script, delete: script });
     for (const call of everything(store)) {
@@ -120,7 +120,7 @@ describe('mistakes', () => {
     }
   });
 
-  test('a directory of credentials that is not there', async () => {
+  test('a missing directory of credentials', async () => {
     const path = await scriptDirectory(root, working);
     const credentialsDirectory = join(root, 'none');
     expect(await failure(openCommand({ path, credentialsDirectory }))).toMatchObject({ exitCode: ExitCode.usage });
@@ -170,7 +170,7 @@ describe('exit codes', () => {
     }
   });
 
-  test('104 is not there, 109 is retained; where that makes no sense it is an error', async () => {
+  test('104 means missing, 109 means retained; for other verbs they are errors', async () => {
     const none = await ending(104);
     expect(await none.stat('a/x')).toBeUndefined();
     expect(await none.delete('a/x')).toBe('deleted');
@@ -181,14 +181,14 @@ describe('exit codes', () => {
     expect(await failure(kept.put('a/x', once('x')))).toMatchObject({ exitCode: ExitCode.storeRefused });
   });
 
-  test('a signal is named, and no words at all are said to be none', async () => {
+  test('the error names a signal, and says if stderr is empty', async () => {
     const store = await open({ delete: sh('kill -9 $$') });
     expect((await failure(store.delete('a/x'))).message).toMatch(
       /delete a\/x was killed by SIGKILL: it wrote nothing to/,
     );
   });
 
-  test('words are cut, and hold nothing of the Secret', async () => {
+  test('stderr is cut, and contains nothing of the Secret', async () => {
     const credentialsDirectory = join(root, 'secret');
     await mkdir(credentialsDirectory);
     await writeFile(join(credentialsDirectory, 'key'), 'BEGIN\nnever-show-this\nEND\n');
@@ -218,7 +218,7 @@ describe('a put', () => {
     });
   });
 
-  test('that fails while the body is stuck is noticed', async () => {
+  test('that fails is noticed while the body is stuck', async () => {
     const store = await open({ put: sh('exit 7') });
     const stuck = async function* () {
       yield Buffer.from('x');
@@ -230,7 +230,7 @@ describe('a put', () => {
   test.each([
     ['nothing', ':', 'the object does not exist'],
     ['the first half', 'head -c 2097152 >"$FILE"; cat >/dev/null', 'the object has only 2097152 of 4194304 bytes'],
-  ])('that says it is done and has stored %s', async (_, script, why) => {
+  ])('that reports success but has stored %s', async (_, script, why) => {
     const store = await open({ put: sh(script === ':' ? 'cat >/dev/null' : script) });
     expect(await failure(store.put('a/x', large()))).toMatchObject({
       exitCode: ExitCode.storeUnreachable,
@@ -239,7 +239,7 @@ describe('a put', () => {
     expect(await store.stat('a/x')).toBeUndefined();
   });
 
-  test('of something small is read back', async () => {
+  test('of a small object is read back', async () => {
     const store = await open({ put: sh('tr e a >"$FILE"') });
     expect((await failure(store.put('a/x', once('{"schema"}')))).message).toContain('the object has other bytes');
   });
@@ -326,12 +326,12 @@ describe('a listing', () => {
     expect(await failure(keysOf(store, ''))).toMatchObject({ exitCode: ExitCode.storeRefused });
   });
 
-  test('that was cut by a failure is told by the failure', async () => {
+  test('that was cut by a failure reports the failure', async () => {
     const store = await open({ list: sh("printf '12'", 'exit 1') });
     expect(await failure(keysOf(store, ''))).toMatchObject({ exitCode: ExitCode.storeUnreachable });
   });
 
-  test('may hold more than was asked for', async () => {
+  test('may contain more than was requested', async () => {
     const store = await open({ list: sh(`printf '1\\t${TIME}\\ta/x\\n2\\t${TIME}\\tab/y\\nend\\n'`) });
     expect(await keysOf(store, 'a/')).toEqual(['a/x']);
     expect(await keysOf(store, '')).toEqual(['a/x', 'ab/y']);

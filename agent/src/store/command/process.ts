@@ -44,7 +44,7 @@ export class CommandProcess {
   constructor(options: CommandOptions) {
     const { program, args, env, takesBody, signal } = options;
     this.#options = options;
-    // Descriptor 3 tells a put that the body is complete. The end of stdin does not: it also comes if the agent is killed.
+    // Descriptor 3 signals to a put that the body is complete. The end of stdin does not: it also comes if the agent is killed.
     const stdio = takesBody ? (['pipe', 'ignore', 'pipe', 'pipe'] as const) : (['ignore', 'pipe', 'pipe'] as const);
     try {
       this.#child = spawn(program, args, { env, cwd: '/', detached: true, stdio: [...stdio] });

@@ -23,13 +23,13 @@ storeContract(() => ({ store, rests }), 60);
 const message = (error: unknown) => (error as Error).message;
 const refused = (call: Promise<unknown>) => call.then(() => Promise.reject(new Error('it was not refused')), message);
 
-test('nobody but owner and group can read what is written', async () => {
+test('only owner and group can read what is written', async () => {
   await store.put('mode/x', once('secret'));
   expect((await stat(join(root, 'mode'))).mode & 0o777).toBe(0o750);
   expect((await stat(join(root, 'mode/x'))).mode & 0o777).toBe(0o640);
 });
 
-test('a delete leaves no empty directories, and none that is not empty goes', async () => {
+test('a delete removes empty directories, and only those', async () => {
   await store.put('deep/a/b/c', once('c'));
   await store.put('deep/d', once('d'));
   await store.delete('deep/a/b/c');
@@ -45,7 +45,7 @@ test('puts and deletes in one directory at the same time', async () => {
   expect(await keysOf(store, 'race/')).toEqual([]);
 });
 
-test('a directory that is not there yet is empty, has no clock, and is created by the first put', async () => {
+test('a missing directory is empty, has no clock, and is created by the first put', async () => {
   const fresh = new FilesystemStore({ path: join(root, 'fresh/store') });
   expect(await keysOf(fresh, '')).toEqual([]);
   expect(await fresh.sweep('', 0)).toBe(0);
@@ -55,7 +55,7 @@ test('a directory that is not there yet is empty, has no clock, and is created b
   await rm(join(root, 'fresh'), { recursive: true });
 });
 
-test("neither a volume's own directories nor foreign .part files are objects or swept", async () => {
+test("a volume's own directories and other programs' .part files are neither objects nor swept", async () => {
   const volume = new FilesystemStore({ path: join(root, 'volume') });
   for (const key of ['lost+found/1', '.snapshot/a/2', 'kept']) await volume.put(key, once('x'));
   await writeFile(join(root, 'volume/foreign.part'), 'x');
@@ -67,7 +67,7 @@ test("neither a volume's own directories nor foreign .part files are objects or 
   await rm(join(root, 'volume'), { recursive: true });
 });
 
-test('a file that is cut while it is read makes the reader fail', async () => {
+test('a file that is truncated while it is read makes the reader fail', async () => {
   await store.put('cut/x', once(Buffer.alloc(3 * 1024 * 1024)));
   const reading = (async () => {
     for await (const _ of await store.get('cut/x')) await truncate(join(root, 'cut/x'), 1000);
@@ -78,7 +78,7 @@ test('a file that is cut while it is read makes the reader fail', async () => {
   });
 });
 
-test('a file where a directory is wanted is refused', async () => {
+test('a file in place of a directory is refused', async () => {
   await writeFile(join(root, 'file'), 'x');
   const wrong = new FilesystemStore({ path: join(root, 'file') });
   await expect(wrong.put('x', once('x'))).rejects.toMatchObject({
@@ -96,7 +96,7 @@ test.each([
   ['EACCES', ExitCode.storeRefused, 'fsGroup'],
   ['ESTALE', ExitCode.storeUnreachable, 'try again'],
   ['EIO', ExitCode.storeUnreachable, 'try again'],
-])('%s is told in one line', (code, exitCode, remedy) => {
+])('%s is reported in one line', (code, exitCode, remedy) => {
   const error = Object.assign(new Error(`${code}: something,\n write`), { code });
   const fault = filesystemFault('file:///x', 'write', '/x/a.db', error);
   expect(fault.exitCode).toBe(exitCode);
@@ -106,7 +106,7 @@ test.each([
   expect(fault.message).not.toContain('\n');
 });
 
-test('kill -9 in the middle of a put leaves only a rest, which a sweep removes', async () => {
+test('kill -9 in the middle of a put leaves only a temporary file, which a sweep removes', async () => {
   const killed = new FilesystemStore({ path: join(root, 'killed') });
   const child = spawn(process.execPath, [
     join(import.meta.dirname, '../../../test/support/put-forever.ts'),
@@ -138,7 +138,7 @@ describe('on a file system of its own', () => {
     rmSync(directory, { recursive: true });
   };
 
-  test('a full disk refuses, and keeps nothing of it', async () => {
+  test('a full disk refuses the put, and nothing of it remains', async () => {
     const directory = mounted('size=2m');
     if (!directory) return;
     try {

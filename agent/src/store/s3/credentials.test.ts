@@ -42,7 +42,7 @@ test.each<Record<string, string>>([
   expect(await readCredentials(secret(files).path)).toMatchObject({ sessionToken: 'the-token' });
 });
 
-test('takes the profile asked for, and its region', async () => {
+test('uses the requested profile, and its region', async () => {
   const { path } = secret({
     credentials:
       '[default]\naws_access_key_id=a\naws_secret_access_key=b\n[backup]\naws_access_key_id=c\naws_secret_access_key=d\n',
@@ -54,7 +54,7 @@ test('takes the profile asked for, and its region', async () => {
   expect(await readRegion(path, 'backup')).toBe('eu-central-1');
 });
 
-test('reads anew at every call, and lets the SDK ask before every request', async () => {
+test('reads again at every call, and makes the SDK ask before every request', async () => {
   const { path, replace } = secret({ accessKeyID: 'one', accessKeySecret: 'x' });
   const { accessKeyId, expiration } = await readCredentials(path);
   expect(accessKeyId).toBe('one');
@@ -117,7 +117,7 @@ test.each<[string, Record<string, string>, string | undefined, string]>([
   expect(error.message).not.toMatch(new RegExp(`${SECRET}|\n`));
 });
 
-test('a directory that is missing is a mistake, before anything is sent', async () => {
+test('a missing directory is a mistake, before anything is sent', async () => {
   const credentialsDirectory = join(root, 'none');
   await expect(openS3({ bucket: 'bucket', region: 'eu-west-1', credentialsDirectory })).rejects.toMatchObject({
     exitCode: ExitCode.usage,

@@ -46,7 +46,7 @@ const keyOf = ({ headers }: StubRequest) => [
   headers['x-amz-server-side-encryption-customer-key-md5'],
 ];
 
-test('the key goes with every request that needs it, and with no other', async () => {
+test('only requests that need the key contain it', async () => {
   const seen = new Map<string, unknown[]>();
   stub.intercept = (request, operation) => {
     seen.set(operation, keyOf(request));

@@ -45,7 +45,7 @@ async function putEach(specs: Partial<S3Spec>[]): Promise<{ exitCode?: number; m
 
 const { storeRefused, storeUnreachable, usage } = ExitCode;
 
-describe('what the server says', () => {
+describe('answers of the server', () => {
   let stub: S3Stub;
   beforeAll(async () => {
     stub = await S3Stub.start();
@@ -86,14 +86,14 @@ describe('what the server says', () => {
     expect(error.message).not.toMatch(/\n|\$response/);
   });
 
-  test('an access key in its words is hidden', async () => {
+  test('an access key in its message is hidden', async () => {
     const message = 'no AKIAIOSFODNN7EXAMPLE here, and stub-access neither';
     stub.intercept = () => ({ status: 400, code: 'InvalidArgument', message });
     const error = await putFails({ endpoint: stub.endpoint });
     expect(error.message).toContain('it says: no *** here, and *** neither');
   });
 
-  test('a bucket that is missing is not taken for a missing object', async () => {
+  test('a missing bucket is not mistaken for a missing object', async () => {
     stub.intercept = () => ({ status: 404, code: 'NoSuchBucket' });
     const store = await openS3({ bucket: 'bucket', endpoint: stub.endpoint, credentialsDirectory });
     await expect(store.stat('x')).rejects.toMatchObject({ exitCode: storeRefused });
@@ -124,7 +124,7 @@ describe('TLS', () => {
     store.close();
   });
 
-  test('what is wrong with a certificate is told', async () => {
+  test('a problem with a certificate is explained', async () => {
     const { cert, key } = certificates.expiredServer;
     await using expired = await S3Stub.start({ cert: await readFile(cert), key: await readFile(key) });
     await using plain = await S3Stub.start();
@@ -140,7 +140,7 @@ describe('TLS', () => {
     expect(none).toMatchObject({ exitCode: usage, message: expect.stringContaining('does not use TLS') });
   });
 
-  test('a caFile that is missing, or is none', async () => {
+  test('a caFile that is missing or invalid', async () => {
     const missing = await putFails({ caFile: join(root, 'none.pem') });
     expect(missing).toMatchObject({
       exitCode: usage,
@@ -151,7 +151,7 @@ describe('TLS', () => {
   });
 });
 
-test('what is wrong with the network is told', async () => {
+test('a problem with the network is explained', async () => {
   const listen = async (onSocket: (socket: Socket) => void) => {
     const server = createServer(onSocket).listen(0, '127.0.0.1');
     await happened(server, 'listening');

@@ -20,12 +20,12 @@ describe('the variables', () => {
   const of = (endpoint: string | undefined, NO_PROXY?: string) =>
     proxiesFor(endpoint === undefined ? undefined : new URL(endpoint), { ...all, NO_PROXY });
 
-  test('none are none', () => {
+  test('no variables, no proxies', () => {
     expect(proxiesFor(new URL('https://s3.example.com'), {})).toBeUndefined();
     expect(proxiesFor(undefined, { HTTPS_PROXY: ' ' })).toBeUndefined();
   });
 
-  test('small letters come first, and a scheme may be left out', () => {
+  test('lower-case names come first, and the scheme may be omitted', () => {
     const env = { HTTPS_PROXY: 'http://other:1', https_proxy: 'user:p%40ss@proxy.example.com:3128' };
     expect(proxiesFor(undefined, env)?.HTTPS_PROXY).toBe('http://user:p%40ss@proxy.example.com:3128/');
   });
@@ -40,7 +40,7 @@ describe('the variables', () => {
     expect(of(endpoint, names)).toBeUndefined();
   });
 
-  test('names take those below them', () => {
+  test('names include their subdomains', () => {
     expect(of('https://s3.example.com', 'example.com, .svc *.cluster.local 10.0.0.0/8')).toEqual({
       ...all,
       NO_PROXY: 'example.com,.example.com,.svc,*.cluster.local,10.0.0.0/8',
@@ -144,14 +144,14 @@ describe('a proxy', () => {
     expect(passed).toEqual([]);
   });
 
-  test('is not used for what NO_PROXY names', async () => {
+  test('is not used for names in NO_PROXY', async () => {
     target = await S3Stub.start();
     process.env.NO_PROXY = 'example.com';
     await expect(roundTrip('http://store.example.com')).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
     expect(passed).toEqual([]);
   });
 
-  test('that is not there is named, without its password', () => {
+  test('that does not answer is named, without its password', () => {
     const name = proxyName(
       new URL('https://a'),
       proxiesFor(new URL('https://a'), { HTTPS_PROXY: 'http://u:p@proxy:1' }),

@@ -174,7 +174,7 @@ describe('parts', () => {
     expect(stub.uploads.size).toBe(0);
   });
 
-  test('a passing failure is survived', async () => {
+  test('a temporary failure is survived', async () => {
     const store = await open();
     answer('UploadPart', { status: 503, code: 'SlowDown' }, 2);
     expect(await store.put('x', once(Buffer.alloc(3 * MIB)))).toMatchObject({ parts: 3 });
@@ -182,7 +182,7 @@ describe('parts', () => {
   });
 });
 
-describe('what is asked for', () => {
+describe('request fields', () => {
   test.each([
     [{ serverSideEncryption: 'AES256' } as const, 'AES256', undefined],
     [{ serverSideEncryption: 'aws:kms', kmsKeyId: 'key-1' } as const, 'aws:kms', 'key-1'],
@@ -206,7 +206,7 @@ describe('what is asked for', () => {
 });
 
 describe('reading', () => {
-  test('a body that is shorter than promised fails', async () => {
+  test('a body that is shorter than announced fails', async () => {
     const store = await open();
     await store.put('x', once(Buffer.alloc(3 * MIB)));
     answer('GetObject', { status: 200, body: Buffer.alloc(3 * MIB), cutAt: MIB });
@@ -215,7 +215,7 @@ describe('reading', () => {
     expect(error.message).toContain('GetObject x');
   });
 
-  test('a body that stalls fails; one that we are slow to consume does not', async () => {
+  test('a stalled body fails; one that is consumed slowly does not', async () => {
     const store = await open({}, { ...quick, idleTimeout: 200 });
     await store.put('x', once(Buffer.alloc(8 * MIB)));
     let bytes = 0;
@@ -231,7 +231,7 @@ describe('reading', () => {
   });
 });
 
-test('a server may take long to put the parts together', async () => {
+test('a server may take long to assemble the parts', async () => {
   const store = await open({}, { ...quick, idleTimeout: 200 });
   stub.delay = (operation) => (operation === 'CompleteMultipartUpload' ? 800 : 0);
   await store.put('x', once(Buffer.alloc(3 * MIB)));
@@ -294,7 +294,7 @@ describe('a listing', () => {
     expect(error.message).toContain('ListObjectsV2');
   });
 
-  test('a token that comes again and again is an error', async () => {
+  test('a repeated token is an error', async () => {
     const store = await open();
     always(
       'ListObjectsV2',
@@ -314,14 +314,14 @@ describe('a listing', () => {
 describe('the clock', () => {
   const day = 86_400_000;
 
-  test("is the server's, also when it is a day ahead", async () => {
+  test("is the server's, even if it is a day ahead", async () => {
     const store = await open();
     stub.ahead = day;
     const ahead = (await store.now())!.getTime() - Date.now();
     expect(Math.abs(ahead - day)).toBeLessThan(5_000);
   });
 
-  test('of the server decides what is old, not ours', async () => {
+  test('of the server decides about age, not the local one', async () => {
     const store = await open();
     stub.uploads.set('one', { key: 'c/old', initiated: new Date(Date.now() - 2 * day), parts: new Map() });
     stub.uploads.set('two', { key: 'c/young', initiated: new Date(Date.now() - 60_000), parts: new Map() });
@@ -333,7 +333,7 @@ describe('the clock', () => {
     expect([...stub.uploads.keys()]).toEqual(['two', 'three']);
   });
 
-  test('is unknown when the server does not tell', async () => {
+  test('is unknown if the server does not send its time', async () => {
     const store = await open();
     stub.intercept = () => ({ status: 200, body: '<ListBucketResult/>', headers: { date: '' } });
     expect(await store.now()).toBeUndefined();
@@ -383,14 +383,14 @@ describe('deleting in a bucket with object lock, where the server would only hid
     ['a lock that has ended', { status: 200, headers: { 'x-amz-object-lock-retain-until-date': yesterday() } }],
     ['a hold that was lifted', { status: 200, headers: { 'x-amz-object-lock-legal-hold': 'OFF' } }],
     ['no right to ask', { status: 403 }],
-  ])('%s does not keep it', async (_, head) => {
+  ])('%s does not protect it', async (_, head) => {
     const store = await open();
     always('HeadObject', head);
     expect(await store.delete('x')).toBe('deleted');
     expect(count('DeleteObject')).toBe(1);
   });
 
-  test('nothing is deleted while the server cannot say', async () => {
+  test('nothing is deleted while the server cannot answer', async () => {
     const store = await open();
     always('HeadObject', { status: 503 });
     expect(await failure(store.delete('x'))).toMatchObject({ exitCode: ExitCode.storeUnreachable });
@@ -399,7 +399,7 @@ describe('deleting in a bucket with object lock, where the server would only hid
 });
 
 describe('credentials', () => {
-  test('that are rotated in the middle of an upload are picked up', async () => {
+  test('that are rotated during an upload are used', async () => {
     const { path, replace } = secret(valid);
     const store = await open({ credentialsDirectory: path });
     const used = new Set<string>();
@@ -417,7 +417,7 @@ describe('credentials', () => {
     expect(stub.objects.get('x')!.body).toHaveLength(4 * MIB);
   });
 
-  test('that stay wrong are tried twice, and never shown', async () => {
+  test('that stay wrong are tried twice, and never printed', async () => {
     const files = {
       AWS_ACCESS_KEY_ID: 'wrong-access-key',
       AWS_SECRET_ACCESS_KEY: 'wrong-secret',

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { Stats } from 'ssh2';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { FOREIGN, type FoundFile } from '../../lib/files/directories.ts';
+import { type FoundFile, SYSTEM_ENTRIES } from '../../lib/files/directories.ts';
 import { isUnsupported, Status, statusOf, unlessGone, type Volume } from './errors.ts';
 import type { SftpSession } from './session.ts';
 
@@ -143,7 +143,7 @@ export async function* walk(session: SftpSession, root: string, directory: strin
   );
   for (const { filename, attrs } of entries ?? []) {
     const name = directory === '' ? filename : `${directory}/${filename}`;
-    if (FOREIGN.has(name)) continue;
+    if (SYSTEM_ENTRIES.has(name)) continue;
     if (attrs.isDirectory()) {
       yield* walk(session, root, name);
       continue;

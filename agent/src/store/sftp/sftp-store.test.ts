@@ -41,7 +41,7 @@ test('a password', async () => {
   expect(await ask(server.port, server.hostKey)).toBeUndefined();
 });
 
-test('a password where the server asks for it by a prompt', async () => {
+test('a password for a server that prompts for it', async () => {
   await using server = await SftpStub.start({
     login: (attempt) => {
       if (attempt.method !== 'keyboard-interactive') return attempt.reject(['keyboard-interactive']);

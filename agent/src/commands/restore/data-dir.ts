@@ -17,11 +17,9 @@ import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
 import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
-import { askedId, missingName } from '../shared/one-snapshot.ts';
-import { sha256Flag } from '../shared/sha256-flag.ts';
+import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
 import { askedToRestore, type OpenedStore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
-import { bumpFlag } from './bump-flag.ts';
 import { bumpFor } from './data-dir-bump.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => restore({ ...context, signal }, grow));
@@ -63,15 +61,15 @@ const ended = ({ dataDir }: DataDirRequest, result: DataDirResult, store?: strin
   return {
     exitCode: 0,
     text: alreadyRestored
-      ? `${dataDir}: was restored from ${id} before; nothing done`
-      : `${dataDir}: restored from ${id}, cluster ${clusterId}, member ${memberId}${movedAside ? `; what was there is now ${movedAside}` : ''}`,
+      ? `${dataDir}: was already restored from ${id}; nothing done`
+      : `${dataDir}: restored from ${id}, cluster ${clusterId}, member ${memberId}${movedAside ? `; the previous data is now in ${movedAside}` : ''}`,
     data: { ...(store !== undefined && { store }), dataDir, ...result },
   };
 };
 
 const NOTE_LIMIT = 10_000;
 
-/** What the run that restored it could not note. A healthy etcd is never kept from its start by that. */
+/** Writes the note that the restoring run could not write. A failure never keeps a healthy etcd from starting. */
 async function noteLater(request: DataDirRequest, context: CommandContext): Promise<void> {
   const marker = await readMarker(resolve(request.dataDir));
   if (!marker || marker.isNoted) return;
@@ -84,9 +82,12 @@ async function noteLater(request: DataDirRequest, context: CommandContext): Prom
 }
 
 const warnLater = ({ id }: Marker, error: unknown, { log }: CommandContext): void =>
-  log.warn(`the restore from ${id} could not be noted in the store (${messageOf(error)}); the next start tries again`);
+  log.warn(`cannot note the restore from ${id} in the store (${messageOf(error)}); the next start tries again`);
 
-/** What the other members have to agree with: members that are restored at the same time have not seen each other's notes. */
+/**
+ * Writes a note before the restore and compares it with those of the other members. Members that are restored at the same
+ * time do not see each other's notes before.
+ */
 async function claim(made: Marker, opened: OpenedStore, context: CommandContext, entry: WholeEntry): Promise<void> {
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]);
   const { id, clusterId = '', bumpRevision: bump } = made;
@@ -98,7 +99,7 @@ async function claim(made: Marker, opened: OpenedStore, context: CommandContext,
     notes = await notesBeside(opened.store, key, signal);
   } catch {
     context.signal.throwIfAborted();
-    // It is warned of once the member is there.
+    // The warning follows after the member is restored.
     return;
   }
   const other = notes.find((note) => note.id !== id || (note.bump ?? bump) !== bump);
@@ -106,7 +107,7 @@ async function claim(made: Marker, opened: OpenedStore, context: CommandContext,
   const number = other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`;
   throw new AgentError(
     ExitCode.refused,
-    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; give all members one id, one number and the same new token, for instance ${freshToken()}`,
+    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${freshToken()}`,
   );
 }
 
@@ -119,7 +120,7 @@ const noteOf = (
   ...(token !== undefined && { token }),
 });
 
-/** Of what lies there: that may have been restored from another snapshot than the one that was found now. */
+/** Notes the restore that made the data directory. Its snapshot may be another one than the snapshot that was found now. */
 async function note(
   { dataDir }: DataDirRequest,
   opened: OpenedStore,
@@ -139,7 +140,7 @@ async function note(
         });
   if (!entry) return;
   const several = membersOf(marker.initialCluster).size > 1;
-  const others = `--bump-revision=${marker.bumpRevision} to the other members`;
+  const others = `pass --bump-revision=${marker.bumpRevision} to the other members`;
   try {
     const key = await noteKey(entry, opened, clusterId, opened.readAll);
     if (key !== undefined) {
@@ -147,12 +148,12 @@ async function note(
       if (several && memberId !== undefined)
         await writeMemberNote(opened.store, key, { id, clusterId, memberId, name }, signal);
     } else if (several) {
-      log.warn(`the restore cannot be noted beside a snapshot of the cluster, as there is none; give ${others}`);
+      log.warn(`cannot note the restore, because the cluster has no snapshot in the store; ${others}`);
     }
     await markNoted(resolve(dataDir), marker);
   } catch (error) {
     signal.throwIfAborted();
-    warnNotNoted(entry.manifest.source.clusterId, error, log, several ? `, and ${others}` : '');
+    warnNotNoted(entry.manifest.source.clusterId, error, log, several ? `; ${others}` : '');
   }
 }
 
@@ -168,24 +169,24 @@ async function entryOf({ id, objectKey }: Marker, opened: OpenedStore, { signal 
 }
 
 function parseRequest(settings: Settings): DataDirRequest {
-  const name = settings.required('name', '--name', "the member's name");
+  const name = settings.required('name', '--name', "is missing; pass the member's name");
   const peerUrls = settings.required(
     'initialAdvertisePeerUrls',
     '--initial-advertise-peer-urls',
-    "this member's peer URLs",
+    "is missing; pass this member's peer URLs",
   );
   const initialCluster = settings.text('initialCluster') ?? `${name}=${peerUrls}`;
   const members = membersOf(initialCluster);
-  if (!members.has(name)) throw usageError(`--initial-cluster: the member '${name}' is not in it`);
+  if (!members.has(name)) throw usageError(`--initial-cluster: does not contain the member '${name}'`);
   const token = settings.text('initialClusterToken');
   if (!token && members.size > 1) {
     throw usageError(
-      `--initial-cluster-token: all ${members.size} members need the same new token, for instance ${freshToken()}`,
+      `--initial-cluster-token: is missing; pass the same new token to all ${members.size} members, for example ${freshToken()}`,
     );
   }
   const [bump, objectKey] = [bumpFlag(settings), settings.text('objectKey')];
   return {
-    dataDir: settings.required('dataDir', '--data-dir', "name the member's data directory"),
+    dataDir: settings.required('dataDir', '--data-dir', "is missing; name the member's data directory"),
     name,
     initialCluster,
     initialAdvertisePeerUrls: peerUrls,
@@ -199,6 +200,6 @@ function parseRequest(settings: Settings): DataDirRequest {
 
 function repeatOf(settings: Settings): DataDirRequest['repeat'] {
   if (!settings.flag('again')) return settings.flag('once') ? 'leave' : 'refuse';
-  if (settings.flag('once')) throw usageError('--again and --once: give one');
+  if (settings.flag('once')) throw usageError('--again and --once: choose one');
   return 'again';
 }

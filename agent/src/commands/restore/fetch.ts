@@ -12,7 +12,7 @@ export const run: Command = (context) => withTimeout(context, (signal, grow) => 
 
 async function fetch(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings, progress, signal } = context;
-  const file = settings.required('to', '--to', 'name the file to write');
+  const file = settings.required('to', '--to', 'is missing; name the file to write');
   await refuseInContainer('--to', file);
   const identities = await settings.identities();
   return withStore(context, async (opened) => {

@@ -12,7 +12,7 @@ export const run: Command = (context) => withTimeout(context, (signal) => restor
 
 async function restore(context: CommandContext): Promise<CommandResult> {
   const { settings, signal } = context;
-  const file = settings.required('to', '--to', 'name the tar file to write');
+  const file = settings.required('to', '--to', 'is missing; name the tar file to write');
   await refuseInContainer('--to', file);
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
@@ -36,4 +36,4 @@ async function restore(context: CommandContext): Promise<CommandResult> {
 }
 
 const exists = (file: string) =>
-  new AgentError(ExitCode.refused, `--to: ${file} exists; name another file, or remove it`);
+  new AgentError(ExitCode.refused, `--to: ${file} already exists; name another file, or remove this one`);
