@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AtPoint } from './cluster/reconcile.ts';
 
-/** For tests: this process ends, as if killed, the first time that it comes by each point; files of `directory` tell which. */
+/** For tests: ends this process as if it were killed, once at each point. Files in `directory` record the points. */
 export function crashOnce(directory: string): AtPoint {
   return (point) => {
     try {
@@ -14,5 +14,5 @@ export function crashOnce(directory: string): AtPoint {
   };
 }
 
-/** What a shell says of a SIGKILL. */
+/** Exit code of a process after SIGKILL, as in a shell. */
 const killed = 137;
