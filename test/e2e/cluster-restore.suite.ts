@@ -41,7 +41,7 @@ test('a Secret that is not there: told in the words of Kubernetes, and taken bac
     return status?.reason === 'PodWaits' ? status : undefined;
   });
   expect(phase).toBe('Verifying');
-  expect(message).toMatch(/FailedMount: .*secret "nowhere" not found.*; nothing is changed yet$/);
+  expect(message).toMatch(/FailedMount: .*secret "nowhere" not found.*; nothing has been changed yet$/);
   await play.writesOn();
   await play.namespace.kubectl(['delete', 'etcdrestore', 'no-secret', '--timeout=60s']);
   const record = await play.namespace.until('the operation to end', 60, async () => {

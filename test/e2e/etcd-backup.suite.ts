@@ -184,9 +184,7 @@ slowTest('an image that cannot be pulled is Failed at the time-out', async () =>
   await ask('no-image', { store: s3.store(), image: 'registry.invalid/agent:none', timeout: Duration.seconds(45) });
   const status = await ended('no-image', 120);
   expect(status).toMatchObject({ phase: 'Failed', reason: 'ImageNotPulled' });
-  expect(status.message).toMatch(
-    /stopped at its time-out, after \d+ s: pod .*(ErrImagePull|ImagePullBackOff).*registry\.invalid/,
-  );
+  expect(status.message).toMatch(/timed out after \d+ s: pod .*(ErrImagePull|ImagePullBackOff).*registry\.invalid/);
 });
 
 test('a Job that vanished is looked up in the store, and no other snapshot is taken', async () => {

@@ -3,12 +3,12 @@ import type { ApiClient } from '../kube/api-client.ts';
 import type { Secret } from '../kube/objects.ts';
 import type { Paths } from '../kube/paths.ts';
 
-/** How long a Secret is taken to be the same, ms. */
+/** How long a Secret is cached, in ms. */
 const fresh = 30_000;
 
 export type ClientMaterial = TlsMaterial & { readonly servername: string };
 
-/** The client certificate of a cluster, from its Secret. */
+/** Reads the client certificate of a cluster from its Secret. */
 export class ClientTls {
   readonly #client: ApiClient;
   readonly #paths: Paths;
@@ -19,12 +19,12 @@ export class ClientTls {
     this.#paths = paths;
   }
 
-  /** Pods are dialled by address; `servername` is what their common certificate holds. */
+  /** Pods are reached by IP address. `servername` is a name in the certificate that they share. */
   async material(secret: string, servername: string): Promise<ClientMaterial> {
     const { data = {} } = await this.#secret(secret);
     const part = (key: string) => {
       const value = data[key];
-      if (value === undefined) throw new Error(`Secret ${secret}: has no ${key}`);
+      if (value === undefined) throw new Error(`Secret ${secret} has no ${key}`);
       return Buffer.from(value, 'base64');
     };
     return { ca: part('ca.crt'), cert: part('tls.crt'), key: part('tls.key'), servername };

@@ -1,13 +1,13 @@
 import type { KubeObject } from '../kube/objects.ts';
 import type { Paths } from '../kube/paths.ts';
 
-/** A kind of object that belongs to clusters. */
+/** A kind of objects that belong to clusters. */
 export interface FollowedKind {
   readonly resource: Parameters<Paths['of']>[0];
   readonly labelSelector?: string;
-  /** Of its metadata, of which nothing else is asked for. */
+  /** Reduces the metadata to keep. If set, only metadata are requested. */
   readonly keep?: Keep;
-  /** Name of the EtcdCluster. */
+  /** Returns the name of the EtcdCluster. */
   readonly clusterOf: (object: KubeObject) => string | undefined;
 }
 
@@ -21,7 +21,7 @@ function labelsOf({ labels }: KubeObject['metadata']): Record<string, string> {
   return Object.fromEntries(keys.flatMap((key) => (labels?.[key] === undefined ? [] : [[key, labels[key]]])));
 }
 
-/** Of most objects it is enough to know whose they are, and that they are not the same any more. */
+/** Keeps only the owner and the version: enough to notice a change. */
 export const belonging: Keep = ({ metadata }) => {
   const { name, resourceVersion } = metadata;
   return { metadata: { name, resourceVersion, labels: labelsOf(metadata) } } as unknown as KubeObject;
@@ -32,7 +32,7 @@ const ownership: Keep = ({ metadata }) => {
   return { metadata: { ...rest, labels: labelsOf(metadata) } };
 };
 
-/** Whatever changes here is looked at at once. */
+/** Changes of these kinds trigger an observation of their cluster at once. */
 export const followedKinds: readonly FollowedKind[] = [
   {
     resource: 'statefulsets',

@@ -11,11 +11,11 @@ export interface OrphanOptions {
   readonly client: ApiClient;
   readonly paths: Paths;
   readonly log: Pick<Log, 'warn'>;
-  /** Names of the EtcdClusters that there are. */
+  /** Names of the existing EtcdClusters. */
   readonly clusters: () => readonly string[];
 }
 
-/** Tells EtcdRestores that their cluster is not there: nobody else looks at them. */
+/** Reports in the status of EtcdRestores that their cluster does not exist. Only clusters report on the other EtcdRestores. */
 export class OrphanRestores {
   readonly #options: OrphanOptions;
 
@@ -23,19 +23,19 @@ export class OrphanRestores {
     this.#options = options;
   }
 
-  look(restores: readonly EtcdRestoreObject[]): void {
+  check(restores: readonly EtcdRestoreObject[]): void {
     const clusters = this.#options.clusters();
     for (const restore of restores) {
-      const { phase, reason: told } = restore.status ?? {};
-      const over = phase === 'Completed' || phase === 'Failed';
-      if (!over && told !== reason && !clusters.includes(restore.spec.clusterName)) void this.#tell(restore);
+      const { phase, reason: reported } = restore.status ?? {};
+      const isOver = phase === 'Completed' || phase === 'Failed';
+      if (!isOver && reported !== reason && !clusters.includes(restore.spec.clusterName)) void this.#report(restore);
     }
   }
 
-  async #tell({ metadata, spec }: EtcdRestoreObject): Promise<void> {
+  async #report({ metadata, spec }: EtcdRestoreObject): Promise<void> {
     const { client, paths, log } = this.#options;
     const { name, uid, resourceVersion, generation } = metadata;
-    const message = `there is no EtcdCluster ${spec.clusterName} in this namespace; it begins when there is one`;
+    const message = `EtcdCluster ${spec.clusterName} does not exist in this namespace; waiting for it`;
     const status = { phase: 'Pending', reason, message, observedGeneration: generation };
     try {
       await client.merge(paths.of('etcdrestores', name, 'status'), { metadata: { uid, resourceVersion }, status });

@@ -1,30 +1,30 @@
 import { escaped } from '../backup/metrics/textfile.ts';
 import type { ClusterStatus } from '../protocol/cluster-status.ts';
-import type { BackupMetrics } from './backup/backup-metrics.ts';
+import type { BackupMetrics } from './backup/metrics.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-interface OfCluster {
+interface ClusterCounts {
   status: Partial<ClusterStatus>;
   passes: number;
   /** ms. */
   lastPass: number;
-  /** By the name of the action. */
+  /** Counts by name of the action. */
   begun: Map<string, number>;
   done: Map<string, number>;
 }
 
-/** Of one list that is followed. */
+/** State of one informer. */
 export interface InformerState {
   readonly resource: string;
   readonly synced: boolean;
   readonly lists: number;
 }
 
-/** What the reconciler tells Prometheus. */
+/** Metrics of the reconciler, for Prometheus. */
 export class ReconcilerMetrics {
   leader = false;
-  readonly #clusters = new Map<string, OfCluster>();
+  readonly #clusters = new Map<string, ClusterCounts>();
 
   passed(cluster: string): void {
     const of = this.#of(cluster);
@@ -32,7 +32,7 @@ export class ReconcilerMetrics {
     of.lastPass = Date.now();
   }
 
-  saw(cluster: string, status: Partial<ClusterStatus>): void {
+  observed(cluster: string, status: Partial<ClusterStatus>): void {
     this.#of(cluster).status = status;
   }
 
@@ -49,17 +49,17 @@ export class ReconcilerMetrics {
 
   text(informers: readonly InformerState[], backups: BackupMetrics): string {
     const families: Family[] = [
-      family('etcd_reconciler_leader', 'gauge', 'Whether this one holds the Lease.', [[{}, Number(this.leader)]]),
-      family('etcd_reconciler_synced', 'gauge', 'Whether the objects of a kind are known.', [
+      family('etcd_reconciler_leader', 'gauge', '1 if this reconciler holds the Lease.', [[{}, Number(this.leader)]]),
+      family('etcd_reconciler_synced', 'gauge', '1 if all objects of the kind are known.', [
         ...informers.map(({ resource, synced }): Value => [{ resource }, Number(synced)]),
       ]),
-      family('etcd_reconciler_lists_total', 'counter', 'How often all objects of a kind were listed.', [
+      family('etcd_reconciler_lists_total', 'counter', 'Number of full lists of a kind.', [
         ...informers.map(({ resource, lists }): Value => [{ resource }, lists]),
       ]),
       ...this.#work(),
       ...this.#states(),
       ...backupFamilies(backups),
-      family('process_resident_memory_bytes', 'gauge', 'Memory.', [[{}, process.memoryUsage.rss()]]),
+      family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [[{}, process.memoryUsage.rss()]]),
       family('process_cpu_seconds_total', 'counter', 'CPU time.', [[{}, cpuSeconds()]]),
     ];
     return families
@@ -73,16 +73,16 @@ export class ReconcilerMetrics {
     const counts = (which: 'begun' | 'done') =>
       all.flatMap(([cluster, of]) => [...of[which]].map(([action, count]): Value => [{ cluster, action }, count]));
     return [
-      family('etcd_reconciler_passes_total', 'counter', 'How often a cluster was looked at.', [
+      family('etcd_reconciler_passes_total', 'counter', 'Number of passes over a cluster.', [
         ...all.map(([cluster, { passes }]): Value => [{ cluster }, passes]),
       ]),
-      family('etcd_reconciler_last_pass_timestamp_seconds', 'gauge', 'When a cluster was looked at last.', [
+      family('etcd_reconciler_last_pass_timestamp_seconds', 'gauge', 'Time of the last pass over a cluster.', [
         ...all
           .filter(([, { lastPass }]) => lastPass > 0)
           .map(([cluster, of]): Value => [{ cluster }, of.lastPass / 1000]),
       ]),
-      family('etcd_reconciler_actions_total', 'counter', 'Actions that were begun.', counts('begun')),
-      family('etcd_reconciler_actions_done_total', 'counter', 'Actions that succeeded.', counts('done')),
+      family('etcd_reconciler_actions_total', 'counter', 'Number of actions that were started.', counts('begun')),
+      family('etcd_reconciler_actions_done_total', 'counter', 'Number of actions that succeeded.', counts('done')),
     ];
   }
 
@@ -103,27 +103,25 @@ export class ReconcilerMetrics {
       ),
     );
     return [
-      gauge('etcd_cluster_pods', 'Pods that there should be now.', ({ size }) => size),
-      gauge('etcd_cluster_voters', 'Voting members.', ({ voters }) => voters),
+      gauge('etcd_cluster_pods', 'Number of pods that the cluster should have now.', ({ size }) => size),
+      gauge('etcd_cluster_voters', 'Number of voting members.', ({ voters }) => voters),
       gauge(
         'etcd_cluster_ready_voters',
-        'Voting members that are healthy, and whose pods are ready.',
+        'Number of voting members that are healthy and have a ready pod.',
         ({ readyVoters }) => readyVoters,
       ),
-      gauge('etcd_cluster_epoch', 'How often the cluster was bootstrapped or restored.', ({ epoch }) => epoch),
-      gauge(
-        'etcd_cluster_last_backup_timestamp_seconds',
-        'When the newest verified backup was taken.',
-        ({ lastBackup }) => (lastBackup ? Date.parse(lastBackup.at) / 1000 : undefined),
+      gauge('etcd_cluster_epoch', 'Epoch: number of bootstraps and restores of the cluster.', ({ epoch }) => epoch),
+      gauge('etcd_cluster_last_backup_timestamp_seconds', 'Time of the newest verified backup.', ({ lastBackup }) =>
+        lastBackup ? Date.parse(lastBackup.at) / 1000 : undefined,
       ),
       family('etcd_cluster_condition', 'gauge', 'Conditions of the EtcdCluster: 1 for True.', conditions),
     ];
   }
 
-  #of(cluster: string): OfCluster {
+  #of(cluster: string): ClusterCounts {
     const found = this.#clusters.get(cluster);
     if (found) return found;
-    const made: OfCluster = { status: {}, passes: 0, lastPass: 0, begun: new Map(), done: new Map() };
+    const made: ClusterCounts = { status: {}, passes: 0, lastPass: 0, begun: new Map(), done: new Map() };
     this.#clusters.set(cluster, made);
     return made;
   }
@@ -147,14 +145,22 @@ function backupFamilies({ phases, runs }: BackupMetrics): Family[] {
     return family(name, 'gauge', help, known);
   };
   return [
-    family('etcd_reconciler_backups', 'gauge', 'EtcdBackups that there are.', [
+    family('etcd_reconciler_backups', 'gauge', 'Number of EtcdBackups by phase.', [
       ...phases.map(([phase, count]): Value => [{ phase }, count]),
     ]),
-    ofRuns('etcd_cluster_backup_run_failed', 'Whether the newest run of the schedule failed.', ({ failed }) =>
+    ofRuns('etcd_cluster_backup_run_failed', '1 if the newest run of the schedule failed.', ({ failed }) =>
       Number(failed),
     ),
-    ofRuns('etcd_cluster_backup_run_timestamp_seconds', 'When it ended.', ({ endedAt }) => endedAt),
-    ofRuns('etcd_cluster_backup_size_bytes', 'Of the newest snapshot of the schedule.', ({ sizeBytes }) => sizeBytes),
+    ofRuns(
+      'etcd_cluster_backup_run_timestamp_seconds',
+      'End of the newest run of the schedule.',
+      ({ endedAt }) => endedAt,
+    ),
+    ofRuns(
+      'etcd_cluster_backup_size_bytes',
+      'Size of the newest snapshot of the schedule.',
+      ({ sizeBytes }) => sizeBytes,
+    ),
   ];
 }
 

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { groupVersion, Paths } from '../kube/paths.ts';
 import { createLog } from '../lib/log.ts';
-import type { EtcdBackupObject } from './backup/backup-object.ts';
+import type { EtcdBackupObject } from './backup/object.ts';
 import { FakeApi, failure } from './cluster/kubernetes/fake-api.fixture.ts';
 import { defaultSettings, type Settings } from './cluster/settings.ts';
 import { Reconciler } from './reconciler.ts';

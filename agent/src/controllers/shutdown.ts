@@ -4,30 +4,33 @@ import type { Paths } from '../kube/paths.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 
-export interface GoingOptions {
+export interface ShutdownOptions {
   readonly client: ApiClient;
   readonly paths: Paths;
-  /** The Deployment that this reconciler is of; undefined outside of one. */
+  /** Deployment of this reconciler. Undefined outside of Kubernetes. */
   readonly deployment?: string | undefined;
   readonly log: Pick<Log, 'warn'>;
 }
 
 type Answer = 'there' | 'deleting' | 'gone' | 'hidden';
 
-/** Whether the reconciler itself goes, or its namespace: nobody will be there to do what a finalizer waits for. */
-export class Going {
-  readonly #options: GoingOptions;
-  readonly #said = new Set<string>();
-  /** Its own Deployment was there: only so its absence means something. */
+/**
+ * Detects that the reconciler or its namespace is being deleted. Then nobody will be left to do the work for which a finalizer
+ * keeps a cluster.
+ */
+export class Shutdown {
+  readonly #options: ShutdownOptions;
+  readonly #warned = new Set<string>();
+  /** True once the Deployment has been seen: only then its absence means deletion. */
   #hadDeployment = false;
   #ending = false;
 
-  constructor(options: GoingOptions) {
+  constructor(options: ShutdownOptions) {
     this.#options = options;
   }
 
-  /** This process was told to end. */
-  ends(): void {
+  /** This process has been asked to stop. */
+  begin(): void {
     this.#ending = true;
   }
 
@@ -35,40 +38,43 @@ export class Going {
     return this.#ending;
   }
 
+  /** Returns true if the namespace is being deleted. */
   async namespace(): Promise<boolean> {
-    const answer = await this.#look(this.#options.paths.namespace);
+    const answer = await this.#check(this.#options.paths.namespace);
     return answer === 'deleting' || answer === 'gone';
   }
 
+  /** Returns true if this reconciler is being deleted. */
   async own(): Promise<boolean> {
     const { deployment, paths } = this.#options;
     if (deployment === undefined) return false;
-    const answer = await this.#look(paths.of('deployments', deployment));
+    const answer = await this.#check(paths.of('deployments', deployment));
     if (answer === 'there') this.#hadDeployment = true;
     if (answer === 'gone' && !this.#hadDeployment) {
-      this.#say(
-        `--deployment: there is no Deployment ${deployment} here, so that nobody knows when this one is removed`,
+      this.#warn(
+        `--deployment: Deployment ${deployment} does not exist in this namespace, so this reconciler cannot detect its own removal`,
       );
     }
-    // Told to end, and its Role is gone since it began: all of it is being removed, the Role before the Deployment.
+    // While stopping, a missing Role means that everything is being removed, the Role before the Deployment.
     const removed = answer === 'gone' || (answer === 'hidden' && this.#ending);
     return answer === 'deleting' || (this.#hadDeployment && removed);
   }
 
-  async #look(path: string): Promise<Answer> {
+  async #check(path: string): Promise<Answer> {
     try {
       const { metadata } = await this.#options.client.get(path);
       return metadata.deletionTimestamp === undefined ? 'there' : 'deleting';
     } catch (error) {
       if (isStatus(error, 404)) return 'gone';
       if (!isStatus(error, 403)) throw error;
-      this.#say(messageOf(error));
+      this.#warn(messageOf(error));
       return 'hidden';
     }
   }
 
-  #say(complaint: string): void {
-    if (!this.#said.has(complaint)) this.#options.log.warn(complaint);
-    this.#said.add(complaint);
+  /** Logs each message once. */
+  #warn(message: string): void {
+    if (!this.#warned.has(message)) this.#options.log.warn(message);
+    this.#warned.add(message);
   }
 }

@@ -1,6 +1,6 @@
 import type { Log } from './log.ts';
 
-/** The current problems, one line for each subject. Logs a problem once, when it appears or changes. */
+/** Current problems, one message per subject. Logs each message once. */
 export class LogOnce {
   readonly #log: Log;
   readonly #lines = new Map<string, string>();
@@ -9,7 +9,7 @@ export class LogOnce {
     this.#log = log;
   }
 
-  /** Sets the problem of a subject; undefined clears it. */
+  /** Sets the problem of a subject. Without a message the subject has no problem any more. */
   report(subject: string, message: string | undefined): void {
     if (this.#lines.get(subject) === message) return;
     if (message === undefined) {

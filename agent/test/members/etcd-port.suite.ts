@@ -347,7 +347,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
   test('a cluster with auth on: said so, in words that its reader understands', async () => {
     const cluster = await startCluster({ minor, auth: true });
     await expect(portOf(cluster.endpoints).members()).rejects.toThrow(
-      /has auth enabled, and the reconciler does not log in \(.*user name is empty\)/,
+      /requires authentication, which the reconciler does not support \(.*user name is empty\)/,
     );
   });
 

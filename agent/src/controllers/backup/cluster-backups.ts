@@ -1,18 +1,18 @@
 import { longestGap } from '../../../../src/validation/cron.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import type { ClusterBackups } from '../cluster/observed.ts';
-import { scheduleLabel } from './backup-mirror.ts';
-import { type EtcdBackupObject, isFinal, mirroredJob } from './backup-object.ts';
-import { isStuck } from './backup-pod-state.ts';
+import { type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
+import { isStuck } from './pod-state.ts';
+import { scheduleLabel } from './scheduled-run.ts';
 
-/** What the EtcdBackups of a cluster say of its backups. */
+/** Summarizes the backups of a cluster from its EtcdBackups. */
 export function clusterBackups(
   { metadata, spec, status }: EtcdClusterObject,
   all: readonly EtcdBackupObject[],
 ): ClusterBackups {
   const schedules = spec.backup?.schedules?.map(({ name }) => name) ?? [];
   const born = Date.parse(metadata.creationTimestamp);
-  // One of before is of another etcd that had this name.
+  // An older EtcdBackup belongs to a previous cluster with the same name.
   const ours = all
     .filter((backup) => backup.spec.clusterName === metadata.name && !(timeOf(backup) < born))
     .sort((a, b) => timeOf(a) - timeOf(b));
@@ -24,25 +24,26 @@ export function clusterBackups(
   return {
     ...(due && { due }),
     ...(last && { last: lastOf(last) }),
-    ...(failed && { failed: told(failed) }),
-    ...(waits && { waits: told(waits) }),
+    ...(failed && { failed: summaryOf(failed) }),
+    ...(waits && { waits: summaryOf(waits) }),
   };
 }
 
-/** Of each schedule that there is, oldest first in `all`. */
+/** Returns the newest run of each existing schedule. `all` is sorted by time, oldest first. */
 function newestRuns(all: readonly EtcdBackupObject[], schedules: readonly string[]): EtcdBackupObject[] {
   const runs = all.filter((backup) => mirroredJob(backup) && schedules.includes(scheduleOf(backup)));
   return [...new Map(runs.map((backup) => [scheduleOf(backup), backup] as const)).values()];
 }
 
-const told = (backup: EtcdBackupObject) => ({
+const summaryOf = (backup: EtcdBackupObject) => ({
   schedule: scheduleOf(backup),
   message: backup.status?.message ?? '',
 });
 
 /**
- * Two runs may be missed in a row. One that never ran is told where there is no backup at all: it may be a new one. The
- * status remembers a backup whose EtcdBackup went with its Job.
+ * Returns the schedule whose next good backup is due first. Two runs in a row may be missed. A schedule that never ran counts
+ * only if there is no backup at all, because it may be new. `status.lastBackup` covers a backup whose EtcdBackup was deleted with
+ * its Job.
  */
 function dueOf(
   { metadata, spec, status }: Pick<EtcdClusterObject, 'metadata' | 'spec' | 'status'>,
@@ -70,7 +71,7 @@ function dueOf(
 
 const gaps = new Map<string, number | undefined>();
 
-/** ms; years of days are looked through for it. */
+/** Longest pause of a schedule, in ms. Cached, because the computation covers years of days. */
 function gapOf(cron: string | undefined): number | undefined {
   if (cron === undefined) return undefined;
   if (!gaps.has(cron)) {
@@ -86,7 +87,7 @@ const scheduleOf = ({ metadata, spec }: EtcdBackupObject): string =>
 const timeOf = ({ metadata, status }: EtcdBackupObject): number =>
   Date.parse(status?.startTime ?? metadata.creationTimestamp);
 
-/** Verified to `read` or further, as everywhere. */
+/** A good backup is verified to level `read` or higher. */
 const isGood = (backup: EtcdBackupObject): boolean =>
   isStored(backup) && backup.status?.verified !== undefined && backup.status.verified !== 'stream';
 

@@ -3,7 +3,7 @@ import { header } from '../../../etcd/maintenance.ts';
 import { encodeBytes, encodeInt, fieldsOf, hexId, idOf, text } from '../../../etcd/protobuf.ts';
 import type { Member } from '../observed.ts';
 
-/** On 3.4 the answer is the member's own view; newer ones ask a quorum first. */
+/** Lists the members. On 3.4 the response is the member's own view; newer versions ask a quorum first. */
 export async function memberList(
   channel: GrpcChannel,
   options: CallOptions,

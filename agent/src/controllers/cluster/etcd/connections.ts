@@ -2,11 +2,11 @@ import { GrpcChannel, GrpcStatus } from '../../../etcd/grpc.ts';
 import type { TlsMaterial } from '../../../etcd/tls.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
 
-/** gRPC's code of a server that cannot answer just now; ours of a connection that was lost. */
+/** gRPC code of a server that cannot answer now. Also used for a lost connection. */
 const unavailable = 14;
 
 export interface ConnectionOptions {
-  /** Read again for every new connection, so that replaced certificates are used. */
+  /** Called for every new connection, so that replaced certificates are used. */
   readonly tls?: () => TlsMaterial | undefined | Promise<TlsMaterial | undefined>;
   /** Milliseconds. */
   readonly dialTimeout: number;
@@ -18,10 +18,10 @@ interface Connection {
   dropped: boolean;
 }
 
-/** One connection to each endpoint, kept while it works. */
+/** Keeps one connection to each endpoint while it works. */
 export class Connections {
   readonly #options: ConnectionOptions;
-  readonly #kept = new Map<string, Connection>();
+  readonly #open = new Map<string, Connection>();
   readonly #closing = new AbortController();
 
   constructor(options: ConnectionOptions) {
@@ -31,35 +31,35 @@ export class Connections {
   async use<T>(endpoint: string, work: (channel: GrpcChannel, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#closing;
     signal.throwIfAborted();
-    const connection = this.#kept.get(endpoint) ?? this.#connect(endpoint);
+    const connection = this.#open.get(endpoint) ?? this.#connect(endpoint);
     connection.users++;
     try {
       const channel = await connection.channel;
       return await work(channel, signal);
     } catch (error) {
-      if (!answered(error)) this.#drop(endpoint, connection);
-      throw readable(error);
+      if (!hasAnswered(error)) this.#drop(endpoint, connection);
+      throw withoutFlags(error);
     } finally {
       connection.users--;
       release(connection);
     }
   }
 
-  /** Of endpoints that are no more, the connections end. */
+  /** Closes the connections to all other endpoints. */
   keep(endpoints: readonly string[]): void {
-    for (const [endpoint, connection] of this.#kept) {
+    for (const [endpoint, connection] of this.#open) {
       if (!endpoints.includes(endpoint)) this.#drop(endpoint, connection);
     }
   }
 
   close(): void {
     this.#closing.abort(new AgentError(ExitCode.interrupted, 'the connections to etcd were closed'));
-    for (const [endpoint, connection] of this.#kept) this.#drop(endpoint, connection);
+    for (const [endpoint, connection] of this.#open) this.#drop(endpoint, connection);
   }
 
   #connect(endpoint: string): Connection {
     const connection: Connection = { channel: this.#dial(endpoint), users: 0, dropped: false };
-    this.#kept.set(endpoint, connection);
+    this.#open.set(endpoint, connection);
     connection.channel.then(
       (channel) => channel.onClose(() => this.#drop(endpoint, connection)),
       () => undefined,
@@ -73,10 +73,10 @@ export class Connections {
     return GrpcChannel.connect(endpoint, { ...(tls && { tls }), dialTimeout, signal: this.#closing.signal });
   }
 
-  /** No new call uses it; it is closed when the running ones have ended: one of them may be a long one. */
+  /** New calls no longer use the connection. It is closed when the running calls have ended, because one may take long. */
   #drop(endpoint: string, connection: Connection): void {
     connection.dropped = true;
-    if (this.#kept.get(endpoint) === connection) this.#kept.delete(endpoint);
+    if (this.#open.get(endpoint) === connection) this.#open.delete(endpoint);
     release(connection);
   }
 }
@@ -89,18 +89,18 @@ function release({ dropped, users, channel }: Connection): void {
   );
 }
 
-const answered = (error: unknown): boolean =>
+const hasAnswered = (error: unknown): boolean =>
   error instanceof AgentError && error.cause instanceof GrpcStatus && error.cause.code !== unavailable;
 
-/** The texts of errors name the flags of `backup`, which the reconciler does not have. */
-function readable(error: unknown): unknown {
+/** Rewords errors that name flags of `backup`, which the reconciler does not have. */
+function withoutFlags(error: unknown): unknown {
   if (!(error instanceof AgentError)) return error;
   const { cause } = error;
   if (cause instanceof GrpcStatus && /user name is empty/.test(cause.message)) {
-    const at = error.message.replace(/ has auth enabled.*/, '');
+    const at = error.message.replace(/ (has auth enabled|requires authentication).*/, '');
     return new AgentError(
       ExitCode.usage,
-      `${at} has auth enabled, and the reconciler does not log in (${cause.message})`,
+      `${at} requires authentication, which the reconciler does not support (${cause.message})`,
       {
         cause,
       },

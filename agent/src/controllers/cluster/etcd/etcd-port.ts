@@ -8,19 +8,18 @@ import * as cluster from './cluster-calls.ts';
 import { type ConnectionOptions, Connections } from './connections.ts';
 import { firstOf } from './first-of.ts';
 import { compareHashes, type HashComparison } from './hash-kv.ts';
-import { leaseChurn } from './lease-churn.ts';
 import * as maintenance from './maintenance-calls.ts';
 
 const GiB = 1024 ** 3;
 const minute = 60_000;
-/** For work on the whole database. */
+/** Deadline of work on the whole database, in ms. */
 const longDeadline = (dbSize: number): number => 5 * minute + (dbSize / GiB) * 30_000;
 
-/** Seconds after which a lease of leaseChurn ends that could not be revoked. */
+/** Time to live of a lease of leaseChurn that could not be revoked, in seconds. */
 const leaseTtl = 60;
 
 export interface EtcdPortOptions {
-  /** Client URLs of all pods that there are. Which member is where, their Status says. */
+  /** Client URLs of all existing pods. Their Status says which member they are. */
   readonly endpoints: () => readonly string[] | Promise<readonly string[]>;
   readonly tls?: ConnectionOptions['tls'];
   readonly settings: Pick<Settings, 'rpc' | 'memberRpc' | 'observeRpc'>;
@@ -32,16 +31,16 @@ interface Found {
 }
 
 /**
- * Membership and maintenance of a real etcd cluster. A change is sent once, to one member; what fails or is not answered
- * throws, as its outcome is unknown then, and whoever called looks again.
+ * Membership and maintenance of a real etcd cluster. Sends a change once, to one member. Throws if the change fails or gets no
+ * response: the outcome is then unknown, and the caller observes again.
  */
 export class EtcdPort implements Membership, Maintenance {
   readonly #endpoints: EtcdPortOptions['endpoints'];
   readonly #settings: EtcdPortOptions['settings'];
   readonly #connections: Connections;
-  /** Status calls under way, by endpoint: one answers everybody who asks meanwhile. */
-  readonly #asking = new Map<string, Promise<Status>>();
-  /** Where the member list was last read, and of which cluster: changes go to no other one. */
+  /** Running Status calls, by endpoint. Concurrent callers share one. */
+  readonly #statusCalls = new Map<string, Promise<Status>>();
+  /** Endpoint of the last member list, and its cluster: changes are sent only to this cluster. */
   #lastRead: { endpoint: string; clusterId: string } | undefined;
 
   constructor({ endpoints, tls, settings }: EtcdPortOptions) {
@@ -51,8 +50,8 @@ export class EtcdPort implements Membership, Maintenance {
   }
 
   async members(): Promise<{ clusterId: string; members: Member[] }> {
-    const { endpoint, ...found } = await this.#ask(async (endpoint, { version }) => {
-      // 3.4 answers with its own view: after a linearizable read it is as new as that.
+    const { endpoint, ...found } = await this.#read(async (endpoint, { version }) => {
+      // 3.4 returns its own view of the members. A linearizable read first makes that view current.
       if (isBefore35(version)) await this.#call(endpoint, maintenance.confirmQuorum, this.#settings.observeRpc);
       return { endpoint, ...(await this.#call(endpoint, cluster.memberList, this.#settings.observeRpc)) };
     });
@@ -68,14 +67,14 @@ export class EtcdPort implements Membership, Maintenance {
   async remove(memberId: string): Promise<void> {
     const { endpoint } = await this.#leader(memberId);
     await this.#change(endpoint, (channel, options) => cluster.memberRemove(channel, memberId, options)).catch(
-      unlessAnswered('etcdserver: member not found'),
+      ignoreDone('etcdserver: member not found'),
     );
   }
 
   async promote(memberId: string): Promise<void> {
     const { endpoint } = await this.#leader();
     await this.#change(endpoint, (channel, options) => cluster.memberPromote(channel, memberId, options)).catch(
-      unlessAnswered('etcdserver: can only promote a learner member'),
+      ignoreDone('etcdserver: can only promote a learner member'),
     );
   }
 
@@ -100,16 +99,16 @@ export class EtcdPort implements Membership, Maintenance {
   }
 
   alarms(): Promise<Alarm[]> {
-    return this.#ask((endpoint) => this.#call(endpoint, maintenance.alarms, this.#settings.observeRpc));
+    return this.#read((endpoint) => this.#call(endpoint, maintenance.alarms, this.#settings.observeRpc));
   }
 
   async compact(revision: number): Promise<void> {
-    // A compaction to 0 would be one to nothing.
+    // Nothing to compact.
     if (revision < 1) return;
     const { endpoint, status } = await this.#leader();
     const send = (channel: GrpcChannel, options: CallOptions) => maintenance.compact(channel, revision, options);
     await this.#call(endpoint, send, longDeadline(status.dbSize)).catch(
-      unlessAnswered('etcdserver: mvcc: required revision has been compacted'),
+      ignoreDone('etcdserver: mvcc: required revision has been compacted'),
     );
   }
 
@@ -143,24 +142,24 @@ export class EtcdPort implements Membership, Maintenance {
 
   async leaseChurn(pairs: number): Promise<void> {
     const { endpoint } = await this.#leader();
-    await leaseChurn(pairs, async () => {
+    await maintenance.leaseChurn(pairs, async () => {
       const id = await this.#call(endpoint, (to, options) => maintenance.leaseGrant(to, leaseTtl, options));
       await this.#call(endpoint, (to, options) => maintenance.leaseRevoke(to, id, options));
     });
   }
 
-  /** Ends the connections, which are made again when they are needed. */
+  /** Closes the connections. They are opened again when they are needed. */
   rest(): void {
     this.#connections.keep([]);
   }
 
-  /** Ends every connection and call. */
+  /** Ends all connections and calls. */
   close(): void {
     this.#connections.close();
   }
 
-  /** A read that any voter of a cluster with a leader can answer. */
-  async #ask<T>(read: (endpoint: string, status: Status) => Promise<T>): Promise<T> {
+  /** Sends a read that any voter of a cluster with a leader can answer. */
+  async #read<T>(read: (endpoint: string, status: Status) => Promise<T>): Promise<T> {
     const endpoints = await this.#all();
     const last = this.#lastRead?.endpoint;
     const inTurn = endpoints.toSorted((a, b) => Number(b === last) - Number(a === last));
@@ -176,7 +175,10 @@ export class EtcdPort implements Membership, Maintenance {
     );
   }
 
-  /** The leader knows best who is connected and in sync. One that is to be removed might not live to answer: then another, if there is one. */
+  /**
+   * Finds the member to send a change to: the leader if possible, because it knows best which members are connected and in sync.
+   * Avoids `except`, a member that is being removed and may not live long enough to answer, if there is another one.
+   */
   async #leader(except?: string): Promise<Found> {
     const ours = ({ clusterId, isLearner, leader }: Status) =>
       !isLearner && leader !== '0' && clusterId === (this.#lastRead?.clusterId ?? clusterId);
@@ -190,30 +192,30 @@ export class EtcdPort implements Membership, Maintenance {
     return this.#find((status) => status.memberId === memberId, `member ${memberId} does not answer`);
   }
 
-  async #find(accept: (status: Status) => boolean, otherwise = 'none answers'): Promise<Found> {
+  async #find(accept: (status: Status) => boolean, otherwise = 'no suitable member answers'): Promise<Found> {
     const endpoints = await this.#all();
     const failures: string[] = [];
-    const looks = endpoints.map(async (endpoint): Promise<Found> => {
+    const calls = endpoints.map(async (endpoint): Promise<Found> => {
       const status = await this.#statusAt(endpoint).catch((error) => {
         failures.push(messageOf(error));
         throw error;
       });
-      if (!accept(status)) throw new Error('another one');
+      if (!accept(status)) throw new Error('another member');
       return { endpoint, status };
     });
-    return Promise.any(looks).catch(() => {
+    return Promise.any(calls).catch(() => {
       throw new Error([otherwise, ...failures].join('; '));
     });
   }
 
   #statusAt(endpoint: string): Promise<Status> {
-    const asked = this.#asking.get(endpoint);
-    if (asked) return asked;
-    const asking = this.#call(endpoint, readStatus, this.#settings.observeRpc).finally(() =>
-      this.#asking.delete(endpoint),
+    const running = this.#statusCalls.get(endpoint);
+    if (running) return running;
+    const call = this.#call(endpoint, readStatus, this.#settings.observeRpc).finally(() =>
+      this.#statusCalls.delete(endpoint),
     );
-    this.#asking.set(endpoint, asking);
-    return asking;
+    this.#statusCalls.set(endpoint, call);
+    return call;
   }
 
   async #all(): Promise<readonly string[]> {
@@ -237,8 +239,11 @@ export class EtcdPort implements Membership, Maintenance {
 
 const isBefore35 = (version: string): boolean => /^3\.[0-4]\./.test(version);
 
-/** What etcd says when the thing is done already. The texts are compared whole: "can only promote a learner member which is in sync with leader" is another matter. */
-const unlessAnswered =
+/**
+ * Ignores etcd's error for a change that has already been made. Compares the whole text: "can only promote a learner member
+ * which is in sync with leader" is a different error.
+ */
+const ignoreDone =
   (done: string) =>
   (error: unknown): void => {
     const cause = error instanceof AgentError ? error.cause : undefined;

@@ -1,8 +1,8 @@
 import { messageOf } from '../../../lib/errors.ts';
 
 /**
- * The first answer of attempts that may hang: each starts when the one before failed, or did not answer for `stagger` ms.
- * For reads only, as several may be under way.
+ * Returns the first result of attempts that may hang. Each attempt starts when the previous one has failed, or has not finished
+ * after `stagger` ms. For reads only, because several attempts may run at the same time.
  */
 export async function firstOf<T>(attempts: readonly (() => Promise<T>)[], stagger: number): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -20,7 +20,7 @@ export async function firstOf<T>(attempts: readonly (() => Promise<T>)[], stagge
       else if (failures.length === next) start();
     });
   };
-  if (attempts.length === 0) reject(new Error('there is no endpoint to ask'));
+  if (attempts.length === 0) reject(new Error('there are no endpoints'));
   start();
   try {
     return await promise;

@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HashKVAnswer } from '../../../etcd/maintenance.ts';
 import { messageOf } from '../../../lib/errors.ts';
 
-/** A member whose data are compared with others'. */
+/** A member to compare with others. */
 export interface Hashed {
   readonly id: string;
   revision(): Promise<number>;
   hashAt(revision: number): Promise<HashKVAnswer>;
-  /** The compact revision is this one or newer. */
+  /** Returns true if the compact revision is at least this one. */
   compactedAt(revision: number): Promise<boolean>;
 }
 
 export interface HashComparison {
   equal: boolean;
-  /** Those that differ from the majority; none without a majority. */
+  /** Members that differ from the majority. Empty without a majority. */
   minority: string[];
-  /** Why nothing could be compared; `equal` says no more than that no difference was found. */
+  /** Why nothing could be compared. `equal` is then true, because no difference was found. */
   inconclusive?: string;
 }
 
@@ -26,8 +26,8 @@ const attempts = 5;
 const pause = 200;
 
 /**
- * HashKV of each member at one revision. The hash depends on the compact revision, which a compaction meanwhile changes on
- * one member before the other: then again. At the compact revision itself etcd answers with an older hash, or refuses.
+ * Compares HashKV of all members at one revision. The hash depends on the compact revision, which a compaction changes on one
+ * member before another; then the comparison is repeated. At the compact revision itself etcd returns an older hash, or refuses.
  */
 export async function compareHashes(members: readonly Hashed[]): Promise<HashComparison> {
   let last: Outcome = 'moving';
@@ -36,14 +36,14 @@ export async function compareHashes(members: readonly Hashed[]): Promise<HashCom
     if (attempt > 0) await sleep(pause);
     last = await compareOnce(members);
     if (typeof last === 'string') continue;
-    // A difference stops everything, so it is looked at twice.
+    // A difference stops all operations, so it must be found twice.
     if (last.equal || differed) return last;
     differed = true;
   }
   if (last === 'compacted') {
     return { equal: true, minority: [], inconclusive: 'the newest revision is compacted: nothing to compare above it' };
   }
-  throw new Error('the members cannot be compared: they are compacted at other revisions');
+  throw new Error('the members cannot be compared: they are compacted at different revisions');
 }
 
 async function compareOnce(members: readonly Hashed[]): Promise<Outcome> {
@@ -58,14 +58,14 @@ async function compareOnce(members: readonly Hashed[]): Promise<Outcome> {
   return { equal: false, minority: minorityOf(found) };
 }
 
-/** Undefined: compacted away. */
+/** Returns undefined if the revision has been compacted. */
 async function hashOf(member: Hashed, revision: number): Promise<Answers[number] | undefined> {
   for (let attempt = 0; ; attempt++) {
     try {
       return { id: member.id, ...(await member.hashAt(revision)) };
     } catch (error) {
       if (/has been compacted/.test(messageOf(error))) return undefined;
-      // It has not applied this revision yet, or its own promotion.
+      // The member has not applied this revision yet, or has not applied its promotion.
       if (!/future revision|not supported for learner/.test(messageOf(error)) || attempt === 20) throw error;
       await sleep(100);
     }

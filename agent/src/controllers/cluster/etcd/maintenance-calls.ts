@@ -7,7 +7,7 @@ const alarmNumbers = { NoSpace: 1, Corrupt: 2 } as const;
 const deactivate = 2;
 const nothing = new Uint8Array();
 
-/** Goes through raft, so it needs a quorum. */
+/** Lists the alarms. Needs a quorum, because the request goes through raft. */
 export async function alarms(channel: GrpcChannel, options: CallOptions): Promise<Alarm[]> {
   const answer = await channel.unary('Maintenance/Alarm', nothing, options);
   return [...fieldsOf(answer)].flatMap(([field, value]) => (field === 2 ? alarmOf(value as Uint8Array) : []));
@@ -29,7 +29,7 @@ export async function disarm(channel: GrpcChannel, { memberId, type }: Alarm, op
   await channel.unary('Maintenance/Alarm', Buffer.concat(fields), options);
 }
 
-/** Resolves when the space is free for a defragmentation, on this member. */
+/** Compacts physically. Resolves when this member can reclaim the space by a defragmentation. */
 export async function compact(channel: GrpcChannel, revision: number, options: CallOptions): Promise<void> {
   const physical = encodeInt(2, 1);
   await channel.unary('KV/Compact', Buffer.concat([encodeInt(1, revision), physical]), options);
@@ -46,19 +46,19 @@ export async function moveLeader(channel: GrpcChannel, to: string, options: Call
 const anyKey = encodeBytes(1, 'health');
 const countOnly = encodeInt(9, 1);
 
-/** A linearizable read: it succeeds only where a quorum answers, and the member has applied all that was committed. */
+/** Performs a linearizable read, which succeeds only with a quorum and after the member has applied all committed entries. */
 export async function confirmQuorum(channel: GrpcChannel, options: CallOptions): Promise<void> {
   try {
     await channel.unary('KV/Range', Buffer.concat([anyKey, countOnly]), options);
   } catch (error) {
-    // A CORRUPT alarm forbids the read itself, after the quorum has been asked.
+    // With a CORRUPT alarm etcd refuses the read, but only after the quorum has answered.
     if (!/corrupt cluster/.test(messageOf(error))) throw error;
   }
 }
 
-/** The compact revision is this one or newer: what came before it cannot be read any more. */
+/** Returns true if the compact revision is at least this one, so that the revision before it cannot be read. */
 export async function isCompactedAt(channel: GrpcChannel, revision: number, options: CallOptions): Promise<boolean> {
-  // etcd reads revision 0 as the newest, and nothing lies before 1.
+  // Revision 0 means the newest one, and there is none before 1.
   if (revision <= 1) return false;
   const serializable = encodeInt(7, 1);
   try {
@@ -82,4 +82,21 @@ export async function leaseGrant(channel: GrpcChannel, ttl: number, options: Cal
 
 export async function leaseRevoke(channel: GrpcChannel, id: bigint, options: CallOptions): Promise<void> {
   await channel.unary('Lease/LeaseRevoke', encodeInt(1, id), options);
+}
+
+/** Number of concurrent pairs. Raft batches them, and a small number leaves room for the writes of clients. */
+const workers = 8;
+
+/** Grants and revokes a lease `pairs` times: two raft entries each. Stops at the first failure; remaining leases expire. */
+export async function leaseChurn(pairs: number, pair: () => Promise<void>): Promise<void> {
+  let left = pairs;
+  const worker = async (): Promise<void> => {
+    while (left-- > 0) {
+      await pair().catch((error) => {
+        left = 0;
+        throw error;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(workers, pairs) }, worker));
 }

@@ -3,7 +3,7 @@ import { Settings } from '../../../commands/cli/settings.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
 import type { JobRequest } from '../effect.ts';
 import type { EtcdClusterObject } from '../kubernetes/cluster-object.ts';
-import { type JobSurroundings, jobManifest } from './job-manifest.ts';
+import { type JobInputs, jobManifest } from './job-manifest.ts';
 
 const store = { s3: { bucket: 'backups', credentials: { secretName: 's3' } }, retention: { last: 3 } };
 const cluster = {
@@ -36,7 +36,7 @@ const template: PodTemplate = {
     tolerations: [{ key: 'etcd' }],
   },
 };
-const around: JobSurroundings = {
+const around: JobInputs = {
   cluster,
   template,
   endpoints: { 0: 'https://orders-0.x:2379', 1: 'https://orders-1.x:2379' },
@@ -44,7 +44,7 @@ const around: JobSurroundings = {
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: a manifest
-const manifest = (request: JobRequest, more: Partial<JobSurroundings> = {}): any =>
+const manifest = (request: JobRequest, more: Partial<JobInputs> = {}): any =>
   jobManifest(request, { ...around, ...more });
 
 /** The agent's own reading of it. */

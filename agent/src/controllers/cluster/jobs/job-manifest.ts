@@ -17,25 +17,25 @@ import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.t
 import { gateOf, peerSecretOf } from '../kubernetes/stateful-set.ts';
 import { jobSettings } from './job-settings.ts';
 
-/** Where the snapshot of an EtcdBackup is. */
+/** Location of the snapshot of an EtcdBackup. */
 export interface StoredBackup {
   readonly store: BackupPodStore;
   readonly id: string;
-  /** Its folder within the store. */
+  /** Folder of the snapshot in the store. */
   readonly folder: string;
-  /** Of one that lies under a key of its own. */
+  /** Object key, if the snapshot has one of its own. */
   readonly key?: string;
 }
 
-export interface JobSurroundings {
+export interface JobInputs {
   readonly cluster: EtcdClusterObject;
-  /** Of the members: Jobs go where they may go. */
+  /** Pod template of the members. The pods of Jobs use its scheduling constraints. */
   readonly template: PodTemplate;
   /** Client URLs, by ordinal. */
   readonly endpoints: Readonly<Record<number, string>>;
-  /** What the certificate of the members shows each other. */
+  /** A name in the members' peer certificate. */
   readonly peerName: string;
-  /** Of the restore's `source.backupName`. */
+  /** The EtcdBackup that the restore's `source.backupName` names. */
   readonly backup?: StoredBackup;
 }
 
@@ -52,9 +52,9 @@ export const jobLabels = (cluster: string): Record<string, string> => ({
   'app.kubernetes.io/managed-by': 'etcd-reconciler',
 });
 
-/** The Job `<cluster>-<kind>`: the pod of a backup, with the command line of what is asked for. */
-export function jobManifest(request: JobRequest, around: JobSurroundings): object {
-  const { cluster } = around;
+/** Builds the Job `<cluster>-<kind>`: a backup pod with the command line of the request. */
+export function jobManifest(request: JobRequest, inputs: JobInputs): object {
+  const { cluster } = inputs;
   const { name, namespace, uid } = cluster.metadata;
   return {
     apiVersion: 'batch/v1',
@@ -66,11 +66,11 @@ export function jobManifest(request: JobRequest, around: JobSurroundings): objec
       annotations: { [opAnnotation]: request.op },
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdCluster', name, uid }],
     },
-    spec: jobSpec(request, around),
+    spec: jobSpec(request, inputs),
   };
 }
 
-/** What is of no type in backup-pod.ts: it is plain data. */
+/** The parts of the Job that are changed here. backup-pod.ts returns it as untyped data. */
 interface JobSpec {
   template: { spec: { containers: JobContainer[]; volumes: object[] } };
   activeDeadlineSeconds?: number;
@@ -83,16 +83,16 @@ interface JobContainer {
   ports?: object[];
 }
 
-function jobSpec(request: JobRequest, around: JobSurroundings): object {
-  const spec = backupJob(podSpec(request, around)) as JobSpec;
+function jobSpec(request: JobRequest, inputs: JobInputs): object {
+  const spec = backupJob(podSpec(request, inputs)) as JobSpec;
   const pod = spec.template.spec;
   const [container] = pod.containers as [JobContainer];
-  const { args, env } = jobCommand(request, factsOf(around, request));
-  const files = extraFiles(request, around);
+  const { args, env } = jobCommand(request, factsOf(inputs, request));
+  const files = extraFiles(request, inputs);
   const { activeDeadlineSeconds, ...rest } = spec;
   return {
     ...rest,
-    // A restore serves its snapshot for as long as it takes.
+    // No deadline for a restore, which serves its snapshot until the members have it.
     ...(!request.restore && { activeDeadlineSeconds }),
     ttlSecondsAfterFinished: weekSeconds,
     template: {
@@ -121,14 +121,14 @@ function jobSpec(request: JobRequest, around: JobSurroundings): object {
   };
 }
 
-/** The namespace is there already, from the pod itself. */
+/** Omits the namespace variable, which the pod already has. */
 const variables = (env: Readonly<Record<string, string>>): object[] =>
   Object.entries(env)
     .filter(([name]) => name !== 'ETCD_AGENT_NAMESPACE')
     .map(([name, value]) => ({ name, value }));
 
-function podSpec(request: JobRequest, around: JobSurroundings): BackupJobSpec {
-  const { cluster, template } = around;
+function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
+  const { cluster, template } = inputs;
   const gate = gateOf(template);
   const schedule = scheduleOf(request, cluster);
   const { serviceAccountName, image } = request.restore ? jobSettings.of(request.restore.source) : (schedule ?? {});
@@ -139,9 +139,9 @@ function podSpec(request: JobRequest, around: JobSurroundings): BackupJobSpec {
     : undefined;
   return {
     cluster: cluster.metadata.name,
-    endpoints: Object.values(around.endpoints),
+    endpoints: Object.values(inputs.endpoints),
     ...(tls && { tls }),
-    stores: storesOf(request, around),
+    stores: storesOf(request, inputs),
     trigger: request.kind,
     image: image ?? gate?.image ?? '',
     ...(gate?.imagePullPolicy && { imagePullPolicy: gate.imagePullPolicy }),
@@ -158,15 +158,15 @@ function podSpec(request: JobRequest, around: JobSurroundings): BackupJobSpec {
 }
 
 export const small = { requests: { cpu: '100m', memory: '100Mi' }, limits: { cpu: '1', memory: '100Mi' } };
-/** etcdutl maps the database into memory for a trial restore. */
+/** Larger, because etcdutl maps the database into memory for a trial restore. */
 const large = { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '1', memory: '1Gi' } };
 
 /** The stores whose files the pod mounts, in the order of its `--store` flags. */
-function storesOf(request: JobRequest, { cluster, backup }: JobSurroundings): readonly BackupPodStore[] {
+function storesOf(request: JobRequest, { cluster, backup }: JobInputs): readonly BackupPodStore[] {
   const source = request.restore?.source;
   if (backup) return [backup.store];
   if (source?.store) return [source.store as BackupPodStore];
-  // An operation's backup deletes nothing: the snapshot that is being restored may be the next one to go.
+  // Without retention: the backup of an operation must not delete the snapshot that is being restored.
   return (scheduleOf(request, cluster)?.stores ?? []).map(({ retention: _, ...store }) => store);
 }
 
@@ -175,16 +175,16 @@ function scheduleOf({ schedule, restore }: JobRequest, { spec }: EtcdClusterObje
   return spec.backup?.schedules?.find((each) => each.name === name);
 }
 
-function factsOf(around: JobSurroundings, request: JobRequest): JobFacts {
-  const { cluster, template, endpoints, backup } = around;
-  const stores = storeArguments(storesOf(request, around));
+function factsOf(inputs: JobInputs, request: JobRequest): JobFacts {
+  const { cluster, template, endpoints, backup } = inputs;
+  const stores = storeArguments(storesOf(request, inputs));
   const schedule = scheduleOf(request, cluster);
   return {
     cluster: cluster.metadata.name,
     namespace: cluster.metadata.namespace ?? '',
     endpoints,
     schedules: schedule ? { [schedule.name]: settingsOf(schedule, stores) } : {},
-    storeOf: () => stores[0] ?? mistake(request.restore?.source),
+    storeOf: () => stores[0] ?? refuseWithoutStore(request.restore?.source),
     backupOf: () => backup && { ...backup, store: stores[0]! },
     identityFiles: () => [identityDirectory],
     ...(cluster.spec.clientTlsSecret && {
@@ -195,15 +195,15 @@ function factsOf(around: JobSurroundings, request: JobRequest): JobFacts {
       },
     }),
     ...(peerSecretOf(template) && { peerTlsDir: peerTlsDirectory }),
-    serverName: around.peerName,
+    serverName: inputs.peerName,
   };
 }
 
-function mistake(source: RestoreSource | undefined): never {
-  throw new AgentError(ExitCode.usage, `no store is named in ${JSON.stringify(source)}`);
+function refuseWithoutStore(source: RestoreSource | undefined): never {
+  throw new AgentError(ExitCode.usage, `the source ${JSON.stringify(source)} names no store`);
 }
 
-/** As the pod of a backup finds them, with its mounts. */
+/** `--store` arguments as in a backup pod, with the paths of its mounts. */
 const storeArguments = (stores: readonly BackupPodStore[]): string[] => {
   const flag = '--store=';
   const spec = { cluster: '', endpoints: [], stores } as unknown as BackupJobSpec;
@@ -227,7 +227,7 @@ interface SecretFiles {
   readonly secretName: string;
 }
 
-function extraFiles({ restore, salvage }: JobRequest, { template }: JobSurroundings): SecretFiles[] {
+function extraFiles({ restore, salvage }: JobRequest, { template }: JobInputs): SecretFiles[] {
   const peer = restore || salvage ? peerSecretOf(template) : undefined;
   const identity = restore?.identitySecret;
   return [

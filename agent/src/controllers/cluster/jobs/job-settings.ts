@@ -1,6 +1,6 @@
 import type { RestoreSource } from '../../../protocol/record.ts';
 
-/** As whom, and with which executables, a restore reaches its store. */
+/** ServiceAccount and image with which a restore reaches its store. */
 export interface JobSettings {
   readonly serviceAccountName?: string | undefined;
   readonly image?: string | undefined;
@@ -8,7 +8,7 @@ export interface JobSettings {
 
 const key = 'job';
 
-/** They go into the record with the source, so that a restore goes on with them when its resource is gone. */
+/** Stores the settings in the record with the source, so that a restore can continue after its resource is deleted. */
 export const jobSettings = {
   put: (source: RestoreSource, { serviceAccountName, image }: JobSettings): RestoreSource => {
     if (serviceAccountName === undefined && image === undefined) return source;

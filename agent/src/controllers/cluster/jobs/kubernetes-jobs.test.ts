@@ -6,9 +6,9 @@ import { ApiClient } from '../../../kube/api-client.ts';
 import { Troubles } from '../../../kube/event-reader.ts';
 import { Paths } from '../../../kube/paths.ts';
 import { ClientTls } from '../../client-tls.ts';
-import { AnswerCache } from '../kubernetes/answer-cache.ts';
 import { ClusterContext } from '../kubernetes/cluster-context.ts';
 import { FakeApi } from '../kubernetes/fake-api.fixture.ts';
+import { ResponseCache } from '../kubernetes/response-cache.ts';
 import { defaultSettings } from '../settings.ts';
 import { opAnnotation } from './job-manifest.ts';
 import { KubernetesJobs } from './kubernetes-jobs.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
       events: { emit() {} } as never,
       troubles: new Troubles({ client, paths, log }),
       clientTls: new ClientTls(client, paths),
-      look: new AnswerCache(() => false),
+      cache: new ResponseCache(() => false),
     },
   });
   jobs = new KubernetesJobs(context, async () => new Map());
@@ -75,25 +75,27 @@ test('a backup that succeeded says what is in the store', async () => {
   ]);
 });
 
-test('its pod is gone: it succeeded, and nobody knows with what', async () => {
+test('its pod was deleted: it succeeded, and the result is unknown', async () => {
   job('pre-upgrade', 'Complete');
   const [found] = await jobs.jobs();
   expect(found).toMatchObject({ state: 'Succeeded' });
   expect(found?.backup).toBeUndefined();
 });
 
-test('its pod is there and its last words are not yet: it still runs', async () => {
+test('its pod exists without a termination message: it counts as running', async () => {
   job('final', 'Complete');
   pod('final', { phase: 'Running', containerStatuses: [{ name: 'job', state: { running: {} } }] });
   expect(await jobs.jobs()).toMatchObject([{ state: 'Running' }]);
 });
 
-test('its pod has ended and names no snapshot: it failed, and is not taken again and again', async () => {
+test('its pod has ended without a snapshot: it failed, and is not repeated', async () => {
   job('safety', 'Complete');
   pod('safety', ended('what is this'));
   expect(await jobs.jobs()).toMatchObject([{ state: 'Failed', message: expect.stringContaining('what is this') }]);
   pod('safety', ended());
-  expect(await jobs.jobs()).toMatchObject([{ state: 'Failed', message: expect.stringContaining('of no snapshot') }]);
+  expect(await jobs.jobs()).toMatchObject([
+    { state: 'Failed', message: expect.stringContaining('reported no snapshot') },
+  ]);
 });
 
 const answer = JSON.stringify({ v: 1, state: 'Serving', ...snapshot });
@@ -179,12 +181,12 @@ describe('a Job whose pod does not start says why', () => {
 
   test('nothing is known yet, or there is none', async () => {
     job('restore');
-    expect(await jobs.jobs()).toMatchObject([{ waits: 'Job orders-restore: its pod has not started' }]);
+    expect(await jobs.jobs()).toMatchObject([{ waits: 'Job orders-restore: the pod has not started' }]);
     pod('restore', {
       phase: 'Pending',
       containerStatuses: [{ name: 'job', state: { waiting: { reason: 'ContainerCreating' } } }],
     });
-    expect(await jobs.jobs()).toMatchObject([{ waits: 'Job orders-restore: its pod has not started' }]);
+    expect(await jobs.jobs()).toMatchObject([{ waits: 'Job orders-restore: the pod has not started' }]);
   });
 
   test('its state is known beside that, also after a try that failed, and goes with it', async () => {
@@ -193,7 +195,7 @@ describe('a Job whose pod does not start says why', () => {
     pod('restore', { ...ended(JSON.stringify({ error: 'there is no snapshot x' }), 1), phase: 'Failed' });
     await jobs.jobs();
     expect(jobs.states?.get('restore')).toEqual({
-      ...{ op: 'o1', reason: 'Retrying', message: 'Job orders-restore: try 1 failed: there is no snapshot x' },
+      ...{ op: 'o1', reason: 'Retrying', message: 'Job orders-restore: attempt 1 failed: there is no snapshot x' },
     });
     job('restore', 'Failed');
     await jobs.jobs();
@@ -216,23 +218,28 @@ describe('a Job for which the StatefulSet has to say how', () => {
   const created = async () => api.objects(paths.of('jobs'));
 
   test('is tried again while that is not known', async () => {
-    context.seenCluster(cluster);
-    await expect(jobs.create(request)).rejects.toThrow('the StatefulSet orders is not known yet');
+    context.setCluster(cluster);
+    await expect(jobs.create(request)).rejects.toThrow('the StatefulSet orders has not been read yet');
     expect(await jobs.jobs()).toEqual([]);
   });
 
   test('counts as failed when there is none, until there is one again', async () => {
-    context.seenCluster(cluster);
-    context.seenTemplate(undefined);
+    context.setCluster(cluster);
+    context.setTemplate(undefined);
     await jobs.create(request);
     expect(await jobs.jobs()).toMatchObject([
-      { kind: 'final', op: 'o1', state: 'Failed', message: expect.stringContaining('there is no StatefulSet orders') },
+      {
+        kind: 'final',
+        op: 'o1',
+        state: 'Failed',
+        message: expect.stringContaining('the StatefulSet orders, from which Jobs are built, does not exist'),
+      },
     ]);
     expect(await created()).toEqual([]);
 
     const spec = { containers: [{ name: 'etcd' }], initContainers: [{ name: 'gate', image: 'agent:1' }] };
-    context.seenTemplate({ spec } as never);
-    context.seenCluster({ ...(cluster as object), spec: { backup: { schedules: [schedule] } } } as never);
+    context.setTemplate({ spec } as never);
+    context.setCluster({ ...(cluster as object), spec: { backup: { schedules: [schedule] } } } as never);
     await jobs.remove('final', 'refused-o1');
     await jobs.create(request);
     expect(await created()).toMatchObject([{ metadata: { name: 'orders-final' } }]);

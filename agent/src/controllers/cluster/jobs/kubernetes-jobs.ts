@@ -4,21 +4,21 @@ import { unlessMissing } from '../../../kube/api-error.ts';
 import type { JobObject, KubeObject, PodObject } from '../../../kube/objects.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
 import { getJson } from '../../../lib/http/http-get.ts';
-import { type EtcdBackupObject, folderOf, whyNotRestored } from '../../backup/backup-object.ts';
-import { hasEnded, type PodState, podState, podsOf, silentPart } from '../../backup/backup-pod-state.ts';
-import { keyOf, storesOf } from '../../backup/backup-stores.ts';
+import { type EtcdBackupObject, folderOf, whyNotRestored } from '../../backup/object.ts';
+import { hasEnded, type PodState, podState, podsOf, silentPart } from '../../backup/pod-state.ts';
+import { keyOf, storesOf } from '../../backup/stores.ts';
 import type { JobRequest } from '../effect.ts';
 import type { ClusterContext } from '../kubernetes/cluster-context.ts';
 import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
 import { addressOf } from '../kubernetes/pod.ts';
 import type { Job, JobKind } from '../observed.ts';
 import type { Jobs } from '../port.ts';
-import { type JobSurroundings, jobManifest, opAnnotation, type StoredBackup } from './job-manifest.ts';
+import { type JobInputs, jobManifest, opAnnotation, type StoredBackup } from './job-manifest.ts';
 import { jobCondition, jobFailure, jobResult } from './job-result.ts';
 
 const kinds: readonly JobKind[] = ['pre-upgrade', 'final', 'safety', 'recovery', 'restore', 'salvage'];
 
-/** How far a Job is, in one word and one line. */
+/** State of a Job, as reason and message. */
 export interface JobState {
   readonly op: string;
   readonly reason: PodState['reason'] | 'JobFailed';
@@ -28,17 +28,17 @@ export interface JobState {
 export interface ServedSnapshot {
   readonly op: string;
   readonly id: string;
-  /** What is newer, and why it was not taken. */
+  /** Newer snapshots, and why they were not taken. */
   readonly passedOver?: string;
 }
 
-/** The Jobs of a cluster's operations, and what their pods tell of themselves. */
+/** The Jobs of a cluster's operations, and the state of their pods. */
 export class KubernetesJobs implements Jobs {
   readonly #context: ClusterContext;
   readonly #addresses: () => Promise<ReadonlyMap<number, string>>;
-  /** Those that cannot be made, by kind, as if they had been and had failed. */
+  /** Jobs that cannot be created, by kind. They are reported as failed Jobs. */
   readonly #refused = new Map<JobKind, Job>();
-  /** The uid of the Job of which that is logged. */
+  /** Uid of the Job whose missing proof has been logged. */
   #unproved: string | undefined;
   #served: ServedSnapshot | undefined;
   #states: ReadonlyMap<JobKind, JobState> | undefined;
@@ -48,19 +48,19 @@ export class KubernetesJobs implements Jobs {
     this.#addresses = addresses;
   }
 
-  /** The snapshot that the restore Job serves, or served last, and for which operation. */
+  /** The snapshot that the restore Job serves or last served, and its operation. */
   get served(): ServedSnapshot | undefined {
     return this.#served;
   }
 
-  /** Of those that run or failed, when they were listed last; undefined: they have not been listed yet. */
+  /** States of the running and failed Jobs, as last listed. Undefined until they have been listed. */
   get states(): ReadonlyMap<JobKind, JobState> | undefined {
     return this.#states;
   }
 
   async jobs(): Promise<Job[]> {
-    // Of one that there is, the pods tell more, and no watch of them.
-    const ours = await this.#context.look.at(
+    // Only an empty list is cached: no watch covers the pods of an existing Job.
+    const ours = await this.#context.cache.get(
       'jobs',
       () => this.#list(),
       (found) => found.length === 0,
@@ -69,7 +69,7 @@ export class KubernetesJobs implements Jobs {
     const states = new Map<JobKind, JobState>();
     const found = await Promise.all(ours.map(({ job, kind }) => this.#job(job, kind, states)));
     const all = [...found, ...this.#refused.values()];
-    for (const { kind, op, state, message = 'it failed' } of all)
+    for (const { kind, op, state, message = 'the Job failed' } of all)
       if (state === 'Failed') states.set(kind, { op, reason: 'JobFailed', message });
     this.#states = states;
     return all;
@@ -80,7 +80,7 @@ export class KubernetesJobs implements Jobs {
     const manifest = await this.#manifest(request);
     if (!manifest) return;
     await client.create(paths.of('jobs'), manifest);
-    this.#context.tell('Normal', 'SuccessfulCreate', `created Job ${manifest.metadata.name}`);
+    this.#context.emitEvent('Normal', 'SuccessfulCreate', `Created Job ${manifest.metadata.name}`);
   }
 
   async remove(kind: JobKind, uid: string): Promise<void> {
@@ -89,11 +89,11 @@ export class KubernetesJobs implements Jobs {
     else await client.remove(paths.of('jobs', `${name}-${kind}`), { uid }).catch(unlessMissing);
   }
 
-  /** undefined when what is asked for is a mistake: it then counts as a Job that failed and says why. */
+  /** Returns undefined for an invalid request, which is then reported as a failed Job. */
   async #manifest(request: JobRequest): Promise<KubeObject | undefined> {
     const { kind, op } = request;
     try {
-      return jobManifest(request, await this.#surroundings(request)) as KubeObject;
+      return jobManifest(request, await this.#inputs(request)) as KubeObject;
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       const { message } = error;
@@ -146,7 +146,7 @@ export class KubernetesJobs implements Jobs {
     });
   }
 
-  /** By its uid: those of a deleted Job of the same name live on for a while, and still answer. */
+  /** Selects the pods by the Job's uid: pods of a deleted Job with the same name may live on for a while and still answer. */
   async #podsOf(job: JobObject): Promise<PodObject[]> {
     const { client, paths } = this.#context;
     const labelSelector = `batch.kubernetes.io/job-name=${job.metadata.name}`;
@@ -154,7 +154,7 @@ export class KubernetesJobs implements Jobs {
     return podsOf(job, items);
   }
 
-  /** undefined while its pod is not up, or verifies. */
+  /** Returns undefined until the pod has started and verified its snapshot. */
   async #serving(job: JobObject, pods: readonly PodObject[], op: string): Promise<Job['serving']> {
     const address = pods
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -166,7 +166,7 @@ export class KubernetesJobs implements Jobs {
       const status = await getJson<NonNullable<Job['serving']> & Omit<ServedSnapshot, 'op'> & { state: string }>(
         `${url}/status`,
         {
-          // It shows the members' certificate, whose authority is not known here: its proof is checked instead.
+          // The reconciler does not know the CA of the members' certificate, so it checks the proof in the response instead.
           rejectUnauthorized: false,
           check: (body, headers) => this.#checkProof(job, body, headers[hmacHeader]),
           signal: AbortSignal.timeout(this.#context.settings.observeRpc / 2),
@@ -182,23 +182,23 @@ export class KubernetesJobs implements Jobs {
     }
   }
 
-  /** What is not proved is as no answer: the sum in it goes into the record, and from there to the gate. */
+  /** Rejects a response without proof: its checksum would go into the record, and from there to the gate. */
   #checkProof({ metadata, spec }: JobObject, body: string, proof: unknown): void {
     const flag = '--token-sha256=';
     const args = spec?.template?.spec.containers[0]?.args ?? [];
     const key = args.find((argument) => argument.startsWith(flag))?.slice(flag.length);
     if (key && isAuthentic(body, proof, key)) return;
-    const problem = `Job ${metadata.name}: what answers as its pod does not prove that it is; its answer is ignored`;
+    const problem = `Job ${metadata.name}: ignoring a response that does not prove that it comes from the Job's pod`;
     if (this.#unproved !== metadata.uid) this.#context.log.warn(problem);
     this.#unproved = metadata.uid;
     throw new Error(problem);
   }
 
-  async #surroundings(request: JobRequest): Promise<JobSurroundings> {
+  async #inputs(request: JobRequest): Promise<JobInputs> {
     const { cluster, template, name, domain, namespace, hasNoTemplate } = this.#context;
     if (!cluster || !template || domain === undefined) {
-      if (!hasNoTemplate) throw new Error(`the StatefulSet ${name} is not known yet`);
-      const what = `there is no StatefulSet ${name}, by which its Jobs are made; apply the manifests of the cluster again`;
+      if (!hasNoTemplate) throw new Error(`the StatefulSet ${name} has not been read yet`);
+      const what = `the StatefulSet ${name}, from which Jobs are built, does not exist; apply the manifests of the cluster again`;
       throw new AgentError(ExitCode.usage, what);
     }
     const scheme = cluster.spec.tls ? 'https' : 'http';
@@ -224,12 +224,15 @@ export class KubernetesJobs implements Jobs {
       throw new AgentError(ExitCode.usage, `EtcdBackup ${backupName} ${whyNotRestored(found)}`);
     const [store] = storesOf(found, await this.#scheduleOf(found));
     if (!store)
-      throw new AgentError(ExitCode.usage, `the schedule ${found.spec.schedule} of EtcdBackup ${backupName} is gone`);
+      throw new AgentError(
+        ExitCode.usage,
+        `the schedule ${found.spec.schedule} of EtcdBackup ${backupName} no longer exists`,
+      );
     const key = keyOf(found);
     return { store, id, folder: folderOf(found), ...(key !== undefined && { key }) };
   }
 
-  /** It may be another cluster's. */
+  /** Finds the schedule, which may belong to another cluster. */
   async #scheduleOf({ spec }: EtcdBackupObject): Promise<Schedule | undefined> {
     if (spec.schedule === undefined) return undefined;
     const { client, paths } = this.#context;
@@ -241,8 +244,8 @@ export class KubernetesJobs implements Jobs {
 }
 
 /**
- * Of a Job that succeeded. Its pod may be gone, with a drain or its node, and what it said with it: then nothing is known,
- * and whoever needs it asks again. A pod that is there may have its last words still on their way.
+ * Result of a Job that succeeded. If its pod was deleted, for example with its node, the result is lost and the caller requests
+ * it again. An existing pod may not have its termination message yet.
  */
 function outcome(pods: readonly PodObject[]): Partial<Job> {
   if (pods.length === 0) return {};
@@ -252,5 +255,5 @@ function outcome(pods: readonly PodObject[]): Partial<Job> {
     return { backup: { id, revision, sha256 } };
   }
   if (!pods.some(hasEnded)) return { state: 'Running' };
-  return { state: 'Failed', message: result?.error ?? 'its pod ended well and said of no snapshot' };
+  return { state: 'Failed', message: result?.error ?? 'the pod succeeded but reported no snapshot' };
 }

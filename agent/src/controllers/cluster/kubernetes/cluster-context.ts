@@ -6,25 +6,25 @@ import { groupVersion, type Paths } from '../../../kube/paths.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { ClientMaterial, ClientTls } from '../../client-tls.ts';
 import type { Settings } from '../settings.ts';
-import type { AnswerCache } from './answer-cache.ts';
 import type { EtcdClusterObject } from './cluster-object.ts';
+import type { ResponseCache } from './response-cache.ts';
 import { domainOf } from './stateful-set.ts';
 
 export interface ContextOptions {
   readonly client: ApiClient;
   readonly paths: Paths;
   readonly namespace: string;
-  /** Of the EtcdCluster. */
+  /** Name of the EtcdCluster. */
   readonly name: string;
   readonly settings: Settings;
   readonly events: Events;
   readonly clientTls: ClientTls;
   readonly troubles: Troubles;
   readonly log: Pick<Log, 'info' | 'warn' | 'error' | 'debug'>;
-  readonly look: AnswerCache;
+  readonly cache: ResponseCache;
 }
 
-/** What the parts of one cluster's port share: who it is, and what was last seen of it. */
+/** State that the parts of one cluster's port share: the identity of the cluster, and what was last read of it. */
 export class ClusterContext {
   readonly client: ApiClient;
   readonly paths: Paths;
@@ -32,7 +32,7 @@ export class ClusterContext {
   readonly name: string;
   readonly settings: Settings;
   readonly log: ContextOptions['log'];
-  readonly look: AnswerCache;
+  readonly cache: ResponseCache;
   readonly troubles: Troubles;
   readonly #options: ContextOptions;
   #cluster: EtcdClusterObject | undefined;
@@ -48,7 +48,7 @@ export class ClusterContext {
     this.name = options.name;
     this.settings = options.settings;
     this.log = options.log;
-    this.look = options.look;
+    this.cache = options.cache;
     this.troubles = options.troubles;
   }
 
@@ -56,34 +56,34 @@ export class ClusterContext {
     return this.#cluster;
   }
 
-  /** Of the StatefulSet, as it was read for what is being done. */
+  /** Pod template of the StatefulSet, as read in this pass. */
   get template(): PodTemplate | undefined {
     return this.#template;
   }
 
-  /** Undefined until a StatefulSet was read, whose pods say it. */
+  /** DNS domain of the Kubernetes cluster. Undefined until the pod template has been read. */
   get domain(): string | undefined {
     return this.#domain;
   }
 
-  seenCluster(cluster: EtcdClusterObject | undefined): void {
+  setCluster(cluster: EtcdClusterObject | undefined): void {
     if (cluster) this.#cluster = cluster;
   }
 
-  /** There is no StatefulSet, which is not the same as that none was read yet. */
+  /** True if the StatefulSet does not exist. False if it exists or has not been read yet. */
   get hasNoTemplate(): boolean {
     return this.#hasNoTemplate;
   }
 
-  /** undefined: there is no StatefulSet. */
-  seenTemplate(template: PodTemplate | undefined): void {
+  /** Pass undefined if the StatefulSet does not exist. */
+  setTemplate(template: PodTemplate | undefined): void {
     this.#hasNoTemplate = template === undefined;
     if (!template) return;
     this.#template = template;
     this.#domain = domainOf(template);
   }
 
-  /** Nothing is done: what it takes for that is read again before. */
+  /** Forgets what only actions need. It is read again before the next action. */
   rest(): void {
     this.#template = undefined;
   }
@@ -92,32 +92,34 @@ export class ClusterContext {
     return `${this.name}-${ordinal}.${this.name}-peers.${this.namespace}.svc.${this.domain}`;
   }
 
-  /** Of a member, by its address. */
+  /** URL of a member, by its IP address. */
   urlOf(address: string, port: number): string {
     const host = address.includes(':') ? `[${address}]` : address;
     return `${this.#cluster?.spec.tls ? 'https' : 'http'}://${host}:${port}`;
   }
 
-  /** undefined without TLS. */
+  /** Returns the client certificate, or undefined without TLS. */
   async tls(): Promise<ClientMaterial | undefined> {
     const { tls, clientTlsSecret } = this.#cluster?.spec ?? {};
     if (!tls || clientTlsSecret === undefined) return undefined;
     return this.#options.clientTls.material(clientTlsSecret, `${this.name}.${this.namespace}.svc`);
   }
 
-  /** As an Event of the EtcdCluster, or of another resource of ours. */
-  tell(
+  /** Emits an Event about the EtcdCluster, or about another of our resources. */
+  emitEvent(
     type: EventOf['type'],
     reason: string,
     message: string,
-    about: { readonly kind: string; readonly name: string; readonly uid: string } | undefined = this.#itself(),
+    about:
+      | { readonly kind: string; readonly name: string; readonly uid: string }
+      | undefined = this.#clusterReference(),
   ): void {
     if (!about) return;
     const subject = { apiVersion: groupVersion, ...about, namespace: this.namespace };
     this.#options.events.emit(subject, { type, reason, message });
   }
 
-  #itself() {
+  #clusterReference() {
     const uid = this.#cluster?.metadata.uid;
     return uid === undefined ? undefined : { kind: 'EtcdCluster', name: this.name, uid };
   }

@@ -5,7 +5,7 @@ import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import { jobSettings } from '../jobs/job-settings.ts';
 import type { Cluster, ClusterSpec, OriginRequest, RecoveryRequest, ReplaceRequest } from '../observed.ts';
 
-/** An EtcdCluster as the API server has it: the CRD fills the defaults in. */
+/** An EtcdCluster as the API server returns it. The CRD fills in the defaults. */
 export interface EtcdClusterObject extends KubeObject {
   readonly spec: EtcdClusterSpec;
   readonly status?: Partial<ClusterStatus>;
@@ -35,7 +35,7 @@ export interface EtcdClusterSpec {
   readonly maintenance?: { readonly onNoSpace?: 'Report' | 'CompactDefragDisarm' };
 }
 
-/** Written by the constructs. */
+/** A backup schedule, as the constructs write it. */
 export interface Schedule {
   readonly name: string;
   readonly cron?: string;
@@ -54,16 +54,16 @@ export interface Schedule {
 export const finalizer = `${group}/cluster`;
 const skipFinalBackup = `${group}/skip-final-backup`;
 
-export interface Surroundings {
+export interface ClusterFacts {
   /** DNS domain of the Kubernetes cluster. */
   readonly domain?: string;
   readonly reconcilerGoing: boolean;
 }
 
-export function clusterOf({ metadata, spec, status }: EtcdClusterObject, surroundings: Surroundings): Cluster {
+export function clusterOf({ metadata, spec, status }: EtcdClusterObject, facts: ClusterFacts): Cluster {
   const { name, namespace = '', uid, resourceVersion, generation } = metadata;
   return {
-    ...{ name, namespace, uid, rv: resourceVersion, ...surroundings },
+    ...{ name, namespace, uid, rv: resourceVersion, ...facts },
     ...(generation !== undefined && { generation }),
     deleting: metadata.deletionTimestamp !== undefined,
     finalizer: metadata.finalizers?.includes(finalizer) ?? false,

@@ -2,7 +2,7 @@ import type { EventOf } from '../../../kube/events.ts';
 import type { ClusterStatus, ReportedCondition } from '../../../protocol/cluster-status.ts';
 import type { ConditionType } from '../../../protocol/condition.ts';
 
-/** The state of a condition in which somebody should look. */
+/** The status of a condition that needs attention. */
 const bad: Partial<Record<ConditionType, 'True' | 'False'>> = {
   Available: 'False',
   Degraded: 'True',
@@ -13,10 +13,10 @@ const bad: Partial<Record<ConditionType, 'True' | 'False'>> = {
   Accepted: 'False',
 };
 
-/** Nobody needs to look at these: they belong to what is being done, and their end is no news either. */
+/** Reasons that need no attention, because they belong to normal operations. No Event reports their beginning or end. */
 const expected: readonly string[] = ['Bootstrapping', 'NoSchedule', 'Restoring', 'Starting', 'NoReadyPod'];
 
-/** What is to be told of a change of status: what became bad or well, and what begins to be done. */
+/** Returns the Events for a change of status: conditions that became bad or good again, and operations that began. */
 export function conditionEvents(before: Partial<ClusterStatus> | undefined, now: ClusterStatus): EventOf[] {
   return now.conditions.flatMap((condition) => {
     const old = before?.conditions?.find(({ type }) => type === condition.type);

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { ApiAccess } from '../../../kube/api-access.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 
-/** What a test does instead of the usual; true: it answered. */
+/** Replaces the usual response to a request. Returns true if it has answered. */
 export type Fault = (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
 
 interface Watcher {
@@ -18,7 +18,7 @@ const defaults = { creationTimestamp: '2026-11-21T00:00:00Z', namespace: 'shop' 
 
 type Stored = KubeObject & { metadata: Record<string, unknown>; involvedObject?: { uid?: string } };
 
-/** A small API server: objects with versions, watches, and faults that the real one does not have on demand. */
+/** A small API server with versioned objects, watches, and faults on demand. */
 export class FakeApi implements AsyncDisposable {
   /** `METHOD /path`, oldest first. */
   readonly requests: string[] = [];
@@ -55,17 +55,17 @@ export class FakeApi implements AsyncDisposable {
     await once(this.#server, 'close');
   }
 
-  /** Ends requests that a fault left unanswered, too. */
+  /** Also ends requests that a fault left unanswered. */
   closeConnections(): void {
     this.#server.closeAllConnections();
   }
 
-  /** Whatever `path` is; undefined when it is not there. */
+  /** Returns the object at `path`, or undefined. */
   object<T = Record<string, unknown>>(path: string): (T & KubeObject) | undefined {
     return this.#objects.get(path) as (T & KubeObject) | undefined;
   }
 
-  /** Of a collection, oldest first. */
+  /** Returns the objects of a collection, oldest first. */
   objects<T>(path: string): (T & KubeObject)[] {
     const keys = [...this.#objects.keys()].filter((key) => key.startsWith(`${path}/`));
     return keys.flatMap((key) => this.object<T>(key) ?? []);
@@ -85,7 +85,7 @@ export class FakeApi implements AsyncDisposable {
       },
     };
     this.#objects.set(path, stored);
-    this.#tell(path, old ? 'MODIFIED' : 'ADDED', stored);
+    this.#notify(path, old ? 'MODIFIED' : 'ADDED', stored);
     return stored;
   }
 
@@ -93,7 +93,7 @@ export class FakeApi implements AsyncDisposable {
     const old = this.#objects.get(path);
     this.#objects.delete(path);
     if (old)
-      this.#tell(path, 'DELETED', { ...old, metadata: { ...old.metadata, resourceVersion: `${++this.#version}` } });
+      this.#notify(path, 'DELETED', { ...old, metadata: { ...old.metadata, resourceVersion: `${++this.#version}` } });
   }
 
   endWatches(): void {
@@ -105,7 +105,7 @@ export class FakeApi implements AsyncDisposable {
     for (const { response } of this.#watchers) response.write(line);
   }
 
-  /** How often. */
+  /** Number of requests like this one. */
   asked(request: string): number {
     return this.requests.filter((each) => each === request).length;
   }
@@ -115,7 +115,7 @@ export class FakeApi implements AsyncDisposable {
     const path = url.pathname;
     const watch = url.searchParams.get('watch') === 'true';
     this.requests.push(`${watch ? 'WATCH' : request.method} ${path}`);
-    // Like the real one: without a length there is no body.
+    // Same as the real server: a request without content-length has no body.
     const body = request.headers['content-length'] === undefined ? undefined : JSON.parse(await text(request));
     this.bodies.push(body);
     if (this.fault(request, response, path)) return;
@@ -179,7 +179,7 @@ export class FakeApi implements AsyncDisposable {
     response.on('close', () => this.#watchers.delete(watcher));
   }
 
-  #tell(path: string, type: string, object: Stored): void {
+  #notify(path: string, type: string, object: Stored): void {
     for (const { collection, response } of this.#watchers) {
       if (path.startsWith(`${collection}/`)) response.write(`${JSON.stringify({ type, object })}\n`);
     }

@@ -1,7 +1,7 @@
 import { isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import { groupVersion } from '../../../kube/paths.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
-import type { Going } from '../../shutdown.ts';
+import type { Shutdown } from '../../shutdown.ts';
 import type { Cluster, ClusterBackups, RestoreRequest } from '../observed.ts';
 import type { Clusters } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
@@ -12,23 +12,23 @@ import { outcomeConditions, type RestoreProgress, withPassedOver } from './resto
 
 export interface ClustersOptions {
   readonly context: ClusterContext;
-  readonly going: Going;
-  /** What is known of its backups; read for the status alone. */
+  readonly shutdown: Shutdown;
+  /** Returns the known backups of a cluster, which only the status needs. */
   readonly backups?: (cluster: EtcdClusterObject) => ClusterBackups;
-  /** Told each status that is read, once in a pass, or written. */
-  readonly seen: (status: Partial<ClusterStatus>, how: 'read' | 'written') => void;
+  /** Called with every status read (at most once per pass) or written. */
+  readonly onStatus: (status: Partial<ClusterStatus>, how: 'read' | 'written') => void;
   readonly progress: RestoreProgress;
 }
 
-/** The EtcdCluster and its EtcdRestores. Status and finalizer are written, a spec never. */
+/** The EtcdCluster and its EtcdRestores. Writes status and finalizer, but never a spec. */
 export class KubernetesClusters implements Clusters {
   readonly #context: ClusterContext;
   readonly #options: ClustersOptions;
-  /** It can no longer be read: what was written since may be newer. */
-  #isLast = false;
+  /** The cluster can no longer be read, so the known resourceVersion may be outdated. */
+  #isStale = false;
 
-  /** As they were listed last. */
-  #seen: readonly EtcdRestoreObject[] = [];
+  /** The EtcdRestores as last listed. */
+  #listed: readonly EtcdRestoreObject[] = [];
 
   constructor(options: ClustersOptions) {
     this.#options = options;
@@ -36,24 +36,25 @@ export class KubernetesClusters implements Clusters {
   }
 
   async cluster(): Promise<Cluster | undefined> {
-    const { domain, look } = this.#context;
-    const found = await look.at('etcdclusters', () => this.#find());
-    this.#context.seenCluster(found);
+    const { domain, cache } = this.#context;
+    const found = await cache.get('etcdclusters', () => this.#find());
+    this.#context.setCluster(found);
     if (!found) return undefined;
-    this.#options.seen(found.status ?? {}, 'read');
+    this.#options.onStatus(found.status ?? {}, 'read');
     const backups = this.#options.backups?.(found);
-    const seen = {
+    const cluster = {
       ...clusterOf(found, { ...(domain !== undefined && { domain }), reconcilerGoing: false }),
       ...(backups && { backups }),
     };
-    const matters = seen.finalizer || seen.spec.onDelete === 'Delete' || seen.spec.finalBackupRequired;
-    return matters ? { ...seen, ...(await this.#going(seen)) } : seen;
+    const { onDelete, finalBackupRequired } = cluster.spec;
+    const mattersForFinalizer = cluster.finalizer || onDelete === 'Delete' || finalBackupRequired;
+    return mattersForFinalizer ? { ...cluster, ...(await this.#deletion(cluster)) } : cluster;
   }
 
   async restores(): Promise<RestoreRequest[]> {
-    const ours = await this.#context.look.at('etcdrestores', () => this.#restores());
-    this.#seen = ours;
-    this.#options.progress.tell(ours);
+    const ours = await this.#context.cache.get('etcdrestores', () => this.#restores());
+    this.#listed = ours;
+    this.#options.progress.report(ours);
     return ours.map(restoreOf);
   }
 
@@ -65,7 +66,11 @@ export class KubernetesClusters implements Clusters {
     const { deletionTimestamp } = this.#context.cluster?.metadata ?? {};
     await this.#patchFinalizers(basedOn, (others) => others);
     if (deletionTimestamp !== undefined) {
-      this.#context.tell('Normal', 'FinalizerReleased', 'nothing waits for the reconciler any more');
+      this.#context.emitEvent(
+        'Normal',
+        'FinalizerReleased',
+        'Released the finalizer: the reconciler has nothing left to do',
+      );
     }
   }
 
@@ -79,42 +84,42 @@ export class KubernetesClusters implements Clusters {
       status,
     };
     await client.apply(paths.of('etcdclusters', name, 'status'), body);
-    this.#options.seen(status, 'written');
+    this.#options.onStatus(status, 'written');
     for (const { type, reason, message } of conditionEvents(cluster.status, status)) {
-      this.#context.tell(type, reason, message);
+      this.#context.emitEvent(type, reason, message);
     }
   }
 
-  async reportRestore({ name, uid, ...said }: Parameters<Clusters['reportRestore']>[0]): Promise<void> {
+  async reportRestore({ name, uid, ...report }: Parameters<Clusters['reportRestore']>[0]): Promise<void> {
     const { client, paths } = this.#context;
-    const well = said.phase === 'Completed';
-    const before = this.#seen.find(({ metadata }) => metadata.uid === uid)?.status;
-    const outcome = { ...said, ...(well && { message: withPassedOver(said.message, before) }) };
+    const isCompleted = report.phase === 'Completed';
+    const before = this.#listed.find(({ metadata }) => metadata.uid === uid)?.status;
+    const outcome = { ...report, ...(isCompleted && { message: withPassedOver(report.message, before) }) };
     const path = paths.of('etcdrestores', name, 'status');
     const completionTime = `${new Date().toISOString().slice(0, 19)}Z`;
     const conditions = outcomeConditions(outcome, completionTime);
     const body = { metadata: { uid }, status: { ...outcome, completionTime, conditions } };
     if (!(await client.merge(path, body).catch(unlessMissing))) return;
-    this.#context.tell(well ? 'Normal' : 'Warning', well ? 'RestoreCompleted' : 'RestoreFailed', outcome.message, {
-      ...{ kind: 'EtcdRestore', name, uid },
-    });
+    const restore = { kind: 'EtcdRestore', name, uid };
+    if (isCompleted) this.#context.emitEvent('Normal', 'RestoreCompleted', outcome.message, restore);
+    else this.#context.emitEvent('Warning', 'RestoreFailed', outcome.message, restore);
   }
 
   async #find(): Promise<EtcdClusterObject | undefined> {
     const { client, paths, name } = this.#context;
-    // There is no right to get one.
+    // A list request, because the Role does not allow `get`.
     const query = { fieldSelector: `metadata.name=${name}` };
     const { items } = await client
       .list<EtcdClusterObject>(paths.of('etcdclusters'), query)
-      .catch((error: unknown) => this.#lastSeen(error));
+      .catch((error: unknown) => this.#lastKnown(error));
     return items.find(({ metadata }) => metadata.name === name);
   }
 
-  /** At the end its Roles may be gone; as it was is enough to let go of it. */
-  #lastSeen(error: unknown): { items: EtcdClusterObject[] } {
+  /** During shutdown the Role may already be deleted. The last known state is enough to release the finalizer. */
+  #lastKnown(error: unknown): { items: EtcdClusterObject[] } {
     const { cluster } = this.#context;
-    if (!cluster || !this.#options.going.ending || !isStatus(error, 403)) throw error;
-    this.#isLast = true;
+    if (!cluster || !this.#options.shutdown.ending || !isStatus(error, 403)) throw error;
+    this.#isStale = true;
     return { items: [cluster] };
   }
 
@@ -129,20 +134,20 @@ export class KubernetesClusters implements Clusters {
     if (cluster?.metadata.resourceVersion !== basedOn) throw new Error(`EtcdCluster ${name} has changed`);
     const others = (cluster.metadata.finalizers ?? []).filter((other) => other !== finalizer);
     const { uid } = cluster.metadata;
-    const body = { metadata: { uid, ...(!this.#isLast && { resourceVersion: basedOn }), finalizers: change(others) } };
+    const body = { metadata: { uid, ...(!this.#isStale && { resourceVersion: basedOn }), finalizers: change(others) } };
     await client.merge(paths.of('etcdclusters', name), body);
   }
 
-  /** Whether nobody will be there to do what a finalizer waits for. */
-  async #going(cluster: Cluster): Promise<Pick<Cluster, 'deleting' | 'reconcilerGoing'>> {
-    const { going } = this.#options;
-    const [namespace, own] = await Promise.all([going.namespace(), going.own()]);
-    const nobody = namespace || own || (cluster.deleting && cluster.finalizer && (await this.#rightsAreGone()));
-    // A namespace takes its pods first, this one too: its clusters are deleted when it is too late.
-    return { deleting: cluster.deleting || namespace, reconcilerGoing: nobody };
+  /** Determines whether the cluster is being deleted, and whether a reconciler will be left to do the work behind the finalizer. */
+  async #deletion(cluster: Cluster): Promise<Pick<Cluster, 'deleting' | 'reconcilerGoing'>> {
+    const { shutdown } = this.#options;
+    const [namespace, own] = await Promise.all([shutdown.namespace(), shutdown.own()]);
+    const isGoing = namespace || own || (cluster.deleting && cluster.finalizer && (await this.#rightsAreGone()));
+    // A namespace is deleted with its pods first, including this one, so its clusters count as being deleted already.
+    return { deleting: cluster.deleting || namespace, reconcilerGoing: isGoing };
   }
 
-  /** The cluster's Role went with its other manifests, at the same time: there is nothing left that it could back up or delete. */
+  /** The cluster's Role was deleted together with its other manifests, so there is nothing left to back up or delete. */
   async #rightsAreGone(): Promise<boolean> {
     const { client, paths, name } = this.#context;
     const hidden = await client.get(paths.of('configmaps', `${name}-record`)).then(

@@ -2,7 +2,7 @@ import { ApiClient } from '../../../kube/api-client.ts';
 import { Troubles } from '../../../kube/event-reader.ts';
 import { groupVersion, Paths } from '../../../kube/paths.ts';
 import { ClientTls } from '../../client-tls.ts';
-import { Going } from '../../shutdown.ts';
+import { Shutdown } from '../../shutdown.ts';
 import { emptyMemory, read } from '../observe.ts';
 import { defaultSettings } from '../settings.ts';
 import { FakeApi } from './fake-api.fixture.ts';
@@ -33,14 +33,14 @@ beforeEach(async () => {
       name: 'orders',
       settings: defaultSettings,
       log,
-      going: new Going({ client, paths, log }),
+      shutdown: new Shutdown({ client, paths, log }),
     },
     ...{
       events: { emit() {} } as never,
       troubles: new Troubles({ client, paths, log }),
       clientTls: new ClientTls(client, paths),
       isWatched: () => true,
-      seen() {},
+      onStatus() {},
     },
   });
 });

@@ -3,39 +3,38 @@ import type { OwnerReference } from '../../../kube/objects.ts';
 import { groupVersion } from '../../../kube/paths.ts';
 import { EtcdPort } from '../etcd/etcd-port.ts';
 import { KubernetesJobs } from '../jobs/kubernetes-jobs.ts';
-import type { Port } from '../port.ts';
-import { AnswerCache } from './answer-cache.ts';
+import type { Membership, Port } from '../port.ts';
 import { ClusterContext, type ContextOptions } from './cluster-context.ts';
 import { type ClustersOptions, KubernetesClusters } from './kubernetes-clusters.ts';
 import { KubernetesWorkload } from './kubernetes-workload.ts';
 import { RecordConfigMap } from './record-config-map.ts';
-import { ReportedMembership } from './reported-membership.ts';
+import { ResponseCache } from './response-cache.ts';
 import { RestoreProgress, troubleOf } from './restore-progress.ts';
 
-export type PortOptions = Omit<ContextOptions, 'look'> &
+export type PortOptions = Omit<ContextOptions, 'cache'> &
   Omit<ClustersOptions, 'context' | 'progress'> & {
-    /** Every change of what is read here is told by a watch, as `changed`. */
+    /** Returns true while watches report every change of the resources read here, through `changed`. */
     readonly isWatched: () => boolean;
   };
 
 /**
- * One cluster on Kubernetes. Whatever is done is decided on what the API server has at this moment: what a watch brought
- * last might be long gone.
+ * One cluster on Kubernetes. Every action is decided on what the API server returns at that moment, because the last state from a
+ * watch may be outdated.
  */
 export class KubernetesPort implements Port {
   readonly records: RecordConfigMap;
   readonly clusters: KubernetesClusters;
   readonly workload: KubernetesWorkload;
   readonly jobs: KubernetesJobs;
-  readonly membership: ReportedMembership;
+  readonly membership: Membership;
   readonly maintenance: EtcdPort;
-  readonly #look: AnswerCache;
+  readonly #cache: ResponseCache;
   readonly #context: ClusterContext;
 
   constructor(options: PortOptions) {
-    const { client, paths, name: cluster, settings, going, seen, backups } = options;
-    this.#look = new AnswerCache(options.isWatched);
-    const context = new ClusterContext({ ...options, look: this.#look });
+    const { client, paths, name: cluster, settings, shutdown, onStatus, backups } = options;
+    this.#cache = new ResponseCache(options.isWatched);
+    const context = new ClusterContext({ ...options, cache: this.#cache });
     this.#context = context;
     this.records = new RecordConfigMap({ client, paths, cluster, owner: () => ownerOf(context) });
     const progress = new RestoreProgress(context, () => ({
@@ -44,7 +43,7 @@ export class KubernetesPort implements Port {
       jobs: this.jobs.states,
       trouble: troubleOf(context.cluster?.status),
     }));
-    this.clusters = new KubernetesClusters({ context, going, seen, progress, ...(backups && { backups }) });
+    this.clusters = new KubernetesClusters({ context, shutdown, onStatus, progress, ...(backups && { backups }) });
     this.workload = new KubernetesWorkload(context);
     const addresses = () => this.workload.addresses();
     this.jobs = new KubernetesJobs(context, addresses);
@@ -53,16 +52,16 @@ export class KubernetesPort implements Port {
       tls: () => context.tls(),
       settings,
     });
-    this.membership = new ReportedMembership(this.maintenance, context);
+    this.membership = new MembershipWithEvents(this.maintenance, context);
   }
 
-  /** A watch told of a change of what is named. */
+  /** A watch reported a change of this resource. */
   changed(resource: string): void {
-    this.#look.changed(resource);
+    this.#cache.changed(resource);
   }
 
   lookAgain(): boolean {
-    return this.#look.again();
+    return this.#cache.again();
   }
 
   rest(): void {
@@ -76,9 +75,44 @@ export class KubernetesPort implements Port {
   }
 }
 
-/** Without volumes the record tells of living pods alone. */
+/** Without persistent volumes the record is deleted with the cluster, because it only describes running pods. */
 function ownerOf({ cluster }: ClusterContext): OwnerReference | undefined {
   if (!cluster?.spec.storage?.ephemeral) return undefined;
   const { name, uid } = cluster.metadata;
   return { apiVersion: groupVersion, kind: 'EtcdCluster', name, uid };
+}
+
+/** Emits an Event for each change of the membership. */
+class MembershipWithEvents implements Membership {
+  readonly #etcd: Membership;
+  readonly #context: Pick<ClusterContext, 'emitEvent'>;
+
+  constructor(etcd: Membership, context: Pick<ClusterContext, 'emitEvent'>) {
+    this.#etcd = etcd;
+    this.#context = context;
+  }
+
+  members(): ReturnType<Membership['members']> {
+    return this.#etcd.members();
+  }
+
+  async addLearner(peerUrl: string): Promise<void> {
+    await this.#etcd.addLearner(peerUrl);
+    this.#context.emitEvent('Normal', 'LearnerAdded', `Added ${new URL(peerUrl).hostname.split('.')[0]} as a learner`);
+  }
+
+  async remove(memberId: string): Promise<void> {
+    await this.#etcd.remove(memberId);
+    this.#context.emitEvent('Normal', 'MemberRemoved', `Removed member ${memberId}`);
+  }
+
+  async promote(memberId: string): Promise<void> {
+    await this.#etcd.promote(memberId);
+    this.#context.emitEvent('Normal', 'MemberPromoted', `Promoted member ${memberId} to voter`);
+  }
+
+  async moveLeader(leader: string, to: string): Promise<void> {
+    await this.#etcd.moveLeader(leader, to);
+    this.#context.emitEvent('Normal', 'LeaderMoved', `Moved the leadership from member ${leader} to member ${to}`);
+  }
 }

@@ -3,10 +3,10 @@ import { Troubles } from '../../../kube/event-reader.ts';
 import { Paths } from '../../../kube/paths.ts';
 import { ClientTls } from '../../client-tls.ts';
 import { defaultSettings } from '../settings.ts';
-import { AnswerCache } from './answer-cache.ts';
 import { ClusterContext } from './cluster-context.ts';
 import { FakeApi, failure } from './fake-api.fixture.ts';
 import { KubernetesWorkload } from './kubernetes-workload.ts';
+import { ResponseCache } from './response-cache.ts';
 
 const paths = new Paths('shop');
 const pod = paths.of('pods', 'orders-1');
@@ -23,7 +23,7 @@ beforeEach(async () => {
   const others = { events: { emit() {} } as never, clientTls: new ClientTls(client, paths) };
   const troubles = new Troubles({ client, paths, log });
   workload = new KubernetesWorkload(
-    new ClusterContext({ ...context, ...others, troubles, look: new AnswerCache(() => false) }),
+    new ClusterContext({ ...context, ...others, troubles, cache: new ResponseCache(() => false) }),
   );
 });
 afterEach(async () => {

@@ -12,14 +12,14 @@ import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf } fro
 import { creationProblem, inWords, isSilent, podProblem } from './pod-problem.ts';
 import { epochAnnotation, missingPods, statefulSetOf } from './stateful-set.ts';
 
-/** Of a pod. */
+/** IP address of a pod. */
 interface Address {
   readonly ordinal: number;
   readonly uid: string;
   readonly address: string;
 }
 
-/** Pods, claims and the StatefulSet of one cluster. */
+/** Pods, volume claims and the StatefulSet of one cluster. */
 export class KubernetesWorkload implements Workload {
   readonly #context: ClusterContext;
   readonly #names: PeerNames;
@@ -32,25 +32,25 @@ export class KubernetesWorkload implements Workload {
   }
 
   async statefulSet(): Promise<StatefulSet | undefined> {
-    // No watch tells of events.
-    const isWhole = (set: StatefulSet | undefined) => set?.lacks === undefined;
-    return this.#context.look.at('statefulsets', () => this.#statefulSet(), isWhole);
+    // `lacks` comes from Events, which no watch covers.
+    const canCache = (set: StatefulSet | undefined) => set?.lacks === undefined;
+    return this.#context.cache.get('statefulsets', () => this.#statefulSet(), canCache);
   }
 
   async pods(): Promise<Pod[]> {
-    // No watch tells of names.
-    const lead = (pods: readonly Pod[]) => pods.every(({ resolves }) => resolves.known && resolves.v);
-    return this.#context.look.at('pods', () => this.#pods(), lead);
+    // No watch covers DNS.
+    const canCache = (pods: readonly Pod[]) => pods.every(({ resolves }) => resolves.known && resolves.v);
+    return this.#context.cache.get('pods', () => this.#pods(), canCache);
   }
 
-  /** By ordinal, of the pods that were listed last, or are being listed. */
+  /** Addresses by ordinal, from the current or the last list of pods. */
   async addresses(): Promise<ReadonlyMap<number, string>> {
     const found = await this.#listing.catch(() => this.#last);
     return new Map(found.map(({ ordinal, address }) => [ordinal, address]));
   }
 
   async claims(): Promise<Claim[]> {
-    return this.#context.look.at('persistentvolumeclaims', async () => {
+    return this.#context.cache.get('persistentvolumeclaims', async () => {
       const { client, paths, name } = this.#context;
       const labelSelector = `app.kubernetes.io/name=etcd,app.kubernetes.io/instance=${name}`;
       const { items } = await client.list<KubeObject>(paths.of('persistentvolumeclaims'), { labelSelector });
@@ -79,7 +79,11 @@ export class KubernetesWorkload implements Workload {
     const { client, paths, name } = this.#context;
     const body = { metadata: { resourceVersion: basedOn }, spec: { replicas } };
     await client.merge(paths.of('statefulsets', name, 'scale'), body);
-    this.#context.tell('Normal', 'Scaled', `the StatefulSet has ${replicas} ${replicas === 1 ? 'pod' : 'pods'}`);
+    this.#context.emitEvent(
+      'Normal',
+      'Scaled',
+      `Scaled the StatefulSet to ${replicas} ${replicas === 1 ? 'pod' : 'pods'}`,
+    );
   }
 
   async annotateEpoch(epoch: number, basedOn: string): Promise<void> {
@@ -101,7 +105,7 @@ export class KubernetesWorkload implements Workload {
     const { client, paths, name } = this.#context;
     const pod = `${name}-${ordinal}`;
     await client.remove(paths.of('pods', pod), { uid }).catch(unlessMissing);
-    this.#context.tell('Normal', 'PodDeleted', `deleted pod ${pod}, to be made again`);
+    this.#context.emitEvent('Normal', 'PodDeleted', `Restarting member ${pod}`);
   }
 
   async evictPod(ordinal: number, uid: string): Promise<void> {
@@ -113,12 +117,12 @@ export class KubernetesWorkload implements Workload {
       await client.create(paths.of('pods', pod, 'eviction'), eviction);
     } catch (error) {
       if (isStatus(error, 404)) return;
-      // Not by the budget alone: two budgets are a 500, a webhook answers what it likes. 409: the pod is another one.
+      // Any status may refuse: two budgets for a pod give 500, and webhooks choose their own. 409 means that the pod was replaced.
       if (error instanceof ApiError && !isStatus(error, 409))
-        throw new NotNow(`pod ${pod} is not evicted yet: ${messageOf(error)}`);
+        throw new NotNow(`pod ${pod} cannot be evicted yet: ${messageOf(error)}`);
       throw error;
     }
-    this.#context.tell('Normal', 'PodEvicted', `evicted pod ${pod}, to be made again`);
+    this.#context.emitEvent('Normal', 'PodEvicted', `Restarting member ${pod} by eviction`);
   }
 
   async deleteClaim({ ordinal, uid, basedOn }: Parameters<Workload['deleteClaim']>[0]): Promise<void> {
@@ -126,11 +130,11 @@ export class KubernetesWorkload implements Workload {
     const claim = `data-${name}-${ordinal}`;
     const preconditions = { uid, ...(basedOn && { resourceVersion: basedOn }) };
     await client.remove(paths.of('persistentvolumeclaims', claim), preconditions).catch(unlessMissing);
-    this.#context.tell('Normal', 'VolumeClaimDeleted', `deleted volume claim ${claim}`);
+    this.#context.emitEvent('Normal', 'VolumeClaimDeleted', `Deleted volume claim ${claim}`);
   }
 
-  /** The right to get one comes with its manifests, the right to list them with the reconciler. */
-  readonly #unlessNone = async (error: unknown): Promise<undefined> => {
+  /** Handles 403: the Role that allows `get` belongs to the cluster's manifests, the one that allows `list` to the reconciler. */
+  readonly #undefinedIfMissing = async (error: unknown): Promise<undefined> => {
     if (!isStatus(error, 403)) return unlessMissing(error);
     const { client, paths, name } = this.#context;
     const query = { fieldSelector: `metadata.name=${name}` };
@@ -140,8 +144,8 @@ export class KubernetesWorkload implements Workload {
 
   async #statefulSet(): Promise<StatefulSet | undefined> {
     const { client, paths, name, troubles } = this.#context;
-    const found = await client.get<StatefulSetObject>(paths.of('statefulsets', name)).catch(this.#unlessNone);
-    this.#context.seenTemplate(found?.spec.template);
+    const found = await client.get<StatefulSetObject>(paths.of('statefulsets', name)).catch(this.#undefinedIfMissing);
+    this.#context.setTemplate(found?.spec.template);
     if (!found || !missingPods(found)) return found && statefulSetOf(found);
     const events = await troubles.of(found.metadata.uid);
     const pods = [...Array(found.spec.replicas ?? 1).keys()].map((ordinal) => `Pod ${name}-${ordinal} `);
@@ -152,7 +156,7 @@ export class KubernetesWorkload implements Workload {
   async #pods(): Promise<Pod[]> {
     const listing = this.#list();
     this.#listing = listing.then((found) => found.flatMap((pod) => this.#addressOf(pod)));
-    // Whoever asks for addresses meanwhile is told.
+    // addresses() handles a failure.
     this.#listing.catch(() => {});
     const found = await listing;
     this.#last = await this.#listing;
@@ -176,7 +180,7 @@ export class KubernetesWorkload implements Workload {
     const ordinal = ordinalOf(pod.metadata.name, this.#context.name)!;
     const address = addressOf(pod);
     const isNamed = address !== undefined && this.#context.domain !== undefined;
-    const resolves = isNamed ? this.#names.leadsTo(this.#context.peerName(ordinal), address) : noAddress;
+    const resolves = isNamed ? this.#names.resolvesTo(this.#context.peerName(ordinal), address) : noAddress;
     const problem = podProblem(pod, isSilent(pod) ? await this.#context.troubles.of(pod.metadata.uid) : []);
     return { ...podOf(pod, ordinal, await resolves), ...(problem && { problem: inWords(problem) }) };
   }

@@ -2,9 +2,9 @@ import { Resolver } from 'node:dns/promises';
 import { codeOf, messageOf } from '../../../lib/errors.ts';
 import { type Known, known, unknown } from '../../../protocol/known.ts';
 
-const notThere = ['ENOTFOUND', 'ENODATA'];
+const missing = ['ENOTFOUND', 'ENODATA'];
 
-/** Each has sockets of its own, so all clusters share one. */
+/** One resolver for all clusters, because each resolver has its own sockets. */
 const resolvers = new Map<number, Resolver>();
 
 function resolverOf(timeout: number): Resolver {
@@ -13,7 +13,7 @@ function resolverOf(timeout: number): Resolver {
   return resolver;
 }
 
-/** Looks names up as the members do, but never for longer than `timeout` ms. */
+/** Resolves names as the members do, but never takes longer than `timeout` ms. */
 export class PeerNames {
   readonly #resolver: Resolver;
 
@@ -21,13 +21,13 @@ export class PeerNames {
     this.#resolver = resolverOf(timeout);
   }
 
-  /** Whether the name leads to this address alone. */
-  async leadsTo(name: string, address: string): Promise<Known<boolean>> {
+  /** Returns whether the name resolves to exactly this address. */
+  async resolvesTo(name: string, address: string): Promise<Known<boolean>> {
     try {
       const found = address.includes(':') ? await this.#resolver.resolve6(name) : await this.#resolver.resolve4(name);
       return known(found.length === 1 && found[0] === address);
     } catch (error) {
-      if (notThere.includes(codeOf(error) ?? '')) return known(false);
+      if (missing.includes(codeOf(error) ?? '')) return known(false);
       return unknown(`${name}: ${messageOf(error)}`);
     }
   }

@@ -1,7 +1,7 @@
 import type { EventObject, ObjectCondition, PodObject } from '../../../kube/objects.ts';
 import { oneLine } from '../../../lib/errors.ts';
 
-/** Why something does not run, in Kubernetes' own words. */
+/** Why something does not run, as Kubernetes reports it. */
 export interface Problem {
   /** One word, such as ImagePullBackOff. */
   readonly reason: string;
@@ -9,39 +9,38 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What a container waits for while everything goes its way. */
+/** Reasons of a waiting container that are no problem. */
 const usual = ['ContainerCreating', 'PodInitializing'];
 const imageReasons = /^(ErrImage|ImagePull|InvalidImageName|RegistryUnavailable|ImageInspectError)/;
 
-export const isOfImage = ({ reason }: Problem): boolean => imageReasons.test(reason);
+export const isImageProblem = ({ reason }: Problem): boolean => imageReasons.test(reason);
 
 /**
- * What keeps a pod from running; undefined for one that runs, and while nothing speaks against its start. A mount or a
- * sandbox that fails is told by its events alone: see Troubles.
+ * Returns what keeps a pod from running, or undefined if it runs or is starting normally. Only Events report a failed mount or
+ * sandbox: see Troubles.
  */
 export function podProblem(pod: PodObject, events: readonly EventObject[] = []): Problem | undefined {
   const { status } = pod;
   if (status?.phase === 'Failed' && status.reason) return problem(status.reason, status.message);
-  return ofContainers(pod) ?? ofScheduling(pod) ?? (hasStarted(pod) ? undefined : ofEvents(events));
+  return containerProblem(pod) ?? schedulingProblem(pod) ?? (hasStarted(pod) ? undefined : eventProblem(events));
 }
 
-/** No container of it has begun, and none is kept from it by anything that its status tells. */
+/** Returns true if no container has started and the status does not say why. */
 export const isSilent = (pod: PodObject): boolean => !hasStarted(pod) && podProblem(pod) === undefined;
 
-/** What a controller was told when it made a pod: a quota, an admission webhook. `name`: of the pod, where it is known. */
+/** Returns why a controller could not create a pod, for example because of a quota or an admission webhook. `name`: the pod, if known. */
 export function creationProblem(events: readonly EventObject[], name = ''): Problem | undefined {
-  const about = events.filter(({ reason, message = '' }) => isOfCreation(reason) && message.includes(name));
+  const about = events.filter(({ reason, message = '' }) => isCreation(reason) && message.includes(name));
   const last = newest(about);
   return last?.reason === 'FailedCreate' ? problem(last.reason, last.message) : undefined;
 }
 
-/** `ImagePullBackOff: Back-off pulling image …`. */
+/** Formats a problem, such as `ImagePullBackOff: Back-off pulling image …`. */
 export const inWords = ({ reason, message }: Problem): string => [reason, message].filter(Boolean).join(': ');
 
-const isOfCreation = (reason: string | undefined): boolean =>
-  reason === 'FailedCreate' || reason === 'SuccessfulCreate';
+const isCreation = (reason: string | undefined): boolean => reason === 'FailedCreate' || reason === 'SuccessfulCreate';
 
-function ofContainers({ status }: PodObject): Problem | undefined {
+function containerProblem({ status }: PodObject): Problem | undefined {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   for (const { state } of all) {
     const { reason, message } = state?.waiting ?? {};
@@ -50,7 +49,7 @@ function ofContainers({ status }: PodObject): Problem | undefined {
   return undefined;
 }
 
-function ofScheduling({ status }: PodObject): Problem | undefined {
+function schedulingProblem({ status }: PodObject): Problem | undefined {
   const isRefused = ({ type, status }: ObjectCondition) => type === 'PodScheduled' && status === 'False';
   const found = status?.conditions?.find(isRefused);
   return found && problem(found.reason ?? 'Unschedulable', found.message);
@@ -61,8 +60,8 @@ const hasStarted = ({ status }: PodObject): boolean =>
     ({ state }) => state?.running ?? state?.terminated,
   );
 
-/** Of one that has not started: the kubelet's, and those of volumes. */
-function ofEvents(events: readonly EventObject[]): Problem | undefined {
+/** Problem of a pod that has not started, from the Events of the kubelet and of volumes. */
+function eventProblem(events: readonly EventObject[]): Problem | undefined {
   const last = newest(events.filter(({ type, reason }) => type === 'Warning' && reason?.startsWith('Failed')));
   return last && problem(last.reason ?? '', last.message);
 }

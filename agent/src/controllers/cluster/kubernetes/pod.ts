@@ -6,10 +6,10 @@ import type { Claim, Pod } from '../observed.ts';
 const revisionLabel = 'controller-revision-hash';
 export const clusterUidAnnotation = `${group}/cluster-uid`;
 const claimEpochAnnotation = `${group}/epoch`;
-/** The scheduler's, for a storage class that waits for the first consumer. */
+/** Set by the scheduler for a storage class that waits for the first consumer. */
 const selectedNodeAnnotation = 'volume.kubernetes.io/selected-node';
 
-/** 2 of orders-2; undefined for other names. */
+/** Returns the ordinal in a name: 2 for orders-2. Undefined for other names. */
 export function ordinalOf(name: string, prefix: string): number | undefined {
   const rest = name.startsWith(`${prefix}-`) ? name.slice(prefix.length + 1) : '';
   return /^(0|[1-9]\d{0,3})$/.test(rest) ? Number(rest) : undefined;
@@ -34,7 +34,7 @@ export function podOf(pod: PodObject, ordinal: number, resolves: Known<boolean>)
 const isUnschedulable = ({ status }: PodObject): boolean =>
   status?.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable') ?? false;
 
-/** Of a pod that has not ended. */
+/** IP address of a pod that has not ended. */
 export function addressOf({ status }: PodObject): string | undefined {
   const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   return ended ? undefined : status?.podIP || undefined;
@@ -43,7 +43,7 @@ export function addressOf({ status }: PodObject): string | undefined {
 const hasBegun = ({ status }: PodObject): boolean =>
   status?.initContainerStatuses?.some(({ state }) => state?.running ?? state?.terminated) ?? false;
 
-/** Also before its node was started again, when its containers wait as new ones do. */
+/** Returns true if a container has ever started, even if the node was restarted since and its containers are waiting again. */
 const hasEverBegun = ({ status }: PodObject): boolean =>
   [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].some(
     ({ state, lastState, restartCount = 0 }) =>

@@ -11,17 +11,17 @@ export interface RecordOptions {
   readonly client: ApiClient;
   readonly paths: Paths;
   readonly cluster: string;
-  /** Of a record that goes with its cluster. */
+  /** Owner of a record that is deleted with its cluster. */
   readonly owner: () => OwnerReference | undefined;
 }
 
 const key = 'record.json';
 
-/** The record, in the ConfigMap `<cluster>-record`. */
+/** Stores the record in the ConfigMap `<cluster>-record`. */
 export class RecordConfigMap implements RecordStore {
   readonly #options: RecordOptions;
   readonly #name: string;
-  #seen: ConfigMap | undefined;
+  #configMap: ConfigMap | undefined;
   #last: RecordDoc | undefined;
 
   constructor(options: RecordOptions) {
@@ -29,29 +29,29 @@ export class RecordConfigMap implements RecordStore {
     this.#name = `${options.cluster}-record`;
   }
 
-  /** What was read last. */
+  /** The record as last read. */
   get last(): RecordDoc | undefined {
     return this.#last;
   }
 
-  /** Nothing is written before it is read again. */
+  /** Forgets the record. It is read again before the next write. */
   rest(): void {
-    this.#seen = undefined;
+    this.#configMap = undefined;
     this.#last = undefined;
   }
 
   async read(): Promise<{ doc: RecordDoc; rv: string } | undefined> {
     const { client, paths } = this.#options;
-    this.#seen = await client.get<ConfigMap>(paths.of('configmaps', this.#name)).catch(unlessMissing);
+    this.#configMap = await client.get<ConfigMap>(paths.of('configmaps', this.#name)).catch(unlessMissing);
     this.#last = undefined;
-    if (!this.#seen) return undefined;
-    const answer = parseRecord(this.#seen.data?.[key] ?? '');
+    if (!this.#configMap) return undefined;
+    const answer = parseRecord(this.#configMap.data?.[key] ?? '');
     if (answer.kind === 'record') {
       this.#last = answer.doc;
-      return { doc: answer.doc, rv: this.#seen.metadata.resourceVersion };
+      return { doc: answer.doc, rv: this.#configMap.metadata.resourceVersion };
     }
     throw new Unreadable(
-      `ConfigMap ${this.#name}: ${answer.kind === 'refused' ? answer.reason : 'there is no record in it'}`,
+      `ConfigMap ${this.#name}: ${answer.kind === 'refused' ? answer.reason : 'it does not contain a record'}`,
     );
   }
 
@@ -75,8 +75,9 @@ export class RecordConfigMap implements RecordStore {
       await client.create(paths.of('configmaps'), body);
       return;
     }
-    // What others put there, such as the labels of a backup tool, stays.
-    const kept = this.#seen?.metadata.resourceVersion === basedOn ? this.#seen.metadata : undefined;
+    // Keeps what others added, such as the labels of a backup tool.
+    const known = this.#configMap?.metadata;
+    const kept = known?.resourceVersion === basedOn ? known : undefined;
     const body = { ...ours, metadata: { ...metadata, ...kept, resourceVersion: basedOn } } as unknown as ConfigMap;
     await client.replace(paths.of('configmaps', this.#name), body);
   }

@@ -41,7 +41,7 @@ export function restoreOf({ metadata, spec, status }: EtcdRestoreObject): Restor
   };
 }
 
-/** The same for the same fields in any order. */
+/** Hash that does not depend on the order of the fields. */
 const hashOf = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
 
 const canonical = (value: unknown): string =>

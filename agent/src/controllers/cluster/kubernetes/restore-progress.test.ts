@@ -1,9 +1,9 @@
 import type { RecordDoc, RestoreStep } from '../../../protocol/record.ts';
-import { whyNotRestored } from '../../backup/backup-object.ts';
-import type { PodState } from '../../backup/backup-pod-state.ts';
+import { whyNotRestored } from '../../backup/object.ts';
+import type { PodState } from '../../backup/pod-state.ts';
 import type { JobKind } from '../observed.ts';
 import type { EtcdRestoreObject } from './restore-object.ts';
-import { outcomeConditions, progressOf, type Seen, troubleOf } from './restore-progress.ts';
+import { type ObservedRestore, outcomeConditions, progressOf, troubleOf } from './restore-progress.ts';
 
 const now = '2026-11-22T03:00:00Z';
 const startedAt = '2026-11-22T02:59:00.123Z';
@@ -20,9 +20,9 @@ const told = (
   doc: RecordDoc | undefined,
   status?: EtcdRestoreObject['status'],
   served?: { op: string; id: string },
-  more: Partial<Seen> = {},
+  more: Partial<ObservedRestore> = {},
 ) => progressOf(restore(status), { doc, served, jobs: new Map(), ...more }, now)?.status;
-const eventOf = (doc: RecordDoc, status: EtcdRestoreObject['status'], more: Partial<Seen> = {}) =>
+const eventOf = (doc: RecordDoc, status: EtcdRestoreObject['status'], more: Partial<ObservedRestore> = {}) =>
   progressOf(restore(status), { doc, served: undefined, jobs: new Map(), ...more }, now)?.event;
 
 test.each([
@@ -52,13 +52,13 @@ test('one that was made again under its name regrows nothing', () => {
   expect(eventOf(fenced('before'), undefined)).toBeUndefined();
 });
 
-test('one that waits says for what', () => {
+test('a waiting restore reports what it waits for', () => {
   const message = (op: object) => (told(record({ op })) as { message: string }).message;
   expect(message({ kind: 'Restore', step: 'verify', args: { id: 'sunday' } })).toContain(
-    'EtcdRestore sunday comes first',
+    'waiting for EtcdRestore sunday',
   );
   expect(message({ kind: 'Restore', step: 'verify', args: { id: 'origin:1' } })).toContain('from a backup');
-  expect(message({ kind: 'Upgrade' })).toBe('waits for the present operation of the cluster: Upgrade');
+  expect(message({ kind: 'Upgrade' })).toBe('waiting for the current operation of the cluster: Upgrade');
   const queued = told(
     record({ op: { kind: 'Restore', step: 'verify', args: { id: 'sunday' } } }),
     undefined,
@@ -67,10 +67,12 @@ test('one that waits says for what', () => {
       trouble: 'pod orders-1: no answer',
     },
   );
-  expect(queued).toMatchObject({ message: expect.stringMatching(/sunday comes first.*; pod orders-1: no answer/) });
+  expect(queued).toMatchObject({
+    message: expect.stringMatching(/waiting for EtcdRestore sunday.*; pod orders-1: no answer/),
+  });
 });
 
-test('what it says already is not said again, but for the snapshot that was found meanwhile', () => {
+test('a status that is up to date is not written again, except for a snapshot that was found meanwhile', () => {
   const status = { startTime: startedAt, ...told(at('verify')) } as EtcdRestoreObject['status'];
   expect(told(at('verify'), status)).toBeUndefined();
   const served = { op: 'op1', id: 'snapshot-1' };
@@ -79,7 +81,7 @@ test('what it says already is not said again, but for the snapshot that was foun
   expect(told(at('verify'), status, { op: 'another', id: 'snapshot-0' })).toBeUndefined();
 });
 
-test('when it is over, or is being failed, nothing is said', () => {
+test('nothing is reported when it has ended, or is about to fail', () => {
   expect(told(at('report'), { phase: 'Verifying' })).toBeUndefined();
   for (const phase of ['Completed', 'Failed']) expect(told(undefined, { phase })).toBeUndefined();
 });
@@ -93,16 +95,16 @@ describe('it says what its Job says', () => {
   test('a pod that does not start, in the words of Kubernetes', () => {
     expect(told(at('verify'), undefined, undefined, pulls)).toMatchObject({
       ...{ phase: 'Verifying', reason: 'ImageNotPulled' },
-      message: 'pod orders-restore-x: ErrImagePull: not found; nothing is changed yet',
+      message: 'pod orders-restore-x: ErrImagePull: not found; nothing has been changed yet',
     });
   });
 
   test('a try that failed, in the words of its pod, while there is another one', () => {
-    const tried = job('restore', 'Retrying', 'Job orders-restore: try 1 failed: there is no snapshot x');
+    const tried = job('restore', 'Retrying', 'Job orders-restore: attempt 1 failed: there is no snapshot x');
     const status = told(at('verify')) as EtcdRestoreObject['status'];
     expect(told(at('verify'), status, undefined, tried)).toMatchObject({
       ...{ phase: 'Verifying', reason: 'Retrying' },
-      message: 'Job orders-restore: try 1 failed: there is no snapshot x; nothing is changed yet',
+      message: 'Job orders-restore: attempt 1 failed: there is no snapshot x; nothing has been changed yet',
     });
   });
 
@@ -116,29 +118,29 @@ describe('it says what its Job says', () => {
     const cpu = told(at('verify'), undefined, undefined, job('restore', 'PodWaits', 'pod x: Unschedulable: cpu'));
     const mount = job('restore', 'PodWaits', 'pod x: FailedMount: secret "s3" not found');
     const before = { startTime: startedAt, ...cpu } as EtcdRestoreObject['status'];
-    const starts = job('restore', 'Starting', 'its pod has not started');
+    const starts = job('restore', 'Starting', 'the pod has not started');
     expect(told(at('verify'), before, undefined, starts)).toBeUndefined();
     expect(told(at('verify'), before, undefined, mount)).toMatchObject({
-      message: 'pod x: FailedMount: secret "s3" not found; nothing is changed yet',
+      message: 'pod x: FailedMount: secret "s3" not found; nothing has been changed yet',
     });
   });
 
-  test('past the fence as before it, and no word that nothing is changed', () => {
+  test('past the fence as before it, but without "nothing has been changed"', () => {
     const failed = job('restore', 'JobFailed', 'the store is gone');
     expect(told(at('seed'), undefined, undefined, failed)).toMatchObject({
       ...{ phase: 'Restoring', reason: 'JobFailed', message: 'the store is gone' },
     });
   });
 
-  test('that it is fetched is said while its pod runs, and not before', () => {
-    expect(told(at('verify'))).toMatchObject({ message: expect.stringContaining('is to be fetched') });
+  test('fetching is reported while its pod runs, and not before', () => {
+    expect(told(at('verify'))).toMatchObject({ message: expect.stringContaining('waiting to fetch') });
     const runs = job('restore', 'Running', 'Job orders-restore: pod x runs');
     expect(told(at('verify'), undefined, undefined, runs)).toMatchObject({
-      ...{ reason: 'Verifying', message: 'the snapshot is being fetched and checked; nothing is changed yet' },
+      ...{ reason: 'Verifying', message: 'fetching and verifying the snapshot; nothing has been changed yet' },
     });
     const another = job('restore', 'Running', 'Job orders-restore: pod x runs', 'op0');
     expect(told(at('verify'), undefined, undefined, another)).toMatchObject({
-      message: expect.stringContaining('is to be fetched'),
+      message: expect.stringContaining('waiting to fetch'),
     });
   });
 
@@ -153,7 +155,7 @@ describe('it says what its Job says', () => {
     expect(told(at('verify'), waits, undefined, pause)).toBeUndefined();
     expect(eventOf(at('verify'), waits, other)).toBeUndefined();
     expect(eventOf(at('verify'), waits, job('restore', 'Running', ''))).toBeUndefined();
-    expect(eventOf(at('verify'), status, job('restore', 'Starting', 'its pod has not started'))).toBeUndefined();
+    expect(eventOf(at('verify'), status, job('restore', 'Starting', 'the pod has not started'))).toBeUndefined();
     const tries = [1, 2].map((n) => job('restore', 'Retrying', `try ${n} failed`));
     const retried = told(at('verify'), status, undefined, tries[0]) as EtcdRestoreObject['status'];
     expect(eventOf(at('verify'), retried, tries[0])).toBeUndefined();
@@ -164,7 +166,7 @@ describe('it says what its Job says', () => {
 test('past the fence it says what keeps the cluster', () => {
   const trouble = 'pod orders-0: FailedMount: no such volume';
   expect(told(at('seed'), undefined, undefined, { trouble })).toMatchObject({
-    message: `the first member is to restore the snapshot; ${trouble}`,
+    message: `waiting for the first member to restore the snapshot; ${trouble}`,
   });
   expect(told(at('verify'), undefined, undefined, { trouble })).not.toMatchObject({
     message: expect.stringContaining(trouble),
@@ -191,7 +193,7 @@ test('what keeps a restore is what is Stalled or Degraded, and a template of whi
 test('before it begins, and at the fence, it says what keeps the cluster', () => {
   const trouble = 'pod orders-0: the agent of a pod does not answer';
   expect(told(undefined, undefined, undefined, { trouble })).toMatchObject({
-    ...{ phase: 'Pending', message: `waits until the cluster can begin it; ${trouble}` },
+    ...{ phase: 'Pending', message: `waiting until the cluster can start the restore; ${trouble}` },
   });
   const serves = {
     trouble,
@@ -261,19 +263,19 @@ test('what is newer than the snapshot that was found, and was not taken, stays t
   expect(told(at('verify'), { ...found, startTime: startedAt }, served)).toBeUndefined();
   // A reconciler that has just begun knows it from the status alone.
   const grown = told(record({ restores: [{ id: 'monday' }] }), { ...found, startTime: startedAt });
-  expect(grown).toMatchObject({ message: expect.stringMatching(/are to join; passed over: snapshot-2/) });
+  expect(grown).toMatchObject({ message: expect.stringMatching(/others to join; passed over: snapshot-2/) });
   expect(told(at('verify'), undefined, { ...served, op: 'another' })).not.toHaveProperty('passedOver');
 });
 
 test('an EtcdBackup that cannot be restored says why', () => {
   const backup = (status?: object) => ({ status }) as unknown as Parameters<typeof whyNotRestored>[0];
-  expect(whyNotRestored(undefined)).toBe('is not there');
+  expect(whyNotRestored(undefined)).toBe('does not exist');
   expect(whyNotRestored(backup())).toContain('no reconciler');
   expect(whyNotRestored(backup({ phase: 'BackingUp', message: 'its pod runs' }))).toBe(
-    'is not completed: its pod runs',
+    'has not completed: its pod runs',
   );
   expect(whyNotRestored(backup({ phase: 'Failed', message: 'no bucket' }))).toMatch(/^failed, .*: no bucket$/);
-  expect(whyNotRestored(backup({ phase: 'Completed' }))).toContain('does not say which snapshot');
+  expect(whyNotRestored(backup({ phase: 'Completed' }))).toContain('does not name its snapshot');
 });
 
 test('kubectl can wait for its end', () => {

@@ -19,7 +19,7 @@ export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): St
   };
 }
 
-/** Pods that it should have and has not. */
+/** Returns true if the StatefulSet has fewer pods than it should have. */
 export function missingPods({ spec, status }: StatefulSetObject): boolean {
   return (status?.replicas ?? 0) < (spec.replicas ?? 1);
 }
@@ -27,7 +27,7 @@ export function missingPods({ spec, status }: StatefulSetObject): boolean {
 export const gateOf = ({ spec }: PodTemplate): Container | undefined =>
   spec.initContainers?.find(({ name }) => name === 'gate');
 
-/** `--cluster-domain` of the gate. */
+/** Value of the gate's flag `--cluster-domain`. */
 export function domainOf(template: PodTemplate): string {
   const flag = '--cluster-domain=';
   return (
@@ -37,6 +37,6 @@ export function domainOf(template: PodTemplate): string {
   );
 }
 
-/** The Secret of the volume `peer-tls`. */
+/** Name of the Secret behind the volume `peer-tls`. */
 export const peerSecretOf = ({ spec }: PodTemplate): string | undefined =>
   spec.volumes?.find(({ name }) => name === 'peer-tls')?.secret?.secretName;

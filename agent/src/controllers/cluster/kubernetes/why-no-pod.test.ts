@@ -2,10 +2,10 @@ import { ApiClient } from '../../../kube/api-client.ts';
 import { Troubles } from '../../../kube/event-reader.ts';
 import { Paths } from '../../../kube/paths.ts';
 import { defaultSettings } from '../settings.ts';
-import { AnswerCache } from './answer-cache.ts';
 import { ClusterContext } from './cluster-context.ts';
 import { FakeApi } from './fake-api.fixture.ts';
 import { KubernetesWorkload } from './kubernetes-workload.ts';
+import { ResponseCache } from './response-cache.ts';
 
 const paths = new Paths('shop');
 let api: FakeApi;
@@ -16,7 +16,7 @@ beforeEach(async () => {
   const log = { info() {}, warn() {}, error() {}, debug() {} };
   const context = new ClusterContext({
     ...{ client, paths, log, namespace: 'shop', name: 'orders', settings: defaultSettings },
-    look: new AnswerCache(() => true),
+    cache: new ResponseCache(() => true),
     troubles: new Troubles({ client, paths, log }, { patience: 0, again: 0, gap: 0 }),
     events: { emit() {} } as never,
     clientTls: {} as never,

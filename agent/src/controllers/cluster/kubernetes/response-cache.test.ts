@@ -1,15 +1,15 @@
-import { AnswerCache } from './answer-cache.ts';
+import { ResponseCache } from './response-cache.ts';
 
 let asked: number;
 let isWatched: boolean;
-let look: AnswerCache;
+let look: ResponseCache;
 beforeEach(() => {
   asked = 0;
   isWatched = true;
-  look = new AnswerCache(() => isWatched);
+  look = new ResponseCache(() => isWatched);
 });
 
-const pods = (keep?: (answer: number) => boolean) => look.at('pods', async () => ++asked, keep);
+const pods = (keep?: (answer: number) => boolean) => look.get('pods', async () => ++asked, keep);
 
 test('what was answered counts until something changed', async () => {
   expect([await pods(), await pods()]).toEqual([1, 1]);
@@ -38,7 +38,7 @@ test('before anything is done, what was kept is asked for anew, once', async () 
 
 test('an answer that was on its way when something changed is not kept', async () => {
   const { promise, resolve } = Promise.withResolvers<number>();
-  const old = look.at('pods', () => promise);
+  const old = look.get('pods', () => promise);
   look.changed();
   resolve(0);
   expect(await old).toBe(0);
@@ -57,6 +57,6 @@ test('what may change without being told is not kept', async () => {
 });
 
 test('a failure is not kept', async () => {
-  await expect(look.at('pods', () => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
+  await expect(look.get('pods', () => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
   expect(await pods()).toBe(1);
 });

@@ -3,8 +3,8 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { Trigger } from '../../lib/trigger.ts';
 import type { Settings } from '../cluster/settings.ts';
-import type { EtcdBackupObject } from './backup-object.ts';
-import { type BackupPassOptions, backupPass } from './backup-pass.ts';
+import type { EtcdBackupObject } from './object.ts';
+import { type BackupPassOptions, backupPass } from './pass.ts';
 
 export interface BackupRunnerOptions extends BackupPassOptions {
   readonly settings: Pick<Settings, 'steady' | 'op' | 'next' | 'backoffMin' | 'backoffMax'>;
@@ -12,7 +12,7 @@ export interface BackupRunnerOptions extends BackupPassOptions {
   readonly onEnd: () => void;
 }
 
-/** Sees one EtcdBackup through to its end, apart from all others. */
+/** Runs one EtcdBackup to its end, independently of all others. */
 export class BackupRunner {
   readonly uid: string;
   readonly #name: string;
@@ -20,7 +20,7 @@ export class BackupRunner {
   readonly #stop = new AbortController();
   readonly #wake = new Trigger();
   readonly #ended: Promise<void>;
-  #said = '';
+  #warned = '';
 
   constructor({ metadata }: EtcdBackupObject, options: BackupRunnerOptions) {
     this.uid = metadata.uid;
@@ -29,11 +29,12 @@ export class BackupRunner {
     this.#ended = this.#run();
   }
 
-  wake(): void {
+  /** Starts the next pass at once. */
+  trigger(): void {
     this.#wake.now();
   }
 
-  /** Begins no further pass; resolves when the present one has ended, or `grace` ms later. */
+  /** Starts no further pass. Resolves when the current one has ended, or `grace` ms later. */
   async stop(grace: number): Promise<void> {
     this.#stop.abort();
     const timer = new AbortController();
@@ -53,23 +54,23 @@ export class BackupRunner {
         await this.#pause(acted ? settings.next : starting ? settings.op : settings.steady);
       } catch (error) {
         if (signal.aborted) return;
-        this.#complain(messageOf(error));
+        this.#warn(messageOf(error));
         await this.#pause(Math.min(settings.backoffMin * 2 ** failures++, settings.backoffMax), false);
       }
     }
   }
 
-  async #pause(ms: number, wakes = true): Promise<void> {
+  async #pause(ms: number, canTrigger = true): Promise<void> {
     const ended = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, ended.signal]);
-    const waits = [sleep(ms, undefined, { signal }), ...(wakes ? [this.#wake.wait(signal)] : [])];
+    const waits = [sleep(ms, undefined, { signal }), ...(canTrigger ? [this.#wake.wait(signal)] : [])];
     await Promise.race(waits.map((wait) => wait.catch(() => {})));
     ended.abort();
   }
 
-  /** Each reason once. */
-  #complain(message: string): void {
-    if (message !== this.#said) this.#options.log.warn(message);
-    this.#said = message;
+  /** Logs a repeated message once. */
+  #warn(message: string): void {
+    if (message !== this.#warned) this.#options.log.warn(message);
+    this.#warned = message;
   }
 }

@@ -6,8 +6,8 @@ import { Events } from '../../kube/events.ts';
 import type { JobObject } from '../../kube/objects.ts';
 import { Paths } from '../../kube/paths.ts';
 import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
-import type { BackupStatus, EtcdBackupObject } from './backup-object.ts';
-import { backupPass } from './backup-pass.ts';
+import type { BackupStatus, EtcdBackupObject } from './object.ts';
+import { backupPass } from './pass.ts';
 
 const paths = new Paths('shop');
 const store = { s3: { bucket: 'backups', prefix: 'eu' }, retention: { last: 3 } };
@@ -293,7 +293,7 @@ test('what can never be done is Failed at once', async () => {
   ask('before', { clusterName: 'orders', store: { command: { path: '/bin/mine' } }, prefix: 'x', image: 'mine' });
   await settle('before');
   expect(statusOf('before')).toMatchObject({ phase: 'Failed', reason: 'BadSpec' });
-  expect(statusOf('before').message).toMatch(/^prefix: a command store has no folders/);
+  expect(statusOf('before').message).toMatch(/^prefix: a command store does not support it/);
   expect(reasons()).toEqual(['BackupFailed']);
 });
 

@@ -1,17 +1,17 @@
-import { type EtcdBackupObject, isFinal, mirroredJob } from './backup-object.ts';
+import { type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
 
 const phases = ['Pending', 'BackingUp', 'Completed', 'Failed'] as const;
 
 export interface BackupMetrics {
   readonly phases: readonly (readonly [phase: string, count: number])[];
-  /** Of the newest run of each schedule that has ended. */
+  /** The newest run that has ended, for each schedule. */
   readonly runs: readonly {
     readonly cluster: string;
     readonly schedule: string;
     readonly failed: boolean;
     /** Seconds since 1970. */
     readonly endedAt: number;
-    /** Of the newest good one. */
+    /** Size of the newest snapshot. */
     readonly sizeBytes?: number;
   }[];
 }

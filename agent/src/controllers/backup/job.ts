@@ -8,25 +8,26 @@ import { parseDuration } from '../../lib/duration.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { jobLabels, small, weekSeconds } from '../cluster/jobs/job-manifest.ts';
 import type { EtcdClusterObject, Schedule } from '../cluster/kubernetes/cluster-object.ts';
-import { type EtcdBackupObject, folderOf } from './backup-object.ts';
-import { keyOf, storesOf } from './backup-stores.ts';
+import { type EtcdBackupObject, folderOf } from './object.ts';
+import { keyOf, storesOf } from './stores.ts';
 
-export interface BackupSurroundings {
-  /** Of spec.clusterName. */
+/** Facts besides the EtcdBackup that its Job is built from. */
+export interface JobInputs {
+  /** The EtcdCluster of spec.clusterName. */
   readonly cluster?: EtcdClusterObject;
-  /** The members' or the reconciler's: the Job goes where that may go. */
+  /** Pod template of the members or of the reconciler. The Job's pod uses its scheduling constraints. */
   readonly template?: PodTemplate;
-  /** Of the agent. */
+  /** Container of the agent. */
   readonly container: Pick<Container, 'image' | 'imagePullPolicy'>;
-  /** Of the Kubernetes cluster. */
+  /** DNS domain of the Kubernetes cluster. */
   readonly domain: string;
 }
 
 const defaultTimeout = '1h';
-/** Of a pod, in seconds. */
+/** Time for the pod to start, in seconds. */
 const startTime = 60;
 
-/** The same for the same EtcdBackup, so that it is made once. A second attempt asks the store what the first one stored. */
+/** Name of the Job. Derived from the EtcdBackup, so that the same attempt is never created twice. */
 export function backupJobName({ metadata }: EtcdBackupObject, attempt: number): string {
   const hash = createHash('sha256').update(metadata.uid).digest('hex').slice(0, 8);
   return `${metadata.name}-${hash}${attempt > 1 ? `-${attempt}` : ''}`;
@@ -37,8 +38,8 @@ export const backupJobLabels = (backup: EtcdBackupObject): Record<string, string
   'app.kubernetes.io/instance': backup.metadata.name,
 });
 
-/** Throws when no Job can ever do what is asked for. */
-export function backupJobManifest(backup: EtcdBackupObject, attempt: number, around: BackupSurroundings): object {
+/** Builds the Job. Throws an AgentError if no Job can ever fulfil the request. */
+export function backupJobManifest(backup: EtcdBackupObject, attempt: number, inputs: JobInputs): object {
   const { name, namespace, uid } = backup.metadata;
   return {
     apiVersion: 'batch/v1',
@@ -49,16 +50,16 @@ export function backupJobManifest(backup: EtcdBackupObject, attempt: number, aro
       labels: backupJobLabels(backup),
       ownerReferences: [{ apiVersion: groupVersion, kind: 'EtcdBackup', name, uid, controller: true }],
     },
-    spec: { ...backupJob(podSpec(backup, around)), ttlSecondsAfterFinished: weekSeconds },
+    spec: { ...backupJob(podSpec(backup, inputs)), ttlSecondsAfterFinished: weekSeconds },
   };
 }
 
 export const scheduleOf = ({ spec }: EtcdBackupObject, cluster: EtcdClusterObject | undefined): Schedule | undefined =>
   cluster?.spec.backup?.schedules?.find(({ name }) => name === spec.schedule);
 
-function podSpec(backup: EtcdBackupObject, around: BackupSurroundings): BackupJobSpec {
+function podSpec(backup: EtcdBackupObject, inputs: JobInputs): BackupJobSpec {
   const { spec, metadata } = backup;
-  const { cluster, template, container } = around;
+  const { cluster, template, container } = inputs;
   const schedule = scheduleOf(backup, cluster);
   const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = template?.spec ?? {};
   const { dial, total } = spec.timeouts ?? {};
@@ -69,7 +70,7 @@ function podSpec(backup: EtcdBackupObject, around: BackupSurroundings): BackupJo
   const objectKey = keyOf(backup);
   return {
     cluster: folderOf(backup),
-    ...access(backup, around),
+    ...access(backup, inputs),
     stores: storesOf(backup, schedule),
     trigger: 'manual',
     request: metadata.uid,
@@ -89,14 +90,14 @@ function podSpec(backup: EtcdBackupObject, around: BackupSurroundings): BackupJo
     ...(tolerations && { tolerations }),
     ...(priorityClassName && { priorityClassName }),
     backoffLimit: 3,
-    // The agent's own limit ends first, and it says in which phase; Kubernetes' would take the pod away with its words.
+    // Later than the agent's own time-out, which reports the phase. Kubernetes would delete the pod and its message.
     activeDeadlineSeconds: Math.ceil(parseDuration(total ?? defaultTimeout, 'timeouts.total') / 1000) + startTime,
   };
 }
 
 function access(
   { spec }: EtcdBackupObject,
-  { cluster, domain }: BackupSurroundings,
+  { cluster, domain }: JobInputs,
 ): Pick<BackupJobSpec, 'endpoints' | 'tls' | 'auth'> {
   const { endpoints, tls, auth } = spec;
   if (endpoints) {
@@ -106,7 +107,7 @@ function access(
       ...(auth && { auth }),
     };
   }
-  if (!cluster) throw new AgentError(ExitCode.usage, 'it names neither a cluster nor endpoints');
+  if (!cluster) throw new AgentError(ExitCode.usage, 'spec names neither clusterName nor endpoints');
   const { name, namespace = '' } = cluster.metadata;
   const { size, clientTlsSecret } = cluster.spec;
   const scheme = cluster.spec.tls ? 'https' : 'http';

@@ -1,29 +1,26 @@
 import type { BackupPodStore } from '../../../../src/lib/backup-pod.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Schedule } from '../cluster/kubernetes/cluster-object.ts';
-import type { EtcdBackupObject } from './backup-object.ts';
+import type { EtcdBackupObject } from './object.ts';
 
-/** Where a backup goes: its own store or its schedule's, in the folder that it asks for. */
+/** Stores of a backup: its own or those of its schedule, with the requested folder. */
 export function storesOf({ spec }: EtcdBackupObject, schedule: Schedule | undefined): readonly BackupPodStore[] {
   const stores = spec.store ? [spec.store] : (schedule?.stores ?? []);
   const { prefix } = spec;
   return prefix === undefined ? stores : stores.map((store) => inFolder(store, prefix));
 }
 
-/** The schedule's retention is about its own folder. */
+/** Drops the retention, which the schedule defines only for its own folder. */
 function inFolder({ retention: _, ...store }: BackupPodStore, prefix: string): BackupPodStore {
   const { s3, oss, sftp, filesystem } = store;
   if (s3) return { s3: { ...s3, prefix } };
   if (oss) return { oss: { ...oss, prefix } };
   if (sftp) return { sftp: { ...sftp, path: prefix } };
   if (filesystem) return { filesystem: { ...filesystem, directory: prefix } };
-  throw new AgentError(
-    ExitCode.usage,
-    'prefix: a command store has no folders of ours; leave it out, or say env in the store',
-  );
+  throw new AgentError(ExitCode.usage, 'prefix: a command store does not support it; omit it, or set env in the store');
 }
 
-/** The key with what it says of the EtcdBackup filled in. */
+/** Returns the object key, with the placeholders replaced. */
 export function keyOf({ metadata, spec }: EtcdBackupObject): string | undefined {
   const { name, namespace = '', uid, creationTimestamp } = metadata;
   const values: Readonly<Record<string, string>> = {

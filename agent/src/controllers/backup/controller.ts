@@ -5,38 +5,38 @@ import type { Log } from '../../lib/log.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import type { Settings } from '../cluster/settings.ts';
 import { partOf } from '../cluster-changes.ts';
-import { isMirrorOf, mirrorOf } from './backup-mirror.ts';
-import { type EtcdBackupObject, isFinal } from './backup-object.ts';
-import type { BackupPassOptions } from './backup-pass.ts';
-import { BackupRunner } from './backup-runner.ts';
+import { type EtcdBackupObject, isFinal } from './object.ts';
+import type { BackupPassOptions } from './pass.ts';
+import { BackupRunner } from './runner.ts';
+import { isMirrorOf, mirrorOf } from './scheduled-run.ts';
 
-export interface BackupsOptions extends BackupPassOptions {
-  /** The clusters that this reconciler looks after, as last seen. */
+export interface BackupControllerOptions extends BackupPassOptions {
+  /** The clusters that this reconciler manages, as last observed. */
   readonly clusters: () => readonly EtcdClusterObject[];
-  /** Backup Jobs, as last seen. */
+  /** Backup Jobs, as last observed. */
   readonly jobs: () => readonly KubeObject[];
-  /** Which of them it looks after, as kubectl takes it. */
+  /** Label selector of the clusters that this reconciler manages, in kubectl syntax. */
   readonly selector?: string | undefined;
   readonly settings: Settings;
   readonly log: Log;
 }
 
-/** Takes the backups that EtcdBackups ask for, and keeps an EtcdBackup for each scheduled run of a cluster. */
-export class Backups {
-  readonly #options: BackupsOptions;
+/** Takes the backups that EtcdBackups request, and creates an EtcdBackup for each scheduled run of a cluster. */
+export class BackupController {
+  readonly #options: BackupControllerOptions;
   readonly #runners = new Map<string, BackupRunner>();
-  readonly #seen = new Map<string, EtcdBackupObject>();
-  /** Uids of the Jobs for which there is an EtcdBackup, or soon. */
+  readonly #backups = new Map<string, EtcdBackupObject>();
+  /** Uids of the Jobs whose EtcdBackup exists or is being created. */
   readonly #mirrored = new Set<string>();
   #leading = false;
-  #said = '';
+  #warned = '';
 
-  constructor(options: BackupsOptions) {
+  constructor(options: BackupControllerOptions) {
     this.#options = options;
   }
 
   get all(): readonly EtcdBackupObject[] {
-    return [...this.#seen.values()];
+    return [...this.#backups.values()];
   }
 
   lead(): void {
@@ -52,38 +52,38 @@ export class Backups {
 
   changed(backup: EtcdBackupObject, gone: boolean): void {
     const { name } = backup.metadata;
-    if (gone) this.#seen.delete(name);
-    else this.#seen.set(name, backup);
+    if (gone) this.#backups.delete(name);
+    else this.#backups.set(name, backup);
     const running = this.#runners.get(name);
     if (running && (gone || running.uid !== backup.metadata.uid)) this.#drop(name, running);
     if (!gone) this.#follow(backup);
-    // One that waited for this one.
-    if (gone || isFinal(backup)) this.#wakeAll();
+    // Another backup may have waited for this one.
+    if (gone || isFinal(backup)) this.#triggerAll();
   }
 
-  /** Also one that came: there may be backups of it. Without a name: any of them. */
+  /** A cluster was created or changed, or (without a name) any of them. Its backups may be waiting for it. */
   clusterChanged(name?: string): void {
-    const isMeant = (cluster: string | undefined) => name === undefined || cluster === name;
-    for (const backup of this.#seen.values()) if (isMeant(backup.spec.clusterName)) this.#follow(backup);
-    for (const job of this.#options.jobs()) if (isMeant(partOf(job))) this.jobChanged(job, false);
+    const isAffected = (cluster: string | undefined) => name === undefined || cluster === name;
+    for (const backup of this.#backups.values()) if (isAffected(backup.spec.clusterName)) this.#follow(backup);
+    for (const job of this.#options.jobs()) if (isAffected(partOf(job))) this.jobChanged(job, false);
   }
 
   jobChanged(job: KubeObject, gone: boolean): void {
     if (gone) this.#mirrored.delete(job.metadata.uid);
     if (!this.#leading) return;
     const owner = job.metadata.ownerReferences?.find(({ kind }) => kind === 'EtcdBackup')?.name;
-    if (owner !== undefined) this.#runners.get(owner)?.wake();
+    if (owner !== undefined) this.#runners.get(owner)?.trigger();
     else if (!gone) void this.#mirror(job);
   }
 
-  #wakeAll(): void {
-    for (const runner of this.#runners.values()) runner.wake();
+  #triggerAll(): void {
+    for (const runner of this.#runners.values()) runner.trigger();
   }
 
   #follow(backup: EtcdBackupObject): void {
     const { name } = backup.metadata;
     const running = this.#runners.get(name);
-    running?.wake();
+    running?.trigger();
     if (running || !this.#leading || isFinal(backup) || !this.#isOurs(backup)) return;
     const { log } = this.#options;
     const runner: BackupRunner = new BackupRunner(backup, {
@@ -94,7 +94,7 @@ export class Backups {
     this.#runners.set(name, runner);
   }
 
-  /** With a selector, whoever looks after its cluster; what is of no cluster is one without a selector's. */
+  /** With a selector, a backup belongs to the reconciler of its cluster. Backups without a cluster belong to the one without a selector. */
   #isOurs({ spec }: EtcdBackupObject): boolean {
     const { selector, clusters } = this.#options;
     if (selector === undefined) return true;
@@ -110,21 +110,21 @@ export class Backups {
     const manifest = mirrorOf(job, this.#options.clusters()) as KubeObject | undefined;
     const { uid } = job.metadata;
     if (!manifest) return;
-    const told = this.#seen.get(manifest.metadata.name);
-    if (told && isMirrorOf(job, told)) this.#runners.get(told.metadata.name)?.wake();
-    if (told || this.#mirrored.has(uid)) return;
+    const existing = this.#backups.get(manifest.metadata.name);
+    if (existing && isMirrorOf(job, existing)) this.#runners.get(existing.metadata.name)?.trigger();
+    if (existing || this.#mirrored.has(uid)) return;
     this.#mirrored.add(uid);
     const { client, paths, at, log } = this.#options;
     try {
       await at('before MirrorBackup');
       await client.create(paths.of('etcdbackups'), manifest);
     } catch (error) {
-      // The list of EtcdBackups may be older than that of Jobs.
+      // It exists: the known EtcdBackups may be older than the known Jobs.
       if (isStatus(error, 409)) return;
       this.#mirrored.delete(uid);
-      const complaint = `a scheduled run cannot be told: ${messageOf(error)}`;
-      if (complaint !== this.#said) log.warn(complaint);
-      this.#said = complaint;
+      const warning = `cannot create the EtcdBackup of a scheduled run: ${messageOf(error)}`;
+      if (warning !== this.#warned) log.warn(warning);
+      this.#warned = warning;
     }
   }
 }

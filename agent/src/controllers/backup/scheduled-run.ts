@@ -3,12 +3,12 @@ import type { JobObject, KubeObject } from '../../kube/objects.ts';
 import { group, groupVersion } from '../../kube/paths.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 
-/** Of an EtcdBackup, by the CRD. */
+/** Longest name of an EtcdBackup that the CRD accepts. */
 const longestName = 52;
 
 /**
- * The EtcdBackup that tells of a run of a cluster's schedule; undefined for other Jobs. The Job owns it: it goes when the
- * CronJob has enough newer ones.
+ * Builds the EtcdBackup that mirrors a scheduled run of a cluster. Returns undefined for other Jobs. The Job owns the EtcdBackup,
+ * which is deleted with it when the CronJob has enough newer Jobs.
  */
 export function mirrorOf(job: JobObject, clusters: readonly EtcdClusterObject[]): object | undefined {
   const { name, namespace, uid, labels } = job.metadata;

@@ -1,40 +1,39 @@
 import type { EventOf } from '../../kube/events.ts';
 import type { EventObject, JobObject, PodObject } from '../../kube/objects.ts';
 import { jobCondition, jobResult } from '../cluster/jobs/job-result.ts';
-import { type End, failureOf, verifiedOf } from './backup-end.ts';
-import { type BackupStatus, type EtcdBackupObject, isFinal, mirroredJob } from './backup-object.ts';
-import { hasEnded, isHidden, isPodState, podState, podsOf } from './backup-pod-state.ts';
-import { backupStatus, type Why } from './backup-status.ts';
+import { failureOf, type Outcome, verifiedOf } from './job-outcome.ts';
+import { type BackupStatus, backupStatus, type EtcdBackupObject, isFinal, mirroredJob, type Why } from './object.ts';
+import { hasEnded, isHidden, isPodState, podState, podsOf } from './pod-state.ts';
 
 export interface ObservedBackup {
   readonly backup: EtcdBackupObject;
-  /** Its own. */
+  /** Jobs of this EtcdBackup. */
   readonly jobs: readonly JobObject[];
-  /** Of all Jobs that had one of its names. */
+  /** Pods of all Jobs, existing or deleted, with one of its Job names. */
   readonly pods: readonly PodObject[];
-  /** Events of what does not start. */
+  /** Events of the Job or pod that does not start. */
   readonly why?: readonly EventObject[];
-  /** Why no Job can be made at present, or ever. */
-  readonly obstacle?: Why & { readonly forGood?: true };
+  /** Why no Job can be created now, or ever (`permanent`). */
+  readonly obstacle?: Why & { readonly permanent?: true };
   /** RFC 3339. */
   readonly now: string;
 }
 
-/** First the event is told, then the status is written; or the Job of this attempt is made. */
+/** Either the attempt whose Job to create, or an Event to emit and then a status to write. */
 export interface BackupDecision {
   readonly create?: number;
   readonly event?: BackupEvent;
   readonly status?: BackupStatus;
 }
 
-/** `about`: what makes it another event than the last one with its reason. */
+/** `about` distinguishes the Event from earlier Events with the same reason. */
 export type BackupEvent = EventOf & { readonly about: string };
 
 const nothing: BackupDecision = {};
-/** A second Job finds in the store what the first one stored. */
+/** Number of Jobs to try. A second Job finds the snapshot of the first one in the store. */
 const attempts = 2;
 
-/** What is to be done next for an EtcdBackup. */
+/** Decides the next action for an EtcdBackup. */
 export function decideBackup(observed: ObservedBackup): BackupDecision {
   const { backup, jobs } = observed;
   if (isFinal(backup) || backup.metadata.deletionTimestamp !== undefined) return nothing;
@@ -53,13 +52,13 @@ function withoutJob(observed: ObservedBackup): BackupDecision {
   const { backup, pods, obstacle } = observed;
   const { jobName, reason } = backup.status ?? {};
   if (jobName !== undefined && isPodState(reason)) {
-    const message = `Job ${jobName} is gone; another one looks for its snapshot in the store before it takes one`;
+    const message = `Job ${jobName} no longer exists; the next Job checks the store for its snapshot before it takes a new one`;
     return write(observed, 'BackingUp', { reason: 'JobVanished', message }, { event: 'Warning' });
   }
-  // What is left of it may still store its snapshot.
+  // A remaining pod may still store the snapshot.
   if (pods.some((pod) => !hasEnded(pod))) return nothing;
   if (!obstacle) return { create: 1 };
-  if (obstacle.forGood) return end(observed, 'Failed', undefined, obstacle);
+  if (obstacle.permanent) return end(observed, 'Failed', undefined, obstacle);
   return write(observed, jobName === undefined ? 'Pending' : 'BackingUp', obstacle, {
     ...(obstacle.reason === 'JobNotCreated' && { event: 'Warning' }),
   });
@@ -75,7 +74,7 @@ function running(observed: ObservedBackup, job: JobObject, pods: readonly PodObj
   const facts = { jobName: name, startTime: before?.startTime ?? creationTimestamp };
   const status = backupStatus(observed, 'BackingUp', why, facts);
   if (!isNew || mirroredJob(backup)) return { status };
-  return { status, event: { type: 'Normal', reason: 'SuccessfulCreate', message: `created Job ${name}`, about: uid } };
+  return { status, event: { type: 'Normal', reason: 'SuccessfulCreate', message: `Created Job ${name}`, about: uid } };
 }
 
 function completed(
@@ -95,7 +94,7 @@ function completed(
   }
   const attempt = attemptOf(name);
   if (attempt < attempts && !mirroredJob(observed.backup)) return { create: attempt + 1 };
-  const message = `the pod of Job ${name} is gone with the id of the snapshot: look for it with etcd-agent list`;
+  const message = `the pod of Job ${name} was deleted before the id of the snapshot could be read: find the snapshot with etcd-agent list`;
   return end(observed, 'Completed', job, { reason: 'ResultLost', message, at });
 }
 
@@ -105,7 +104,7 @@ function end(
   observed: ObservedBackup,
   phase: 'Completed' | 'Failed',
   job: JobObject | undefined,
-  { reason, message, at, result }: End,
+  { reason, message, at, result }: Outcome,
 ): BackupDecision {
   const { backup, now } = observed;
   const snapshot = result?.snapshot;
@@ -130,8 +129,11 @@ function end(
     },
   );
   const about = job?.metadata.uid ?? backup.metadata.uid;
-  const told = phase === 'Failed' ? (['Warning', 'BackupFailed'] as const) : (['Normal', 'BackupSucceeded'] as const);
-  return { status, event: { type: told[0], reason: told[1], message: line, about } };
+  const kind =
+    phase === 'Failed'
+      ? ({ type: 'Warning', reason: 'BackupFailed' } as const)
+      : ({ type: 'Normal', reason: 'BackupSucceeded' } as const);
+  return { status, event: { ...kind, message: line, about } };
 }
 
 function write(

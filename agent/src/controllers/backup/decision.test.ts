@@ -1,7 +1,7 @@
 import type { JobObject, ObjectCondition, PodObject } from '../../kube/objects.ts';
-import { decideBackup, type ObservedBackup } from './backup-decision.ts';
-import { backupJobName } from './backup-job.ts';
-import type { BackupStatus, EtcdBackupObject } from './backup-object.ts';
+import { decideBackup, type ObservedBackup } from './decision.ts';
+import { backupJobName } from './job.ts';
+import type { BackupStatus, EtcdBackupObject } from './object.ts';
 
 const created = '2026-11-22T02:00:00Z';
 const ended = '2026-11-22T02:03:00Z';
@@ -44,17 +44,17 @@ const backingUp: Partial<BackupStatus> = {
   startTime: created,
 };
 
-describe('a Job that ran into its time-out says after how long, and what it was doing', () => {
+describe('a Job that timed out reports after how long, and what it was doing', () => {
   const late = { type: 'Failed', reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' };
   const failed = (status: Partial<BackupStatus>, pods: PodObject[] = []) => {
     const limited = { ...job(late), spec: { activeDeadlineSeconds: 660 } };
     return decide({ backup: backup(status), jobs: [limited], pods }).status;
   };
 
-  test('its pod ran', () => {
+  test('the pod was running', () => {
     const status = failed(backingUp);
     expect(status).toMatchObject({ phase: 'Failed', reason: 'TimedOut' });
-    expect(status?.message).toContain('after 660 s: its pod ran until then');
+    expect(status?.message).toContain('after 660 s: the pod was still running');
     expect(status?.message).toContain('timeouts.total');
   });
 
@@ -97,7 +97,7 @@ describe('before there is a Job', () => {
   });
 
   test('what can never be is Failed', () => {
-    const obstacle = { reason: 'BadSpec', message: 'prefix: a command store has none', forGood: true } as const;
+    const obstacle = { reason: 'BadSpec', message: 'prefix: a command store has none', permanent: true } as const;
     const { status, event } = decide({ backup: backup(), obstacle });
     expect(status).toMatchObject({ phase: 'Failed', reason: 'BadSpec', completionTime: now });
     expect(event).toMatchObject({ type: 'Warning', reason: 'BackupFailed', message: obstacle.message });
@@ -116,7 +116,7 @@ describe('while the Job runs', () => {
     expect(first.event).toMatchObject({
       type: 'Normal',
       reason: 'SuccessfulCreate',
-      message: `created Job ${jobName(1)}`,
+      message: `Created Job ${jobName(1)}`,
     });
     const pods = [pod({ running: {} })];
     const second = decide({ backup: backup(first.status), jobs: [job()], pods });
@@ -142,10 +142,10 @@ describe('while the Job runs', () => {
     const late = [job({ type: 'Failed', reason: 'DeadlineExceeded', message: 'Job was active longer' })];
     const { status, event } = decide({ backup: backup(first), jobs: late });
     expect(status).toMatchObject({ phase: 'Failed', reason: 'ImageNotPulled', completionTime: ended });
-    expect(event?.message).toBe(`Job ${jobName(1)}: stopped at its time-out, after 180 s: ${first?.message}`);
+    expect(event?.message).toBe(`Job ${jobName(1)}: timed out after 180 s: ${first?.message}`);
   });
 
-  test('what holds its pod up next is told in the place of what did before', () => {
+  test('the next problem of its pod replaces the previous one', () => {
     const why = (reason: string, message: string) => [
       {
         ...pod({}, 'Pending'),
@@ -171,7 +171,7 @@ describe('while the Job runs', () => {
       'no key x',
     ],
     ['no node', {}, 'Unschedulable: 0/3 nodes'],
-  ])('what holds its pod up is told: %s', (_, state, told) => {
+  ])('a problem of its pod is reported: %s', (_, state, told) => {
     const waits = pod(state, 'Pending');
     const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes' }];
     const pods = [{ ...waits, status: { ...waits.status, conditions } }];
@@ -182,7 +182,7 @@ describe('while the Job runs', () => {
   test('a try that failed is told while the next one comes', () => {
     const pods = [over(20, { error: 's3: connection refused' })];
     const { status, event } = decide({ backup: backup(backingUp), jobs: [job()], pods });
-    expect(status?.message).toContain('try 1 failed: s3: connection refused');
+    expect(status?.message).toContain('attempt 1 failed: s3: connection refused');
     expect([status?.phase, event]).toEqual(['BackingUp', undefined]);
   });
 });
@@ -215,7 +215,7 @@ describe('at the end of the Job', () => {
     [2, { error: '--age-recipient: x is none' }, 'BadConfiguration', '--age-recipient: x is none'],
     [10, { error: 'no member answers' }, 'EtcdUnavailable', 'no member answers'],
     [21, { error: 's3: access denied' }, 'StoreRefused', 's3: access denied'],
-    [11, { ...stored, suspect: ['Corrupt'] }, 'SourceSuspect', 'does not count as verified: Corrupt'],
+    [11, { ...stored, suspect: ['Corrupt'] }, 'SourceSuspect', 'not counted as verified: Corrupt'],
     [
       3,
       { ...stored, stores: [...stored.stores, { store: 'sftp://x', error: 'full' }] },
@@ -242,11 +242,11 @@ describe('at the end of the Job', () => {
     expect(decide({ backup: backup(), jobs, pods: [over(0, stored, 'older')] }).status?.message).toContain('limit');
   });
 
-  test('a result that went with its pod is looked up in the store by one more Job', () => {
+  test('a result that was lost with its pod is found in the store by one more Job', () => {
     const [first, pods] = [job({ type: 'Complete' }), [over(0, stored, 'job-uid-2')]];
     expect(decide({ backup: backup(backingUp), jobs: [first] })).toEqual({ create: 2 });
     const running = decide({ backup: backup(backingUp), jobs: [first, job(undefined, 2)] });
-    expect(running.event?.message).toBe(`created Job ${jobName(2)}`);
+    expect(running.event?.message).toBe(`Created Job ${jobName(2)}`);
     const jobs = [first, job({ type: 'Complete' }, 2)];
     expect(decide({ backup: backup(backingUp), jobs, pods }).status).toMatchObject({ snapshotId: 'the-id' });
     expect(decide({ backup: backup(backingUp), jobs }).status).toMatchObject({

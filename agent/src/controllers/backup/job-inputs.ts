@@ -5,29 +5,28 @@ import type { DeploymentObject, KubeObject, StatefulSetObject } from '../../kube
 import type { Paths } from '../../kube/paths.ts';
 import type { EtcdClusterObject } from '../cluster/kubernetes/cluster-object.ts';
 import { domainOf, gateOf } from '../cluster/kubernetes/stateful-set.ts';
-import { type BackupSurroundings, scheduleOf } from './backup-job.ts';
-import { type EtcdBackupObject, isFinal, mirroredJob } from './backup-object.ts';
-import type { Why } from './backup-status.ts';
+import { type JobInputs, scheduleOf } from './job.ts';
+import { type EtcdBackupObject, isFinal, mirroredJob, type Why } from './object.ts';
 
-export interface Looking {
+export interface ApiOptions {
   readonly client: ApiClient;
   readonly paths: Paths;
-  /** Of this reconciler; undefined outside of one. */
+  /** Deployment of this reconciler. Undefined outside of Kubernetes. */
   readonly deployment?: string | undefined;
 }
 
-/** What a Job is made of, or why there can be none at present. */
-export type Found = { readonly around: BackupSurroundings } | { readonly obstacle: Why };
+/** The inputs of a Job, or the reason why it cannot be created now. */
+export type InputsOrObstacle = { readonly inputs: JobInputs } | { readonly obstacle: Why };
 
-export async function surroundingsOf(
+export async function jobInputs(
   backup: EtcdBackupObject,
   all: readonly EtcdBackupObject[],
-  looking: Looking,
-): Promise<Found> {
+  api: ApiOptions,
+): Promise<InputsOrObstacle> {
   const { clusterName } = backup.spec;
-  if (clusterName === undefined) return { around: await ofReconciler(looking) };
-  const cluster = await named<EtcdClusterObject>(looking, 'etcdclusters', clusterName);
-  if (!cluster) return obstacle('ClusterNotFound', `there is no EtcdCluster ${clusterName}; waiting for it`);
+  if (clusterName === undefined) return { inputs: await fromReconciler(api) };
+  const cluster = await findByName<EtcdClusterObject>(api, 'etcdclusters', clusterName);
+  if (!cluster) return obstacle('ClusterNotFound', `EtcdCluster ${clusterName} does not exist; waiting for it`);
   const { schedule } = backup.spec;
   if (schedule !== undefined && !scheduleOf(backup, cluster)) {
     const known = (cluster.spec.backup?.schedules ?? []).map(({ name }) => name).join(', ');
@@ -36,26 +35,26 @@ export async function surroundingsOf(
       `EtcdCluster ${clusterName} has no backup schedule '${schedule}'${known && `, only ${known}`}; waiting for it`,
     );
   }
-  const statefulSet = await named<StatefulSetObject>(looking, 'statefulsets', clusterName);
+  const statefulSet = await findByName<StatefulSetObject>(api, 'statefulsets', clusterName);
   const gate = statefulSet && gateOf(statefulSet.spec.template);
   if (!statefulSet || !gate)
-    return obstacle('ManifestsMissing', `there is no StatefulSet ${clusterName} of the constructs`);
-  if (isBeingMade(cluster)) return obstacle('ClusterNotServing', `EtcdCluster ${clusterName} does not serve yet`);
+    return obstacle('ManifestsMissing', `the StatefulSet ${clusterName} that the constructs generate does not exist`);
+  if (isStarting(cluster)) return obstacle('ClusterNotServing', `EtcdCluster ${clusterName} is not serving yet`);
   const first = all.find((other) => comesBefore(other, backup));
-  if (first) return obstacle('AnotherRuns', `EtcdBackup ${first.metadata.name} of this cluster comes first`);
+  if (first) return obstacle('AnotherRuns', `waiting for EtcdBackup ${first.metadata.name} of the same cluster`);
   const { template } = statefulSet.spec;
-  return { around: { cluster, template, container: gate, domain: domainOf(template) } };
+  return { inputs: { cluster, template, container: gate, domain: domainOf(template) } };
 }
 
-const obstacle = (reason: string, message: string): Found => ({ obstacle: { reason, message } });
+const obstacle = (reason: string, message: string): InputsOrObstacle => ({ obstacle: { reason, message } });
 
-/** A lost quorum is no reason to wait: that backup fails, and tells so. */
-function isBeingMade({ status }: EtcdClusterObject): boolean {
+/** Does not wait for a lost quorum: that backup fails and reports it. */
+function isStarting({ status }: EtcdClusterObject): boolean {
   const available = status?.conditions?.find(({ type }) => type === 'Available');
   return !available || ['Bootstrapping', 'Restoring', 'StateUnknown'].includes(available.reason);
 }
 
-/** One at a time for a cluster. */
+/** Backups of one cluster run one at a time. */
 function comesBefore(other: EtcdBackupObject, { metadata, spec }: EtcdBackupObject): boolean {
   if (other.metadata.uid === metadata.uid || other.spec.clusterName !== spec.clusterName) return false;
   if (isFinal(other) || mirroredJob(other) || other.metadata.deletionTimestamp !== undefined) return false;
@@ -67,23 +66,23 @@ function comesBefore(other: EtcdBackupObject, { metadata, spec }: EtcdBackupObje
 
 const rank = ({ metadata }: Pick<KubeObject, 'metadata'>): string => `${metadata.creationTimestamp} ${metadata.name}`;
 
-async function ofReconciler({ client, paths, deployment }: Looking): Promise<BackupSurroundings> {
+async function fromReconciler({ client, paths, deployment }: ApiOptions): Promise<JobInputs> {
   const found =
     deployment === undefined
       ? undefined
-      : await client.get<DeploymentObject>(paths.of('deployments', deployment)).catch(unlessHidden);
+      : await client.get<DeploymentObject>(paths.of('deployments', deployment)).catch(ignoreUnreadable);
   const template = found?.spec.template;
   const container = template?.spec.containers[0] ?? { image: agentImage };
   return { container, domain: 'cluster.local', ...(template && { template }) };
 }
 
-function unlessHidden(error: unknown): undefined {
+function ignoreUnreadable(error: unknown): undefined {
   if (!isStatus(error, 404) && !isStatus(error, 403)) throw error;
 }
 
-/** There is no right to get one. */
-async function named<T extends KubeObject>(
-  { client, paths }: Looking,
+/** Finds an object with a list request, because the Role does not allow `get` for these resources. */
+async function findByName<T extends KubeObject>(
+  { client, paths }: ApiOptions,
   resource: 'etcdclusters' | 'statefulsets',
   name: string,
 ): Promise<T | undefined> {

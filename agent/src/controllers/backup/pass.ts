@@ -7,47 +7,48 @@ import { groupVersion } from '../../kube/paths.ts';
 import { AgentError } from '../../lib/errors.ts';
 import { jobCondition } from '../cluster/jobs/job-result.ts';
 import { isSameStatus } from '../cluster/status.ts';
-import { type BackupDecision, decideBackup, type ObservedBackup } from './backup-decision.ts';
-import { backupJobManifest, backupJobName } from './backup-job.ts';
-import { type EtcdBackupObject, isFinal, mirroredJob } from './backup-object.ts';
-import { podsOf, silentPart } from './backup-pod-state.ts';
-import { type Found, type Looking, surroundingsOf } from './backup-surroundings.ts';
+import { type BackupDecision, decideBackup, type ObservedBackup } from './decision.ts';
+import { backupJobManifest, backupJobName } from './job.ts';
+import { type ApiOptions, type InputsOrObstacle, jobInputs } from './job-inputs.ts';
+import { type EtcdBackupObject, isFinal, mirroredJob } from './object.ts';
+import { podsOf, silentPart } from './pod-state.ts';
 
-export interface BackupPassOptions extends Looking {
+export interface BackupPassOptions extends ApiOptions {
   readonly events: Events;
-  /** Tells why a pod does not start. */
+  /** Source of the reasons why a pod does not start. */
   readonly troubles: Pick<Troubles, 'of'>;
-  /** Around each thing that is done. */
+  /** Called before and after each action. */
   readonly at: (point: string) => void | Promise<void>;
 }
 
 export interface BackupPass {
-  /** Nothing is left to do, ever. */
+  /** The backup has ended; there is nothing left to do. */
   readonly done: boolean;
-  /** Something was done: there may be more. */
+  /** The pass acted, so there may be more to do. */
   readonly acted: boolean;
-  /** A pod does not run yet, of which no watch tells. */
+  /** A pod has not started yet, and no watch reports when it does. */
   readonly starting?: boolean;
 }
 
-/** Looks at one EtcdBackup, decides, and does one thing. */
+/** Observes one EtcdBackup, decides, and performs one action. */
 export async function backupPass(name: string, uid: string, options: BackupPassOptions): Promise<BackupPass> {
   const { client, paths, at } = options;
   const { items: all } = await client.list<EtcdBackupObject>(paths.of('etcdbackups'));
   const backup = all.find(({ metadata }) => metadata.name === name && metadata.uid === uid);
   if (!backup || isFinal(backup)) return { done: true, acted: false };
   const [jobs, pods] = await Promise.all([jobsOf(backup, options), namedPods(backup, options)]);
-  const found: Found | undefined =
-    jobs.length > 0 || mirroredJob(backup) ? undefined : await surroundingsOf(backup, all, options);
+  const found: InputsOrObstacle | undefined =
+    jobs.length > 0 || mirroredJob(backup) ? undefined : await jobInputs(backup, all, options);
   const obstacle = found && 'obstacle' in found ? found.obstacle : undefined;
-  const why = await troublesOf(jobs, pods, options);
+  const why = await startProblems(jobs, pods, options);
   const observed: ObservedBackup = { backup, jobs, pods, why, now: now(), ...(obstacle && { obstacle }) };
   const decision = decideBackup(observed);
-  if (decision.create === undefined) return tell(observed, decision, options);
+  if (decision.create === undefined) return report(observed, decision, options);
   try {
-    const around = found ?? (await surroundingsOf(backup, [], options));
-    if (!('around' in around)) return tell(observed, decideBackup({ ...observed, obstacle: around.obstacle }), options);
-    const manifest = backupJobManifest(backup, decision.create, around.around);
+    const inputs = found ?? (await jobInputs(backup, [], options));
+    if (!('inputs' in inputs))
+      return report(observed, decideBackup({ ...observed, obstacle: inputs.obstacle }), options);
+    const manifest = backupJobManifest(backup, decision.create, inputs.inputs);
     await at('before CreateBackupJob');
     await client.create(paths.of('jobs'), manifest);
     await at('after CreateBackupJob');
@@ -55,12 +56,12 @@ export async function backupPass(name: string, uid: string, options: BackupPassO
   } catch (error) {
     const refused = refusal(error);
     if (!refused) throw error;
-    return tell(observed, decideBackup({ ...observed, obstacle: refused }), options);
+    return report(observed, decideBackup({ ...observed, obstacle: refused }), options);
   }
 }
 
-/** First what happened, then the status: a pass that is cut short between them tells the same Event again, under its name. */
-async function tell(
+/** Emits the Event, then writes the status. A pass that is interrupted in between emits the same Event again, under the same name. */
+async function report(
   observed: ObservedBackup,
   decision: BackupDecision,
   options: BackupPassOptions,
@@ -79,15 +80,15 @@ async function tell(
     await events.emitOnce(subject, event, hash(`${event.reason} ${event.about}`));
   }
   await at(`before ReportBackup${status.phase}`);
-  // Only on what was seen: what is final stays so.
+  // The resourceVersion rejects the write if the object changed meanwhile: a final status never changes.
   const body = { apiVersion: groupVersion, kind: 'EtcdBackup', metadata: { name, uid, resourceVersion }, status };
   await client.apply(paths.of('etcdbackups', name, 'status'), body);
   await at(`after ReportBackup${status.phase}`);
   return { done, acted: true };
 }
 
-/** Its own, or the one that it tells of. */
-async function jobsOf(backup: EtcdBackupObject, { client, paths }: Looking): Promise<JobObject[]> {
+/** Returns the backup's own Jobs, or the Job that it mirrors. */
+async function jobsOf(backup: EtcdBackupObject, { client, paths }: ApiOptions): Promise<JobObject[]> {
   const mirrored = mirroredJob(backup);
   if (mirrored) {
     const { items } = await client.list<JobObject>(paths.of('jobs'), {
@@ -100,8 +101,8 @@ async function jobsOf(backup: EtcdBackupObject, { client, paths }: Looking): Pro
   return items.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === backup.metadata.uid));
 }
 
-/** Also those that a deleted Job of the same name left. */
-async function namedPods(backup: EtcdBackupObject, { client, paths }: Looking): Promise<PodObject[]> {
+/** Includes the pods that a deleted Job of the same name left behind. */
+async function namedPods(backup: EtcdBackupObject, { client, paths }: ApiOptions): Promise<PodObject[]> {
   const mirrored = mirroredJob(backup);
   const jobs = mirrored ? [mirrored.name] : [backupJobName(backup, 1), backupJobName(backup, 2)];
   const lists = jobs.map((job) =>
@@ -110,8 +111,8 @@ async function namedPods(backup: EtcdBackupObject, { client, paths }: Looking): 
   return (await Promise.all(lists)).flatMap(({ items }) => items);
 }
 
-/** Of a pod that does not start, or of a Job that is given none. */
-async function troublesOf(
+/** Reads the Events of a pod that does not start, or of a Job without a pod. */
+async function startProblems(
   jobs: readonly JobObject[],
   pods: readonly PodObject[],
   { troubles }: BackupPassOptions,
@@ -124,9 +125,9 @@ async function troublesOf(
 const isOver = (job: JobObject): boolean =>
   (jobCondition(job, 'Failed') ?? jobCondition(job, 'Complete')) !== undefined;
 
-/** What asking again does not change; all else is tried again. */
+/** Returns the reason why Kubernetes or the spec refuses the Job. Other errors are retried. */
 function refusal(error: unknown): ObservedBackup['obstacle'] {
-  if (error instanceof AgentError) return { reason: 'BadSpec', message: error.message, forGood: true };
+  if (error instanceof AgentError) return { reason: 'BadSpec', message: error.message, permanent: true };
   if (!(error instanceof ApiError) || error.status < 400 || error.status > 499 || error.status === 429)
     return undefined;
   return { reason: 'JobNotCreated', message: error.message };

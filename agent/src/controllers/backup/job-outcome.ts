@@ -1,12 +1,11 @@
 import type { JobObject, ObjectCondition } from '../../kube/objects.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import { type JobResult, lastPhase, timedOut } from '../cluster/jobs/job-result.ts';
-import type { BackupStatus } from './backup-object.ts';
-import { isStuck } from './backup-pod-state.ts';
-import type { Why } from './backup-status.ts';
+import type { BackupStatus, Why } from './object.ts';
+import { isStuck } from './pod-state.ts';
 
-/** Of a Job, and of what asked for it. */
-export interface End extends Why {
+/** How a Job ended, and with it the request for the Job. */
+export interface Outcome extends Why {
   /** RFC 3339. */
   readonly at?: string | undefined;
   readonly result?: JobResult | undefined;
@@ -17,29 +16,29 @@ export function failureOf(
   before: Partial<BackupStatus> | undefined,
   failed: ObjectCondition,
   result: JobResult | undefined,
-): End {
+): Outcome {
   const { reason, message, lastTransitionTime: at } = failed;
   const line = result && lineOf(result);
   const phase = result?.exitCode === ExitCode.timedOut ? lastPhase(result) : undefined;
-  const said = phase === undefined ? line : `${line} (phase ${phase})`;
+  const reported = phase === undefined ? line : `${line} (phase ${phase})`;
   if (reason === 'DeadlineExceeded') {
-    // Its pods are gone: what held them up is only told in the status.
+    // Kubernetes has deleted the pods: only the last status still says what held them up.
     const stuck = isStuck(before?.reason);
-    const last = stuck ? before?.message : (said ?? lastSeen(before));
+    const last = stuck ? before?.message : (reported ?? lastSeen(before));
     const why = `${timedOut(job, failed)}: ${last}`;
     return { reason: (stuck && before?.reason) || 'TimedOut', message: why, at, result };
   }
-  const word = result && (result.suspect ? 'SourceSuspect' : words[result.exitCode ?? 1]);
-  return { reason: word || 'JobFailed', message: said ?? message ?? reason ?? 'it failed', at, result };
+  const known = result && (result.suspect ? 'SourceSuspect' : reasons[result.exitCode ?? 1]);
+  return { reason: known || 'JobFailed', message: reported ?? message ?? reason ?? 'the Job failed', at, result };
 }
 
 const lastSeen = (before: Partial<BackupStatus> | undefined): string =>
   before?.reason === 'Running'
-    ? 'its pod ran until then, and said nothing at its end; give it more time with timeouts.total'
-    : 'its pod said nothing: kubectl get events may tell why';
+    ? 'the pod was still running and left no message; allow more time with timeouts.total'
+    : 'the pod left no message; check kubectl get events';
 
-/** By exit code, as docs/reference/exit-codes.md has them. */
-const words: Readonly<Record<number, string>> = {
+/** Reasons by exit code. docs/reference/exit-codes.md explains the codes. */
+const reasons: Readonly<Record<number, string>> = {
   [ExitCode.usage]: 'BadConfiguration',
   [ExitCode.partial]: 'PartlyStored',
   [ExitCode.etcdUnavailable]: 'EtcdUnavailable',
@@ -51,10 +50,10 @@ const words: Readonly<Record<number, string>> = {
   [ExitCode.timedOut]: 'TimedOut',
 };
 
-/** The agent's one line. */
+/** Summarizes the agent's result in one line. */
 function lineOf({ error, stores = [], suspect }: JobResult): string | undefined {
   if (error !== undefined) return error;
-  if (suspect) return `stored, but it does not count as verified: ${suspect.join(', ')}`;
+  if (suspect) return `stored, but not counted as verified: ${suspect.join(', ')}`;
   const lines = stores.flatMap(({ store, error, keyError, retentionError }) => {
     const why = error ?? keyError ?? (retentionError && `retention: ${retentionError}`);
     return why ? [`${store}: ${why}`] : [];

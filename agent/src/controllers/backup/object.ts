@@ -6,7 +6,7 @@ export interface EtcdBackupObject extends KubeObject {
   readonly status?: Partial<BackupStatus>;
 }
 
-/** The CRD sees to it that there is one of clusterName and endpoints, and one of schedule and store. */
+/** The CRD requires exactly one of clusterName and endpoints, and exactly one of schedule and store. */
 export interface EtcdBackupSpec {
   readonly clusterName?: string;
   readonly endpoints?: readonly string[];
@@ -52,11 +52,11 @@ export interface BackupCondition {
   readonly observedGeneration?: number;
 }
 
-/** Nothing is changed any more. */
+/** Returns true if the backup has ended: its status never changes again. */
 export const isFinal = ({ status }: { readonly status?: Partial<BackupStatus> | undefined }): boolean =>
   status?.phase === 'Completed' || status?.phase === 'Failed';
 
-/** A run of a schedule, which this only tells of; undefined when a Job is to be made. */
+/** The Job of a scheduled run that this EtcdBackup mirrors. Undefined if the EtcdBackup requests a Job of its own. */
 export const mirroredJob = ({
   metadata,
 }: EtcdBackupObject): { readonly name: string; readonly uid: string } | undefined =>
@@ -64,7 +64,7 @@ export const mirroredJob = ({
 
 export const sourceOf = ({ spec }: EtcdBackupObject): string => spec.clusterName ?? spec.endpoints?.[0] ?? '';
 
-/** The folder of its snapshot within the store. */
+/** Folder of the snapshot in the store. */
 export const folderOf = ({
   metadata,
   spec,
@@ -73,12 +73,49 @@ export const folderOf = ({
   readonly spec: EtcdBackupSpec;
 }): string => spec.clusterName ?? metadata.name;
 
-/** Of one that names no snapshot. */
+/** Explains why an EtcdBackup without a snapshot cannot be restored. */
 export function whyNotRestored(backup: EtcdBackupObject | undefined): string {
-  if (!backup) return 'is not there';
+  if (!backup) return 'does not exist';
   const { phase, reason, message } = backup.status ?? {};
-  if (phase === 'Completed')
-    return 'does not say which snapshot it made: name that, with its store, in the EtcdRestore';
-  if (phase === 'Failed') return `failed, and made no snapshot to restore: ${message ?? reason}`;
-  return `is not completed: ${message ?? reason ?? phase ?? 'no reconciler has reported on it'}`;
+  if (phase === 'Completed') return 'does not name its snapshot: name the snapshot and its store in the EtcdRestore';
+  if (phase === 'Failed') return `failed, so there is no snapshot to restore: ${message ?? reason}`;
+  return `has not completed: ${message ?? reason ?? phase ?? 'no reconciler has reported its status'}`;
+}
+
+/** Reason and message of a status. */
+export interface Why {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Builds the complete status. Facts that are not in `facts` are removed from it. */
+export function backupStatus(
+  { backup, now }: { readonly backup: EtcdBackupObject; readonly now: string },
+  phase: BackupPhase,
+  { reason, message }: Why,
+  facts: Partial<BackupStatus>,
+): BackupStatus {
+  const { generation } = backup.metadata;
+  const condition = (type: 'Completed' | 'Failed') => {
+    const status = phase === type ? ('True' as const) : ('False' as const);
+    const old = backup.status?.conditions?.find((each) => each.type === type);
+    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : now;
+    return {
+      type,
+      status,
+      reason,
+      message,
+      lastTransitionTime,
+      ...(generation !== undefined && { observedGeneration: generation }),
+    };
+  };
+  return {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    phase,
+    reason,
+    message,
+    source: sourceOf(backup),
+    ...facts,
+    conditions: [condition('Completed'), condition('Failed')],
+  };
 }
