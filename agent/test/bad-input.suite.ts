@@ -95,7 +95,11 @@ describe('usage', () => {
       'age1qpzry',
       /--age-recipient: the value is not a valid age recipient, check it for typing errors: age1qpzry/,
     ],
-    ['age-recipient', 'AGE-SECRET-KEY-1a-secret-key', /--age-recipient: the value is a secret key, which must not be here/],
+    [
+      'age-recipient',
+      'AGE-SECRET-KEY-1a-secret-key',
+      /--age-recipient: the value is a secret key, which must not be here/,
+    ],
     ['age-recipients-file', '/nowhere/keys', /--age-recipients-file: cannot read \/nowhere\/keys \(ENOENT\)/],
     ['age-identity-file', '/nowhere/keys', /--age-identity-file: cannot read \/nowhere\/keys \(ENOENT\)/],
     ['extra-path', '/etc', /--extra-path: is only stored encrypted; give --age-recipient or --extra-age-recipient/],
