@@ -12,16 +12,16 @@ import { clusterIdHeader } from './fetch-source.ts';
 
 export interface SnapshotServerOptions {
   readonly listen: ListenAddress;
-  /** Hex, of the token that GET /snapshot asks for. */
+  /** SHA-256, in hex, of the token that GET /snapshot requires. */
   readonly tokenSha256: string;
-  /** `tls.crt`, `tls.key`, `ca.crt`: with them GET /snapshot asks for a client certificate of that authority too. */
+  /** Directory with `tls.crt`, `tls.key` and `ca.crt`. With it, GET /snapshot also requires a client certificate of that authority. */
   readonly peerTlsDir?: string;
   readonly log: Log;
-  /** Told, before the first byte is sent, as which etcd cluster the snapshot is restored. */
+  /** Called, before the first byte is sent, with the id of the etcd cluster that the snapshot is restored as. */
   readonly onRestore?: (clusterId: string) => Promise<void>;
 }
 
-/** The server of the restore Job: its result for the reconciler, the snapshot for one gate. */
+/** The HTTP server of the restore Job. It serves the status to the reconciler and the snapshot to one gate. */
 export class SnapshotServer implements AsyncDisposable {
   readonly #options: SnapshotServerOptions;
   readonly #listener: HttpListener;
@@ -48,7 +48,7 @@ export class SnapshotServer implements AsyncDisposable {
     return this.#listener.port;
   }
 
-  /** `passedOver`: what is newer, and why it was not taken. */
+  /** Begins to serve the snapshot. `passedOver` says which newer snapshots were not used, and why. */
   serve(snapshot: PlainSnapshot, passedOver = ''): void {
     this.#snapshot = snapshot;
     this.#passedOver = passedOver;
@@ -65,11 +65,11 @@ export class SnapshotServer implements AsyncDisposable {
       case '/snapshot':
         return this.#send(request, response);
       default:
-        return send(response, 404, 'there is /status and /snapshot\n');
+        return send(response, 404, 'not found; use /status or /snapshot\n');
     }
   }
 
-  /** The reconciler does not know this certificate's authority: the proof says that it is its own Job that answers. */
+  /** The reconciler cannot check this server's certificate. The HMAC proves that its own Job sent the response. */
   #sendStatus(response: ServerResponse): void {
     const body = JSON.stringify(this.#status());
     response.setHeader(hmacHeader, hmacOf(body, this.#options.tokenSha256));
@@ -85,17 +85,17 @@ export class SnapshotServer implements AsyncDisposable {
   async #send(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { tokenSha256, peerTlsDir, log, onRestore } = this.#options;
     const known = peerTlsDir === undefined || (request.socket as TLSSocket).authorized;
-    if (!known) return send(response, 401, 'a certificate of a member is needed\n');
+    if (!known) return send(response, 401, 'a client certificate of a member is required\n');
     if (!hasToken(request, tokenSha256)) return send(response, 401, 'the token is missing or wrong\n');
-    if (!this.#snapshot) return send(response, 503, 'it is being verified\n');
+    if (!this.#snapshot) return send(response, 503, 'the snapshot is still being verified\n');
     const clusterId = request.headers[clusterIdHeader];
     if (typeof clusterId === 'string' && /^[0-9a-f]{1,16}$/.test(clusterId)) await onRestore?.(clusterId);
     const { remoteAddress } = request.socket;
     log.info({ remoteAddress }, 'sending the snapshot');
     await sendFile(response, this.#snapshot.file).catch((error) => {
-      // Whoever has all of it may be gone before that is noticed.
+      // A client that received everything may close the connection before this side notices.
       if (!response.writableEnded)
-        log.warn({ remoteAddress }, `the snapshot was not fetched whole: ${messageOf(error)}`);
+        log.warn({ remoteAddress }, `the snapshot was not fetched completely: ${messageOf(error)}`);
     });
   }
 }
