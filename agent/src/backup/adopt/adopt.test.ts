@@ -126,9 +126,9 @@ test('a database whose keys are not what etcd writes is no snapshot, though its 
   const { exitCode, data } = await adopt();
   expect([exitCode, data.adopted, data.failed]).toEqual([ExitCode.verificationFailed, 1, 2]);
   expect(data.snapshots).toMatchObject([
-    { outcome: 'failed', detail: expect.stringMatching(/is no key and value|empty key/) },
+    { outcome: 'failed', detail: expect.stringMatching(/is not a key with a value|empty key/) },
     { outcome: 'adopted', id: 'good' },
-    { outcome: 'failed', detail: expect.stringMatching(/says that it is of revision/) },
+    { outcome: 'failed', detail: expect.stringMatching(/claims to be of revision/) },
   ]);
 });
 

@@ -196,7 +196,9 @@ describe('a data directory', () => {
     await change();
     for (const repeat of ['refuse', 'leave'] as const)
       await expect(restore({ repeat })).rejects.toMatchObject(refused(message));
-    await expect(restore({ repeat: 'again' })).rejects.toMatchObject(refused(/of the same token and members; .* new token/));
+    await expect(restore({ repeat: 'again' })).rejects.toMatchObject(
+      refused(/of the same token and members; .* new token/),
+    );
     const again = await restore({ initialClusterToken: 'new', repeat: 'again' });
     expect(again).toMatchObject({ alreadyRestored: false });
   });

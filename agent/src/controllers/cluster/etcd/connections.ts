@@ -97,7 +97,7 @@ function readable(error: unknown): unknown {
   if (!(error instanceof AgentError)) return error;
   const { cause } = error;
   if (cause instanceof GrpcStatus && /user name is empty/.test(cause.message)) {
-    const at = error.message.replace(/ has auth enabled.*/, '');
+    const at = error.message.replace(/ requires authentication.*/, '');
     return new AgentError(
       ExitCode.usage,
       `${at} has auth enabled, and the reconciler does not log in (${cause.message})`,
