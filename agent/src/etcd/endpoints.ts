@@ -1,4 +1,4 @@
-import { AgentError, ExitCode } from '../lib/errors.ts';
+import { usageError } from '../lib/errors.ts';
 
 /** Parses `--endpoints` into URLs: comma-separated; `host:port` is allowed and means https if TLS files are given. */
 export function parseEndpoints(endpoints: readonly string[], tls: boolean): string[] {
@@ -8,14 +8,14 @@ export function parseEndpoints(endpoints: readonly string[], tls: boolean): stri
     .filter(Boolean)
     .map((text) => parseEndpoint(text, tls));
   if (urls.length === 0) {
-    throw new AgentError(ExitCode.usage, '--endpoints: name at least one etcd endpoint, such as https://etcd-0:2379');
+    throw usageError('--endpoints: name at least one etcd endpoint, such as https://etcd-0:2379');
   }
   return [...new Set(urls)];
 }
 
 function parseEndpoint(text: string, tls: boolean): string {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${tls ? 'https' : 'http'}://${text}`);
-  const wrong = (why: string) => new AgentError(ExitCode.usage, `--endpoints: '${text}' ${why}`);
+  const wrong = (why: string) => usageError(`--endpoints: '${text}' ${why}`);
   if (!url || !['http:', 'https:'].includes(url.protocol) || !url.hostname) {
     throw wrong('is not an etcd endpoint; write https://host:2379');
   }

@@ -1,4 +1,4 @@
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
 
 /**
  * Throws if several members are to be restored without naming the snapshot: if a backup completes between two restores, the
@@ -7,8 +7,7 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
  */
 export function requireNamedSnapshot(command: string, members: number, missing: string | undefined): void {
   if (members <= 1 || missing === undefined) return;
-  throw new AgentError(
-    ExitCode.usage,
+  throw usageError(
     `all ${members} members must be restored from one snapshot: name it, such as \`${command} ${missing}\``,
   );
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
+import { codeOf, messageOf, usageError } from '../../lib/errors.ts';
 import { hasToken } from '../../lib/http/bearer.ts';
 import { HttpListener, send, sendFile } from '../../lib/http/http-listener.ts';
 import type { ListenAddress } from '../../lib/http/listen-address.ts';
@@ -39,7 +39,7 @@ export class SnapshotServer implements AsyncDisposable {
     const server = new SnapshotServer(options);
     const { host, port } = options.listen;
     await server.#listener.listen().catch((error) => {
-      throw new AgentError(ExitCode.usage, `--listen: cannot listen on ${host}:${port} (${codeOf(error)})`);
+      throw usageError(`--listen: cannot listen on ${host}:${port} (${codeOf(error)})`);
     });
     return server;
   }

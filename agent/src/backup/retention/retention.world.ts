@@ -141,7 +141,7 @@ class World {
     const again = decide(this.stored.toReversed(), policy, context);
     const waiting = [...deleted, ...ids(decisions, 'defer')].filter((id) => !removed.has(id));
     same([...ids(again, 'delete'), ...ids(again, 'defer')], waiting, 'deleting makes nothing else go');
-    same(again, decide(this.stored, policy, context), 'the order of the list means nothing');
+    same(again, decide(this.stored, policy, context), 'the order of the list does not matter');
     return decisions;
   }
 

@@ -1,4 +1,4 @@
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
 
 const FIELDS = {
   Y: 'year',
@@ -9,7 +9,7 @@ const FIELDS = {
   S: 'second',
 } as const;
 
-const mistake = (message: string) => new AgentError(ExitCode.usage, `--file-name: ${message}`);
+const mistake = (message: string) => usageError(`--file-name: ${message}`);
 
 /** Formats a snapshot's name by the user's strftime pattern: %Y %m %d %H %M %S, and %% for a percent sign. */
 export function formatFileName(pattern: string, now: Date, timeZone: string): string {
@@ -39,7 +39,7 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
       ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
     });
   } catch {
-    throw new AgentError(ExitCode.usage, `--file-name-time-zone: '${timeZone}' is not an IANA time zone`);
+    throw usageError(`--file-name-time-zone: '${timeZone}' is not an IANA time zone`);
   }
 }
 

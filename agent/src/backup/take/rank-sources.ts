@@ -1,5 +1,5 @@
 import type { MemberStatus } from '../../etcd/maintenance.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 
 /** Number of Raft entries by which a follower may lag and still be a source: etcd keeps 5,000 entries for slow followers. */
 const MAX_LAG = 5_000;
@@ -22,10 +22,7 @@ export function rankSources<M extends ObservedMember>(observed: readonly M[], co
     throw unavailable('only learners answered, and a learner may lack writes; name a voting member in --endpoints');
   const clusterId = majority(voters.map(({ status }) => status.clusterId));
   if (!clusterId) {
-    throw new AgentError(
-      ExitCode.usage,
-      '--endpoints: the endpoints belong to different etcd clusters; name the members of one cluster',
-    );
+    throw usageError('--endpoints: the endpoints belong to different etcd clusters; name the members of one cluster');
   }
   const ofCluster = voters.filter(({ status }) => status.clusterId === clusterId);
   const leaders = ofCluster.map(({ status }) => status.leader).filter((leader) => leader !== '0');

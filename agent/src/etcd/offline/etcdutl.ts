@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { codeOf, usageError } from '../../lib/errors.ts';
 
 const NOT_FOUND =
   'etcdutl was not found; install it from etcd 3.5 or newer (the newest is best), or name it with --etcdutl';
@@ -48,7 +48,7 @@ export class Etcdutl {
     const options = { signal, timeout, killSignal: 'SIGKILL', maxBuffer: 4 * 1024 * 1024 } as const;
     execFile(this.#program, args, options, (error, stdout, stderr) => {
       if (signal?.aborted) reject(signal.reason);
-      else if (['ENOENT', 'EACCES'].includes(codeOf(error) ?? '')) reject(new AgentError(ExitCode.usage, NOT_FOUND));
+      else if (['ENOENT', 'EACCES'].includes(codeOf(error) ?? '')) reject(usageError(NOT_FOUND));
       else resolve({ exitCode: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr });
     });
     return promise;
