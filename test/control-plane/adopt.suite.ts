@@ -64,7 +64,7 @@ onPlanes(1)('a directory filled by a script', () => {
     expect(byTime.map(({ key }: Manifest) => key)).toEqual(saved.map((name) => `${folder}/${name}`));
     for (const { key, createdAt, warning } of snapshots) {
       expect(Math.abs(timeInName(key) - Date.parse(createdAt) - 8 * hour)).toBeLessThan(60_000);
-      expect(warning).toContain("the store's time is taken");
+      expect(warning).toContain('using the time of the store');
     }
     expect(await agent('again', 'adopt')).toMatchObject({ adopted: 0, failed: 0 });
   });

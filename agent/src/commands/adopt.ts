@@ -1,11 +1,11 @@
 import {
   type AdoptContext,
-  describeForeign,
+  describeAdoptable,
   type Found,
+  findAdoptable,
   findByKey,
-  findForeign,
   isEncrypted,
-  type PassedBy,
+  type Skipped,
   writeAdopted,
 } from '../backup/adopt/adopt.ts';
 import type { Entry } from '../backup/catalog/catalog.ts';
@@ -44,11 +44,11 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
     const adopting = await adoptContext(opened, context);
     const outcomes: Outcome[] = [];
     const found: Found[] = [];
-    const passBy = ({ key, why }: PassedBy) => outcomes.push({ key, outcome: 'skipped', detail: why });
+    const passBy = ({ key, why }: Skipped) => outcomes.push({ key, outcome: 'skipped', detail: why });
     if (settings.args.length === 0) {
-      const all = await findForeign(adopting, { signal });
+      const all = await findAdoptable(adopting, { signal });
       found.push(...all.found);
-      all.passedBy.forEach(passBy);
+      all.skipped.forEach(passBy);
     }
     for (const key of new Set(settings.args.map((each) => each.replace(/^\/+/, '')))) {
       const one = await findByKey(key, adopting, { signal });
@@ -104,7 +104,7 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
   progress.phase('adopt', key);
   try {
     const onBytes = (bytes: number) => progress.bytes(bytes, size);
-    const adopted = await describeForeign(found, { ...adopting, onBytes });
+    const adopted = await describeAdoptable(found, { ...adopting, onBytes });
     const { manifest, revision, warning } = adopted;
     const dryRun = settings.flag('dryRun');
     if (!dryRun) await writeAdopted(found, adopted, adopting);

@@ -5,7 +5,7 @@ import { newestOfLine } from '../backup/catalog/select.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
 import { prune } from '../backup/retention/prune.ts';
 import { namedPayloads, sweep } from '../backup/retention/sweep.ts';
-import { AgentError, ExitCode } from '../lib/errors.ts';
+import { ExitCode, usageError } from '../lib/errors.ts';
 import { withTimeout } from '../lib/run-limit.ts';
 import { table } from '../lib/terminal/table.ts';
 import type { Command, CommandContext } from './cli/command.ts';
@@ -20,14 +20,11 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
   const sweepAge = settings.duration('sweepAge', '--sweep-age') ?? 86_400_000;
   const { retention } = settings.store();
   if (!retention) {
-    throw new AgentError(
-      ExitCode.usage,
-      '--retention: say what to keep, such as last=3,daily=7; without rules nothing is ever deleted',
-    );
+    throw usageError('--retention: say what to keep, such as last=3,daily=7; without rules nothing is ever deleted');
   }
   const unused = settings.unusedRetention;
   if (unused !== undefined)
-    log.warn(`--retention=${unused} does not count: --store says rules of its own, ${JSON.stringify(retention)}`);
+    log.warn(`--retention=${unused} is ignored: the store has its own rules, ${JSON.stringify(retention)}`);
   return withCatalog(context, async (opened) => {
     const { cluster, namespace, clusterId, store, entries } = opened;
     const folder = folderOf(opened);
@@ -48,11 +45,11 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
       },
       { signal, dryRun },
     );
-    progress.phase('sweep', 'removing what dead runs left');
+    progress.phase('sweep', 'removing leftovers of dead runs');
     const gone = new Set(deleted);
     const left = entries.filter(({ id }) => !gone.has(id));
     const swept = dryRun ? [] : await sweep(store, folder, sweepAge, namedPayloads(left), { signal, warn });
-    if (swept.length > 0) log.info({ store: store.url, swept }, 'removed what dead runs left');
+    if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
     const times = new Map(entries.map(({ id, manifest }) => [id, manifest?.createdAt ?? '?']));
     return {
       exitCode: ExitCode.done,
@@ -64,7 +61,7 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
           ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
           decisions.map(({ id, action, reasons }) => [id, times.get(id) ?? '?', action, reasons.join(', ')]),
         ),
-        `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} held by the store` : ''}`,
+        `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} protected by the store` : ''}`,
       ].join('\n'),
       data: { cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
       metrics: dryRun

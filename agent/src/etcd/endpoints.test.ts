@@ -16,9 +16,9 @@ test.each([
 test.each([
   [[], false, /at least one/],
   [[' , '], false, /at least one/],
-  [['ftp://a:1'], false, /'ftp:\/\/a:1' is no etcd endpoint/],
-  [['a:b:c'], false, /'a:b:c' is no etcd endpoint/],
-  [['a:99999'], false, /is no etcd endpoint/],
+  [['ftp://a:1'], false, /'ftp:\/\/a:1' is not an etcd endpoint/],
+  [['a:b:c'], false, /'a:b:c' is not an etcd endpoint/],
+  [['a:99999'], false, /is not an etcd endpoint/],
   [['https://a:1/v3'], false, /has a path/],
   [['https://a:1?x=1'], false, /has a path/],
   [['http://a:1'], true, /plain http.*write https/],
@@ -29,5 +29,5 @@ test.each([
 });
 
 test('a password in an endpoint is refused', () => {
-  expect(() => parseEndpoints(['https://root:secret@a:1'], false)).toThrow(/holds a user; give --user/);
+  expect(() => parseEndpoints(['https://root:secret@a:1'], false)).toThrow(/contains a user; use --user/);
 });

@@ -1,6 +1,6 @@
-import { AgentError, ExitCode } from '../lib/errors.ts';
+import { usageError } from '../lib/errors.ts';
 
-/** Turns `--endpoints` into URLs: comma-separated, `host:port` allowed (https when TLS files are given). */
+/** Parses `--endpoints` into URLs: comma-separated; `host:port` is allowed and means https if TLS files are given. */
 export function parseEndpoints(endpoints: readonly string[], tls: boolean): string[] {
   const urls = endpoints
     .flatMap((list) => list.split(','))
@@ -8,20 +8,20 @@ export function parseEndpoints(endpoints: readonly string[], tls: boolean): stri
     .filter(Boolean)
     .map((text) => parseEndpoint(text, tls));
   if (urls.length === 0) {
-    throw new AgentError(ExitCode.usage, '--endpoints: name at least one etcd endpoint, such as https://etcd-0:2379');
+    throw usageError('--endpoints: name at least one etcd endpoint, such as https://etcd-0:2379');
   }
   return [...new Set(urls)];
 }
 
 function parseEndpoint(text: string, tls: boolean): string {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${tls ? 'https' : 'http'}://${text}`);
-  const wrong = (why: string) => new AgentError(ExitCode.usage, `--endpoints: '${text}' ${why}`);
+  const wrong = (why: string) => usageError(`--endpoints: '${text}' ${why}`);
   if (!url || !['http:', 'https:'].includes(url.protocol) || !url.hostname) {
-    throw wrong('is no etcd endpoint; write https://host:2379');
+    throw wrong('is not an etcd endpoint; write https://host:2379');
   }
-  if (url.username || url.password) throw wrong('holds a user; give --user and --password-file instead');
+  if (url.username || url.password) throw wrong('contains a user; use --user and --password-file instead');
   if (url.pathname !== '/' || url.search || url.hash)
-    throw wrong('has a path; an endpoint is scheme, host and port only');
-  if (url.protocol === 'http:' && tls) throw wrong('is plain http, but TLS files are given; write https://');
+    throw wrong('has a path; an endpoint has only a scheme, a host and a port');
+  if (url.protocol === 'http:' && tls) throw wrong('uses plain http, but TLS files are given; write https://');
   return url.origin;
 }

@@ -6,13 +6,13 @@ import * as maintenance from './maintenance.ts';
 import { openSnapshot, type SnapshotStream } from './snapshot-stream.ts';
 import type { TlsMaterial } from './tls.ts';
 
-/** How to reach an etcd: the same for every member. */
+/** How to reach an etcd cluster. The same for every member. */
 export interface EtcdAccess {
   readonly endpoints: readonly string[];
   readonly tls?: TlsMaterial;
   readonly user?: string;
   readonly password?: string;
-  /** Milliseconds for a connection and for a short call. */
+  /** Time limit in milliseconds for a connection and for a short call. */
   readonly dialTimeout: number;
 }
 
@@ -30,8 +30,9 @@ export interface Alarm {
 }
 
 /**
- * One member of an etcd cluster. Status, HashKV and Snapshot are our own calls, as etcd3 lacks today's fields and the
- * token; all others go through etcd3, one client a member, as it would pick a host at random.
+ * A connection to one member of an etcd cluster. Status, HashKV and Snapshot are implemented here, because etcd3 lacks newer
+ * fields and the auth token in these calls. All other calls go through etcd3, with one client per member, because a client
+ * with several hosts picks one at random.
  */
 export class EtcdMember {
   readonly endpoint: string;
@@ -96,19 +97,19 @@ export class EtcdMember {
     }));
   }
 
-  /** A linearizable read: it succeeds only where a quorum answers. */
+  /** Performs a linearizable read, which succeeds only if a quorum answers. */
   async confirmQuorum(): Promise<void> {
     try {
       await this.#etcd3.kv.range({ key: Buffer.from('health'), count_only: true });
     } catch (error) {
-      // A CORRUPT alarm forbids the read itself, after the quorum has been asked.
+      // With a CORRUPT alarm, etcd rejects the read, but only after it has confirmed the quorum.
       if (!/corrupt cluster/.test(messageOf(error))) throw callError(this.endpoint, error);
     }
   }
 
-  /** Whether the history before this revision has been compacted away: a read of it is refused. */
+  /** Whether the revision was compacted, so that etcd refuses to read it. */
   async isCompacted(revision: number): Promise<boolean> {
-    // etcd reads revision 0 as the newest, and nothing lies before 1.
+    // For etcd, revision 0 means the newest one. The first revision is 1.
     if (revision < 1) return false;
     try {
       await this.#etcd3.kv.range({
@@ -147,19 +148,19 @@ function etcd3Client(endpoint: string, access: EtcdAccess, auth?: { username: st
   const deadline = () => ({ deadline: Date.now() + dialTimeout });
   return new Etcd3({
     hosts: endpoint,
-    // Without a CA of its own grpc-js trusts the system's, though etcd3's types want one.
+    // etcd3's types require a CA, but without one grpc-js trusts the CAs of the system.
     ...(endpoint.startsWith('https:') &&
       tls && {
         credentials: { rootCertificate: tls.ca as Buffer, certChain: tls.cert, privateKey: tls.key },
       }),
     ...(auth && { auth: { ...auth, callOptions: deadline } }),
     defaultCallOptions: deadline,
-    // A proxy variable of the pod is meant for the world outside, not for etcd.
+    // A proxy variable of the pod is meant for connections outside the cluster, not for etcd.
     grpcOptions: { 'grpc.enable_http_proxy': 0 },
   });
 }
 
-/** An auth token, or undefined where auth is off. */
+/** Returns an auth token, or undefined if authentication is disabled. */
 async function authenticate(etcd3: Etcd3, endpoint: string, access: EtcdAccess): Promise<string | undefined> {
   try {
     const { token } = await etcd3.auth.authenticate({ name: access.user, password: access.password ?? '' });

@@ -3,16 +3,16 @@ import { AgentError, codeOf, ExitCode, messageOf } from '../lib/errors.ts';
 const unavailable = (message: string, cause?: unknown) => new AgentError(ExitCode.etcdUnavailable, message, { cause });
 const mistake = (message: string, cause?: unknown) => new AgentError(ExitCode.usage, message, { cause });
 
-/** Of a server that ended a connection before it said anything: over plain http it may have waited for TLS. */
+/** Error for a server that closes a connection before it sends anything. Over plain http, the server may have expected TLS. */
 export function greetingError(endpoint: string, error: unknown): AgentError {
   const isClosed = error === undefined || ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
   return isClosed && endpoint.startsWith('http:') ? closedPlainly(endpoint, error) : connectionError(endpoint, error);
 }
 
 const closedPlainly = (endpoint: string, error: unknown): AgentError =>
-  unavailable(`etcd at ${endpoint} closed the connection; if it serves TLS, write https:// and give --cacert`, error);
+  unavailable(`etcd at ${endpoint} closed the connection; if it uses TLS, write https:// and give --cacert`, error);
 
-/** What a failed connection means to the person who set it up. */
+/** Translates a failed connection into an error that says what to do. */
 export function connectionError(endpoint: string, error: unknown): AgentError {
   const code = codeOf(error) ?? '';
   const message = error === undefined ? 'connection closed' : messageOf(error);
@@ -33,21 +33,21 @@ export function connectionError(endpoint: string, error: unknown): AgentError {
     );
   }
   if (/ALERT_CERTIFICATE_EXPIRED/.test(code))
-    return mistake(`${at} says that the client's certificate has expired; renew --cert`, error);
+    return mistake(`${at} rejects the client's certificate as expired; renew --cert`, error);
   if (/CERTIFICATE_REQUIRED/.test(code))
-    return mistake(`${at} wants a client certificate; give --cert and --key`, error);
+    return mistake(`${at} requires a client certificate; give --cert and --key`, error);
   if (/ERR_SSL.*(ALERT|CERTIFICATE)/.test(code)) {
     return mistake(`${at} refused the TLS handshake (${alertOf(code)}); check --cert, --key and --cacert`, error);
   }
   if (code === 'EPROTO' || /ERR_SSL/.test(code))
-    return mistake(`${at} speaks no TLS; write http:// or check the port`, error);
+    return mistake(`${at} does not use TLS; write http:// or check the port`, error);
   if (/^ERR_HTTP2/.test(code)) return closedPlainly(endpoint, error);
   if (code === 'ECONNRESET' && endpoint.startsWith('https:')) {
-    return unavailable(`${at} closed the TLS connection (${code}); if it serves plain http, write http://`, error);
+    return unavailable(`${at} closed the TLS connection (${code}); if it uses plain http, write http://`, error);
   }
   if (code === 'ENOTFOUND')
     return unavailable(
-      `${at}: the host name is not known; check --endpoints, and whether the pod is ready where it is that of an EtcdCluster's member`,
+      `${at}: the host name cannot be resolved; check --endpoints and, for a member of an EtcdCluster, that its pod is ready`,
       error,
     );
   return unavailable(`${at} cannot be reached (${code || message})`, error);
@@ -60,10 +60,11 @@ function alertOf(code: string): string {
     .toLowerCase();
 }
 
-/** What etcd's gRPC status means; the texts are those of etcd's rpctypes. */
+/** Translates a gRPC status of etcd into an error. The patterns match the texts of etcd's rpctypes. */
 export function statusError(endpoint: string, status: number, message: string): AgentError {
   const at = `etcd at ${endpoint}`;
-  if (/user name is empty/.test(message)) return mistake(`${at} has auth enabled; give --user and --password-file`);
+  if (/user name is empty/.test(message))
+    return mistake(`${at} requires authentication; give --user and --password-file`);
   if (/invalid user ID or password/.test(message))
     return mistake(`${at} refuses the user or password; check --user and --password-file`);
   if (/permission denied/.test(message))

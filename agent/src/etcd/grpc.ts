@@ -3,17 +3,17 @@ import { AgentError, ExitCode } from '../lib/errors.ts';
 import { connectionError, greetingError, statusError } from './grpc-errors.ts';
 import type { TlsMaterial } from './tls.ts';
 
-// etcd sends 32 KiB of database a message; whatever is far larger is no message of etcd's.
+// Bytes. etcd sends 32 KiB of the database per message, so a much larger message cannot come from etcd.
 const MAX_MESSAGE = 8 * 1024 * 1024;
 const WINDOW = 1024 * 1024;
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds until the call is given up; none for a stream that watches its own progress. */
+  /** Time limit of the call in milliseconds. Default: none, for streams that watch their own progress. */
   readonly deadline?: number;
 }
 
-/** What the server itself answered: the cause of the error that tells of it. */
+/** The status that the server returned. It is the cause of the AgentError that a call throws. */
 export class GrpcStatus extends Error {
   readonly code: number;
 
@@ -61,10 +61,10 @@ export class GrpcChannel {
     );
     const abort = () => reject(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
-    // 'remoteSettings' rather than 'connect': a server that refuses the client's certificate or speaks no HTTP/2 never sends them.
+    // Wait for 'remoteSettings', not for 'connect': a server that rejects the client's certificate or does not use HTTP/2 never sends its settings.
     session.once('remoteSettings', () => resolve());
     session.once('error', (error) => reject(greetingError(endpoint, error)));
-    // With TLS 1.3 the server looks at the client's certificate after the handshake; its alert reaches the socket only.
+    // With TLS 1.3, the server checks the client's certificate after the handshake. Only the socket receives its alert.
     let socket: { destroy(): unknown } | undefined;
     session.once('connect', (_, connected) => {
       socket = connected.once('error', (error) => reject(greetingError(endpoint, error)));
@@ -85,16 +85,19 @@ export class GrpcChannel {
     }
   }
 
-  /** Calls a method that answers with one message. */
+  /** Calls a method that returns one message. */
   async unary(method: string, request: Uint8Array, options: CallOptions = {}): Promise<Uint8Array> {
     let answer: Uint8Array | undefined;
     for await (const message of this.stream(method, request, options)) answer = message;
     if (!answer)
-      throw new AgentError(ExitCode.etcdUnavailable, `etcd at ${this.endpoint} answered ${method} with nothing`);
+      throw new AgentError(
+        ExitCode.etcdUnavailable,
+        `etcd at ${this.endpoint} returned an empty response to ${method}`,
+      );
     return answer;
   }
 
-  /** Calls a method that answers with many. Whoever stops iterating cancels the call. */
+  /** Calls a method that returns a stream of messages. Ending the iteration early cancels the call. */
   async *stream(method: string, request: Uint8Array, options: CallOptions = {}): AsyncGenerator<Uint8Array> {
     const { signal, deadline } = options;
     signal?.throwIfAborted();
@@ -141,7 +144,7 @@ export class GrpcChannel {
     }
   }
 
-  /** No call can be made any more: the server ended the connection, or it was lost. */
+  /** Calls the listener when the connection can no longer be used: the server ended it, or it was lost. */
   onClose(listener: () => void): void {
     if (this.#session.closed || this.#session.destroyed) listener();
     else this.#session.once('close', listener).once('goaway', listener);
@@ -161,7 +164,7 @@ function frame(message: Uint8Array): Buffer {
   return framed;
 }
 
-/** The call's grpc-status: of the trailers, or of the headers when etcd answers with nothing else. */
+/** Reads the grpc-status of a call from the trailers, or from the headers if etcd sends nothing else. */
 function grpcStatus(call: ClientHttp2Stream): Promise<{ code: number; message: string }> {
   const { promise, resolve } = Promise.withResolvers<{ code: number; message: string }>();
   const read = (headers: Record<string, unknown>) => {
@@ -169,7 +172,8 @@ function grpcStatus(call: ClientHttp2Stream): Promise<{ code: number; message: s
     if (code !== undefined) resolve({ code: Number(code), message: decoded(String(headers['grpc-message'] ?? '')) });
   };
   call.on('response', (headers) => {
-    if (headers[':status'] !== 200) resolve({ code: 14, message: `HTTP status ${headers[':status']}, no gRPC server` });
+    if (headers[':status'] !== 200)
+      resolve({ code: 14, message: `HTTP status ${headers[':status']}, this is not a gRPC server` });
     read(headers);
   });
   call.on('trailers', read);
@@ -177,7 +181,7 @@ function grpcStatus(call: ClientHttp2Stream): Promise<{ code: number; message: s
   return promise;
 }
 
-/** As it came when it is not percent-encoded, as some proxies send it. */
+/** Decodes a percent-encoded message. Some proxies send it unencoded; it is then returned unchanged. */
 function decoded(message: string): string {
   try {
     return decodeURIComponent(message);
@@ -202,7 +206,10 @@ async function* messages(call: ClientHttp2Stream): AsyncGenerator<Uint8Array> {
       if (inHeader) {
         wanted = part.readUInt32BE(1);
         if (part[0] !== 0 || wanted > MAX_MESSAGE) {
-          throw new AgentError(ExitCode.etcdUnavailable, 'the answer is no gRPC message of etcd; check the endpoint');
+          throw new AgentError(
+            ExitCode.etcdUnavailable,
+            'the response is not a gRPC message of etcd; check the endpoint',
+          );
         }
       } else {
         yield part;

@@ -1,16 +1,16 @@
 import type { CallOptions, GrpcChannel } from './grpc.ts';
 import { encodeInt, fieldsOf, hexId, integer, text } from './protobuf.ts';
 
-/** A member's answer to Maintenance.Status, with the fields that etcd 3.6 added. */
+/** Response of a member to Maintenance.Status, including the fields that etcd 3.6 added. */
 export interface MemberStatus {
   readonly clusterId: string;
   readonly memberId: string;
   readonly revision: number;
   readonly version: string;
-  /** Bytes of the backend, free pages included. */
+  /** Size of the backend in bytes, including free pages. */
   readonly dbSize: number;
   readonly dbSizeInUse: number;
-  /** Member id; `0` when the member knows of none. */
+  /** Member id of the leader. `0` if the member does not know one. */
   readonly leader: string;
   readonly raftIndex: number;
   readonly raftTerm: number;
@@ -19,15 +19,15 @@ export interface MemberStatus {
   readonly isLearner: boolean;
   /** etcd 3.6 and newer. */
   readonly storageVersion?: string;
-  /** Bytes that the backend may grow to; etcd 3.6 and newer. */
+  /** Quota of the backend in bytes. Only etcd 3.6 and newer. */
   readonly dbSizeQuota?: number;
-  /** A downgrade is under way; etcd 3.6 and newer. */
+  /** Whether a downgrade is in progress. Only etcd 3.6 and newer. */
   readonly downgradeEnabled?: boolean;
 }
 
 export interface HashKVAnswer {
   readonly hash: number;
-  /** −1: never compacted. */
+  /** −1 if the member was never compacted. */
   readonly compactRevision: number;
 }
 
@@ -91,9 +91,9 @@ export async function hashKV(channel: GrpcChannel, revision: number, options: Ca
 
 export interface SnapshotMessage {
   readonly blob: Uint8Array;
-  /** Bytes of the database still to come after this message, the trailer not counted. */
+  /** Bytes of the database that follow this message, without the trailer. */
   readonly remainingBytes: number;
-  /** The storage version; etcd 3.6 and newer. */
+  /** Storage version. Only etcd 3.6 and newer. */
   readonly version?: string;
 }
 

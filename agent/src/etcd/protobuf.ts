@@ -1,4 +1,4 @@
-/** The few protobuf shapes that Maintenance's calls need: numbers as bigint, everything else as bytes. */
+/** Value of a protobuf field: numbers as bigint, everything else as bytes. */
 export type FieldValue = bigint | Uint8Array;
 
 function varint(value: bigint): number[] {
@@ -11,7 +11,7 @@ function varint(value: bigint): number[] {
   return [...bytes, Number(rest)];
 }
 
-/** Encodes one integer field; zero is left out, as proto3 does. */
+/** Encodes one integer field. As in proto3, a zero is omitted. */
 export function encodeInt(field: number, value: bigint | number): Uint8Array {
   const wide = BigInt(value);
   return wide === 0n ? new Uint8Array() : Uint8Array.from([...varint(BigInt(field << 3)), ...varint(wide)]);
@@ -26,7 +26,7 @@ export function encodeBytes(field: number, value: Uint8Array | string): Uint8Arr
   ]);
 }
 
-/** Walks the fields of a message. Throws a RangeError when it ends in the middle of one. */
+/** Yields the fields of a message. Throws a RangeError if the message is malformed. */
 export function* fieldsOf(message: Uint8Array): Generator<[number: number, value: FieldValue]> {
   let at = 0;
   const readVarint = (): bigint => {

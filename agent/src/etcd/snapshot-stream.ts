@@ -4,35 +4,35 @@ import { garbageCounter } from '../lib/memory.ts';
 import type { GrpcChannel } from './grpc.ts';
 import { type SnapshotMessage, snapshot } from './maintenance.ts';
 
-/** Bytes of the sha256 that follows the database. */
+/** Size in bytes of the sha256 that follows the database. */
 export const TRAILER = 32;
 const BATCH = 256 * 1024;
 
-/** What is known of a snapshot once all of it has been read. */
+/** Size and checksums of a snapshot that was read completely. */
 export interface SnapshotSums {
   readonly sizeBytes: number;
   readonly sha256: string;
-  /** etcd's own sha256 over the database, the last 32 bytes of the stream. */
+  /** etcd's own sha256 of the database: the last 32 bytes of the stream. */
   readonly trailerSha256: string;
 }
 
 export interface SnapshotStream {
-  /** Database and trailer together. */
+  /** Size of the database and the trailer in bytes. */
   readonly expectedBytes: number;
   /** etcd 3.6 and newer. */
   readonly storageVersion?: string;
-  /** Throws unless everything arrived whole. Can be read once. */
+  /** Throws at the end unless everything arrived intact. Can be read once. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Only after the body has ended. */
   sums(): SnapshotSums;
 }
 
 /**
- * Opens Maintenance.Snapshot. The first message tells the database's size: its blob plus remaining_bytes; the sha256
- * trailer comes on top, as a message of its own (etcd 3.4 to 3.7).
+ * Opens Maintenance.Snapshot. The size of the database is the size of the first blob plus its remaining_bytes. The sha256
+ * trailer follows in a separate message (etcd 3.4 to 3.7).
  *
- * `idleTimeout` counts milliseconds without a new byte while we wait for one: a server-side read error can end as empty
- * messages for ever, and a slow store must not look like a slow etcd.
+ * `idleTimeout` limits the milliseconds without a new byte while this side waits for one. After a read error, etcd may send
+ * empty messages forever. Time in which a slow store does not read is not counted.
  */
 export async function openSnapshot(
   channel: GrpcChannel,
@@ -75,7 +75,7 @@ async function* checked(
   }
 }
 
-/** Several messages at once: everything that a snapshot passes through costs a fixed time for each piece. */
+/** Joins several messages, because every later step costs a fixed time per chunk. */
 async function* batches(messages: AsyncGenerator<SnapshotMessage>, idle: Idle): AsyncGenerator<Uint8Array> {
   const passed = garbageCounter();
   try {
@@ -111,7 +111,7 @@ async function nextWithBytes(messages: AsyncGenerator<SnapshotMessage>): Promise
   }
 }
 
-/** Not awaited: a call that hangs would make this hang too. */
+/** Ends the call without waiting for it, because a hanging call never ends. */
 function leave(messages: AsyncGenerator<SnapshotMessage>): void {
   messages.return(undefined).catch(() => {});
 }
@@ -122,7 +122,7 @@ interface Idle {
   readonly timeout: number;
 }
 
-/** Gives the work up when it has not called `onBytes` for the time-out. */
+/** Runs the work. Throws if it does not call `onBytes` within the time-out. */
 async function whileNotIdle<T>({ endpoint, timeout }: Idle, work: (onBytes: () => void) => Promise<T>): Promise<T> {
   const { promise: idle, reject } = Promise.withResolvers<never>();
   const error = () =>
@@ -133,7 +133,7 @@ async function whileNotIdle<T>({ endpoint, timeout }: Idle, work: (onBytes: () =
   let moved = false;
   const timer = setTimeout(() => {
     moved = false;
-    // The second turn of the event loop lets bytes in that came while this process had no CPU.
+    // Wait for two turns of the event loop, so that bytes that arrived while this process had no CPU are counted.
     setImmediate(() => setImmediate(() => moved || reject(error())));
   }, timeout);
   const onBytes = () => {
@@ -155,7 +155,7 @@ function cut(endpoint: string, got: number, expected: number | undefined): Agent
   );
 }
 
-/** Checks bytes of a snapshot as they pass: the count, and the trailer, which is the sha256 of what came before it. */
+/** Checks a snapshot while it is read: the number of bytes, and the trailer, which is the sha256 of the bytes before it. */
 export class SnapshotCheck {
   readonly #expected: number;
   readonly #from: string;
@@ -192,7 +192,7 @@ export class SnapshotCheck {
     if (this.#hash.digest('hex') !== trailerSha256) {
       throw new AgentError(
         ExitCode.verificationFailed,
-        `the snapshot of ${this.#from} does not match its own sha256 trailer: damaged on the way, or in etcd; compare the members with HashKV`,
+        `the snapshot of ${this.#from} does not match its own sha256 trailer: it was damaged in transfer or in etcd; compare the members with HashKV`,
       );
     }
     this.#sums = { sizeBytes: this.#bytes, sha256: whole.update(this.#trailer).digest('hex'), trailerSha256 };

@@ -49,5 +49,5 @@ test("another certificate's key", () =>
 test.each(['cacert', 'cert', 'key'] as const)('--%s that is missing, or no PEM', async (flag) => {
   const files = { cacert: made.ca, ...made.client };
   await refused({ ...files, [flag]: join(directory, 'nowhere') }, new RegExp(`--${flag}: cannot read .*ENOENT`));
-  await refused({ ...files, [flag]: junk }, new RegExp(`--${flag}: .*junk holds no PEM`));
+  await refused({ ...files, [flag]: junk }, new RegExp(`--${flag}: .*junk does not contain a PEM`));
 });

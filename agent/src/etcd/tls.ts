@@ -26,11 +26,11 @@ function parse<T>(flag: string, file: string | undefined, what: string, make: ()
   try {
     return make();
   } catch {
-    throw usageError(`${flag}: ${file} holds no PEM ${what}`);
+    throw usageError(`${flag}: ${file} does not contain a PEM ${what}`);
   }
 }
 
-/** Reads the client's TLS files and tells what etcd would only answer with an alert: expired, not yet valid, key of another certificate. */
+/** Reads the client's TLS files. Throws if the certificate is expired, not yet valid, or does not match the key: etcd would report these only as a TLS alert. */
 export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMaterial | undefined> {
   if (!files.cacert && !files.cert && !files.key) return undefined;
   if (!files.cert !== !files.key) throw usageError('--cert and --key go together; give both or neither');
@@ -56,7 +56,7 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
   return { ca, cert, key };
 }
 
-/** `--peer-tls-dir`: what the members show each other, `ca.crt`, `tls.crt` and `tls.key`. */
+/** Reads `--peer-tls-dir`: `ca.crt`, `tls.crt` and `tls.key`, which the members use among themselves. */
 export async function loadPeerTls(directory: string | undefined): Promise<TlsMaterial | undefined> {
   if (directory === undefined) return undefined;
   const [cacert, cert, key] = ['ca.crt', 'tls.crt', 'tls.key'].map((name) => join(directory, name));
@@ -65,7 +65,7 @@ export async function loadPeerTls(directory: string | undefined): Promise<TlsMat
   });
 }
 
-/** The authorities of both; the certificate of the first. */
+/** Merges two sets of TLS files: the authorities of both, and the certificate of the first. */
 export function mergeTls(first: TlsMaterial | undefined, second: TlsMaterial | undefined): TlsMaterial | undefined {
   if (!first || !second) return first ?? second;
   const ca = [first.ca, second.ca].filter((pem) => pem !== undefined);

@@ -63,7 +63,7 @@ export function moreTime(signal: AbortSignal | undefined, seconds: number): void
   if (signal && seconds > 0) limits.get(signal)?.(seconds * 1000);
 }
 
-/** Whether a run ended because its time limit was reached. */
+/** Whether the signal was aborted because the run reached its time limit. */
 export const isTimeout = ({ aborted, reason }: AbortSignal): boolean =>
   aborted && reason instanceof AgentError && reason.exitCode === ExitCode.timedOut;
 

@@ -157,7 +157,7 @@ describe('fails, with nothing stored', () => {
     gate!.removeAllListeners('request').on('request', () => {});
     expect(await runHere(...args('--idle-timeout=200ms'))).toMatchObject({
       exitCode: ExitCode.etcdUnavailable,
-      text: expect.stringContaining('no answer for 0.2s'),
+      text: expect.stringContaining('no response within 0.2s'),
     });
     gate!.removeAllListeners('request').on('request', (_, response) => response.writeHead(404).end());
     expect((await runHere(...args())).exitCode).toBe(ExitCode.etcdUnavailable);

@@ -82,7 +82,7 @@ describe('usage', () => {
     ['store', 'oss://bucket?endpoint=127.0.0.1:9', /oss: endpoint 127.0.0.1:9 is an IP address/],
     ['store', '{"s3":{"bukket":"x"}}', /--store: .*buc?k/],
     ['endpoints', 'https://host:2379/path', /--endpoints: .* has a path/],
-    ['endpoints', 'unix:///x', /--endpoints: .* is no etcd endpoint/],
+    ['endpoints', 'unix:///x', /--endpoints: .* is not an etcd endpoint/],
     ['retention', 'last=0', /--retention: last: must be at least 1/],
     ['retention', 'lots=3', /--retention: .*lots/],
     ['retention', 'timeZone=Mars/Olympus,last=1', /--retention: timeZone: is not an IANA time zone/],
@@ -156,7 +156,7 @@ describe('etcd', () => {
       await expectMistake(
         replaced('endpoints', endpoint),
         ExitCode.etcdUnavailable,
-        /if it serves TLS, write https:\/\//,
+        /if it uses TLS, write https:\/\//,
       );
     }
   });
@@ -206,7 +206,7 @@ describe('etcd', () => {
 
   test('has auth enabled, and neither a user nor a certificate is given', async () => {
     await using withAuth = await EtcdCluster.start({ auth: true });
-    const line = /has auth enabled; give --user and --password-file/;
+    const line = /requires authentication; give --user and --password-file/;
     await expectMistake(replaced('endpoints', withAuth.endpoints.join()), ExitCode.usage, line);
   });
 

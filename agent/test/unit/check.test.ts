@@ -61,7 +61,7 @@ test('an alarm NOSPACE is a warning: backups go on', async () => {
   await alarmed.fill();
   const result = await check(`--endpoints=${alarmed.endpoints.join()}`);
   expect(of('alarms', result)).toMatchObject([
-    { outcome: 'warning', detail: expect.stringMatching(/^NOSPACE .*backups go on/) },
+    { outcome: 'warning', detail: expect.stringMatching(/^NOSPACE .*backups still work/) },
   ]);
   expect(result.exitCode).toBe(0);
 });

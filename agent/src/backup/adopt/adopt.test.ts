@@ -126,9 +126,9 @@ test('a database whose keys are not what etcd writes is no snapshot, though its 
   const { exitCode, data } = await adopt();
   expect([exitCode, data.adopted, data.failed]).toEqual([ExitCode.verificationFailed, 1, 2]);
   expect(data.snapshots).toMatchObject([
-    { outcome: 'failed', detail: expect.stringMatching(/is no key and value|empty key/) },
+    { outcome: 'failed', detail: expect.stringMatching(/is not a key with a value|empty key/) },
     { outcome: 'adopted', id: 'good' },
-    { outcome: 'failed', detail: expect.stringMatching(/says that it is of revision/) },
+    { outcome: 'failed', detail: expect.stringMatching(/claims to be of revision/) },
   ]);
 });
 
@@ -146,7 +146,7 @@ test('a name in local time: the store orders it, and that is said', async () => 
   const { data, log } = await adopt();
   expect(data.snapshots[0]).toMatchObject({
     createdAt: modified.toISOString(),
-    warning: expect.stringMatching(/the store's time is taken/),
+    warning: expect.stringMatching(/using the time of the store/),
   });
   // Once: the result has it.
   expect(log).toEqual([]);
@@ -277,7 +277,7 @@ test('a revision that contradicts the order of times is a warning, where the tim
   const { data, log } = await adopt('--dry-run');
   expect(log).toContainEqual(expect.stringMatching(said));
   expect(data.snapshots).toMatchObject([
-    { id: 'old', warning: expect.stringMatching(/its name says no time.*; its revision 21 is lower/) },
+    { id: 'old', warning: expect.stringMatching(/its name does not contain a time.*; its revision 21 is lower/) },
     { id: 'snapshot-20261120-010000' },
   ]);
   await adopt('orders/snapshot-20261120-010000.db');

@@ -15,19 +15,19 @@ const SNAPSHOT_NAME = /\.(db|snap|snapshot)(\.gz|\.zst)?(\.age)?$/;
 export interface AdoptContext extends InspectOptions, NamedCluster {
   readonly store: Store;
   readonly agentVersion: string;
-  /** Adopt also what lies in another cluster's folder. */
+  /** Also adopt a file that lies in another cluster's folder. */
   readonly forceForeign: boolean;
   /** Every snapshot of the cluster that has a manifest. */
   readonly entries: readonly Entry[];
 }
 
-/** A file that stays as it is. */
-export interface PassedBy {
+/** A file that is not adopted. */
+export interface Skipped {
   readonly key: string;
   readonly why: string;
 }
 
-/** A file that is to become a snapshot. */
+/** A file that can be adopted. */
 export interface Found {
   readonly object: StoredObject;
   readonly id: string;
@@ -42,11 +42,11 @@ export interface Adopted {
   readonly warning?: string;
 }
 
-/** The files of the cluster's folder that look like snapshots, have no manifest, and are no rest of a dead run of ours. */
-export async function findForeign(
+/** Finds the files in the cluster's folder that look like snapshots, have no manifest, and are not leftovers of a dead run of the agent. */
+export async function findAdoptable(
   context: AdoptContext,
   options: CallOptions,
-): Promise<{ readonly found: Found[]; readonly passedBy: PassedBy[] }> {
+): Promise<{ readonly found: Found[]; readonly skipped: Skipped[] }> {
   const { store, entries } = context;
   const folder = await readFolder(store, folderOf(context), options);
   const foreign = folder.objects
@@ -59,30 +59,30 @@ export async function findForeign(
   const isOwned = ({ key }: StoredObject) => folder.keys.has(manifestBeside(key)) && mayOwn(key, entries);
   return {
     found: foreign.filter((object) => !isOwned(object)).map((object) => place(object, folder)),
-    passedBy: foreign.filter(isOwned).map(({ key }) => ({ key, why: ownedBy(key) })),
+    skipped: foreign.filter(isOwned).map(({ key }) => ({ key, why: ownedBy(key) })),
   };
 }
 
-/** One file by its key, or why it is not for us to adopt. */
-export async function findByKey(key: string, context: AdoptContext, options: CallOptions): Promise<Found | PassedBy> {
+/** Returns one file by its key, or why it is not adopted. */
+export async function findByKey(key: string, context: AdoptContext, options: CallOptions): Promise<Found | Skipped> {
   const { store, entries } = context;
   const folder = folderOf(context);
   const object = await store.stat(key, options);
   if (!object) throw new AgentError(ExitCode.nothingThere, `${store.url} has no ${key}`);
   const hasOne =
     entries.some(({ manifest }) => manifest?.object.key === key) || (await store.stat(exactManifestKey(key), options));
-  if (hasOne) return { key, why: 'it has a manifest already' };
+  if (hasOne) return { key, why: 'it already has a manifest' };
   const there = isOrdinary(key, folder) ? entries : await readOther(key, context, options);
   if ((await store.stat(manifestBeside(key), options)) && mayOwn(key, there)) return { key, why: ownedBy(key) };
   const found = place(object, await readFolder(store, folder, options));
   const stem = stemOf(basename(key));
   if (isSnapshotId(stem) && found.id !== stem && isOrdinary(key, folder)) {
-    throw new AgentError(ExitCode.refused, `${key} bears the name of the snapshot ${stem}; give it a name of its own`);
+    throw new AgentError(ExitCode.refused, `${key} has the name of the snapshot ${stem}; rename it`);
   }
   return found;
 }
 
-/** The snapshots of the folder that a key of another one is in. Retention deletes there as if nobody else knew of its files. */
+/** Reads the snapshots in the folder of a key outside the cluster's folder. The retention of that folder's cluster could delete the adopted file. */
 async function readOther(
   key: string,
   { store, forceForeign }: AdoptContext,
@@ -99,17 +99,17 @@ async function readOther(
   );
 }
 
-/** Where the manifest of a file with an ordinary name would be. */
+/** Key of the manifest that a file with an ordinary name would have. */
 const manifestBeside = (key: string) => manifestKey(dirname(key), stemOf(basename(key)));
 
-/** Unless it says itself that it is another file's. */
+/** Whether the manifest beside the file may be that of the file: true unless it is readable and names another payload. */
 function mayOwn(key: string, entries: readonly Entry[]): boolean {
   const entry = entries.find(({ manifestKey: each }) => each === manifestBeside(key));
   return !entry?.manifest || entry.manifest.object.key === key;
 }
 
 const ownedBy = (key: string) =>
-  `${manifestBeside(key)} may be its manifest, which cannot be read or is of another release; see \`etcd-agent list\`, or give the file another name`;
+  `${manifestBeside(key)} may be its manifest, but it cannot be read or is of another release; see \`etcd-agent list\`, or rename the file`;
 
 const isOrdinary = (key: string, folder: string) =>
   key.startsWith(`${folder}/`) && !key.slice(folder.length + 1).includes('/');
@@ -118,12 +118,12 @@ const stemOf = (name: string) => name.replace(SNAPSHOT_NAME, '').replace(/(\.gz|
 
 const dated = ({ key, modified }: StoredObject): DatedFile => ({ name: basename(key), modified });
 
-/** What lies in the cluster's folder, and what its snapshots' names mean. */
+/** The objects in the cluster's folder, and how to read the names of its snapshots. */
 interface Folder {
   readonly path: string;
   readonly objects: readonly StoredObject[];
   readonly keys: ReadonlySet<string>;
-  /** How many snapshots have this name, apart from its ending. */
+  /** Number of snapshots that have this name, not counting the extension. */
   readonly stems: ReadonlyMap<string, number>;
   readonly namesAreLocal: boolean;
 }
@@ -143,7 +143,7 @@ async function readFolder(store: Store, path: string, options: CallOptions): Pro
   };
 }
 
-/** In the cluster's folder it becomes an ordinary snapshot, anywhere else one under an exact key. */
+/** Chooses the id, the manifest's key and the time of a file. In the cluster's folder it becomes an ordinary snapshot, elsewhere one under an exact key. */
 function place(object: StoredObject, folder: Folder): Found {
   const { key } = object;
   const stem = stemOf(basename(key));
@@ -154,7 +154,7 @@ function place(object: StoredObject, folder: Folder): Found {
     const date = dateOf(file, namesAreLocal([file]));
     return { object, id: distinct, manifestKey: exactManifestKey(key), ...date };
   }
-  // A name with a dot or a colon is no id, and two files may differ in their endings only.
+  // A name with a dot or a colon cannot be an id, and two names may differ only in their extension.
   const rivals = (folder.stems.get(stemOf(key)) ?? 0) - (SNAPSHOT_NAME.test(key) ? 1 : 0);
   const free = splitName(`${stem}.`)?.id === stem && rivals === 0 && !folder.keys.has(manifestKey(folder.path, stem));
   const id = free ? stem : distinct;
@@ -163,8 +163,8 @@ function place(object: StoredObject, folder: Folder): Found {
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 6);
 
-/** Checks a file and says what its manifest would be. */
-export async function describeForeign(
+/** Checks a file and returns the manifest for it. */
+export async function describeAdoptable(
   { object, id, createdAt, warning }: Found,
   context: AdoptContext,
 ): Promise<Adopted> {
@@ -206,6 +206,6 @@ export const isEncrypted = (key: string) => key.endsWith(ENCRYPTED);
 function encodingOf(key: string): Pick<Manifest['object'], 'compression' | 'encryption'> {
   const inner = isEncrypted(key) ? key.slice(0, -ENCRYPTED.length) : key;
   const compression = inner.endsWith('.gz') ? 'gzip' : inner.endsWith('.zst') ? 'zstd' : 'none';
-  // Whom it was encrypted for, only the one who did it knows.
+  // The recipients are not known, because another tool encrypted it.
   return { compression, ...(inner !== key && { encryption: { recipients: [] } }) };
 }

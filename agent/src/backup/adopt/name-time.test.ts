@@ -60,7 +60,7 @@ test('a name from the future is not believed', () => {
   const modified = new Date('2026-11-20T02:38:00Z');
   expect(dateOf({ name: 'db-20271120-023800.db', modified }, false, modified.getTime())).toEqual({
     createdAt: modified,
-    warning: "its name says 2027-11-20T02:38:00Z, the store 2026-11-20T02:38:00Z: the store's time is taken",
+    warning: 'its name says 2027-11-20T02:38:00Z, the store says 2026-11-20T02:38:00Z; using the time of the store',
   });
 });
 

@@ -1,28 +1,28 @@
 const DATE = String.raw`(?<year>20\d\d)(?<dash>[-_.]?)(?<month>\d\d)\k<dash>(?<day>\d\d)`;
 const TIME = String.raw`(?<hour>\d\d)(?<colon>[-_:.h]?)(?<minute>\d\d)(?:\k<colon>(?<second>\d\d))?`;
-/** A date, something between, a time of day: `2026-11-21T02:38:07Z`, `20261121-023807`, `2026_11_21_0238`. */
+/** A date, a separator and a time of day: `2026-11-21T02:38:07Z`, `20261121-023807`, `2026_11_21_0238`. */
 const CALENDAR = new RegExp(String.raw`(?<!\d)${DATE}[-_T.+ ]?${TIME}(?!\d)(?<utc>Z)?`);
 /** A date alone: `2026-11-21`, `20261121`. */
 const DAY_ONLY = new RegExp(String.raw`(?<!\d)${DATE}(?!\d)`);
-/** Seconds, or milliseconds, since 1970, of this century's first half. */
+/** Seconds or milliseconds since 1970, from 2001 to 2033. */
 const UNIX = /(?<!\d)(1\d{9})(\d{3})?(?!\d)/;
 
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;
 const DAY = 24 * 60 * MINUTE;
-/** Zones lie between these, and are ahead of UTC by a multiple of a quarter of an hour. */
+/** Limits of the offsets of time zones, which are multiples of a quarter of an hour. */
 const ZONES = { min: -12 * 60 * MINUTE, max: 14 * 60 * MINUTE };
 const DAYLIGHT_SAVING = 60 * MINUTE;
-/** From the moment in the name until the file was written, and by how much two clocks differ. */
+/** Allowance for the time between the moment in the name and the writing of the file, and for the difference of two clocks. */
 const SAME_TIME = 5 * MINUTE;
 
 export interface DatedFile {
   readonly name: string;
-  /** When the store got it. */
+  /** When the file was written to the store. */
   readonly modified: Date;
 }
 
-/** The time that a file's name holds, read as UTC; a date alone is no time. `isUtc`: it cannot be meant otherwise. */
+/** Returns the time in a file's name, read as UTC. A date alone does not count. `isUtc` says that the time can only be UTC. */
 export function timeInName(name: string): { readonly time: Date; readonly isUtc: boolean } | undefined {
   const parts = CALENDAR.exec(name)?.groups;
   if (parts) {
@@ -34,16 +34,16 @@ export function timeInName(name: string): { readonly time: Date; readonly isUtc:
   return seconds ? { time: new Date(Number(seconds) * 1000), isUtc: true } : undefined;
 }
 
-/** In UTC; undefined for a day or a time that there is not. */
+/** Parses a UTC time. Returns undefined for a day or a time that does not exist. */
 function timeOf(date: string, clock = '00:00:00'): Date | undefined {
   const time = new Date(`${date}T${clock}Z`);
-  // February 30th becomes March 2nd otherwise.
+  // Otherwise February 30th would become March 2nd.
   return !Number.isNaN(time.getTime()) && time.getUTCDate() === Number(date.slice(-2)) ? time : undefined;
 }
 
 /**
- * When the snapshot in a file was taken. A copy has a new time of modification and keeps its name, so the name counts,
- * unless `namesAreLocal` says of its folder that such names are in local time, or it is in the future.
+ * Returns when the snapshot in a file was taken. A copied file has a new modification time but keeps its name, so the time in
+ * the name counts, unless it is in the future, or `namesAreLocal` says that the names of the folder are in local time.
  */
 export function dateOf(
   { name, modified }: DatedFile,
@@ -57,29 +57,33 @@ export function dateOf(
   const byStore = time.getTime() > now + SAME_TIME || (namesAreLocal && !isUtc);
   return {
     createdAt: byStore ? modified : time,
-    warning: `its name says ${text(time)}, the store ${text(modified)}: the ${byStore ? "store's" : "name's"} time is taken`,
+    warning: `its name says ${text(time)}, the store says ${text(modified)}; using the time of the ${byStore ? 'store' : 'name'}`,
   };
 }
 
-/** The store's time when it lies in the day that the name says, wherever on earth; else, of a copy, the day's beginning. */
+/** Uses the store's time if it lies within the day in the name, in any time zone. Otherwise the file is a copy, and the beginning of the day is used. */
 function dayOf(name: string, modified: Date, now: number): { createdAt: Date; warning: string } {
   const { year, month, day } = DAY_ONLY.exec(name)?.groups ?? {};
   const date = `${year}-${month}-${day}`;
   const start = timeOf(date)?.getTime();
   if (start === undefined || start > now + ZONES.max)
-    return { createdAt: modified, warning: `its name says no time: the store's, ${text(modified)}, is taken` };
+    return {
+      createdAt: modified,
+      warning: `its name does not contain a time; using the store's time ${text(modified)}`,
+    };
   const isThatDay = modified.getTime() >= start - ZONES.max && modified.getTime() <= start + DAY - ZONES.min;
   return {
     createdAt: isThatDay ? modified : new Date(Math.min(start, now)),
-    warning: `its name says the day ${date} and no time: the ${isThatDay ? `store's, ${text(modified)},` : "day's first moment"} is taken`,
+    warning: `its name contains the day ${date} but no time; using ${isThatDay ? `the store's time ${text(modified)}` : 'the beginning of that day'}`,
   };
 }
 
 const text = (date: Date) => date.toISOString().replace(/\.\d+Z$/, 'Z');
 
 /**
- * Whether the names of a folder's files are in local time: each is as far from when it was written as one zone is from
- * UTC, in summer perhaps by an hour more. Copies are not: they were written at once, or ever further from their names.
+ * Whether the names of a folder's files are in local time. Then each name differs from the file's modification time by the
+ * offset of one time zone, or in summer by one hour more. This is not assumed for copied files: several are written within
+ * minutes, while the times in their names differ.
  */
 export function namesAreLocal(files: readonly DatedFile[]): boolean {
   const dated = files

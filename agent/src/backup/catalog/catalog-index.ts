@@ -16,7 +16,7 @@ const stamp = z.tuple([z.number(), z.number()]);
 export type Stamp = z.infer<typeof stamp>;
 
 const factsSchema = z.object({
-  /** Of the manifest, and of the finding of a later verification. */
+  /** Versions of the manifest and, if there is one, of the finding of a later verification. */
   stamps: z.tuple([stamp, z.nullable(stamp)]),
   manifest: briefSchema,
   verification: z.optional(foundSchema),

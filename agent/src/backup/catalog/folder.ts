@@ -1,4 +1,4 @@
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
 
 const CLUSTER = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -17,17 +17,15 @@ export const isNamespace = (text: string): boolean => NAMESPACE.test(text);
 
 /** Checks `--cluster` and `--namespace`, which become keys. */
 export function namedCluster(cluster: string | undefined, namespace: string | undefined): NamedCluster {
-  if (!cluster) throw new AgentError(ExitCode.usage, '--cluster: name the cluster that the snapshots belong to');
+  if (!cluster) throw usageError('--cluster: name the cluster that the snapshots belong to');
   if (!CLUSTER.test(cluster)) {
-    throw new AgentError(
-      ExitCode.usage,
+    throw usageError(
       `--cluster: '${cluster}' is not a cluster name; use at most 63 letters, digits, '-', '_' or '.', beginning and ending with a letter or digit`,
     );
   }
   if (!namespace) return { cluster };
   if (!isNamespace(namespace)) {
-    throw new AgentError(
-      ExitCode.usage,
+    throw usageError(
       `--namespace: '${namespace}' is not a namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit`,
     );
   }

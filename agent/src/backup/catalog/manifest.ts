@@ -20,7 +20,7 @@ const objectKey = z.string().check(z.minLength(1));
 
 const hashKV = z.object({
   revision: count,
-  /** −1: never compacted. */
+  /** −1 if the source was never compacted. */
   compactRevision: z.int(),
   hash: count,
   /** How many other voters returned the same hash at the same compact revision. */

@@ -9,7 +9,7 @@ import { type Finding, failed, finding, ok, warning } from './finding.ts';
 
 const DAY = 86_400_000;
 const SOON = 14 * DAY;
-/** Of the quota; at all of it etcd raises NOSPACE and refuses writes. */
+/** Share of the quota that causes a warning. At the full quota, etcd raises NOSPACE and refuses writes. */
 const NEARLY_FULL = 0.8;
 
 export async function checkEtcd(access: EtcdAccess, log: Log, signal: AbortSignal): Promise<Finding[]> {
@@ -18,7 +18,7 @@ export async function checkEtcd(access: EtcdAccess, log: Log, signal: AbortSigna
     using observed = await observeCluster(access, log, signal);
     const listed = await listMembers(observed);
     return [
-      ok('etcd', `these members answer: ${observed.members.map((each) => each.endpoint).join(', ')}`),
+      ok('etcd', `members that answer: ${observed.members.map((each) => each.endpoint).join(', ')}`),
       ...observed.members.flatMap(checkMember),
       ...checkMissing(observed, listed),
       ...checkVersions(observed),
@@ -31,7 +31,7 @@ export async function checkEtcd(access: EtcdAccess, log: Log, signal: AbortSigna
 
 function checkTls({ tls, endpoints }: EtcdAccess, now = new Date()): Finding[] {
   if (endpoints.every((endpoint) => endpoint.startsWith('http:'))) {
-    return [warning('tls', 'plain HTTP: whoever is on the network can read all of etcd')];
+    return [warning('tls', 'plain HTTP: anyone on the network can read all data of etcd')];
   }
   if (!tls?.cert) return [ok('tls', 'TLS without a client certificate')];
   const until = new X509Certificate(tls.cert).validToDate;
@@ -52,8 +52,8 @@ export function checkMember({ endpoint, status }: ReachedMember): Finding[] {
   if (dbSizeQuota && dbSize > dbSizeQuota * NEARLY_FULL) {
     return [warning('member', `${line}: nearly full; compact and defragment, or raise --quota-backend-bytes`)];
   }
-  if (status.leader === '0') return [failed('member', ExitCode.etcdUnavailable, `${line}: it knows no leader`)];
-  // Alarms are told once for all members.
+  if (status.leader === '0') return [failed('member', ExitCode.etcdUnavailable, `${line}: it does not know a leader`)];
+  // Alarms are reported once for all members.
   const own = errors.filter((error) => !/NOSPACE|CORRUPT/i.test(error));
   return [own.length > 0 ? warning('member', `${line}: ${own.join(', ')}`) : ok('member', line)];
 }
@@ -80,7 +80,7 @@ export function checkAlarms({ alarms }: ObservedCluster): Finding[] {
     if (type === 'CORRUPT') {
       return failed('alarms', ExitCode.sourceSuspect, `${line}: its data differ; a backup would count as suspect`);
     }
-    return warning('alarms', type === 'NOSPACE' ? `${line}: etcd refuses writes; backups go on` : line);
+    return warning('alarms', type === 'NOSPACE' ? `${line}: etcd refuses writes; backups still work` : line);
   });
 }
 

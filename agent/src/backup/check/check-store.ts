@@ -14,7 +14,7 @@ import { type Finding, failed, finding, ok, warning } from './finding.ts';
 export async function checkStore(store: Store, named: NamedCluster, signal: AbortSignal): Promise<Finding[]> {
   const folder = folderOf(named);
   const canary = await finding('store', signal, () => tryCanary(store, newCanary(folder), signal));
-  // One line is enough of a store that is away.
+  // One line is enough for a store that is not reachable.
   if (canary.some(({ outcome }) => outcome === 'failed')) return canary;
   return [
     ...canary,
@@ -41,31 +41,34 @@ async function tryCanary(store: Store, key: string, signal: AbortSignal): Promis
     const read: Uint8Array[] = [];
     for await (const chunk of await store.get(key, { signal })) read.push(chunk);
     if (!Buffer.concat(read).equals(bytes)) {
-      throw new AgentError(ExitCode.verificationFailed, `${store.url} gives back other bytes than were written`);
+      throw new AgentError(ExitCode.verificationFailed, `${store.url} does not return the bytes that were written`);
     }
     let listed = false;
     for await (const object of store.list(key, { signal })) listed ||= object.key === key;
     if (!listed) {
-      throw new AgentError(ExitCode.storeRefused, `${store.url} does not list what was written a moment ago`);
+      throw new AgentError(ExitCode.storeRefused, `${store.url} does not list an object that was just written`);
     }
   } finally {
-    // What stays after a kill, the sweep of a later backup removes.
+    // If the process is killed here, the sweep of a later backup deletes the object.
     const left = await store.delete(key, { signal: AbortSignal.timeout(10_000) }).catch((error) => {
       if (!signal.aborted) throw error;
     });
     retained = left === 'retained';
   }
-  if (retained) return warning('store', `${store.url}: writes, reads and lists; an object lock holds what was written`);
+  if (retained)
+    return warning('store', `${store.url}: writes, reads and lists; an object lock protects the test object`);
   return ok('store', `${store.url}: writes, reads, lists and deletes`);
 }
 
 async function checkClock(store: Store, signal: AbortSignal): Promise<Finding> {
   const theirs = await store.now({ signal });
-  if (!theirs) return warning('clock', `${store.url}: its clock cannot be read, so ours alone decides what is old`);
+  if (!theirs)
+    return warning('clock', `${store.url}: its clock cannot be read, so only this machine's clock decides what is old`);
   const difference = theirs.getTime() - Date.now();
   const off = formatAge(Math.abs(difference));
-  if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE) return ok('clock', `${store.url}: within ${off} of ours`);
-  const how = `${off} ${difference > 0 ? 'ahead of' : 'behind'} ours`;
+  if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE)
+    return ok('clock', `${store.url}: within ${off} of this machine's clock`);
+  const how = `${off} ${difference > 0 ? 'ahead of' : 'behind'} this machine's clock`;
   return failed('clock', ExitCode.refused, `${store.url}: ${how}: retention would delete nothing; set the clocks`);
 }
 
@@ -78,7 +81,9 @@ function describeEntries(entries: readonly Entry[], store: Store, named: NamedCl
   return [
     ok('snapshots', `${store.url}: snapshots of ${folder}: ${whole.length}, verified: ${verified}${more}`),
     ...entries.flatMap(({ id, problem }) => (problem ? [warning('snapshots', `${id}: ${problem}`)] : [])),
-    ...[...others].map((name) => warning('snapshots', `${store.url}: some are of another cluster, ${name}`)),
+    ...[...others].map((name) =>
+      warning('snapshots', `${store.url}: some snapshots belong to another cluster, ${name}`),
+    ),
     ...entries
       .filter((entry) => inFuture(entry))
       .map(({ id, manifest }) => warning('snapshots', `${id} is dated in the future: ${manifest?.createdAt}`)),

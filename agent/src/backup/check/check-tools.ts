@@ -13,26 +13,29 @@ export function checkEncryption(settings: AgeSettings, signal: AbortSignal): Pro
     const recipients = await settings.recipients();
     const identities = await settings.identities();
     if (recipients.length === 0 && identities.length === 0)
-      return ok('encryption', 'none: snapshots are stored as they are');
+      return ok('encryption', 'none: snapshots are stored unencrypted');
     const findings = [ok('encryption', `age: recipients: ${recipients.length}, identities: ${identities.length}`)];
     if (recipients.length === 0 || identities.length === 0) return findings;
     if (await anyAmong(identities, recipients)) return findings;
     return [
       ...findings,
-      warning('encryption', 'none of the identities is one of the recipients: they decrypt nothing new'),
+      warning(
+        'encryption',
+        'no identity belongs to one of the recipients: new snapshots cannot be decrypted with them',
+      ),
     ];
   });
 }
 
-/** A backup needs no etcdutl; proving and restoring do. */
+/** A backup does not need etcdutl, but `verify --level=open` and restores do. */
 export async function checkEtcdutl(etcdutl: Etcdutl, signal: AbortSignal): Promise<Finding> {
   try {
     const { exitCode, stdout } = await etcdutl.run(['version'], { signal, timeout: 30_000 });
     const [, version] = /etcdutl version: (\S+)/.exec(stdout) ?? [];
     if (exitCode === 0 && version) return ok('etcdutl', `etcdutl ${version}`);
-    return warning('etcdutl', 'etcdutl does not tell its version; name another with --etcdutl');
+    return warning('etcdutl', 'etcdutl does not report its version; name another one with --etcdutl');
   } catch (error) {
     signal.throwIfAborted();
-    return warning('etcdutl', `${messageOf(error)}; a backup works without, --level open and restores do not`);
+    return warning('etcdutl', `${messageOf(error)}; backups work without it, --level=open and restores do not`);
   }
 }

@@ -1,12 +1,12 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 
 export interface Finding {
-  /** What was looked at: `etcd`, `member`, `quorum`, `alarms`, `tls`, `store`, `clock`, `snapshots`, `encryption`, `etcdutl`. */
+  /** Subject of the check: `etcd`, `member`, `quorum`, `alarms`, `tls`, `store`, `clock`, `snapshots`, `encryption`, `etcdutl`. */
   readonly check: string;
   readonly outcome: 'ok' | 'warning' | 'failed';
   /** One line. */
   readonly detail: string;
-  /** Of a failed one: what a `backup` would end with. */
+  /** Exit code that a `backup` would end with. Only if the check failed. */
   readonly exitCode?: ExitCode;
 }
 
@@ -19,7 +19,7 @@ export const failed = (check: string, exitCode: ExitCode, detail: string): Findi
   exitCode,
 });
 
-/** What the work finds, or that it failed. */
+/** Runs a check. If it throws, returns the error as a failed finding. */
 export async function finding(
   check: string,
   signal: AbortSignal,

@@ -10,11 +10,11 @@ import { readStored } from '../payload/read-payload.ts';
 import { discard } from '../take/discard.ts';
 
 export interface CopyContext {
-  /** The cluster's, in both stores. */
+  /** Folder of the cluster, in both stores. */
   readonly folder: string;
   readonly from: Store;
   readonly to: Store;
-  /** What the target has already. */
+  /** The snapshots that the target already has. */
   readonly there: readonly Entry[];
   readonly log: Log;
   readonly progress: Progress;
@@ -25,7 +25,7 @@ export interface CopyOutcome {
   readonly id: string;
   readonly outcome: 'copied' | 'there' | 'failed' | 'refused';
   readonly detail: string;
-  /** Bytes as stored. */
+  /** Size of the stored payload in bytes. */
   readonly storedBytes?: number;
 }
 
@@ -33,8 +33,8 @@ const refused = (message: string) => new AgentError(ExitCode.refused, message);
 const damaged = (message: string) => new AgentError(ExitCode.verificationFailed, message);
 
 /**
- * Copies one snapshot as it is stored; the manifest comes last. What is wrong with this snapshot is an outcome; a store
- * that fails, on either side, throws.
+ * Copies one snapshot as it is stored, the manifest last. Returns the outcome if the snapshot itself is bad or cannot be
+ * copied. Throws if one of the stores fails.
  */
 export async function copySnapshot(entry: Entry, context: CopyContext): Promise<CopyOutcome> {
   const { id } = entry;
@@ -45,7 +45,7 @@ export async function copySnapshot(entry: Entry, context: CopyContext): Promise<
     if (there) checkSame(there, brief, context.to);
     else await copyPayload(entry, context);
     await copyNotes(entry, there, context);
-    if (there) return { id, outcome: 'there', detail: 'there already', storedBytes };
+    if (there) return { id, outcome: 'there', detail: 'already there', storedBytes };
     return { id, outcome: 'copied', detail: 'copied and read back', storedBytes };
   } catch (error) {
     context.signal.throwIfAborted();
@@ -58,13 +58,15 @@ export async function copySnapshot(entry: Entry, context: CopyContext): Promise<
 
 function checkSource({ id, manifest, problem, verification }: Entry): Brief {
   if (!manifest || problem) throw damaged(`${id}: ${problem ?? 'unreadable'}`);
-  if (verification?.outcome === 'failed') throw damaged(`${id}: verify found it bad: ${verification.detail ?? ''}`);
+  if (verification?.outcome === 'failed') throw damaged(`${id}: \`verify\` found it bad: ${verification.detail ?? ''}`);
   return manifest;
 }
 
 function checkSame({ id, manifest, problem }: Entry, { object, content }: Brief, to: Store): void {
   if (!manifest || problem) {
-    throw refused(`${to.url} has ${id}, but not whole: ${problem}; look at it there, and remove it if it is of no use`);
+    throw refused(
+      `${to.url} has ${id}, but it is incomplete: ${problem}; check it there, and remove it if it is not needed`,
+    );
   }
   if (manifest.object.sha256 !== object.sha256 || manifest.content.sha256 !== content.sha256) {
     throw refused(`${to.url} has another snapshot under the name ${id}`);
@@ -97,10 +99,10 @@ async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
   const verified = manifest.source.suspect?.length
     ? undefined
     : { level: 'read' as const, at: new Date().toISOString() };
-  // The document, not what was parsed of it: a newer agent may have added fields.
+  // Copy the document, not the parsed manifest: a newer agent may have added fields.
   const committed = { ...document, object: { ...object, ...put }, verified };
   await putJson(to, manifestKey(folder, id), committed, { signal }).catch(async (error) => {
-    // Only a refusal is certain: after any other failure the manifest may be there.
+    // Only a refusal is certain: after any other failure, the manifest may have been written.
     if (!kept && error instanceof AgentError && error.exitCode === ExitCode.storeRefused) {
       await discardUncommitted(to, key, manifestKey(folder, id));
     }
@@ -119,7 +121,7 @@ async function copyExtra({ id, extra }: Manifest, { from, to, folder, signal }: 
   }
 }
 
-/** Under a name of ours a payload alone is the rest of a dead run; under any other it may be somebody's file. */
+/** Whether the target already has this payload under a user-defined name. Such an object may be any file; under an id of ours, a payload without a manifest is a leftover that may be overwritten. */
 async function isThere(manifest: Manifest, { to, signal, progress }: CopyContext): Promise<boolean> {
   const { id, object } = manifest;
   if (isSnapshotId(id) || !(await to.stat(object.key, { signal }))) return false;
@@ -134,7 +136,7 @@ async function isThere(manifest: Manifest, { to, signal, progress }: CopyContext
   }
 }
 
-/** A payload that went away while it was to be read is no fault of a store. */
+/** Reports a payload that was deleted meanwhile as a problem of the snapshot, not of the store. */
 async function* ofSource(source: AsyncIterable<Uint8Array>, id: string): AsyncIterable<Uint8Array> {
   try {
     yield* source;
@@ -151,17 +153,17 @@ const asDamage =
 
 function asGone(id: string, error: unknown): unknown {
   if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) return error;
-  return damaged(`${id}: it was deleted meanwhile`);
+  return damaged(`${id}: deleted meanwhile`);
 }
 
-/** Not when another copy has committed it in the meantime. */
+/** Deletes an object unless another copy has committed it meanwhile. */
 async function discardUncommitted(to: Store, key: string, commitKey: string): Promise<void> {
   const signal = AbortSignal.timeout(10_000);
   const committed = await to.stat(commitKey, { signal }).catch(() => true);
   if (!committed) await discard(to, key);
 }
 
-/** What was restored from it: retention at the target needs it to know its own past. */
+/** Copies the notes of restores: retention at the target needs them to connect the clusters. */
 async function copyNotes(entry: Entry, there: Entry | undefined, context: CopyContext): Promise<void> {
   const { from, to, signal, log } = context;
   const known = new Set(there?.objects.map(({ key }) => key));

@@ -1,7 +1,7 @@
 import type { NamedCluster } from '../catalog/folder.ts';
 import type { Newest } from '../catalog/select.ts';
 
-/** Every metric, all of them gauges: a run is over when it is read. */
+/** Every metric with its help text. All are gauges, because a run has ended when its metrics are read. */
 export const families = {
   etcd_backup_last_run_timestamp_seconds: 'When the last run of the command ended.',
   etcd_backup_last_run_exit_code: 'Exit code of the last run of the command; 0 is success.',
@@ -13,10 +13,10 @@ export const families = {
   etcd_backup_last_run_failed_snapshots: 'Snapshots that the last run found damaged or could not copy.',
   etcd_backup_last_verified_timestamp_seconds: 'When the newest verified snapshot was taken; 0 when there is none.',
   etcd_backup_last_snapshot_size_bytes: 'Size of the newest verified snapshot, database and checksum.',
-  etcd_backup_last_snapshot_stored_bytes: 'What the newest verified snapshot takes in the store.',
+  etcd_backup_last_snapshot_stored_bytes: 'Size of the newest verified snapshot in the store.',
   etcd_backup_snapshots: 'Snapshots in the store, verified or not.',
   etcd_backup_database_size_bytes: 'Size of the database when it was last backed up, free pages included.',
-  etcd_backup_database_in_use_bytes: 'Of that, what is in use.',
+  etcd_backup_database_in_use_bytes: 'Size of the database when it was last backed up, without free pages.',
 } as const;
 
 export interface Sample {
@@ -33,11 +33,11 @@ export const gauge = (name: Sample['name'], labels: Sample['labels'], value: num
 
 export const seconds = (time: string): number => Date.parse(time) / 1000;
 
-/** The namespace comes first: no other cluster's labels begin like these. */
+/** Labels of a cluster. The namespace comes first, so that the labels of no other cluster begin with the same text. */
 export const clusterLabels = ({ cluster, namespace }: NamedCluster): Record<string, string> =>
   namespace ? { namespace, cluster } : { cluster };
 
-/** What is known of one store once its snapshots have been read. */
+/** Samples of one store, from its snapshots. */
 export function storeSamples(
   named: NamedCluster,
   store: string,

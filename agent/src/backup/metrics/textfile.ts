@@ -4,9 +4,9 @@ import { families, type Sample } from './samples.ts';
 const LINE = /^(etcd_backup_\w+)\{(.*)\} (\S+)$/;
 
 /**
- * Writes the samples as a Prometheus textfile, whole or not at all. What the file said before and this run did not learn
- * anew stays, so that a run which fails early, or another command, takes nothing from an alert on old backups. Only the
- * former run of the same command goes.
+ * Writes the samples to a Prometheus textfile, atomically. Series that the file had before and that this run did not measure
+ * are kept, so that a run that fails early, or another command, does not hide an old backup from an alert. Only the series
+ * of the previous run of the same command are removed.
  */
 export async function writeMetrics(file: string, samples: readonly Sample[], run: Sample['labels']): Promise<void> {
   const lines = new Map(
@@ -17,7 +17,7 @@ export async function writeMetrics(file: string, samples: readonly Sample[], run
   }
   const temporary = `${file}.${process.pid}.tmp`;
   try {
-    // For whoever collects it; there is no secret in it.
+    // Readable for the collector. It holds no secrets.
     await writeFile(temporary, render(lines), { mode: 0o644 });
     await rename(temporary, file);
   } catch (error) {

@@ -78,7 +78,7 @@ describe('recipients', () => {
       readRecipients([identity.slice(20)], []),
       /^--age-recipient: the value is not an age recipient; write age1…$/,
     );
-    await mistake(readRecipients(['ssh-ed25519 AAAA'], []), /this is not an age recipient; write age1…$/);
+    await mistake(readRecipients(['ssh-ed25519 AAAA'], []), /: the value is not an age recipient; write age1…$/);
   });
 
   test('a point that nothing can be encrypted to is refused', async () => {

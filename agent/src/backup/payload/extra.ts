@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { Extra, Manifest } from '../catalog/manifest.ts';
 import { checkIdentities, decrypt, encrypt } from './encryption.ts';
@@ -80,7 +80,7 @@ async function collect(source: AsyncIterable<Uint8Array>, limit = Number.POSITIV
 /** The extra files are held in memory. They are meant for keys and configuration. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-const mistake = (message: string) => new AgentError(ExitCode.usage, `--extra-path: ${message}`);
+const mistake = (message: string) => usageError(`--extra-path: ${message}`);
 
 /** Packs files, and directories with their contents, into a tar file. */
 async function packFiles(paths: readonly string[]): Promise<Buffer> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type DatabaseFacts, readDatabase } from '../../etcd/offline/database-check.ts';
 import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { decompress } from './compression.ts';
@@ -140,18 +140,18 @@ export async function tryRestore(
   if (damage) throw failed(name, `its database is damaged: ${damage}`);
   const run = { signal, timeout: 60_000 + Math.ceil(size / MIB) * 500 };
   const status = await etcdutl.snapshotStatus(file, run);
-  if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${name}: ${status.why}`);
+  if (status.outcome === 'unable') throw usageError(`${name}: ${status.why}`);
   if (status.outcome === 'refused') throw failed(name, 'etcdutl does not find a valid database in it');
   const result = await etcdutl.run(['snapshot', 'restore', file, '--data-dir', into], run);
   if (result.exitCode !== 0) {
     const reason = reasonOf(result);
     if (/no space left/i.test(reason)) {
-      throw new AgentError(ExitCode.usage, `--scratch: no room to restore ${name}; it needs about ${2 * size} bytes`);
+      throw usageError(`--scratch: no room to restore ${name}; it needs about ${2 * size} bytes`);
     }
     throw failed(name, `etcdutl refused to restore it: ${reason}`);
   }
   const restored = await etcdutl.snapshotStatus(join(into, 'member', 'snap', 'db'), run);
-  if (restored.outcome === 'unable') throw new AgentError(ExitCode.usage, `${name}: ${restored.why}`);
+  if (restored.outcome === 'unable') throw usageError(`${name}: ${restored.why}`);
   if (restored.outcome === 'refused' || restored.value.revision !== status.value.revision) {
     throw failed(name, 'the database that etcdutl restored from it does not hold its data');
   }

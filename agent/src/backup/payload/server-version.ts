@@ -1,11 +1,11 @@
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 
 /** Throws `refused` if the data are of a newer minor version than the server: etcd may start with such data without reporting an error. */
 export function refuseNewer(id: string, data: string | undefined, serverVersion: string | undefined): void {
   if (!serverVersion) return;
   const server = minor(serverVersion);
   if (server === undefined) {
-    throw new AgentError(ExitCode.usage, `--server-version: '${serverVersion}' is not a version; write 3.6`);
+    throw usageError(`--server-version: '${serverVersion}' is not a version; write 3.6`);
   }
   const storage = minor(data ?? '');
   if (storage === undefined || storage <= server) return;

@@ -71,7 +71,7 @@ const other = Buffer.concat([otherDatabase, createHash('sha256').update(otherDat
 test.each<[string, (response: ServerResponse) => void, ExitCode, RegExp]>([
   ['a flipped bit', whole(flipped), ExitCode.verificationFailed, /does not match its own sha256 trailer/],
   ['another snapshot', whole(other), ExitCode.verificationFailed, /not the snapshot that was announced/],
-  ['nothing', whole(Buffer.alloc(0)), ExitCode.verificationFailed, /0 bytes are no snapshot/],
+  ['nothing', whole(Buffer.alloc(0)), ExitCode.verificationFailed, /0 bytes are too few for a snapshot/],
   [
     'less than it says',
     (response) => {
@@ -97,9 +97,9 @@ test.each<[string, (response: ServerResponse) => void, ExitCode, RegExp]>([
       response.end(snapshot);
     },
     ExitCode.etcdUnavailable,
-    /does not say how much it sends/,
+    /does not send a Content-Length/,
   ],
-  ['no answer', () => {}, ExitCode.etcdUnavailable, /no answer for 0\.3s/],
+  ['no answer', () => {}, ExitCode.etcdUnavailable, /no response within 0\.3s/],
   ['no leave', (response) => response.writeHead(401).end(), ExitCode.refused, /refuses the token/],
   ['another address', (response) => response.writeHead(302, { location: '/' }).end(), ExitCode.etcdUnavailable, /302/],
   ['not yet', (response) => response.writeHead(503).end(), ExitCode.etcdUnavailable, /answers 503/],
@@ -123,7 +123,7 @@ test.each(['http', 'https'])('a server that accepts and says nothing, over %s', 
   await using server = await listen(createTcpServer(() => {}));
   await expect(fetchFrom(server.port, { scheme })).rejects.toMatchObject({
     exitCode: ExitCode.etcdUnavailable,
-    message: expect.stringMatching(/no answer for 0\.3s/),
+    message: expect.stringMatching(/no response within 0\.3s/),
   });
 });
 

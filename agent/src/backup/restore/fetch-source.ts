@@ -5,37 +5,37 @@ import { SnapshotCheck, type SnapshotSums, TRAILER } from '../../etcd/snapshot-s
 import type { TlsMaterial } from '../../etcd/tls.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
 
-/** A plain snapshot that another agent serves. */
+/** A plain snapshot that another agent serves over HTTP. */
 export interface Source {
   readonly url: string;
   /** Sent as a bearer token. */
   readonly token: string;
-  /** Of the whole file, in hex. */
+  /** SHA-256 of the whole file, in hex. */
   readonly sha256: string;
 }
 
-/** Of the request: as which etcd cluster the snapshot is restored. */
+/** Request header with the id of the etcd cluster that the snapshot is restored as. */
 export const clusterIdHeader = 'etcd-cluster-id';
 
 export interface FetchOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   readonly tls?: TlsMaterial;
-  /** What the server's certificate must name, when it is not the URL's host: pods are dialled by address. */
+  /** Name that the server's certificate must have, if it is not the URL's host: pods are dialled by address. */
   readonly serverName?: string;
-  /** Milliseconds until the answer begins, and for each of its next `LEAST` bytes. */
+  /** Milliseconds until the response begins, and for each further `LEAST` bytes of it. */
   readonly idleTimeout: number;
   readonly onBytes?: (bytes: number, expected: number) => void;
 }
 
-/** A server that sends less than this in the time-out hangs, if politely. */
+/** Bytes. A server that sends less than this within the time-out counts as hanging. */
 const LEAST = 64 * 1024;
 
 const unavailable = (message: string, cause?: unknown) =>
   new AgentError(ExitCode.etcdUnavailable, message, cause === undefined ? undefined : { cause });
 const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);
 
-/** Writes it to a new file; throws unless all of it came, with etcd's own trailer and the sum that was told. */
+/** Writes the snapshot to a new file. Throws unless it arrived completely, with etcd's own trailer and the announced checksum. */
 export async function fetchSource(source: Source, file: string, options: FetchOptions): Promise<SnapshotSums> {
   const response = await respond(source, options);
   try {
@@ -53,8 +53,8 @@ async function respond({ url, token }: Source, options: FetchOptions): Promise<I
   const sent = url.startsWith('https:')
     ? tlsRequest(url, { ...wanted, ...tls, ...(serverName !== undefined && { servername: serverName }) })
     : request(url, wanted);
-  // Not the request's own, which begins anew with every byte of a header.
-  const timer = setTimeout(() => sent.destroy(new Error(`no answer for ${idleTimeout / 1000}s`)), idleTimeout);
+  // Do not use the request's own time-out: it restarts with every byte of a header.
+  const timer = setTimeout(() => sent.destroy(new Error(`no response within ${idleTimeout / 1000}s`)), idleTimeout);
   sent.on('response', resolve).on('error', reject).end();
   const response = await promise
     .catch((error) => {
@@ -73,8 +73,8 @@ async function respond({ url, token }: Source, options: FetchOptions): Promise<I
 
 function lengthOf({ url }: Source, { headers }: IncomingMessage): number {
   const length = Number(headers['content-length']);
-  if (!Number.isSafeInteger(length)) throw unavailable(`${url} does not say how much it sends`);
-  if (length <= TRAILER) throw failed(`${url}: ${length} bytes are no snapshot`);
+  if (!Number.isSafeInteger(length)) throw unavailable(`${url} does not send a Content-Length`);
+  if (length <= TRAILER) throw failed(`${url}: ${length} bytes are too few for a snapshot`);
   return length;
 }
 
@@ -116,21 +116,21 @@ async function save(
   }
   if (bytes !== expected) throw unavailable(`${url} broke off after ${bytes} of ${expected} bytes`);
   const sums = check.finish();
-  if (sums.sha256 !== sha256) throw failed(`${url}: it is not the snapshot that was announced (sha256 differs)`);
+  if (sums.sha256 !== sha256) throw failed(`${url}: this is not the snapshot that was announced (sha256 differs)`);
   return sums;
 }
 
 function watcher(response: IncomingMessage, expected: number, idleTimeout: number, bytes: () => number): () => void {
   let before = 0;
-  const look = () => {
+  const check = () => {
     const now = bytes();
     if (now < Math.min(before + LEAST, expected)) {
       response.destroy(new Error(`${now - before} bytes in ${idleTimeout / 1000}s`));
     }
     before = now;
   };
-  // The second turn of the event loop lets bytes in that came while this process had no CPU.
-  return () => setImmediate(() => setImmediate(look));
+  // Wait for two turns of the event loop, so that bytes that arrived while this process had no CPU are counted.
+  return () => setImmediate(() => setImmediate(check));
 }
 
 const cannotWrite = (file: string, error: unknown) =>

@@ -1,13 +1,13 @@
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
 
 /**
- * A backup that comes in between would give the members different data under one cluster id. `missing` is what the command
- * would have to say so that all of them take the same snapshot; undefined when it does.
+ * Throws if several members are to be restored without naming the snapshot: if a backup completes between two restores, the
+ * members would have different data under one cluster id. `missing` is the argument that the command lacks to name the
+ * snapshot; undefined if it names one.
  */
 export function requireNamedSnapshot(command: string, members: number, missing: string | undefined): void {
   if (members <= 1 || missing === undefined) return;
-  throw new AgentError(
-    ExitCode.usage,
+  throw usageError(
     `all ${members} members must be restored from one snapshot: name it, such as \`${command} ${missing}\``,
   );
 }

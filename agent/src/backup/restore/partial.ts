@@ -6,12 +6,12 @@ import { withFileLock } from '../../lib/files/file-lock.ts';
 
 const lockOf = (path: string) => `${path}.lock`;
 
-/** Makes what will be `path` under another name beside it, one run at a time; what is left of it in the end is removed. */
+/** Creates the content of `path` under a temporary name beside it, one run at a time. Removes what is left under that name at the end. */
 export async function withPartial<T>(path: string, flag: string, work: (partial: string) => Promise<T>): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
-  return withFileLock(lockOf(path), `${flag}: another run restores to ${path}`, async () => {
+  return withFileLock(lockOf(path), `${flag}: another run is restoring to ${path}`, async () => {
     await removePartials(path);
-    // A lock that does not reach another machine still leaves to each run what it makes.
+    // Runs on other machines may not see the lock, so each run uses a name of its own.
     const partial = `${path}.partial-${randomBytes(4).toString('hex')}`;
     try {
       return await work(partial);
@@ -21,14 +21,14 @@ export async function withPartial<T>(path: string, flag: string, work: (partial:
   });
 }
 
-/** What a killed run has left, unless another one is at it. */
+/** Removes what a killed run left, unless another run is working there. */
 export async function removeLeft(path: string): Promise<void> {
   const names = await namesBeside(path);
   if (!names.some((name) => name === basename(lockOf(path)) || isPartial(name, path))) return;
   await unlessBusy(path, () => removePartials(path)).catch(() => {});
 }
 
-/** Works on what is at `path` while no run makes it anew; not at all while one does. */
+/** Runs the work under the lock of `path`, or not at all if another run holds the lock. */
 export async function unlessBusy(path: string, work: () => Promise<void>): Promise<void> {
   await withFileLock(lockOf(path), 'busy', work).catch((error) => {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.refused) throw error;
@@ -42,7 +42,7 @@ async function removePartials(path: string): Promise<void> {
 
 const namesBeside = (path: string) => readdir(dirname(resolve(path))).catch((): string[] => []);
 
-/** Runs before this one had no random end. */
+/** Older agents used names without the random suffix. */
 const isPartial = (name: string, path: string): boolean =>
   name.startsWith(`${basename(path)}.partial`) &&
   /^(-[0-9a-f]{8})?$/.test(name.slice(`${basename(path)}.partial`.length));

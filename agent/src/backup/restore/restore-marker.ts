@@ -14,45 +14,45 @@ export interface DataDirRequest {
   readonly name: string;
   readonly initialCluster: string;
   readonly initialAdvertisePeerUrls: string;
-  /** Undefined: a new one, for a single member. */
+  /** Default: a new token, for a cluster of one member. */
   readonly initialClusterToken?: string;
-  /** 0: none. Undefined: as far as is needed. */
+  /** Number of revisions to skip. 0: none. Default: as many as are needed. */
   readonly bumpRevision?: number;
   /** `--object-key`. */
   readonly objectKey?: string;
-  /** Which snapshot it is was asked for; otherwise it was the newest one. */
+  /** Whether the user named the snapshot. Otherwise it is the newest verified one. */
   readonly named: boolean;
-  /** When a restore lies here already: `refuse` unless nothing changed since, leave it as it is, or make it `again`. */
+  /** What to do if the directory was already restored: `refuse` it unless nothing has changed since, `leave` it as it is, or restore `again`. */
   readonly repeat: 'refuse' | 'leave' | 'again';
 }
 
-/** What is restored, with the number that was come to. */
-export interface Made extends DataDirRequest {
+/** A request whose revision bump has been determined. */
+export interface ResolvedRequest extends DataDirRequest {
   readonly bumpRevision: number;
 }
 
-/** Which snapshot is asked for, as far as that is known. */
+/** The snapshot that is asked for, as far as it is known. */
 export interface Asked {
   readonly id?: string;
   readonly sha256?: string;
 }
 
-/** What a restored data directory remembers: what was asked for, and what was made of it. */
-export interface Marker extends Omit<Made, 'dataDir' | 'named' | 'repeat'>, Partial<WalIdentity> {
+/** The file that a restore leaves in the data directory: the request and its result. */
+export interface Marker extends Omit<ResolvedRequest, 'dataDir' | 'named' | 'repeat'>, Partial<WalIdentity> {
   readonly id: string;
-  /** Of the snapshot. */
+  /** SHA-256 of the snapshot's content. */
   readonly sha256: string;
-  /** The log as the restore made it: etcd writes to it as soon as it starts. */
+  /** State of the write-ahead log after the restore. etcd changes it as soon as it starts. */
   readonly wal?: WalState;
   readonly at: string;
-  /** With which the restored cluster begins. */
+  /** Revision at which the restored cluster begins. */
   readonly revision?: number;
-  /** The store knows of it, or has nothing to know. */
+  /** Whether the restore was noted in the store, or nothing had to be noted. */
   readonly isNoted?: boolean;
 }
 
-/** What the restore has made in this directory. */
-export async function markerOf(dataDir: string, manifest: Manifest, made: Made): Promise<Marker> {
+/** Describes the restore in this directory. */
+export async function markerOf(dataDir: string, manifest: Manifest, made: ResolvedRequest): Promise<Marker> {
   const { dataDir: _, named: __, repeat: ___, ...asked } = made;
   const { id, content } = manifest;
   const revision = revisionOf(manifest);
@@ -65,11 +65,11 @@ export async function markerOf(dataDir: string, manifest: Manifest, made: Made):
   };
 }
 
-/** As a whole or not at all: etcd may have been started beside it. */
+/** Replaces the marker atomically: etcd may already be running in the directory. */
 export const writeMarker = (dataDir: string, marker: Marker): Promise<void> =>
   replaceFile(join(dataDir, MARKER), `${JSON.stringify(marker)}\n`);
 
-/** Another restore may have put its own data here meanwhile: then that, or the next start, marks it. */
+/** Sets `isNoted`, unless another restore has replaced the data meanwhile: that restore, or the next start, then sets it. */
 export async function markNoted(dataDir: string, { clusterId, memberId }: Marker): Promise<void> {
   await unlessBusy(dataDir, async () => {
     const marker = await readMarker(dataDir);
@@ -86,19 +86,19 @@ export async function readMarker(dataDir: string): Promise<Marker | undefined> {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
     throw new AgentError(
       ExitCode.refused,
-      `${file} cannot be read (${codeOf(error) ?? 'it is no JSON'}), so nobody knows what was restored here; --again restores, and moves what is there aside`,
+      `${file} cannot be read (${codeOf(error) ?? 'it is not valid JSON'}), so it is not known which snapshot was restored here; --again restores again and moves the present data aside`,
       { cause: error },
     );
   }
 }
 
-/** Settings that another restore would not have made the same of, each with what it was. */
+/** Returns the settings that differ from those of the restore, each with its old and its new value. */
 export function differences(marker: Marker, { id, sha256 }: Asked, request: DataDirRequest): string[] {
   const { name, initialCluster, initialAdvertisePeerUrls, initialClusterToken, bumpRevision } = request;
   const differs = (flag: string, was: unknown, now: unknown) =>
     was === now ? [] : [`${flag} was ${was ?? 'not given'}, and is ${now ?? 'not given'}`];
   return [
-    // Whoever names none takes what was the newest at the time.
+    // Without a name, the newest snapshot at the time of the restore was meant.
     ...(request.named && id !== undefined ? differs('the snapshot', marker.id, id) : []),
     ...(request.named && sha256 !== undefined && [marker.id, undefined].includes(id)
       ? differs('its sha256', marker.sha256, sha256)
@@ -117,14 +117,14 @@ export function differences(marker: Marker, { id, sha256 }: Asked, request: Data
 
 const sorted = (list: string | undefined) => list?.split(',').sort().join(',');
 
-/** What has become of the data since the restore. */
+/** How the data have changed since the restore. */
 export interface Change {
   readonly what: string;
-  /** They are the member's own still: etcd has run on them. */
+  /** Whether etcd made the change, so that the data still belong to the member. */
   readonly byEtcd: boolean;
 }
 
-/** Undefined when they are as the restore made them. */
+/** Returns how the data have changed, or undefined if they have not. */
 export async function changeSince({ wal, clusterId, memberId }: Marker, dataDir: string): Promise<Change | undefined> {
   const lost = (what: string) => ({ what, byEtcd: false });
   if (!(await stat(join(dataDir, 'member', 'snap', 'db')).catch(() => undefined))) return lost('its database is gone');
@@ -133,7 +133,7 @@ export async function changeSince({ wal, clusterId, memberId }: Marker, dataDir:
   if (identity.clusterId !== clusterId || identity.memberId !== memberId) {
     return lost(`it holds member ${identity.memberId} of cluster ${identity.clusterId}`);
   }
-  // A running etcd is writing to it, or one was killed at it.
+  // Reading fails while etcd writes to the log, and after etcd was killed during a write.
   const now = await walState(dataDir).catch(() => undefined);
   if (now && now.lastIndex === wal?.lastIndex && now.commit === wal.commit && now.term === wal.term) return undefined;
   const log = now

@@ -171,7 +171,7 @@ describe('a data directory', () => {
   test('is not restored to the same cluster id over other data', async () => {
     const { clusterId } = await restore();
     await expect(restore({ repeat: 'again' })).rejects.toMatchObject(
-      refused(new RegExp(`^--initial-cluster-token: .* holds the cluster ${clusterId}, .* new token`)),
+      refused(new RegExp(`^--initial-cluster-token: .* already holds the cluster ${clusterId} of .* new token`)),
     );
     expect((await readdir(place)).filter((name) => name.startsWith('data'))).toEqual(['data']);
     const { clusterId: other } = await restore({ initialClusterToken: undefined, repeat: 'again' });
@@ -196,7 +196,9 @@ describe('a data directory', () => {
     await change();
     for (const repeat of ['refuse', 'leave'] as const)
       await expect(restore({ repeat })).rejects.toMatchObject(refused(message));
-    await expect(restore({ repeat: 'again' })).rejects.toMatchObject(refused(/have made before; .* new token/));
+    await expect(restore({ repeat: 'again' })).rejects.toMatchObject(
+      refused(/of the same token and members; .* new token/),
+    );
     const again = await restore({ initialClusterToken: 'new', repeat: 'again' });
     expect(again).toMatchObject({ alreadyRestored: false });
   });
@@ -225,8 +227,7 @@ describe('a data directory', () => {
     await begun.etcdctl('put', 'since', 'value');
     if (how === 'has run') await begun.member(0).kill();
     await writeFile(go, '');
-    const message =
-      how === 'runs' ? /a running etcd uses/ : /an etcd has run on .* keep it stopped, and restore again$/;
+    const message = how === 'runs' ? /a running etcd uses/ : /an etcd ran on .* keep it stopped, and restore again$/;
     expect(await ended).toMatchObject(refused(message));
     expect((await readdir(place)).filter((each) => each.startsWith('data'))).toEqual(['data']);
     if (how === 'has run') await begun.member(0).spawn();
@@ -315,7 +316,9 @@ describe('a data directory', () => {
     const first = restore({}, saved.manifest, slow);
     while (!(await readdir(place)).includes('waiting')) await new Promise((resolve) => setTimeout(resolve, 20));
     await expect(restore({ initialClusterToken: 'other' })).rejects.toMatchObject(
-      refused(new RegExp(`^--data-dir: another run restores to ${dataDir}.*; wait until it ends, or stop it$`)),
+      refused(
+        new RegExp(`^--data-dir: another run is restoring to ${dataDir}.*; wait until it has ended, or stop it$`),
+      ),
     );
     expect(await first).toMatchObject({ alreadyRestored: false });
     expect((await readdir(place)).sort()).toEqual(['data', 'slow', 'waiting']);
@@ -452,7 +455,7 @@ describe('the command restore data-dir', () => {
     ]) {
       const { exitCode, log } = await runHere('restore', ...command, ...asked, tool);
       // The first of them makes a manifest.
-      const rest = log.filter((line) => !line.includes('its name says no time'));
+      const rest = log.filter((line) => !line.includes('its name does not contain a time'));
       expect([exitCode, rest]).toEqual([0, [expect.stringMatching(/^saved has authentication enabled/)]]);
     }
   });

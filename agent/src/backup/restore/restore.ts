@@ -21,17 +21,17 @@ import {
   changeSince,
   type DataDirRequest,
   differences,
-  type Made,
   type Marker,
   markerOf,
+  type ResolvedRequest,
   readMarker,
   writeMarker,
 } from './restore-marker.ts';
 
-/** How far the revision jumps where nothing is known. */
+/** Number of revisions to skip if nothing better is known. */
 const STEP = 1_000_000_000;
 
-/** Writes the verified, plain snapshot to a file that does not exist yet. Once it is there the run is done, and nothing stops it. */
+/** Writes the verified, plain snapshot to a new file. Throws `refused` if the file exists. */
 export async function fetchSnapshot(
   store: Store,
   manifest: Manifest,
@@ -57,31 +57,31 @@ export async function fetchSnapshot(
 
 async function refuseExisting(file: string): Promise<void> {
   if (!(await stat(file).catch(() => undefined))) return;
-  throw new AgentError(ExitCode.refused, `--to: ${file} exists; name another file or move it away`);
+  throw new AgentError(ExitCode.refused, `--to: ${file} exists; name another file, or move this one away`);
 }
 
 export interface DataDirResult extends Partial<Switches> {
-  /** Of the snapshot that the data are of. */
+  /** Id of the snapshot that was restored. */
   readonly id: string;
   readonly clusterId?: string;
   readonly memberId?: string;
-  /** Where the directory that was there before lies now. */
+  /** New path of the directory that was there before. */
   readonly movedAside?: string;
-  /** It was restored before, and nothing was done. */
+  /** Whether the directory had been restored before, so that nothing was done. */
   readonly alreadyRestored: boolean;
 }
 
-/** What the caller has to say to a restore while it is made. */
+/** Steps of the caller during a restore. */
 export interface DataDirSteps {
-  /** How far the revision jumps. */
+  /** Returns the number of revisions to skip. */
   readonly bump?: () => Promise<number>;
-  /** Called with what is made, right before it is in place; throws when others have made something else of it. */
+  /** Called with the completed restore before it is moved into place. Throws if other members were restored differently. */
   readonly claim?: (made: Marker) => Promise<void>;
 }
 
 /**
- * Makes one member's data directory out of a snapshot: beside the old one first, which is then moved aside, never
- * deleted. A marker inside says what was asked for, so that an init container may run this at every start.
+ * Restores one member's data directory from a snapshot. The new directory is prepared beside the old one, which is then moved
+ * aside and never deleted. A marker inside records the request, so that an init container may run this at every start.
  */
 export async function restoreDataDir(
   store: Store,
@@ -100,7 +100,7 @@ export async function restoreDataDir(
   if (before) return before;
   await refuseRunning(dataDir);
   try {
-    // Another run may have ended just before this one had the lock.
+    // Another run may have completed the restore before this one got the lock.
     return await withPartial(
       dataDir,
       '--data-dir',
@@ -124,7 +124,7 @@ async function make(
 ): Promise<DataDirResult> {
   const { dataDir } = request;
   const before = await walState(dataDir).catch(() => undefined);
-  const made: Made = { ...request, bumpRevision: await bump() };
+  const made: ResolvedRequest = { ...request, bumpRevision: await bump() };
   const fresh = join(partial, 'data');
   await mkdir(partial, { mode: 0o700 });
   const file = join(partial, 'snapshot.db');
@@ -150,18 +150,18 @@ async function refuseRunning(dataDir: string): Promise<void> {
   throw new AgentError(ExitCode.refused, `--data-dir: a running etcd uses ${dataDir}; stop it first`);
 }
 
-/** A restore takes minutes, in which somebody may have started etcd. */
+/** Checks again before the swap: a restore takes minutes, and etcd may have been started meanwhile. */
 async function refuseUsed(dataDir: string, before: WalState | undefined): Promise<void> {
   await refuseRunning(dataDir);
   const now = await walState(dataDir).catch(() => undefined);
   if (now?.lastIndex === before?.lastIndex && now?.commit === before?.commit && now?.term === before?.term) return;
   throw new AgentError(
     ExitCode.refused,
-    `--data-dir: an etcd has run on ${dataDir} during the restore; keep it stopped, and restore again`,
+    `--data-dir: an etcd ran on ${dataDir} during the restore; keep it stopped, and restore again`,
   );
 }
 
-/** A directory that `--once` leaves as it is, when that can be said without the store. */
+/** Returns the result for a directory that `--once` leaves as it is, or undefined if the store is needed to decide. */
 export async function leftWithoutStore(request: DataDirRequest, asked: Asked): Promise<DataDirResult | undefined> {
   if (request.repeat !== 'leave') return undefined;
   const marker = await readMarker(resolve(request.dataDir));
@@ -172,32 +172,32 @@ export async function leftWithoutStore(request: DataDirRequest, asked: Asked): P
 async function alreadyRestored(marker: Marker, asked: Asked, request: DataDirRequest): Promise<DataDirResult> {
   const dataDir = resolve(request.dataDir);
   await refuseOther(marker, asked, { ...request, dataDir });
-  // That run may have been killed before it had tidied up.
+  // The run that restored it may have been killed before it cleaned up.
   await removeLeft(dataDir);
   const { id, clusterId, memberId } = marker;
   return { id, clusterId, memberId, alreadyRestored: true };
 }
 
-/** The same token and members give the same cluster id, over whatever data: so it has to be a new one. */
+/** Returns a new token. The same token and members give the same cluster id, whatever the data are. */
 export const freshToken = (): string => `restored-${randomBytes(8).toString('hex')}`;
 
 async function runRestore(
   etcdutl: Etcdutl,
   file: string,
   into: string,
-  request: Made,
+  request: ResolvedRequest,
   id: string,
   signal?: AbortSignal,
 ): Promise<void> {
   const { bumpRevision } = request;
   const result = await etcdutl.run(
     [
-      // The trailer has just been compared while the file was written.
+      // The trailer was checked while the file was written.
       ...['snapshot', 'restore', file, '--skip-hash-check', '--data-dir', into, '--name', request.name],
       ...['--initial-cluster', request.initialCluster],
       ...['--initial-advertise-peer-urls', request.initialAdvertisePeerUrls],
       ...['--initial-cluster-token', request.initialClusterToken ?? freshToken()],
-      // Watchers that kept an old revision then see "compacted" instead of silence.
+      // A watcher that continues from an old revision then gets an error "compacted" instead of no events.
       ...(bumpRevision > 0 ? ['--bump-revision', String(bumpRevision), '--mark-compacted'] : []),
     ],
     { signal },
@@ -225,16 +225,16 @@ async function refuseOther(marker: Marker, asked: Asked, request: DataDirRequest
 }
 
 function waysOut({ initialCluster }: Marker, change: Change | undefined): string {
-  const again = '--again restores once more, and moves what is there aside';
-  if (change?.byEtcd) return `${again}; --once leaves it, for a start that repeats this`;
+  const again = '--again restores again and moves the present data aside';
+  if (change?.byEtcd) return `${again}; --once leaves it as it is, for a command that runs at every start`;
   const isAlone = change === undefined || membersOf(initialCluster).size === 1;
-  return isAlone ? again : `${ANEW}; or ${again}, all members with the same new token`;
+  return isAlone ? again : `${REPLACE_MEMBER}; or ${again}, all members with the same new token`;
 }
 
-/** A member that has served, and lost what it had, may not vote as if it had never served. */
-const ANEW = 'where its cluster still serves, remove this member there and add it anew';
+/** A member that has served and lost its data must not vote again: it may have forgotten entries that it acknowledged. */
+const REPLACE_MEMBER = 'if its cluster still serves, remove this member there and add it again';
 
-/** A member that was not restored with this one would take it for one of its own, with other data. */
+/** Throws if the restore would have the cluster id of the present data: members that were not restored with it would accept it although its data differ. */
 async function refuseSameCluster(dataDir: string, clusterId: string | undefined): Promise<void> {
   const [log, marker] = await Promise.all(
     [walIdentity, readMarker].map((read) => read(dataDir).catch(() => undefined)),
@@ -242,7 +242,7 @@ async function refuseSameCluster(dataDir: string, clusterId: string | undefined)
   if (clusterId === undefined || ![log?.clusterId, marker?.clusterId].includes(clusterId)) return;
   throw new AgentError(
     ExitCode.refused,
-    `--initial-cluster-token: ${dataDir} holds the cluster ${clusterId}, which the same token and members have made before; give all members the same new token, for instance ${freshToken()}`,
+    `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; give all members the same new token, for instance ${freshToken()}`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
+import { codeOf, messageOf, usageError } from '../../lib/errors.ts';
 import { hasToken } from '../../lib/http/bearer.ts';
 import { HttpListener, send, sendFile } from '../../lib/http/http-listener.ts';
 import type { ListenAddress } from '../../lib/http/listen-address.ts';
@@ -12,24 +12,24 @@ import { clusterIdHeader } from './fetch-source.ts';
 
 export interface SnapshotServerOptions {
   readonly listen: ListenAddress;
-  /** Hex, of the token that GET /snapshot asks for. */
+  /** SHA-256, in hex, of the token that GET /snapshot requires. */
   readonly tokenSha256: string;
-  /** `tls.crt`, `tls.key`, `ca.crt`: with them GET /snapshot asks for a client certificate of that authority too. */
+  /** Directory with `tls.crt`, `tls.key` and `ca.crt`. With it, GET /snapshot also requires a client certificate of that authority. */
   readonly peerTlsDir?: string;
   readonly log: Log;
-  /** Told, before the first byte is sent, as which etcd cluster the snapshot is restored. */
+  /** Called, before the first byte is sent, with the id of the etcd cluster that the snapshot is restored as. */
   readonly onRestore?: (clusterId: string) => Promise<void>;
 }
 
-/** What the reconciler has to know beside the snapshot. */
+/** What the reconciler needs to know beside the snapshot. */
 export interface SnapshotNotes {
-  /** Newer snapshots, and why they were not taken. */
+  /** Newer snapshots, and why they were not used. */
   readonly passedOver?: string;
-  /** A later revision than the snapshot's that the store knows to have been served. */
+  /** A revision later than the snapshot's, if the store knows that it was served. */
   readonly highestRevision?: number;
 }
 
-/** The server of the restore Job: its result for the reconciler, the snapshot for one gate. */
+/** The HTTP server of the restore Job. It serves the status to the reconciler and the snapshot to one gate. */
 export class SnapshotServer implements AsyncDisposable {
   readonly #options: SnapshotServerOptions;
   readonly #listener: HttpListener;
@@ -47,7 +47,7 @@ export class SnapshotServer implements AsyncDisposable {
     const server = new SnapshotServer(options);
     const { host, port } = options.listen;
     await server.#listener.listen().catch((error) => {
-      throw new AgentError(ExitCode.usage, `--listen: cannot listen on ${host}:${port} (${codeOf(error)})`);
+      throw usageError(`--listen: cannot listen on ${host}:${port} (${codeOf(error)})`);
     });
     return server;
   }
@@ -56,6 +56,7 @@ export class SnapshotServer implements AsyncDisposable {
     return this.#listener.port;
   }
 
+  /** Begins to serve the snapshot. */
   serve(snapshot: PlainSnapshot, notes: SnapshotNotes = {}): void {
     this.#snapshot = snapshot;
     this.#notes = notes;
@@ -72,11 +73,11 @@ export class SnapshotServer implements AsyncDisposable {
       case '/snapshot':
         return this.#send(request, response);
       default:
-        return send(response, 404, 'there is /status and /snapshot\n');
+        return send(response, 404, 'not found; use /status or /snapshot\n');
     }
   }
 
-  /** The reconciler does not know this certificate's authority: the proof says that it is its own Job that answers. */
+  /** The reconciler cannot check this server's certificate. The HMAC proves that its own Job sent the response. */
   #sendStatus(response: ServerResponse): void {
     const body = JSON.stringify(this.#status());
     response.setHeader(hmacHeader, hmacOf(body, this.#options.tokenSha256));
@@ -92,17 +93,17 @@ export class SnapshotServer implements AsyncDisposable {
   async #send(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { tokenSha256, peerTlsDir, log, onRestore } = this.#options;
     const known = peerTlsDir === undefined || (request.socket as TLSSocket).authorized;
-    if (!known) return send(response, 401, 'a certificate of a member is needed\n');
+    if (!known) return send(response, 401, 'a client certificate of a member is required\n');
     if (!hasToken(request, tokenSha256)) return send(response, 401, 'the token is missing or wrong\n');
-    if (!this.#snapshot) return send(response, 503, 'it is being verified\n');
+    if (!this.#snapshot) return send(response, 503, 'the snapshot is still being verified\n');
     const clusterId = request.headers[clusterIdHeader];
     if (typeof clusterId === 'string' && /^[0-9a-f]{1,16}$/.test(clusterId)) await onRestore?.(clusterId);
     const { remoteAddress } = request.socket;
     log.info({ remoteAddress }, 'sending the snapshot');
     await sendFile(response, this.#snapshot.file).catch((error) => {
-      // Whoever has all of it may be gone before that is noticed.
+      // A client that received everything may close the connection before this side notices.
       if (!response.writableEnded)
-        log.warn({ remoteAddress }, `the snapshot was not fetched whole: ${messageOf(error)}`);
+        log.warn({ remoteAddress }, `the snapshot was not fetched completely: ${messageOf(error)}`);
     });
   }
 }

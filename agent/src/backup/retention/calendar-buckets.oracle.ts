@@ -1,4 +1,4 @@
-/** The calendar a second time: the wall clock read field by field, weeks counted by their Mondays. */
+/** A second implementation of the calendar: it reads the wall clock field by field and counts weeks by their Mondays. */
 export interface Periods {
   readonly hourly: string;
   readonly daily: string;
@@ -47,7 +47,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Week 1 is the one with January 4th. */
+/** Week 1 is the week that contains January 4th. */
 function isoWeek(year: number, month: number, date: number): string {
   const mine = monday(Date.UTC(year, month - 1, date));
   const of = [year + 1, year, year - 1].find((candidate) => monday(Date.UTC(candidate, 0, 4)) <= mine)!;

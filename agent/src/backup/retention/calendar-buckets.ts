@@ -3,7 +3,7 @@ export type CalendarRule = (typeof calendarRules)[number];
 
 const day = 86_400_000;
 
-/** The calendar periods that an instant lies in, by a time zone's wall clock. */
+/** The calendar periods that a time lies in, by the wall clock of a time zone. */
 export type Buckets = Readonly<Record<CalendarRule, string>>;
 
 export function bucketsOf(time: Date, timeZone: string): Buckets {
@@ -11,7 +11,7 @@ export function bucketsOf(time: Date, timeZone: string): Buckets {
   const local = new Date(time.getTime() + milliseconds(offset));
   const iso = local.toISOString();
   return {
-    // With the offset, the hour that a clock going back repeats is two hours.
+    // The offset separates the two hours with the same name when clocks go back.
     hourly: iso.slice(0, 13) + offset,
     daily: iso.slice(0, 10),
     weekly: isoWeek(local),
@@ -20,7 +20,7 @@ export function bucketsOf(time: Date, timeZone: string): Buckets {
   };
 }
 
-/** ISO 8601: weeks begin on Monday and belong to the year that their Thursday is in. */
+/** ISO 8601: a week begins on Monday and belongs to the year of its Thursday. */
 function isoWeek(local: Date): string {
   const daysSinceMonday = (local.getUTCDay() + 6) % 7;
   const thursday = new Date(local.getTime() + (3 - daysSinceMonday) * day);
@@ -31,9 +31,9 @@ function isoWeek(local: Date): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** `+01:00`. */
+/** Returns an offset such as `+01:00`. */
 function utcOffset(time: Date, timeZone: string): string {
-  // Making a format is a thousand times slower than using one.
+  // Creating a format is a thousand times slower than using one.
   let format = formats.get(timeZone);
   if (!format) {
     format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });

@@ -6,8 +6,9 @@ import { bucketsOf, type CalendarRule, calendarRules } from './calendar-buckets.
 export type Keep = (snapshot: Snapshot, reason: string) => void;
 
 /**
- * Tells `keep` what the policy keeps of these snapshots, newest first: restic's meaning of each rule. Verified ones are
- * measured among themselves, so that no failed run ever costs a good snapshot; the others among all.
+ * Calls `keep` for each snapshot that the policy keeps. The snapshots are sorted newest first, and each rule means what it
+ * means in restic. Verified snapshots are counted among themselves, so that an unverified snapshot never displaces a good one;
+ * the others are counted among all.
  */
 export function applyRules(snapshots: readonly Snapshot[], policy: RetentionSpec, keep: Keep): void {
   const { last = 0, within, timeZone = 'UTC' } = policy;
@@ -46,6 +47,6 @@ function keepBuckets(
     keep(snapshot, `${rule} ${bucket}`);
   }
   const oldest = snapshots.at(-1);
-  // As in restic: the history begins where it began until the rule has enough to keep.
+  // As in restic: the oldest snapshot is kept until the rule has enough snapshots.
   if (oldest && seen.size < count) keep(oldest, `oldest ${rule}`);
 }

@@ -12,24 +12,24 @@ import { moveNotes } from '../catalog/restore-notes.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import { type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
 
-/** Of so many snapshots what was read must not lie beside what is decided on them. */
+/** From this number of snapshots on, memory is freed before decisions are made. */
 const MANY = 1_000;
-/** What the deletion of a snapshot adds to a run's time. */
+/** Seconds that the deletion of a snapshot adds to the time limit. */
 const SECONDS_EACH = 1;
 
 export interface PruneResult {
   readonly decisions: readonly Decision[];
-  /** Or would be, in a dry run. */
+  /** Snapshots that were deleted or, in a dry run, would be. */
   readonly deleted: readonly string[];
-  /** Refused by the store's object lock, or no longer what was decided on. */
+  /** Snapshots that the store's object lock protects, or that changed after the decision. */
   readonly retained: readonly string[];
-  /** How many wait for the next run. */
+  /** Number of snapshots that wait for the next run. */
   readonly deferred: number;
-  /** Why nothing at all could be deleted. */
+  /** Why nothing could be deleted. */
   readonly veto?: string;
 }
 
-/** Decides by the policy and deletes accordingly; with `dryRun` it only says what would go. */
+/** Applies the policy and deletes snapshots. With `dryRun`, only reports what would be deleted. */
 export async function prune(
   store: Store,
   folder: string,
@@ -58,7 +58,7 @@ export async function prune(
   const countDeletion = callCounter(20);
   const deleted: string[] = [];
   const retained: string[] = [];
-  // What an object lock holds must not stop the rest for ever: the next in line takes its place.
+  // A snapshot with an object lock must not block the others: the next one is deleted in its place.
   for (const id of [...doomed, ...waiting]) {
     if (deleted.length === doomed.length) break;
     const entry = byId.get(id)!;
@@ -72,7 +72,7 @@ export async function prune(
   return { decisions, deleted, retained, deferred, veto };
 }
 
-/** Whether the manifest of another id names a payload. */
+/** Returns a function that says whether the manifest of another snapshot names a payload. */
 function namesOf(entries: readonly Entry[]): (key: string, id: string) => boolean {
   const first = new Map<string, string>();
   const shared = new Set<string>();
@@ -85,7 +85,7 @@ function namesOf(entries: readonly Entry[]): (key: string, id: string) => boolea
   return (key, id) => shared.has(key) || (first.has(key) && first.get(key) !== id);
 }
 
-/** Why those cannot be relied on that others are deleted in favour of: the newest verified one of each etcd. */
+/** Reads again the newest verified snapshot of each etcd, in favour of which others are deleted. Returns why one cannot be relied on. */
 async function doubtOf(
   store: Store,
   folder: string,
@@ -108,10 +108,10 @@ async function doubtOf(
   return undefined;
 }
 
-/** A pin may have come meanwhile, and what was noted of a manifest is no proof: it is read before it is deleted. */
+/** Reads a snapshot again before it is deleted: it may have been pinned meanwhile, and the index may be wrong. */
 async function unchanged(store: Store, folder: string, entry: Entry, options: CallOptions): Promise<Entry | undefined> {
   const now = await readEntry(store, folder, entry.id, options);
-  // Gone: a run may be putting a snapshot of its own under this name.
+  // If it no longer exists, another run may be storing a new snapshot under this name.
   return now && isDeepStrictEqual(decisive(now), decisive(entry)) ? now : undefined;
 }
 
@@ -121,8 +121,8 @@ const decisive = ({ manifest, verification, pinned, unread }: Entry) => [
 ];
 
 /**
- * The manifest goes first: from then on it is no snapshot, and what a kill leaves behind is swept. When the store holds the
- * payload, the manifest comes back as it was. What another snapshot needs stays.
+ * Deletes a snapshot. The manifest is deleted first, so that a kill leaves only objects that are swept later. If an object
+ * lock protects the payload, the manifest is written back. Objects that another snapshot needs are kept.
  */
 async function deleteSnapshot(
   store: Store,
@@ -133,16 +133,16 @@ async function deleteSnapshot(
 ): Promise<'deleted' | 'retained'> {
   const first = manifestKey(folder, id);
   const own = objects.filter(({ key }) => !isNamed(key, id));
-  // Never what only the manifest names: it may be somebody else's.
+  // Never delete an object only because the manifest names it: it may belong to another program.
   const named = own.find(({ key }) => key === manifest?.object.key)?.key;
-  // Of an id of ours every object was listed; under other names only what is surely its own.
+  // For an id of ours, every object was listed. For a user-defined name, delete only objects that certainly belong to it.
   const isListed = isSnapshotId(id) && objects.some(({ key }) => key === named && key.startsWith(`${folder}/${id}.`));
   const isOthers = isListed
     ? objects.some(({ key }) => key === exactManifestKey(named!))
     : named && (await hasOtherManifest(store, folder, named, id, options));
   const payload = isOthers ? undefined : named;
   const text = payload && (await orNothing(readText(store, first, options)));
-  // Another run deletes it at this moment, and what is left of it.
+  // Another run is deleting the snapshot at the same time, and deletes the rest of it.
   if (payload && text === undefined) return 'deleted';
   if ((await store.delete(first, options)) === 'retained') return 'retained';
   if (payload && text) {
@@ -161,7 +161,7 @@ async function deleteSnapshot(
   return 'deleted';
 }
 
-/** One that cannot be read says as little as a name can: under its own, or as that of an exact key. */
+/** Whether another manifest may need the payload: one with the payload's own name, or one of an exact key. It counts even if it cannot be read. */
 async function hasOtherManifest(
   store: Store,
   folder: string,

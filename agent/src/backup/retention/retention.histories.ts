@@ -6,7 +6,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 const zones = [undefined, 'UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu'];
-/** Hours before clocks change and before years and ISO years end, where calendars are hard. */
+/** Times shortly before clocks change and before years and ISO years end, where calendars are difficult. */
 const beginnings = [
   '2026-03-28T22:00Z',
   '2026-10-24T22:00Z',
@@ -48,7 +48,7 @@ const policy: fc.Arbitrary<RetentionSpec> = fc
   })
   .filter(({ minKeep: _, timeZone: __, ...rules }) => Object.values(rules).some(Boolean));
 
-/** Whatever happens to a cluster and its backups, one thing after the other. */
+/** A random sequence of events of a cluster and its backups. */
 export const history = fc.record({
   beginning: fc.constantFrom(...beginnings),
   policies: fc.array(policy, { minLength: 1, maxLength: 2 }),
@@ -56,7 +56,7 @@ export const history = fc.record({
 });
 export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** Nothing but backups, on a clock that may go back. */
+/** A random sequence of backups, with a clock that may go back. */
 export const plainHistory = fc.record({
   beginning: fc.constantFrom(...beginnings),
   policy,

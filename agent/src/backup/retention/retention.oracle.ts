@@ -4,8 +4,8 @@ import { periodsOf } from './calendar-buckets.oracle.ts';
 import type { Decision, RetentionContext } from './retention.ts';
 
 /**
- * Retention's promises, written a second time from their text: each as a definition over pairs of snapshots, slow and
- * plain, sharing no code with what they check.
+ * A second implementation of retention's promises, written from their text: each is a definition over pairs of snapshots,
+ * slow and simple, and shares no code with the implementation that it checks.
  */
 export interface Run {
   readonly stored: readonly Candidate[];
@@ -42,7 +42,7 @@ function neverTheNewest(run: Run, ours: readonly Candidate[], gone: readonly Can
   }
 }
 
-/** Whether it is the newest, or newest verified, of the first of these ids that has one. */
+/** Whether the snapshot is the newest, or the newest verified, of the first of these ids that has snapshots. */
 function isNewest(s: Candidate, ours: readonly Candidate[], ids: readonly string[]): boolean {
   const verified = ours.filter((other) => other.verified);
   return [ours, ...(s.verified ? [verified] : [])].some((group) => {
@@ -122,7 +122,7 @@ function everythingElseGoes(run: Run, ours: readonly Candidate[], gone: readonly
   }
 }
 
-/** A reason that names a bucket is the newest of that bucket, and the bucket is its own. */
+/** If a reason names a bucket, the snapshot lies in that bucket and is its newest. */
 function reasonsAreTrue({ decisions, policy, stored }: Run, ours: readonly Candidate[]): void {
   const byId = new Map(stored.map((s) => [s.id, s]));
   for (const { id, reasons } of decisions) {
@@ -157,7 +157,7 @@ function keptByRule({ policy }: Run, s: Candidate, ours: readonly Candidate[]): 
   });
 }
 
-/** Verified ones count among themselves only. */
+/** Verified snapshots are counted only among themselves. */
 function peers(s: Candidate, ours: readonly Candidate[]): readonly Candidate[] {
   return s.verified ? ours.filter((other) => other.verified) : ours;
 }

@@ -218,7 +218,7 @@ describe('what is never deleted', () => {
     const first = decide(all, keepOne, context);
     expect(ids(first, 'delete')).toEqual(idsOf(all.slice(0, 10)));
     expect(ids(first, 'defer')).toEqual(idsOf(all.slice(10, 29)));
-    expect(reasonsFor(all[10]!, first)).toEqual(['over the limit of 10 a run']);
+    expect(reasonsFor(all[10]!, first)).toEqual(['over the limit of 10 per run']);
     all = all.slice(10);
     expect(gone(all, keepOne)).toEqual(idsOf(all.slice(0, 10)));
     expect(gone(all, keepOne, { force: true })).toHaveLength(19);

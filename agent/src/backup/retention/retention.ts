@@ -11,28 +11,28 @@ import {
 import { applyRules, type Keep } from './keep-rules.ts';
 
 export interface RetentionContext extends Owner {
-  /** The store's clock; undefined where it can't be read. */
+  /** Time of the store's clock. Undefined if it cannot be read. */
   readonly storeNow?: Date;
-  /** The snapshot of the `backup` that this is the end of. */
+  /** Snapshot of the `backup` run that applies retention. */
   readonly ownRun?: { readonly id: string; readonly verified: boolean };
-  /** Why what the store was found to hold cannot be relied on. */
+  /** Why the snapshots that were found in the store cannot be relied on. */
   readonly doubt?: string;
-  /** Lifts the limit of deletions a run, and nothing else. */
+  /** Lifts the limit on deletions per run, and nothing else. */
   readonly force: boolean;
 }
 
 export interface Decision {
   readonly id: string;
-  /** `defer`: no rule keeps it, but it waits for the next run. */
+  /** `defer`: no rule keeps the snapshot, but it is deleted only in a later run. */
   readonly action: 'keep' | 'delete' | 'defer';
-  /** For people. */
+  /** Reasons for people to read. */
   readonly reasons: readonly string[];
 }
 
-/** Milliseconds between the store's clock and ours. */
+/** Milliseconds that the store's clock may differ from this machine's clock. */
 export const MAX_CLOCK_DIFFERENCE = 5 * 60_000;
 
-/** What to do with each snapshot, oldest first. The one place that decides what may be deleted. */
+/** Decides what to do with each snapshot, oldest first. Nothing else decides which snapshots may be deleted. */
 export function decide(
   candidates: readonly Candidate[],
   policy: RetentionSpec | undefined,
@@ -57,11 +57,11 @@ export function decide(
     if (reasons) return { id, action: 'keep', reasons };
     if (veto) return { id, action: 'keep', reasons: [`nothing is deleted: ${veto}`] };
     if (doomed.has(candidate)) return { id, action: 'delete', reasons: ['no rule keeps it'] };
-    return { id, action: 'defer', reasons: [`over the limit of ${limit} a run`] };
+    return { id, action: 'defer', reasons: [`over the limit of ${limit} per run`] };
   });
 }
 
-/** Why each snapshot stays that has to; those are never deleted, whatever else holds. */
+/** Returns why each of these snapshots must be kept. They are never deleted, whatever else applies. */
 function keptReasons(
   snapshots: readonly Snapshot[],
   policy: RetentionSpec | undefined,
@@ -84,7 +84,7 @@ function holds({ pinned, locked }: Candidate): string[] {
   return [...(pinned ? ['pinned'] : []), ...(locked ? ['locked'] : [])];
 }
 
-/** The newest verified snapshot of the current cluster id and of the one before; the newest of each, too. */
+/** Keeps the newest verified snapshot, and the newest of all, of the current cluster id and of the one before. */
 function keepLifelines(snapshots: readonly Snapshot[], cluster: ClusterLine | undefined, keep: Keep): void {
   if (!cluster) return;
   const verified = snapshots.filter((snapshot) => snapshot.verified);
@@ -94,7 +94,7 @@ function keepLifelines(snapshots: readonly Snapshot[], cluster: ClusterLine | un
       .find((found) => found !== undefined);
     if (newest) keep(newest, `${what} of cluster ${newest.clusterId}`);
   };
-  // The id before is the nearest one that has any: a cluster may be restored again before its first backup.
+  // The id before is the nearest ancestor that has snapshots: a cluster may be restored again before its first backup.
   for (const ids of [[cluster.id], cluster.lineage.filter((id) => id !== cluster.id)]) {
     keepNewest(verified, ids, 'newest verified');
     keepNewest(snapshots, ids, 'newest');
@@ -117,7 +117,7 @@ function minKeepOf({ last, minKeep, timeZone: _, ...others }: RetentionSpec): nu
   return lastAlone && last ? Math.min(last, 3) : 3;
 }
 
-/** Why nothing at all may be deleted in this run. */
+/** Returns why nothing may be deleted in this run, or undefined. */
 export function vetoOf(
   candidates: readonly Candidate[],
   policy: RetentionSpec | undefined,

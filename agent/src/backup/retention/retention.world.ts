@@ -8,13 +8,13 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** By how much our clock is wrong. */
+/** Errors of this machine's clock. */
 const clockErrors = [0, 0, 0, -4, 5, -5, 6, -6, 120, -1440, 1440, 3653 * 1440].map((minutes) => minutes * minute);
 
-/** How often the histories came to something, so that a test can tell that they do. */
+/** How often each decision occurred, so that a test can check that all do. */
 export type Tally = Map<string, number>;
 
-/** Lives through a history, with retention at the end of every run; throws on the first broken promise. */
+/** Runs a history with retention at the end of every run. Throws on the first broken promise. */
 export function live({ beginning, policies, events }: History, tally: Tally): void {
   const world = new World(Date.parse(beginning), policies, tally);
   for (const next of events) world.happen(next);
@@ -56,7 +56,7 @@ class World {
     if (kind === 'policy') this.policy = dice % 8 ? this.policies[dice % this.policies.length] : undefined;
   }
 
-  /** Runs until nothing is deferred: what no rule keeps is gone after as many runs as the limit makes it. */
+  /** Runs retention until nothing is deferred: after the number of runs that the limit requires, everything that no rule keeps is deleted. */
   settle(): void {
     const runs = Math.ceil(this.stored.length / 10);
     for (let run = 0; run < runs; run++) this.run(this.context(), false);
@@ -66,7 +66,7 @@ class World {
 
   private take(differences: Partial<Candidate> = {}, age = 0): Candidate {
     const snapshot: Candidate = {
-      // Neither in the order of time nor of anything else.
+      // Ids are in no particular order.
       id: `s${(++this.made * 7919) % 10_007}`,
       createdAt: new Date(this.time + this.clockError - age),
       ...blank,
@@ -137,11 +137,11 @@ class World {
     const removed = new Set(killed ? deleted.slice(0, deleted.length / 2) : deleted);
     this.stored = stored.filter(({ id }) => !removed.has(id));
 
-    // Deleting alone never makes more go, and the order of the list means nothing.
+    // Deleting snapshots never makes others deletable, and the order of the list does not matter.
     const again = decide(this.stored.toReversed(), policy, context);
     const waiting = [...deleted, ...ids(decisions, 'defer')].filter((id) => !removed.has(id));
     same([...ids(again, 'delete'), ...ids(again, 'defer')], waiting, 'deleting makes nothing else go');
-    same(again, decide(this.stored, policy, context), 'the order of the list means nothing');
+    same(again, decide(this.stored, policy, context), 'the order of the list does not matter');
     return decisions;
   }
 
@@ -155,7 +155,7 @@ class World {
   }
 }
 
-/** Deleting as time goes by loses nothing that a policy applied once, at the end, to all there ever was would keep. */
+/** Checks that deleting step by step loses no snapshot that the policy would keep if it were applied once, at the end, to all snapshots ever taken. */
 export function livePlainly({ beginning, policy, backups }: PlainHistory): void {
   const taken: Candidate[] = [];
   let stored: Candidate[] = [];

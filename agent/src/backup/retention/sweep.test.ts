@@ -59,7 +59,7 @@ test('without the right to list uploads the rest is swept, with a warning', asyn
   }
   expect(await run(new NoUploads({ path: root }))).toEqual({
     swept: [`orders/${REST}.db`],
-    warnings: ['what dead runs left could not be removed: AccessDenied'],
+    warnings: ['leftovers of dead runs could not be removed: AccessDenied'],
   });
 });
 

@@ -7,7 +7,7 @@ import { isSnapshotId } from '../catalog/snapshot-id.ts';
 
 const CANARY = /^\.check-[0-9a-f]{16}$/;
 
-/** What `check` writes and reads to try a store: a name that no snapshot can have. */
+/** Key of the object that `check` writes and reads to test a store. No snapshot can have this name. */
 export const newCanary = (folder: string) => `${folder}/.check-${randomBytes(8).toString('hex')}`;
 
 async function sweepCanaries(
@@ -26,19 +26,20 @@ async function sweepCanaries(
 }
 
 export interface SweepOptions extends CallOptions {
-  /** Called with what could not be removed: a run goes on without. */
+  /** Called if something could not be deleted. The run continues. */
   readonly warn: (message: string) => void;
-  /** What the folder holds, where that was listed already. */
+  /** The objects of the folder, if they were listed already. */
   readonly names?: Names;
 }
 
-/** The payloads that manifests lead to: also under names that are not their snapshot's. */
+/** Returns the payloads that manifests name, even under names that do not belong to the snapshot. */
 export const namedPayloads = (entries: readonly Entry[]): ReadonlySet<string> =>
   new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
 
 /**
- * Removes what dead runs left: unfinished uploads, and objects of a snapshot that has no manifest, when the newest of
- * them is older than `age` milliseconds by the store's clock. Without that clock nothing is removed, nor is what is `named`.
+ * Deletes leftovers of dead runs: unfinished uploads, and the objects of a snapshot without a manifest if the newest of them
+ * is older than `age` milliseconds by the store's clock. Without that clock, no object is deleted. Payloads in `named` are
+ * kept.
  */
 export async function sweep(
   store: Store,
@@ -48,13 +49,13 @@ export async function sweep(
   options: SweepOptions,
 ): Promise<string[]> {
   const swept: string[] = [];
-  // The right to list or to delete may be withheld, and a backup needs neither.
+  // A failure only causes a warning: a backup needs neither the right to list nor the right to delete.
   const attempt = async (work: () => Promise<void>) => {
     try {
       await work();
     } catch (error) {
       options.signal?.throwIfAborted();
-      options.warn(`what dead runs left could not be removed: ${messageOf(error)}`);
+      options.warn(`leftovers of dead runs could not be removed: ${messageOf(error)}`);
     }
   };
   await attempt(async () => {
@@ -81,16 +82,16 @@ async function sweepSnapshots(
   swept: string[],
 ): Promise<void> {
   for (const [id, objects] of groups) {
-    // Only our own names tell that it is ours.
+    // Only a name of the agent's own form identifies an object as ours.
     if (!isSnapshotId(id) || !areOld(objects, before)) continue;
-    // What a pin keeps, or another manifest leads to, is not ours to remove.
+    // Keep objects that are pinned or that another manifest names.
     const payloads = objects.filter(({ key }) => PAYLOAD.test(key.slice(folder.length + 1 + id.length)));
     const keeping = [
       ...[manifestKey(folder, id), pinKey(folder, id)],
       ...payloads.map(({ key }) => exactManifestKey(key)),
     ];
     if (objects.some(({ key }) => keeping.includes(key) || named.has(key))) continue;
-    // A listing may be cut short: only the store's answer to the very question counts.
+    // A listing may be incomplete, so ask the store for each of these keys.
     const found = await Promise.all(keeping.map((key) => store.stat(key, options)));
     if (found.some((object) => object !== undefined)) continue;
     for (const { key } of (await restsUnder(store, folder, id, before, options)) ?? []) {

@@ -15,14 +15,14 @@ import { discard } from './discard.ts';
 import { commitExactKey, moveToKey, whereItIs } from './exact-key.ts';
 import type { RunContext, StoreRequest, Target, TargetOutcome } from './request.ts';
 
-/** What a store holds of this run by now; the manifest is not written yet. */
+/** A payload that this run has stored. Its manifest is not written yet. */
 export interface Stored {
   readonly manifest: Manifest;
-  /** The extra files of the machine, which are not stored yet. */
+  /** The packed extra files, which are not stored yet. */
   readonly extra?: Buffer;
 }
 
-/** Verifies what was stored, and only then writes the manifest; retention comes last, and its failure costs no snapshot. */
+/** Verifies the stored payload, then writes the manifest, then applies retention. If retention fails, the snapshot stays. */
 export async function commit(
   target: Target,
   { manifest, extra }: Stored,
@@ -47,7 +47,7 @@ export async function commit(
     ? commitExactKey(store, committed, key, { overwrite, signal })
     : putJson(store, manifestKey(folderOf(request), manifest.id), committed, { signal });
   await committing.catch(async (error) => {
-    // Only a refusal is certain: after any other failure the manifest may be there.
+    // Only a refusal is certain: after any other failure, the manifest may have been written.
     if (isRefused(error) || (error instanceof AgentError && error.exitCode === ExitCode.storeRefused)) {
       await discardAll(store, manifest);
     }
@@ -55,7 +55,7 @@ export async function commit(
   });
   const outcome = { store: store.url, key: key ?? manifest.object.key, verified: verified?.level };
   if (key) {
-    progress.phase('key', `putting it under ${key}`);
+    progress.phase('key', `storing it under ${key}`);
     return { ...outcome, ...(await finishKey(store, committed, key, request, context)) };
   }
   if (!retention) return outcome;
@@ -67,7 +67,7 @@ export async function commit(
   }
 }
 
-/** The snapshot is stored already, so that what fails now costs nothing of it; only who stops the run is obeyed. */
+/** Logs a failure after the snapshot was committed, and returns the reason. Rethrows if the run was stopped, but not after a time-out. */
 function failureAfter(what: string, store: Store, error: unknown, { log, signal }: RunContext): string {
   if (!isTimeout(signal)) signal.throwIfAborted();
   const why = messageOf(signal.aborted ? signal.reason : error);
@@ -75,7 +75,7 @@ function failureAfter(what: string, store: Store, error: unknown, { log, signal 
   return why;
 }
 
-/** Moves a committed snapshot to its key, or says why it stays beside it. */
+/** Moves a committed snapshot to its exact key, or returns why it stays beside the key. */
 export async function finishKey(
   store: Store,
   beside: Manifest,
@@ -102,7 +102,7 @@ async function readBack(
   progress.phase('read-back', `reading it back from ${store.url}`);
   const onBytes = (bytes: number) => progress.bytes(bytes, manifest.object.sizeBytes);
   const { level, detail } = await verifySnapshot(store, manifest, { ...request, signal, onBytes });
-  if (level !== request.level) log.warn({ store: store.url }, `verified only by reading it: ${detail}`);
+  if (level !== request.level) log.warn({ store: store.url }, `verified only at level ${level}: ${detail}`);
   return level;
 }
 
@@ -137,7 +137,7 @@ async function applyRetention(
   return { deleted, retained, deferred, kept, ...(veto && { veto }) };
 }
 
-/** What a run stored goes again when the run cannot commit it. */
+/** Deletes what the run stored if the work fails, because the run cannot commit it then. */
 async function orDiscard<T>(store: Store, manifest: Manifest, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -45,7 +45,7 @@ test('one that differs is named, and once is enough', async () => {
   const other = fake(at(40, 8));
   expect(await compare(fake(at(40)), fake(at(40)), other)).toMatchObject({
     outcome: 'differ',
-    detail: 'MembersInconsistent: at revision 50 member-2 hold other data than member-0',
+    detail: 'MembersInconsistent: at revision 50, the data of member-2 differ from those of member-0',
   });
   expect(other.asked).toBe(1);
 });
@@ -82,7 +82,7 @@ test('compacted right up to the revision there is nothing to hash, and no hash i
   const source = { ...fake(at(40)), compactedAt: 49 };
   expect(await compare(source, fake(at(40)))).toEqual({
     outcome: 'inconclusive',
-    detail: 'revision 50 is the compact revision; there is nothing to hash above it',
+    detail: 'revision 50 is the compact revision; there are no newer keys to hash',
   });
 });
 

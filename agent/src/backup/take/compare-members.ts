@@ -5,7 +5,7 @@ import type { ReachedMember } from './observe-cluster.ts';
 
 export interface Comparison {
   readonly outcome: 'agree' | 'differ' | 'inconclusive';
-  /** Of the source; left out when it could not be had. */
+  /** HashKV of the source. Undefined if the source did not return it. */
   readonly hashKV?: HashKV;
   readonly detail: string;
 }
@@ -15,7 +15,8 @@ const MIB = 1024 * 1024;
 
 /**
  * Compares HashKV of the source with that of every other voter at one revision. The hash depends on the compact revision,
- * so a compaction in between proves nothing either way: then it is tried again, and after that inconclusive.
+ * so members that were compacted differently cannot be compared. The comparison is then repeated; after three attempts it
+ * is inconclusive.
  */
 export async function compareMembers(
   source: ReachedMember,
@@ -27,7 +28,7 @@ export async function compareMembers(
     comparison = await compareOnce(source, others, signal).catch((error): Comparison => {
       signal?.throwIfAborted();
       if (error instanceof AgentError && error.exitCode === ExitCode.usage) throw error;
-      return { outcome: 'inconclusive', detail: `the source gave no HashKV: ${messageOf(error)}` };
+      return { outcome: 'inconclusive', detail: `the source did not return HashKV: ${messageOf(error)}` };
     });
     if (comparison.outcome !== 'inconclusive' || comparison.hashKV === undefined) break;
   }
@@ -42,11 +43,11 @@ async function compareOnce(
   const { revision, dbSize } = await source.member.status(signal);
   const deadline = 60_000 + (dbSize / MIB) * 200;
   const own = await source.member.hashKV(revision, deadline, signal);
-  // At the compact revision itself etcd 3.5+ answers with the compaction before: a hash that nobody can reproduce.
+  // At the compact revision itself, etcd 3.5+ uses the previous compact revision: nobody can reproduce that hash.
   if (await source.member.isCompacted(revision - 1)) {
     return {
       outcome: 'inconclusive',
-      detail: `revision ${revision} is the compact revision; there is nothing to hash above it`,
+      detail: `revision ${revision} is the compact revision; there are no newer keys to hash`,
     };
   }
   let agreeing = 0;
@@ -64,7 +65,7 @@ async function compareOnce(
     return {
       outcome: 'differ',
       hashKV,
-      detail: `MembersInconsistent: at revision ${revision} ${differing.join(', ')} hold other data than ${source.endpoint}`,
+      detail: `MembersInconsistent: at revision ${revision}, the data of ${differing.join(', ')} differ from those of ${source.endpoint}`,
     };
   }
   if (unknown.length > 0) return { outcome: 'inconclusive', hashKV, detail: unknown.join('; ') };
@@ -83,7 +84,7 @@ async function hashOrReason(member: EtcdMember, revision: number, deadline: numb
     } catch (error) {
       signal?.throwIfAborted();
       const reason = messageOf(error);
-      // It has not applied this revision yet.
+      // The member has not applied this revision yet.
       if (!/future revision/.test(reason) || attempt === 10) return reason;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }

@@ -1,10 +1,10 @@
 import type { Store } from '../../store/store.ts';
 
-/** Milliseconds; a pod that is told to stop has 20 s to leave. */
+/** Milliseconds. A pod that is being stopped has 20 s to end. */
 const DEADLINE = 10_000;
 
-/** Removes a payload whose manifest will never be written; what cannot be removed now, a later sweep removes. */
+/** Deletes an object that this run will not commit. If that fails, a later sweep deletes it. */
 export async function discard(store: Store, key: string): Promise<void> {
-  // Not the run's own signal: that may be what ended it.
+  // Do not use the run's signal: the run may have ended because of it.
   await store.delete(key, { signal: AbortSignal.timeout(DEADLINE) }).catch(() => {});
 }

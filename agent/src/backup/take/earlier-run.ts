@@ -10,8 +10,8 @@ import type { BackupOutcome, List, RunContext, StoreRequest, Target, TargetOutco
 type Found = WholeEntry & Pick<TargetOutcome, 'keyError'>;
 
 /**
- * What an earlier run stored for the same request, whose end nobody saw; undefined unless it is whole in every store. A
- * store that cannot be asked is left to the run.
+ * Returns the outcome of an earlier run for the same request, whose result was lost. Undefined unless every store has the
+ * complete snapshot. If a store cannot be read, this run takes a snapshot and reports the error.
  */
 export async function findEarlierRun(
   request: StoreRequest,
@@ -24,7 +24,7 @@ export async function findEarlierRun(
   const [first] = entries;
   if (!first || entries.length < found.length || entries.some(({ id }) => id !== first.id)) return undefined;
   const { manifest } = first;
-  context.log.info({ id: first.id }, 'this request was met before; no other snapshot is taken');
+  context.log.info({ id: first.id }, 'an earlier run completed this request; no other snapshot is taken');
   return {
     manifest,
     targets: entries.map((entry, index) => ({
@@ -34,12 +34,12 @@ export async function findEarlierRun(
       ...(entry.manifest.verified && { verified: entry.manifest.verified.level }),
     })),
     degraded: manifest.source.alarms.filter((alarm) => alarm === 'NOSPACE'),
-    comparison: 'taken before, for the same request',
+    comparison: 'taken before for the same request',
     revision: revisionOf(manifest),
   };
 }
 
-/** What a later verification found bad meets nothing. */
+/** A snapshot that a later verification found bad does not count. */
 const isGood = (entry: Entry) => !['broken', 'unread', 'failed'].includes(stateOf(entry));
 
 async function find(
@@ -67,7 +67,7 @@ async function find(
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return undefined;
-    context.log.warn({ store: store.url }, `whether it was taken before is not known: ${messageOf(error)}`);
+    context.log.warn({ store: store.url }, `cannot check whether it was taken before: ${messageOf(error)}`);
     return undefined;
   }
 }

@@ -16,6 +16,7 @@ import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { type VerifyOptions, verifySnapshot } from '../payload/verify.ts';
 
+/** Reads the snapshot under an exact key. Throws unless the manifest and the payload exist. */
 export async function readExactEntry(store: Store, key: string, options: CallOptions): Promise<WholeEntry> {
   const read = await readManifest(store, exactManifestKey(key), options);
   const where = `${store.url}: ${key}`;
@@ -38,11 +39,11 @@ export async function readExactEntry(store: Store, key: string, options: CallOpt
   const entry = { id, manifestKey: exactManifestKey(key), manifest, pinned: false, restoredAs: [], objects: [] };
   if (!found) return entry;
   if ('verification' in found) return found.verification.id === id ? { ...entry, ...found } : entry;
-  // Without the right to list, a store refuses also what is not there.
+  // Without the right to list, a store also refuses to return objects that do not exist.
   return found.unread === 'refused' ? entry : { ...entry, ...found };
 }
 
-/** Where a snapshot lies until it is under its key: a name that no other run has. */
+/** Where a snapshot lies until it is moved to its exact key. No other run uses this name. */
 export const besideKey = (key: string, id: string) => `${key}.${id}`;
 
 const taken = (store: Store, key: string) =>
@@ -55,7 +56,7 @@ export async function refuseExisting(store: Store, key: string, options: CallOpt
   for (const each of [key, exactManifestKey(key)]) if (await store.stat(each, options)) throw taken(store, each);
 }
 
-/** From then on the key leads to the snapshot, wherever that lies. */
+/** Writes the manifest beside the exact key. From then on, the key leads to the snapshot, wherever the payload lies. */
 export async function commitExactKey(
   store: Store,
   manifest: Manifest,
@@ -72,11 +73,14 @@ export interface MoveOptions extends Pick<VerifyOptions, 'level' | 'scratch' | '
 }
 
 /**
- * Puts a committed snapshot under its key itself. What lies beside, and a manifest that leads there, stay until the second
- * put is read back, so that a kill or a damage at any point leaves a whole snapshot under the key. So do other runs that
- * replace it at the same time: whoever is disturbed leads the key to what it has beside, if its own put may have replaced what
- * the key leads to. No store can put only where nobody else has in the meantime: a newer snapshot loses the key when it comes,
- * is read back and done between the last look before the put of an older one and the end of that put.
+ * Copies a committed snapshot to the exact key itself. The payload beside the key, and the manifest that leads there, stay
+ * until the copy was read back. A kill or damage at any point therefore leaves a complete snapshot under the key.
+ *
+ * Several runs may replace the key at the same time. If a run finds that another one replaced the key, and its own put may
+ * have overwritten the payload that the manifest names, it points the manifest at the payload that it has beside the key.
+ *
+ * No store can write an object only if nobody else wrote it meanwhile. One race remains: a newer snapshot loses the key if it
+ * is written, read back and completed between the last check of an older run and the end of that run's put.
  */
 export async function moveToKey(store: Store, beside: Manifest, key: string, options: MoveOptions): Promise<void> {
   const { overwrite, level, signal } = options;
@@ -85,7 +89,7 @@ export async function moveToKey(store: Store, beside: Manifest, key: string, opt
   const moved = { ...beside, object: { ...object, key } };
   let refusal: unknown;
   let hasPut = true;
-  // A transfer takes its time: what is refused at its end is not put.
+  // A transfer takes long, so check again at its end: an error in the body prevents the put.
   const body = (async function* () {
     try {
       yield* readStored(store, beside, { signal });
@@ -100,26 +104,26 @@ export async function moveToKey(store: Store, beside: Manifest, key: string, opt
       .put(key, body, { signal, sizeHint: object.sizeBytes, onlyNew: !overwrite })
       .catch((error) => {
         if (!isRefused(error)) throw error;
-        // As the body itself may.
+        // The body itself may have thrown the refusal.
         if (!hasPut) throw error;
         refusal = error;
       });
     await verifySnapshot(store, moved, { ...options, level: level === 'stream' && put ? level : 'read' }).catch(
       (error) => {
-        // Another try of the same request may have put the same bytes.
+        // An earlier attempt of the same request may have stored the same bytes, so a refusal counts only if they differ.
         throw refusal ?? error;
       },
     );
     await refuseReplaced(store, beside, key, signal);
     await putJson(store, exactManifestKey(key), { ...moved, object: { ...moved.object, ...put } }, { signal });
-    // The put of another run may have landed since: times are too coarse to tell.
+    // Another run may have replaced the payload since: modification times are too coarse to show that.
     if (overwrite) await verifySnapshot(store, moved, { ...options, level: 'read' });
     await refuseReplaced(store, beside, key, signal);
   } catch (error) {
     await leadBeside(store, beside, key, hasPut && refusal === undefined).catch((failure) => {
       throw new AgentError(
         ExitCode.storeUnreachable,
-        `${messageOf(error)}; that ${key} is at ${beside.object.key} could not be noted: ${messageOf(failure)}`,
+        `${messageOf(error)}; the manifest of ${key} could not be pointed at ${beside.object.key}: ${messageOf(failure)}`,
       );
     });
     throw error;
@@ -127,10 +131,13 @@ export async function moveToKey(store: Store, beside: Manifest, key: string, opt
   await store.delete(beside.object.key, { signal });
 }
 
-/** Milliseconds; what ended the run may be its own signal. */
+/** Milliseconds. The run may have ended because of its own signal, so that is not used. */
 const DEADLINE = 10_000;
 
-/** With `hasPut` the manifest of another run may lead to what this one put there; what that has beside is whole. */
+/**
+ * Points the manifest of the key at the payload beside it. With `hasPut`, also if the manifest is that of another run: it may
+ * lead to the payload that this run overwrote.
+ */
 async function leadBeside(store: Store, beside: Manifest, key: string, hasPut: boolean): Promise<void> {
   const options = { signal: AbortSignal.timeout(DEADLINE) };
   const there = await manifestAt(store, key, options);
@@ -141,7 +148,7 @@ async function leadBeside(store: Store, beside: Manifest, key: string, hasPut: b
   }
 }
 
-/** Of a snapshot that could not be moved to its key. */
+/** Describes where a snapshot is that could not be moved to its key. */
 export async function whereItIs(store: Store, beside: Manifest, key: string): Promise<string> {
   const options = { signal: AbortSignal.timeout(DEADLINE) };
   const there = await manifestAt(store, key, options).catch(() => undefined);
@@ -157,10 +164,13 @@ async function manifestAt(store: Store, key: string, options: CallOptions): Prom
 
 async function refuseReplaced(store: Store, { id }: Manifest, key: string, signal: AbortSignal): Promise<void> {
   if ((await manifestAt(store, key, { signal }))?.id === id) return;
-  throw new AgentError(ExitCode.refused, `--object-key: another run replaced ${key} in ${store.url} at the same time`);
+  throw new AgentError(
+    ExitCode.refused,
+    `--object-key: another run replaced ${key} in ${store.url} at the same time; start the backup again`,
+  );
 }
 
-/** Removes what killed runs left beside a key: what its manifest does not lead to, and is older than `age` milliseconds. */
+/** Deletes payloads that killed runs left beside a key: those that its manifest does not name and that are older than `age` milliseconds. */
 export async function sweepBeside(store: Store, key: string, age: number, options: CallOptions): Promise<string[]> {
   const swept: string[] = [];
   const now = await store.now(options);

@@ -3,14 +3,14 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 type Bytes = AsyncIterable<Uint8Array>;
 type Next = IteratorResult<Uint8Array>;
 
-/** setTimeout fires at once for more. */
+/** Milliseconds. setTimeout fires immediately for a larger delay. */
 const LONGEST = 2 ** 31 - 1;
 
 /**
- * Gives each of several readers the same bytes, in step: a chunk is taken from the source when every reader that is
- * still there waits for one, so the slowest sets the pace and nothing piles up. A reader that leaves stops counting; the
- * source is closed when the last one has left. One that has kept the others waiting for longer than `patience`
- * milliseconds in all is left behind: its next read fails.
+ * Gives the same bytes to several readers in step. The next chunk is read from the source when every active reader waits for
+ * one, so the slowest reader sets the pace and no data accumulate. A reader that stops is no longer waited for; the source
+ * is closed when the last reader stops. A reader that has kept the others waiting for more than `patience` milliseconds in
+ * total is dropped: its next read throws.
  */
 export function fanOut(source: Bytes, readers: number, patience: () => number = () => LONGEST): Bytes[] {
   const iterator = source[Symbol.asyncIterator]();
@@ -25,9 +25,9 @@ export function fanOut(source: Bytes, readers: number, patience: () => number = 
   const delayOf = (id: number) => (delays.get(id) ?? 0) + performance.now() - since;
   const watch = () => {
     const left = Math.min(...missing().map((id) => patience() - delayOf(id)));
-    timer = setTimeout(leaveBehind, Math.min(Math.max(left, 1), LONGEST));
+    timer = setTimeout(dropSlow, Math.min(Math.max(left, 1), LONGEST));
   };
-  const leaveBehind = () => {
+  const dropSlow = () => {
     for (const id of missing()) if (delayOf(id) >= patience()) live.delete(id);
     if (missing().length > 0) watch();
     else pull();
@@ -60,7 +60,7 @@ export function fanOut(source: Bytes, readers: number, patience: () => number = 
     async next() {
       if (live.has(id)) return arrive(id);
       const seconds = Math.round((delays.get(id) ?? patience()) / 1000);
-      const message = `too slow: it has kept the other stores waiting for ${seconds} s; raise --timeout, or leave it out`;
+      const message = `too slow: it kept the other stores waiting for ${seconds} s; raise --timeout, or remove this store`;
       throw new AgentError(ExitCode.storeUnreachable, message);
     },
     async return() {

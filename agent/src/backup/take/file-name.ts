@@ -1,4 +1,4 @@
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
 
 const FIELDS = {
   Y: 'year',
@@ -9,9 +9,9 @@ const FIELDS = {
   S: 'second',
 } as const;
 
-const mistake = (message: string) => new AgentError(ExitCode.usage, `--file-name: ${message}`);
+const mistake = (message: string) => usageError(`--file-name: ${message}`);
 
-/** A snapshot's name after the caller's strftime pattern: %Y %m %d %H %M %S, and %% for a percent sign. */
+/** Formats a snapshot's name by the user's strftime pattern: %Y %m %d %H %M %S, and %% for a percent sign. */
 export function formatFileName(pattern: string, now: Date, timeZone: string): string {
   const parts = new Map(
     formatter(timeZone)
@@ -25,7 +25,7 @@ export function formatFileName(pattern: string, now: Date, timeZone: string): st
     return parts.get(part) ?? '';
   });
   if (!/^[A-Za-z0-9][A-Za-z0-9_+-]{0,199}$/.test(name)) {
-    throw mistake(`'${name}' is no file name; use letters, digits, '-', '_' and '+' only, without an ending`);
+    throw mistake(`'${name}' is not a valid name; use only letters, digits, '-', '_' and '+', without an extension`);
   }
   return name;
 }
@@ -39,11 +39,11 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
       ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
     });
   } catch {
-    throw new AgentError(ExitCode.usage, `--file-name-time-zone: '${timeZone}' is no IANA time zone`);
+    throw usageError(`--file-name-time-zone: '${timeZone}' is not an IANA time zone`);
   }
 }
 
-/** The name itself, or with `-1`, `-2`, … where it is taken already. */
+/** Returns the name, with `-1`, `-2`, … appended if it is already taken. */
 export function freeFileName(name: string, taken: ReadonlySet<string>): string {
   for (let attempt = 0; ; attempt++) {
     const candidate = attempt === 0 ? name : `${name}-${attempt}`;

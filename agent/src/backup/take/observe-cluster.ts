@@ -7,11 +7,11 @@ export interface ReachedMember extends ObservedMember {
   readonly member: EtcdMember;
 }
 
-/** The members that answered, each once; closes their connections when disposed. */
+/** The members that answered, without duplicates. Disposing closes their connections. */
 export class ObservedCluster {
   readonly members: readonly ReachedMember[];
   readonly alarms: readonly Alarm[];
-  /** Every member, whether it answered or not; undefined when no member list could be read. */
+  /** Every member, whether it answered or not. Undefined if no member list could be read. */
   readonly listed: readonly Member[] | undefined;
 
   constructor(members: readonly ReachedMember[], alarms: readonly Alarm[], listed: readonly Member[] | undefined) {
@@ -20,7 +20,7 @@ export class ObservedCluster {
     this.listed = listed;
   }
 
-  /** How many voters the cluster has; undefined when no member list could be read. */
+  /** Number of voters in the cluster. Undefined if no member list could be read. */
   get voters(): number | undefined {
     return this.listed?.filter(({ isLearner }) => !isLearner).length;
   }
@@ -30,7 +30,7 @@ export class ObservedCluster {
   }
 }
 
-/** Asks the given endpoints and then, by the member list, all others for their status. */
+/** Reads the status of the given endpoints, and then of all other voters in the member list. */
 export async function observeCluster(access: EtcdAccess, log: Log, signal?: AbortSignal): Promise<ObservedCluster> {
   const reached = new Map<string, ReachedMember>();
   const failures: unknown[] = [];
@@ -50,7 +50,7 @@ export async function observeCluster(access: EtcdAccess, log: Log, signal?: Abor
     await Promise.all(access.endpoints.map(reach));
     const [first] = reached.values();
     if (!first) throw worst(failures);
-    // A learner refuses the list; so may a member without quorum on some versions.
+    // A learner refuses to list members. In some versions, so does a member without quorum.
     const lists = [...reached.values()].filter(({ status }) => !status.isLearner);
     const members = await firstAnswer(
       lists.map(
@@ -98,7 +98,7 @@ async function firstAnswer<T>(asks: readonly (() => Promise<T>)[]): Promise<T | 
   return undefined;
 }
 
-/** A mistake that somebody must mend says more than an endpoint that is away. */
+/** Returns the error to report: a mistake that the user must fix comes before an endpoint that is unreachable. */
 function worst(failures: readonly unknown[]): unknown {
   return failures.find((error) => error instanceof AgentError && error.exitCode === ExitCode.usage) ?? failures[0];
 }

@@ -1,7 +1,7 @@
 import type { MemberStatus } from '../../etcd/maintenance.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 
-/** Raft entries that a follower may be behind and still be a good source: etcd keeps 5,000 for one that catches up. */
+/** Number of Raft entries by which a follower may lag and still be a source: etcd keeps 5,000 entries for slow followers. */
 const MAX_LAG = 5_000;
 
 export interface ObservedMember {
@@ -12,19 +12,17 @@ export interface ObservedMember {
 const unavailable = (message: string) => new AgentError(ExitCode.etcdUnavailable, message);
 
 /**
- * The members to take a snapshot from, the best first: followers with little lag, then the leader. A learner is never
- * one of them, nor a member that disagrees with the majority about cluster or leader, nor one that a CORRUPT alarm names.
+ * Returns the members that a snapshot can be taken from, best first: followers with little lag, then the leader. Excludes
+ * learners and members that disagree with the majority about the cluster or the leader. Also excludes members with a CORRUPT
+ * alarm, unless all have one.
  */
 export function rankSources<M extends ObservedMember>(observed: readonly M[], corrupt: ReadonlySet<string>): M[] {
   const voters = observed.filter(({ status }) => !status.isLearner);
   if (voters.length === 0)
-    throw unavailable('only learners answered; a learner may lack writes, name a voting member in --endpoints');
+    throw unavailable('only learners answered, and a learner may lack writes; name a voting member in --endpoints');
   const clusterId = majority(voters.map(({ status }) => status.clusterId));
   if (!clusterId) {
-    throw new AgentError(
-      ExitCode.usage,
-      '--endpoints: these belong to different etcd clusters; name the members of one',
-    );
+    throw usageError('--endpoints: the endpoints belong to different etcd clusters; name the members of one cluster');
   }
   const ofCluster = voters.filter(({ status }) => status.clusterId === clusterId);
   const leaders = ofCluster.map(({ status }) => status.leader).filter((leader) => leader !== '0');
@@ -32,7 +30,7 @@ export function rankSources<M extends ObservedMember>(observed: readonly M[], co
   if (!leader) {
     throw unavailable(
       leaders.length === 0
-        ? 'no member knows a leader: quorum is lost; to save what a survivor holds use --survivor ENDPOINT'
+        ? 'no member knows a leader: quorum is lost; to save the data of a surviving member, use --survivor ENDPOINT'
         : 'the members disagree about the leader; try again',
     );
   }
@@ -53,7 +51,7 @@ export function rankSources<M extends ObservedMember>(observed: readonly M[], co
   return sources;
 }
 
-/** The value that occurs more often than any other. */
+/** Returns the value that occurs more often than any other. */
 function majority(values: readonly string[]): string | undefined {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -16,32 +16,32 @@ export interface Target {
   readonly retention?: RetentionSpec;
 }
 
-/** Where a snapshot is stored, and how. */
+/** Where and how a snapshot is stored. */
 export interface StoreRequest extends Encoding, NamedCluster {
   readonly targets: readonly Target[];
-  /** age identities, only for level `open` of what is encrypted. */
+  /** age identities. Needed only for level `open` of an encrypted snapshot. */
   readonly identities?: readonly string[];
-  /** A strftime pattern for names of the caller's own. */
+  /** A strftime pattern for the snapshot's name, instead of a generated id. */
   readonly fileName?: string;
-  /** An IANA name. */
+  /** IANA name of the time zone of `fileName`. */
   readonly fileNameTimeZone: string;
-  /** Store it under just this key, out of retention's reach. */
+  /** The exact key to store the snapshot under. Retention does not delete it there. */
   readonly key?: string;
-  /** Replace what is under `key`, once the new one is whole. */
+  /** Replace the snapshot under `key` after the new one has been stored completely. */
   readonly overwrite: boolean;
-  /** How far what was stored is verified before the manifest is written. */
+  /** How thoroughly the stored payload is verified before the manifest is written. */
   readonly level: Level;
   readonly trigger: string;
   /** Files of this machine, stored beside the snapshot. */
   readonly extra?: ExtraRequest;
-  /** What is known of this machine. */
+  /** Description of this machine for the manifest. */
   readonly host?: Host;
-  /** A snapshot that was stored for the same request is the outcome: none is taken again. */
+  /** Id of the request. If a snapshot was already stored for it, that one is reported and none is taken. */
   readonly request?: string;
   readonly restoredFrom: readonly string[];
-  /** Lifts the limit of deletions a run. */
+  /** Lifts the limit on deletions per run. */
   readonly force: boolean;
-  /** Milliseconds after which the rests of dead runs are removed. */
+  /** Milliseconds after which leftovers of dead runs are deleted. */
   readonly sweepAge: number;
   readonly scratch: string;
   readonly etcdutl: Etcdutl;
@@ -52,9 +52,9 @@ export interface RunContext {
   readonly log: Log;
   readonly progress: Progress;
   readonly signal: AbortSignal;
-  /** Called once the database's size in bytes is known. */
+  /** Called when the size of the database, in bytes, is known. */
   readonly onSize?: (dbSize: number) => void;
-  /** Milliseconds that the run may take in all. */
+  /** Milliseconds that the whole run may take. */
   readonly limit?: () => number;
 }
 
@@ -66,28 +66,28 @@ export interface TargetOutcome {
   readonly deleted?: readonly string[];
   readonly retained?: readonly string[];
   readonly deferred?: number;
-  /** How many snapshots the store has now; only where retention ran. */
+  /** Number of snapshots that the store has now. Undefined if retention did not run. */
   readonly kept?: number;
-  /** Why retention could delete nothing at all. */
+  /** Why retention could not delete anything. */
   readonly veto?: string;
-  /** Why the snapshot is not under its key itself; its manifest leads to it all the same. */
+  /** Why the payload is not under the exact key itself. The manifest there still leads to it. */
   readonly keyError?: string;
-  /** Why the snapshot is kept although retention failed. */
+  /** Why retention failed. The snapshot was stored. */
   readonly retentionError?: string;
 }
 
-/** A snapshot to be stored, and what its manifest says of where it is from. */
+/** The source of a snapshot, as its manifest describes it. */
 export interface Origin {
   readonly source: Manifest['source'];
   readonly members?: Manifest['members'];
   readonly hashKV?: HashKV;
   readonly comparison: string;
-  /** Of the data when they were asked for; the snapshot may hold more. */
+  /** Revision of the data when the snapshot was requested. The snapshot may hold newer revisions. */
   readonly revision: number;
   readonly open: () => Promise<SnapshotStream>;
 }
 
-/** Finds the origin, and keeps it open while it is used. */
+/** Opens the origin and keeps the connection until the caller is done. */
 export type WithOrigin = <T>(use: (origin: Origin) => Promise<T>) => Promise<T>;
 
 export interface BackupOutcome {
@@ -95,9 +95,9 @@ export interface BackupOutcome {
   readonly targets: readonly TargetOutcome[];
   readonly degraded: readonly string[];
   readonly comparison: string;
-  /** Not known of every snapshot that was taken before. */
+  /** Undefined for some snapshots that an earlier run took. */
   readonly revision: number | undefined;
 }
 
-/** What a store's folder holds: asked once a run, as the answer grows with the snapshots. */
+/** Lists the folder in a store. The list is read once per run, because it grows with the number of snapshots. */
 export type List = (store: Store, options: CallOptions) => Promise<Names>;

@@ -5,12 +5,12 @@ import { areOld, type Names, restsUnder } from '../catalog/names.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { discard } from './discard.ts';
 
-const RESTS = /^\.(db(\.gz|\.zst)?(\.age)?|extra\.tar\.age)$/;
+const LEFTOVER = /^\.(db(\.gz|\.zst)?(\.age)?|extra\.tar\.age)$/;
 
-/** While a run writes a snapshot under a name of the caller's own, the name is its own by this. */
+/** Key of the marker that reserves a user-defined name for the run that is writing a snapshot under it. */
 export const reservationKey = (folder: string, name: string) => `${folder}/${name}.reserved`;
 
-/** False when another run has the name, or anything lies under it. */
+/** Reserves a name. Returns false if another run has reserved it or an object exists under it. */
 export async function reserve(store: Store, folder: string, name: string, options: CallOptions): Promise<boolean> {
   const key = reservationKey(folder, name);
   if (!(await claim(store, key, { id: newSnapshotId(new Date()) }, options))) return false;
@@ -22,7 +22,7 @@ export async function reserve(store: Store, folder: string, name: string, option
   return true;
 }
 
-/** Removes what dead runs left under reserved names: nothing else can be known to be ours. */
+/** Deletes leftovers of dead runs under reserved names. Under any other user-defined name, an object may belong to another program. */
 export async function sweepReserved(
   store: Store,
   folder: string,
@@ -39,10 +39,10 @@ export async function sweepReserved(
     if (await store.stat(pinKey(folder, name), options)) continue;
     const committed = await store.stat(manifestKey(folder, name), options);
     const objects = (await restsUnder(store, folder, name, before, options)) ?? [];
-    // Last, as without it nothing tells that the others are ours.
+    // Delete the reservation last: without it, the other objects cannot be identified as ours.
     const reservation = objects.filter(({ key }) => key === reservationKey(folder, name));
     if (reservation.length === 0) continue;
-    const rests = objects.filter(({ key }) => RESTS.test(key.slice(folder.length + 1 + name.length)));
+    const rests = objects.filter(({ key }) => LEFTOVER.test(key.slice(folder.length + 1 + name.length)));
     for (const { key } of committed ? reservation : [...rests, ...reservation]) {
       if ((await store.delete(key, options)) === 'deleted') swept.push(key);
     }

@@ -15,7 +15,7 @@ export interface Source {
   readonly comparison: string;
 }
 
-/** The member to take the snapshot from, compared with all others that answered. */
+/** Selects the member to take the snapshot from, and compares it with all other voters that answered. */
 export async function selectSource(observed: ObservedCluster, context: RunContext): Promise<Source> {
   const { members, alarms } = observed;
   const corruptAlarms = alarms.filter(({ type }) => type === 'CORRUPT');
@@ -35,7 +35,7 @@ export async function selectSource(observed: ObservedCluster, context: RunContex
     if (failure instanceof AgentError && failure.exitCode === ExitCode.usage) throw failure;
     throw new AgentError(
       ExitCode.etcdUnavailable,
-      `no quorum: no member could confirm a read (${messageOf(failure)}); to save what a survivor holds use --survivor ENDPOINT`,
+      `no quorum: no member could confirm a read (${messageOf(failure)}); to save the data of a surviving member, use --survivor ENDPOINT`,
       { cause: failure },
     );
   }
@@ -58,8 +58,14 @@ export async function selectSource(observed: ObservedCluster, context: RunContex
   };
 }
 
-/** One member as it is: no quorum, no comparison. */
+/** Uses one member as it is, without quorum and without a comparison. */
 export async function survivorSource(endpoint: string, access: EtcdAccess, context: RunContext): Promise<Source> {
   const reached = await reachMember(endpoint, access, context.signal);
-  return { reached, role: 'survivor', alarms: [], suspect: [], comparison: 'a survivor is not compared' };
+  return {
+    reached,
+    role: 'survivor',
+    alarms: [],
+    suspect: [],
+    comparison: 'not compared: it was taken from one surviving member',
+  };
 }

@@ -22,7 +22,7 @@ import { reservationKey, reserve, sweepReserved } from './reservation.ts';
 import { checkRuns, type TargetRun, targetRuns } from './target-run.ts';
 import { shareStream, type Uploaded } from './upload.ts';
 
-/** Puts one snapshot into every target, each by itself. Throws when no target has it in the end. */
+/** Stores one snapshot in every target, independently of each other. Throws if no target has it in the end. */
 export async function storeSnapshot(
   request: StoreRequest,
   context: RunContext,
@@ -30,7 +30,7 @@ export async function storeSnapshot(
 ): Promise<BackupOutcome> {
   const startedAt = new Date();
   const extra = request.extra && (await packExtra(request.extra));
-  context.progress.phase('sweep', 'looking at the store');
+  context.progress.phase('sweep', 'reading the store');
   const listed = new Map<Store, Names>();
   const list: List = async (store, options) => {
     const names = listed.get(store) ?? (await listNames(store, folderOf(request), options));
@@ -52,7 +52,7 @@ export async function storeSnapshot(
   return withOrigin(async (origin) => {
     const known = [...prepared.values()].flatMap(({ entries }) => entries);
     const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
-    // Retention lists again: what was seen of many snapshots must not lie beside that.
+    // Free the lists now: retention reads them again, and memory must not hold both.
     prepared.clear();
     listed.clear();
     known.length = 0;
@@ -86,7 +86,7 @@ export async function storeSnapshot(
     const work = open.map(async (run, index) => {
       await run.attempt(async (target, within) => {
         const body = shared.bodies[index]!;
-        // A store that failed before it read anything would hold up the others.
+        // Stop reading the body: a store that failed before reading it would block the others.
         const put = await target.store
           .put(key, body, { signal: within.signal, sizeHint })
           .finally(() => body[Symbol.asyncIterator]().return?.());
@@ -118,7 +118,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** A name of the caller's own is reserved in every store that still takes part: of two runs at once only one has it. */
+/** Returns the snapshot's id. A user-defined name is reserved in every store that still takes part, so that only one of several concurrent runs gets it. */
 async function nameSnapshot(
   request: StoreRequest,
   runs: readonly TargetRun[],
@@ -151,7 +151,7 @@ function payloadKey(request: StoreRequest, id: string): string {
 
 interface Prepared {
   readonly entries: readonly Entry[];
-  /** Names that are in use. */
+  /** Ids that are already in use. */
   readonly ids: readonly string[];
 }
 
@@ -164,21 +164,26 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex });
   const options = { signal, warn, names };
   const swept = await sweep(store, folderOf(request), request.sweepAge, namedPayloads(entries), options);
-  await sweepRests(store, request, names, signal).then(
-    (rests) => swept.push(...rests),
+  await sweepOwnNames(store, request, names, signal).then(
+    (more) => swept.push(...more),
     (error) => {
       signal.throwIfAborted();
-      warn(`what dead runs left could not be removed: ${messageOf(error)}`);
+      warn(`leftovers of dead runs could not be removed: ${messageOf(error)}`);
     },
   );
-  if (swept.length > 0) log.info({ store: store.url, swept }, 'removed what dead runs left');
+  if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
   const gone = new Set(swept);
   const ids = [...names.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
   return { entries, ids };
 }
 
-/** Under names of the caller's own. */
-async function sweepRests(store: Store, request: StoreRequest, names: Names, signal: AbortSignal): Promise<string[]> {
+/** Deletes leftovers of dead runs under user-defined names and exact keys. */
+async function sweepOwnNames(
+  store: Store,
+  request: StoreRequest,
+  names: Names,
+  signal: AbortSignal,
+): Promise<string[]> {
   const { key, fileName, sweepAge } = request;
   if (key) return sweepBeside(store, key, sweepAge, { signal });
   return fileName ? sweepReserved(store, folderOf(request), names, sweepAge, { signal }) : [];

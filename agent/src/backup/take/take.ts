@@ -6,25 +6,25 @@ import { storeSnapshot } from './store-snapshot.ts';
 
 export interface BackupRequest extends StoreRequest {
   readonly access: EtcdAccess;
-  /** Take what this one member holds, without quorum and without comparing. */
+  /** Endpoint of one member whose data are saved without quorum and without a comparison. */
   readonly survivor?: string;
-  /** Milliseconds. */
+  /** Milliseconds without a new byte after which the snapshot stream is aborted. */
   readonly idleTimeout: number;
 }
 
-/** Takes one snapshot into every target. Throws when no target has it in the end. */
+/** Takes one snapshot and stores it in every target. Throws if no target has it in the end. */
 export const takeBackup = (request: BackupRequest, context: RunContext): Promise<BackupOutcome> =>
   storeSnapshot(request, context, (use) => withMember(request, context, use));
 
-/** The member to take the snapshot from. */
+/** Selects the member to take the snapshot from and keeps its connection open during `use`. */
 async function withMember<T>(
   { access, survivor, idleTimeout }: BackupRequest,
   context: RunContext,
   use: (origin: Origin) => Promise<T>,
 ): Promise<T> {
-  context.progress.phase('connect', 'asking the members');
+  context.progress.phase('connect', 'reading the status of the members');
   using observed = survivor ? undefined : await observeCluster(access, context.log, context.signal);
-  // Before the members are compared: HashKV reads all of a database.
+  // Report the size before the members are compared: HashKV reads the whole database, which takes time.
   if (observed) context.onSize?.(Math.max(...observed.members.map(({ status }) => status.dbSize)));
   const source = observed
     ? await selectSource(observed, context)

@@ -3,12 +3,12 @@ import { isTimeout } from '../../lib/run-limit.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { RunContext, Target, TargetOutcome } from './request.ts';
 
-/** One store of a run, by itself: what fails there costs the others nothing, and it takes no further part. */
+/** One store's part of a run. If it fails, it takes no further part, and the other stores continue. */
 export class TargetRun {
   readonly target: Target;
   readonly context: RunContext;
   failure: AgentError | undefined;
-  /** Once the snapshot is committed there. */
+  /** Set when the snapshot is committed in the store. */
   outcome: TargetOutcome | undefined;
 
   constructor(target: Target, context: RunContext) {
@@ -16,7 +16,7 @@ export class TargetRun {
     this.context = context;
   }
 
-  /** Never rejects; why it failed is kept. */
+  /** Runs the work unless an earlier step failed. Never rejects; keeps the error in `failure`. */
   async attempt(work: (target: Target, context: RunContext) => Promise<void>): Promise<void> {
     if (this.failure) return;
     try {
@@ -37,12 +37,12 @@ export class TargetRun {
 export function targetRuns(targets: readonly Target[], context: RunContext): TargetRun[] {
   const last: { run?: number } = {};
   return targets.map(
-    (target, run) => new TargetRun(target, { ...context, progress: oneOf(context.progress, last, run) }),
+    (target, run) => new TargetRun(target, { ...context, progress: sharedProgress(context.progress, last, run) }),
   );
 }
 
-/** Several runs share the one progress: bytes are those of the phase that was named last. */
-function oneOf(progress: Progress, last: { run?: number }, run: number): Progress {
+/** Lets several stores share one progress display. It shows the bytes of the store that began the latest phase. */
+function sharedProgress(progress: Progress, last: { run?: number }, run: number): Progress {
   return {
     phase: (name, detail) => {
       last.run = run;
@@ -55,7 +55,7 @@ function oneOf(progress: Progress, last: { run?: number }, run: number): Progres
   };
 }
 
-/** Throws when the run is over: it was stopped, or no store is left. A time-out costs nothing that is stored already. */
+/** Throws if the run was stopped or no store is left. After a time-out it continues if a store already has the snapshot. */
 export function checkRuns(runs: readonly TargetRun[], signal: AbortSignal): void {
   const stored = runs.some(({ outcome }) => outcome);
   if (signal.aborted && !(stored && isTimeout(signal))) throw signal.reason;

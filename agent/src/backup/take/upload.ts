@@ -9,25 +9,25 @@ type Bytes = AsyncIterable<Uint8Array>;
 
 export interface Uploaded {
   readonly content: SnapshotSums;
-  /** Of what was stored, after compression and encryption. */
+  /** Size of the stored object, after compression and encryption. */
   readonly sizeBytes: number;
   readonly sha256: string;
 }
 
-/** What is done to a snapshot before it is stored. */
+/** How a snapshot is encoded before it is stored. */
 export interface Encoding {
   readonly compression: Compression;
-  /** age recipients; none: it is not encrypted. */
+  /** age recipients. If empty, the snapshot is not encrypted. */
   readonly recipients?: readonly string[];
 }
 
 /** One snapshot, streamed into several stores at once. */
 export interface SharedStream {
-  /** What each store is to put, at the pace of the slowest. */
+  /** One body for each store, at the pace of the slowest. */
   readonly bodies: readonly Bytes[];
-  /** Once a body was read to its end. */
+  /** Only after a body was read to its end. */
   uploaded(): Uploaded;
-  /** Why the snapshot itself broke off. */
+  /** Why the snapshot stream failed, or undefined. */
   failure(): unknown;
 }
 
@@ -46,7 +46,7 @@ export function shareStream(
   let sizeBytes = 0;
   const stored = (async function* (): Bytes {
     for await (const chunk of encrypt(recipients, compress(compression, source))) {
-      // The stream's own sums are then the object's.
+      // If nothing encodes the stream, its own checksums are those of the object.
       if (!plain) hash.update(chunk);
       sizeBytes += chunk.length;
       yield chunk;

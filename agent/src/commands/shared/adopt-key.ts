@@ -1,4 +1,4 @@
-import { type AdoptContext, describeForeign, findByKey, writeAdopted } from '../../backup/adopt/adopt.ts';
+import { type AdoptContext, describeAdoptable, findByKey, writeAdopted } from '../../backup/adopt/adopt.ts';
 import { exactManifestKey, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import { whole } from '../../backup/catalog/select.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
@@ -47,7 +47,7 @@ export async function adoptKey(
   const { size } = found.object;
   grow(6 * size);
   progress.phase('adopt', key);
-  const adopted = await describeForeign(found, {
+  const adopted = await describeAdoptable(found, {
     ...adopting,
     onBytes: (bytes) => progress.bytes(bytes, size),
   });

@@ -11,20 +11,20 @@ import {
   uint64,
 } from './bolt-check.ts';
 
-/** Sizes that a page may have: those of the memory pages of common machines. */
+/** Possible page sizes: those of the memory pages of common machines. */
 const PAGE_SIZES = [4096, 16_384, 65_536];
 const REVISION = 8;
 
 export interface BackendState {
-  /** The newest revision in it. */
+  /** Newest revision in the database. */
   readonly revision: number;
-  /** Raft's index of the last entry that it has seen. */
+  /** Raft index of the last entry that was applied to the database. */
   readonly consistentIndex: number;
 }
 
 /**
- * How far etcd's database came, also one that was not closed: of its two meta pages the newer whole one counts, as for
- * etcd. Only the pages on the way to these values are read. Throws when one of them is damaged.
+ * Reads how far etcd's database has come, even if it was not closed. Like etcd, it uses the newer intact one of the two meta
+ * pages. Reads only the pages that lead to these values. Throws if one of them is damaged.
  */
 export async function backendState(file: string): Promise<BackendState> {
   const handle = await open(file);
@@ -33,7 +33,7 @@ export async function backendState(file: string): Promise<BackendState> {
     const newest = (await tree.last(await tree.bucket('key')))?.key;
     const meta = await tree.bucket('meta');
     const index = (await tree.find(meta, 'consistent_index'))?.value;
-    // Compaction removes even the newest key when that was deleted; etcd then starts from the compacted revision.
+    // Compaction removes even the newest entry if it is a deletion. etcd then starts at the compacted revision.
     const compacted = await Promise.all(
       ['scheduledCompactRev', 'finishedCompactRev'].map(async (name) => (await tree.find(meta, name))?.value),
     );
@@ -46,7 +46,7 @@ export async function backendState(file: string): Promise<BackendState> {
   }
 }
 
-/** What a small bucket of it holds, in the order of its keys. */
+/** Returns the values of a small bucket, in the order of its keys. */
 export async function backendValues(file: string, bucket: string): Promise<Buffer[]> {
   const handle = await open(file);
   try {
@@ -60,7 +60,7 @@ export async function backendValues(file: string, bucket: string): Promise<Buffe
 const mainRevision = (bytes: Buffer | undefined): number =>
   bytes && bytes.length >= REVISION ? Number(bytes.readBigInt64BE()) : 0;
 
-/** Where a bucket begins: a page, or its elements themselves. */
+/** Root of a bucket: the id of a page, or the page itself if the bucket is inline. */
 type Root = number | Page;
 
 class Tree {
@@ -79,7 +79,7 @@ class Tree {
       [0, ...PAGE_SIZES].map((at) => read(handle, at, META_PAGE).then(metaOf, () => undefined)),
     );
     const [newest] = found.filter((meta) => meta !== undefined).sort((a, b) => Number(b.transaction - a.transaction));
-    if (!newest) throw new RangeError('it has no meta page');
+    if (!newest) throw new RangeError('it has no valid meta page');
     return new Tree(handle, newest.pageSize, newest.root);
   }
 
@@ -116,7 +116,7 @@ class Tree {
     if (typeof root !== 'number') return root;
     const at = root * this.#pageSize;
     const first = await read(this.#handle, at, this.#pageSize);
-    if (uint64(first, 0) !== BigInt(root)) throw new RangeError(`page ${root} is another page`);
+    if (uint64(first, 0) !== BigInt(root)) throw new RangeError(`page ${root} has the id of another page`);
     const overflow = uint32(first, 12);
     const whole = overflow === 0 ? first : await read(this.#handle, at, (overflow + 1) * this.#pageSize);
     return parse(whole, whole.length, `page ${root}`);

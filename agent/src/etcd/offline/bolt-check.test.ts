@@ -90,12 +90,12 @@ test.each([
   ['a page too many', () => damage(Buffer.concat([database, Buffer.alloc(PAGE)])), /bytes, not \d+ pages/],
   ['nothing', () => damage(Buffer.alloc(0)), /it ends before byte/],
   ['a first page alone', () => damage(database.subarray(0, PAGE)), /it ends before byte/],
-  ['no database', () => damage(Buffer.alloc(database.length, 'x')), /no meta page/],
+  ['no database', () => damage(Buffer.alloc(database.length, 'x')), /not a meta page/],
   ['two meta pages that differ', () => changed((bytes) => reroot(bytes, PAGE + 16, 3)), /two meta pages differ/],
   [
     'a bucket whose pages lie far beyond the end, on which etcdutl takes all memory',
     () => changed((bytes) => bytes.writeBigUInt64LE(1n << 40n, bucket('alarm').value)),
-    /refers to page \d+, which it does not have/,
+    /refers to page \d+, which does not exist/,
   ],
   [
     'a bucket in the pages of another',
@@ -120,7 +120,7 @@ test.each([
   [
     'no bucket where there was one',
     () => changed((bytes) => bytes.writeUInt32LE(0, bucket('lease').element)),
-    /a bucket of page \d+ is none/,
+    /a bucket of page \d+ is not a bucket/,
   ],
   [
     'no leases',
@@ -130,7 +130,7 @@ test.each([
   [
     'a lease under the number of another',
     () => changed((bytes) => flip(bytes, bucket('lease').value + 16 + 16 + 16 + 7)),
-    /cannot read what its bucket lease holds/,
+    /cannot read the contents of its bucket lease/,
   ],
 ])('%s is told', async (_name, found, message) => {
   const before = process.memoryUsage().rss;
@@ -162,7 +162,7 @@ describe('a list of free pages', () => {
 
   test('that names a page twice, or none there is, is damage', async () => {
     expect(await changed((bytes) => withFreelist(bytes, [free[0]!, free[0]!]))).toMatch(/page \d+ is used twice/);
-    expect(await changed((bytes) => withFreelist(bytes, [1 << 30]))).toMatch(/which it does not have/);
+    expect(await changed((bytes) => withFreelist(bytes, [1 << 30]))).toMatch(/which does not exist/);
   });
 });
 

@@ -3,9 +3,9 @@ import { endianness } from 'node:os';
 
 const MAGIC = 0xed0cdaed;
 const VERSION = 2;
-/** A page's header with the meta data behind it. */
+/** Size in bytes of a meta page: the page header and the meta data. */
 export const META_PAGE = 16 + 64;
-/** Of a page's header, of an element in its table, and of a bucket in front of its inline page. */
+/** Size in bytes of a page's header, of an element in its table, and of the bucket header before an inline page. */
 export const HEADER = 16;
 const BRANCH = 1;
 const LEAF = 2;
@@ -14,7 +14,7 @@ const NO_FREELIST = 2n ** 64n - 1n;
 
 export class Damage extends Error {}
 
-/** Is told every bucket, and gives back what is then told every key and value in it, in their order; undefined: it is not read. */
+/** Called with the name of every bucket. Returns a function that is called with each key and value in it, in order, or undefined to skip the bucket. */
 export type BucketVisitor = (bucket: string) => ((key: Buffer, value: Buffer) => void) | undefined;
 
 export interface Page {
@@ -24,19 +24,19 @@ export interface Page {
 
 export interface Element {
   readonly key: Buffer;
-  /** Of a branch: the page below. */
+  /** In a branch: id of the page below. */
   readonly child: number;
-  /** Of a leaf: the value is a bucket. */
+  /** In a leaf: whether the value is a bucket. */
   readonly isBucket: boolean;
   readonly value: Buffer;
 }
 
 /**
- * What is wrong with the structure of a bbolt database, the format of etcd's snapshots; undefined when nothing is. Every
- * page that is reached is read, but never more than one of them is held at once.
+ * Returns what is wrong with the structure of a bbolt database, the format of etcd's snapshots, or undefined. Reads every
+ * page that can be reached, and holds only one of them in memory at a time.
  *
- * etcdutl has such a check, but some damage makes it collect errors until the memory is full, and it looks into no
- * inline buckets.
+ * etcdutl has such a check, but some damage makes it collect errors until the memory is full, and it does not check inline
+ * buckets.
  */
 export async function boltDamage(
   file: string,
@@ -61,7 +61,7 @@ class BoltCheck {
   readonly #size: number;
   readonly #signal: AbortSignal | undefined;
   #pageSize = 0;
-  /** One for every page: whether something refers to it. */
+  /** For every page, 1 if something refers to it. */
   #used = new Uint8Array();
 
   constructor(handle: FileHandle, size: number, signal: AbortSignal | undefined) {
@@ -74,7 +74,7 @@ class BoltCheck {
     const meta = await this.#meta(0, 0);
     this.#pageSize = meta.pageSize;
     const other = await this.#meta(1, meta.pageSize);
-    // etcd writes both when it sends a snapshot: the second is the first with an older transaction.
+    // When etcd sends a snapshot, it writes both meta pages. They differ only in the transaction id.
     if (meta.root !== other.root || meta.freelist !== other.freelist || meta.pages !== other.pages) {
       throw new Damage('its two meta pages differ');
     }
@@ -89,7 +89,7 @@ class BoltCheck {
 
   async #meta(id: number, at: number) {
     const meta = metaOf(await this.#bytes(at, META_PAGE));
-    if (!meta) throw new Damage(`page ${id} is no meta page of a bbolt database`);
+    if (!meta) throw new Damage(`page ${id} is not a meta page of a bbolt database`);
     return meta;
   }
 
@@ -97,13 +97,13 @@ class BoltCheck {
     const buckets: Element[] = [];
     await this.#tree(root, (element) => buckets.push(element));
     for (const { isBucket, value, key } of buckets) {
-      // Its name is not told: damage can make a value of it.
+      // Do not report the bucket's name: in a damaged database it may be a value.
       const where = `a bucket of page ${root}`;
       const visitLeaf = visitBucket(key.toString());
-      if (!isBucket || value.length < HEADER) throw new Damage(`${where} is none`);
+      if (!isBucket || value.length < HEADER) throw new Damage(`${where} is not a bucket`);
       if (!visitLeaf) continue;
       const visit = (leaf: Element) => {
-        if (leaf.isBucket) throw new Damage(`${where} holds a bucket`);
+        if (leaf.isBucket) throw new Damage(`${where} contains a bucket`);
         visitLeaf(leaf.key, leaf.value);
       };
       const below = Number(uint64(value, 0));
@@ -112,7 +112,7 @@ class BoltCheck {
     }
   }
 
-  /** Visits the leaves of a tree in their order; all keys have to be from `first` on and before `end`. */
+  /** Visits the leaves of a tree in order. Every key must be at least `first` and less than `end`. */
   async #tree(id: number, visit: (leaf: Element) => void, first?: Buffer, end?: Buffer): Promise<void> {
     const { isBranch, elements } = await this.#page(id);
     checkOrder(elements, `page ${id}`, first, end);
@@ -127,7 +127,7 @@ class BoltCheck {
     this.#use(id, 1);
     const at = id * this.#pageSize;
     const first = await this.#bytes(at, this.#pageSize);
-    if (uint64(first, 0) !== BigInt(id)) throw new Damage(`${where} is another page`);
+    if (uint64(first, 0) !== BigInt(id)) throw new Damage(`${where} has the id of another page`);
     const overflow = uint32(first, 12);
     if (overflow === 0) return parse(first, first.length, where);
     this.#use(id + 1, overflow);
@@ -141,12 +141,12 @@ class BoltCheck {
     const at = id * this.#pageSize;
     const header = await this.#bytes(at, HEADER + 8);
     if (uint64(header, 0) !== BigInt(id) || uint16(header, 8) !== FREELIST) {
-      throw new Damage(`page ${id} is no list of free pages`);
+      throw new Damage(`page ${id} is not a list of free pages`);
     }
     const overflow = uint32(header, 12);
     this.#use(id + 1, overflow);
     const count = uint16(header, 10);
-    // A count that does not fit is in the first entry.
+    // If the count does not fit into 16 bits, the first entry holds it.
     const [skip, entries] = count === 0xffff ? [8, Number(uint64(header, HEADER))] : [0, count];
     if (HEADER + skip + entries * 8 > (overflow + 1) * this.#pageSize) {
       throw new Damage(`page ${id} lists more free pages than it has room for`);
@@ -156,7 +156,7 @@ class BoltCheck {
   }
 
   #use(from: number, count: number): void {
-    if (from + count > this.#used.length) throw new Damage(`it refers to page ${from}, which it does not have`);
+    if (from + count > this.#used.length) throw new Damage(`it refers to page ${from}, which does not exist`);
     for (let id = from; id < from + count; id++) {
       if (this.#used[id]) throw new Damage(`page ${id} is used twice`);
       this.#used[id] = 1;
@@ -174,14 +174,14 @@ class BoltCheck {
 
 export interface BoltMeta {
   readonly pageSize: number;
-  /** Page of the bucket that holds all others. */
+  /** Page of the root bucket, which contains all others. */
   readonly root: number;
   readonly freelist: bigint;
   readonly pages: number;
   readonly transaction: bigint;
 }
 
-/** What a meta page says; undefined: it is none, or was only written in part. */
+/** Parses a meta page. Returns undefined if it is not a meta page or was written only partly. */
 export function metaOf(page: Buffer): BoltMeta | undefined {
   const meta = page.subarray(HEADER);
   const isWhole =
@@ -196,12 +196,12 @@ export function metaOf(page: Buffer): BoltMeta | undefined {
   };
 }
 
-/** Splits up a page: bbolt writes keys and values one after the other, in the order of the table before them. */
+/** Parses a page: bbolt writes keys and values one after the other, in the order of the table before them. */
 export function parse(page: Buffer, room: number, where: string): Page {
-  if (page.length < HEADER) throw new Damage(`${where} is cut`);
+  if (page.length < HEADER) throw new Damage(`${where} is truncated`);
   const flags = uint16(page, 8);
   const isBranch = flags === BRANCH;
-  if (!isBranch && flags !== LEAF) throw new Damage(`${where} is neither branch nor leaf`);
+  if (!isBranch && flags !== LEAF) throw new Damage(`${where} is neither a branch nor a leaf`);
   contentEnd(page, room, where);
   let at = tableEnd(page);
   const elements: Element[] = [];
@@ -221,10 +221,10 @@ export function parse(page: Buffer, room: number, where: string): Page {
   return { isBranch, elements };
 }
 
-/** A small bucket lies in its parent, as a leaf page of its own. */
+/** Parses an inline bucket: a small bucket is stored in its parent as a leaf page. */
 export function inlineElements(bytes: Buffer, where: string): readonly Element[] {
   const { isBranch, elements } = parse(bytes, bytes.length, where);
-  if (isBranch) throw new Damage(`${where} is inline and has branches`);
+  if (isBranch) throw new Damage(`${where} is inline but has branches`);
   checkOrder(elements, where);
   return elements;
 }
@@ -243,7 +243,7 @@ function contentEnd(page: Buffer, room: number, where: string): number {
 }
 
 function sizes(page: Buffer, entry: number, isBranch: boolean): { keySize: number; valueSize: number } {
-  if (entry + HEADER > page.length) throw new Damage('a page is cut');
+  if (entry + HEADER > page.length) throw new Damage('a page is truncated');
   if (isBranch) return { keySize: uint32(page, entry + 4), valueSize: 0 };
   return { keySize: uint32(page, entry + 8), valueSize: uint32(page, entry + 12) };
 }
@@ -257,7 +257,7 @@ function checkOrder(elements: readonly Element[], where: string, first?: Buffer,
   }
 }
 
-// bbolt writes numbers as the machine has them.
+// bbolt writes numbers in the byte order of the machine.
 const little = endianness() === 'LE';
 const uint16 = (bytes: Buffer, at: number) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at));
 export const uint32 = (bytes: Buffer, at: number) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));

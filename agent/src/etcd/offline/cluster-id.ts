@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const first8 = (data: string | Buffer): Buffer => createHash('sha1').update(data).digest().subarray(0, 8);
 
-/** The peer URLs of each member that `--initial-cluster` names, read as etcd does: empty parts are none. */
+/** Returns the peer URLs of each member in `--initial-cluster`. Like etcd, ignores empty parts. */
 export function membersOf(initialCluster: string): Map<string, string[]> {
   const urls = new Map<string, string[]>();
   for (const pair of initialCluster.split(',').filter((each) => each !== '')) {
@@ -12,14 +12,14 @@ export function membersOf(initialCluster: string): Map<string, string[]> {
   return urls;
 }
 
-/** As Go writes a URL that it has read. */
+/** Normalizes a URL as Go does. */
 const asUrl = (text: string): string => text.trim().replace(/^[a-z]+:/i, (scheme) => scheme.toLowerCase());
 
 const idOf = (hash: Buffer): string => hash.readBigUInt64BE().toString(16);
 
 /**
- * The ids that etcd and etcdutl give to what `--initial-cluster` and the token say, whatever the data are: of the cluster,
- * and of each member by its name. Undefined where the list is not one.
+ * Computes the ids that etcd and etcdutl derive from `--initial-cluster` and the token, whatever the data are: the id of the
+ * cluster, and the id of each member by its name. Returns undefined if the list is not valid.
  */
 export function idsOf(
   initialCluster: string,
@@ -35,5 +35,5 @@ export function idsOf(
 export const clusterIdOf = (initialCluster: string, token: string): string | undefined =>
   idsOf(initialCluster, token)?.clusterId;
 
-/** The cluster id that etcd and etcdutl give a cluster of one member: it comes from its peer URL and its token alone. */
+/** Computes the id of a cluster with one member, which etcd and etcdutl derive from its peer URL and its token alone. */
 export const loneClusterId = (peerUrl: string, token: string): string => idOf(first8(first8(peerUrl + token)));

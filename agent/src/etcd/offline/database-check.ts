@@ -2,19 +2,19 @@ import { fieldsOf } from '../protobuf.ts';
 import { type BucketVisitor, boltDamage } from './bolt-check.ts';
 import { keyDamage, revisionOf } from './key-check.ts';
 
-/** Every etcd has them; one that lacks them cannot be restored, or comes back without its leases or its auth. */
+/** Buckets of every etcd database. A database without them cannot be restored, or loses its leases or its authentication settings. */
 const needed = ['auth', 'authRoles', 'authUsers', 'key', 'lease', 'members', 'meta'];
 
 const AUTH_ENABLED = Buffer.from('authEnabled');
 const STORAGE_VERSION = Buffer.from('storageVersion');
-/** The number of the alarm. */
+/** Number of the CORRUPT alarm. */
 const CORRUPT = 2n;
 
 type Check = (value: Buffer, key: Buffer) => boolean;
 
 /**
- * By bucket: what etcd parses when it is restored and when it starts, where it panics about what it cannot read. All
- * versions from 3.4 on write it so. HashKV says nothing of these.
+ * Checks, by bucket, of the values that etcd parses during a restore and at its start, where it panics on values that it
+ * cannot read. All versions from 3.4 on write this format. HashKV does not cover these buckets.
  */
 const checks: Record<string, Check> = {
   alarm: (_, key) => message(key, ['number', 'number']),
@@ -37,18 +37,18 @@ const checks: Record<string, Check> = {
   }),
 };
 
-/** What comes back with a database and keeps clients out. */
+/** Settings that are restored with a database and lock clients out. */
 export interface Switches {
-  /** Whoever is none of its users is refused. */
+  /** Authentication is enabled: etcd accepts only its own users. */
   readonly authEnabled: boolean;
-  /** etcd refuses every read and write. */
+  /** A CORRUPT alarm is set: etcd refuses every read and write. */
   readonly corruptAlarm: boolean;
 }
 
 export interface DatabaseFacts extends Switches {
-  /** Undefined: nothing is wrong with it. */
+  /** What is damaged. Undefined if nothing is. */
   readonly damage?: string;
-  /** The newest; also where a compaction left no key of it, for which etcdutl says 0. */
+  /** Newest revision. Also correct if a compaction left no key at that revision; etcdutl then reports 0. */
   readonly revision: number;
   /** etcd 3.6 and newer. */
   readonly storageVersion?: string;
@@ -68,7 +68,7 @@ export async function readDatabase(file: string, size: number, signal?: AbortSig
   return { damage: structure ?? wrong ?? lacks, revision, storageVersion, authEnabled, corruptAlarm };
 }
 
-/** Reads just these, of a database that is known to be whole. */
+/** Reads only the switches of a database that is known to be intact. */
 export async function readSwitches(file: string, size: number, signal?: AbortSignal): Promise<Switches> {
   const reader = new Reader();
   await boltDamage(file, size, (bucket) => (/^(auth|alarm)$/.test(bucket) ? reader.visit(bucket) : undefined), signal);
@@ -77,7 +77,7 @@ export async function readSwitches(file: string, size: number, signal?: AbortSig
 
 class Reader {
   wrong: string | undefined;
-  /** A new etcd begins with it. */
+  /** A new etcd begins at revision 1. */
   revision = 1;
   storageVersion: string | undefined;
   authEnabled = false;
@@ -86,12 +86,12 @@ class Reader {
   visit(bucket: string): (key: Buffer, value: Buffer) => void {
     const check = checks[bucket];
     return (key, value) => {
-      if (check && !passes(check, value, key)) this.wrong ??= `etcd cannot read what its bucket ${bucket} holds`;
-      else this.#look(bucket, key, value);
+      if (check && !passes(check, value, key)) this.wrong ??= `etcd cannot read the contents of its bucket ${bucket}`;
+      else this.#read(bucket, key, value);
     };
   }
 
-  #look(bucket: string, key: Buffer, value: Buffer): void {
+  #read(bucket: string, key: Buffer, value: Buffer): void {
     switch (bucket) {
       case 'key':
         this.wrong ??= keyDamage(key, value);
@@ -125,7 +125,7 @@ function passes(check: Check, value: Buffer, key: Buffer): boolean {
 
 type FieldKind = 'number' | 'bytes' | ((bytes: Buffer) => boolean);
 
-/** A protobuf message whose fields from 1 on are of these kinds; a later etcd may have more of them. */
+/** Whether the bytes are a protobuf message whose fields, from 1 on, have these kinds. A newer etcd may write more fields. */
 function message(bytes: Buffer, kinds: readonly FieldKind[]): boolean {
   return [...fieldsOf(bytes)].every(([field, value]) => {
     const kind = kinds[field - 1];
@@ -136,7 +136,7 @@ function message(bytes: Buffer, kinds: readonly FieldKind[]): boolean {
 }
 
 const firstField = (bytes: Buffer) => [...fieldsOf(bytes)].find(([field]) => field === 1)?.[1];
-/** What a role allows: a kind, and a range of keys. */
+/** A permission of a role: its type and a range of keys. */
 const isPermission = (bytes: Buffer) => message(bytes, ['number', 'bytes', 'bytes']);
 const named = (value: Buffer, key: Buffer) => key.equals(firstField(value) as Uint8Array);
 const memberId = (key: Buffer) => BigInt(`0x${key}`);

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { codeOf, usageError } from '../../lib/errors.ts';
 
 const NOT_FOUND =
-  'etcdutl was not found; install one of etcd 3.5 or newer (the newest is best) or name it with --etcdutl';
+  'etcdutl was not found; install it from etcd 3.5 or newer (the newest is best), or name it with --etcdutl';
 
-/** Of an etcd that never had a key; the tool says 0. */
+/** Revision of an etcd that never had a key. etcdutl reports 0. */
 const FIRST_REVISION = 1;
 
 export interface RunResult {
-  /** −1: it was killed. */
+  /** −1 if the process was killed. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -16,26 +16,26 @@ export interface RunResult {
 
 export interface RunOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds after which it is killed. */
+  /** Milliseconds after which the process is killed. */
   readonly timeout?: number;
 }
 
-/** What the tool says of a file. Its words can hold values of keys, so they are only for telling outcomes apart. */
+/** Result of etcdutl for a file. Its output may contain values of keys, so it is used only to distinguish outcomes and never shown. */
 export type Answer<T> =
   | { readonly outcome: 'found'; readonly value: T }
   | { readonly outcome: 'refused' }
-  /** This says nothing about the file: the version of the tool can't do it, or it was killed. */
+  /** Says nothing about the file: this version of etcdutl lacks the function, or it was killed. */
   | { readonly outcome: 'unable'; readonly why: string };
 
 export interface SnapshotStatus {
-  /** Too low where a compaction left no key of it. */
+  /** Too low if a compaction left no key at the newest revision. */
   readonly revision: number;
-  /** As this tool counts them: 3.5 and 3.6 do not agree what counts. */
+  /** Number of keys as this version counts them: 3.5 and 3.6 count differently. */
   readonly keys: number;
   readonly storageVersion?: string;
 }
 
-/** etcd's offline tool, of any version from 3.5 on. It crashes on damaged files, so a failure is an answer, not an error. */
+/** Runs etcd's offline tool, of any version from 3.5 on. It crashes on damaged files, so a failure is a result and not an error. */
 export class Etcdutl {
   readonly #program: string;
 
@@ -48,13 +48,13 @@ export class Etcdutl {
     const options = { signal, timeout, killSignal: 'SIGKILL', maxBuffer: 4 * 1024 * 1024 } as const;
     execFile(this.#program, args, options, (error, stdout, stderr) => {
       if (signal?.aborted) reject(signal.reason);
-      else if (['ENOENT', 'EACCES'].includes(codeOf(error) ?? '')) reject(new AgentError(ExitCode.usage, NOT_FOUND));
+      else if (['ENOENT', 'EACCES'].includes(codeOf(error) ?? '')) reject(usageError(NOT_FOUND));
       else resolve({ exitCode: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr });
     });
     return promise;
   }
 
-  /** What a snapshot file holds; the storage version where it has one and the tool is of 3.6 or newer. */
+  /** Reads the status of a snapshot file. The storage version is known only if the file has one and etcdutl is 3.6 or newer. */
   async snapshotStatus(file: string, options: RunOptions): Promise<Answer<SnapshotStatus>> {
     const result = await this.run(['snapshot', 'status', file, '-w', 'json'], options);
     const { revision, totalKey, version } = parse(result) ?? {};
@@ -67,7 +67,7 @@ export class Etcdutl {
   }
 
   /**
-   * HashKV of a snapshot file. It WRITES to the file, so only ever give it a copy. 3.5 has no such command, and 3.6
+   * Computes HashKV of a snapshot file. etcdutl WRITES to the file, so always pass a copy. 3.5 lacks this command, and 3.6
    * panics on keys with a lease.
    */
   async hashKV(
@@ -82,7 +82,7 @@ export class Etcdutl {
       return { outcome: 'found', value: { hash, compactRevision: Number(compactRevision ?? 0) } };
     }
     if (/unknown command|no lessor/.test(result.stderr)) {
-      return { outcome: 'unable', why: 'this etcdutl cannot compute its HashKV; use one of etcd 3.7' };
+      return { outcome: 'unable', why: 'this etcdutl cannot compute its HashKV; use etcdutl 3.7' };
     }
     if (/has been compacted/.test(result.stderr)) return { outcome: 'unable', why: 'it was compacted meanwhile' };
     return noAnswer(result);
@@ -102,7 +102,7 @@ function parse({ exitCode, stdout }: RunResult): Record<string, unknown> | undef
   }
 }
 
-/** The last line of a failed run that says something, without etcd's log fields. */
+/** Returns the last meaningful line of a failed run, without etcd's log fields. */
 export function reasonOf({ exitCode, stderr }: RunResult): string {
   const line = stderr.split('\n').findLast((text) => /error|panic|fatal|fail|mismatch|missing/i.test(text)) ?? '';
   const message = /"(?:error|msg)":"([^"]+)"/.exec(line)?.[1] ?? line.trim();

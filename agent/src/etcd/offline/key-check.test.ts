@@ -38,16 +38,21 @@ test.each([
 test.each([
   ['an empty key', under(7), encode({ ...good, key: '' }), /of revision 7 has an empty key/],
   ['a deleted key without its name', under(7, 't'), Buffer.from(encodeInt(3, 7)), /of revision 7 has an empty key/],
-  ['another revision', under(8), encode(good), /of revision 8 says that it is of revision 7/],
-  ['no revision', under(8), Buffer.from(encodeBytes(1, 'a')), /of revision 8 says that it is of revision 0/],
-  ['created later', under(7), encode({ ...good, created: 8 }), /of revision 7 says that it was created in revision 8/],
-  ['never created', under(7), encode({ ...good, created: 0 }), /created in revision 0/],
+  ['another revision', under(8), encode(good), /of revision 8 claims to be of revision 7/],
+  ['no revision', under(8), Buffer.from(encodeBytes(1, 'a')), /of revision 8 claims to be of revision 0/],
+  [
+    'created later',
+    under(7),
+    encode({ ...good, created: 8 }),
+    /of revision 7 claims to have been created at revision 8/,
+  ],
+  ['never created', under(7), encode({ ...good, created: 0 }), /created at revision 0/],
   ['of no version', under(7), encode({ ...good, version: 0 }), /version 0 of its key/],
-  ['no message', under(7), Buffer.from([0xff, 0xff]), /is no key and value/],
-  ['a key that is too short', under(7).subarray(0, 16), encode(good), /under no revision/],
-  ['a key with something behind it', under(7, 'x'), encode(good), /under no revision/],
-  ['revision 0', under(0), encode({ ...good, created: 0, modified: 0 }), /under no revision/],
-  ['a negative revision', under(-1), encode(good), /under no revision/],
+  ['no message', under(7), Buffer.from([0xff, 0xff]), /is not a key with a value/],
+  ['a key that is too short', under(7).subarray(0, 16), encode(good), /without a valid revision/],
+  ['a key with something behind it', under(7, 'x'), encode(good), /without a valid revision/],
+  ['revision 0', under(0), encode({ ...good, created: 0, modified: 0 }), /without a valid revision/],
+  ['a negative revision', under(-1), encode(good), /without a valid revision/],
 ])('%s is told', (_, key, value, message) => {
   expect(keyDamage(key, value)).toMatch(message);
 });

@@ -3,26 +3,26 @@ import { fieldsOf, integer } from '../protobuf.ts';
 import { framesOf, readAt, walDirectory, walFiles } from './wal.ts';
 
 const CHUNK = 1024 * 1024;
-/** etcd takes no record of more than 10 MiB: a longer one is none. */
+/** Bytes. etcd does not accept records of more than 10 MiB, so a longer one is damage. */
 const LONGEST = 16 * CHUNK;
 const ENTRY = 2n;
 const STATE = 3n;
 const SNAPSHOT = 5n;
 
-/** What a member's write-ahead log says of raft, also while etcd is down. */
+/** Raft state in a member's write-ahead log. It can be read while etcd is down. */
 export interface WalState {
   readonly term: number;
-  /** Index up to which the member knows entries as committed. */
+  /** Index of the last entry that the member knows to be committed. */
   readonly commit: number;
   /** Index of the newest entry, committed or not. */
   readonly lastIndex: number;
 }
 
-/** Undefined when there is no log. */
+/** Returns undefined if there is no log. */
 export const walState = (dataDir: string, directory?: string): Promise<WalState | undefined> =>
   new WalTail(dataDir, directory).state();
 
-/** Follows a log that grows: each look reads only what was added. */
+/** Follows a growing log: each read covers only the records that were added. */
 export class WalTail {
   readonly #directory: string;
   #file = '';
@@ -30,27 +30,27 @@ export class WalTail {
   #term = 0;
   #commit = 0;
   #lastIndex = 0;
-  #looking: Promise<WalState | undefined> | undefined;
+  #reading: Promise<WalState | undefined> | undefined;
 
   constructor(dataDir: string, directory = walDirectory(dataDir)) {
     this.#directory = directory;
   }
 
-  /** Several who ask at once share one look: each goes on where the last one ended. */
+  /** Reads the records that were added since the last call. Concurrent calls share one read. */
   state(): Promise<WalState | undefined> {
-    this.#looking ??= this.#look()
+    this.#reading ??= this.#read()
       .catch((error) => {
-        // Half a record was read, or something else: from the beginning next time.
+        // After any error, for example a record that is not complete yet, begin at the start of the file next time.
         this.#file = '';
         throw error;
       })
       .finally(() => {
-        this.#looking = undefined;
+        this.#reading = undefined;
       });
-    return this.#looking;
+    return this.#reading;
   }
 
-  async #look(): Promise<WalState | undefined> {
+  async #read(): Promise<WalState | undefined> {
     const newest = (await walFiles(this.#directory)).at(-1);
     if (newest === undefined) return undefined;
     if (newest !== this.#file) this.#begin(newest);
@@ -58,7 +58,7 @@ export class WalTail {
     return { term: this.#term, commit: this.#commit, lastIndex: this.#lastIndex };
   }
 
-  /** A file is named <number>-<index of its first entry>, in hex, and begins with the state that it takes over. */
+  /** A file is named <number>-<index of its first entry>, in hex, and begins with the state of the previous file. */
   #begin(file: string): void {
     this.#file = file;
     this.#at = 0;
@@ -72,9 +72,9 @@ export class WalTail {
       const end = this.#take(chunk);
       this.#at += end;
       if (chunk.length < size || isUnwritten(chunk, end)) return;
-      // Nothing taken: a record that is longer than the chunk.
+      // If no record was complete, the next one is longer than the chunk.
       size = end === 0 ? size * 2 : CHUNK;
-      if (size > LONGEST) throw new RangeError(`${path}: no record at ${this.#at}`);
+      if (size > LONGEST) throw new RangeError(`${path}: no valid record at byte ${this.#at}`);
     }
   }
 

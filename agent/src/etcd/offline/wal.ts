@@ -2,10 +2,10 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fieldsOf, hexId } from '../protobuf.ts';
 
-// The write-ahead log, the same in 3.4 to 3.7: frames of a little-endian length, whose highest byte tells the padding
-// behind it, and a Record {type = 1, crc = 2, data = 3}. A length of zero is where nothing was written yet.
+// Format of the write-ahead log in etcd 3.4 to 3.7: each frame is a little-endian length, whose highest byte holds the
+// padding after the record, and a Record {type = 1, crc = 2, data = 3}. A length of zero marks the end of the written part.
 const METADATA_RECORD = 1n;
-/** Far more than the records before and the metadata take; the file itself is 64 MiB from the start. */
+/** Bytes, far more than the metadata and the records before it need. A new file already has 64 MiB. */
 const HEAD = 64 * 1024;
 
 export interface WalIdentity {
@@ -15,12 +15,12 @@ export interface WalIdentity {
 
 export const walDirectory = (dataDir: string) => join(dataDir, 'member', 'wal');
 
-/** Names of the log's files, oldest first; none: the member never started. */
+/** Returns the names of the log's files, oldest first. Empty if the member has never started. */
 export async function walFiles(directory: string): Promise<string[]> {
   return (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.wal')).sort();
 }
 
-/** Member and cluster id of a data directory, from the first records of its log; the metadata's are {nodeID = 1, clusterID = 2}. */
+/** Reads the member id and the cluster id of a data directory from the first records of its log. The metadata are {nodeID = 1, clusterID = 2}. */
 export async function walIdentity(
   dataDir: string,
   directory = walDirectory(dataDir),
@@ -36,7 +36,7 @@ export async function walIdentity(
   return undefined;
 }
 
-/** The whole frames at the beginning of a piece of the log, and where each ends. */
+/** Yields the complete frames at the beginning of a piece of the log, and where each ends. */
 export function* framesOf(wal: Buffer): Generator<{ record: Buffer; end: number }> {
   for (let at = 0; at + 8 <= wal.length; ) {
     const length = wal.readUIntLE(at, 6);

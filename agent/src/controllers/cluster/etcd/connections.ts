@@ -97,7 +97,7 @@ function withoutFlags(error: unknown): unknown {
   if (!(error instanceof AgentError)) return error;
   const { cause } = error;
   if (cause instanceof GrpcStatus && /user name is empty/.test(cause.message)) {
-    const at = error.message.replace(/ (has auth enabled|requires authentication).*/, '');
+    const at = error.message.replace(/ requires authentication.*/, '');
     return new AgentError(
       ExitCode.usage,
       `${at} requires authentication, which the reconciler does not support (${cause.message})`,
