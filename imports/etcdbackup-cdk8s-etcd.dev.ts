@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 
 
 /**
- * One snapshot, taken once, of an EtcdCluster or of any other etcd.
+ * A single snapshot of an EtcdCluster or of any other etcd cluster. It is taken once.
  *
  * @schema EtcdBackup
  */
@@ -58,7 +58,7 @@ export class EtcdBackup extends ApiObject {
 }
 
 /**
- * One snapshot, taken once, of an EtcdCluster or of any other etcd.
+ * A single snapshot of an EtcdCluster or of any other etcd cluster. It is taken once.
  *
  * @schema EtcdBackup
  */
@@ -69,7 +69,7 @@ export interface EtcdBackupProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * One snapshot. Immutable.
+   * The snapshot to take. Immutable.
    *
    * @schema EtcdBackup#spec
    */
@@ -92,69 +92,69 @@ export function toJson_EtcdBackupProps(obj: EtcdBackupProps | undefined): Record
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * One snapshot. Immutable.
+ * The snapshot to take. Immutable.
  *
  * @schema EtcdBackupSpec
  */
 export interface EtcdBackupSpec {
   /**
-   * An EtcdCluster of this namespace.
+   * The EtcdCluster of this namespace to back up.
    *
    * @schema EtcdBackupSpec#clusterName
    */
   readonly clusterName?: string;
 
   /**
-   * An etcd that something else runs.
+   * Client URLs of an existing etcd cluster to back up.
    *
    * @schema EtcdBackupSpec#endpoints
    */
   readonly endpoints?: string[];
 
   /**
-   * TLS towards endpoints.
+   * TLS settings for endpoints.
    *
    * @schema EtcdBackupSpec#tls
    */
   readonly tls?: EtcdBackupSpecTls;
 
   /**
-   * `username` and `password` of a user of endpoints that has the role root.
+   * `username` and `password` of an etcd user with the role root, for endpoints.
    *
    * @schema EtcdBackupSpec#auth
    */
   readonly auth?: EtcdBackupSpecAuth;
 
   /**
-   * A backup schedule of the cluster: its stores, encryption and other settings apply.
+   * The name of a backup schedule of the cluster, whose stores, encryption and other settings apply.
    *
    * @schema EtcdBackupSpec#schedule
    */
   readonly schedule?: string;
 
   /**
-   * Where the snapshot goes.
+   * The store for the snapshot.
    *
    * @schema EtcdBackupSpec#store
    */
   readonly store?: EtcdBackupSpecStore;
 
   /**
-   * Exactly this object in the store: may hold {{ .Namespace }}, {{ .Name }}, {{ .UID }} and {{ .CreationTimestamp }} of this EtcdBackup. Retention leaves it alone.
+   * The exact key of the object in the store. It may contain {{ .Namespace }}, {{ .Name }}, {{ .UID }} and {{ .CreationTimestamp }} of this EtcdBackup. Retention never deletes it.
    *
    * @schema EtcdBackupSpec#key
    */
   readonly key?: string;
 
   /**
-   * The folder in the store, in place of its prefix. In it the snapshot lies in a folder with the name of the cluster, or with that of this EtcdBackup for endpoints.
+   * The folder in the store, instead of its prefix. The snapshot is stored in a folder below it, with the name of the cluster or, for endpoints, of this EtcdBackup.
    *
    * @schema EtcdBackupSpec#prefix
    */
   readonly prefix?: string;
 
   /**
-   * How the snapshot is compressed. Default: zstd.
+   * The compression of the snapshot. Default: zstd.
    *
    * @schema EtcdBackupSpec#compression
    */
@@ -168,21 +168,21 @@ export interface EtcdBackupSpec {
   readonly encryption?: EtcdBackupSpecEncryption;
 
   /**
-   * How long to wait.
+   * Timeouts of the backup.
    *
    * @schema EtcdBackupSpec#timeouts
    */
   readonly timeouts?: EtcdBackupSpecTimeouts;
 
   /**
-   * The ServiceAccount of the Job, for a store that knows the agent by it (workload identity). Default: one without rights.
+   * The ServiceAccount of the Job, for a store with workload identity. Default: a ServiceAccount without permissions.
    *
    * @schema EtcdBackupSpec#serviceAccountName
    */
   readonly serviceAccountName?: string;
 
   /**
-   * The image of the Job, with the agent and the executables of a `command` store. Default: the agent.
+   * The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image.
    *
    * @schema EtcdBackupSpec#image
    */
@@ -216,7 +216,7 @@ export function toJson_EtcdBackupSpec(obj: EtcdBackupSpec | undefined): Record<s
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * TLS towards endpoints.
+ * TLS settings for endpoints.
  *
  * @schema EtcdBackupSpecTls
  */
@@ -229,7 +229,7 @@ export interface EtcdBackupSpecTls {
   readonly files: EtcdBackupSpecTlsFiles;
 
   /**
-   * The files hold a client certificate. Default: true.
+   * True if the files contain a client certificate. Default: true.
    *
    * @schema EtcdBackupSpecTls#clientCertificate
    */
@@ -252,20 +252,20 @@ export function toJson_EtcdBackupSpecTls(obj: EtcdBackupSpecTls | undefined): Re
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `username` and `password` of a user of endpoints that has the role root.
+ * `username` and `password` of an etcd user with the role root, for endpoints.
  *
  * @schema EtcdBackupSpecAuth
  */
 export interface EtcdBackupSpecAuth {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdBackupSpecAuth#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdBackupSpecAuth#items
    */
@@ -288,20 +288,20 @@ export function toJson_EtcdBackupSpecAuth(obj: EtcdBackupSpecAuth | undefined): 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Where the snapshot goes.
+ * The store for the snapshot.
  *
  * @schema EtcdBackupSpecStore
  */
 export interface EtcdBackupSpecStore {
   /**
-   * A bucket of AWS S3, Ceph RGW, MinIO or another server that speaks S3. The bucket must exist.
+   * A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist.
    *
    * @schema EtcdBackupSpecStore#s3
    */
   readonly s3?: EtcdBackupSpecStoreS3;
 
   /**
-   * A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist.
+   * A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.
    *
    * @schema EtcdBackupSpecStore#oss
    */
@@ -322,7 +322,7 @@ export interface EtcdBackupSpecStore {
   readonly filesystem?: EtcdBackupSpecStoreFilesystem;
 
   /**
-   * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
+   * Your own executables, one per operation, in your own image (docs/backups/command-store.md).
    *
    * @schema EtcdBackupSpecStore#command
    */
@@ -348,7 +348,7 @@ export function toJson_EtcdBackupSpecStore(obj: EtcdBackupSpecStore | undefined)
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How the snapshot is compressed. Default: zstd.
+ * The compression of the snapshot. Default: zstd.
  *
  * @schema EtcdBackupSpecCompression
  */
@@ -368,7 +368,7 @@ export enum EtcdBackupSpecCompression {
  */
 export interface EtcdBackupSpecEncryption {
   /**
-   * With age. Only whoever has the secret key of one recipient can read it.
+   * Encrypts with age. Only the secret key of a recipient can decrypt the snapshot.
    *
    * @schema EtcdBackupSpecEncryption#age
    */
@@ -390,20 +390,20 @@ export function toJson_EtcdBackupSpecEncryption(obj: EtcdBackupSpecEncryption | 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How long to wait.
+ * Timeouts of the backup.
  *
  * @schema EtcdBackupSpecTimeouts
  */
 export interface EtcdBackupSpecTimeouts {
   /**
-   * For a connection to a member. Default: 5s.
+   * How long to wait for a connection to a member. Default: 5s.
    *
    * @schema EtcdBackupSpecTimeouts#dial
    */
   readonly dial?: string;
 
   /**
-   * For everything. Default: 1h.
+   * The longest time for the whole backup. Default: 1h.
    *
    * @schema EtcdBackupSpecTimeouts#total
    */
@@ -432,21 +432,21 @@ export function toJson_EtcdBackupSpecTimeouts(obj: EtcdBackupSpecTimeouts | unde
  */
 export interface EtcdBackupSpecTlsFiles {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdBackupSpecTlsFiles#secretName
    */
   readonly secretName?: string;
 
   /**
-   * A ConfigMap of this object's namespace.
+   * The name of a ConfigMap in this object's namespace.
    *
    * @schema EtcdBackupSpecTlsFiles#configMapName
    */
   readonly configMapName?: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdBackupSpecTlsFiles#items
    */
@@ -506,7 +506,7 @@ export function toJson_EtcdBackupSpecAuthItems(obj: EtcdBackupSpecAuthItems | un
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A bucket of AWS S3, Ceph RGW, MinIO or another server that speaks S3. The bucket must exist.
+ * A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist.
  *
  * @schema EtcdBackupSpecStoreS3
  */
@@ -533,56 +533,56 @@ export interface EtcdBackupSpecStoreS3 {
   readonly region?: string;
 
   /**
-   * The URL of a server other than AWS. Without a scheme https is meant.
+   * The URL of a server other than AWS. Without a scheme, https is used.
    *
    * @schema EtcdBackupSpecStoreS3#endpoint
    */
   readonly endpoint?: string;
 
   /**
-   * The bucket is named in the path of the URL. Default: true with an endpoint, false on AWS.
+   * Puts the name of the bucket into the path of the URL. Default: true with an endpoint, false on AWS.
    *
    * @schema EtcdBackupSpecStoreS3#pathStyle
    */
   readonly pathStyle?: boolean;
 
   /**
-   * The profile within the AWS shared files. Default: default.
+   * The profile in the AWS shared files. Default: default.
    *
    * @schema EtcdBackupSpecStoreS3#profile
    */
   readonly profile?: string;
 
   /**
-   * How the server encrypts what it stores. Default: as the bucket says.
+   * How the server encrypts the objects. Default: the bucket's own setting.
    *
    * @schema EtcdBackupSpecStoreS3#serverSideEncryption
    */
   readonly serverSideEncryption?: EtcdBackupSpecStoreS3ServerSideEncryption;
 
   /**
-   * The key of aws:kms. Default: the bucket's, or the one that the server manages.
+   * The id of the key for aws:kms. Default: the bucket's key, or the key that the server manages.
    *
    * @schema EtcdBackupSpecStoreS3#kmsKeyId
    */
   readonly kmsKeyId?: string;
 
   /**
-   * `key`: the 32 bytes that the server encrypts with and does not keep (SSE-C).
+   * The file `key` with the 32 bytes for SSE-C. The server encrypts with this key and does not keep it.
    *
    * @schema EtcdBackupSpecStoreS3#sseCustomerKey
    */
   readonly sseCustomerKey?: EtcdBackupSpecStoreS3SseCustomerKey;
 
   /**
-   * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+   * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
    *
    * @schema EtcdBackupSpecStoreS3#ca
    */
   readonly ca?: EtcdBackupSpecStoreS3Ca;
 
   /**
-   * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+   * The access key, under one of the names that docs/backups/stores.md lists. Default: the workload identity of the ServiceAccount.
    *
    * @schema EtcdBackupSpecStoreS3#credentials
    */
@@ -614,7 +614,7 @@ export function toJson_EtcdBackupSpecStoreS3(obj: EtcdBackupSpecStoreS3 | undefi
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist.
+ * A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.
  *
  * @schema EtcdBackupSpecStoreOss
  */
@@ -634,28 +634,28 @@ export interface EtcdBackupSpecStoreOss {
   readonly prefix?: string;
 
   /**
-   * The region of the bucket, such as eu-central-1. Default: that of the endpoint, else cn-hangzhou.
+   * The region of the bucket, such as eu-central-1. Default: the region of the endpoint, else cn-hangzhou.
    *
    * @schema EtcdBackupSpecStoreOss#region
    */
   readonly region?: string;
 
   /**
-   * The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public one of the region.
+   * The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public endpoint of the region.
    *
    * @schema EtcdBackupSpecStoreOss#endpoint
    */
   readonly endpoint?: string;
 
   /**
-   * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+   * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
    *
    * @schema EtcdBackupSpecStoreOss#ca
    */
   readonly ca?: EtcdBackupSpecStoreOssCa;
 
   /**
-   * `accessKeyID` and `accessKeySecret`.
+   * The files `accessKeyID` and `accessKeySecret`.
    *
    * @schema EtcdBackupSpecStoreOss#credentials
    */
@@ -688,7 +688,7 @@ export function toJson_EtcdBackupSpecStoreOss(obj: EtcdBackupSpecStoreOss | unde
  */
 export interface EtcdBackupSpecStoreSftp {
   /**
-   * The host name or address of the server.
+   * The host name or IP address of the server.
    *
    * @schema EtcdBackupSpecStoreSftp#host
    */
@@ -709,28 +709,28 @@ export interface EtcdBackupSpecStoreSftp {
   readonly username?: string;
 
   /**
-   * The directory, created where missing; without a slash at its beginning it lies below the directory of the login.
+   * The directory, which is created if it does not exist. A path without a leading slash is relative to the login directory.
    *
    * @schema EtcdBackupSpecStoreSftp#path
    */
   readonly path?: string;
 
   /**
-   * The key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.
+   * The host key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.
    *
    * @schema EtcdBackupSpecStoreSftp#hostKey
    */
   readonly hostKey?: string;
 
   /**
-   * Lets an old server use SHA-1. Default: false.
+   * Allows algorithms with SHA-1 for an old server. Default: false.
    *
    * @schema EtcdBackupSpecStoreSftp#legacyAlgorithms
    */
   readonly legacyAlgorithms?: boolean;
 
   /**
-   * `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
+   * The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
    *
    * @schema EtcdBackupSpecStoreSftp#credentials
    */
@@ -764,7 +764,7 @@ export function toJson_EtcdBackupSpecStoreSftp(obj: EtcdBackupSpecStoreSftp | un
  */
 export interface EtcdBackupSpecStoreFilesystem {
   /**
-   * A PersistentVolumeClaim of this namespace.
+   * A PersistentVolumeClaim in this namespace.
    *
    * @schema EtcdBackupSpecStoreFilesystem#persistentVolumeClaim
    */
@@ -778,7 +778,7 @@ export interface EtcdBackupSpecStoreFilesystem {
   readonly nfs?: EtcdBackupSpecStoreFilesystemNfs;
 
   /**
-   * The folder within the volume, created where missing. Default: the root.
+   * The folder within the volume, which is created if it does not exist. Default: the root.
    *
    * @schema EtcdBackupSpecStoreFilesystem#directory
    */
@@ -802,34 +802,34 @@ export function toJson_EtcdBackupSpecStoreFilesystem(obj: EtcdBackupSpecStoreFil
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
+ * Your own executables, one per operation, in your own image (docs/backups/command-store.md).
  *
  * @schema EtcdBackupSpecStoreCommand
  */
 export interface EtcdBackupSpecStoreCommand {
   /**
-   * The directory in the image that holds them.
+   * The directory in the image with the executables.
    *
    * @schema EtcdBackupSpecStoreCommand#path
    */
   readonly path: string;
 
   /**
-   * What they find in their environment. No secrets: everybody who sees this object can read it.
+   * The environment variables of the executables. Do not put secrets here: everyone who can read this object can read them.
    *
    * @schema EtcdBackupSpecStoreCommand#env
    */
   readonly env?: { [key: string]: string };
 
   /**
-   * How long one may show no sign of life. Default: 60s.
+   * The longest time in which an executable may neither read, nor write, nor end. Default: 60s.
    *
    * @schema EtcdBackupSpecStoreCommand#idleTimeout
    */
   readonly idleTimeout?: string;
 
   /**
-   * Files in the directory that CREDENTIALS_DIRECTORY names in their environment.
+   * Files in the directory whose path is in the environment variable CREDENTIALS_DIRECTORY.
    *
    * @schema EtcdBackupSpecStoreCommand#credentials
    */
@@ -854,13 +854,13 @@ export function toJson_EtcdBackupSpecStoreCommand(obj: EtcdBackupSpecStoreComman
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * With age. Only whoever has the secret key of one recipient can read it.
+ * Encrypts with age. Only the secret key of a recipient can decrypt the snapshot.
  *
  * @schema EtcdBackupSpecEncryptionAge
  */
 export interface EtcdBackupSpecEncryptionAge {
   /**
-   * Public keys, age1….
+   * The public keys, age1….
    *
    * @schema EtcdBackupSpecEncryptionAge#recipients
    */
@@ -918,7 +918,7 @@ export function toJson_EtcdBackupSpecTlsFilesItems(obj: EtcdBackupSpecTlsFilesIt
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How the server encrypts what it stores. Default: as the bucket says.
+ * How the server encrypts the objects. Default: the bucket's own setting.
  *
  * @schema EtcdBackupSpecStoreS3ServerSideEncryption
  */
@@ -930,20 +930,20 @@ export enum EtcdBackupSpecStoreS3ServerSideEncryption {
 }
 
 /**
- * `key`: the 32 bytes that the server encrypts with and does not keep (SSE-C).
+ * The file `key` with the 32 bytes for SSE-C. The server encrypts with this key and does not keep it.
  *
  * @schema EtcdBackupSpecStoreS3SseCustomerKey
  */
 export interface EtcdBackupSpecStoreS3SseCustomerKey {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdBackupSpecStoreS3SseCustomerKey#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdBackupSpecStoreS3SseCustomerKey#items
    */
@@ -966,27 +966,27 @@ export function toJson_EtcdBackupSpecStoreS3SseCustomerKey(obj: EtcdBackupSpecSt
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+ * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
  *
  * @schema EtcdBackupSpecStoreS3Ca
  */
 export interface EtcdBackupSpecStoreS3Ca {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdBackupSpecStoreS3Ca#secretName
    */
   readonly secretName?: string;
 
   /**
-   * A ConfigMap of this object's namespace.
+   * The name of a ConfigMap in this object's namespace.
    *
    * @schema EtcdBackupSpecStoreS3Ca#configMapName
    */
   readonly configMapName?: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdBackupSpecStoreS3Ca#items
    */
@@ -1010,20 +1010,20 @@ export function toJson_EtcdBackupSpecStoreS3Ca(obj: EtcdBackupSpecStoreS3Ca | un
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+ * The access key, under one of the names that docs/backups/stores.md lists. Default: the workload identity of the ServiceAccount.
  *
  * @schema EtcdBackupSpecStoreS3Credentials
  */
 export interface EtcdBackupSpecStoreS3Credentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdBackupSpecStoreS3Credentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdBackupSpecStoreS3Credentials#items
    */
@@ -1046,27 +1046,27 @@ export function toJson_EtcdBackupSpecStoreS3Credentials(obj: EtcdBackupSpecStore
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+ * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
  *
  * @schema EtcdBackupSpecStoreOssCa
  */
 export interface EtcdBackupSpecStoreOssCa {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdBackupSpecStoreOssCa#secretName
    */
   readonly secretName?: string;
 
   /**
-   * A ConfigMap of this object's namespace.
+   * The name of a ConfigMap in this object's namespace.
    *
    * @schema EtcdBackupSpecStoreOssCa#configMapName
    */
   readonly configMapName?: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdBackupSpecStoreOssCa#items
    */
@@ -1090,20 +1090,20 @@ export function toJson_EtcdBackupSpecStoreOssCa(obj: EtcdBackupSpecStoreOssCa | 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `accessKeyID` and `accessKeySecret`.
+ * The files `accessKeyID` and `accessKeySecret`.
  *
  * @schema EtcdBackupSpecStoreOssCredentials
  */
 export interface EtcdBackupSpecStoreOssCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdBackupSpecStoreOssCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdBackupSpecStoreOssCredentials#items
    */
@@ -1126,20 +1126,20 @@ export function toJson_EtcdBackupSpecStoreOssCredentials(obj: EtcdBackupSpecStor
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
+ * The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
  *
  * @schema EtcdBackupSpecStoreSftpCredentials
  */
 export interface EtcdBackupSpecStoreSftpCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdBackupSpecStoreSftpCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdBackupSpecStoreSftpCredentials#items
    */
@@ -1162,13 +1162,13 @@ export function toJson_EtcdBackupSpecStoreSftpCredentials(obj: EtcdBackupSpecSto
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A PersistentVolumeClaim of this namespace.
+ * A PersistentVolumeClaim in this namespace.
  *
  * @schema EtcdBackupSpecStoreFilesystemPersistentVolumeClaim
  */
 export interface EtcdBackupSpecStoreFilesystemPersistentVolumeClaim {
   /**
-   * Its name.
+   * The name of the PersistentVolumeClaim.
    *
    * @schema EtcdBackupSpecStoreFilesystemPersistentVolumeClaim#claimName
    */
@@ -1196,7 +1196,7 @@ export function toJson_EtcdBackupSpecStoreFilesystemPersistentVolumeClaim(obj: E
  */
 export interface EtcdBackupSpecStoreFilesystemNfs {
   /**
-   * Its host name or address.
+   * The host name or IP address of the server.
    *
    * @schema EtcdBackupSpecStoreFilesystemNfs#server
    */
@@ -1226,20 +1226,20 @@ export function toJson_EtcdBackupSpecStoreFilesystemNfs(obj: EtcdBackupSpecStore
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Files in the directory that CREDENTIALS_DIRECTORY names in their environment.
+ * Files in the directory whose path is in the environment variable CREDENTIALS_DIRECTORY.
  *
  * @schema EtcdBackupSpecStoreCommandCredentials
  */
 export interface EtcdBackupSpecStoreCommandCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdBackupSpecStoreCommandCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdBackupSpecStoreCommandCredentials#items
    */

@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 
 
 /**
- * An etcd cluster. This object alone runs nothing: `new EtcdCluster(chart, NAME)` of cdk8s-etcd renders it together with its StatefulSet and all the rest.
+ * An etcd cluster. This object alone does not start anything: `new EtcdCluster(chart, NAME)` of cdk8s-etcd renders it together with its StatefulSet and all other objects.
  *
  * @schema EtcdCluster
  */
@@ -58,7 +58,7 @@ export class EtcdCluster extends ApiObject {
 }
 
 /**
- * An etcd cluster. This object alone runs nothing: `new EtcdCluster(chart, NAME)` of cdk8s-etcd renders it together with its StatefulSet and all the rest.
+ * An etcd cluster. This object alone does not start anything: `new EtcdCluster(chart, NAME)` of cdk8s-etcd renders it together with its StatefulSet and all other objects.
  *
  * @schema EtcdCluster
  */
@@ -69,7 +69,7 @@ export interface EtcdClusterProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * The desired state. Written by `new EtcdCluster(…)`, which also renders the StatefulSet and all the rest.
+   * The desired state. `new EtcdCluster(…)` writes it, and also renders the StatefulSet and all other objects.
    *
    * @schema EtcdCluster#spec
    */
@@ -92,13 +92,13 @@ export function toJson_EtcdClusterProps(obj: EtcdClusterProps | undefined): Reco
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The desired state. Written by `new EtcdCluster(…)`, which also renders the StatefulSet and all the rest.
+ * The desired state. `new EtcdCluster(…)` writes it, and also renders the StatefulSet and all other objects.
  *
  * @schema EtcdClusterSpec
  */
 export interface EtcdClusterSpec {
   /**
-   * How many voting members.
+   * The number of voting members.
    *
    * @schema EtcdClusterSpec#size
    */
@@ -112,49 +112,49 @@ export interface EtcdClusterSpec {
   readonly allowEvenSize?: boolean;
 
   /**
-   * The version of etcd, that of the image in the StatefulSet.
+   * The version of etcd. It must be the version of the image in the StatefulSet.
    *
    * @schema EtcdClusterSpec#version
    */
   readonly version: string;
 
   /**
-   * The reconciler only watches and reports.
+   * Pauses the reconciler: it only observes and reports.
    *
    * @schema EtcdClusterSpec#paused
    */
   readonly paused?: boolean;
 
   /**
-   * TLS for clients and between members. Cannot be switched later.
+   * Enables TLS for clients and between members. Cannot be changed later.
    *
    * @schema EtcdClusterSpec#tls
    */
   readonly tls?: boolean;
 
   /**
-   * With tls: the client certificate of the reconciler and of backups (ca.crt, tls.crt, tls.key).
+   * With tls: the Secret with the client certificate of the reconciler and of backups (ca.crt, tls.crt, tls.key).
    *
    * @schema EtcdClusterSpec#clientTlsSecret
    */
   readonly clientTlsSecret?: string;
 
   /**
-   * When a member is replaced.
+   * The rules for replacing members.
    *
    * @schema EtcdClusterSpec#replace
    */
   readonly replace?: EtcdClusterSpecReplace;
 
   /**
-   * Begins this cluster with the data of a backup. Counts only once, when the cluster is made.
+   * Starts this cluster with the data of a backup. It is used only once, when the cluster is created.
    *
    * @schema EtcdClusterSpec#origin
    */
   readonly origin?: EtcdClusterSpecOrigin;
 
   /**
-   * Goes on from a surviving member after most members were lost for good. Acted on once per id.
+   * Continues from a surviving member after most members have been lost permanently. It happens once per id.
    *
    * @schema EtcdClusterSpec#recovery
    */
@@ -168,28 +168,28 @@ export interface EtcdClusterSpec {
   readonly storage?: EtcdClusterSpecStorage;
 
   /**
-   * What becomes of PersistentVolumeClaims.
+   * What happens to PersistentVolumeClaims that are no longer needed.
    *
    * @schema EtcdClusterSpec#pvcPolicy
    */
   readonly pvcPolicy?: EtcdClusterSpecPvcPolicy;
 
   /**
-   * Backups. Written by `cluster.addBackupSchedule`; Secrets by name only.
+   * The backups of this cluster. `cluster.addBackupSchedule` writes it. Secrets appear only by name.
    *
    * @schema EtcdClusterSpec#backup
    */
   readonly backup?: EtcdClusterSpecBackup;
 
   /**
-   * One more backup before a deletion.
+   * The final backup before a deletion.
    *
    * @schema EtcdClusterSpec#finalBackup
    */
   readonly finalBackup?: EtcdClusterSpecFinalBackup;
 
   /**
-   * What the reconciler does by itself.
+   * Maintenance that the reconciler performs by itself.
    *
    * @schema EtcdClusterSpec#maintenance
    */
@@ -224,20 +224,20 @@ export function toJson_EtcdClusterSpec(obj: EtcdClusterSpec | undefined): Record
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * When a member is replaced.
+ * The rules for replacing members.
  *
  * @schema EtcdClusterSpecReplace
  */
 export interface EtcdClusterSpecReplace {
   /**
-   * OnVolumeLoss: when its pod comes with an empty volume. Manual: only what force names.
+   * When a member is replaced. OnVolumeLoss: when its pod starts with an empty volume. Manual: only if it is in force.
    *
    * @schema EtcdClusterSpecReplace#policy
    */
   readonly policy?: EtcdClusterSpecReplacePolicy;
 
   /**
-   * Members to replace now. One that is already gone is ignored.
+   * The members to replace now. A member that no longer exists is ignored.
    *
    * @schema EtcdClusterSpecReplace#force
    */
@@ -260,48 +260,48 @@ export function toJson_EtcdClusterSpecReplace(obj: EtcdClusterSpecReplace | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Begins this cluster with the data of a backup. Counts only once, when the cluster is made.
+ * Starts this cluster with the data of a backup. It is used only once, when the cluster is created.
  *
  * @schema EtcdClusterSpecOrigin
  */
 export interface EtcdClusterSpecOrigin {
   /**
-   * The snapshot: that of an EtcdBackup (backupName), or one in a store.
+   * The snapshot to restore: the snapshot of an EtcdBackup (backupName), or a snapshot in a store.
    *
    * @schema EtcdClusterSpecOrigin#source
    */
   readonly source: EtcdClusterSpecOriginSource;
 
   /**
-   * A Secret whose files are age identities, for an encrypted snapshot.
+   * A Secret whose files are age identities. Required for an encrypted snapshot.
    *
    * @schema EtcdClusterSpecOrigin#identitySecret
    */
   readonly identitySecret?: string;
 
   /**
-   * What the snapshot must have as its SHA-256, once decrypted and decompressed.
+   * The expected SHA-256 of the decrypted and decompressed snapshot.
    *
    * @schema EtcdClusterSpecOrigin#sha256
    */
   readonly sha256?: string;
 
   /**
-   * The revision that the snapshot must be at.
+   * The expected revision of the snapshot.
    *
    * @schema EtcdClusterSpecOrigin#expectedRevision
    */
   readonly expectedRevision?: number;
 
   /**
-   * The ServiceAccount of the Job, for a store that knows the agent by it (workload identity). Default: one without rights.
+   * The ServiceAccount of the Job, for a store with workload identity. Default: a ServiceAccount without permissions.
    *
    * @schema EtcdClusterSpecOrigin#serviceAccountName
    */
   readonly serviceAccountName?: string;
 
   /**
-   * The image of the Job, with the agent and the executables of a `command` store. Default: the agent.
+   * The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image.
    *
    * @schema EtcdClusterSpecOrigin#image
    */
@@ -328,41 +328,41 @@ export function toJson_EtcdClusterSpecOrigin(obj: EtcdClusterSpecOrigin | undefi
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Goes on from a surviving member after most members were lost for good. Acted on once per id.
+ * Continues from a surviving member after most members have been lost permanently. It happens once per id.
  *
  * @schema EtcdClusterSpecRecovery
  */
 export interface EtcdClusterSpecRecovery {
   /**
-   * A name of your choice. Another recovery needs another one.
+   * A name of your choice. Another recovery needs another name.
    *
    * @schema EtcdClusterSpecRecovery#id
    */
   readonly id: string;
 
   /**
-   * What is done.
+   * The recovery to perform.
    *
    * @schema EtcdClusterSpecRecovery#action
    */
   readonly action?: EtcdClusterSpecRecoveryAction;
 
   /**
-   * Writes that the survivor does not have are lost: say true to accept that.
+   * Writes that the survivor does not have are lost: set it to true to accept that.
    *
    * @schema EtcdClusterSpecRecovery#acceptDataLoss
    */
   readonly acceptDataLoss: boolean;
 
   /**
-   * The ordinal of the survivor. Default: the member that has the most.
+   * The ordinal of the survivor. Default: the member with the most data.
    *
    * @schema EtcdClusterSpecRecovery#survivor
    */
   readonly survivor?: number;
 
   /**
-   * A Secret whose files are age identities, when the schedule encrypts.
+   * A Secret whose files are age identities. Required if the schedule encrypts.
    *
    * @schema EtcdClusterSpecRecovery#identitySecret
    */
@@ -394,14 +394,14 @@ export function toJson_EtcdClusterSpecRecovery(obj: EtcdClusterSpecRecovery | un
  */
 export interface EtcdClusterSpecStorage {
   /**
-   * How large it is, at least 2Gi. A change is not acted on yet.
+   * The size of the volume, at least 2Gi. A later change has no effect yet.
    *
    * @schema EtcdClusterSpecStorage#size
    */
   readonly size: string;
 
   /**
-   * An emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data.
+   * Uses an emptyDir instead of a PersistentVolumeClaim: a pod that is deleted loses its data.
    *
    * @schema EtcdClusterSpecStorage#ephemeral
    */
@@ -424,20 +424,20 @@ export function toJson_EtcdClusterSpecStorage(obj: EtcdClusterSpecStorage | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What becomes of PersistentVolumeClaims.
+ * What happens to PersistentVolumeClaims that are no longer needed.
  *
  * @schema EtcdClusterSpecPvcPolicy
  */
 export interface EtcdClusterSpecPvcPolicy {
   /**
-   * When size is lowered.
+   * What happens to the claim of a member when size is lowered.
    *
    * @schema EtcdClusterSpecPvcPolicy#onShrink
    */
   readonly onShrink?: EtcdClusterSpecPvcPolicyOnShrink;
 
   /**
-   * When this EtcdCluster is deleted.
+   * What happens to all claims when this EtcdCluster is deleted.
    *
    * @schema EtcdClusterSpecPvcPolicy#onDelete
    */
@@ -460,7 +460,7 @@ export function toJson_EtcdClusterSpecPvcPolicy(obj: EtcdClusterSpecPvcPolicy | 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Backups. Written by `cluster.addBackupSchedule`; Secrets by name only.
+ * The backups of this cluster. `cluster.addBackupSchedule` writes it. Secrets appear only by name.
  *
  * @schema EtcdClusterSpecBackup
  */
@@ -473,14 +473,14 @@ export interface EtcdClusterSpecBackup {
   readonly schedules?: EtcdClusterSpecBackupSchedules[];
 
   /**
-   * The schedule whose settings are used for the backup before an upgrade, at the end, before a restore, and of a survivor. Default: the first one.
+   * The schedule whose settings are used for the backup before an upgrade, the final backup, the backup before a restore, and the backup of a survivor. Default: the first schedule.
    *
    * @schema EtcdClusterSpecBackup#schedule
    */
   readonly schedule?: string;
 
   /**
-   * Without a schedule an upgrade is refused.
+   * Refuses an upgrade if there is no schedule.
    *
    * @schema EtcdClusterSpecBackup#requiredForUpgrade
    */
@@ -504,13 +504,13 @@ export function toJson_EtcdClusterSpecBackup(obj: EtcdClusterSpecBackup | undefi
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * One more backup before a deletion.
+ * The final backup before a deletion.
  *
  * @schema EtcdClusterSpecFinalBackup
  */
 export interface EtcdClusterSpecFinalBackup {
   /**
-   * A deletion waits for it. Default: true with pvcPolicy.onDelete: Delete, else false.
+   * Lets a deletion wait for it. Default: true with pvcPolicy.onDelete: Delete, else false.
    *
    * @schema EtcdClusterSpecFinalBackup#required
    */
@@ -532,13 +532,13 @@ export function toJson_EtcdClusterSpecFinalBackup(obj: EtcdClusterSpecFinalBacku
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What the reconciler does by itself.
+ * Maintenance that the reconciler performs by itself.
  *
  * @schema EtcdClusterSpecMaintenance
  */
 export interface EtcdClusterSpecMaintenance {
   /**
-   * When the database reached its quota. Report: only tell. CompactDefragDisarm: make room, and let writes in again.
+   * What happens when the database has reached its quota. Report: the reconciler only reports it. CompactDefragDisarm: the reconciler frees space and allows writes again.
    *
    * @schema EtcdClusterSpecMaintenance#onNoSpace
    */
@@ -560,7 +560,7 @@ export function toJson_EtcdClusterSpecMaintenance(obj: EtcdClusterSpecMaintenanc
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * OnVolumeLoss: when its pod comes with an empty volume. Manual: only what force names.
+ * When a member is replaced. OnVolumeLoss: when its pod starts with an empty volume. Manual: only if it is in force.
  *
  * @schema EtcdClusterSpecReplacePolicy
  */
@@ -572,7 +572,7 @@ export enum EtcdClusterSpecReplacePolicy {
 }
 
 /**
- * A member.
+ * A member to replace.
  *
  * @schema EtcdClusterSpecReplaceForce
  */
@@ -585,14 +585,14 @@ export interface EtcdClusterSpecReplaceForce {
   readonly ordinal: number;
 
   /**
-   * Its id, so that its successor is left alone.
+   * Its member id, so that its successor is not replaced too.
    *
    * @schema EtcdClusterSpecReplaceForce#memberId
    */
   readonly memberId: string;
 
   /**
-   * Also deletes its PersistentVolumeClaim, for a volume that died with its node.
+   * Also deletes its PersistentVolumeClaim. Use it for a volume that was lost with its node.
    *
    * @schema EtcdClusterSpecReplaceForce#discardVolume
    */
@@ -616,34 +616,34 @@ export function toJson_EtcdClusterSpecReplaceForce(obj: EtcdClusterSpecReplaceFo
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The snapshot: that of an EtcdBackup (backupName), or one in a store.
+ * The snapshot to restore: the snapshot of an EtcdBackup (backupName), or a snapshot in a store.
  *
  * @schema EtcdClusterSpecOriginSource
  */
 export interface EtcdClusterSpecOriginSource {
   /**
-   * A completed EtcdBackup of this namespace.
+   * The name of a completed EtcdBackup in this namespace.
    *
    * @schema EtcdClusterSpecOriginSource#backupName
    */
   readonly backupName?: string;
 
   /**
-   * Where the snapshot lies. Needs one of snapshotId, key and latestVerifiedBefore.
+   * The store with the snapshot. Requires one of snapshotId, key and latestVerifiedBefore.
    *
    * @schema EtcdClusterSpecOriginSource#store
    */
   readonly store?: EtcdClusterSpecOriginSourceStore;
 
   /**
-   * The name under which the backups were stored. Default: that of the cluster that is restored.
+   * The name under which the backups were stored. Default: the name of the cluster that is restored.
    *
    * @schema EtcdClusterSpecOriginSource#clusterName
    */
   readonly clusterName?: string;
 
   /**
-   * The namespace that the backups were taken in. Default: that of the cluster that is restored.
+   * The namespace in which the backups were taken. Default: the namespace of the cluster that is restored.
    *
    * @schema EtcdClusterSpecOriginSource#clusterNamespace
    */
@@ -664,7 +664,7 @@ export interface EtcdClusterSpecOriginSource {
   readonly key?: string;
 
   /**
-   * The newest verified snapshot that was taken before this time.
+   * Selects the newest verified snapshot that was taken before this time.
    *
    * @schema EtcdClusterSpecOriginSource#latestVerifiedBefore
    */
@@ -692,7 +692,7 @@ export function toJson_EtcdClusterSpecOriginSource(obj: EtcdClusterSpecOriginSou
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What is done.
+ * The recovery to perform.
  *
  * @schema EtcdClusterSpecRecoveryAction
  */
@@ -702,7 +702,7 @@ export enum EtcdClusterSpecRecoveryAction {
 }
 
 /**
- * When size is lowered.
+ * What happens to the claim of a member when size is lowered.
  *
  * @schema EtcdClusterSpecPvcPolicyOnShrink
  */
@@ -714,7 +714,7 @@ export enum EtcdClusterSpecPvcPolicyOnShrink {
 }
 
 /**
- * When this EtcdCluster is deleted.
+ * What happens to all claims when this EtcdCluster is deleted.
  *
  * @schema EtcdClusterSpecPvcPolicyOnDelete
  */
@@ -726,13 +726,13 @@ export enum EtcdClusterSpecPvcPolicyOnDelete {
 }
 
 /**
- * The settings of one backup schedule. Its CronJob is rendered by `cluster.addBackupSchedule`.
+ * The settings of a backup schedule. `cluster.addBackupSchedule` renders its CronJob.
  *
  * @schema EtcdClusterSpecBackupSchedules
  */
 export interface EtcdClusterSpecBackupSchedules {
   /**
-   * Its name.
+   * The name of the schedule.
    *
    * @schema EtcdClusterSpecBackupSchedules#name
    */
@@ -746,28 +746,28 @@ export interface EtcdClusterSpecBackupSchedules {
   readonly cronJobName?: string;
 
   /**
-   * When, as in a CronJob: minute, hour, day of month, month, day of week.
+   * The schedule in the format of a CronJob: minute, hour, day of month, month, day of week.
    *
    * @schema EtcdClusterSpecBackupSchedules#cron
    */
   readonly cron: string;
 
   /**
-   * The time zone of cron. Default: that of the controller manager, mostly UTC.
+   * The time zone of cron. Default: the time zone of the controller manager, usually UTC.
    *
    * @schema EtcdClusterSpecBackupSchedules#timeZone
    */
   readonly timeZone?: string;
 
   /**
-   * Where the backups go; each store has its own retention.
+   * The stores for the backups. Each store has its own retention.
    *
    * @schema EtcdClusterSpecBackupSchedules#stores
    */
   readonly stores: EtcdClusterSpecBackupSchedulesStores[];
 
   /**
-   * How the snapshot is compressed. Default: zstd.
+   * The compression of the snapshot. Default: zstd.
    *
    * @schema EtcdClusterSpecBackupSchedules#compression
    */
@@ -781,7 +781,7 @@ export interface EtcdClusterSpecBackupSchedules {
   readonly encryption?: EtcdClusterSpecBackupSchedulesEncryption;
 
   /**
-   * How much of a backup is proven before it counts. Default: read.
+   * How thoroughly a backup is verified before it counts as good. Default: read.
    *
    * @schema EtcdClusterSpecBackupSchedules#verify
    */
@@ -795,21 +795,21 @@ export interface EtcdClusterSpecBackupSchedules {
   readonly dialTimeout?: string;
 
   /**
-   * When the agent gives up on a try. Default: by the size of the database.
+   * The time after which the agent aborts an attempt. Default: depends on the size of the database.
    *
    * @schema EtcdClusterSpecBackupSchedules#timeout
    */
   readonly timeout?: string;
 
   /**
-   * The ServiceAccount of the Job, for a store that knows the agent by it (workload identity). Default: one without rights.
+   * The ServiceAccount of the Job, for a store with workload identity. Default: a ServiceAccount without permissions.
    *
    * @schema EtcdClusterSpecBackupSchedules#serviceAccountName
    */
   readonly serviceAccountName?: string;
 
   /**
-   * The image of the Job, with the agent and the executables of a `command` store. Default: the agent.
+   * The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image.
    *
    * @schema EtcdClusterSpecBackupSchedules#image
    */
@@ -842,7 +842,7 @@ export function toJson_EtcdClusterSpecBackupSchedules(obj: EtcdClusterSpecBackup
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * When the database reached its quota. Report: only tell. CompactDefragDisarm: make room, and let writes in again.
+ * What happens when the database has reached its quota. Report: the reconciler only reports it. CompactDefragDisarm: the reconciler frees space and allows writes again.
  *
  * @schema EtcdClusterSpecMaintenanceOnNoSpace
  */
@@ -854,20 +854,20 @@ export enum EtcdClusterSpecMaintenanceOnNoSpace {
 }
 
 /**
- * Where the snapshot lies. Needs one of snapshotId, key and latestVerifiedBefore.
+ * The store with the snapshot. Requires one of snapshotId, key and latestVerifiedBefore.
  *
  * @schema EtcdClusterSpecOriginSourceStore
  */
 export interface EtcdClusterSpecOriginSourceStore {
   /**
-   * A bucket of AWS S3, Ceph RGW, MinIO or another server that speaks S3. The bucket must exist.
+   * A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist.
    *
    * @schema EtcdClusterSpecOriginSourceStore#s3
    */
   readonly s3?: EtcdClusterSpecOriginSourceStoreS3;
 
   /**
-   * A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist.
+   * A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.
    *
    * @schema EtcdClusterSpecOriginSourceStore#oss
    */
@@ -888,7 +888,7 @@ export interface EtcdClusterSpecOriginSourceStore {
   readonly filesystem?: EtcdClusterSpecOriginSourceStoreFilesystem;
 
   /**
-   * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
+   * Your own executables, one per operation, in your own image (docs/backups/command-store.md).
    *
    * @schema EtcdClusterSpecOriginSourceStore#command
    */
@@ -914,20 +914,20 @@ export function toJson_EtcdClusterSpecOriginSourceStore(obj: EtcdClusterSpecOrig
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Where the backups of a schedule go.
+ * A store for the backups of a schedule.
  *
  * @schema EtcdClusterSpecBackupSchedulesStores
  */
 export interface EtcdClusterSpecBackupSchedulesStores {
   /**
-   * A bucket of AWS S3, Ceph RGW, MinIO or another server that speaks S3. The bucket must exist.
+   * A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist.
    *
    * @schema EtcdClusterSpecBackupSchedulesStores#s3
    */
   readonly s3?: EtcdClusterSpecBackupSchedulesStoresS3;
 
   /**
-   * A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist.
+   * A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.
    *
    * @schema EtcdClusterSpecBackupSchedulesStores#oss
    */
@@ -948,14 +948,14 @@ export interface EtcdClusterSpecBackupSchedulesStores {
   readonly filesystem?: EtcdClusterSpecBackupSchedulesStoresFilesystem;
 
   /**
-   * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
+   * Your own executables, one per operation, in your own image (docs/backups/command-store.md).
    *
    * @schema EtcdClusterSpecBackupSchedulesStores#command
    */
   readonly command?: EtcdClusterSpecBackupSchedulesStoresCommand;
 
   /**
-   * Which backups to keep; one that any rule keeps is kept. Default: all.
+   * The backups to keep. A backup is kept if at least one rule selects it. Default: all backups.
    *
    * @schema EtcdClusterSpecBackupSchedulesStores#retention
    */
@@ -982,7 +982,7 @@ export function toJson_EtcdClusterSpecBackupSchedulesStores(obj: EtcdClusterSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How the snapshot is compressed. Default: zstd.
+ * The compression of the snapshot. Default: zstd.
  *
  * @schema EtcdClusterSpecBackupSchedulesCompression
  */
@@ -1002,7 +1002,7 @@ export enum EtcdClusterSpecBackupSchedulesCompression {
  */
 export interface EtcdClusterSpecBackupSchedulesEncryption {
   /**
-   * With age. Only whoever has the secret key of one recipient can read it.
+   * Encrypts with age. Only the secret key of a recipient can decrypt the snapshot.
    *
    * @schema EtcdClusterSpecBackupSchedulesEncryption#age
    */
@@ -1024,7 +1024,7 @@ export function toJson_EtcdClusterSpecBackupSchedulesEncryption(obj: EtcdCluster
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How much of a backup is proven before it counts. Default: read.
+ * How thoroughly a backup is verified before it counts as good. Default: read.
  *
  * @schema EtcdClusterSpecBackupSchedulesVerify
  */
@@ -1038,7 +1038,7 @@ export enum EtcdClusterSpecBackupSchedulesVerify {
 }
 
 /**
- * A bucket of AWS S3, Ceph RGW, MinIO or another server that speaks S3. The bucket must exist.
+ * A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist.
  *
  * @schema EtcdClusterSpecOriginSourceStoreS3
  */
@@ -1065,56 +1065,56 @@ export interface EtcdClusterSpecOriginSourceStoreS3 {
   readonly region?: string;
 
   /**
-   * The URL of a server other than AWS. Without a scheme https is meant.
+   * The URL of a server other than AWS. Without a scheme, https is used.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3#endpoint
    */
   readonly endpoint?: string;
 
   /**
-   * The bucket is named in the path of the URL. Default: true with an endpoint, false on AWS.
+   * Puts the name of the bucket into the path of the URL. Default: true with an endpoint, false on AWS.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3#pathStyle
    */
   readonly pathStyle?: boolean;
 
   /**
-   * The profile within the AWS shared files. Default: default.
+   * The profile in the AWS shared files. Default: default.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3#profile
    */
   readonly profile?: string;
 
   /**
-   * How the server encrypts what it stores. Default: as the bucket says.
+   * How the server encrypts the objects. Default: the bucket's own setting.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3#serverSideEncryption
    */
   readonly serverSideEncryption?: EtcdClusterSpecOriginSourceStoreS3ServerSideEncryption;
 
   /**
-   * The key of aws:kms. Default: the bucket's, or the one that the server manages.
+   * The id of the key for aws:kms. Default: the bucket's key, or the key that the server manages.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3#kmsKeyId
    */
   readonly kmsKeyId?: string;
 
   /**
-   * `key`: the 32 bytes that the server encrypts with and does not keep (SSE-C).
+   * The file `key` with the 32 bytes for SSE-C. The server encrypts with this key and does not keep it.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3#sseCustomerKey
    */
   readonly sseCustomerKey?: EtcdClusterSpecOriginSourceStoreS3SseCustomerKey;
 
   /**
-   * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+   * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3#ca
    */
   readonly ca?: EtcdClusterSpecOriginSourceStoreS3Ca;
 
   /**
-   * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+   * The access key, under one of the names that docs/backups/stores.md lists. Default: the workload identity of the ServiceAccount.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3#credentials
    */
@@ -1146,7 +1146,7 @@ export function toJson_EtcdClusterSpecOriginSourceStoreS3(obj: EtcdClusterSpecOr
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist.
+ * A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.
  *
  * @schema EtcdClusterSpecOriginSourceStoreOss
  */
@@ -1166,28 +1166,28 @@ export interface EtcdClusterSpecOriginSourceStoreOss {
   readonly prefix?: string;
 
   /**
-   * The region of the bucket, such as eu-central-1. Default: that of the endpoint, else cn-hangzhou.
+   * The region of the bucket, such as eu-central-1. Default: the region of the endpoint, else cn-hangzhou.
    *
    * @schema EtcdClusterSpecOriginSourceStoreOss#region
    */
   readonly region?: string;
 
   /**
-   * The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public one of the region.
+   * The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public endpoint of the region.
    *
    * @schema EtcdClusterSpecOriginSourceStoreOss#endpoint
    */
   readonly endpoint?: string;
 
   /**
-   * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+   * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
    *
    * @schema EtcdClusterSpecOriginSourceStoreOss#ca
    */
   readonly ca?: EtcdClusterSpecOriginSourceStoreOssCa;
 
   /**
-   * `accessKeyID` and `accessKeySecret`.
+   * The files `accessKeyID` and `accessKeySecret`.
    *
    * @schema EtcdClusterSpecOriginSourceStoreOss#credentials
    */
@@ -1220,7 +1220,7 @@ export function toJson_EtcdClusterSpecOriginSourceStoreOss(obj: EtcdClusterSpecO
  */
 export interface EtcdClusterSpecOriginSourceStoreSftp {
   /**
-   * The host name or address of the server.
+   * The host name or IP address of the server.
    *
    * @schema EtcdClusterSpecOriginSourceStoreSftp#host
    */
@@ -1241,28 +1241,28 @@ export interface EtcdClusterSpecOriginSourceStoreSftp {
   readonly username?: string;
 
   /**
-   * The directory, created where missing; without a slash at its beginning it lies below the directory of the login.
+   * The directory, which is created if it does not exist. A path without a leading slash is relative to the login directory.
    *
    * @schema EtcdClusterSpecOriginSourceStoreSftp#path
    */
   readonly path?: string;
 
   /**
-   * The key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.
+   * The host key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.
    *
    * @schema EtcdClusterSpecOriginSourceStoreSftp#hostKey
    */
   readonly hostKey?: string;
 
   /**
-   * Lets an old server use SHA-1. Default: false.
+   * Allows algorithms with SHA-1 for an old server. Default: false.
    *
    * @schema EtcdClusterSpecOriginSourceStoreSftp#legacyAlgorithms
    */
   readonly legacyAlgorithms?: boolean;
 
   /**
-   * `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
+   * The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
    *
    * @schema EtcdClusterSpecOriginSourceStoreSftp#credentials
    */
@@ -1296,7 +1296,7 @@ export function toJson_EtcdClusterSpecOriginSourceStoreSftp(obj: EtcdClusterSpec
  */
 export interface EtcdClusterSpecOriginSourceStoreFilesystem {
   /**
-   * A PersistentVolumeClaim of this namespace.
+   * A PersistentVolumeClaim in this namespace.
    *
    * @schema EtcdClusterSpecOriginSourceStoreFilesystem#persistentVolumeClaim
    */
@@ -1310,7 +1310,7 @@ export interface EtcdClusterSpecOriginSourceStoreFilesystem {
   readonly nfs?: EtcdClusterSpecOriginSourceStoreFilesystemNfs;
 
   /**
-   * The folder within the volume, created where missing. Default: the root.
+   * The folder within the volume, which is created if it does not exist. Default: the root.
    *
    * @schema EtcdClusterSpecOriginSourceStoreFilesystem#directory
    */
@@ -1334,34 +1334,34 @@ export function toJson_EtcdClusterSpecOriginSourceStoreFilesystem(obj: EtcdClust
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
+ * Your own executables, one per operation, in your own image (docs/backups/command-store.md).
  *
  * @schema EtcdClusterSpecOriginSourceStoreCommand
  */
 export interface EtcdClusterSpecOriginSourceStoreCommand {
   /**
-   * The directory in the image that holds them.
+   * The directory in the image with the executables.
    *
    * @schema EtcdClusterSpecOriginSourceStoreCommand#path
    */
   readonly path: string;
 
   /**
-   * What they find in their environment. No secrets: everybody who sees this object can read it.
+   * The environment variables of the executables. Do not put secrets here: everyone who can read this object can read them.
    *
    * @schema EtcdClusterSpecOriginSourceStoreCommand#env
    */
   readonly env?: { [key: string]: string };
 
   /**
-   * How long one may show no sign of life. Default: 60s.
+   * The longest time in which an executable may neither read, nor write, nor end. Default: 60s.
    *
    * @schema EtcdClusterSpecOriginSourceStoreCommand#idleTimeout
    */
   readonly idleTimeout?: string;
 
   /**
-   * Files in the directory that CREDENTIALS_DIRECTORY names in their environment.
+   * Files in the directory whose path is in the environment variable CREDENTIALS_DIRECTORY.
    *
    * @schema EtcdClusterSpecOriginSourceStoreCommand#credentials
    */
@@ -1386,7 +1386,7 @@ export function toJson_EtcdClusterSpecOriginSourceStoreCommand(obj: EtcdClusterS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A bucket of AWS S3, Ceph RGW, MinIO or another server that speaks S3. The bucket must exist.
+ * A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresS3
  */
@@ -1413,56 +1413,56 @@ export interface EtcdClusterSpecBackupSchedulesStoresS3 {
   readonly region?: string;
 
   /**
-   * The URL of a server other than AWS. Without a scheme https is meant.
+   * The URL of a server other than AWS. Without a scheme, https is used.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3#endpoint
    */
   readonly endpoint?: string;
 
   /**
-   * The bucket is named in the path of the URL. Default: true with an endpoint, false on AWS.
+   * Puts the name of the bucket into the path of the URL. Default: true with an endpoint, false on AWS.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3#pathStyle
    */
   readonly pathStyle?: boolean;
 
   /**
-   * The profile within the AWS shared files. Default: default.
+   * The profile in the AWS shared files. Default: default.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3#profile
    */
   readonly profile?: string;
 
   /**
-   * How the server encrypts what it stores. Default: as the bucket says.
+   * How the server encrypts the objects. Default: the bucket's own setting.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3#serverSideEncryption
    */
   readonly serverSideEncryption?: EtcdClusterSpecBackupSchedulesStoresS3ServerSideEncryption;
 
   /**
-   * The key of aws:kms. Default: the bucket's, or the one that the server manages.
+   * The id of the key for aws:kms. Default: the bucket's key, or the key that the server manages.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3#kmsKeyId
    */
   readonly kmsKeyId?: string;
 
   /**
-   * `key`: the 32 bytes that the server encrypts with and does not keep (SSE-C).
+   * The file `key` with the 32 bytes for SSE-C. The server encrypts with this key and does not keep it.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3#sseCustomerKey
    */
   readonly sseCustomerKey?: EtcdClusterSpecBackupSchedulesStoresS3SseCustomerKey;
 
   /**
-   * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+   * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3#ca
    */
   readonly ca?: EtcdClusterSpecBackupSchedulesStoresS3Ca;
 
   /**
-   * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+   * The access key, under one of the names that docs/backups/stores.md lists. Default: the workload identity of the ServiceAccount.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3#credentials
    */
@@ -1494,7 +1494,7 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresS3(obj: EtcdClusterSp
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist.
+ * A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresOss
  */
@@ -1514,28 +1514,28 @@ export interface EtcdClusterSpecBackupSchedulesStoresOss {
   readonly prefix?: string;
 
   /**
-   * The region of the bucket, such as eu-central-1. Default: that of the endpoint, else cn-hangzhou.
+   * The region of the bucket, such as eu-central-1. Default: the region of the endpoint, else cn-hangzhou.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresOss#region
    */
   readonly region?: string;
 
   /**
-   * The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public one of the region.
+   * The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public endpoint of the region.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresOss#endpoint
    */
   readonly endpoint?: string;
 
   /**
-   * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+   * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresOss#ca
    */
   readonly ca?: EtcdClusterSpecBackupSchedulesStoresOssCa;
 
   /**
-   * `accessKeyID` and `accessKeySecret`.
+   * The files `accessKeyID` and `accessKeySecret`.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresOss#credentials
    */
@@ -1568,7 +1568,7 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresOss(obj: EtcdClusterS
  */
 export interface EtcdClusterSpecBackupSchedulesStoresSftp {
   /**
-   * The host name or address of the server.
+   * The host name or IP address of the server.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresSftp#host
    */
@@ -1589,28 +1589,28 @@ export interface EtcdClusterSpecBackupSchedulesStoresSftp {
   readonly username?: string;
 
   /**
-   * The directory, created where missing; without a slash at its beginning it lies below the directory of the login.
+   * The directory, which is created if it does not exist. A path without a leading slash is relative to the login directory.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresSftp#path
    */
   readonly path?: string;
 
   /**
-   * The key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.
+   * The host key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresSftp#hostKey
    */
   readonly hostKey?: string;
 
   /**
-   * Lets an old server use SHA-1. Default: false.
+   * Allows algorithms with SHA-1 for an old server. Default: false.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresSftp#legacyAlgorithms
    */
   readonly legacyAlgorithms?: boolean;
 
   /**
-   * `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
+   * The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresSftp#credentials
    */
@@ -1644,7 +1644,7 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresSftp(obj: EtcdCluster
  */
 export interface EtcdClusterSpecBackupSchedulesStoresFilesystem {
   /**
-   * A PersistentVolumeClaim of this namespace.
+   * A PersistentVolumeClaim in this namespace.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresFilesystem#persistentVolumeClaim
    */
@@ -1658,7 +1658,7 @@ export interface EtcdClusterSpecBackupSchedulesStoresFilesystem {
   readonly nfs?: EtcdClusterSpecBackupSchedulesStoresFilesystemNfs;
 
   /**
-   * The folder within the volume, created where missing. Default: the root.
+   * The folder within the volume, which is created if it does not exist. Default: the root.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresFilesystem#directory
    */
@@ -1682,34 +1682,34 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresFilesystem(obj: EtcdC
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
+ * Your own executables, one per operation, in your own image (docs/backups/command-store.md).
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresCommand
  */
 export interface EtcdClusterSpecBackupSchedulesStoresCommand {
   /**
-   * The directory in the image that holds them.
+   * The directory in the image with the executables.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresCommand#path
    */
   readonly path: string;
 
   /**
-   * What they find in their environment. No secrets: everybody who sees this object can read it.
+   * The environment variables of the executables. Do not put secrets here: everyone who can read this object can read them.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresCommand#env
    */
   readonly env?: { [key: string]: string };
 
   /**
-   * How long one may show no sign of life. Default: 60s.
+   * The longest time in which an executable may neither read, nor write, nor end. Default: 60s.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresCommand#idleTimeout
    */
   readonly idleTimeout?: string;
 
   /**
-   * Files in the directory that CREDENTIALS_DIRECTORY names in their environment.
+   * Files in the directory whose path is in the environment variable CREDENTIALS_DIRECTORY.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresCommand#credentials
    */
@@ -1734,69 +1734,69 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresCommand(obj: EtcdClus
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Which backups to keep; one that any rule keeps is kept. Default: all.
+ * The backups to keep. A backup is kept if at least one rule selects it. Default: all backups.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresRetention
  */
 export interface EtcdClusterSpecBackupSchedulesStoresRetention {
   /**
-   * The newest so many.
+   * Keeps this number of newest backups.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresRetention#last
    */
   readonly last?: number;
 
   /**
-   * All that were taken within this time before the newest one, such as 30d.
+   * Keeps all backups that were taken within this time before the newest one, such as 30d.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresRetention#within
    */
   readonly within?: string;
 
   /**
-   * The newest one of each of so many hours.
+   * Keeps the newest backup of each hour, for this number of hours that have backups.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresRetention#hourly
    */
   readonly hourly?: number;
 
   /**
-   * The newest one of each of so many days.
+   * Keeps the newest backup of each day, for this number of days that have backups.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresRetention#daily
    */
   readonly daily?: number;
 
   /**
-   * The newest one of each of so many weeks.
+   * Keeps the newest backup of each week, for this number of weeks that have backups.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresRetention#weekly
    */
   readonly weekly?: number;
 
   /**
-   * The newest one of each of so many months.
+   * Keeps the newest backup of each month, for this number of months that have backups.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresRetention#monthly
    */
   readonly monthly?: number;
 
   /**
-   * The newest one of each of so many years.
+   * Keeps the newest backup of each year, for this number of years that have backups.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresRetention#yearly
    */
   readonly yearly?: number;
 
   /**
-   * Never leave fewer than so many. Default: 3, or `last` alone when that is fewer.
+   * The smallest number of backups to keep. Default: 3, or `last` if it is the only rule and smaller than 3.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresRetention#minKeep
    */
   readonly minKeep?: number;
 
   /**
-   * Where hours, days, weeks, months and years begin. Default: UTC.
+   * The time zone in which hours, days, weeks, months and years begin. Default: UTC.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresRetention#timeZone
    */
@@ -1826,13 +1826,13 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresRetention(obj: EtcdCl
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * With age. Only whoever has the secret key of one recipient can read it.
+ * Encrypts with age. Only the secret key of a recipient can decrypt the snapshot.
  *
  * @schema EtcdClusterSpecBackupSchedulesEncryptionAge
  */
 export interface EtcdClusterSpecBackupSchedulesEncryptionAge {
   /**
-   * Public keys, age1….
+   * The public keys, age1….
    *
    * @schema EtcdClusterSpecBackupSchedulesEncryptionAge#recipients
    */
@@ -1854,7 +1854,7 @@ export function toJson_EtcdClusterSpecBackupSchedulesEncryptionAge(obj: EtcdClus
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How the server encrypts what it stores. Default: as the bucket says.
+ * How the server encrypts the objects. Default: the bucket's own setting.
  *
  * @schema EtcdClusterSpecOriginSourceStoreS3ServerSideEncryption
  */
@@ -1866,20 +1866,20 @@ export enum EtcdClusterSpecOriginSourceStoreS3ServerSideEncryption {
 }
 
 /**
- * `key`: the 32 bytes that the server encrypts with and does not keep (SSE-C).
+ * The file `key` with the 32 bytes for SSE-C. The server encrypts with this key and does not keep it.
  *
  * @schema EtcdClusterSpecOriginSourceStoreS3SseCustomerKey
  */
 export interface EtcdClusterSpecOriginSourceStoreS3SseCustomerKey {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3SseCustomerKey#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3SseCustomerKey#items
    */
@@ -1902,27 +1902,27 @@ export function toJson_EtcdClusterSpecOriginSourceStoreS3SseCustomerKey(obj: Etc
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+ * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
  *
  * @schema EtcdClusterSpecOriginSourceStoreS3Ca
  */
 export interface EtcdClusterSpecOriginSourceStoreS3Ca {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3Ca#secretName
    */
   readonly secretName?: string;
 
   /**
-   * A ConfigMap of this object's namespace.
+   * The name of a ConfigMap in this object's namespace.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3Ca#configMapName
    */
   readonly configMapName?: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3Ca#items
    */
@@ -1946,20 +1946,20 @@ export function toJson_EtcdClusterSpecOriginSourceStoreS3Ca(obj: EtcdClusterSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+ * The access key, under one of the names that docs/backups/stores.md lists. Default: the workload identity of the ServiceAccount.
  *
  * @schema EtcdClusterSpecOriginSourceStoreS3Credentials
  */
 export interface EtcdClusterSpecOriginSourceStoreS3Credentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3Credentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecOriginSourceStoreS3Credentials#items
    */
@@ -1982,27 +1982,27 @@ export function toJson_EtcdClusterSpecOriginSourceStoreS3Credentials(obj: EtcdCl
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+ * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
  *
  * @schema EtcdClusterSpecOriginSourceStoreOssCa
  */
 export interface EtcdClusterSpecOriginSourceStoreOssCa {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecOriginSourceStoreOssCa#secretName
    */
   readonly secretName?: string;
 
   /**
-   * A ConfigMap of this object's namespace.
+   * The name of a ConfigMap in this object's namespace.
    *
    * @schema EtcdClusterSpecOriginSourceStoreOssCa#configMapName
    */
   readonly configMapName?: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecOriginSourceStoreOssCa#items
    */
@@ -2026,20 +2026,20 @@ export function toJson_EtcdClusterSpecOriginSourceStoreOssCa(obj: EtcdClusterSpe
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `accessKeyID` and `accessKeySecret`.
+ * The files `accessKeyID` and `accessKeySecret`.
  *
  * @schema EtcdClusterSpecOriginSourceStoreOssCredentials
  */
 export interface EtcdClusterSpecOriginSourceStoreOssCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecOriginSourceStoreOssCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecOriginSourceStoreOssCredentials#items
    */
@@ -2062,20 +2062,20 @@ export function toJson_EtcdClusterSpecOriginSourceStoreOssCredentials(obj: EtcdC
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
+ * The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
  *
  * @schema EtcdClusterSpecOriginSourceStoreSftpCredentials
  */
 export interface EtcdClusterSpecOriginSourceStoreSftpCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecOriginSourceStoreSftpCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecOriginSourceStoreSftpCredentials#items
    */
@@ -2098,13 +2098,13 @@ export function toJson_EtcdClusterSpecOriginSourceStoreSftpCredentials(obj: Etcd
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A PersistentVolumeClaim of this namespace.
+ * A PersistentVolumeClaim in this namespace.
  *
  * @schema EtcdClusterSpecOriginSourceStoreFilesystemPersistentVolumeClaim
  */
 export interface EtcdClusterSpecOriginSourceStoreFilesystemPersistentVolumeClaim {
   /**
-   * Its name.
+   * The name of the PersistentVolumeClaim.
    *
    * @schema EtcdClusterSpecOriginSourceStoreFilesystemPersistentVolumeClaim#claimName
    */
@@ -2132,7 +2132,7 @@ export function toJson_EtcdClusterSpecOriginSourceStoreFilesystemPersistentVolum
  */
 export interface EtcdClusterSpecOriginSourceStoreFilesystemNfs {
   /**
-   * Its host name or address.
+   * The host name or IP address of the server.
    *
    * @schema EtcdClusterSpecOriginSourceStoreFilesystemNfs#server
    */
@@ -2162,20 +2162,20 @@ export function toJson_EtcdClusterSpecOriginSourceStoreFilesystemNfs(obj: EtcdCl
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Files in the directory that CREDENTIALS_DIRECTORY names in their environment.
+ * Files in the directory whose path is in the environment variable CREDENTIALS_DIRECTORY.
  *
  * @schema EtcdClusterSpecOriginSourceStoreCommandCredentials
  */
 export interface EtcdClusterSpecOriginSourceStoreCommandCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecOriginSourceStoreCommandCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecOriginSourceStoreCommandCredentials#items
    */
@@ -2198,7 +2198,7 @@ export function toJson_EtcdClusterSpecOriginSourceStoreCommandCredentials(obj: E
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How the server encrypts what it stores. Default: as the bucket says.
+ * How the server encrypts the objects. Default: the bucket's own setting.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresS3ServerSideEncryption
  */
@@ -2210,20 +2210,20 @@ export enum EtcdClusterSpecBackupSchedulesStoresS3ServerSideEncryption {
 }
 
 /**
- * `key`: the 32 bytes that the server encrypts with and does not keep (SSE-C).
+ * The file `key` with the 32 bytes for SSE-C. The server encrypts with this key and does not keep it.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresS3SseCustomerKey
  */
 export interface EtcdClusterSpecBackupSchedulesStoresS3SseCustomerKey {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3SseCustomerKey#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3SseCustomerKey#items
    */
@@ -2246,27 +2246,27 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresS3SseCustomerKey(obj:
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+ * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresS3Ca
  */
 export interface EtcdClusterSpecBackupSchedulesStoresS3Ca {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3Ca#secretName
    */
   readonly secretName?: string;
 
   /**
-   * A ConfigMap of this object's namespace.
+   * The name of a ConfigMap in this object's namespace.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3Ca#configMapName
    */
   readonly configMapName?: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3Ca#items
    */
@@ -2290,20 +2290,20 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresS3Ca(obj: EtcdCluster
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+ * The access key, under one of the names that docs/backups/stores.md lists. Default: the workload identity of the ServiceAccount.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresS3Credentials
  */
 export interface EtcdClusterSpecBackupSchedulesStoresS3Credentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3Credentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresS3Credentials#items
    */
@@ -2326,27 +2326,27 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresS3Credentials(obj: Et
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+ * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresOssCa
  */
 export interface EtcdClusterSpecBackupSchedulesStoresOssCa {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresOssCa#secretName
    */
   readonly secretName?: string;
 
   /**
-   * A ConfigMap of this object's namespace.
+   * The name of a ConfigMap in this object's namespace.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresOssCa#configMapName
    */
   readonly configMapName?: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresOssCa#items
    */
@@ -2370,20 +2370,20 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresOssCa(obj: EtcdCluste
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `accessKeyID` and `accessKeySecret`.
+ * The files `accessKeyID` and `accessKeySecret`.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresOssCredentials
  */
 export interface EtcdClusterSpecBackupSchedulesStoresOssCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresOssCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresOssCredentials#items
    */
@@ -2406,20 +2406,20 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresOssCredentials(obj: E
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
+ * The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresSftpCredentials
  */
 export interface EtcdClusterSpecBackupSchedulesStoresSftpCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresSftpCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresSftpCredentials#items
    */
@@ -2442,13 +2442,13 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresSftpCredentials(obj: 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A PersistentVolumeClaim of this namespace.
+ * A PersistentVolumeClaim in this namespace.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresFilesystemPersistentVolumeClaim
  */
 export interface EtcdClusterSpecBackupSchedulesStoresFilesystemPersistentVolumeClaim {
   /**
-   * Its name.
+   * The name of the PersistentVolumeClaim.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresFilesystemPersistentVolumeClaim#claimName
    */
@@ -2476,7 +2476,7 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresFilesystemPersistentV
  */
 export interface EtcdClusterSpecBackupSchedulesStoresFilesystemNfs {
   /**
-   * Its host name or address.
+   * The host name or IP address of the server.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresFilesystemNfs#server
    */
@@ -2506,20 +2506,20 @@ export function toJson_EtcdClusterSpecBackupSchedulesStoresFilesystemNfs(obj: Et
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Files in the directory that CREDENTIALS_DIRECTORY names in their environment.
+ * Files in the directory whose path is in the environment variable CREDENTIALS_DIRECTORY.
  *
  * @schema EtcdClusterSpecBackupSchedulesStoresCommandCredentials
  */
 export interface EtcdClusterSpecBackupSchedulesStoresCommandCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresCommandCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdClusterSpecBackupSchedulesStoresCommandCredentials#items
    */

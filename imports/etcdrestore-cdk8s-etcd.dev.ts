@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 
 
 /**
- * A restore into an existing EtcdCluster. It happens once per name: the same name made again does nothing.
+ * A restore into an existing EtcdCluster. It happens once per name: a second EtcdRestore with the same name does nothing.
  *
  * @schema EtcdRestore
  */
@@ -58,7 +58,7 @@ export class EtcdRestore extends ApiObject {
 }
 
 /**
- * A restore into an existing EtcdCluster. It happens once per name: the same name made again does nothing.
+ * A restore into an existing EtcdCluster. It happens once per name: a second EtcdRestore with the same name does nothing.
  *
  * @schema EtcdRestore
  */
@@ -69,7 +69,7 @@ export interface EtcdRestoreProps {
   readonly metadata?: ApiObjectMetadata;
 
   /**
-   * Brings a snapshot into an EtcdCluster, in place of its data. Immutable.
+   * The restore: replaces the data of an EtcdCluster with a snapshot. Immutable.
    *
    * @schema EtcdRestore#spec
    */
@@ -92,7 +92,7 @@ export function toJson_EtcdRestoreProps(obj: EtcdRestoreProps | undefined): Reco
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Brings a snapshot into an EtcdCluster, in place of its data. Immutable.
+ * The restore: replaces the data of an EtcdCluster with a snapshot. Immutable.
  *
  * @schema EtcdRestoreSpec
  */
@@ -105,56 +105,56 @@ export interface EtcdRestoreSpec {
   readonly clusterName: string;
 
   /**
-   * The snapshot: that of an EtcdBackup (backupName), or one in a store.
+   * The snapshot to restore: the snapshot of an EtcdBackup (backupName), or a snapshot in a store.
    *
    * @schema EtcdRestoreSpec#source
    */
   readonly source: EtcdRestoreSpecSource;
 
   /**
-   * A Secret whose files are age identities, for an encrypted snapshot.
+   * A Secret whose files are age identities. Required for an encrypted snapshot.
    *
    * @schema EtcdRestoreSpec#identitySecret
    */
   readonly identitySecret?: string;
 
   /**
-   * What the snapshot must have as its SHA-256, once decrypted and decompressed.
+   * The expected SHA-256 of the decrypted and decompressed snapshot.
    *
    * @schema EtcdRestoreSpec#sha256
    */
   readonly sha256?: string;
 
   /**
-   * The revision that the snapshot must be at.
+   * The expected revision of the snapshot.
    *
    * @schema EtcdRestoreSpec#expectedRevision
    */
   readonly expectedRevision?: number;
 
   /**
-   * The ServiceAccount of the Job, for a store that knows the agent by it (workload identity). Default: one without rights.
+   * The ServiceAccount of the Job, for a store with workload identity. Default: a ServiceAccount without permissions.
    *
    * @schema EtcdRestoreSpec#serviceAccountName
    */
   readonly serviceAccountName?: string;
 
   /**
-   * The image of the Job, with the agent and the executables of a `command` store. Default: the agent.
+   * The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image.
    *
    * @schema EtcdRestoreSpec#image
    */
   readonly image?: string;
 
   /**
-   * Takes a backup first, as the schedule of the cluster says.
+   * Takes a backup first, with the settings of the backup schedule of the cluster.
    *
    * @schema EtcdRestoreSpec#safetyBackup
    */
   readonly safetyBackup?: boolean;
 
   /**
-   * Goes on although a pod on a dead node cannot be seen to have stopped. Should that node live, clients that reach only its pod still write into the old data.
+   * Continues even if it cannot be confirmed that a pod on an unreachable node has stopped. If that node is still running, clients that reach only its pod keep writing to the old data.
    *
    * @schema EtcdRestoreSpec#ignoreUnreachablePods
    */
@@ -184,34 +184,34 @@ export function toJson_EtcdRestoreSpec(obj: EtcdRestoreSpec | undefined): Record
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The snapshot: that of an EtcdBackup (backupName), or one in a store.
+ * The snapshot to restore: the snapshot of an EtcdBackup (backupName), or a snapshot in a store.
  *
  * @schema EtcdRestoreSpecSource
  */
 export interface EtcdRestoreSpecSource {
   /**
-   * A completed EtcdBackup of this namespace.
+   * The name of a completed EtcdBackup in this namespace.
    *
    * @schema EtcdRestoreSpecSource#backupName
    */
   readonly backupName?: string;
 
   /**
-   * Where the snapshot lies. Needs one of snapshotId, key and latestVerifiedBefore.
+   * The store with the snapshot. Requires one of snapshotId, key and latestVerifiedBefore.
    *
    * @schema EtcdRestoreSpecSource#store
    */
   readonly store?: EtcdRestoreSpecSourceStore;
 
   /**
-   * The name under which the backups were stored. Default: that of the cluster that is restored.
+   * The name under which the backups were stored. Default: the name of the cluster that is restored.
    *
    * @schema EtcdRestoreSpecSource#clusterName
    */
   readonly clusterName?: string;
 
   /**
-   * The namespace that the backups were taken in. Default: that of the cluster that is restored.
+   * The namespace in which the backups were taken. Default: the namespace of the cluster that is restored.
    *
    * @schema EtcdRestoreSpecSource#clusterNamespace
    */
@@ -232,7 +232,7 @@ export interface EtcdRestoreSpecSource {
   readonly key?: string;
 
   /**
-   * The newest verified snapshot that was taken before this time.
+   * Selects the newest verified snapshot that was taken before this time.
    *
    * @schema EtcdRestoreSpecSource#latestVerifiedBefore
    */
@@ -260,20 +260,20 @@ export function toJson_EtcdRestoreSpecSource(obj: EtcdRestoreSpecSource | undefi
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Where the snapshot lies. Needs one of snapshotId, key and latestVerifiedBefore.
+ * The store with the snapshot. Requires one of snapshotId, key and latestVerifiedBefore.
  *
  * @schema EtcdRestoreSpecSourceStore
  */
 export interface EtcdRestoreSpecSourceStore {
   /**
-   * A bucket of AWS S3, Ceph RGW, MinIO or another server that speaks S3. The bucket must exist.
+   * A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist.
    *
    * @schema EtcdRestoreSpecSourceStore#s3
    */
   readonly s3?: EtcdRestoreSpecSourceStoreS3;
 
   /**
-   * A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist.
+   * A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.
    *
    * @schema EtcdRestoreSpecSourceStore#oss
    */
@@ -294,7 +294,7 @@ export interface EtcdRestoreSpecSourceStore {
   readonly filesystem?: EtcdRestoreSpecSourceStoreFilesystem;
 
   /**
-   * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
+   * Your own executables, one per operation, in your own image (docs/backups/command-store.md).
    *
    * @schema EtcdRestoreSpecSourceStore#command
    */
@@ -320,7 +320,7 @@ export function toJson_EtcdRestoreSpecSourceStore(obj: EtcdRestoreSpecSourceStor
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A bucket of AWS S3, Ceph RGW, MinIO or another server that speaks S3. The bucket must exist.
+ * A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist.
  *
  * @schema EtcdRestoreSpecSourceStoreS3
  */
@@ -347,56 +347,56 @@ export interface EtcdRestoreSpecSourceStoreS3 {
   readonly region?: string;
 
   /**
-   * The URL of a server other than AWS. Without a scheme https is meant.
+   * The URL of a server other than AWS. Without a scheme, https is used.
    *
    * @schema EtcdRestoreSpecSourceStoreS3#endpoint
    */
   readonly endpoint?: string;
 
   /**
-   * The bucket is named in the path of the URL. Default: true with an endpoint, false on AWS.
+   * Puts the name of the bucket into the path of the URL. Default: true with an endpoint, false on AWS.
    *
    * @schema EtcdRestoreSpecSourceStoreS3#pathStyle
    */
   readonly pathStyle?: boolean;
 
   /**
-   * The profile within the AWS shared files. Default: default.
+   * The profile in the AWS shared files. Default: default.
    *
    * @schema EtcdRestoreSpecSourceStoreS3#profile
    */
   readonly profile?: string;
 
   /**
-   * How the server encrypts what it stores. Default: as the bucket says.
+   * How the server encrypts the objects. Default: the bucket's own setting.
    *
    * @schema EtcdRestoreSpecSourceStoreS3#serverSideEncryption
    */
   readonly serverSideEncryption?: EtcdRestoreSpecSourceStoreS3ServerSideEncryption;
 
   /**
-   * The key of aws:kms. Default: the bucket's, or the one that the server manages.
+   * The id of the key for aws:kms. Default: the bucket's key, or the key that the server manages.
    *
    * @schema EtcdRestoreSpecSourceStoreS3#kmsKeyId
    */
   readonly kmsKeyId?: string;
 
   /**
-   * `key`: the 32 bytes that the server encrypts with and does not keep (SSE-C).
+   * The file `key` with the 32 bytes for SSE-C. The server encrypts with this key and does not keep it.
    *
    * @schema EtcdRestoreSpecSourceStoreS3#sseCustomerKey
    */
   readonly sseCustomerKey?: EtcdRestoreSpecSourceStoreS3SseCustomerKey;
 
   /**
-   * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+   * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
    *
    * @schema EtcdRestoreSpecSourceStoreS3#ca
    */
   readonly ca?: EtcdRestoreSpecSourceStoreS3Ca;
 
   /**
-   * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+   * The access key, under one of the names that docs/backups/stores.md lists. Default: the workload identity of the ServiceAccount.
    *
    * @schema EtcdRestoreSpecSourceStoreS3#credentials
    */
@@ -428,7 +428,7 @@ export function toJson_EtcdRestoreSpecSourceStoreS3(obj: EtcdRestoreSpecSourceSt
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist.
+ * A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.
  *
  * @schema EtcdRestoreSpecSourceStoreOss
  */
@@ -448,28 +448,28 @@ export interface EtcdRestoreSpecSourceStoreOss {
   readonly prefix?: string;
 
   /**
-   * The region of the bucket, such as eu-central-1. Default: that of the endpoint, else cn-hangzhou.
+   * The region of the bucket, such as eu-central-1. Default: the region of the endpoint, else cn-hangzhou.
    *
    * @schema EtcdRestoreSpecSourceStoreOss#region
    */
   readonly region?: string;
 
   /**
-   * The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public one of the region.
+   * The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public endpoint of the region.
    *
    * @schema EtcdRestoreSpecSourceStoreOss#endpoint
    */
   readonly endpoint?: string;
 
   /**
-   * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+   * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
    *
    * @schema EtcdRestoreSpecSourceStoreOss#ca
    */
   readonly ca?: EtcdRestoreSpecSourceStoreOssCa;
 
   /**
-   * `accessKeyID` and `accessKeySecret`.
+   * The files `accessKeyID` and `accessKeySecret`.
    *
    * @schema EtcdRestoreSpecSourceStoreOss#credentials
    */
@@ -502,7 +502,7 @@ export function toJson_EtcdRestoreSpecSourceStoreOss(obj: EtcdRestoreSpecSourceS
  */
 export interface EtcdRestoreSpecSourceStoreSftp {
   /**
-   * The host name or address of the server.
+   * The host name or IP address of the server.
    *
    * @schema EtcdRestoreSpecSourceStoreSftp#host
    */
@@ -523,28 +523,28 @@ export interface EtcdRestoreSpecSourceStoreSftp {
   readonly username?: string;
 
   /**
-   * The directory, created where missing; without a slash at its beginning it lies below the directory of the login.
+   * The directory, which is created if it does not exist. A path without a leading slash is relative to the login directory.
    *
    * @schema EtcdRestoreSpecSourceStoreSftp#path
    */
   readonly path?: string;
 
   /**
-   * The key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.
+   * The host key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.
    *
    * @schema EtcdRestoreSpecSourceStoreSftp#hostKey
    */
   readonly hostKey?: string;
 
   /**
-   * Lets an old server use SHA-1. Default: false.
+   * Allows algorithms with SHA-1 for an old server. Default: false.
    *
    * @schema EtcdRestoreSpecSourceStoreSftp#legacyAlgorithms
    */
   readonly legacyAlgorithms?: boolean;
 
   /**
-   * `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
+   * The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
    *
    * @schema EtcdRestoreSpecSourceStoreSftp#credentials
    */
@@ -578,7 +578,7 @@ export function toJson_EtcdRestoreSpecSourceStoreSftp(obj: EtcdRestoreSpecSource
  */
 export interface EtcdRestoreSpecSourceStoreFilesystem {
   /**
-   * A PersistentVolumeClaim of this namespace.
+   * A PersistentVolumeClaim in this namespace.
    *
    * @schema EtcdRestoreSpecSourceStoreFilesystem#persistentVolumeClaim
    */
@@ -592,7 +592,7 @@ export interface EtcdRestoreSpecSourceStoreFilesystem {
   readonly nfs?: EtcdRestoreSpecSourceStoreFilesystemNfs;
 
   /**
-   * The folder within the volume, created where missing. Default: the root.
+   * The folder within the volume, which is created if it does not exist. Default: the root.
    *
    * @schema EtcdRestoreSpecSourceStoreFilesystem#directory
    */
@@ -616,34 +616,34 @@ export function toJson_EtcdRestoreSpecSourceStoreFilesystem(obj: EtcdRestoreSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).
+ * Your own executables, one per operation, in your own image (docs/backups/command-store.md).
  *
  * @schema EtcdRestoreSpecSourceStoreCommand
  */
 export interface EtcdRestoreSpecSourceStoreCommand {
   /**
-   * The directory in the image that holds them.
+   * The directory in the image with the executables.
    *
    * @schema EtcdRestoreSpecSourceStoreCommand#path
    */
   readonly path: string;
 
   /**
-   * What they find in their environment. No secrets: everybody who sees this object can read it.
+   * The environment variables of the executables. Do not put secrets here: everyone who can read this object can read them.
    *
    * @schema EtcdRestoreSpecSourceStoreCommand#env
    */
   readonly env?: { [key: string]: string };
 
   /**
-   * How long one may show no sign of life. Default: 60s.
+   * The longest time in which an executable may neither read, nor write, nor end. Default: 60s.
    *
    * @schema EtcdRestoreSpecSourceStoreCommand#idleTimeout
    */
   readonly idleTimeout?: string;
 
   /**
-   * Files in the directory that CREDENTIALS_DIRECTORY names in their environment.
+   * Files in the directory whose path is in the environment variable CREDENTIALS_DIRECTORY.
    *
    * @schema EtcdRestoreSpecSourceStoreCommand#credentials
    */
@@ -668,7 +668,7 @@ export function toJson_EtcdRestoreSpecSourceStoreCommand(obj: EtcdRestoreSpecSou
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How the server encrypts what it stores. Default: as the bucket says.
+ * How the server encrypts the objects. Default: the bucket's own setting.
  *
  * @schema EtcdRestoreSpecSourceStoreS3ServerSideEncryption
  */
@@ -680,20 +680,20 @@ export enum EtcdRestoreSpecSourceStoreS3ServerSideEncryption {
 }
 
 /**
- * `key`: the 32 bytes that the server encrypts with and does not keep (SSE-C).
+ * The file `key` with the 32 bytes for SSE-C. The server encrypts with this key and does not keep it.
  *
  * @schema EtcdRestoreSpecSourceStoreS3SseCustomerKey
  */
 export interface EtcdRestoreSpecSourceStoreS3SseCustomerKey {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdRestoreSpecSourceStoreS3SseCustomerKey#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdRestoreSpecSourceStoreS3SseCustomerKey#items
    */
@@ -716,27 +716,27 @@ export function toJson_EtcdRestoreSpecSourceStoreS3SseCustomerKey(obj: EtcdResto
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+ * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
  *
  * @schema EtcdRestoreSpecSourceStoreS3Ca
  */
 export interface EtcdRestoreSpecSourceStoreS3Ca {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdRestoreSpecSourceStoreS3Ca#secretName
    */
   readonly secretName?: string;
 
   /**
-   * A ConfigMap of this object's namespace.
+   * The name of a ConfigMap in this object's namespace.
    *
    * @schema EtcdRestoreSpecSourceStoreS3Ca#configMapName
    */
   readonly configMapName?: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdRestoreSpecSourceStoreS3Ca#items
    */
@@ -760,20 +760,20 @@ export function toJson_EtcdRestoreSpecSourceStoreS3Ca(obj: EtcdRestoreSpecSource
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).
+ * The access key, under one of the names that docs/backups/stores.md lists. Default: the workload identity of the ServiceAccount.
  *
  * @schema EtcdRestoreSpecSourceStoreS3Credentials
  */
 export interface EtcdRestoreSpecSourceStoreS3Credentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdRestoreSpecSourceStoreS3Credentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdRestoreSpecSourceStoreS3Credentials#items
    */
@@ -796,27 +796,27 @@ export function toJson_EtcdRestoreSpecSourceStoreS3Credentials(obj: EtcdRestoreS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `ca.crt`: the authorities that signed the certificate of the server. Default: public ones.
+ * The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.
  *
  * @schema EtcdRestoreSpecSourceStoreOssCa
  */
 export interface EtcdRestoreSpecSourceStoreOssCa {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdRestoreSpecSourceStoreOssCa#secretName
    */
   readonly secretName?: string;
 
   /**
-   * A ConfigMap of this object's namespace.
+   * The name of a ConfigMap in this object's namespace.
    *
    * @schema EtcdRestoreSpecSourceStoreOssCa#configMapName
    */
   readonly configMapName?: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdRestoreSpecSourceStoreOssCa#items
    */
@@ -840,20 +840,20 @@ export function toJson_EtcdRestoreSpecSourceStoreOssCa(obj: EtcdRestoreSpecSourc
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `accessKeyID` and `accessKeySecret`.
+ * The files `accessKeyID` and `accessKeySecret`.
  *
  * @schema EtcdRestoreSpecSourceStoreOssCredentials
  */
 export interface EtcdRestoreSpecSourceStoreOssCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdRestoreSpecSourceStoreOssCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdRestoreSpecSourceStoreOssCredentials#items
    */
@@ -876,20 +876,20 @@ export function toJson_EtcdRestoreSpecSourceStoreOssCredentials(obj: EtcdRestore
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
+ * The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.
  *
  * @schema EtcdRestoreSpecSourceStoreSftpCredentials
  */
 export interface EtcdRestoreSpecSourceStoreSftpCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdRestoreSpecSourceStoreSftpCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdRestoreSpecSourceStoreSftpCredentials#items
    */
@@ -912,13 +912,13 @@ export function toJson_EtcdRestoreSpecSourceStoreSftpCredentials(obj: EtcdRestor
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A PersistentVolumeClaim of this namespace.
+ * A PersistentVolumeClaim in this namespace.
  *
  * @schema EtcdRestoreSpecSourceStoreFilesystemPersistentVolumeClaim
  */
 export interface EtcdRestoreSpecSourceStoreFilesystemPersistentVolumeClaim {
   /**
-   * Its name.
+   * The name of the PersistentVolumeClaim.
    *
    * @schema EtcdRestoreSpecSourceStoreFilesystemPersistentVolumeClaim#claimName
    */
@@ -946,7 +946,7 @@ export function toJson_EtcdRestoreSpecSourceStoreFilesystemPersistentVolumeClaim
  */
 export interface EtcdRestoreSpecSourceStoreFilesystemNfs {
   /**
-   * Its host name or address.
+   * The host name or IP address of the server.
    *
    * @schema EtcdRestoreSpecSourceStoreFilesystemNfs#server
    */
@@ -976,20 +976,20 @@ export function toJson_EtcdRestoreSpecSourceStoreFilesystemNfs(obj: EtcdRestoreS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Files in the directory that CREDENTIALS_DIRECTORY names in their environment.
+ * Files in the directory whose path is in the environment variable CREDENTIALS_DIRECTORY.
  *
  * @schema EtcdRestoreSpecSourceStoreCommandCredentials
  */
 export interface EtcdRestoreSpecSourceStoreCommandCredentials {
   /**
-   * A Secret of this object's namespace.
+   * The name of a Secret in this object's namespace.
    *
    * @schema EtcdRestoreSpecSourceStoreCommandCredentials#secretName
    */
   readonly secretName: string;
 
   /**
-   * Which keys become files, and under which names. Default: every key, under its own name.
+   * The keys that become files, and the names of these files. Default: every key becomes a file with the same name.
    *
    * @schema EtcdRestoreSpecSourceStoreCommandCredentials#items
    */

@@ -9,14 +9,14 @@ const usage = `Usage: cdk8s-etcd render FILE [options]
 
 Writes the manifests of EtcdCluster, EtcdBackup and EtcdRestore resources as YAML. FILE is YAML, or '-' for standard input:
 resources of cdk8s-etcd.dev/v1alpha1, etcd.database.coreos.com/v1beta2 or etcd.ydzs.io/v1alpha1.
-What is worth knowing, and what could not be carried over, is written to standard error.
+Notes, and fields that could not be carried over, are written to standard error.
 
   -o, --output FILE      write to this file instead of standard output
-  -n, --namespace NAME   the namespace of every object, in place of the one in its document
+  -n, --namespace NAME   the namespace of every object, instead of the one in its document
       --registry NAME    a registry that mirrors the images
-      --crds             put the CustomResourceDefinitions first; kubectl apply then has to run twice
-      --no-reconciler    leave out the reconciler, as the namespace has one
-  -h, --help             show this
+      --crds             put the CustomResourceDefinitions first; you must then run kubectl apply twice
+      --no-reconciler    leave out the reconciler, because the namespace already has one
+  -h, --help             show this help
 `;
 
 const done = 0;
@@ -59,7 +59,7 @@ function parse(args: string[]) {
       },
     });
   } catch (error) {
-    // parseArgs goes on about positionals after its first sentence.
+    // Only the first sentence of parseArgs is useful; the rest is about positionals.
     throw new InputError([`error: ${(error as Error).message.split(/[.\n]/)[0]}; --help shows the options`]);
   }
 }
@@ -78,7 +78,7 @@ function write(yaml: string, output: string | undefined, input: string): void {
     return;
   }
   if (resolve(output) === resolve(input))
-    throw new InputError([`error: ${output}: is the input; give --output another file`]);
+    throw new InputError([`error: ${output}: is also the input; give another file for --output`]);
   try {
     writeFileSync(output, yaml);
   } catch (error) {
@@ -90,7 +90,7 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown error';
 }
 
-// Not process.exit: standard output may be a pipe that is not yet written to the end.
+// Do not call process.exit: standard output may be a pipe that has not been flushed yet.
 process.exitCode = done;
 try {
   main(process.argv.slice(2));

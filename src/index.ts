@@ -1,31 +1,31 @@
 export type { BackupResources } from './backup/backup-resources';
-export type { BackupScheduleOptions } from './backup/backup-schedule-options';
 export type { ClusterOrigin } from './backup/cluster-origin';
 export { Compression } from './backup/compression';
 export { type AgeEncryptionProps, Encryption } from './backup/encryption';
 export { EtcdBackup } from './backup/etcd-backup';
 export type { EtcdBackupProps } from './backup/etcd-backup-props';
 export { EtcdBackupSchedule } from './backup/etcd-backup-schedule';
-export type { AddStoreOptions, EtcdBackupScheduleProps } from './backup/etcd-backup-schedule-props';
+export type {
+  AddStoreOptions,
+  BackupScheduleOptions,
+  EtcdBackupScheduleProps,
+} from './backup/etcd-backup-schedule-props';
+export type { EtcdRestoreProps } from './backup/etcd-restore';
 export { EtcdRestore } from './backup/etcd-restore';
-export type { EtcdRestoreProps } from './backup/etcd-restore-props';
 export type { IEtcdCluster } from './backup/i-etcd-cluster';
 export { RestoreSource, type RestoreSourceOptions } from './backup/restore-source';
 export { Retention, type RetentionTiers } from './backup/retention';
 export { VerificationLevel } from './backup/verification-level';
-export { DeletionPolicy } from './cluster/deletion-policy';
+export { DeletionPolicy, NoSpacePolicy, ReplacePolicy, type ReplaceRequest } from './cluster/cluster-policies';
 export { EtcdCluster } from './cluster/etcd-cluster';
-export type { EtcdClusterAttributes, EtcdEndpointsOptions } from './cluster/etcd-cluster-attributes';
 export type { EtcdClusterProps } from './cluster/etcd-cluster-props';
 export { EtcdCrds } from './cluster/etcd-crds';
 export { EtcdResources, type EtcdResourcesProps } from './cluster/etcd-resources';
 export { EtcdSpread } from './cluster/etcd-spread';
 export type { EtcdVolume } from './cluster/etcd-volume';
-export { NoSpacePolicy } from './cluster/no-space-policy';
+export type { EtcdClusterAttributes, EtcdEndpointsOptions } from './cluster/external-etcd-cluster';
 export type { QuorumRecovery } from './cluster/quorum-recovery';
-export { ReplacePolicy, type ReplaceRequest } from './cluster/replace-policy';
-export { AutoCompaction } from './cluster/settings/auto-compaction';
-export { EtcdTuning, type EtcdTuningProps } from './cluster/settings/etcd-tuning';
+export { AutoCompaction, EtcdTuning, type EtcdTuningProps } from './cluster/settings/etcd-tuning';
 export { ControlPlaneEtcdBackup } from './control-plane/control-plane-etcd-backup';
 export type {
   ControlPlaneCertificates,
@@ -38,20 +38,22 @@ export { ImagePullPolicy } from './lib/image-pull-policy';
 export { NetworkAccess, type NetworkPeer } from './lib/network-access';
 export type { Toleration } from './lib/toleration';
 export { EtcdReconciler } from './reconciler/etcd-reconciler';
-export type { EtcdReconcilerProps, ExternalReconcilerOptions } from './reconciler/etcd-reconciler-props';
+export type {
+  EtcdReconcilerProps,
+  ExternalReconcilerOptions,
+  ReconcilerResources,
+} from './reconciler/etcd-reconciler-props';
 export type { IEtcdReconciler } from './reconciler/i-etcd-reconciler';
-export type { ReconcilerResources } from './reconciler/reconciler-resources';
 export { BackupStore } from './stores/backup-store';
 export type { CommandStoreProps } from './stores/command-store';
 export type { FilesystemStoreProps, NfsVolume } from './stores/filesystem-store';
 export { OssCredentials, type OssSecretOptions } from './stores/oss-credentials';
 export type { OssStoreProps } from './stores/oss-store';
 export { S3Credentials, type S3SecretOptions, type S3WorkloadIdentityOptions } from './stores/s3-credentials';
+export { ServerSideEncryption, SseCustomerKey } from './stores/s3-encryption';
 export type { S3StoreProps } from './stores/s3-store';
-export { ServerSideEncryption } from './stores/server-side-encryption';
 export { SftpCredentials, type SftpSecretKeys } from './stores/sftp-credentials';
 export type { SftpStoreProps } from './stores/sftp-store';
-export { SseCustomerKey } from './stores/sse-customer-key';
 export { CaBundle } from './tls/ca-bundle';
 export { EtcdClientTls, type EtcdClientTlsKeys } from './tls/etcd-client-tls';
 export { type CertManagerTlsProps, EtcdTls, type TlsSecrets } from './tls/etcd-tls';

@@ -4,14 +4,14 @@ import { App } from 'cdk8s';
 import { cluster } from './dist/cluster';
 import { crds } from './dist/crds';
 import { synthesize } from './dist/dist-file';
-import { foreignBackup } from './dist/foreign-backup';
+import { existingBackup } from './dist/existing-backup';
 import { reconciler } from './dist/reconciler';
 import { sampleBackup } from './dist/sample-backup';
 import { sampleRestore } from './dist/sample-restore';
 
 const app = new App();
-synthesize(app, [crds(app), reconciler(app), cluster(app), foreignBackup(app)]);
+synthesize(app, [crds(app), reconciler(app), cluster(app), existingBackup(app)]);
 
-// Apart, so that `kubectl apply -f dist/` restores nothing.
+// In a directory of their own, so that `kubectl apply -f dist/` does not restore anything.
 const samples = new App({ outdir: join(app.outdir, 'samples') });
 synthesize(samples, [sampleBackup(samples), sampleRestore(samples)]);

@@ -1,22 +1,25 @@
-// What every status has.
+// The fields that every status has.
 import { choice, integer, list, mapBy, object, text, time } from './schema.mjs';
 
-const condition = object('A condition, as metav1.Condition.', {
-  'type!': text('What it is about.', 316, {
+const condition = object('A condition, with the fields of metav1.Condition.', {
+  'type!': text('The type of the condition.', 316, {
     pattern: String.raw`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`,
   }),
-  'status!': choice('Whether it holds.', ['True', 'False', 'Unknown']),
-  'lastTransitionTime!': time('Since when.'),
-  'reason!': text('Why, in one word.', 1024, { minLength: 1, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' }),
-  'message!': text('Why, and what to do.', 32768),
-  observedGeneration: integer('The generation that it was found for.', 0),
+  'status!': choice('True if the condition holds, False if it does not.', ['True', 'False', 'Unknown']),
+  'lastTransitionTime!': time('The time at which the status last changed.'),
+  'reason!': text('The reason, in one word.', 1024, {
+    minLength: 1,
+    pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+  }),
+  'message!': text('The reason in full, and what to do.', 32768),
+  observedGeneration: integer('The generation for which the condition was observed.', 0),
 });
 
 export const common = {
-  observedGeneration: integer('The generation of the spec that this status is about.', 0),
-  phase: text('What is going on, in one word.', 64),
-  reason: text('Why, in one word.', 1024),
-  message: text('Why, and what to do.', 32768),
+  observedGeneration: integer('The generation of the spec that this status describes.', 0),
+  phase: text('The current phase, in one word.', 64),
+  reason: text('The reason, in one word.', 1024),
+  message: text('The reason in full, and what to do.', 32768),
 };
 
-export const conditions = (types) => list(`Each with its reason: ${types}.`, condition, 0, 32, mapBy('type'));
+export const conditions = (types) => list(`The conditions: ${types}.`, condition, 0, 32, mapBy('type'));

@@ -1,12 +1,12 @@
-// A CustomResourceDefinition.
+// Builds a CustomResourceDefinition.
 
 export const group = 'cdk8s-etcd.dev';
 
 export const column = (name, jsonPath, more = {}) => ({ name, jsonPath, type: 'string', ...more });
 
 export const reasonColumns = [
-  column('Reason', '.status.reason', { description: 'Why, in one word.' }),
-  column('Message', '.status.message', { description: 'Why, and what to do.', priority: 1 }),
+  column('Reason', '.status.reason', { description: 'The reason, in one word.' }),
+  column('Message', '.status.message', { description: 'The reason in full, and what to do.', priority: 1 }),
 ];
 export const ageColumn = column('Age', '.metadata.creationTimestamp', { type: 'date' });
 
@@ -14,7 +14,7 @@ const unseen = {
   phase: 'Pending',
   reason: 'NotSeen',
   message:
-    'no reconciler has reported on it yet; check that one runs: kubectl get pods -l app.kubernetes.io/name=etcd-reconciler',
+    'no reconciler has reported a status yet; check that one is running: kubectl get pods -l app.kubernetes.io/name=etcd-reconciler',
 };
 
 export function crd({ kind, plural, shortName, description, spec, status, columns, rules, nameLength, scale }) {
@@ -55,10 +55,10 @@ function schema({ description, spec, status, rules, nameLength }) {
     properties: {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
-      // Only a limit of the name makes rules about it possible.
+      // Rules about the name are allowed only if its length is limited.
       metadata: { type: 'object', properties: { name: { type: 'string', maxLength: nameLength } } },
       spec,
-      // The API server fills it in until somebody reports: else a reconciler that does not run leaves an empty row.
+      // The API server sets it until a reconciler reports. Without it kubectl shows an empty row if no reconciler runs.
       status: { ...status, default: unseen },
     },
     ...rules,

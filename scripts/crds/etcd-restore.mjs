@@ -4,40 +4,42 @@ import { clusterName, flag, object, rules, text, time } from './schema.mjs';
 import { restoreFields, restoreRules } from './source.mjs';
 
 const spec = object(
-  'Brings a snapshot into an EtcdCluster, in place of its data. Immutable.',
+  'The restore: replaces the data of an EtcdCluster with a snapshot. Immutable.',
   {
     'clusterName!': clusterName('The EtcdCluster of this namespace whose data is replaced.'),
     ...restoreFields,
-    safetyBackup: flag('Takes a backup first, as the schedule of the cluster says.', { default: true }),
+    safetyBackup: flag('Takes a backup first, with the settings of the backup schedule of the cluster.', {
+      default: true,
+    }),
     ignoreUnreachablePods: flag(
-      'Goes on although a pod on a dead node cannot be seen to have stopped. Should that node live, clients that reach only its pod still write into the old data.',
+      'Continues even if it cannot be confirmed that a pod on an unreachable node has stopped. If that node is still running, clients that reach only its pod keep writing to the old data.',
       { default: false },
     ),
   },
   rules(
     [
       'self == oldSelf',
-      'an EtcdRestore happens once and cannot be changed: make another one, with another name',
+      'an EtcdRestore happens once and cannot be changed: create another one with another name',
       { reason: 'FieldValueForbidden' },
     ],
     ...restoreRules,
   ),
 );
 
-const status = object('What became of it.', {
+const status = object('The state and the result of the restore.', {
   ...common,
   phase: text('Pending, Verifying, BackingUp, Fencing, Draining, Restoring, Regrowing, Completed or Failed.', 64),
-  startTime: time('When it began.'),
-  completionTime: time('When it was completed or failed.'),
-  verifyingTime: time('When the snapshot began to be fetched and checked.'),
-  backingUpTime: time('When the safety backup began.'),
-  fencingTime: time('When the old data was shut out: from here on there is no way back.'),
-  drainingTime: time('When the old pods began to stop.'),
-  restoringTime: time('When the first pod began to restore.'),
-  regrowingTime: time('When the other members began to join.'),
-  snapshotId: text('The snapshot that was found.', 512),
-  passedOver: text('What is newer than the snapshot that was found, and why it was not taken.', 32_768),
-  safetyBackupId: text('The snapshot that was taken of the replaced data.', 253),
+  startTime: time('The time at which the restore started.'),
+  completionTime: time('The time at which it was completed or failed.'),
+  verifyingTime: time('The time at which the download and the verification of the snapshot started.'),
+  backingUpTime: time('The time at which the safety backup started.'),
+  fencingTime: time('The time at which the old data was fenced off. From then on the restore cannot be cancelled.'),
+  drainingTime: time('The time at which the old pods started to stop.'),
+  restoringTime: time('The time at which the first pod started to restore.'),
+  regrowingTime: time('The time at which the other members started to join.'),
+  snapshotId: text('The id of the snapshot that is restored.', 512),
+  passedOver: text('Snapshots that are newer than the restored one, and why they were not used.', 32_768),
+  safetyBackupId: text('The id of the snapshot of the replaced data.', 253),
   conditions: conditions('Completed, Failed'),
 });
 
@@ -46,7 +48,7 @@ export const etcdRestore = crd({
   plural: 'etcdrestores',
   shortName: 'etcdrs',
   description:
-    'A restore into an existing EtcdCluster. It happens once per name: the same name made again does nothing.',
+    'A restore into an existing EtcdCluster. It happens once per name: a second EtcdRestore with the same name does nothing.',
   nameLength: 63,
   spec,
   status,

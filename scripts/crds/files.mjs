@@ -1,4 +1,4 @@
-// The files of crds/. kubectl and cdk8s read YAML 1.1.
+// Returns the files of crds/. They are YAML 1.1, which kubectl and cdk8s read.
 import { stringify } from 'yaml';
 import { etcdBackup } from './etcd-backup.mjs';
 import { etcdCluster } from './etcd-cluster.mjs';

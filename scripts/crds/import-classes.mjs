@@ -1,4 +1,4 @@
-// The classes of imports/, as `cdk8s import` makes them from what cdk8s.yaml names.
+// Generates the classes of imports/ with `cdk8s import`, from the files that cdk8s.yaml lists.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// Short words for the OpenAPI schemas of the custom resources.
+// Helpers that build the OpenAPI schemas of the custom resources.
 
-/** The fields' names that end in `!` are required. */
+/** Fields whose names end in `!` are required. */
 export function object(description, fields, more = {}) {
   const names = Object.keys(fields);
   const required = names.filter((name) => name.endsWith('!')).map((name) => name.slice(0, -1));
@@ -8,7 +8,7 @@ export function object(description, fields, more = {}) {
   return { type: 'object', description, ...(required.length > 0 && { required }), properties, ...more };
 }
 
-// Every string has an end: without one the API server cannot tell what a rule costs, and refuses it.
+// Every string has a maximum length: without it the API server cannot estimate the cost of a rule, and refuses the rule.
 export const text = (description, maxLength = 1024, more = {}) => ({ type: 'string', description, maxLength, ...more });
 export const choice = (description, values, more = {}) => ({ type: 'string', description, enum: values, ...more });
 export const flag = (description, more = {}) => ({ type: 'boolean', description, ...more });
@@ -31,14 +31,14 @@ export const list = (description, items, minItems, maxItems, more = {}) => ({
 export const mapBy = (...keys) => ({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
 export const set = { 'x-kubernetes-list-type': 'set' };
 
-/** Validation rules in CEL, each with the message of whoever broke it. */
+/** Validation rules in CEL, each with the message for a violation. */
 export const rules = (...all) => ({
   'x-kubernetes-validations': all.map(([rule, message, more]) => ({ rule, message, ...more })),
 });
-/** Exactly one of the fields is there. */
+/** CEL expression: exactly one of the fields is set. */
 export const oneOf = (...fields) => `[${fields.map((field) => `has(self.${field})`).join(', ')}].exists_one(x, x)`;
 
-/** A string that has to match a regular expression (RE2). */
+/** A string that must match a regular expression (RE2). */
 export const matching = (description, maxLength, pattern, message) =>
   text(description, maxLength, rules([`self.matches(${cel(pattern)})`, message]));
 
@@ -52,7 +52,7 @@ export const objectName = (description, kind) =>
     description,
     253,
     /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
-    `is no name of ${article(kind)} ${kind}: use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit`,
+    `is not a valid name of ${article(kind)} ${kind}: use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit`,
   );
 
 export const clusterName = (description) =>
@@ -60,7 +60,7 @@ export const clusterName = (description) =>
     description,
     50,
     /^[a-z]([-a-z0-9]*[a-z0-9])?$/,
-    "is no name of an EtcdCluster: use lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit",
+    "is not a valid name of an EtcdCluster: use lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit",
   );
 
 export const duration = (description) =>
@@ -74,7 +74,7 @@ export const duration = (description) =>
   );
 
 export const sha256 = (description) =>
-  matching(description, 64, /^[0-9a-f]{64}$/, 'is no SHA-256: write its 64 hexadecimal digits, in lower case');
+  matching(description, 64, /^[0-9a-f]{64}$/, 'is not a valid SHA-256: write its 64 hexadecimal digits in lower case');
 
 /** A folder within a store. */
 export const folder = (description) =>
@@ -83,7 +83,7 @@ export const folder = (description) =>
     512,
     rules([
       "!self.matches(r'(^|/)[.]{0,2}(/|$)')",
-      "is no folder within the store: write it like etcd/eu, without '/' at the ends, '.' or '..'",
+      "is not a valid folder within the store: write it like etcd/eu, without '/' at the ends, '.' or '..'",
     ]),
   );
 
@@ -94,7 +94,7 @@ export const objectKey = (description) =>
     512,
     rules([
       "!self.matches(r'(^|/)[.]{0,2}(/|$)')",
-      "is no key of an object: write it like etcd/orders.db, without '/' at the ends, '.' or '..'",
+      "is not a valid key of an object: write it like etcd/orders.db, without '/' at the ends, '.' or '..'",
     ]),
   );
 
@@ -103,5 +103,5 @@ export const timeZone = (description) =>
     description,
     64,
     /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/,
-    'is no IANA time zone: write it like Europe/Berlin or Etc/UTC',
+    'is not an IANA time zone: write it like Europe/Berlin or Etc/UTC',
   );

@@ -1,4 +1,4 @@
-// Where backups lie: the shape of BackupPodStore in src/lib/backup-pod.ts.
+// The store of a backup. It has the shape of BackupPodStore in src/lib/backup-pod.ts.
 import {
   choice,
   duration,
@@ -19,14 +19,14 @@ import {
 
 const key = /^[-._a-zA-Z0-9]+$/;
 const items = list(
-  'Which keys become files, and under which names. Default: every key, under its own name.',
+  'The keys that become files, and the names of these files. Default: every key becomes a file with the same name.',
   object('A key and its file.', {
-    'key!': matching('The key.', 253, key, "is no key: use letters, digits, '-', '_' and '.'"),
+    'key!': matching('The key.', 253, key, "is not a valid key: use letters, digits, '-', '_' and '.'"),
     'path!': matching(
       'The name of the file.',
       253,
       /^[-._a-zA-Z0-9]*[-_a-zA-Z0-9][-._a-zA-Z0-9]*$/,
-      "is no name of a file: use letters, digits, '-', '_' and '.'",
+      "is not a valid name of a file: use letters, digits, '-', '_' and '.'",
     ),
   }),
   1,
@@ -34,61 +34,70 @@ const items = list(
   mapBy('path'),
 );
 
-/** Files from a Secret. */
+/** Schema of files from a Secret. */
 export const secretFiles = (description) =>
-  object(description, { 'secretName!': secretName("A Secret of this object's namespace."), items });
+  object(description, { 'secretName!': secretName("The name of a Secret in this object's namespace."), items });
 
-/** Files from a Secret or a ConfigMap. */
+/** Schema of files from a Secret or a ConfigMap. */
 export const files = (description) =>
   object(
     description,
     {
-      secretName: secretName("A Secret of this object's namespace."),
-      configMapName: objectName("A ConfigMap of this object's namespace.", 'ConfigMap'),
+      secretName: secretName("The name of a Secret in this object's namespace."),
+      configMapName: objectName("The name of a ConfigMap in this object's namespace.", 'ConfigMap'),
       items,
     },
-    rules([oneOf('secretName', 'configMapName'), 'name exactly one of secretName and configMapName']),
+    rules([oneOf('secretName', 'configMapName'), 'give exactly one of secretName and configMapName']),
   );
 
-const ca = files('`ca.crt`: the authorities that signed the certificate of the server. Default: public ones.');
+const ca = files(
+  'The file `ca.crt` with the authorities that signed the certificate of the server. Default: public authorities.',
+);
 
 const s3 = object(
-  'A bucket of AWS S3, Ceph RGW, MinIO or another server that speaks S3. The bucket must exist.',
+  'A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist.',
   {
     'bucket!': matching(
       'The name of the bucket.',
       63,
       /^[a-z0-9][a-z0-9.-]+[a-z0-9]$/,
-      "is no bucket name: use 3 to 63 lower-case letters, digits, '-' and '.', and put a path into prefix",
+      "is not a valid bucket name: use 3 to 63 lower-case letters, digits, '-' and '.', and put a path into prefix",
     ),
     prefix: folder('The folder within the bucket, such as etcd/eu. Default: the root.'),
     region: text('The region of the bucket.', 64),
-    endpoint: text('The URL of a server other than AWS. Without a scheme https is meant.'),
-    pathStyle: flag('The bucket is named in the path of the URL. Default: true with an endpoint, false on AWS.'),
-    profile: text('The profile within the AWS shared files. Default: default.', 128),
-    serverSideEncryption: choice('How the server encrypts what it stores. Default: as the bucket says.', [
+    endpoint: text('The URL of a server other than AWS. Without a scheme, https is used.'),
+    pathStyle: flag(
+      'Puts the name of the bucket into the path of the URL. Default: true with an endpoint, false on AWS.',
+    ),
+    profile: text('The profile in the AWS shared files. Default: default.', 128),
+    serverSideEncryption: choice("How the server encrypts the objects. Default: the bucket's own setting.", [
       'AES256',
       'aws:kms',
     ]),
-    kmsKeyId: text("The key of aws:kms. Default: the bucket's, or the one that the server manages.", 2048),
-    sseCustomerKey: secretFiles('`key`: the 32 bytes that the server encrypts with and does not keep (SSE-C).'),
+    kmsKeyId: text(
+      "The id of the key for aws:kms. Default: the bucket's key, or the key that the server manages.",
+      2048,
+    ),
+    sseCustomerKey: secretFiles(
+      'The file `key` with the 32 bytes for SSE-C. The server encrypts with this key and does not keep it.',
+    ),
     ca,
     credentials: secretFiles(
-      'The access key, under one of the names that docs/backups/stores.md lists. Default: the identity that the ServiceAccount gives (workload identity).',
+      'The access key, under one of the names that docs/backups/stores.md lists. Default: the workload identity of the ServiceAccount.',
     ),
   },
   rules(
     [
       "!has(self.endpoint) || self.endpoint.matches(r'^((https?://)?[^\\s/@?#]+/?)?$')",
-      'endpoint is no S3 server: write https://HOST:PORT, without user, password or path',
+      'endpoint is not a valid S3 server: write https://HOST:PORT, without user, password or path',
     ],
     [
       "!has(self.kmsKeyId) || (has(self.serverSideEncryption) && self.serverSideEncryption == 'aws:kms')",
-      "kmsKeyId needs serverSideEncryption: 'aws:kms'",
+      "kmsKeyId needs serverSideEncryption 'aws:kms': set it, or remove kmsKeyId",
     ],
     [
       '!has(self.sseCustomerKey) || !has(self.serverSideEncryption)',
-      'sseCustomerKey excludes serverSideEncryption: remove one of them',
+      'sseCustomerKey cannot be combined with serverSideEncryption: remove one of them',
     ],
     [
       "!has(self.sseCustomerKey) || !has(self.endpoint) || !self.endpoint.startsWith('http://')",
@@ -96,107 +105,117 @@ const s3 = object(
     ],
     [
       "!has(self.ca) || !has(self.endpoint) || !self.endpoint.startsWith('http://')",
-      'ca is of no use with http://: write https:// in endpoint, or remove ca',
+      'ca has no effect with http://: write https:// in endpoint, or remove ca',
     ],
   ),
 );
 
-const oss = object('A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist.', {
+const oss = object('A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist.', {
   'bucket!': matching(
     'The name of the bucket.',
     63,
     /^[a-z0-9][a-z0-9-]+[a-z0-9]$/,
-    "is no bucket name: use 3 to 63 lower-case letters, digits and '-', and put a path into prefix",
+    "is not a valid bucket name: use 3 to 63 lower-case letters, digits and '-', and put a path into prefix",
   ),
   prefix: folder('The folder within the bucket, such as etcd/eu. Default: the root.'),
-  region: text('The region of the bucket, such as eu-central-1. Default: that of the endpoint, else cn-hangzhou.', 64),
+  region: text(
+    'The region of the bucket, such as eu-central-1. Default: the region of the endpoint, else cn-hangzhou.',
+    64,
+  ),
   endpoint: matching(
-    'The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public one of the region.',
+    'The host of OSS, such as oss-eu-central-1-internal.aliyuncs.com. Default: the public endpoint of the region.',
     1024,
     /^((https?:\/\/)?[a-zA-Z0-9.-]+(:[0-9]{1,5})?\/?)?$/,
-    'is no host of OSS: write it like oss-eu-central-1.aliyuncs.com, without user, password or path',
+    'is not a valid OSS host: write it like oss-eu-central-1.aliyuncs.com, without user, password or path',
   ),
   ca,
-  'credentials!': secretFiles('`accessKeyID` and `accessKeySecret`.'),
+  'credentials!': secretFiles('The files `accessKeyID` and `accessKeySecret`.'),
 });
 
 const sftp = object('A directory on an SFTP server.', {
   'host!': matching(
-    'The host name or address of the server.',
+    'The host name or IP address of the server.',
     253,
     /^[^\s/@?#[\]]+$/,
-    'is no host name or address: give only that, and the port in port',
+    'is not a valid host name or address: give only that, and the port in port',
   ),
   port: integer('The port of the server. Default: 22.', 1, 65535),
   username: text('The user to log in as. Default: `username` from the credentials.', 256, { minLength: 1 }),
   path: matching(
-    'The directory, created where missing; without a slash at its beginning it lies below the directory of the login.',
+    'The directory, which is created if it does not exist. A path without a leading slash is relative to the login directory.',
     1024,
     /^\/?([^/]+\/)*[^/]*$/,
-    'is no directory: write it like /backup/etcd, without double slashes',
+    'is not a valid directory: write it like /backup/etcd, without double slashes',
   ),
   hostKey: matching(
-    'The key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.',
+    'The host key of the server: its fingerprint or its public key. Default: `knownHosts` from the credentials.',
     2048,
     /^(SHA256:[A-Za-z0-9+/]{43}=?|(ssh|ecdsa)-[^\s]+ +[A-Za-z0-9+/]{40,}=*( .*)?)$/,
-    'is no host key: write SHA256:… or ssh-ed25519 AAAA…, as ssh-keyscan and ssh-keygen -lf print it',
+    'is not a valid host key: write SHA256:… or ssh-ed25519 AAAA…, as ssh-keyscan and ssh-keygen -lf print it',
   ),
-  legacyAlgorithms: flag('Lets an old server use SHA-1. Default: false.'),
-  'credentials!': secretFiles('`username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.'),
+  legacyAlgorithms: flag('Allows algorithms with SHA-1 for an old server. Default: false.'),
+  'credentials!': secretFiles(
+    'The files `username`, `password` or `privateKey` (with `passphrase`), and `knownHosts`.',
+  ),
 });
 
 const filesystem = object(
   'A volume.',
   {
-    persistentVolumeClaim: object('A PersistentVolumeClaim of this namespace.', {
-      'claimName!': objectName('Its name.', 'PersistentVolumeClaim'),
+    persistentVolumeClaim: object('A PersistentVolumeClaim in this namespace.', {
+      'claimName!': objectName('The name of the PersistentVolumeClaim.', 'PersistentVolumeClaim'),
     }),
     nfs: object('An NFS export. Namespaces that enforce the restricted Pod Security Standard refuse it.', {
-      'server!': matching('Its host name or address.', 253, /^[^\s/]+$/, 'is no host name or address: give only that'),
+      'server!': matching(
+        'The host name or IP address of the server.',
+        253,
+        /^[^\s/]+$/,
+        'is not a valid host name or address: give only that',
+      ),
       'path!': matching('The exported path.', 1024, /^\//, 'is not absolute: write it like /srv/backup'),
     }),
-    directory: folder('The folder within the volume, created where missing. Default: the root.'),
+    directory: folder('The folder within the volume, which is created if it does not exist. Default: the root.'),
   },
-  rules([oneOf('persistentVolumeClaim', 'nfs'), 'name exactly one of persistentVolumeClaim and nfs']),
+  rules([oneOf('persistentVolumeClaim', 'nfs'), 'give exactly one of persistentVolumeClaim and nfs']),
 );
 
-const command = object(
-  'Executables of your own, one per verb, in an image of your own (docs/backups/command-store.md).',
-  {
-    'path!': matching(
-      'The directory in the image that holds them.',
-      1024,
-      /^(\/[^/]+)+$/,
-      'is no absolute path: write it like /opt/store',
-    ),
-    env: {
-      type: 'object',
-      description: 'What they find in their environment. No secrets: everybody who sees this object can read it.',
-      maxProperties: 32,
-      additionalProperties: { type: 'string', maxLength: 1024 },
-      ...rules([
-        "self.all(name, name.matches('^[A-Za-z_][A-Za-z0-9_]*$'))",
-        "names a variable in a way that no shell knows: use letters, digits and '_'",
-      ]),
-    },
-    idleTimeout: duration('How long one may show no sign of life. Default: 60s.'),
-    credentials: secretFiles('Files in the directory that CREDENTIALS_DIRECTORY names in their environment.'),
+const command = object('Your own executables, one per operation, in your own image (docs/backups/command-store.md).', {
+  'path!': matching(
+    'The directory in the image with the executables.',
+    1024,
+    /^(\/[^/]+)+$/,
+    'is not an absolute path: write it like /opt/store',
+  ),
+  env: {
+    type: 'object',
+    description:
+      'The environment variables of the executables. Do not put secrets here: everyone who can read this object can read them.',
+    maxProperties: 32,
+    additionalProperties: { type: 'string', maxLength: 1024 },
+    ...rules([
+      "self.all(name, name.matches('^[A-Za-z_][A-Za-z0-9_]*$'))",
+      "has an invalid name of a variable: use letters, digits and '_', beginning with a letter or '_'",
+    ]),
   },
-);
+  idleTimeout: duration('The longest time in which an executable may neither read, nor write, nor end. Default: 60s.'),
+  credentials: secretFiles('Files in the directory whose path is in the environment variable CREDENTIALS_DIRECTORY.'),
+});
 
 const keep = (description) => integer(description, 1, 100000);
 const retention = object(
-  'Which backups to keep; one that any rule keeps is kept. Default: all.',
+  'The backups to keep. A backup is kept if at least one rule selects it. Default: all backups.',
   {
-    last: keep('The newest so many.'),
-    within: duration('All that were taken within this time before the newest one, such as 30d.'),
-    hourly: keep('The newest one of each of so many hours.'),
-    daily: keep('The newest one of each of so many days.'),
-    weekly: keep('The newest one of each of so many weeks.'),
-    monthly: keep('The newest one of each of so many months.'),
-    yearly: keep('The newest one of each of so many years.'),
-    minKeep: keep('Never leave fewer than so many. Default: 3, or `last` alone when that is fewer.'),
-    timeZone: timeZone('Where hours, days, weeks, months and years begin. Default: UTC.'),
+    last: keep('Keeps this number of newest backups.'),
+    within: duration('Keeps all backups that were taken within this time before the newest one, such as 30d.'),
+    hourly: keep('Keeps the newest backup of each hour, for this number of hours that have backups.'),
+    daily: keep('Keeps the newest backup of each day, for this number of days that have backups.'),
+    weekly: keep('Keeps the newest backup of each week, for this number of weeks that have backups.'),
+    monthly: keep('Keeps the newest backup of each month, for this number of months that have backups.'),
+    yearly: keep('Keeps the newest backup of each year, for this number of years that have backups.'),
+    minKeep: keep(
+      'The smallest number of backups to keep. Default: 3, or `last` if it is the only rule and smaller than 3.',
+    ),
+    timeZone: timeZone('The time zone in which hours, days, weeks, months and years begin. Default: UTC.'),
   },
   rules([
     'has(self.last) || has(self.within) || has(self.hourly) || has(self.daily) || has(self.weekly) || has(self.monthly) || has(self.yearly)',
@@ -205,19 +224,18 @@ const retention = object(
 );
 
 const kinds = { s3, oss, sftp, filesystem, command };
-const oneKind = rules([
-  oneOf(...Object.keys(kinds)),
-  `name exactly one of ${Object.keys(kinds).join(', ')}: that is where backups lie`,
-]);
+const oneKind = rules([oneOf(...Object.keys(kinds)), `give exactly one of ${Object.keys(kinds).join(', ')}`]);
 
 export const store = (description) => object(description, kinds, oneKind);
-export const scheduledStore = object('Where the backups of a schedule go.', { ...kinds, retention }, oneKind);
+export const scheduledStore = object('A store for the backups of a schedule.', { ...kinds, retention }, oneKind);
 
-/** The image and the identity of a Job that works on a store. */
+/** The image and the identity of a Job that accesses a store. */
 export const jobIdentity = {
   serviceAccountName: objectName(
-    'The ServiceAccount of the Job, for a store that knows the agent by it (workload identity). Default: one without rights.',
+    'The ServiceAccount of the Job, for a store with workload identity. Default: a ServiceAccount without permissions.',
     'ServiceAccount',
   ),
-  image: text('The image of the Job, with the agent and the executables of a `command` store. Default: the agent.'),
+  image: text(
+    "The image of the Job. For a `command` store it must contain the executables and the agent. Default: the agent's image.",
+  ),
 };

@@ -31,7 +31,7 @@ describe('two etcds of one name', () => {
   const refused = [
     [],
     [
-      'store: s3://backups/shop/orders is where a/first stores the backups of another etcd, and a restore could take its data; give one of the two another cluster name, or its store a folder of its own (if both are one etcd, give them an endpoint in common)',
+      'store: s3://backups/shop/orders is where a/first stores the backups of another etcd cluster, so a restore could use the wrong data; give one of the two another cluster name, or its store a folder of its own (if both are the same etcd cluster, give them a common endpoint)',
     ],
   ];
 
@@ -105,7 +105,7 @@ describe('two schedules of one etcd into one folder', () => {
   const refused = [
     [],
     [
-      'store: s3://backups/shop/orders is where a/first stores the backups of the same etcd with another retention, and each would delete what the other keeps; give both the same retention, or one of the stores a folder of its own',
+      'store: s3://backups/shop/orders is where a/first stores the backups of the same etcd cluster with another retention, so each would delete what the other keeps; give both the same retention, or give one of the stores a folder of its own',
     ],
   ];
 

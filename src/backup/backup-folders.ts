@@ -1,19 +1,18 @@
 import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
-import { appState } from '../lib/app-state';
-import { isAttached } from '../lib/attached';
+import { appState, isAttached } from '../lib/construct-tree';
 
-/** Backups that an app's construct puts into a store. */
+/** A folder of a store in which a construct of the app stores backups. */
 export interface BackupFolder {
-  /** The property that names the store. */
+  /** Property of the construct that holds the store. */
   readonly property: string;
-  /** The same for two stores that are the same place. */
+  /** Identifies the store: two stores with the same text are the same place. */
   readonly place: string;
-  /** The name of the cluster. */
+  /** Name of the cluster. */
   readonly cluster: string;
-  /** Of the etcd: one in common makes two lists those of one etcd. */
+  /** Endpoints of the etcd cluster. Two lists that share an endpoint belong to the same etcd cluster. */
   readonly endpoints: readonly string[];
-  /** What a schedule keeps there, as text. A backup that is taken once has no say in that. */
+  /** Retention of a schedule as text; undefined for a backup that is taken once. */
   readonly retention?: string;
 }
 
@@ -21,7 +20,7 @@ interface Deposit extends BackupFolder {
   readonly construct: Construct;
 }
 
-/** Notes where a construct puts backups. */
+/** Records the folder in which a construct stores backups. */
 export function addBackupFolder(construct: Construct, folder: BackupFolder): void {
   const folders = foldersOf(construct);
   const key = keyOf(construct, folder);
@@ -31,15 +30,15 @@ export function addBackupFolder(construct: Construct, folder: BackupFolder): voi
 }
 
 /**
- * Says so when a folder also has the backups of another etcd, whose data a restore could take, or of the same etcd with
- * another retention, which deletes what this one keeps.
+ * Problem if another construct stores backups in the same folder, either of another etcd cluster, whose data a restore
+ * could pick, or of the same one with another retention, which would delete what this one keeps.
  */
 export function sharedFolderProblems(construct: Construct, folder: BackupFolder): string[] {
   const deposits = (foldersOf(construct).get(keyOf(construct, folder)) ?? []).filter((each) =>
     isAttached(each.construct),
   );
   const own = deposits.findIndex((each) => each.construct === construct);
-  // The later one of two says it.
+  // Only the later one of two constructs reports the problem.
   for (const other of deposits.slice(0, own)) {
     const problem = conflict(folder, other, pathOf(construct, folder));
     if (problem) return [`${folder.property}: ${problem}`];
@@ -50,10 +49,10 @@ export function sharedFolderProblems(construct: Construct, folder: BackupFolder)
 function conflict(folder: BackupFolder, other: Deposit, path: string): string | undefined {
   const { node } = other.construct;
   if (!isSameEtcd(folder, other)) {
-    return `${path} is where ${node.path} stores the backups of another etcd, and a restore could take its data; give one of the two another cluster name, or its store a folder of its own (if both are one etcd, give them an endpoint in common)`;
+    return `${path} is where ${node.path} stores the backups of another etcd cluster, so a restore could use the wrong data; give one of the two another cluster name, or its store a folder of its own (if both are the same etcd cluster, give them a common endpoint)`;
   }
   if (!folder.retention || !other.retention || folder.retention === other.retention) return undefined;
-  return `${path} is where ${node.path} stores the backups of the same etcd with another retention, and each would delete what the other keeps; give both the same retention, or one of the stores a folder of its own`;
+  return `${path} is where ${node.path} stores the backups of the same etcd cluster with another retention, so each would delete what the other keeps; give both the same retention, or give one of the stores a folder of its own`;
 }
 
 const isSameEtcd = (a: BackupFolder, b: BackupFolder): boolean => {
@@ -71,7 +70,7 @@ function foldersOf(construct: Construct): Map<string, Deposit[]> {
   return appState(construct, 'folders.v1', () => new Map());
 }
 
-/** Charts without a namespace may be meant for different ones. */
+/** Charts without a namespace are kept apart: they may be applied to different namespaces. */
 function keyOf(construct: Construct, { place, cluster }: BackupFolder): string {
   const { namespace, node } = Chart.of(construct);
   return JSON.stringify([namespace === undefined ? { chart: node.path } : { namespace }, place, cluster]);

@@ -2,27 +2,27 @@ import type { Size } from 'cdk8s';
 import type { BackupPodSpec } from '../lib/backup-pod';
 
 /**
- * CPU and memory of the backup pod. Memory does not grow with the database, and a small CPU limit makes a backup slower
- * but never fails it.
+ * CPU and memory of the backup pod. The memory that it needs does not grow with the database. A small CPU limit makes a
+ * backup slower, but does not make it fail.
  */
 export interface BackupResources {
   /**
-   * In cores, such as `0.5`, or thousandths of a core, such as `100m`.
+   * CPU request in cores, such as `0.5`, or in thousandths of a core, such as `100m`.
    * @default - `cpuLimit`, else 100m
    */
   readonly cpuRequest?: string;
   /**
-   * In cores, such as `0.5`, or thousandths of a core, such as `100m`.
+   * CPU limit in cores, such as `0.5`, or in thousandths of a core, such as `100m`.
    * @default - `cpuRequest`, else 100m
    */
   readonly cpuLimit?: string;
   /**
-   * The memory that the node sets aside.
+   * Memory request: the amount that the node reserves for the pod.
    * @default - `memoryLimit`, else 100Mi
    */
   readonly memoryRequest?: Size;
   /**
-   * The memory above which the pod is killed.
+   * Memory limit: the pod is killed if it uses more.
    * @default - `memoryRequest`, else 100Mi
    */
   readonly memoryLimit?: Size;

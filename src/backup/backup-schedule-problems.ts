@@ -5,18 +5,17 @@ import { labelProblems } from '../lib/labels';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
 import type { StoreDefinition } from '../stores/store-definition';
-import { choiceProblem } from '../validation/choice';
-import { clusterNameProblem } from '../validation/cluster-name';
 import { cronProblem } from '../validation/cron';
 import { endpointsProblems } from '../validation/endpoints';
-import { nameProblem, problemsOf } from '../validation/names';
-import { timeZoneProblem } from '../validation/time-zone';
+import { clusterNameProblem, nameProblem } from '../validation/names';
+import { choiceProblem, problemsOf } from '../validation/problems';
+import { timeZoneProblem } from '../validation/times';
 import { Compression } from './compression';
 import { defaultActiveDeadline, type EtcdBackupScheduleProps } from './etcd-backup-schedule-props';
-import { fileNameProblem } from './file-name';
+import { fileNameProblem } from './snapshot-file-name';
 import { VerificationLevel } from './verification-level';
 
-/** All that is wrong with a backup schedule, each with what to do about it. */
+/** Problems with the properties of a backup schedule, each with its remedy. */
 export function scheduleProblems(
   cronJobName: string,
   props: EtcdBackupScheduleProps,
@@ -25,7 +24,7 @@ export function scheduleProblems(
   return [
     ...problemsOf(
       clusterNameProblem('cluster', props.cluster),
-      // Kubernetes' own limit: the names of the CronJob's Jobs are 11 characters longer.
+      // Kubernetes' own limit: the names of a CronJob's Jobs are 11 characters longer than its own.
       nameProblem('name', cronJobName, 52),
     ),
     ...endpointsProblems(props.endpoints, props.tls !== undefined),
@@ -62,12 +61,12 @@ function timeProblems(props: EtcdBackupScheduleProps): string[] {
 
 function startingDeadlineProblem(deadline: EtcdBackupScheduleProps['startingDeadline']): string | undefined {
   if (!deadline || milliseconds(deadline) > 10_000) return secondsProblem('startingDeadline', deadline);
-  return `startingDeadline: ${durationText(deadline)} skips runs, as the CronJob controller looks only every 10 seconds; give more, such as Duration.hours(1)`;
+  return `startingDeadline: ${durationText(deadline)} skips runs, because the CronJob controller checks only every 10 seconds; give more, such as Duration.hours(1)`;
 }
 
 function activeDeadlineProblem(deadline: Duration, timeout: Duration | undefined): string | undefined {
   if (!timeout || !milliseconds(deadline) || milliseconds(timeout) < milliseconds(deadline)) return undefined;
-  return `timeout: ${durationText(timeout)} is not below activeDeadline (${durationText(deadline)}), which ends the run without a word; raise activeDeadline or lower timeout`;
+  return `timeout: ${durationText(timeout)} is not below activeDeadline (${durationText(deadline)}), which ends the run without an error message; raise activeDeadline or lower timeout`;
 }
 
 function storesProblems(stores: readonly StoreDefinition[]): string[] {
@@ -79,13 +78,13 @@ function storesProblems(stores: readonly StoreDefinition[]): string[] {
   });
 }
 
-/** How a problem names one of the stores. */
+/** Returns the name of a store in problems. */
 export const storeName = (index: number): string => (index === 0 ? 'store' : `store ${index + 1}`);
 
 function ownImageProblem({ image }: EtcdBackupScheduleProps, stores: readonly StoreDefinition[]): string | undefined {
   const index = stores.findIndex(({ needsOwnImage }) => needsOwnImage);
   if (index === -1 || (image !== undefined && image !== agentImage)) return undefined;
-  return `image: ${storeName(index)} runs executables that the agent's own image does not have; name an image of yours with them and the agent in it`;
+  return `image: ${storeName(index)} runs executables that the agent's own image does not contain; give your own image with these and the agent`;
 }
 
 function unverifiedRetentionProblem(
@@ -93,12 +92,12 @@ function unverifiedRetentionProblem(
   stores: readonly StoreDefinition[],
 ): string | undefined {
   if (verify !== VerificationLevel.STREAM || !stores.some(({ pod }) => pod.retention)) return undefined;
-  return 'verify: at VerificationLevel.STREAM no backup counts as verified, so retention would never delete one; use READ, or remove retention';
+  return 'verify: at VerificationLevel.STREAM no backup counts as verified, so retention never deletes any; use READ, or remove retention';
 }
 
 function unreadableProblem({ verify, encryption }: EtcdBackupScheduleProps): string | undefined {
   if (verify !== VerificationLevel.OPEN || !encryption) return undefined;
-  return 'verify: VerificationLevel.OPEN has to decrypt the backup, and the pod has no key to do so; use READ, and run `etcd-agent verify --level=open` where the key is';
+  return 'verify: VerificationLevel.OPEN must decrypt the backup, but the pod has no key; use READ, and run `etcd-agent verify --level=open` where the key is';
 }
 
 function jobProblems(props: EtcdBackupScheduleProps): string[] {
@@ -116,10 +115,10 @@ function jobProblems(props: EtcdBackupScheduleProps): string[] {
 
 function countProblem(what: string, count: number | undefined): string | undefined {
   if (count === undefined || (Number.isSafeInteger(count) && count >= 0)) return undefined;
-  return `${what}: ${count} is no count; give a whole number of 0 or more`;
+  return `${what}: ${count} is not a valid count; give a whole number of at least 0`;
 }
 
-/** A pod has one identity, so all stores share it. */
+/** A pod has only one identity, so all stores must use the same one. */
 function serviceAccountProblems(
   { serviceAccountName }: EtcdBackupScheduleProps,
   stores: readonly StoreDefinition[],
@@ -127,13 +126,13 @@ function serviceAccountProblems(
   const annotations = stores.flatMap((store) => Object.entries(store.serviceAccountAnnotations ?? {}));
   if (serviceAccountName !== undefined && annotations.length > 0) {
     return [
-      `serviceAccountName: '${serviceAccountName}' is made elsewhere; put the annotations of S3Credentials.workloadIdentity there`,
+      `serviceAccountName: '${serviceAccountName}' is an existing ServiceAccount; put the annotations of S3Credentials.workloadIdentity on it`,
     ];
   }
   const values = new Map(annotations);
   const conflict = annotations.find(([name, value]) => values.get(name) !== value);
   if (!conflict) return [];
   return [
-    `stores want different values of the ServiceAccount's annotation '${conflict[0]}', but a pod has one identity; make a schedule for each`,
+    `stores: need different values of the ServiceAccount's annotation '${conflict[0]}', but a pod has only one identity; use one schedule for each`,
   ];
 }

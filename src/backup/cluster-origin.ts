@@ -1,40 +1,41 @@
-import { nameProblem, problemsOf } from '../validation/names';
+import { nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 import { type JobIdentity, jobIdentityProblems } from './job-identity';
 import type { RestoreSource, RestoreSourceSpec } from './restore-source';
 
-/** The backup that a new cluster begins with. */
+/** The backup whose data a new cluster starts with. */
 export interface ClusterOrigin {
-  /** Which snapshot. */
+  /** Snapshot to restore. */
   readonly source: RestoreSource;
   /**
-   * A Secret of the namespace whose files are age identities, for an encrypted snapshot.
+   * Name of a Secret in the same namespace whose files are age identities. Required for an encrypted snapshot.
    * @default - the snapshot is not encrypted
    */
   readonly identitySecret?: string;
   /**
-   * The SHA-256 that the plain snapshot must have, as 64 hex digits.
-   * @default - any: the backup's manifest says which
+   * Expected SHA-256 of the decrypted and decompressed snapshot, as 64 lower-case hex digits.
+   * @default - the SHA-256 in the backup's manifest
    */
   readonly sha256?: string;
   /**
-   * The revision that the snapshot must have.
-   * @default - any
+   * Expected revision of the snapshot.
+   * @default - any revision
    */
   readonly expectedRevision?: number;
   /**
-   * The ServiceAccount of the Job that fetches the snapshot, for a store with workload identity. It needs the annotations
-   * that the identity asks for, and no right in Kubernetes.
-   * @default - one without an identity
+   * Name of the ServiceAccount of the Job that fetches the snapshot, for a store with workload identity. It needs the
+   * annotations of that identity, and no permissions in Kubernetes.
+   * @default - a ServiceAccount without an identity
    */
   readonly serviceAccountName?: string;
   /**
-   * The image of the Job that fetches the snapshot, for `BackupStore.command`.
-   * @default - the agent's
+   * Image of the Job that fetches the snapshot. Required for `BackupStore.command`.
+   * @default - the agent's image
    */
   readonly image?: string;
 }
 
-/** The fields of the custom resources. */
+/** The fields that EtcdCluster's `origin` and EtcdRestore share. */
 export interface OriginSpec extends JobIdentity {
   readonly source: RestoreSourceSpec;
   readonly identitySecret?: string;
@@ -47,19 +48,19 @@ export function originSpec(origin: ClusterOrigin): OriginSpec {
   return { source: source._spec(), identitySecret, sha256, expectedRevision, serviceAccountName, image };
 }
 
-/** What is wrong with the origin of a cluster. */
+/** Problems with the origin of a cluster. */
 export function originProblems(origin: ClusterOrigin): string[] {
   const annotations = Object.keys(origin.source._store()?.serviceAccountAnnotations ?? {});
   const problems = restoreProblems(origin);
   if (annotations.length > 0 && origin.serviceAccountName === undefined) {
     problems.push(
-      'serviceAccountName: none given; name a ServiceAccount with the annotations of the workload identity',
+      'serviceAccountName: is missing; give a ServiceAccount with the annotations of the workload identity',
     );
   }
   return problems;
 }
 
-/** What is wrong with a snapshot that is to be restored. */
+/** Problems with the snapshot of a restore. */
 export function restoreProblems(origin: ClusterOrigin): string[] {
   const { source, identitySecret, sha256, expectedRevision } = origin;
   return [
@@ -68,10 +69,10 @@ export function restoreProblems(origin: ClusterOrigin): string[] {
       identitySecret === undefined ? undefined : nameProblem('identitySecret', identitySecret),
       sha256 === undefined || /^[0-9a-f]{64}$/.test(sha256)
         ? undefined
-        : `sha256: '${sha256}' is no SHA-256; give 64 lower-case hex digits, as sha256sum prints them`,
+        : `sha256: '${sha256}' is not a valid SHA-256; give 64 lower-case hex digits, as sha256sum prints them`,
       expectedRevision === undefined || (Number.isSafeInteger(expectedRevision) && expectedRevision >= 1)
         ? undefined
-        : `expectedRevision: ${expectedRevision} is no revision; give a whole number of at least 1`,
+        : `expectedRevision: ${expectedRevision} is not a valid revision; give a whole number of at least 1`,
     ),
     ...jobIdentityProblems(origin, source._store()),
   ];

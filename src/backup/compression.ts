@@ -1,9 +1,9 @@
-/** How a snapshot is compressed before it is stored. */
+/** Compression of a snapshot before it is stored. */
 export enum Compression {
-  /** Stored as etcd sent it: `etcdutl` restores the file without the agent. */
+  /** No compression: the stored file is what etcd sent, and `etcdutl` restores it without the agent. */
   NONE = 'none',
-  /** Opens with `gunzip`. */
+  /** gzip: `gunzip` decompresses the stored file. */
   GZIP = 'gzip',
-  /** Opens with `zstd -d`. */
+  /** Zstandard: `zstd -d` decompresses the stored file. */
   ZSTD = 'zstd',
 }

@@ -2,17 +2,17 @@ import type { Construct } from 'constructs';
 import { durationProblem } from '../lib/duration';
 import { labelProblems } from '../lib/labels';
 import { offHostProblem } from '../stores/host-path';
-import { choiceProblem } from '../validation/choice';
 import { endpointsProblems } from '../validation/endpoints';
-import { nameProblem, pathProblem, problemsOf } from '../validation/names';
-import { keyTemplateProblem } from '../validation/object-key';
-import { isForeign, otherNamespaceProblem, scheduleIds } from './cluster-kind';
+import { nameProblem } from '../validation/names';
+import { choiceProblem, problemsOf } from '../validation/problems';
+import { keyTemplateProblem, pathProblem } from '../validation/store-paths';
 import { Compression } from './compression';
 import type { EtcdBackupProps } from './etcd-backup-props';
+import { isExistingEtcd, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
 import type { IEtcdCluster } from './i-etcd-cluster';
 import { jobIdentityProblems } from './job-identity';
 
-/** All that is wrong with a backup, each with what to do about it. */
+/** Problems with the properties of an EtcdBackup, each with its remedy. */
 export function backupProblems(backup: Construct, name: string, props: EtcdBackupProps): string[] {
   const store = props.store?._definition();
   return [
@@ -35,8 +35,9 @@ export function backupProblems(backup: Construct, name: string, props: EtcdBacku
 }
 
 function sourceProblems(backup: Construct, { cluster, endpoints, tls, auth }: EtcdBackupProps): string[] {
-  if (!cluster && !endpoints) return ['cluster: none given; name what to back up, by cluster or endpoints'];
-  if (cluster && endpoints) return ['endpoints: excludes cluster, which has its own; remove one of them'];
+  if (!cluster && !endpoints) return ['cluster: is missing; give cluster or endpoints to say what to back up'];
+  if (cluster && endpoints)
+    return ['endpoints: cannot be combined with cluster, which has its own endpoints; remove one of them'];
   if (endpoints) {
     return [
       ...endpointsProblems(endpoints, tls !== undefined),
@@ -45,22 +46,25 @@ function sourceProblems(backup: Construct, { cluster, endpoints, tls, auth }: Et
     ];
   }
   return problemsOf(
-    tls ? 'tls: is for endpoints; remove it, as the cluster has its own' : undefined,
-    auth ? 'auth: is for endpoints; remove it' : undefined,
-    cluster && !isForeign(cluster) ? otherNamespaceProblem(backup, cluster) : undefined,
+    tls ? 'tls: is only for endpoints; remove it, because the cluster has its own' : undefined,
+    auth ? 'auth: is only for endpoints; remove it' : undefined,
+    cluster && !isExistingEtcd(cluster) ? otherNamespaceProblem(backup, cluster) : undefined,
   );
 }
 
 function targetProblems({ cluster, schedule, store, encryption }: EtcdBackupProps): string[] {
-  if (schedule !== undefined && store) return ['store: excludes schedule, which has its own; remove one of them'];
+  if (schedule !== undefined && store)
+    return ['store: cannot be combined with schedule, which has its own stores; remove one of them'];
   if (schedule === undefined)
-    return store ? [] : ['store: none given; say where the backup goes, by store or schedule'];
-  if (!cluster || isForeign(cluster)) {
-    return [`schedule: '${schedule}' can only be that of an EtcdCluster; give store instead`];
+    return store ? [] : ['store: is missing; give store or schedule to say where the backup is stored'];
+  if (!cluster || isExistingEtcd(cluster)) {
+    return [`schedule: '${schedule}' needs an EtcdCluster, which has schedules; give store instead`];
   }
   return problemsOf(
     scheduleProblem(cluster, schedule),
-    encryption ? `encryption: is that of schedule '${schedule}'; remove it, or give store instead` : undefined,
+    encryption
+      ? `encryption: is set by schedule '${schedule}'; remove it, or give store instead of schedule`
+      : undefined,
   );
 }
 
@@ -69,12 +73,12 @@ function scheduleProblem(cluster: IEtcdCluster, schedule: string): string | unde
   if (!known) return nameProblem('schedule', schedule, 52);
   if (known.includes(schedule)) return undefined;
   const which = known.length > 0 ? `use ${known.map((id) => `'${id}'`).join(' or ')}` : 'add it with addBackupSchedule';
-  return `schedule: '${schedule}' is no backup schedule of '${cluster.clusterName}'; ${which}, or give store instead`;
+  return `schedule: '${schedule}' is not a backup schedule of '${cluster.clusterName}'; ${which}, or give store instead`;
 }
 
 function keyProblems({ key, prefix }: EtcdBackupProps): string[] {
   if (key !== undefined && prefix !== undefined) {
-    return ["prefix: excludes key, which is the snapshot's whole name; remove one of them"];
+    return ["prefix: cannot be combined with key, which is the snapshot's complete name; remove one of them"];
   }
   return problemsOf(
     key === undefined ? undefined : keyTemplateProblem('key', key),

@@ -9,61 +9,62 @@ import type { IEtcdCluster } from './i-etcd-cluster';
 /** Properties of `EtcdBackup`. Give either `cluster` or `endpoints`, and either `schedule` or `store`. */
 export interface EtcdBackupProps {
   /**
-   * The name of the resource: a Kubernetes name of at most 52 characters. An EtcdBackup cannot be changed: for another
-   * backup take another name.
+   * Name of the resource: a Kubernetes name of at most 52 characters. An EtcdBackup cannot be changed; use another name
+   * for another backup.
    * @default - `<cluster>-<id>`, or the construct's id with `endpoints`
    */
   readonly name?: string;
   /**
-   * What to back up: a cluster of the same namespace, or somebody else's.
-   * @default - `endpoints`
+   * Cluster to back up: an `EtcdCluster` in the same namespace, or an existing etcd cluster.
+   * @default - `endpoints` are used
    */
   readonly cluster?: IEtcdCluster;
   /**
-   * What to back up: client URLs of one or more members, such as `https://etcd-0.etcd:2379`. Without a scheme it is https
-   * when `tls` is given, else http.
-   * @default - `cluster`
+   * Client URLs of one or more members of the etcd cluster to back up, such as `https://etcd-0.etcd:2379`. Without a
+   * scheme, https is used if `tls` is given, else http.
+   * @default - `cluster` is used
    */
   readonly endpoints?: string[];
   /**
-   * With `endpoints`: how to reach an etcd that speaks TLS.
+   * With `endpoints`: TLS settings, if etcd uses TLS.
    * @default - plain http
    */
   readonly tls?: EtcdClientTls;
   /**
-   * With `endpoints`: the user to log in as.
+   * With `endpoints`: etcd user to log in as.
    * @default - none
    */
   readonly auth?: EtcdAuth;
   /**
-   * A backup schedule of the cluster, by its id: the snapshot goes to the same stores, with the same settings.
-   * @default - `store`
+   * Id of a backup schedule of the cluster. The snapshot is stored in the same stores, with the same settings.
+   * @default - `store` is used
    */
   readonly schedule?: string;
   /**
-   * Where the snapshot goes.
-   * @default - `schedule`
+   * Store for the snapshot.
+   * @default - the stores of `schedule` are used
    */
   readonly store?: BackupStore;
   /**
-   * The exact key of the snapshot within the store. It may hold `{{ .Namespace }}`, `{{ .Name }}`, `{{ .UID }}` and
-   * `{{ .CreationTimestamp }}` of this resource. Retention leaves such a snapshot alone.
-   * @default - under the cluster's name, as the backups of a schedule
+   * Exact key of the snapshot within the store. It may contain `{{ .Namespace }}`, `{{ .Name }}`, `{{ .UID }}` and
+   * `{{ .CreationTimestamp }}` of this resource. Retention never deletes such a snapshot. Cannot be combined with
+   * `prefix`.
+   * @default - a key below the cluster's name, as for the backups of a schedule
    */
   readonly key?: string;
   /**
-   * The folder within the store, in place of the store's own. Excludes `key`.
-   * @default - the store's
+   * Folder within the store, instead of the store's own folder. Cannot be combined with `key`.
+   * @default - the folder of the store
    */
   readonly prefix?: string;
   /**
-   * How the snapshot is compressed.
-   * @default - as the schedule says, else Compression.ZSTD
+   * Compression of the snapshot.
+   * @default - the compression of the schedule, else Compression.ZSTD
    */
   readonly compression?: Compression;
   /**
    * With `store`: encrypts the snapshot before it is stored.
-   * @default - none; with `schedule` as that says
+   * @default - no encryption; with `schedule`, the encryption of the schedule
    */
   readonly encryption?: Encryption;
   /**
@@ -72,23 +73,23 @@ export interface EtcdBackupProps {
    */
   readonly dialTimeout?: Duration;
   /**
-   * How long the backup may take.
+   * Longest time that the backup may take.
    * @default Duration.hours(1)
    */
   readonly timeout?: Duration;
   /**
-   * A ServiceAccount that exists already, for a store with workload identity. The Job needs no right in Kubernetes.
-   * @default - one is made when the workload identity of `store` has annotations for it
+   * Name of an existing ServiceAccount, for a store with workload identity. The Job needs no permissions in Kubernetes.
+   * @default - a ServiceAccount is created if the workload identity of `store` has annotations
    */
   readonly serviceAccountName?: string;
   /**
-   * The image of the Job, for `BackupStore.command`.
-   * @default - the agent's
+   * Image of the Job. Required for `BackupStore.command`.
+   * @default - the agent's image
    */
   readonly image?: string;
   /**
-   * Labels of the resource, beside the standard ones.
-   * @default - `app.kubernetes.io/…` alone
+   * Additional labels of the resource.
+   * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
 }

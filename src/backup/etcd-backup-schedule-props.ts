@@ -1,34 +1,178 @@
-import { Duration } from 'cdk8s';
+import { type Cron, Duration } from 'cdk8s';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { BackupPodHost } from '../lib/backup-pod';
+import type { ImagePullPolicy } from '../lib/image-pull-policy';
+import type { Toleration } from '../lib/toleration';
+import type { BackupStore } from '../stores/backup-store';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
-import type { BackupScheduleOptions } from './backup-schedule-options';
+import type { BackupResources } from './backup-resources';
+import type { Compression } from './compression';
+import type { Encryption } from './encryption';
 import type { Retention } from './retention';
+import type { VerificationLevel } from './verification-level';
+
+/** Options of a backup schedule: when backups are taken, how, and where they are stored. */
+export interface BackupScheduleOptions {
+  /** Times at which backups are taken. */
+  readonly schedule: Cron;
+  /** Store for the backups. Use `addStore` for further stores. */
+  readonly store: BackupStore;
+  /**
+   * Which backups in `store` to keep.
+   * @default - all of them: nothing is ever deleted
+   */
+  readonly retention?: Retention;
+  /**
+   * Time zone of `schedule`, an IANA name such as `Europe/Berlin`.
+   * @default - the time zone of Kubernetes' controller manager, usually UTC
+   */
+  readonly timeZone?: string;
+  /**
+   * Compression of the snapshot.
+   * @default Compression.ZSTD
+   */
+  readonly compression?: Compression;
+  /**
+   * Encrypts the snapshot before it is stored. A restore then needs one of the secret keys.
+   * @default - the agent does not encrypt; the store may
+   */
+  readonly encryption?: Encryption;
+  /**
+   * Pattern for the names of stored snapshots: a strftime pattern of `%Y %m %d %H %M %S`, letters, digits, `-`, `_` and
+   * `+`, such as `orders-%Y%m%d-%H%M%S`. The time is that of the backup. The agent appends the file extension; you may
+   * write `.db` yourself if the snapshot is neither compressed nor encrypted. With such names the agent does not sweep the
+   * incomplete files of a killed run, because they could belong to another tool.
+   * @default - `etcd-snapshot-%Y%m%d-%H%M%S-` in UTC, and six random hex digits
+   */
+  readonly fileName?: string;
+  /**
+   * Time zone of `fileName`, an IANA name such as `Europe/Berlin`.
+   * @default UTC
+   */
+  readonly fileNameTimeZone?: string;
+  /**
+   * How thoroughly a backup is verified before it counts as good and before older backups may be deleted.
+   * @default VerificationLevel.READ
+   */
+  readonly verify?: VerificationLevel;
+  /**
+   * Name of the CronJob and of its ServiceAccount: a Kubernetes name of at most 52 characters.
+   * @default - `<cluster>-<id>`
+   */
+  readonly name?: string;
+  /**
+   * Suspends the schedule. You can still start a run by hand.
+   * @default false
+   */
+  readonly suspend?: boolean;
+  /**
+   * How late a run may start, for example after an outage of the control plane, before it is skipped. Must be more than 10
+   * seconds, because the CronJob controller checks only every 10 seconds.
+   * @default Duration.hours(1)
+   */
+  readonly startingDeadline?: Duration;
+  /**
+   * Time after which Kubernetes ends a run, including all its retries. It also ends a run that cannot start, for example
+   * because a Secret or the image is missing, and that would block all later runs. Must be longer than `timeout`.
+   * @default Duration.hours(6)
+   */
+  readonly activeDeadline?: Duration;
+  /**
+   * Time after which the agent aborts one attempt. Its error message then says what it was doing.
+   * @default - depends on the size of the database
+   */
+  readonly timeout?: Duration;
+  /**
+   * How long to wait for a connection to a member.
+   * @default Duration.seconds(5)
+   */
+  readonly dialTimeout?: Duration;
+  /**
+   * How often a failed run is retried. A failure that a retry cannot fix ends the run at once.
+   * @default 3
+   */
+  readonly retries?: number;
+  /**
+   * Number of finished Jobs that are kept, with the logs of their pods. At least 1 for a schedule of an `EtcdCluster`.
+   * @default 3
+   */
+  readonly successfulJobsHistoryLimit?: number;
+  /**
+   * Number of failed Jobs that are kept, with the logs of their pods. At least 1 for a schedule of an `EtcdCluster`.
+   * @default 3
+   */
+  readonly failedJobsHistoryLimit?: number;
+  /**
+   * CPU and memory of the pod.
+   * @default - 100m CPU and 100Mi memory, both as request and as limit
+   */
+  readonly resources?: BackupResources;
+  /**
+   * Image of the agent.
+   * @default - the image of this release
+   */
+  readonly image?: string;
+  /**
+   * When the node pulls the image.
+   * @default - Kubernetes' default: IfNotPresent, or Always for the tag `latest`
+   */
+  readonly imagePullPolicy?: ImagePullPolicy;
+  /**
+   * Names of Secrets with registry credentials.
+   * @default - none
+   */
+  readonly imagePullSecrets?: string[];
+  /**
+   * Name of an existing ServiceAccount. The agent needs no permissions in Kubernetes.
+   * @default - a ServiceAccount without a token is created
+   */
+  readonly serviceAccountName?: string;
+  /**
+   * Labels that a node must have to run the pod.
+   * @default - any node
+   */
+  readonly nodeSelector?: { readonly [name: string]: string };
+  /**
+   * Taints that the pod tolerates.
+   * @default - none
+   */
+  readonly tolerations?: Toleration[];
+  /**
+   * Name of the pod's PriorityClass.
+   * @default - the default of the Kubernetes cluster
+   */
+  readonly priorityClassName?: string;
+  /**
+   * Additional labels of every object and of the pod.
+   * @default - only the standard labels, `app.kubernetes.io/…`
+   */
+  readonly labels?: { readonly [name: string]: string };
+}
 
 /** Properties of `EtcdBackupSchedule`. */
 export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
   /**
-   * The name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two etcd
-   * clusters must not share it within a store.
+   * Name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two etcd clusters
+   * must not share a name within one store.
    */
   readonly cluster: string;
   /**
-   * Client URLs of one or more members, such as `https://etcd-0.etcd:2379`; the others are found through them. Without a
-   * scheme it is https when `tls` is given, else http.
+   * Client URLs of one or more members, such as `https://etcd-0.etcd:2379`. The agent finds the other members through
+   * these. Without a scheme, https is used if `tls` is given, else http.
    */
   readonly endpoints: string[];
   /**
-   * How to reach an etcd that speaks TLS.
+   * TLS settings, if etcd uses TLS.
    * @default - plain http
    */
   readonly tls?: EtcdClientTls;
   /**
-   * The user to log in as.
-   * @default - none: etcd's authentication is off, or the client certificate names the user
+   * etcd user to log in as.
+   * @default - none: etcd's authentication is off, or the client certificate identifies the user
    */
   readonly auth?: EtcdAuth;
   /**
-   * Runs beside etcd, on its own machine.
+   * Settings of a pod that runs on etcd's own node.
    * @internal
    */
   readonly _host?: BackupPodHost;
@@ -37,11 +181,11 @@ export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
 /** Options of `EtcdBackupSchedule.addStore`. */
 export interface AddStoreOptions {
   /**
-   * Which backups of this store to keep.
+   * Which backups in this store to keep.
    * @default - all of them: nothing is ever deleted
    */
   readonly retention?: Retention;
 }
 
-/** Above what any sane etcd needs with the smallest CPU limit, all retries included. */
+/** Longer than the largest sensible database needs with the smallest CPU limit, including all retries. */
 export const defaultActiveDeadline = Duration.hours(6);

@@ -371,7 +371,7 @@ describe('what an EtcdCluster says of its schedule', () => {
   });
 
   test.each([
-    [{ name: 'custom' }, 'Nightly', 0, "id: 'Nightly' is no Kubernetes name"],
+    [{ name: 'custom' }, 'Nightly', 0, "id: 'Nightly' is not a valid Kubernetes name"],
     [
       { successfulJobsHistoryLimit: 0 },
       'nightly',
@@ -379,7 +379,7 @@ describe('what an EtcdCluster says of its schedule', () => {
       'successfulJobsHistoryLimit: 0 deletes Jobs before the reconciler',
     ],
     [{ failedJobsHistoryLimit: 0 }, 'nightly', 0, 'failedJobsHistoryLimit: 0 deletes Jobs before the reconciler'],
-    [{}, 'nightly', 8, 'store 9: a schedule of a cluster has at most 8; add another schedule'],
+    [{}, 'nightly', 8, 'store 9: a schedule of an EtcdCluster can have at most 8 stores; add another schedule'],
   ])('cannot hold %j', (props, id, more, message) => {
     const cluster = new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders');
     const backup = cluster.addBackupSchedule(id, { schedule: Cron.daily(), store: s3, ...props });

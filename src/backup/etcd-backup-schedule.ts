@@ -3,39 +3,41 @@ import { Construct } from 'constructs';
 import { agentImage } from '../lib/agent-image';
 import { type BackupJobSpec, type BackupPodStore, backupJob } from '../lib/backup-pod';
 import { durationText, milliseconds } from '../lib/duration';
-import { Kept } from '../lib/kept';
+import { Memo } from '../lib/memo';
 import { namesakeProblems, takeName } from '../lib/name-registry';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
-import { freeId } from '../validation/construct-id';
+import { requireFreeId } from '../validation/construct-id';
 import { endpointUrl } from '../validation/endpoints';
-import { requireKinds } from '../validation/kinds';
-import { nameProblem, problemsOf } from '../validation/names';
-import { addStoreKinds, scheduleKinds } from '../validation/property-kinds';
+import { nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import { addStoreTypes, scheduleTypes } from '../validation/property-types';
+import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
 import { podResources } from './backup-resources';
 import { scheduleProblems, storeName } from './backup-schedule-problems';
-import { isEtcdCluster } from './cluster-kind';
 import {
   type AddStoreOptions,
   defaultActiveDeadline,
   type EtcdBackupScheduleProps,
 } from './etcd-backup-schedule-props';
-import { fileNameWithoutEnding } from './file-name';
+import { isEtcdCluster } from './etcd-cluster-checks';
 import type { Retention } from './retention';
+import { fileNameWithoutEnding } from './snapshot-file-name';
 
 /**
- * Backs up an etcd on a schedule: a CronJob, and a ServiceAccount without rights. It works on any etcd.
+ * Backs up an etcd cluster on a schedule, with a CronJob and a ServiceAccount without permissions. It works with any etcd
+ * cluster.
  *
- * A run by hand: `kubectl create job --from=cronjob/NAME JOB`.
+ * Start a run by hand with `kubectl create job --from=cronjob/NAME JOB`.
  */
 export class EtcdBackupSchedule extends Construct {
-  /** The name of the CronJob. */
+  /** Name of the CronJob. */
   readonly cronJobName: string;
-  /** The CronJob. */
+  /** CronJob that takes the backups. */
   readonly cronJob: ApiObject;
-  /** The ServiceAccount of its pods; none when `serviceAccountName` names one that exists. */
+  /** ServiceAccount of the pods. Undefined if `serviceAccountName` names an existing one. */
   readonly serviceAccount?: ApiObject;
   private readonly props: EtcdBackupScheduleProps;
   /** @internal */
@@ -43,11 +45,11 @@ export class EtcdBackupSchedule extends Construct {
   /** @internal */
   readonly _stores: StoreDefinition[] = [];
   private readonly folders: BackupFolder[] = [];
-  private readonly propertyProblems = new Kept<readonly string[]>();
+  private readonly propertyProblems = new Memo<readonly string[]>();
 
   constructor(scope: Construct, id: string, props: EtcdBackupScheduleProps) {
-    super(scope, freeId(scope, id));
-    requireKinds(this, props, scheduleKinds);
+    super(scope, requireFreeId(scope, id));
+    requireTypes(this, props, scheduleTypes);
     this.props = props;
     this.cronJobName = props.name ?? `${props.cluster}-${id}`;
     this._labels = {
@@ -65,9 +67,13 @@ export class EtcdBackupSchedule extends Construct {
     this.node.addValidation({ validate: () => this.problems() });
   }
 
-  /** Stores every backup here as well. Each store has its own retention. */
+  /**
+   * Stores every backup in a further store. Each store has its own retention.
+   *
+   * @throws if the store or the options have the wrong type
+   */
   addStore(store: BackupStore, options: AddStoreOptions = {}): void {
-    requireKinds(this, { ...options, store }, addStoreKinds);
+    requireTypes(this, { ...options, store }, addStoreTypes);
     const definition = store._definition();
     const { retention } = options;
     const problems = [
@@ -86,7 +92,8 @@ export class EtcdBackupSchedule extends Construct {
   }
 
   /**
-   * The settings that the cluster's other backups share with this schedule. Complete only when all stores are added.
+   * Returns the settings that the cluster's other backups share with this schedule. They are complete only after all
+   * stores have been added.
    * @internal
    */
   _spec(): BackupScheduleSpec {
@@ -144,14 +151,14 @@ export class EtcdBackupSchedule extends Construct {
         schedule: props.schedule.expressionString,
         timeZone: props.timeZone,
         suspend: props.suspend,
-        // A run whose control-plane node has died never ends for Kubernetes: the next one takes its place.
+        // The run of a failed control-plane node never ends for Kubernetes, so the next run must replace it.
         concurrencyPolicy: props._host ? 'Replace' : 'Forbid',
         startingDeadlineSeconds: seconds(props.startingDeadline ?? Duration.hours(1)),
         successfulJobsHistoryLimit: props.successfulJobsHistoryLimit ?? 3,
         failedJobsHistoryLimit: props.failedJobsHistoryLimit ?? 3,
         jobTemplate: {
           metadata: { labels: this._labels },
-          // Stores are added until synthesis.
+          // Lazy: stores may be added until synthesis.
           spec: Lazy.any({ produce: () => backupJob(this.jobSpec()) }),
         },
       },
@@ -200,18 +207,18 @@ export class EtcdBackupSchedule extends Construct {
     ];
   }
 
-  /** What the custom resource of its cluster would refuse. */
+  /** Problems that the EtcdCluster CRD would report for this schedule. */
   private entryProblems(): string[] {
     if (!isEtcdCluster(this.node.scope)) return [];
     return problemsOf(
-      // Else it is part of the CronJob's name.
+      // Without `name`, the id is part of the CronJob's name, which is checked anyway.
       this.props.name === undefined ? undefined : nameProblem('id', this.node.id, 52),
       this._stores.length <= 8
         ? undefined
-        : `store ${this._stores.length}: a schedule of a cluster has at most 8; add another schedule`,
+        : `store ${this._stores.length}: a schedule of an EtcdCluster can have at most 8 stores; add another schedule`,
       ...(['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'] as const).map((limit) =>
         this.props[limit] === 0
-          ? `${limit}: 0 deletes Jobs before the reconciler has read what became of them; at least 1 for a schedule of a cluster`
+          ? `${limit}: 0 deletes Jobs before the reconciler has read their result; give at least 1 for a schedule of an EtcdCluster`
           : undefined,
       ),
     );
@@ -224,7 +231,7 @@ export class EtcdBackupSchedule extends Construct {
   }
 }
 
-/** What an EtcdCluster says of one of its backup schedules. */
+/** The entry of a backup schedule in the spec of its EtcdCluster. */
 export interface BackupScheduleSpec {
   readonly name: string;
   readonly cronJobName?: string;

@@ -13,7 +13,7 @@ import {
   EtcdCluster,
   S3Credentials,
 } from '..';
-import { ForeignEtcdCluster, ImportedEtcdCluster } from '../cluster/external-etcd-cluster';
+import { ExistingEtcdCluster, ImportedEtcdCluster } from '../cluster/external-etcd-cluster';
 
 const recipient = 'age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh';
 const tls = EtcdClientTls.fromSecret('client');
@@ -114,7 +114,7 @@ test("of somebody else's etcd, every property", () => {
 test("of somebody else's etcd that is a construct: its endpoints, its TLS and its user", () => {
   const chart = chartOf();
   const auth = EtcdAuth.fromSecret('user');
-  const cluster = new ForeignEtcdCluster(chart, 'legacy', ['etcd:2379'], {
+  const cluster = new ExistingEtcdCluster(chart, 'legacy', ['etcd:2379'], {
     tls: EtcdClientTls.fromCa(CaBundle.fromConfigMap('trust')),
     auth,
   });
@@ -157,47 +157,56 @@ const endpoints = ['etcd:2379'];
 const command = BackupStore.command({ path: '/opt/store' });
 
 test.each<[EtcdBackupProps, string]>([
-  [{ store: s3 }, 'cluster: none given; name what to back up, by cluster or endpoints'],
-  [{ endpoints }, 'store: none given; say where the backup goes, by store or schedule'],
-  [{ endpoints, name: 'Now', store: s3 }, "name: 'Now' is no Kubernetes name"],
+  [{ store: s3 }, 'cluster: is missing; give cluster or endpoints to say what to back up'],
+  [{ endpoints }, 'store: is missing; give store or schedule to say where the backup is stored'],
+  [{ endpoints, name: 'Now', store: s3 }, "name: 'Now' is not a valid Kubernetes name"],
   [{ endpoints, name: 'n'.repeat(53), store: s3 }, 'has 53 characters; use at most 52'],
-  [{ endpoints: [], store: s3 }, 'endpoints: none given; name at least one'],
-  [{ endpoints: ['https://etcd:2379'], store: s3 }, 'is https, but there is no tls'],
-  [{ endpoints, tls: EtcdClientTls.fromSecret('S'), store: s3 }, "tls: Secret: 'S' is no Kubernetes name"],
-  [{ endpoints, auth: EtcdAuth.fromSecret(''), store: s3 }, "auth: Secret: '' is no Kubernetes name"],
-  [{ endpoints, schedule: 'nightly' }, "schedule: 'nightly' can only be that of an EtcdCluster; give store instead"],
-  [{ endpoints, store: BackupStore.filesystem({}) }, 'store: give one of claimName, nfs and hostPath'],
-  [{ endpoints, store: s3, key: 'a/../b' }, "key: 'a/../b' is no key within the store"],
-  [{ endpoints, store: s3, key: '/{{ .Name }}' }, "key: '/{{ .Name }}' is no key within the store"],
+  [{ endpoints: [], store: s3 }, 'endpoints: is empty; give at least one'],
+  [{ endpoints: ['https://etcd:2379'], store: s3 }, 'is https, but tls is missing'],
+  [{ endpoints, tls: EtcdClientTls.fromSecret('S'), store: s3 }, "tls: Secret: 'S' is not a valid Kubernetes name"],
+  [{ endpoints, auth: EtcdAuth.fromSecret(''), store: s3 }, "auth: Secret: '' is not a valid Kubernetes name"],
   [
-    { endpoints, store: s3, key: '{{ .Cluster }}.db' },
-    "key: '{{ .Cluster }}.db' has a field that is not known; use {{ .N",
+    { endpoints, schedule: 'nightly' },
+    "schedule: 'nightly' needs an EtcdCluster, which has schedules; give store instead",
   ],
-  [{ endpoints, store: s3, key: '{{ .Name }.db' }, 'has a field that is not known'],
-  [{ endpoints, store: s3, key: 'a', prefix: 'b' }, "prefix: excludes key, which is the snapshot's whole name"],
-  [{ endpoints, store: s3, prefix: '/a' }, "prefix: '/a' is no folder within the store"],
-  [{ endpoints, store: s3, encryption: Encryption.age({ recipients: [] }) }, 'encryption: recipients: none given'],
+  [{ endpoints, store: BackupStore.filesystem({}) }, 'store: give exactly one of claimName, nfs and hostPath'],
+  [{ endpoints, store: s3, key: 'a/../b' }, "key: 'a/../b' is not a valid key within the store"],
+  [{ endpoints, store: s3, key: '/{{ .Name }}' }, "key: '/{{ .Name }}' is not a valid key within the store"],
+  [{ endpoints, store: s3, key: '{{ .Cluster }}.db' }, "key: '{{ .Cluster }}.db' has an unknown field; use {{ .N"],
+  [{ endpoints, store: s3, key: '{{ .Name }.db' }, 'has an unknown field'],
+  [
+    { endpoints, store: s3, key: 'a', prefix: 'b' },
+    "prefix: cannot be combined with key, which is the snapshot's complete name",
+  ],
+  [{ endpoints, store: s3, prefix: '/a' }, "prefix: '/a' is not a valid folder within the store"],
+  [{ endpoints, store: s3, encryption: Encryption.age({ recipients: [] }) }, 'encryption: recipients: is empty'],
   [{ endpoints, store: s3, dialTimeout: Duration.seconds(0) }, 'dialTimeout: a duration of zero'],
   [{ endpoints, store: s3, timeout: Duration.seconds(0) }, 'timeout: a duration of zero'],
-  [{ endpoints, store: command }, "image: store runs executables that the agent's own image does not have"],
-  [{ endpoints, store: s3, image: '' }, "image: '' is no image"],
-  [{ endpoints, store: s3, serviceAccountName: 'A' }, "serviceAccountName: 'A' is no Kubernetes name"],
+  [{ endpoints, store: command }, "image: store runs executables that the agent's own image does not contain"],
+  [{ endpoints, store: s3, image: '' }, "image: '' is not a valid image"],
+  [{ endpoints, store: s3, serviceAccountName: 'A' }, "serviceAccountName: 'A' is not a valid Kubernetes name"],
 ])('%j: %s', (props, message) => {
   expect(backup(props).node.validate()).toEqual([expect.stringContaining(message)]);
 });
 
 test.each<[EtcdBackupProps, string]>([
-  [{ schedule: 'nightly', endpoints }, 'endpoints: excludes cluster, which has its own; remove one of them'],
-  [{ schedule: 'nightly', store: s3 }, 'store: excludes schedule, which has its own; remove one of them'],
-  [{ schedule: 'nightly', tls }, 'tls: is for endpoints; remove it, as the cluster has its own'],
-  [{ schedule: 'nightly', auth: EtcdAuth.fromSecret('a') }, 'auth: is for endpoints; remove it'],
+  [
+    { schedule: 'nightly', endpoints },
+    'endpoints: cannot be combined with cluster, which has its own endpoints; remove one of them',
+  ],
+  [
+    { schedule: 'nightly', store: s3 },
+    'store: cannot be combined with schedule, which has its own stores; remove one of them',
+  ],
+  [{ schedule: 'nightly', tls }, 'tls: is only for endpoints; remove it, because the cluster has its own'],
+  [{ schedule: 'nightly', auth: EtcdAuth.fromSecret('a') }, 'auth: is only for endpoints; remove it'],
   [
     { schedule: 'nightly', encryption: Encryption.age({ recipients: [recipient] }) },
-    "encryption: is that of schedule 'nightly'; remove it",
+    "encryption: is set by schedule 'nightly'; remove it",
   ],
   [
     { schedule: 'hourly' },
-    "schedule: 'hourly' is no backup schedule of 'orders'; use 'nightly', or give store instead",
+    "schedule: 'hourly' is not a backup schedule of 'orders'; use 'nightly', or give store instead",
   ],
 ])('of a cluster: %j: %s', (props, message) => {
   expect(ofCluster(props).node.validate()).toEqual([expect.stringContaining(message)]);
@@ -214,7 +223,7 @@ test('a schedule of a cluster without any', () => {
 
 test('a mistake is one line with the path of the construct', () => {
   expect(() => manifestOf(backup({ endpoints }))).toThrow(
-    /^Validation failed with the following errors:\n {2}\[shop\/now\] store: none given/,
+    /^Validation failed with the following errors:\n {2}\[shop\/now\] store: is missing/,
   );
 });
 
@@ -222,7 +231,7 @@ test('a cluster of another namespace cannot be named', () => {
   const chart = chartOf();
   const cluster = new EtcdCluster(new Chart(chart.node.root, 'b', { namespace: 'other' }), 'orders');
   expect(backup({ cluster, store: s3 }, chart).node.validate()).toEqual([
-    "cluster: 'orders' is in namespace 'other', and only a resource of the same namespace can name it; put this one there",
+    "cluster: 'orders' is in namespace 'other', and a resource can only refer to a cluster of its own namespace; move this resource there",
   ]);
 });
 

@@ -3,32 +3,32 @@ import { Construct } from 'constructs';
 import type { EtcdBackupSpec } from '../../imports/etcdbackup-cdk8s-etcd.dev';
 import { durationText } from '../lib/duration';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import type { Plain } from '../lib/plain';
-import { freeId } from '../validation/construct-id';
+import type { PlainData } from '../lib/plain-data';
+import { requireFreeId } from '../validation/construct-id';
 import { endpointUrl } from '../validation/endpoints';
-import { requireKinds } from '../validation/kinds';
-import { backupKinds } from '../validation/property-kinds';
+import { backupTypes } from '../validation/property-types';
+import { requireTypes } from '../validation/type-checks';
 import { addBackupFolder, type BackupFolder, sharedFolderProblems } from './backup-folders';
-import { isForeign } from './cluster-kind';
 import { backupProblems } from './etcd-backup-problems';
 import type { EtcdBackupProps } from './etcd-backup-props';
+import { isExistingEtcd } from './etcd-cluster-checks';
 import { jobAccount } from './job-identity';
 
 /**
- * One backup, taken once, by the reconciler of the namespace: before a release, say. `kubectl get etcdbackup` shows what
- * became of it, and `RestoreSource.backup` restores it.
+ * A single backup that the reconciler of the namespace takes once, for example before a release. `kubectl get etcdbackup`
+ * shows its result, and `RestoreSource.backup` restores it.
  */
 export class EtcdBackup extends Construct {
-  /** The name of the resource. */
+  /** Name of the resource. */
   readonly backupName: string;
-  /** The custom resource, which the reconciler acts upon. */
+  /** Custom resource that the reconciler acts on. */
   readonly customResource: ApiObject;
-  /** The Job's ServiceAccount; only when the workload identity of `store` has annotations for one. */
+  /** ServiceAccount of the Job. Defined only if the workload identity of `store` has annotations. */
   readonly serviceAccount?: ApiObject;
 
   constructor(scope: Construct, id: string, props: EtcdBackupProps) {
-    super(scope, freeId(scope, id));
-    requireKinds(this, props, backupKinds);
+    super(scope, requireFreeId(scope, id));
+    requireTypes(this, props, backupTypes);
     const { cluster } = props;
     this.backupName = props.name ?? (cluster ? `${cluster.clusterName}-${id}` : id);
     const labels = {
@@ -59,19 +59,19 @@ export class EtcdBackup extends Construct {
   }
 }
 
-/** None when it lies under a key or a prefix of its own, or with the schedule's. */
+/** Undefined if the backup has its own key or prefix, or is stored with the backups of a schedule. */
 function backupFolder(backupName: string, props: EtcdBackupProps): BackupFolder | undefined {
   const { cluster, endpoints, store, key, prefix } = props;
   if (!store || key !== undefined || prefix !== undefined) return undefined;
   return {
     property: 'store',
     place: store._definition().place,
-    cluster: cluster && !isForeign(cluster) ? cluster.clusterName : backupName,
+    cluster: cluster && !isExistingEtcd(cluster) ? cluster.clusterName : backupName,
     endpoints: endpoints ?? cluster?.clientEndpoints ?? [],
   };
 }
 
-function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefined): Plain<EtcdBackupSpec> {
+function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefined): PlainData<EtcdBackupSpec> {
   const { dialTimeout, timeout } = props;
   return {
     ...sourceSpec(props),
@@ -90,17 +90,17 @@ function backupSpec(props: EtcdBackupProps, serviceAccountName: string | undefin
   };
 }
 
-function sourceSpec({ cluster, endpoints, tls, auth }: EtcdBackupProps): Plain<EtcdBackupSpec> {
+function sourceSpec({ cluster, endpoints, tls, auth }: EtcdBackupProps): PlainData<EtcdBackupSpec> {
   if (!cluster) return endpointsSpec(endpoints ?? [], tls, auth);
-  if (!isForeign(cluster)) return { clusterName: cluster.clusterName };
-  return endpointsSpec(cluster.clientEndpoints, cluster.clientTls, cluster._foreign().auth);
+  if (!isExistingEtcd(cluster)) return { clusterName: cluster.clusterName };
+  return endpointsSpec(cluster.clientEndpoints, cluster.clientTls, cluster._existing().auth);
 }
 
 function endpointsSpec(
   endpoints: readonly string[],
   tls: EtcdBackupProps['tls'],
   auth: EtcdBackupProps['auth'],
-): Plain<EtcdBackupSpec> {
+): PlainData<EtcdBackupSpec> {
   return {
     endpoints: endpoints.map((endpoint) => endpointUrl(endpoint, tls !== undefined)),
     tls: tls?._pod(),

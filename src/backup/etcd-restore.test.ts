@@ -11,7 +11,7 @@ import {
   RestoreSource,
   S3Credentials,
 } from '..';
-import { ForeignEtcdCluster } from '../cluster/external-etcd-cluster';
+import { ExistingEtcdCluster } from '../cluster/external-etcd-cluster';
 
 const id = 'etcd-snapshot-20261121-023807-3f9c2a';
 const source = RestoreSource.snapshot(s3, id);
@@ -116,7 +116,7 @@ const times: [string, boolean][] = [
 ];
 
 test.each(times)('the time %j is one: %j', (time, valid) => {
-  const problem = `source: latestVerifiedBefore: '${time}' is no time; write it like 2026-11-21T02:30:00Z`;
+  const problem = `source: latestVerifiedBefore: '${time}' is not a valid time; write it like 2026-11-21T02:30:00Z`;
   expect(RestoreSource.latestVerifiedBefore(s3, time)._problems()).toEqual(valid ? [] : [problem]);
 });
 
@@ -126,20 +126,23 @@ const wrong = {
 };
 
 const mistakes: [Partial<EtcdRestoreProps>, string][] = [
-  [{ source: RestoreSource.backup('A') }, "source: backup: 'A' is no Kubernetes name"],
-  [{ source: RestoreSource.snapshot(s3, `${id}.db.zst`) }, 'is no id of a snapshot; write it like etcd-snapshot-2'],
-  [{ source: RestoreSource.snapshot(s3, `orders/${id}`) }, 'without folder and ending'],
-  [{ source: RestoreSource.key(s3, '/a.db') }, "source: key: '/a.db' is no key within the store"],
-  [{ source: RestoreSource.snapshot(s3, id, { cluster: 'a/b' }) }, "source: cluster: 'a/b' is no cluster name"],
-  [{ source: RestoreSource.snapshot(wrong.store, id) }, "source: store: bucket: 'X' is no bucket name"],
+  [{ source: RestoreSource.backup('A') }, "source: backup: 'A' is not a valid Kubernetes name"],
+  [{ source: RestoreSource.snapshot(s3, `${id}.db.zst`) }, 'is not a valid snapshot id; write it like etcd-snapshot-2'],
+  [{ source: RestoreSource.snapshot(s3, `orders/${id}`) }, 'without folder and file extension'],
+  [{ source: RestoreSource.key(s3, '/a.db') }, "source: key: '/a.db' is not a valid key within the store"],
+  [
+    { source: RestoreSource.snapshot(s3, id, { cluster: 'a/b' }) },
+    "source: cluster: 'a/b' is not a valid cluster name",
+  ],
+  [{ source: RestoreSource.snapshot(wrong.store, id) }, "source: store: bucket: 'X' is not a valid bucket name"],
   [{ source: RestoreSource.snapshot(wrong.command, id) }, 'image: store runs executables that the agent'],
-  [{ identitySecret: 'A' }, "identitySecret: 'A' is no Kubernetes name"],
-  [{ sha256: sha256.toUpperCase() }, 'is no SHA-256; give 64 lower-case hex digits'],
-  [{ sha256: `sha256:${sha256}` }, 'is no SHA-256'],
-  [{ expectedRevision: 0 }, 'expectedRevision: 0 is no revision'],
-  [{ expectedRevision: 1.5 }, 'expectedRevision: 1.5 is no revision'],
-  [{ serviceAccountName: '' }, "serviceAccountName: '' is no Kubernetes name"],
-  [{ image: 'a b' }, "image: 'a b' is no image"],
+  [{ identitySecret: 'A' }, "identitySecret: 'A' is not a valid Kubernetes name"],
+  [{ sha256: sha256.toUpperCase() }, 'is not a valid SHA-256; give 64 lower-case hex digits'],
+  [{ sha256: `sha256:${sha256}` }, 'is not a valid SHA-256'],
+  [{ expectedRevision: 0 }, 'expectedRevision: 0 is not a valid revision'],
+  [{ expectedRevision: 1.5 }, 'expectedRevision: 1.5 is not a valid revision'],
+  [{ serviceAccountName: '' }, "serviceAccountName: '' is not a valid Kubernetes name"],
+  [{ image: 'a b' }, "image: 'a b' is not a valid image"],
 ];
 
 test.each(mistakes)('%j: %s', (props, message) => {
@@ -154,7 +157,7 @@ test.each(mistakes)('the origin of a cluster: %j: %s', (props, message) => {
 });
 
 test.each([
-  [{ name: 'Back' }, "name: 'Back' is no Kubernetes name"],
+  [{ name: 'Back' }, "name: 'Back' is not a valid Kubernetes name"],
   [{ name: 'n'.repeat(64) }, 'has 64 characters; use at most 63'],
 ])('%j: %s', (props, message) => {
   expect(restore(props).node.validate()).toEqual([expect.stringContaining(message)]);
@@ -166,7 +169,7 @@ test('a safety backup needs a schedule that says where to', () => {
     new EtcdRestore(chart, `${more.safetyBackup}`, { cluster, source, ...more }).node.validate();
   const cluster = new EtcdCluster(chart, 'orders');
   expect(problems({})).toEqual([
-    "safetyBackup: 'orders' has no backup schedule that says where to; call addBackupSchedule, or say safetyBackup: false",
+    "safetyBackup: 'orders' has no backup schedule, so there is no store for the backup; call addBackupSchedule, or set safetyBackup: false",
   ]);
   expect(problems({ safetyBackup: false })).toEqual([]);
   const imported = { clusterName: 'orders', clientEndpoints: ['orders-0-client:2379'] };
@@ -174,16 +177,16 @@ test('a safety backup needs a schedule that says where to', () => {
 });
 
 test("somebody else's etcd is not the reconciler's to restore", () => {
-  const cluster = new ForeignEtcdCluster(chartOf(), 'legacy', ['etcd:2379'], {});
+  const cluster = new ExistingEtcdCluster(chartOf(), 'legacy', ['etcd:2379'], {});
   expect(restore({ cluster }).node.validate()).toEqual([
-    "cluster: 'legacy' is somebody else's etcd; restore it with `etcd-agent restore`, as docs/backups/restore.md says",
+    "cluster: 'legacy' is an existing etcd cluster, not an EtcdCluster; restore it with `etcd-agent restore`, as docs/backups/restore.md says",
   ]);
 });
 
 test('a cluster of another namespace cannot be named', () => {
   const cluster = clusterOf(new Chart(Testing.app(), 'b'));
   expect(restore({ cluster }).node.validate()).toEqual([
-    expect.stringMatching(/^cluster: 'orders' is in a chart without a namespace, and only/),
+    expect.stringMatching(/^cluster: 'orders' is in a chart without a namespace, and a resource can only refer/),
   ]);
 });
 
@@ -216,7 +219,7 @@ describe('a store with workload identity', () => {
   test('needs one by name for the origin of a cluster', () => {
     const cluster = (origin: ClusterOrigin) => new EtcdCluster(chartOf(), 'orders', { origin }).node.validate();
     expect(cluster({ source })).toEqual([
-      'origin: serviceAccountName: none given; name a ServiceAccount with the annotations of the workload identity',
+      'origin: serviceAccountName: is missing; give a ServiceAccount with the annotations of the workload identity',
     ]);
     expect(cluster({ source, serviceAccountName: 'mine' })).toEqual([]);
   });

@@ -3,31 +3,62 @@ import { Construct } from 'constructs';
 import type { EtcdRestoreSpec } from '../../imports/etcdrestore-cdk8s-etcd.dev';
 import { labelProblems } from '../lib/labels';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import type { Plain } from '../lib/plain';
-import { freeId } from '../validation/construct-id';
-import { requireKinds } from '../validation/kinds';
-import { nameProblem, problemsOf } from '../validation/names';
-import { restoreKinds } from '../validation/property-kinds';
-import { isForeign, otherNamespaceProblem, scheduleIds } from './cluster-kind';
-import { originSpec, restoreProblems } from './cluster-origin';
-import type { EtcdRestoreProps } from './etcd-restore-props';
+import type { PlainData } from '../lib/plain-data';
+import { requireFreeId } from '../validation/construct-id';
+import { nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import { restoreTypes } from '../validation/property-types';
+import { requireTypes } from '../validation/type-checks';
+import { type ClusterOrigin, originSpec, restoreProblems } from './cluster-origin';
+import { isExistingEtcd, otherNamespaceProblem, scheduleIds } from './etcd-cluster-checks';
+import type { IEtcdCluster } from './i-etcd-cluster';
 import { jobAccount } from './job-identity';
 
+/** Properties of `EtcdRestore`. */
+export interface EtcdRestoreProps extends ClusterOrigin {
+  /** Cluster whose data is replaced. It must be in the same namespace. */
+  readonly cluster: IEtcdCluster;
+  /**
+   * Name of the resource: a Kubernetes name of at most 63 characters. A restore happens once per name: applying the same
+   * name again does nothing, so use another name for another restore.
+   * @default - `<cluster>-<id>`
+   */
+  readonly name?: string;
+  /**
+   * Takes a backup of the present data first, with the settings of the cluster's backup schedule. Without a quorum this
+   * backup is impossible and is skipped.
+   * @default true
+   */
+  readonly safetyBackup?: boolean;
+  /**
+   * Continues even if it cannot be confirmed that a pod on an unreachable node has stopped. If that node is still running,
+   * clients that reach only its pod keep writing to the old data, and those writes are lost.
+   * @default false
+   */
+  readonly ignoreUnreachablePods?: boolean;
+  /**
+   * Additional labels of the resource.
+   * @default - only the standard labels, `app.kubernetes.io/…`
+   */
+  readonly labels?: { readonly [name: string]: string };
+}
+
 /**
- * Replaces the data of a cluster with that of a backup, once. Clients are cut off until it is done, and what was written
- * after the backup is lost. For a new cluster from a backup use `origin` of `EtcdCluster`.
+ * Replaces the data of a cluster with the data of a backup, once. Clients are disconnected until the restore is complete,
+ * and everything that was written after the backup is lost. To create a new cluster from a backup, use `origin` of
+ * `EtcdCluster`.
  */
 export class EtcdRestore extends Construct {
-  /** The name of the resource. */
+  /** Name of the resource. */
   readonly restoreName: string;
-  /** The custom resource, which the reconciler acts upon. */
+  /** Custom resource that the reconciler acts on. */
   readonly customResource: ApiObject;
-  /** The Job's ServiceAccount; only when the workload identity of the store has annotations for one. */
+  /** ServiceAccount of the Job. Defined only if the workload identity of the store has annotations. */
   readonly serviceAccount?: ApiObject;
 
   constructor(scope: Construct, id: string, props: EtcdRestoreProps) {
-    super(scope, freeId(scope, id));
-    requireKinds(this, props, restoreKinds);
+    super(scope, requireFreeId(scope, id));
+    requireTypes(this, props, restoreTypes);
     const { clusterName } = props.cluster;
     this.restoreName = props.name ?? `${clusterName}-${id}`;
     const labels = {
@@ -64,16 +95,16 @@ export class EtcdRestore extends Construct {
 
   private safetyBackupProblem({ cluster, safetyBackup = true }: EtcdRestoreProps): string | undefined {
     if (!safetyBackup || scheduleIds(cluster)?.length !== 0) return undefined;
-    return `safetyBackup: '${cluster.clusterName}' has no backup schedule that says where to; call addBackupSchedule, or say safetyBackup: false`;
+    return `safetyBackup: '${cluster.clusterName}' has no backup schedule, so there is no store for the backup; call addBackupSchedule, or set safetyBackup: false`;
   }
 
   private clusterProblem({ cluster }: EtcdRestoreProps): string | undefined {
-    if (!isForeign(cluster)) return otherNamespaceProblem(this, cluster);
-    return `cluster: '${cluster.clusterName}' is somebody else's etcd; restore it with \`etcd-agent restore\`, as docs/backups/restore.md says`;
+    if (!isExistingEtcd(cluster)) return otherNamespaceProblem(this, cluster);
+    return `cluster: '${cluster.clusterName}' is an existing etcd cluster, not an EtcdCluster; restore it with \`etcd-agent restore\`, as docs/backups/restore.md says`;
   }
 }
 
-function restoreSpec(props: EtcdRestoreProps, serviceAccountName: string | undefined): Plain<EtcdRestoreSpec> {
+function restoreSpec(props: EtcdRestoreProps, serviceAccountName: string | undefined): PlainData<EtcdRestoreSpec> {
   const { cluster, safetyBackup, ignoreUnreachablePods } = props;
   return {
     clusterName: cluster.clusterName,

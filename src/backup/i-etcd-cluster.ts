@@ -1,19 +1,21 @@
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
-import type { BackupScheduleOptions } from './backup-schedule-options';
 import type { EtcdBackupSchedule } from './etcd-backup-schedule';
+import type { BackupScheduleOptions } from './etcd-backup-schedule-props';
 
-/** An etcd to connect to and to back up: an `EtcdCluster`, or somebody else's. */
+/** An etcd cluster that clients can connect to and that can be backed up: an `EtcdCluster`, or an existing etcd cluster. */
 export interface IEtcdCluster {
-  /** The cluster's name, under which its backups are stored. */
+  /** Name of the cluster. Its backups are stored under this name. */
   readonly clusterName: string;
-  /** The client URL of each member. Clients do best with all of them: a Service keeps a dead node for a while. */
+  /**
+   * Client URL of each member. Give clients all of them: a Service still leads to a failed node for a while.
+   */
   readonly clientEndpoints: string[];
-  /** How clients trust it and are trusted by it; none means plain http. */
+  /** TLS settings of its clients. Undefined means plain http. */
   readonly clientTls?: EtcdClientTls;
   /**
-   * Backs it up on a schedule.
+   * Backs up the cluster on a schedule.
    *
-   * @param id the schedule's name; its CronJob is `<cluster>-<id>`
+   * @param id the name of the schedule; its CronJob is `<cluster>-<id>`
    */
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule;
 }

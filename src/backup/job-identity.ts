@@ -4,9 +4,10 @@ import { agentImage } from '../lib/agent-image';
 import { takeName } from '../lib/name-registry';
 import { agentImageProblem } from '../lib/pod-problems';
 import type { StoreDefinition } from '../stores/store-definition';
-import { nameProblem, problemsOf } from '../validation/names';
+import { nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 
-/** As whom, and with which executables, a Job of the reconciler reaches a store. */
+/** The identity and the image with which a Job of the reconciler accesses a store. */
 export interface JobIdentity {
   readonly serviceAccountName?: string;
   readonly image?: string;
@@ -17,12 +18,12 @@ export function jobIdentityProblems({ serviceAccountName, image }: JobIdentity, 
     serviceAccountName === undefined ? undefined : nameProblem('serviceAccountName', serviceAccountName),
     agentImageProblem(image),
     store?.needsOwnImage && (image === undefined || image === agentImage)
-      ? "image: store runs executables that the agent's own image does not have; name an image of yours with them and the agent in it"
+      ? "image: store runs executables that the agent's own image does not contain; give your own image with these and the agent"
       : undefined,
   );
 }
 
-/** The Job's ServiceAccount, when the store's workload identity has annotations for one and none is named. */
+/** Creates the Job's ServiceAccount if the store's workload identity has annotations and no ServiceAccount is given. */
 export function jobAccount(
   scope: Construct,
   metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> },

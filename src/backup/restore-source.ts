@@ -2,33 +2,33 @@ import type { BackupPodStore } from '../lib/backup-pod';
 import type { BackupStore } from '../stores/backup-store';
 import { offHostProblem } from '../stores/host-path';
 import type { StoreDefinition } from '../stores/store-definition';
-import { clusterNameProblem, namespaceProblem } from '../validation/cluster-name';
-import { built } from '../validation/kinds';
-import { nameProblem, problemsOf } from '../validation/names';
-import { objectKeyProblem } from '../validation/object-key';
-import { sourceKinds } from '../validation/property-kinds';
-import { timestampProblem } from '../validation/timestamp';
+import { clusterNameProblem, nameProblem, namespaceProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import { sourceTypes } from '../validation/property-types';
+import { objectKeyProblem } from '../validation/store-paths';
+import { timestampProblem } from '../validation/times';
+import { buildIfValid } from '../validation/type-checks';
 
-/** Which snapshot a restore takes. */
+/** Selects the snapshot that a restore uses. */
 export class RestoreSource {
-  /** What an `EtcdBackup` of the same namespace took, by the name of that resource. It must be completed. */
+  /** Selects the snapshot of an `EtcdBackup` in the same namespace, by the name of that resource. It must be completed. */
   static backup(backupName: string): RestoreSource {
     return new RestoreSource({ backupName }, problemsOf(nameProblem('backup', backupName)));
   }
 
-  /** A snapshot by its id, such as `etcd-snapshot-20261121-023807-3f9c2a`. `etcd-agent list` shows them. */
+  /** Selects a snapshot by its id, such as `etcd-snapshot-20261121-023807-3f9c2a`. `etcd-agent list` shows the ids. */
   static snapshot(store: BackupStore, snapshotId: string, options: RestoreSourceOptions = {}): RestoreSource {
     return RestoreSource.stored(store, { snapshotId }, options, snapshotProblem(snapshotId));
   }
 
-  /** A snapshot that was stored under a key of your own, such as `releases/before-2.0.db`, within the store's folder. */
+  /** Selects a snapshot by its key within the store's folder, such as `releases/before-2.0.db`. */
   static key(store: BackupStore, key: string): RestoreSource {
     return RestoreSource.stored(store, { key }, {}, objectKeyProblem('key', key));
   }
 
   /**
-   * The newest verified snapshot that was taken before a moment, given as RFC 3339: `2026-11-21T02:30:00Z`, or with an
-   * offset, `2026-11-21T03:30:00+01:00`.
+   * Selects the newest verified snapshot that was taken before a point in time. The time is given in RFC 3339, such as
+   * `2026-11-21T02:30:00Z` or, with an offset, `2026-11-21T03:30:00+01:00`.
    */
   static latestVerifiedBefore(store: BackupStore, time: string, options: RestoreSourceOptions = {}): RestoreSource {
     const problem = timestampProblem('latestVerifiedBefore', time);
@@ -42,7 +42,7 @@ export class RestoreSource {
     problem: string | undefined,
   ): RestoreSource {
     const given = { ...options, store };
-    return built(RestoreSource.prototype, given, sourceKinds, () =>
+    return buildIfValid(RestoreSource.prototype, given, sourceTypes, () =>
       RestoreSource.ofStore(store, which, options, problem),
     );
   }
@@ -92,18 +92,18 @@ export class RestoreSource {
 /** Options of `RestoreSource`. */
 export interface RestoreSourceOptions {
   /**
-   * The name under which the backups were stored, when it is that of another cluster.
+   * Name under which the backups were stored, if they are those of another cluster.
    * @default - the name of the cluster that is restored
    */
   readonly cluster?: string;
   /**
-   * The namespace that the backups were taken in, when it is another one.
+   * Namespace in which the backups were taken, if it is another one.
    * @default - the namespace of the cluster that is restored
    */
   readonly namespace?: string;
 }
 
-/** The `source` of the custom resources. */
+/** The field `source` of the custom resources. */
 export interface RestoreSourceSpec {
   readonly backupName?: string;
   readonly store?: BackupPodStore;
@@ -116,5 +116,5 @@ export interface RestoreSourceSpec {
 
 function snapshotProblem(id: string): string | undefined {
   if (typeof id === 'string' && /^[A-Za-z0-9][A-Za-z0-9_+-]{0,199}$/.test(id)) return undefined;
-  return `snapshot: '${id}' is no id of a snapshot; write it like etcd-snapshot-20261121-023807-3f9c2a, without folder and ending`;
+  return `snapshot: '${id}' is not a valid snapshot id; write it like etcd-snapshot-20261121-023807-3f9c2a, without folder and file extension`;
 }

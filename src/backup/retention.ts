@@ -1,72 +1,72 @@
 import type { Duration } from 'cdk8s';
 import { durationText, milliseconds } from '../lib/duration';
-import { built } from '../validation/kinds';
-import { problemsOf } from '../validation/names';
-import { retentionKinds } from '../validation/property-kinds';
-import { timeZoneProblem } from '../validation/time-zone';
+import { problemsOf } from '../validation/problems';
+import { retentionTypes } from '../validation/property-types';
+import { timeZoneProblem } from '../validation/times';
+import { buildIfValid } from '../validation/type-checks';
 
-/** Which backups to keep. One that any rule keeps is kept. */
+/** Rules that select the backups to keep. A backup is kept if at least one rule selects it. */
 export interface RetentionTiers {
   /**
-   * The newest so many.
-   * @default - none by this rule
+   * Keeps this number of newest backups.
+   * @default - this rule keeps nothing
    */
   readonly last?: number;
   /**
-   * All that were taken within this time before the newest one.
-   * @default - none by this rule
+   * Keeps all backups that were taken within this time before the newest one.
+   * @default - this rule keeps nothing
    */
   readonly within?: Duration;
   /**
-   * The newest one of each of so many hours.
-   * @default - none by this rule
+   * Keeps the newest backup of each hour, for this number of hours that have backups.
+   * @default - this rule keeps nothing
    */
   readonly hourly?: number;
   /**
-   * The newest one of each of so many days.
-   * @default - none by this rule
+   * Keeps the newest backup of each day, for this number of days that have backups.
+   * @default - this rule keeps nothing
    */
   readonly daily?: number;
   /**
-   * The newest one of each of so many weeks.
-   * @default - none by this rule
+   * Keeps the newest backup of each week, for this number of weeks that have backups.
+   * @default - this rule keeps nothing
    */
   readonly weekly?: number;
   /**
-   * The newest one of each of so many months.
-   * @default - none by this rule
+   * Keeps the newest backup of each month, for this number of months that have backups.
+   * @default - this rule keeps nothing
    */
   readonly monthly?: number;
   /**
-   * The newest one of each of so many years.
-   * @default - none by this rule
+   * Keeps the newest backup of each year, for this number of years that have backups.
+   * @default - this rule keeps nothing
    */
   readonly yearly?: number;
   /**
-   * Never leave fewer than so many.
-   * @default - 3, or `last` alone when that is fewer
+   * Smallest number of backups to keep, whatever the rules select.
+   * @default - 3, or `last` if it is the only rule and smaller than 3
    */
   readonly minKeep?: number;
   /**
-   * Where hours, days, weeks, months and years begin: an IANA time zone.
+   * IANA time zone in which hours, days, weeks, months and years begin.
    * @default UTC
    */
   readonly timeZone?: string;
 }
 
 /**
- * Which backups of a store to keep; the others are deleted after a backup that was verified. The newest verified backup
- * is never deleted, whatever the policy says.
+ * Selects the backups in a store that are kept. The others are deleted after the next verified backup. The newest verified
+ * backup is never deleted, whatever the rules select.
  */
 export class Retention {
-  /** The newest `count`. */
+  /** Keeps the newest `count` backups. */
   static last(count: number): Retention {
     return Retention.tiers({ last: count });
   }
 
-  /** Fewer the older they are, such as `{ hourly: 24, daily: 7, weekly: 4 }`. */
+  /** Thins out backups as they age, for example `{ hourly: 24, daily: 7, weekly: 4 }`. */
   static tiers(tiers: RetentionTiers): Retention {
-    return built(Retention.prototype, tiers, retentionKinds, () => new Retention(tiers));
+    return buildIfValid(Retention.prototype, tiers, retentionTypes, () => new Retention(tiers));
   }
 
   private constructor(private readonly tiers: RetentionTiers) {}
@@ -85,7 +85,7 @@ export class Retention {
     return problemsOf(
       ...Object.entries({ ...keeps, minKeep }).map(([rule, count]) => countProblem(rule, count)),
       within && milliseconds(within) <= 0
-        ? 'within is zero; give more, or leave it out to keep none by this rule'
+        ? 'within is zero; give more, or leave it out to keep nothing by this rule'
         : undefined,
       !within && Object.values(keeps).every((count) => count === undefined)
         ? 'keeps nothing; give last, within, hourly, daily, weekly, monthly or yearly, or no retention to keep everything'
@@ -101,7 +101,7 @@ function counts({ last, hourly, daily, weekly, monthly, yearly }: RetentionTiers
 
 function countProblem(rule: string, count: number | undefined): string | undefined {
   if (count === undefined || (Number.isSafeInteger(count) && count >= 1)) return undefined;
-  return `${rule} is ${count}; give a whole number of at least 1, or leave it out to keep none by this rule`;
+  return `${rule} is ${count}; give a whole number of at least 1, or leave it out to keep nothing by this rule`;
 }
 
 function given(fields: Record<string, number | string | undefined>): Record<string, number | string> {

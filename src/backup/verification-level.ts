@@ -1,8 +1,8 @@
-/** How much of a backup is proven before it counts as one. A level includes the ones before it. */
+/** How thoroughly a backup is verified before it counts as good. Each level includes the levels before it. */
 export enum VerificationLevel {
-  /** What etcd sent arrived whole. The snapshot does not count as verified, and retention deletes nothing. */
+  /** The snapshot arrived from etcd completely. It does not count as verified, so retention deletes nothing. */
   STREAM = 'stream',
-  /** What is stored is what was sent: it is read back and compared. */
+  /** The stored snapshot is read back, and is identical to what etcd sent. */
   READ = 'read',
   /** The stored snapshot is a valid database. */
   OPEN = 'open',

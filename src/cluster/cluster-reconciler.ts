@@ -1,33 +1,34 @@
 import { Chart } from 'cdk8s';
 import { Construct } from 'constructs';
-import { isAttached } from '../lib/attached';
+import { isAttached } from '../lib/construct-tree';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
 import type { EtcdReconcilerProps } from '../reconciler/etcd-reconciler-props';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import {
   addExternal,
-  bringReconciler,
+  createReconcilerIfNone,
   externalTo,
   type Labels,
   type RegisteredReconciler,
   reconcilersFor,
   servedNamesake,
 } from '../reconciler/reconciler-registry';
-import { nameProblem, problemsOf } from '../validation/names';
+import { nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 
 /**
- * The reconciler of one cluster: the one that it was given, else that of its namespace, which is brought when there is
- * none. Which one it is, is known only when the app is complete: ask from a Lazy, and from validations.
+ * The reconciler of one cluster: the one in its props, else the one of its namespace, which is created if there is none.
+ * The result is final only when the app is complete: call `get` only from a Lazy or from validations.
  */
 export class ClusterReconciler {
   constructor(
     private readonly cluster: Construct,
     private readonly clusterName: string,
     private readonly given?: IEtcdReconciler,
-    /** Of the one that is brought. */
+    /** Properties of the reconciler that may be created. */
     props: EtcdReconcilerProps = {},
   ) {
-    if (!given) bringReconciler(cluster, () => new EtcdReconciler(cluster, 'Reconciler', props));
+    if (!given) createReconcilerIfNone(cluster, () => new EtcdReconciler(cluster, 'Reconciler', props));
     else if (!isLocal(given)) addExternal(cluster, given);
   }
 
@@ -35,18 +36,22 @@ export class ClusterReconciler {
     return this.given ?? reconcilersFor(this.cluster)[0] ?? EtcdReconciler.external();
   }
 
-  /** The labels are those of the EtcdCluster resource, by which a reconciler may choose. */
+  /**
+   * Problems with the choice of the reconciler.
+   *
+   * @param labels the labels of the EtcdCluster resource, by which a reconciler may select its clusters
+   */
   problems(labels: Labels): string[] {
     const found = this.given ? [this.given] : reconcilersFor(this.cluster);
     const [reconciler] = found;
     if (!reconciler) {
       return [
-        "reconciler: the one of this namespace was removed with the cluster that had brought it; add new EtcdReconciler(chart, 'reconciler')",
+        "reconciler: the reconciler of this namespace was removed together with the cluster that created it; add new EtcdReconciler(chart, 'reconciler')",
       ];
     }
     if (found.length > 1) {
       return [
-        `reconciler: ${names(reconcilersFor(this.cluster))} look after ${this.place()}; name the one of this cluster`,
+        `reconciler: ${names(reconcilersFor(this.cluster))} all manage ${this.place()}; give the one for this cluster`,
       ];
     }
     if (!isLocal(reconciler)) {
@@ -65,25 +70,25 @@ export class ClusterReconciler {
     }
     if (Chart.of(reconciler).namespace !== Chart.of(this.cluster).namespace) {
       return [
-        `reconciler: '${reconcilerName}' looks after ${placeOf(reconciler)} alone, and this cluster is in ${this.place()}; add one there`,
+        `reconciler: '${reconcilerName}' manages only ${placeOf(reconciler)}, but this cluster is in ${this.place()}; add one there`,
       ];
     }
-    const foreign = externalTo(this.cluster, reconciler);
-    if (foreign) {
+    const other = externalTo(this.cluster, reconciler);
+    if (other) {
       return [
-        `reconciler: '${reconcilerName}' is another app's to ${foreign.node.path}, and this app's to this cluster; give both the same`,
+        `reconciler: '${reconcilerName}' is external for ${other.node.path}, but belongs to this app for this cluster; give both the same reconciler`,
       ];
     }
     return this.namesakeProblems(reconciler);
   }
 
-  /** They cannot be in one namespace, so this one would have nobody to look after it. */
+  /** Clusters of the same name must be in different namespaces, so the reconciler cannot manage both. */
   private namesakeProblems(reconciler: RegisteredReconciler): string[] {
     const other = servedNamesake(this.cluster, this.clusterName, reconciler);
     if (!other || Chart.of(other) === Chart.of(this.cluster) || Chart.of(this.cluster).namespace !== undefined)
       return [];
     return [
-      `name: ${other.node.path} is called '${this.clusterName}' too, and neither chart has a namespace; say which one each is for, new Chart(app, id, { namespace }), or give each chart an EtcdReconciler`,
+      `name: ${other.node.path} is called '${this.clusterName}' too, and neither chart has a namespace; give each chart its own, new Chart(app, id, { namespace }), or its own EtcdReconciler`,
     ];
   }
 
@@ -91,12 +96,14 @@ export class ClusterReconciler {
     if (!selects(reconciler, labels)) {
       const wanted = Object.entries(reconciler._selector() ?? {}).map(([name, value]) => `${name}=${value}`);
       return [
-        `labels: reconciler '${reconciler.reconcilerName}' looks after clusters with ${wanted.join(',')} alone; give this one these labels, or another reconciler`,
+        `labels: reconciler '${reconciler.reconcilerName}' manages only clusters with ${wanted.join(',')}; give this cluster these labels, or another reconciler`,
       ];
     }
     const others = reconcilersFor(this.cluster).filter((other) => other !== reconciler && selects(other, labels));
     if (others.length === 0) return [];
-    return [`labels: select the reconciler ${names(others)}, too, and a cluster has one; change labels or a selector`];
+    return [
+      `labels: also match the selector of reconciler ${names(others)}, but a cluster has only one reconciler; change the labels or a selector`,
+    ];
   }
 
   private place(): string {

@@ -1,71 +1,53 @@
+import { originSpec } from '../backup/cluster-origin';
 import type { BackupScheduleSpec } from '../backup/etcd-backup-schedule';
+import type { QuorumRecovery } from './quorum-recovery';
+import type { ResolvedCluster } from './resolve-cluster';
 
-/** What the custom resource says of a cluster. Plain data: what is not set is left to the defaults of the CRD. */
-export interface ClusterResourceSpec {
-  readonly size: number;
-  readonly allowEvenSize?: boolean;
-  readonly version: string;
-  readonly paused?: boolean;
-  /** With TLS: the client certificate of the reconciler and of its Jobs. */
-  readonly clientTlsSecret?: string;
-  readonly replace?: object;
-  readonly origin?: object;
-  readonly recovery?: {
-    readonly id: string;
-    readonly acceptDataLoss: boolean;
-    readonly survivor?: number;
-    readonly identitySecret?: string;
-  };
-  readonly volumeSize: string;
-  readonly ephemeral?: boolean;
-  readonly onShrink?: string;
-  readonly onDelete?: string;
-  readonly finalBackup?: boolean;
-  readonly schedules: readonly BackupScheduleSpec[];
-  /** Whose settings the reconciler's own backups have. */
-  readonly backupSchedule?: string;
-  readonly requireBackupForUpgrade?: boolean;
-  readonly onNoSpace?: string;
-}
-
-/** The spec of the EtcdCluster. */
-export function clusterResource(spec: ClusterResourceSpec): object {
-  const { size, version, clientTlsSecret, volumeSize, finalBackup } = spec;
+/** Returns the spec of the EtcdCluster resource. Properties that are not set keep the defaults of the CRD. */
+export function clusterResource(cluster: ResolvedCluster, schedules: readonly BackupScheduleSpec[]): object {
+  const { finalBackup, tls, volume } = cluster;
   return {
-    size,
-    allowEvenSize: spec.allowEvenSize || undefined,
-    version,
-    paused: spec.paused || undefined,
-    tls: clientTlsSecret === undefined ? undefined : true,
-    clientTlsSecret,
-    storage: { size: volumeSize, ephemeral: spec.ephemeral || undefined },
-    pvcPolicy: unlessEmpty({ onShrink: spec.onShrink, onDelete: spec.onDelete }),
-    replace: spec.replace,
-    origin: spec.origin,
-    recovery: recovery(spec),
+    size: cluster.size,
+    allowEvenSize: cluster.allowEvenSize || undefined,
+    version: cluster.images.version.version,
+    paused: cluster.paused || undefined,
+    tls: tls.secrets && true,
+    clientTlsSecret: tls.secrets?.client,
+    storage: { size: volume.size.asString(), ephemeral: volume.ephemeral || undefined },
+    pvcPolicy: unlessEmpty({ onShrink: cluster.onShrink, onDelete: cluster.onDelete }),
+    replace: cluster.replace?._spec(),
+    origin: cluster.origin && originSpec(cluster.origin),
+    recovery: cluster.recovery && recoverySpec(cluster.recovery),
     backup: unlessEmpty({
-      schedule: spec.backupSchedule,
-      schedules: spec.schedules.length > 0 ? spec.schedules : undefined,
-      requiredForUpgrade: spec.requireBackupForUpgrade || undefined,
+      schedule: ownBackupSchedule(cluster, schedules)?.name,
+      schedules: schedules.length > 0 ? schedules : undefined,
+      requiredForUpgrade: cluster.requireBackupForUpgrade || undefined,
     }),
     finalBackup: finalBackup === undefined ? undefined : { required: finalBackup },
-    maintenance: unlessEmpty({ onNoSpace: spec.onNoSpace }),
+    maintenance: unlessEmpty({ onNoSpace: cluster.onNoSpace }),
   };
 }
 
-/** What the CRD would refuse about the number of backup schedules. */
+/** Returns the schedule whose settings the reconciler's own backups use: `backupSchedule`, else the first one. */
+export function ownBackupSchedule(
+  { backupSchedule }: ResolvedCluster,
+  schedules: readonly BackupScheduleSpec[],
+): BackupScheduleSpec | undefined {
+  if (backupSchedule === undefined) return schedules[0];
+  return schedules.find(({ name }) => name === backupSchedule);
+}
+
+/** Problem that the CRD would report for the number of backup schedules. */
 export function scheduleCountProblems(count: number): string[] {
   if (count <= maxSchedules) return [];
   return [
-    `backup schedules: there are ${count}, and ${maxSchedules} is the limit; one schedule may have several stores`,
+    `backup schedules: there are ${count}, but at most ${maxSchedules} are allowed; one schedule can have several stores`,
   ];
 }
 
 const maxSchedules = 16;
 
-function recovery({ recovery }: ClusterResourceSpec): object | undefined {
-  if (!recovery) return undefined;
-  const { id, acceptDataLoss, survivor, identitySecret } = recovery;
+function recoverySpec({ id, acceptDataLoss, survivor, identitySecret }: QuorumRecovery): object {
   return { id, action: 'RestoreFromSurvivor', acceptDataLoss, survivor, identitySecret };
 }
 

@@ -6,55 +6,52 @@ import type { NetworkAccess } from '../lib/network-access';
 import type { Toleration } from '../lib/toleration';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdTls } from '../tls/etcd-tls';
-import type { DeletionPolicy } from './deletion-policy';
+import type { DeletionPolicy, NoSpacePolicy, ReplacePolicy } from './cluster-policies';
 import type { EtcdResources } from './etcd-resources';
 import type { EtcdSpread } from './etcd-spread';
 import type { EtcdVolume } from './etcd-volume';
-import type { NoSpacePolicy } from './no-space-policy';
 import type { QuorumRecovery } from './quorum-recovery';
-import type { ReplacePolicy } from './replace-policy';
 import type { EtcdTuning } from './settings/etcd-tuning';
 
 /** Properties of `EtcdCluster`. */
 export interface EtcdClusterProps {
   /**
-   * The cluster's name, and the beginning of the name of each of its objects: at most 50 lower-case letters, digits and
-   * `-`, not ending in `-peers`, `-jobs`, `-etcd-reconciler` or `-<number>-client`, as objects of clusters do. Another name
-   * is another cluster, with volumes of its own.
+   * Name of the cluster, with which the names of all its objects begin: at most 50 lower-case letters, digits and `-`. It
+   * must not end in `-peers`, `-jobs`, `-etcd-reconciler` or `-<number>-client`, which are suffixes of a cluster's objects.
+   * A different name is a different cluster with its own volumes.
    * @default - the construct's id
    */
   readonly name?: string;
   /**
-   * How many voting members there are, 1 to 7. Of 3 members 1 may fail, of 5 members 2.
+   * Number of voting members, 1 to 7. Of 3 members one may fail, of 5 members two.
    * @default 3
    */
   readonly size?: number;
   /**
-   * Allows an even `size`. It survives no more failures than the odd size below it, and needs one more member for each
-   * write: sensible only on the way to another size.
+   * Allows an even `size`. An even size survives no more failures than the odd size below it, and each write needs one
+   * more member. Use it only on the way to another size.
    * @default false
    */
   readonly allowEvenSize?: boolean;
   /**
-   * Which etcd to run. One step up of the minor version at a time; a step down needs a restore.
+   * Version of etcd. Raise the minor version by one at a time. A lower minor version requires a restore.
    * @default - the version in the tag of `image`, else EtcdVersion.V3_6
    */
   readonly version?: EtcdVersion;
   /**
-   * The image of etcd. A tag that is a version, such as `v3.6.16`, is enough; with another tag or a digest give `version`
-   * too.
+   * Image of etcd. If its tag is a version, such as `v3.6.16`, you do not need `version`. With any other tag or with a
+   * digest, give `version` too.
    * @default - `gcr.io/etcd-development/etcd` with the tag of `version`
    */
   readonly image?: string;
   /**
-   * A registry that mirrors both default images, such as `registry.example.com/mirror`. It takes the place of `gcr.io` and
-   * of `ghcr.io`.
-   * @default - none
+   * Registry that mirrors both default images, such as `registry.example.com/mirror`. It replaces `gcr.io` and `ghcr.io`.
+   * @default - no mirror
    */
   readonly registry?: string;
   /**
-   * The image of the agent, which looks after each member.
-   * @default - the one of this release
+   * Image of the agent, which runs in the pod of each member.
+   * @default - the image of this release
    */
   readonly agentImage?: string;
   /**
@@ -68,8 +65,8 @@ export interface EtcdClusterProps {
    */
   readonly imagePullSecrets?: string[];
   /**
-   * Where each member keeps its data.
-   * @default - a volume of 8 GiB of the default storage class
+   * Volume in which each member stores its data.
+   * @default - a volume of 8 GiB with the default StorageClass
    */
   readonly volume?: EtcdVolume;
   /**
@@ -78,81 +75,80 @@ export interface EtcdClusterProps {
    */
   readonly resources?: EtcdResources;
   /**
-   * How large the database may grow before etcd refuses writes (NOSPACE). The volume must hold twice as much and 1 GiB.
-   * @default - half of what the volume has above 1 GiB, at most 8 GiB
+   * Size of the database above which etcd refuses writes (NOSPACE). The volume must hold twice the quota plus 1 GiB.
+   * @default - half of the volume's size above 1 GiB, at most 8 GiB
    */
   readonly quota?: Size;
   /**
-   * Time-outs, snapshots and compaction.
+   * Timeouts, snapshots and compaction of etcd.
    * @default EtcdTuning.LAN
    */
   readonly tuning?: EtcdTuning;
   /**
-   * More of etcd's configuration, by the keys of its configuration file for this version, such as
-   * `{ 'max-request-bytes': 10485760 }`. Durations are written as etcd's flags take them: `10s`.
-   * @default - none
+   * Further settings of etcd, by the keys of the configuration file of this version, such as
+   * `{ 'max-request-bytes': 10485760 }`. Write durations as for etcd's flags, such as `10s`.
+   * @default - no further settings
    */
   // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
   readonly settings?: { readonly [key: string]: any };
   /**
-   * TLS for clients and between the members. It cannot be switched later: a cluster with TLS is then made anew, from a
-   * backup.
+   * TLS for clients and between members. It cannot be switched on or off later: create a new cluster from a backup instead.
    * @default EtcdTls.disabled()
    */
   readonly tls?: EtcdTls;
   /**
-   * The DNS domain of the Kubernetes cluster.
+   * DNS domain of the Kubernetes cluster.
    * @default cluster.local
    */
   readonly clusterDomain?: string;
   /**
    * How the members are spread over zones and nodes.
-   * @default - over nodes always where there are enough of them, over zones when possible
+   * @default - EtcdSpread.DEFAULT: always over nodes, as far as there are enough, and over zones if possible
    */
   readonly spread?: EtcdSpread;
   /**
-   * Who may reach the members. Its backups and its reconciler always may.
+   * Which clients may connect to the members. The cluster's backups and its reconciler always may.
    * @default NetworkAccess.sameNamespace()
    */
   readonly networkAccess?: NetworkAccess;
   /**
-   * Who may scrape etcd's metrics, port 2381, and the agent's, port 8080.
-   * @default - nobody
+   * Which clients may read the metrics of etcd (port 2381) and of the agent (port 8080).
+   * @default NetworkAccess.nobody()
    */
   readonly metricsAccess?: NetworkAccess;
   /**
-   * The pods' PriorityClass.
-   * @default - the cluster's default
+   * Name of the pods' PriorityClass.
+   * @default - the default of the Kubernetes cluster
    */
   readonly priorityClassName?: string;
   /**
-   * Labels of the nodes where members may run.
+   * Labels that a node must have to run a member.
    * @default - any node
    */
   readonly nodeSelector?: { readonly [name: string]: string };
   /**
-   * Taints of the nodes where members may run.
+   * Taints that the members' pods tolerate.
    * @default - none
    */
   readonly tolerations?: Toleration[];
   /**
-   * Labels of every object and of the pods, beside the standard ones.
-   * @default - `app.kubernetes.io/…` alone
+   * Additional labels of every object and of the pods.
+   * @default - only the standard labels, `app.kubernetes.io/…`
    */
   readonly labels?: { readonly [name: string]: string };
   /**
-   * Annotations of the pods.
-   * @default - none but our own
+   * Additional annotations of the pods.
+   * @default - only the library's own annotations
    */
   readonly podAnnotations?: { readonly [name: string]: string };
   /**
-   * Who grows, shrinks, upgrades, repairs and restores this cluster.
-   * @default - the reconciler of the namespace; one is added when the app has none, with the image, pull policy and pull
-   * secrets of the first cluster
+   * Reconciler that grows, shrinks, upgrades, repairs and restores this cluster.
+   * @default - the reconciler of the namespace. If the app has none, one is added with the image, pull policy and pull
+   * secrets of the first cluster.
    */
   readonly reconciler?: IEtcdReconciler;
   /**
-   * The reconciler only watches and reports.
+   * Pauses the reconciler for this cluster: it then only observes and reports.
    * @default false
    */
   readonly paused?: boolean;
@@ -162,46 +158,46 @@ export interface EtcdClusterProps {
    */
   readonly replace?: ReplacePolicy;
   /**
-   * Begins this cluster with the data of a backup. It counts only once, when the cluster is made, and can be neither
-   * added, changed nor removed later: leave it in the code. For a cluster that exists use `EtcdRestore`.
-   * @default - an empty cluster
+   * Starts this cluster with the data of a backup. It is used only once, when the cluster is created, and cannot be added,
+   * changed or removed later: leave it in the code. For an existing cluster use `EtcdRestore`.
+   * @default - the cluster starts empty
    */
   readonly origin?: ClusterOrigin;
   /**
-   * Allows to go on from a surviving member after most members were lost for good.
+   * Continues from a surviving member after most members have been lost permanently.
    * @default - the cluster waits for its members
    */
   readonly recovery?: QuorumRecovery;
   /**
-   * What becomes of a member's volume when `size` is lowered.
+   * What happens to a member's volume when you lower `size`.
    * @default DeletionPolicy.RETAIN
    */
   readonly onShrink?: DeletionPolicy;
   /**
-   * What becomes of the volumes when the EtcdCluster is deleted. With `DELETE`, delete it first and alone,
-   * `kubectl delete etcdcluster NAME`: the reconciler and its rights must still be there.
+   * What happens to the volumes when the EtcdCluster is deleted. With `DELETE`, delete the EtcdCluster first and by itself
+   * with `kubectl delete etcdcluster NAME`, because the reconciler and its permissions must still exist.
    * @default DeletionPolicy.RETAIN
    */
   readonly onDelete?: DeletionPolicy;
   /**
-   * Whether a deletion waits for one more backup. Needs a backup schedule, and the reconciler: delete the EtcdCluster
-   * first and alone.
+   * Lets a deletion wait for a final backup. This requires a backup schedule and the reconciler: delete the EtcdCluster
+   * first and by itself.
    * @default - true with `onDelete: DeletionPolicy.DELETE`, else false
    */
   readonly finalBackup?: boolean;
   /**
-   * The id of the backup schedule whose store and settings the reconciler's own backups have: those before an upgrade or
-   * a restore, and a final one.
+   * Id of the backup schedule whose stores and settings the reconciler uses for its own backups: before an upgrade, before
+   * a restore, of a survivor, and for the final backup.
    * @default - the schedule that was added first
    */
   readonly backupSchedule?: string;
   /**
-   * Whether an upgrade is refused while there is no backup schedule to take a backup with before.
+   * Refuses upgrades while the cluster has no backup schedule for the backup that precedes an upgrade.
    * @default false
    */
   readonly requireBackupForUpgrade?: boolean;
   /**
-   * What happens when the database reached its quota.
+   * What the reconciler does when the database has reached its quota.
    * @default NoSpacePolicy.COMPACT_DEFRAG_DISARM
    */
   readonly onNoSpace?: NoSpacePolicy;

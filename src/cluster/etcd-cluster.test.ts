@@ -263,16 +263,16 @@ describe('a mistake', () => {
     const schedules = Array.from({ length: 17 }, (_, index) => subject.addBackupSchedule(`n${index}`, nightly));
     for (let index = 0; index < 8; index++) schedules[3]!.addStore(BackupStore.filesystem({ claimName: `c${index}` }));
     expect(subject.node.validate()).toEqual([
-      'backup schedules: there are 17, and 16 is the limit; one schedule may have several stores',
+      'backup schedules: there are 17, but at most 16 are allowed; one schedule can have several stores',
     ]);
     expect(schedules[3]!.node.validate()).toEqual([
-      'store 9: a schedule of a cluster has at most 8; add another schedule',
+      'store 9: a schedule of an EtcdCluster can have at most 8 stores; add another schedule',
     ]);
   });
 
   test('is forgiven when what was missing comes later', () => {
     const subject = cluster({ onDelete: DeletionPolicy.DELETE });
-    expect(() => manifestsOf(subject)).toThrow(/\[shop\/orders\] finalBackup: there is no backup schedule/);
+    expect(() => manifestsOf(subject)).toThrow(/\[shop\/orders\] finalBackup: the cluster has no backup schedule/);
     subject.addBackupSchedule('nightly', nightly);
     expect(() => manifestsOf(subject)).not.toThrow();
   });

@@ -1,249 +1,236 @@
 import { ApiObject, Lazy } from 'cdk8s';
 import { Construct } from 'constructs';
-import type { BackupScheduleOptions } from '../backup/backup-schedule-options';
-import { originSpec } from '../backup/cluster-origin';
 import { type BackupScheduleSpec, EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
+import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import { ports } from '../etcd/cluster-ports';
 import type { EtcdVersion } from '../etcd/etcd-version';
-import { agentImage } from '../lib/agent-image';
-import { isAttached } from '../lib/attached';
-import { Kept } from '../lib/kept';
+import { isAttached } from '../lib/construct-tree';
+import { Memo } from '../lib/memo';
+import { namesakeProblems, takeName } from '../lib/name-registry';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
-import { freeId, placed } from '../validation/construct-id';
-import { requireKinds } from '../validation/kinds';
-import { clusterKinds, endpointsKinds, scheduleOptionsKinds } from '../validation/property-kinds';
-import { type ClusterModel, clientEndpoints, clusterModel } from './cluster-model';
+import { futureConstruct, requireFreeId } from '../validation/construct-id';
+import { clusterTypes, endpointsTypes, scheduleOptionsTypes } from '../validation/property-types';
+import { requireTypes } from '../validation/type-checks';
 import { clusterProblems } from './cluster-problems';
 import { ClusterReconciler } from './cluster-reconciler';
-import { clusterResource, scheduleCountProblems } from './cluster-resource';
-import type { EtcdClusterAttributes, EtcdEndpointsOptions } from './etcd-cluster-attributes';
+import { clusterResource, ownBackupSchedule, scheduleCountProblems } from './cluster-resource';
 import type { EtcdClusterProps } from './etcd-cluster-props';
-import { ForeignEtcdCluster, ImportedEtcdCluster } from './external-etcd-cluster';
-import { jobSelector } from './manifests/cluster-labels';
+import {
+  type EtcdClusterAttributes,
+  type EtcdEndpointsOptions,
+  ExistingEtcdCluster,
+  ImportedEtcdCluster,
+} from './external-etcd-cluster';
+import { clusterLabels, jobSelector } from './manifests/cluster-labels';
 import { type ClusterManifest, clusterManifests, memberServices } from './manifests/cluster-manifests';
 import { recoveryIdentityProblems } from './quorum-recovery';
-import { TakenNames } from './taken-names';
+import { clientEndpoints, type ResolvedCluster, resolveCluster } from './resolve-cluster';
 
 /**
- * An etcd cluster: its members, and all that they need but the CRDs (`EtcdCrds`).
+ * An etcd cluster with all objects that its members need, except for the CRDs (`EtcdCrds`).
  *
- * A change of what is in the pods, such as `version`, `resources`, `settings` or `labels`, replaces them one after the
- * other: the reconciler goes on when a member is back and healthy, with the leader last.
+ * A change of the pods, for example of `version`, `resources`, `settings` or `labels`, replaces the pods one by one: the
+ * reconciler continues when the replaced member is healthy again, and replaces the leader last.
  *
- * What no property changes can be changed in the objects themselves, such as
+ * If no property sets what you need, patch the objects themselves, for example
  * `cluster.statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/hostAliases', …))`.
  */
 export class EtcdCluster extends Construct implements IEtcdCluster {
-  /** Somebody else's etcd, wherever it runs: to connect to it and to back it up. */
+  /** An existing etcd cluster, wherever it runs: you can connect to it and back it up. */
   static fromEndpoints(
     scope: Construct,
     id: string,
     endpoints: string[],
     options: EtcdEndpointsOptions = {},
   ): IEtcdCluster {
-    requireKinds(placed(scope, id), options, endpointsKinds);
-    return new ForeignEtcdCluster(scope, id, endpoints, options);
+    requireTypes(futureConstruct(scope, id), options, endpointsTypes);
+    return new ExistingEtcdCluster(scope, id, endpoints, options);
   }
 
-  /** An `EtcdCluster` that another app makes, in the same namespace. */
+  /** An `EtcdCluster` that another app creates in the same namespace. */
   static fromAttributes(scope: Construct, id: string, attributes: EtcdClusterAttributes): IEtcdCluster {
     return new ImportedEtcdCluster(scope, id, attributes);
   }
 
-  /** The cluster's name. */
+  /** Name of the cluster. */
   readonly clusterName: string;
-  /** How many members there should be. */
+  /** Desired number of members. */
   readonly size: number;
-  /** Which etcd it runs. */
+  /** Version of etcd. */
   readonly version: EtcdVersion;
   /**
-   * The client URL of each member, whose name leads to it while it is ready. Clients do best with all of them: the Service
-   * keeps a dead node for a while.
+   * Client URL of each member. Its host name resolves while the member is ready. Give clients all URLs: a Service still
+   * leads to a failed node for a while.
    */
   readonly clientEndpoints: string[];
-  /** The port for clients. */
+  /** TCP port for clients. */
   readonly clientPort: number = ports.client;
-  /** The Secret with a client certificate (`ca.crt`, `tls.crt`, `tls.key`); none without TLS. */
+  /** Name of the Secret with a client certificate (`ca.crt`, `tls.crt`, `tls.key`). Undefined without TLS. */
   readonly clientTlsSecretName?: string;
-  /** How clients trust it and are trusted by it; none without TLS. */
+  /** TLS settings of its clients. Undefined without TLS. */
   readonly clientTls?: EtcdClientTls;
-  /** The name of the members' ServiceAccount. */
+  /** Name of the members' ServiceAccount. */
   readonly serviceAccountName: string;
 
-  /** The members' ServiceAccount. */
+  /** ServiceAccount of the members. */
   readonly serviceAccount: ApiObject;
-  /** What the members may do in Kubernetes. */
+  /** Role with the Kubernetes permissions of the members. */
   readonly role: ApiObject;
-  /** Gives `role` to the members. */
+  /** RoleBinding that grants `role` to the members. */
   readonly roleBinding: ApiObject;
-  /** What the reconciler may do with this cluster. */
+  /** Role with the reconciler's permissions for this cluster. */
   readonly reconcilerRole: ApiObject;
-  /** Gives `reconcilerRole` to the reconciler. */
+  /** RoleBinding that grants `reconcilerRole` to the reconciler. */
   readonly reconcilerRoleBinding: ApiObject;
-  /** The ConfigMap of etcd's settings. */
+  /** ConfigMap with the settings of etcd. */
   readonly settings: ApiObject;
-  /** The Service by which the members find each other, ready or not. */
+  /** Service through which the members find each other, whether they are ready or not. */
   readonly peerService: ApiObject;
-  /** The Service of the ready members, for clients. */
+  /** Service for clients, with all ready members. */
   readonly clientService: ApiObject;
-  /** The Service of each member there may ever be, for clients. */
+  /** Services for clients, one for each possible member. */
   readonly memberServices: ApiObject[];
-  /** Who may connect to the members. */
+  /** NetworkPolicy that limits the connections to the members. */
   readonly networkPolicy: ApiObject;
-  /** Who may connect to the cluster's Jobs. */
+  /** NetworkPolicy that limits the connections to the cluster's Jobs. */
   readonly jobNetworkPolicy: ApiObject;
-  /** How many members a drain may take away. */
+  /** PodDisruptionBudget that limits how many members a drain may evict at a time. */
   readonly podDisruptionBudget: ApiObject;
-  /** cert-manager's Certificates of the peers, the server and the client; none with other TLS or without. */
+  /** cert-manager Certificates of the peers, the server and the client. Empty with other TLS or without TLS. */
   readonly certificates: ApiObject[];
-  /** The members. */
+  /** StatefulSet of the members. */
   readonly statefulSet: ApiObject;
-  /** The custom resource, which the reconciler acts upon. */
+  /** Custom resource that the reconciler acts on. */
   readonly customResource: ApiObject;
 
-  private readonly props: EtcdClusterProps;
-  private readonly model: ClusterModel;
+  private readonly cluster: ResolvedCluster;
   private readonly reconciler: ClusterReconciler;
   private readonly schedules: EtcdBackupSchedule[] = [];
-  private readonly names = new TakenNames(this);
-  private readonly propertyProblems = new Kept<readonly string[]>();
+  private readonly names = new ObjectNames(this);
+  private readonly propertyProblems = new Memo<readonly string[]>();
 
   constructor(scope: Construct, id: string, props: EtcdClusterProps = {}) {
-    super(scope, freeId(scope, id));
-    requireKinds(this, props, clusterKinds);
-    const model = clusterModel(this, props);
-    const { name, names } = model;
-    this.props = props;
-    this.model = model;
+    super(scope, requireFreeId(scope, id));
+    requireTypes(this, props, clusterTypes);
+    const cluster = resolveCluster(this, props);
+    const { name, tls } = cluster;
+    this.cluster = cluster;
     this.clusterName = name;
-    this.size = model.size;
-    this.version = model.images.version;
-    this.clientEndpoints = clientEndpoints(model);
-    this.clientTlsSecretName = model.tls.clientSecret;
-    this.clientTls =
-      this.clientTlsSecretName === undefined ? undefined : EtcdClientTls.fromSecret(this.clientTlsSecretName);
+    this.size = cluster.size;
+    this.version = cluster.images.version;
+    this.clientEndpoints = clientEndpoints(cluster);
+    this.clientTlsSecretName = tls.secrets?.client;
+    this.clientTls = tls.secrets && EtcdClientTls.fromSecret(tls.secrets.client);
     this.serviceAccountName = name;
 
-    const manifests = clusterManifests(model, props, {
-      // Another chart of the app may bring the reconciler later, and schedules are added until synthesis.
+    const manifests = clusterManifests(cluster, {
+      // Lazy: another chart may create the reconciler later, and schedules may be added until synthesis.
       reconcilerAccount: Lazy.any({ produce: () => this.reconciler.get().serviceAccountName }),
-      resourceSpec: Lazy.any({ produce: () => this.resourceSpec() }),
+      resourceSpec: Lazy.any({ produce: () => clusterResource(cluster, this.scheduleSpecs()) }),
     });
-    const object = (id: keyof typeof manifests) => this.object(id, manifests[id]);
-    this.serviceAccount = object('ServiceAccount');
-    this.role = object('Role');
-    this.roleBinding = object('RoleBinding');
-    this.reconcilerRole = object('ReconcilerRole');
-    this.reconcilerRoleBinding = object('ReconcilerRoleBinding');
-    this.settings = object('Settings');
-    this.peerService = object('PeerService');
-    this.clientService = object('ClientService');
-    this.memberServices = memberServices(model).map((service, ordinal) =>
-      this.object(`MemberService${ordinal}`, service),
+    const labels = clusterLabels(cluster);
+    const object = (id: string, { apiVersion, kind, name, content }: ClusterManifest) => {
+      this.names.take(kind, name);
+      return new ApiObject(this, id, { apiVersion, kind, metadata: { name, labels }, ...content });
+    };
+    this.serviceAccount = object('ServiceAccount', manifests.ServiceAccount);
+    this.role = object('Role', manifests.Role);
+    this.roleBinding = object('RoleBinding', manifests.RoleBinding);
+    this.reconcilerRole = object('ReconcilerRole', manifests.ReconcilerRole);
+    this.reconcilerRoleBinding = object('ReconcilerRoleBinding', manifests.ReconcilerRoleBinding);
+    this.settings = object('Settings', manifests.Settings);
+    this.peerService = object('PeerService', manifests.PeerService);
+    this.clientService = object('ClientService', manifests.ClientService);
+    this.memberServices = memberServices(cluster).map((service, ordinal) => object(`MemberService${ordinal}`, service));
+    this.networkPolicy = object('NetworkPolicy', manifests.NetworkPolicy);
+    this.jobNetworkPolicy = object('JobNetworkPolicy', manifests.JobNetworkPolicy);
+    this.podDisruptionBudget = object('PodDisruptionBudget', manifests.PodDisruptionBudget);
+    this.certificates = tls.certificates.map(({ apiVersion, kind, metadata, spec }, index) =>
+      object(`${certificates[index]}Certificate`, { apiVersion, kind, name: metadata.name, content: { spec } }),
     );
-    this.networkPolicy = object('NetworkPolicy');
-    this.jobNetworkPolicy = object('JobNetworkPolicy');
-    this.podDisruptionBudget = object('PodDisruptionBudget');
-    this.certificates = model.tls.certificates.map(({ apiVersion, kind, metadata, spec }, index) =>
-      this.object(`${certificates[index]}Certificate`, { apiVersion, kind, name: metadata.name, content: { spec } }),
-    );
-    this.statefulSet = object('StatefulSet');
-    this.customResource = object('EtcdCluster');
-    this.names.take('ConfigMap', names.record);
-    this.reconciler = new ClusterReconciler(this, name, props.reconciler, this.agentImageProps());
+    this.statefulSet = object('StatefulSet', manifests.StatefulSet);
+    this.customResource = object('EtcdCluster', manifests.EtcdCluster);
+    // The reconciler creates the record at run time.
+    this.names.take('ConfigMap', cluster.names.record);
+    this.reconciler = new ClusterReconciler(this, name, cluster.reconciler, cluster.agentPull);
     this.node.addValidation({ validate: () => this.problems() });
   }
 
   /**
-   * Backs the cluster up on a schedule. The first one's settings are also those of the backups that the reconciler takes
-   * before an upgrade, unless `backupSchedule` names another.
+   * Backs up the cluster on a schedule. The reconciler uses the settings of the first schedule for its own backups, such as
+   * the one before an upgrade, unless `backupSchedule` names another schedule.
    *
-   * The labels `app.kubernetes.io/name` and `app.kubernetes.io/part-of` are the schedule's own, as the NetworkPolicy finds
-   * its pods by them.
+   * You cannot change the labels `app.kubernetes.io/name` and `app.kubernetes.io/part-of` of the schedule, because the
+   * cluster's NetworkPolicy selects its pods by them.
    *
-   * @param id the schedule's name; its CronJob is `<cluster>-<id>`
+   * @param id the name of the schedule; its CronJob is `<cluster>-<id>`
    */
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
-    requireKinds(placed(this, id), options, scheduleOptionsKinds);
-    const { image, imagePullPolicy, imagePullSecrets } = this.agentImageProps();
-    // A mirror has the agent's own image, which is not enough for each store: the schedule then asks for another.
-    const isEnough = this.props.agentImage !== undefined || !options.store._definition().needsOwnImage;
+    requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
+    const { agentPull, hasOwnAgentImage, labels } = this.cluster;
+    // A mirror has only the agent's own image. If that is not enough for the store, the schedule requires another image.
+    const isEnough = hasOwnAgentImage || !options.store._definition().needsOwnImage;
     const schedule = new EtcdBackupSchedule(this, id, {
       ...options,
-      image: options.image ?? (isEnough ? image : undefined),
-      imagePullPolicy: options.imagePullPolicy ?? imagePullPolicy,
-      imagePullSecrets: options.imagePullSecrets ?? imagePullSecrets,
+      image: options.image ?? (isEnough ? agentPull.image : undefined),
+      imagePullPolicy: options.imagePullPolicy ?? agentPull.imagePullPolicy,
+      imagePullSecrets: options.imagePullSecrets ?? agentPull.imagePullSecrets,
       cluster: this.clusterName,
       endpoints: this.clientEndpoints,
       tls: this.clientTls,
-      labels: { ...this.props.labels, ...options.labels, ...jobSelector(this.clusterName) },
+      labels: { ...labels, ...options.labels, ...jobSelector(this.clusterName) },
     });
     this.schedules.push(schedule);
     return schedule;
-  }
-
-  /** How the agent is pulled, wherever it runs for this cluster. */
-  private agentImageProps() {
-    const { imagePullPolicy, imagePullSecrets } = this.props;
-    const { agent } = this.model.images;
-    return { image: agent === agentImage ? undefined : agent, imagePullPolicy, imagePullSecrets };
-  }
-
-  private object(id: string, { apiVersion, kind, name, content }: ClusterManifest): ApiObject {
-    this.names.take(kind, name);
-    return new ApiObject(this, id, { apiVersion, kind, metadata: { name, labels: this.model.labels }, ...content });
-  }
-
-  private resourceSpec(): object {
-    const { model, props } = this;
-    const schedules = this.scheduleSpecs();
-    return clusterResource({
-      ...props,
-      size: model.size,
-      version: model.images.version.version,
-      clientTlsSecret: model.tls.clientSecret,
-      replace: props.replace?._spec(),
-      origin: props.origin && originSpec(props.origin),
-      volumeSize: model.volumeSize,
-      ephemeral: model.ephemeral,
-      finalBackup: model.finalBackup,
-      schedules,
-      backupSchedule: this.backupSchedule(schedules)?.name,
-    });
   }
 
   private scheduleSpecs(): BackupScheduleSpec[] {
     return this.schedules.filter(isAttached).map((schedule) => schedule._spec());
   }
 
-  /** Whose settings the reconciler's own backups have. */
-  private backupSchedule(schedules: readonly BackupScheduleSpec[]): BackupScheduleSpec | undefined {
-    const { backupSchedule = schedules[0]?.name } = this.props;
-    return schedules.find(({ name }) => name === backupSchedule);
-  }
-
-  private recoveryProblems(): string[] {
-    const { recovery } = this.props;
-    return recovery ? recoveryIdentityProblems(recovery, this.backupSchedule(this.scheduleSpecs())) : [];
-  }
-
   private problems(): string[] {
+    const schedules = this.schedules.filter(isAttached).map(({ node }) => node.id);
     return [
-      ...this.problemsOfProperties(),
+      ...this.propertyProblems.get(schedules.join(), () => clusterProblems(this.cluster, schedules)),
       ...this.recoveryProblems(),
-      ...scheduleCountProblems(this.schedules.filter(isAttached).length),
-      ...this.reconciler.problems(this.model.labels),
+      ...scheduleCountProblems(schedules.length),
+      ...this.reconciler.problems(clusterLabels(this.cluster)),
       ...this.names.problems(),
     ];
   }
 
-  private problemsOfProperties(): readonly string[] {
-    const { clusterName, props, model } = this;
-    const schedules = this.schedules.filter(isAttached).map(({ node }) => node.id);
-    const find = () => clusterProblems(clusterName, props, { namespace: model.namespace, schedules });
-    return this.propertyProblems.get(schedules.join(), find);
+  private recoveryProblems(): string[] {
+    const { recovery } = this.cluster;
+    if (!recovery) return [];
+    return recoveryIdentityProblems(recovery, ownBackupSchedule(this.cluster, this.scheduleSpecs()));
   }
 }
 
 const certificates = ['Peer', 'Server', 'Client'];
+
+interface ObjectName {
+  readonly kind: string;
+  readonly name: string;
+  readonly namesakes: readonly Construct[];
+}
+
+/** The names of a cluster's objects. A second object with one of these names would silently replace the first. */
+class ObjectNames {
+  private readonly taken: ObjectName[] = [];
+
+  constructor(private readonly cluster: Construct) {}
+
+  take(kind: string, name: string): void {
+    this.taken.push({ kind, name, namesakes: takeName(this.cluster, kind, name) });
+  }
+
+  problems(): string[] {
+    const shared = this.taken.filter(({ namesakes }) => namesakes.length > 1);
+    const problemsOf = ({ kind, name }: ObjectName) =>
+      namesakeProblems(this.cluster, kind, kind === 'EtcdCluster' ? 'etcd cluster' : kind, name);
+    // Two clusters with the same name share all names: report only the cluster itself.
+    const cluster = shared.filter(({ kind }) => kind === 'EtcdCluster').flatMap(problemsOf);
+    return cluster.length > 0 ? cluster : shared.flatMap(problemsOf);
+  }
+}

@@ -26,11 +26,11 @@ test('one amount of a pair is both', () => {
 });
 
 test.each([
-  [{ cpuRequest: '1 core' }, "resources: cpuRequest '1 core' is no amount of CPU above zero; write it like"],
+  [{ cpuRequest: '1 core' }, "resources: cpuRequest '1 core' is not a valid amount of CPU above zero; write it like"],
   [{ memoryLimit: Size.mebibytes(0) }, 'resources: memoryLimit is zero'],
   [
     { memoryRequest: Size.gibibytes(2), memoryLimit: Size.gibibytes(1) },
-    'resources: memoryRequest is above memoryLimit, so no pod could start',
+    'resources: memoryRequest is above memoryLimit, so no pod can start',
   ],
 ])('%j', (props, message) => {
   expect(EtcdResources.of(props)._problems()).toEqual([expect.stringContaining(message)]);

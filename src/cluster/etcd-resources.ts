@@ -1,55 +1,55 @@
 import { Size } from 'cdk8s';
 import { type Quantities, quantitiesProblems } from '../lib/quantities';
-import { built } from '../validation/kinds';
-import { resourcesKinds } from '../validation/property-kinds';
+import { resourcesTypes } from '../validation/property-types';
+import { buildIfValid } from '../validation/type-checks';
 
-/** CPU and memory of one's own choice, for one member. */
+/** CPU and memory of one member, for `EtcdResources.of`. */
 export interface EtcdResourcesProps {
   /**
-   * In cores, such as `0.5`, or thousandths of a core, such as `250m`.
+   * CPU request in cores, such as `0.5`, or in thousandths of a core, such as `250m`.
    * @default - `cpuLimit`, else 250m
    */
   readonly cpuRequest?: string;
   /**
-   * In cores, such as `2`. Better none: a member that is slowed down misses heartbeats, and the cluster elects another
-   * leader.
+   * CPU limit in cores, such as `2`. Prefer no limit: a member that is throttled misses heartbeats, and the cluster then
+   * elects another leader.
    * @default - no limit
    */
   readonly cpuLimit?: string;
   /**
-   * The memory that the node sets aside.
+   * Memory request: the amount that the node reserves for the member.
    * @default - `memoryLimit`, else 1Gi
    */
   readonly memoryRequest?: Size;
   /**
-   * The memory above which a member is killed.
+   * Memory limit: the member is killed if it uses more.
    * @default - `memoryRequest`, else 2Gi
    */
   readonly memoryLimit?: Size;
 }
 
 /**
- * CPU and memory of a member. None of the presets limits the CPU: a member that is slowed down misses heartbeats, and the
- * cluster elects another leader.
+ * CPU and memory of a member. No preset limits the CPU: a member that is throttled misses heartbeats, and the cluster then
+ * elects another leader.
  *
- * The sizes SMALL to XLARGE are the machines of etcd's hardware guide (https://etcd.io/docs/v3.6/op-guide/hardware/). A
- * node must be a little larger, as Kubernetes keeps some of it for itself.
+ * The presets SMALL to XLARGE are the machines of etcd's hardware guide (https://etcd.io/docs/v3.6/op-guide/hardware/). A
+ * node must be a little larger, because Kubernetes reserves a part of it.
  */
 export class EtcdResources {
-  /** For a start: 250m CPU and 1Gi memory as request, 2Gi memory as limit. */
+  /** Enough to start with: 250m CPU and 1Gi memory as request, 2Gi memory as limit. */
   static readonly DEFAULT = new EtcdResources({});
-  /** 2 CPUs, 8Gi: fewer than 100 clients, 200 requests a second and 100 MB of data. */
+  /** 2 CPUs, 8Gi: for fewer than 100 clients, 200 requests per second and 100 MB of data. */
   static readonly SMALL = EtcdResources.machine(2, 8);
-  /** 4 CPUs, 16Gi: fewer than 500 clients, 1,000 requests a second and 500 MB of data. */
+  /** 4 CPUs, 16Gi: for fewer than 500 clients, 1,000 requests per second and 500 MB of data. */
   static readonly MEDIUM = EtcdResources.machine(4, 16);
-  /** 8 CPUs, 32Gi: fewer than 1,500 clients, 10,000 requests a second and 1 GB of data. */
+  /** 8 CPUs, 32Gi: for fewer than 1,500 clients, 10,000 requests per second and 1 GB of data. */
   static readonly LARGE = EtcdResources.machine(8, 32);
-  /** 16 CPUs, 64Gi: more than that. */
+  /** 16 CPUs, 64Gi: for anything larger. */
   static readonly XLARGE = EtcdResources.machine(16, 64);
 
-  /** Other amounts. */
+  /** Sets other amounts. */
   static of(props: EtcdResourcesProps): EtcdResources {
-    return built(EtcdResources.prototype, props, resourcesKinds, () => new EtcdResources(props));
+    return buildIfValid(EtcdResources.prototype, props, resourcesTypes, () => new EtcdResources(props));
   }
 
   private static machine(cpus: number, gibibytes: number): EtcdResources {

@@ -3,19 +3,20 @@ type WhenUnsatisfiable = 'DoNotSchedule' | 'ScheduleAnyway';
 /**
  * How the members are spread over zones and nodes.
  *
- * Where nodes are required, a node that is down still counts, as an empty one: a pod that it lost stays Pending until the
- * node is back or its Node object is deleted, rather than to join another member on a node. With as many spare nodes as
- * may fail, nobody waits. A node whose taints keep the members away counts as an empty one too: with three members, two
- * nodes and a tainted third, one pod stays Pending until it tolerates the taint, or with `PREFERRED`.
+ * If spreading over nodes is required, a node that is down still counts as an empty node. A pod of that node stays Pending
+ * until the node is back or its Node object is deleted; it does not start on a node that already has a member. To avoid
+ * the wait, have as many spare nodes as may fail. A node with taints that the members do not tolerate counts as an empty
+ * node too: with three members, two usable nodes and one tainted node, one pod stays Pending. Let the pods tolerate the
+ * taint, or use `PREFERRED`.
  */
 export class EtcdSpread {
-  /** Over nodes always, as far as there are enough of them; over zones when possible. */
+  /** Always over nodes, as far as there are enough of them, and over zones if possible. */
   static readonly DEFAULT = new EtcdSpread('ScheduleAnyway', 'DoNotSchedule');
-  /** Over zones and nodes always. In a cluster without zones no pod would start. */
+  /** Always over zones and nodes. In a Kubernetes cluster without zones no pod can start. */
   static readonly REQUIRED_ZONES = new EtcdSpread('DoNotSchedule', 'DoNotSchedule');
-  /** Over zones and nodes when possible. Two members on one node fail together. */
+  /** Over zones and nodes if possible. Two members on one node fail together. */
   static readonly PREFERRED = new EtcdSpread('ScheduleAnyway', 'ScheduleAnyway');
-  /** Wherever the scheduler likes. */
+  /** No constraints: the scheduler chooses any node. */
   static readonly NONE = new EtcdSpread();
 
   private constructor(
@@ -24,7 +25,7 @@ export class EtcdSpread {
   ) {}
 
   /**
-   * TopologySpreadConstraints of pods with these labels.
+   * Returns the TopologySpreadConstraints of pods with these labels.
    * @internal
    */
   _constraints(labels: { readonly [name: string]: string }): object[] {

@@ -1,5 +1,5 @@
 import { Size } from 'cdk8s';
-import { quotaBytes, volumeProblems } from './etcd-volume';
+import { resolveVolume, volumeProblems } from './etcd-volume';
 
 const gibibytes = (bytes: number) => bytes / 1024 ** 3;
 
@@ -9,25 +9,27 @@ test.each([
   [Size.gibibytes(17), 8],
   [Size.gibibytes(100), 8],
 ])('of a volume of %s the quota leaves room for a second database and the logs', (size, quota) => {
-  expect(gibibytes(quotaBytes({ size }, undefined))).toBe(quota);
-  expect(volumeProblems({ size }, undefined)).toEqual([]);
+  const volume = resolveVolume({ size });
+  expect(gibibytes(volume.quotaBytes)).toBe(quota);
+  expect(volumeProblems(volume)).toEqual([]);
 });
 
 test('a quota that is given counts, up to what the volume holds twice', () => {
   const size = Size.gibibytes(9);
-  expect(gibibytes(quotaBytes({ size }, Size.gibibytes(4)))).toBe(4);
-  expect(volumeProblems({ size }, Size.gibibytes(4))).toEqual([]);
-  expect(volumeProblems({ size }, Size.mebibytes(4097))).toEqual([
-    'quota: 4097Mi needs a volume of 9218Mi, twice as much and 1Gi, and volume has 9Gi; make volume.size larger or quota smaller',
+  const volume = resolveVolume({ size }, Size.gibibytes(4));
+  expect(gibibytes(volume.quotaBytes)).toBe(4);
+  expect(volumeProblems(volume)).toEqual([]);
+  expect(volumeProblems(resolveVolume({ size }, Size.mebibytes(4097)))).toEqual([
+    'quota: 4097Mi needs a volume of 9218Mi (twice the quota and 1Gi), but the volume has 9Gi; make volume.size larger or quota smaller',
   ]);
 });
 
 test.each([
   [{ size: Size.mebibytes(2047) }, undefined, 'volume: size 2047Mi is too small for etcd; use 2Gi or more'],
   [{}, Size.kibibytes(0), 'quota: 0Ki leaves no room for data'],
-  [{ storageClass: 'Fast SSD' }, undefined, "volume: storageClass: 'Fast SSD' is no Kubernetes name"],
-  [{ ephemeral: true, storageClass: 'ssd' }, undefined, 'volume: storageClass is of no use with ephemeral'],
-  [{ ephemeral: true, readWriteOncePod: true }, undefined, 'volume: readWriteOncePod is of no use with ephemeral'],
+  [{ storageClass: 'Fast SSD' }, undefined, "volume: storageClass: 'Fast SSD' is not a valid Kubernetes name"],
+  [{ ephemeral: true, storageClass: 'ssd' }, undefined, 'volume: storageClass has no effect with ephemeral'],
+  [{ ephemeral: true, readWriteOncePod: true }, undefined, 'volume: readWriteOncePod has no effect with ephemeral'],
 ])('%j, quota %s', (volume, quota, message) => {
-  expect(volumeProblems(volume, quota)).toEqual([expect.stringContaining(message)]);
+  expect(volumeProblems(resolveVolume(volume, quota))).toEqual([expect.stringContaining(message)]);
 });

@@ -1,34 +1,47 @@
 import { Size, SizeRoundingBehavior } from 'cdk8s';
 import { defaultVolumeGibibytes } from '../lib/defaults';
-import { nameProblem, problemsOf } from '../validation/names';
+import { nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 
-/** Where a member keeps its data. */
+/** The volume in which a member stores its data. */
 export interface EtcdVolume {
   /**
-   * How large it is: at least 2 GiB, and 1 GiB more than twice the quota. etcd writes the database a second time while it
-   * defragments or takes over a snapshot, and keeps up to half a GiB of logs. It cannot be changed later: Kubernetes
-   * refuses a StatefulSet with other volume claims.
+   * Size of the volume: at least 2 GiB, and at least twice the quota plus 1 GiB. etcd writes the database a second time
+   * while it defragments or receives a snapshot, and keeps up to half a GiB of logs. The size cannot be changed later,
+   * because Kubernetes refuses other volume claims in an existing StatefulSet.
    * @default Size.gibibytes(8)
    */
   readonly size?: Size;
   /**
-   * The StorageClass. etcd wants a fast disk: an SSD, with fsync below 10 ms. It cannot be changed later.
-   * @default - the default one
+   * Name of the StorageClass. etcd needs a fast disk: an SSD with an fsync below 10 ms. Cannot be changed later.
+   * @default - the default StorageClass
    */
   readonly storageClass?: string;
   /**
-   * Keeps the data in the pod instead of a volume claim. A pod that is deleted or evicted loses it, and its member is then
-   * replaced; when all pods are lost at once, only a backup brings the data back. Of a cluster of one member every change
-   * of the pod begins with a backup, and what is written after it is lost. It cannot be changed later.
+   * Stores the data in the pod instead of a volume claim. A pod that is deleted or evicted loses its data, and its member
+   * is replaced. If all pods are lost at once, only a backup can bring the data back. In a cluster with one member, every
+   * change of the pod starts with a backup, and everything that is written after this backup is lost. Cannot be changed
+   * later.
    * @default false
    */
   readonly ephemeral?: boolean;
   /**
-   * Lets only one pod at a time use the volume (ReadWriteOncePod), which the StorageClass's CSI driver must support. It
-   * cannot be changed later.
+   * Allows only one pod at a time to use the volume (ReadWriteOncePod). The CSI driver of the StorageClass must support
+   * it. Cannot be changed later.
    * @default false
    */
   readonly readWriteOncePod?: boolean;
+}
+
+/** A member's volume and quota with all defaults applied. */
+export interface ResolvedVolume {
+  readonly size: Size;
+  readonly storageClass?: string;
+  readonly ephemeral: boolean;
+  readonly readWriteOncePod: boolean;
+  /** The quota that was given; undefined if it follows from the size. */
+  readonly quota?: Size;
+  readonly quotaBytes: number;
 }
 
 const gibibyte = 1024 ** 3;
@@ -36,23 +49,24 @@ const largestDefaultQuota = 8 * gibibyte;
 const smallestVolume = 2 * gibibyte;
 const smallestQuota = 1024 ** 2;
 
-export const volumeSize = (volume: EtcdVolume): Size => volume.size ?? Size.gibibytes(defaultVolumeGibibytes);
-
-/** etcd's quota: what is given, else half of what the volume has above 1 GiB, at most the 8 GiB that etcd advises. */
-export function quotaBytes(volume: EtcdVolume, quota: Size | undefined): number {
-  if (quota) return bytes(quota);
-  return Math.min(largestDefaultQuota, Math.floor((bytes(volumeSize(volume)) - gibibyte) / 2));
+/** The default quota is half of the volume above 1 GiB, and at most the 8 GiB that etcd recommends. */
+export function resolveVolume(volume: EtcdVolume = {}, quota?: Size): ResolvedVolume {
+  const { storageClass, ephemeral = false, readWriteOncePod = false } = volume;
+  const size = volume.size ?? Size.gibibytes(defaultVolumeGibibytes);
+  const quotaBytes = quota ? bytes(quota) : Math.min(largestDefaultQuota, Math.floor((bytes(size) - gibibyte) / 2));
+  return { size, storageClass, ephemeral, readWriteOncePod, quota, quotaBytes };
 }
 
-export function volumeProblems(volume: EtcdVolume, quota: Size | undefined): string[] {
+export function volumeProblems(volume: ResolvedVolume): string[] {
+  const { storageClass } = volume;
   return problemsOf(
-    sizeProblem(volumeSize(volume), quota),
-    volume.storageClass === undefined ? undefined : nameProblem('volume: storageClass', volume.storageClass),
+    sizeProblem(volume),
+    storageClass === undefined ? undefined : nameProblem('volume: storageClass', storageClass),
     ephemeralProblem(volume),
   );
 }
 
-function sizeProblem(size: Size, quota: Size | undefined): string | undefined {
+function sizeProblem({ size, quota }: ResolvedVolume): string | undefined {
   if (bytes(size) < smallestVolume) return `volume: size ${size.asString()} is too small for etcd; use 2Gi or more`;
   if (!quota) return undefined;
   if (bytes(quota) < smallestQuota) {
@@ -61,13 +75,15 @@ function sizeProblem(size: Size, quota: Size | undefined): string | undefined {
   const needed = 2 * bytes(quota) + gibibyte;
   if (bytes(size) >= needed) return undefined;
   const mebibytes = Math.ceil(needed / 1024 ** 2);
-  return `quota: ${quota.asString()} needs a volume of ${mebibytes}Mi, twice as much and 1Gi, and volume has ${size.asString()}; make volume.size larger or quota smaller`;
+  return `quota: ${quota.asString()} needs a volume of ${mebibytes}Mi (twice the quota and 1Gi), but the volume has ${size.asString()}; make volume.size larger or quota smaller`;
 }
 
-function ephemeralProblem({ ephemeral, storageClass, readWriteOncePod }: EtcdVolume): string | undefined {
+function ephemeralProblem({ ephemeral, storageClass, readWriteOncePod }: ResolvedVolume): string | undefined {
   if (!ephemeral) return undefined;
   const useless = storageClass === undefined ? readWriteOncePod && 'readWriteOncePod' : 'storageClass';
-  return useless ? `volume: ${useless} is of no use with ephemeral, which has no volume claim; remove one` : undefined;
+  return useless
+    ? `volume: ${useless} has no effect with ephemeral, which has no volume claim; remove one of them`
+    : undefined;
 }
 
 function bytes(size: Size): number {

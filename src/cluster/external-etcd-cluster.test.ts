@@ -61,11 +61,11 @@ test("its pods keep the labels by which the cluster's NetworkPolicy finds them",
 });
 
 test.each([
-  [['etcd'], {}, "endpoints: 'etcd' is no etcd endpoint; write https://HOST:2379"],
-  [[], {}, 'endpoints: none given; name at least one'],
-  [['https://etcd:2379'], {}, 'is https, but there is no tls'],
-  [['etcd:2379'], { name: 'a/b' }, "name: 'a/b' is no cluster name"],
-  [['etcd:2379'], { tls: EtcdClientTls.fromSecret('S') }, "tls: Secret: 'S' is no Kubernetes name"],
+  [['etcd'], {}, "endpoints: 'etcd' is not a valid etcd endpoint; write https://HOST:2379"],
+  [[], {}, 'endpoints: is empty; give at least one'],
+  [['https://etcd:2379'], {}, 'is https, but tls is missing'],
+  [['etcd:2379'], { name: 'a/b' }, "name: 'a/b' is not a valid cluster name"],
+  [['etcd:2379'], { tls: EtcdClientTls.fromSecret('S') }, "tls: Secret: 'S' is not a valid Kubernetes name"],
 ])('%j %j: %s', (endpoints, more, message) => {
   const chart = chartOf();
   EtcdCluster.fromEndpoints(chart, 'legacy', endpoints, more);

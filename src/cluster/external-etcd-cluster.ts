@@ -1,28 +1,59 @@
 import { Construct } from 'constructs';
-import type { BackupScheduleOptions } from '../backup/backup-schedule-options';
-import type { ForeignEtcd } from '../backup/cluster-kind';
 import { EtcdBackupSchedule } from '../backup/etcd-backup-schedule';
+import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
+import type { ExistingEtcd } from '../backup/etcd-cluster-checks';
 import type { IEtcdCluster } from '../backup/i-etcd-cluster';
 import type { EtcdAuth } from '../etcd/etcd-auth';
 import type { EtcdClientTls } from '../tls/etcd-client-tls';
-import { clusterNameProblem } from '../validation/cluster-name';
-import { freeId, placed } from '../validation/construct-id';
+import { futureConstruct, requireFreeId } from '../validation/construct-id';
 import { endpointsProblems, endpointUrl } from '../validation/endpoints';
-import { requireKinds } from '../validation/kinds';
-import { problemsOf } from '../validation/names';
-import { attributesKinds, scheduleOptionsKinds } from '../validation/property-kinds';
-import type { EtcdClusterAttributes, EtcdEndpointsOptions } from './etcd-cluster-attributes';
+import { clusterNameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import { attributesTypes, scheduleOptionsTypes } from '../validation/property-types';
+import { requireTypes } from '../validation/type-checks';
 import { jobSelector } from './manifests/cluster-labels';
 
-/** An `EtcdCluster` that another app makes. */
+/** Options of `EtcdCluster.fromEndpoints`. */
+export interface EtcdEndpointsOptions {
+  /**
+   * Name under which the backups are stored: up to 63 letters, digits, `-`, `_` and `.`.
+   * @default - the construct's id
+   */
+  readonly name?: string;
+  /**
+   * TLS settings, if etcd uses TLS.
+   * @default - plain http
+   */
+  readonly tls?: EtcdClientTls;
+  /**
+   * etcd user to log in as.
+   * @default - none: etcd's authentication is off, or the client certificate identifies the user
+   */
+  readonly auth?: EtcdAuth;
+}
+
+/** Attributes of an `EtcdCluster` in another app. `EtcdCluster` has properties with the same names. */
+export interface EtcdClusterAttributes {
+  /** Name of the cluster. */
+  readonly clusterName: string;
+  /** Client URL of each member. */
+  readonly clientEndpoints: string[];
+  /**
+   * TLS settings of its clients: `EtcdClientTls.fromSecret(clientTlsSecretName)`.
+   * @default - plain http
+   */
+  readonly clientTls?: EtcdClientTls;
+}
+
+/** An `EtcdCluster` that another app creates. */
 export class ImportedEtcdCluster extends Construct implements IEtcdCluster {
   readonly clusterName: string;
   readonly clientEndpoints: string[];
   readonly clientTls?: EtcdClientTls;
 
   constructor(scope: Construct, id: string, attributes: EtcdClusterAttributes) {
-    super(scope, freeId(scope, id));
-    requireKinds(this, attributes, attributesKinds);
+    super(scope, requireFreeId(scope, id));
+    requireTypes(this, attributes, attributesTypes);
     const { clusterName, clientEndpoints, clientTls } = attributes;
     this.clusterName = clusterName;
     this.clientTls = clientTls;
@@ -31,8 +62,8 @@ export class ImportedEtcdCluster extends Construct implements IEtcdCluster {
   }
 
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
-    requireKinds(placed(this, id), options, scheduleOptionsKinds);
-    // The cluster's NetworkPolicy finds the pods by them.
+    requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
+    // The cluster's NetworkPolicy selects the pods by these labels.
     const labels = { ...options.labels, ...jobSelector(this.clusterName) };
     return new EtcdBackupSchedule(this, id, { ...options, ...this.access(), labels });
   }
@@ -42,7 +73,7 @@ export class ImportedEtcdCluster extends Construct implements IEtcdCluster {
   }
 
   private problems(): string[] {
-    // Each schedule says the same of itself.
+    // Each schedule reports the same problems.
     if (this.node.children.some((child) => child instanceof EtcdBackupSchedule)) return [];
     return [
       ...problemsOf(clusterNameProblem('name', this.clusterName)),
@@ -52,8 +83,8 @@ export class ImportedEtcdCluster extends Construct implements IEtcdCluster {
   }
 }
 
-/** Somebody else's etcd. */
-export class ForeignEtcdCluster extends ImportedEtcdCluster implements ForeignEtcd {
+/** An existing etcd cluster that something else runs. */
+export class ExistingEtcdCluster extends ImportedEtcdCluster implements ExistingEtcd {
   private readonly auth?: EtcdAuth;
 
   constructor(scope: Construct, id: string, endpoints: string[], { name = id, tls, auth }: EtcdEndpointsOptions) {
@@ -62,12 +93,12 @@ export class ForeignEtcdCluster extends ImportedEtcdCluster implements ForeignEt
   }
 
   override addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
-    requireKinds(placed(this, id), options, scheduleOptionsKinds);
+    requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
     return new EtcdBackupSchedule(this, id, { ...options, ...this.access(), auth: this.auth });
   }
 
   /** @internal */
-  _foreign(): { readonly auth?: EtcdAuth } {
+  _existing(): { readonly auth?: EtcdAuth } {
     return { auth: this.auth };
   }
 }

@@ -1,25 +1,26 @@
 import { ordinalProblem } from '../etcd/ordinals';
-import { nameProblem, problemsOf } from '../validation/names';
+import { nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 
 /**
- * Lets a cluster go on from one surviving member after most members were lost for good. Until then it waits, as members
- * that come back lose nothing.
+ * Lets a cluster continue from one surviving member after most members have been lost permanently. Without it the cluster
+ * waits, because members that come back still have all data.
  */
 export interface QuorumRecovery {
   /**
-   * A name of your choice for this recovery, of at most 63 characters. Each name is acted upon once, so it may stay in the
-   * code; a second recovery needs another one.
+   * A name of your choice for this recovery, with at most 63 characters. Each recovery happens once per name, so it can
+   * stay in the code; a second recovery needs another name.
    */
   readonly id: string;
-  /** Must be `true`: writes that only the lost members had are gone. */
+  /** Must be `true`: writes that only the lost members have are lost. */
   readonly acceptDataLoss: boolean;
   /**
-   * The ordinal of the member to go on from.
-   * @default - the survivor that knows most
+   * Ordinal of the member to continue from.
+   * @default - the survivor with the most data
    */
   readonly survivor?: number;
   /**
-   * A Secret with the age identity that decrypts the cluster's backups, needed when they are encrypted.
+   * Name of a Secret with the age identity that decrypts the cluster's backups. Required if these are encrypted.
    * @default - none
    */
   readonly identitySecret?: string;
@@ -30,19 +31,19 @@ export function recoveryProblems({ id, acceptDataLoss, survivor, identitySecret 
     nameProblem('recovery: id', id, 63),
     acceptDataLoss
       ? undefined
-      : 'recovery: acceptDataLoss is false, and a recovery loses what only the lost members had; say true, or remove recovery',
+      : 'recovery: acceptDataLoss is false, but a recovery loses the writes that only the lost members have; set it to true, or remove recovery',
     survivor === undefined ? undefined : ordinalProblem('recovery: survivor', survivor),
     identitySecret === undefined ? undefined : nameProblem('recovery: identitySecret', identitySecret),
   );
 }
 
-/** Says so when the backup that a recovery takes first could not be read again. */
+/** Problem if the backup that a recovery takes first could not be decrypted again. */
 export function recoveryIdentityProblems(
   recovery: QuorumRecovery,
   schedule: { readonly name: string; readonly encryption?: object } | undefined,
 ): string[] {
   if (recovery.identitySecret !== undefined || !schedule?.encryption) return [];
   return [
-    `recovery: identitySecret: none given, and schedule '${schedule.name}', whose settings count, encrypts its backups; name a Secret with the age identity`,
+    `recovery: identitySecret: is missing, but the backup uses schedule '${schedule.name}', which encrypts; give a Secret with the age identity`,
   ];
 }

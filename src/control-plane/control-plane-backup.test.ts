@@ -213,7 +213,7 @@ describe('stores', () => {
   });
 
   test('no pod that may run anywhere has a directory of the node', () => {
-    const problem = 'store: hostPath: only a ControlPlaneEtcdBackup runs on a node of its own';
+    const problem = 'store: hostPath: is only for a ControlPlaneEtcdBackup, because other pods run on any node';
     expect(schedule({ store: onHost }).node.validate()).toEqual([expect.stringContaining(problem)]);
     const chart = new Chart(Testing.app(), 'shop');
     const now = new EtcdBackup(chart, 'now', { endpoints: ['etcd:2379'], store: onHost });
@@ -318,28 +318,30 @@ describe('etcd-restore.yaml', () => {
     expect(staticPod(backup, 2).spec.containers[0].args).toContainEqual(expect.stringContaining('{"sftp":'));
     expect(() => backup.restorePodYaml()).toThrow(/^platform\/hourly: restorePodYaml: store 1 is a volume/);
     expect(() => backup.restorePodYaml(3)).toThrow(/there is no store 3; give a number from 1 to 2$/);
-    expect(() => controlPlane({ etcdService: true }).restorePodYaml()).toThrow(/etcd is a service here/);
+    expect(() => controlPlane({ etcdService: true }).restorePodYaml()).toThrow(
+      /etcd is a service of the node, which no static Pod can stop/,
+    );
   });
 });
 
 describe('a mistake is one line with the path and what to do', () => {
   const encryption = Encryption.age({ recipients: others });
   test.each<[Partial<ControlPlaneEtcdBackupProps>, string]>([
-    [{ cluster: 'a/b', name: 'c' }, "cluster: 'a/b' is no cluster name"],
+    [{ cluster: 'a/b', name: 'c' }, "cluster: 'a/b' is not a valid cluster name"],
     [{ endpoints: ['http://127.0.0.1:2379'] }, "endpoints: 'http://127.0.0.1:2379' is plain http, but tls is given"],
-    [{ nodeLabels: [] }, 'nodeLabels: none given; name at least one'],
-    [{ nodeLabels: ['a=b'] }, "nodeLabels: 'a=b' is no name of a label"],
-    [{ certificates: { key: 'client.key' } }, "certificates: key: 'client.key' is no absolute path of a node"],
-    [{ dataDir: '/var/lib/../etcd' }, "dataDir: '/var/lib/../etcd' is no absolute path"],
-    [{ restoreDirectory: '/root/' }, "restoreDirectory: '/root/' is no absolute path"],
-    [{ manifestsDirectory: '/pods' }, "manifestsDirectory: '/pods' lies in the root of the node"],
-    [{ etcdService: true, manifestsDirectory: '/etc/k/pods' }, 'manifestsDirectory: is of no use with etcdService'],
-    [{ files: {} }, 'files: hold keys, and are only stored encrypted; give encryption'],
-    [{ encryption, files: { directories: [] } }, 'files: none given'],
-    [{ encryption, files: { files: ['/a,b'] } }, "files: '/a,b' is no absolute path"],
+    [{ nodeLabels: [] }, 'nodeLabels: is empty; give at least one'],
+    [{ nodeLabels: ['a=b'] }, "nodeLabels: 'a=b' is not a valid name of a label"],
+    [{ certificates: { key: 'client.key' } }, "certificates: key: 'client.key' is not an absolute path on a node"],
+    [{ dataDir: '/var/lib/../etcd' }, "dataDir: '/var/lib/../etcd' is not an absolute path"],
+    [{ restoreDirectory: '/root/' }, "restoreDirectory: '/root/' is not an absolute path"],
+    [{ manifestsDirectory: '/pods' }, "manifestsDirectory: '/pods' is in the root directory of the node"],
+    [{ etcdService: true, manifestsDirectory: '/etc/k/pods' }, 'manifestsDirectory: has no effect with etcdService'],
+    [{ files: {} }, 'files: contain keys, so they are stored only with encryption; give encryption'],
+    [{ encryption, files: { directories: [] } }, 'files: is empty'],
+    [{ encryption, files: { files: ['/a,b'] } }, "files: '/a,b' is not an absolute path"],
     [{ encryption, files: { files: ['/a', '/a'] } }, "files: '/a' is given twice"],
-    [{ files: { encryption: Encryption.age({ recipients: [] }) } }, 'files: encryption: recipients: none given'],
-    [{ store: BackupStore.filesystem({ hostPath: 'backups' }) }, "store: hostPath: 'backups' is no absolute path"],
+    [{ files: { encryption: Encryption.age({ recipients: [] }) } }, 'files: encryption: recipients: is empty'],
+    [{ store: BackupStore.filesystem({ hostPath: 'backups' }) }, "store: hostPath: 'backups' is not an absolute path"],
   ])('%# %s', (props, message) => {
     expect(controlPlane(props).node.validate()).toEqual([expect.stringContaining(message)]);
   });
@@ -355,9 +357,9 @@ describe('a mistake is one line with the path and what to do', () => {
     const chart = new Chart(Testing.app(), 'platform');
     const props = { cluster: 'prod', schedule: Cron.hourly(), store: s3 };
     const backup = new ControlPlaneEtcdBackup(chart, 'hourly', props);
-    expect(backup.node.validate()).toEqual([expect.stringContaining('namespace: the chart has none; give it one')]);
+    expect(backup.node.validate()).toEqual([expect.stringContaining('namespace: the chart has none; give it its own')]);
     expect(controlPlane({}, 'kube-system').node.validate()).toEqual([
-      expect.stringContaining("namespace: 'kube-system' is Kubernetes' own"),
+      expect.stringContaining("namespace: 'kube-system' belongs to Kubernetes"),
     ]);
   });
 

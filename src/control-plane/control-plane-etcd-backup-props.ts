@@ -1,95 +1,96 @@
-import type { BackupScheduleOptions } from '../backup/backup-schedule-options';
 import type { Encryption } from '../backup/encryption';
+import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
 
 /** Properties of `ControlPlaneEtcdBackup`. */
 export interface ControlPlaneEtcdBackupProps extends BackupScheduleOptions {
   /**
-   * The name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two etcd
-   * clusters must not share it within a store.
+   * Name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two etcd clusters
+   * must not share a name within one store.
    */
   readonly cluster: string;
   /**
-   * Client URLs of etcd as the nodes reach it. The others are found through the first that answers.
+   * Client URLs of etcd, as seen from the nodes. The agent finds the other members through the first URL that answers.
    * @default ['https://127.0.0.1:2379']
    */
   readonly endpoints?: string[];
   /**
-   * The files of a node that the agent trusts etcd by, and is trusted by.
-   * @default - kubeadm's, in /etc/kubernetes/pki/etcd
+   * Files on a node with which the agent verifies etcd and identifies itself.
+   * @default - kubeadm's files in /etc/kubernetes/pki/etcd
    */
   readonly certificates?: ControlPlaneCertificates;
   /**
-   * The nodes where etcd runs: those with one of these labels, whatever its value, such as
-   * `node-role.kubernetes.io/control-plane`, `node-role.kubernetes.io/master` or a label of nodes of etcd's own. Taints of the
-   * same names are tolerated, and those of `tolerations`.
+   * Labels of the nodes on which etcd runs: a node with at least one of them qualifies, whatever the label's value.
+   * Examples are `node-role.kubernetes.io/control-plane`, `node-role.kubernetes.io/master` and a label of dedicated etcd
+   * nodes. The pods tolerate taints with the same names, and those of `tolerations`.
    * @default ['node-role.kubernetes.io/control-plane']
    */
   readonly nodeLabels?: string[];
   /**
-   * The folder of a node that the kubelet starts static Pods from. The backup notes the image and the flags that it finds in
+   * Directory on a node from which the kubelet starts static Pods. The backup records the image and the flags that are in
    * its `etcd.yaml`.
    * @default /etc/kubernetes/manifests
    */
   readonly manifestsDirectory?: string;
   /**
-   * etcd is a service of its machine, such as systemd's, and no static Pod. The backup notes the flags of its process, and
-   * has to see the node's processes for that.
+   * Set it if etcd runs as a service of the node, for example of systemd, and not as a static Pod. The backup then records
+   * the flags of etcd's process, and its pods must see the processes of the node.
    * @default false
    */
   readonly etcdService?: boolean;
   /**
-   * Where etcd's data are on a node. Only a restore needs it.
+   * Directory on a node with etcd's data. Only a restore uses it.
    * @default /var/lib/etcd
    */
   readonly dataDir?: string;
   /**
-   * The folder of a node, readable by root alone, where `etcd-restore.yaml` finds credentials, keys and what to restore.
+   * Directory on a node, readable only by root, in which `etcd-restore.yaml` expects credentials, keys and the selection of
+   * the snapshot.
    * @default /etc/etcd-restore
    */
   readonly restoreDirectory?: string;
   /**
-   * Files of the node to store beside each snapshot: without kubeadm's PKI, and without the encryption configuration where
-   * there is one, a control plane does not come back. They are always encrypted.
-   * @default - none
+   * Files of the node that are stored with each snapshot. You cannot restore a control plane without kubeadm's PKI, nor
+   * without the encryption configuration if it uses one. These files are always encrypted.
+   * @default - no files
    */
   readonly files?: ControlPlaneFiles;
   /**
-   * Whether to make the chart's namespace, with the Pod Security level that the backup needs: `privileged`, as it uses the
-   * node's network and files.
+   * Creates the chart's namespace with the Pod Security level `privileged`. The backup needs this level because it uses the
+   * network and the files of the node.
    * @default true
    */
   readonly createNamespace?: boolean;
   /**
-   * Whether to keep the image on every node where etcd runs, by a DaemonSet that does nothing: a node whose API server is
-   * down may not be able to pull it.
+   * Keeps the image on every node on which etcd runs, with a DaemonSet of idle pods. A node whose API server is down may
+   * not be able to pull the image.
    * @default true
    */
   readonly keepImage?: boolean;
 }
 
-/** Files of a node, all readable by root. */
+/** Paths of certificate files on a node. All files must be readable by root. */
 export interface ControlPlaneCertificates {
   /**
-   * The authority that signed etcd's server certificates.
+   * Certificate of the authority that signed etcd's server certificates.
    * @default /etc/kubernetes/pki/etcd/ca.crt
    */
   readonly ca?: string;
   /**
-   * The client certificate.
+   * Client certificate.
    * @default /etc/kubernetes/pki/etcd/healthcheck-client.crt
    */
   readonly cert?: string;
   /**
-   * The client certificate's private key.
+   * Private key of the client certificate.
    * @default /etc/kubernetes/pki/etcd/healthcheck-client.key
    */
   readonly key?: string;
 }
 
-/** Files of a node. All have to be there on every node where a backup runs: its pod waits for those that are not. */
+/** Files on a node. Each must exist on every node on which a backup runs: the pod waits for files that are missing. */
 export interface ControlPlaneFiles {
   /**
-   * Directories, with all that is in them.
+   * Directories, which are stored with all their content.
    * @default ['/etc/kubernetes/pki']
    */
   readonly directories?: string[];
@@ -99,8 +100,8 @@ export interface ControlPlaneFiles {
    */
   readonly files?: string[];
   /**
-   * Whom they are encrypted for.
-   * @default - whom the snapshot is encrypted for
+   * Encryption of these files.
+   * @default - the encryption of the snapshot
    */
   readonly encryption?: Encryption;
 }

@@ -5,9 +5,9 @@ import type { EtcdBackupScheduleProps } from '../backup/etcd-backup-schedule-pro
 import { agentImage } from '../lib/agent-image';
 import { type BackupPodStore, nodeAffinity } from '../lib/backup-pod';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import { placed } from '../validation/construct-id';
-import { requireKinds } from '../validation/kinds';
-import { controlPlaneKinds } from '../validation/property-kinds';
+import { futureConstruct } from '../validation/construct-id';
+import { controlPlaneTypes } from '../validation/property-types';
+import { requireTypes } from '../validation/type-checks';
 import type { ControlPlaneEtcdBackupProps } from './control-plane-etcd-backup-props';
 import { backupHost, controlPlaneDefaults, hostTls, hostTolerations } from './control-plane-host';
 import { controlPlaneProblems } from './control-plane-problems';
@@ -15,16 +15,16 @@ import { restorePod } from './control-plane-restore-pod';
 import { imageDaemonSet } from './image-daemon-set';
 
 /**
- * Backs up the etcd of the Kubernetes that it runs in, from its control-plane nodes: a CronJob whose pods run beside etcd on
- * whichever of these nodes is up, and have nothing of the node but its network, etcd's client certificate and, where asked
- * for, files to store. The chart needs a namespace of its own.
+ * Backs up the etcd of a Kubernetes control plane, from within the same Kubernetes cluster. The pods of its CronJob run on
+ * any control-plane node that is up. From the node they use only the network, etcd's client certificate and, if `files` is
+ * given, the files to store. The chart needs a namespace of its own.
  *
- * `restorePodYaml` is the other half, for the day when there is no API server: docs/control-plane/restore.md.
+ * `restorePodYaml` returns the static Pod for a restore, which works without an API server: docs/control-plane/restore.md.
  */
 export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
-  /** The namespace; none when `createNamespace` is false. */
+  /** Namespace of the chart. Undefined if `createNamespace` is false. */
   readonly namespace?: ApiObject;
-  /** The DaemonSet that keeps the image on the nodes; none when `keepImage` is false. */
+  /** DaemonSet that keeps the image on the nodes. Undefined if `keepImage` is false. */
   readonly imageDaemonSet?: ApiObject;
   private readonly controlPlane: ControlPlaneEtcdBackupProps;
 
@@ -37,11 +37,13 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
   }
 
   /**
-   * The static Pod that restores etcd on a node, as YAML: a file for the nodes, not for the API server. Write it to where
-   * your nodes' files come from, and never among the manifests that are applied:
-   * `writeFileSync('etcd-restore.yaml', backup.restorePodYaml())`.
+   * Returns the YAML of a static Pod that restores etcd on a node. It is a file for the nodes, not for the API server.
+   * Write it to the place from which you provision your nodes, and never into the directory of the manifests that you
+   * apply: `writeFileSync('etcd-restore.yaml', backup.restorePodYaml())`.
    *
-   * @param storeNumber the store to restore from: 1 is `store`, the next are those of `addStore`. Default: 1.
+   * @param storeNumber the store to restore from: 1 is `store`, and the next numbers are the stores of `addStore`.
+   * Default: 1.
+   * @throws if there is no such store, if the store is a volume, or if etcd runs as a service of the node
    */
   restorePodYaml(storeNumber: number = 1): string {
     const { cluster, encryption, image, ...paths } = this.controlPlane;
@@ -56,7 +58,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
       restoreDirectory: paths.restoreDirectory ?? controlPlaneDefaults.restoreDirectory,
       labels: this.labelsOf('etcd-restore', 'restore'),
     });
-    // Without what is undefined, which would be written as null.
+    // JSON drops undefined fields, which YAML would write as null.
     return Yaml.stringify(JSON.parse(JSON.stringify(pod)));
   }
 
@@ -65,12 +67,12 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
     const wrong = (problem: string) => new Error(`${this.node.path}: restorePodYaml: ${problem}`);
     if (this.controlPlane.etcdService) {
       throw wrong(
-        'etcd is a service here, and no static Pod can stop it; docs/control-plane/restore.md says what does',
+        'etcd is a service of the node, which no static Pod can stop; restore it as docs/control-plane/restore.md describes',
       );
     }
     if (!store) throw wrong(`there is no store ${number}; give a number from 1 to ${this._stores.length}`);
     if (!store.filesystem || store.filesystem.hostPath !== undefined) return store;
-    throw wrong(`store ${number} is a volume, which no static Pod can have; give the number of another store`);
+    throw wrong(`store ${number} is a volume, which a static Pod cannot mount; give the number of another store`);
   }
 
   private createNamespace(): ApiObject {
@@ -83,12 +85,12 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
         name,
         labels: {
           ...this.labelsOf('etcd-backup', 'backup'),
-          // The lower levels allow neither the node's network nor its files.
+          // The stricter levels allow neither the network nor the files of the node.
           'pod-security.kubernetes.io/enforce': 'privileged',
         },
       },
     });
-    // It lies in none, though all objects of the chart get one.
+    // The chart sets its namespace on every object, but a Namespace is not namespaced.
     namespace.addJsonPatch(JsonPatch.remove('/metadata/namespace'));
     for (const object of [this.serviceAccount, this.cronJob, this.imageDaemonSet]) object?.addDependency(namespace);
     return namespace;
@@ -131,7 +133,7 @@ export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
 }
 
 function scheduleProps(scope: Construct, id: string, props: ControlPlaneEtcdBackupProps): EtcdBackupScheduleProps {
-  requireKinds(placed(scope, id), props, controlPlaneKinds);
+  requireTypes(futureConstruct(scope, id), props, controlPlaneTypes);
   const { certificates, nodeLabels, manifestsDirectory, etcdService, dataDir, restoreDirectory, ...others } = props;
   const { files, createNamespace, keepImage, ...schedule } = others;
   return {

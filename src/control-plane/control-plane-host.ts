@@ -4,11 +4,11 @@ import type { Toleration } from '../lib/toleration';
 import { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { ControlPlaneEtcdBackupProps, ControlPlaneFiles } from './control-plane-etcd-backup-props';
 
-/** What is where on a control-plane node, as kubeadm has it. */
+/** Paths, labels and taints of a control-plane node as kubeadm sets them up. */
 export const controlPlaneDefaults = {
   endpoints: ['https://127.0.0.1:2379'],
   nodeLabels: ['node-role.kubernetes.io/control-plane'],
-  /** The second is that of nodes that were made before Kubernetes 1.24. */
+  /** The second taint is on nodes that were created before Kubernetes 1.24. */
   taints: ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'],
   manifestsDirectory: '/etc/kubernetes/manifests',
   dataDir: '/var/lib/etcd',
@@ -46,9 +46,9 @@ export function hostTls({ certificates }: ControlPlaneEtcdBackupProps): EtcdClie
   return EtcdClientTls._fromHost(certificates?.ca ?? ca, certificates?.cert ?? cert, certificates?.key ?? key);
 }
 
-/** By convention the taint of such a node has the name of its label. */
+/** By convention the taint of such a node has the same name as its label. */
 export function hostTolerations({ nodeLabels, tolerations = [] }: ControlPlaneEtcdBackupProps): Toleration[] {
-  // One that is none is told as a label.
+  // An invalid name is skipped here: it is reported as a problem of `nodeLabels`.
   const taints = (nodeLabels ?? controlPlaneDefaults.taints).filter((label) => !qualifiedNameProblem('', label));
   return [...taints.map((key) => ({ key, operator: 'Exists' })), ...tolerations];
 }

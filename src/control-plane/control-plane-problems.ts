@@ -1,11 +1,11 @@
 import type { Encryption } from '../backup/encryption';
 import { qualifiedNameProblem } from '../lib/labels';
 import { hostPathProblem } from '../stores/host-path';
-import { problemsOf } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 import type { ControlPlaneEtcdBackupProps, ControlPlaneFiles } from './control-plane-etcd-backup-props';
 import { extraPaths } from './control-plane-host';
 
-/** What is wrong beyond what any backup schedule checks. */
+/** Problems with the properties that other backup schedules do not have. */
 export function controlPlaneProblems(props: ControlPlaneEtcdBackupProps, namespace: string | undefined): string[] {
   const { nodeLabels, manifestsDirectory, etcdService, certificates, dataDir, restoreDirectory, files, encryption } =
     props;
@@ -13,13 +13,13 @@ export function controlPlaneProblems(props: ControlPlaneEtcdBackupProps, namespa
   return [
     ...problemsOf(
       namespaceProblem(props, namespace),
-      nodeLabels?.length === 0 ? 'nodeLabels: none given; name at least one, or leave it out' : undefined,
+      nodeLabels?.length === 0 ? 'nodeLabels: is empty; give at least one, or leave it out' : undefined,
       ...(nodeLabels ?? []).map((label) => qualifiedNameProblem('nodeLabels', label)),
       etcdService && manifestsDirectory !== undefined
-        ? 'manifestsDirectory: is of no use with etcdService, which has no manifest; remove one of them'
+        ? 'manifestsDirectory: has no effect with etcdService, which has no manifest; remove one of them'
         : undefined,
       manifestsDirectory?.match(/^\/[^/]*$/)
-        ? `manifestsDirectory: '${manifestsDirectory}' lies in the root of the node, and a restore needs the folder above it too; it is like /etc/kubernetes/manifests`
+        ? `manifestsDirectory: '${manifestsDirectory}' is in the root directory of the node, but a restore also needs the directory above it; write it like /etc/kubernetes/manifests`
         : undefined,
       ...pathProblems('', paths),
       ...pathProblems('certificates: ', { ...certificates }),
@@ -39,10 +39,10 @@ function namespaceProblem(
   namespace: string | undefined,
 ): string | undefined {
   if (namespace === undefined) {
-    return "namespace: the chart has none; give it one of its own: new Chart(app, ID, { namespace: 'etcd-backup' })";
+    return "namespace: the chart has none; give it its own, new Chart(app, ID, { namespace: 'etcd-backup' })";
   }
   if (!createNamespace || !/^(default|kube-.*)$/.test(namespace)) return undefined;
-  return `namespace: '${namespace}' is Kubernetes' own, whose Pod Security level is not ours to set; give the chart another one, or createNamespace: false`;
+  return `namespace: '${namespace}' belongs to Kubernetes, so its Pod Security level must not be changed; give the chart another namespace, or set createNamespace: false`;
 }
 
 function filesProblems(files: ControlPlaneFiles, ofSnapshot: Encryption | undefined): string[] {
@@ -50,12 +50,12 @@ function filesProblems(files: ControlPlaneFiles, ofSnapshot: Encryption | undefi
   const twice = paths.find((path, index) => paths.indexOf(path) < index);
   return [
     ...problemsOf(
-      paths.length === 0 ? 'files: none given; name directories or files, or leave it out' : undefined,
+      paths.length === 0 ? 'files: is empty; give directories or files, or leave it out' : undefined,
       ...paths.map((path) => hostPathProblem('files', path)),
       twice === undefined ? undefined : `files: '${twice}' is given twice; remove one`,
       files.encryption || ofSnapshot
         ? undefined
-        : 'files: hold keys, and are only stored encrypted; give encryption, of the backup or of files',
+        : 'files: contain keys, so they are stored only with encryption; give encryption for the backup or for files',
     ),
     ...(files.encryption?._problems().map((problem) => `files: ${problem}`) ?? []),
   ];

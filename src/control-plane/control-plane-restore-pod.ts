@@ -1,16 +1,16 @@
 import { dirname } from 'node:path';
 import { type BackupPodStore, storeArgument } from '../lib/backup-pod';
-import { restrictedContainer } from '../lib/restricted';
+import { restrictedContainer } from '../lib/pod-parts';
 
 interface RestorePod {
   readonly cluster: string;
-  /** Of the backups: this pod lies in another one. */
+  /** Namespace of the backups. The pod itself is in `kube-system`. */
   readonly namespace: string;
   readonly store: BackupPodStore;
   readonly encrypted: boolean;
   readonly image: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Paths of the node, which have the same names in the pod. */
+  /** Paths on the node; the pod uses the same paths. */
   readonly manifestsDirectory: string;
   readonly dataDir: string;
   readonly restoreDirectory: string;
@@ -24,13 +24,13 @@ interface HostDirectory {
 }
 
 /**
- * A static Pod that restores a control plane's etcd on its node. It refers to no API object, as there is no API server:
- * everything that it needs lies in one directory of the node.
+ * Returns a static Pod that restores a control plane's etcd on its node. It refers to no API objects, because there is no
+ * API server: all files that it needs are in one directory on the node.
  */
 export function restorePod(spec: RestorePod): object {
   const { manifestsDirectory, dataDir, restoreDirectory, store } = spec;
   const directories: HostDirectory[] = [
-    // The manifests are moved out of their folder, to one beside it.
+    // The restore moves the manifests to a directory beside their own, so it needs the parent directory.
     { name: 'kubernetes', path: dirname(manifestsDirectory), type: 'Directory' },
     { name: 'data', path: dataDir, type: 'DirectoryOrCreate' },
     { name: 'restore', path: restoreDirectory, type: 'Directory', readOnly: true },
@@ -41,10 +41,10 @@ export function restorePod(spec: RestorePod): object {
     kind: 'Pod',
     metadata: { name: 'etcd-restore', namespace: 'kube-system', labels: spec.labels },
     spec: {
-      // The kubelet passes this by. Applied by mistake, the pod stays Pending, as no scheduler has this name.
+      // The kubelet ignores this name. If the pod is applied by mistake, it stays Pending: no scheduler has the name.
       schedulerName: 'static-pods-only',
       hostNetwork: true,
-      // The locks of other processes, by which etcd is known to be gone, are seen by their own PID namespace alone.
+      // The restore checks by file locks that etcd has stopped, and locks are visible only within one PID namespace.
       hostPID: true,
       dnsPolicy: 'Default',
       priorityClassName: 'system-node-critical',
@@ -57,17 +57,17 @@ export function restorePod(spec: RestorePod): object {
         {
           name: 'restore',
           image: spec.image,
-          // The node has it; a registry may be as far away as the API server.
+          // The node already has the image; a registry may be as unreachable as the API server.
           imagePullPolicy: 'IfNotPresent',
           args: restoreArguments(spec).map((argument) => argument.replace(/\$/g, '$$$$')),
-          // For the commands that it prints.
+          // For the commands that the restore prints.
           env: [{ name: 'ETCD_AGENT_IMAGE', value: spec.image }],
           resources: { requests: { cpu: '100m', memory: '100Mi' } },
           securityContext: {
             ...restrictedContainer,
             runAsUser: 0,
             runAsGroup: 0,
-            // The data may belong to a user of etcd's own, and go back to it.
+            // The data may belong to a dedicated etcd user, and its ownership is restored.
             capabilities: { drop: ['ALL'], add: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] },
           },
           terminationMessagePolicy: 'FallbackToLogsOnError',
@@ -114,7 +114,7 @@ function restoreArguments({
   ];
 }
 
-/** Nothing is deleted by a restore, and no identity comes from an API server. */
+/** Removes retention, because a restore deletes nothing, and workload identity, which needs an API server. */
 function withFiles({ retention: _, ...store }: BackupPodStore): BackupPodStore {
   const { s3 } = store;
   return s3 ? { ...store, s3: { ...s3, credentials: s3.credentials ?? { secretName: '' } } } : store;

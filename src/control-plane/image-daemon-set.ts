@@ -1,5 +1,5 @@
 import type { BackupPodSpec } from '../lib/backup-pod';
-import { restrictedContainer, restrictedPod } from '../lib/restricted';
+import { restrictedContainer, restrictedPod } from '../lib/pod-parts';
 
 type Pod = Pick<
   BackupPodSpec,
@@ -7,15 +7,15 @@ type Pod = Pick<
 > & {
   readonly affinity: object;
   readonly labels: Readonly<Record<string, string>>;
-  /** Of the labels, those that tell its pods from all others. */
+  /** The labels that select its pods. */
   readonly selector: Readonly<Record<string, string>>;
 };
 
-/** The DaemonSetSpec of pods that do nothing, but keep the kubelet from collecting their image as garbage. */
+/** Returns the DaemonSetSpec of idle pods, which prevent the kubelet from removing their image. */
 export function imageDaemonSet({ image, imagePullPolicy, selector, labels, ...placement }: Pod): object {
   return {
     selector: { matchLabels: selector },
-    // They are of no use to each other: a new image may come to all nodes at once.
+    // The pods do not depend on each other, so all nodes may get a new image at once.
     updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } },
     template: {
       metadata: { labels },

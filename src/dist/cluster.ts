@@ -13,13 +13,13 @@ export function cluster(app: App): DistFile {
     store: s3,
     retention: Retention.tiers({ hourly: 24, daily: 7, weekly: 4 }),
   });
-  const header = `The etcd orders: three members with a volume of 8 GiB each, backed up to S3 every hour, of which 24 hourly, 7 daily and 4
-weekly backups are kept. No namespace is set. There is no TLS, and it cannot be switched on later: docs/clusters/configure-a-cluster.md and
-docs/clusters/render-from-yaml.md show how to have it, and another name.
-1. Apply the custom resources and the reconciler first: crds.k8s.yaml and etcd-reconciler.k8s.yaml say how.
-2. Change the bucket and the region to yours, in the CronJob's --store and in the EtcdCluster's spec.backup.
+  const header = `The etcd cluster orders: three members with a volume of 8 GiB each. It is backed up to S3 every hour, and 24 hourly, 7 daily
+and 4 weekly backups are kept. No namespace is set. It has no TLS, which cannot be switched on later:
+docs/clusters/configure-a-cluster.md and docs/clusters/render-from-yaml.md show how to set TLS, and another name.
+1. Apply the custom resources and the reconciler first, as described in crds.k8s.yaml and etcd-reconciler.k8s.yaml.
+2. Change the bucket and the region to yours, both in the CronJob's --store and in the EtcdCluster's spec.backup.
 3. ${s3Secret}
-4. Apply, and take a first backup when the members are ready.
+4. Apply this file, and take a first backup when the members are ready.
      kubectl apply --server-side -n NAMESPACE -f ${fileOf(id)}
      kubectl get etcd -n NAMESPACE
      kubectl create job orders-first -n NAMESPACE --from=cronjob/${cronJobName}

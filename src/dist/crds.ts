@@ -4,13 +4,13 @@ import { type DistFile, fileOf } from './dist-file';
 
 const id = 'crds';
 
-/** Named so that it stands before all others. */
+/** The file name sorts before all others, so that `kubectl apply -f dist/` applies the CRDs first. */
 export function crds(app: App): DistFile {
   const chart = new Chart(app, id);
   new EtcdCrds(chart, 'crds');
-  const header = `The custom resources EtcdCluster, EtcdBackup and EtcdRestore: once per Kubernetes, before everything else.
+  const header = `The custom resources EtcdCluster, EtcdBackup and EtcdRestore. Apply them once per Kubernetes cluster, before all others.
      kubectl apply --server-side -f ${fileOf(id)}
      kubectl wait --for=condition=Established -f ${fileOf(id)}
-Deleting them deletes every EtcdCluster, EtcdBackup and EtcdRestore.`;
+If you delete them, Kubernetes deletes every EtcdCluster, EtcdBackup and EtcdRestore.`;
   return { chart, header };
 }

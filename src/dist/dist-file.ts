@@ -5,11 +5,11 @@ import type { App, Chart } from 'cdk8s';
 /** A file of dist/. */
 export interface DistFile {
   readonly chart: Chart;
-  /** What it is, and the commands that use it. */
+  /** Comment at the top of the file: its content, and the commands to use it. */
   readonly header: string;
 }
 
-/** cdk8s itself writes no comments. */
+/** Synthesizes an app and adds the headers to its files, because cdk8s itself writes no comments. */
 export function synthesize(app: App, files: readonly DistFile[]): void {
   app.synth();
   for (const { chart, header } of files) {

@@ -14,13 +14,13 @@ export function sampleBackup(app: App): DistFile {
     tls: EtcdClientTls.fromSecret('etcd-client'),
     store: s3,
   });
-  const header = `Two backups, each taken once: of the EtcdCluster orders, to where its schedule 'hourly' stores, and of somebody else's etcd.
-The namespace must have a reconciler. A backup cannot be changed, and happens once: for another one take another name.
-1. Keep the one that you want, and change it: cluster and schedule, or endpoints, bucket and region.
-2. For endpoints, make the Secret with etcd's client certificate.
+  const header = `Two backups, each taken once: of the EtcdCluster orders, with the stores of its schedule 'hourly', and of an existing etcd
+cluster. The namespace must have a reconciler. A backup happens once and cannot be changed: use another name for another one.
+1. Keep the backup that you want, and change its cluster and schedule, or its endpoints, bucket and region.
+2. For endpoints, create the Secret with etcd's client certificate.
      kubectl create secret generic etcd-client -n NAMESPACE --from-file=ca.crt --from-file=tls.crt --from-file=tls.key
 3. ${s3Secret}
-4. Take it, and see what becomes of it.
+4. Take the backup, and watch its progress.
      kubectl apply --server-side -n NAMESPACE -f ${fileOf(id)}
      kubectl get etcdbackup -n NAMESPACE -w`;
   return { chart, header };

@@ -1,7 +1,7 @@
 import type { Construct } from 'constructs';
 import { EtcdCluster, type IEtcdCluster } from '../index';
 
-/** The cluster of etcd-cluster.k8s.yaml. */
+/** The cluster in etcd-cluster.k8s.yaml. */
 export function sampleCluster(scope: Construct): IEtcdCluster {
   return EtcdCluster.fromAttributes(scope, 'orders', {
     clusterName: 'orders',

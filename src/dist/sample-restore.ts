@@ -12,15 +12,15 @@ export function sampleRestore(app: App): DistFile {
     cluster: sampleCluster(chart),
     source: RestoreSource.latestVerifiedBefore(s3, '2026-11-21T02:30:00Z'),
   });
-  const header = `Replaces the data of the EtcdCluster orders with that of a backup: the newest verified one before a moment. Clients are cut off
-until it is done, and what was written after the backup is lost; a backup of the present data is taken first. The namespace
-must have a reconciler. A restore cannot be changed, and happens once: for another one take another name.
-1. Change the cluster, the moment, the bucket and the region to yours. For one snapshot write snapshotId in place of
-   latestVerifiedBefore, for what an EtcdBackup took write backupName in place of all of source.
+  const header = `Replaces the data of the EtcdCluster orders with the newest verified backup before a point in time. Clients are disconnected
+until it is complete, and everything that was written after the backup is lost. A backup of the present data is taken first.
+The namespace must have a reconciler. A restore happens once and cannot be changed: use another name for another one.
+1. Change the cluster, the time, the bucket and the region to yours. For a specific snapshot, write snapshotId instead of
+   latestVerifiedBefore. For the snapshot of an EtcdBackup, write backupName instead of all other fields of source.
 2. ${s3Secret}
-3. For an encrypted backup make the Secret with the age identity, and add identitySecret: etcd-backup-identity to spec.
+3. For an encrypted backup, create the Secret with the age identity, and add identitySecret: etcd-backup-identity to spec.
      kubectl create secret generic etcd-backup-identity -n NAMESPACE --from-file=identity.txt
-4. Restore, and see how far it is.
+4. Restore, and watch the progress.
      kubectl apply --server-side -n NAMESPACE -f ${fileOf(id)}
      kubectl get etcdrestore -n NAMESPACE -w`;
   return { chart, header };

@@ -1,2 +1,2 @@
-/** The name of the Service by which clients reach the member of a pod. Not the pod's: another cluster may be called so. */
+/** Name of the Service through which clients reach the member in a pod. The pod's own name may be that of another cluster. */
 export const clientServiceName = (pod: string): string => `${pod}-client`;

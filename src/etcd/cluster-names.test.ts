@@ -77,7 +77,7 @@ describe('no object of a cluster has the name of one of another cluster, which a
     'while %s is refused',
     (name) => {
       expect(cluster({ name }).node.validate()).toEqual([
-        `name: '${name}' is what cluster 'etcd' calls an object of its own; use a name that does not end in '${name.slice('etcd'.length)}'`,
+        `name: '${name}' is the name of an object of cluster 'etcd'; use a name that does not end in '${name.slice('etcd'.length)}'`,
       ]);
     },
   );

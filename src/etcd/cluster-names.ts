@@ -1,20 +1,20 @@
 import { clientServiceName } from './client-service-name';
 import { ordinals } from './ordinals';
 
-/** Names of one cluster's objects. What a member's ordinal is part of is listed for every ordinal that there can be. */
+/** Names of a cluster's objects. Names that contain an ordinal are listed for every possible ordinal. */
 export interface ClusterNames {
   readonly cluster: string;
   readonly peerService: string;
-  /** Of the members, for clients. */
+  /** Services through which clients reach single members. */
   readonly clientServices: readonly string[];
   readonly settings: string;
-  /** Made at run time, by the reconciler. */
+  /** ConfigMap that the reconciler creates at run time. */
   readonly record: string;
   readonly reconcilerRole: string;
   readonly jobPolicy: string;
   readonly pods: readonly string[];
   readonly claims: readonly string[];
-  /** The Jobs of operations, made by the reconciler. */
+  /** Jobs that the reconciler creates for its operations. */
   readonly jobs: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export function clusterNames(cluster: string): ClusterNames {
     clientServices: pods.map(clientServiceName),
     settings: `${cluster}-settings`,
     record: `${cluster}-record`,
-    // Not `${cluster}-reconciler`: for a cluster called `etcd` that is the reconciler's own.
+    // Not `${cluster}-reconciler`: for a cluster called `etcd` that is the name of the reconciler's own Role.
     reconcilerRole: `${cluster}-etcd-reconciler`,
     jobPolicy: `${cluster}-jobs`,
     pods,
@@ -39,7 +39,7 @@ export function clusterNames(cluster: string): ClusterNames {
 export const dataVolume = 'data';
 
 /**
- * How objects of a cluster end that are of the same kinds as those with just its name. Another cluster that is called so
- * would have an object of the same name, and each app that applies one would turn it to its own cluster.
+ * Suffixes of objects whose kind also has an object with just the cluster's name. If a second cluster had such a name,
+ * both clusters would have an object of the same name, and each apply would take it over from the other cluster.
  */
 export const objectSuffix = /-(peers|jobs|etcd-reconciler|[0-9]+-client)$/;

@@ -1,33 +1,34 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
-import { built } from '../validation/kinds';
-import { keyProblem, nameProblem, problemsOf } from '../validation/names';
-import { authKinds } from '../validation/property-kinds';
+import { keyProblem, nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import { authTypes } from '../validation/property-types';
+import { buildIfValid } from '../validation/type-checks';
 
-/** The keys of a Secret that holds an etcd user. */
+/** Keys of a Secret that holds the name and password of an etcd user. */
 export interface EtcdAuthKeys {
   /**
-   * The user's name.
+   * Key that holds the user's name.
    * @default username
    */
   readonly usernameKey?: string;
   /**
-   * The user's password.
+   * Key that holds the user's password.
    * @default password
    */
   readonly passwordKey?: string;
 }
 
-/** The user to log in as, when etcd's password authentication is on. It needs the root role, as snapshots do. */
+/** The etcd user to log in as, if etcd's password authentication is on. Snapshots require the role `root`. */
 export class EtcdAuth {
   /**
-   * A user from a Secret of the backup's namespace. The default keys are those of Kubernetes' basic-auth Secrets and of
-   * `kubectl create secret generic NAME --from-file=username --from-file=password`.
+   * Reads the user from a Secret in the backup's namespace. The default keys are those of Kubernetes' basic-auth Secrets
+   * and of `kubectl create secret generic NAME --from-file=username --from-file=password`.
    */
   static fromSecret(secretName: string, keys: EtcdAuthKeys = {}): EtcdAuth {
-    return built(
+    return buildIfValid(
       EtcdAuth.prototype,
       keys,
-      authKinds,
+      authTypes,
       () => new EtcdAuth(secretName, keys.usernameKey ?? 'username', keys.passwordKey ?? 'password'),
     );
   }

@@ -39,7 +39,7 @@ test.each([['etcd'], ['etcd:latest'], [`etcd@${digest}`], ['etcd:v3.7.0-rc.1']])
   '%s needs a version beside it',
   (image) => {
     expect(etcdImages({ image }).problems).toEqual([
-      `image: '${image}' does not tell which etcd it has; give version: EtcdVersion.of('3.x.y') too`,
+      `image: '${image}' does not show which version of etcd it contains; give version: EtcdVersion.of('3.x.y') too`,
     ]);
     expect(etcdImages({ image, version: EtcdVersion.V3_5 })).toMatchObject({
       etcd: image,
@@ -50,17 +50,17 @@ test.each([['etcd'], ['etcd:latest'], [`etcd@${digest}`], ['etcd:v3.7.0-rc.1']])
 );
 
 const mistakes: [ImageProps, string][] = [
-  [
-    { image: 'etcd:v3.6.16', version: EtcdVersion.V3_5 },
-    "the tag of 'etcd:v3.6.16' says 3.6.16, but version is 3.5.35",
-  ],
-  [{ image: 'etcd:v3.5.1' }, 'image: etcd 3.5.1 is older than 3.5.11, the oldest 3.5 that is supported; use 3.5.35'],
+  [{ image: 'etcd:v3.6.16', version: EtcdVersion.V3_5 }, "the tag of 'etcd:v3.6.16' is 3.6.16, but version is 3.5.35"],
+  [{ image: 'etcd:v3.5.1' }, 'image: etcd 3.5.1 is older than 3.5.11, the oldest supported 3.5; use 3.5.35'],
   [{ version: EtcdVersion.of('3.6.1') }, 'version: etcd 3.6.1 is older than 3.6.11'],
-  [{ image: 'https://gcr.io/etcd:v3.6.16' }, 'is no image; write it like registry.example.com/etcd:v3.6.16'],
-  [{ image: '' }, "image: '' is no image"],
-  [{ agentImage: 'agent 1' }, "agentImage: 'agent 1' is no image"],
-  [{ registry: 'https://mirror.example.com' }, "registry: 'https://mirror.example.com' is no registry; write it like"],
-  [{ registry: 'mirror.example.com/' }, "registry: 'mirror.example.com/' is no registry"],
+  [{ image: 'https://gcr.io/etcd:v3.6.16' }, 'is not a valid image; write it like registry.example.com/etcd:v3.6.16'],
+  [{ image: '' }, "image: '' is not a valid image"],
+  [{ agentImage: 'agent 1' }, "agentImage: 'agent 1' is not a valid image"],
+  [
+    { registry: 'https://mirror.example.com' },
+    "registry: 'https://mirror.example.com' is not a valid registry; write it like",
+  ],
+  [{ registry: 'mirror.example.com/' }, "registry: 'mirror.example.com/' is not a valid registry"],
 ];
 
 test.each(mistakes.map(([props, message]) => ({ props, message })))('$message', ({ props, message }) => {

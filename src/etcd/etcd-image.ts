@@ -3,7 +3,7 @@ import { defaultMinor, etcdRegistry, etcdRepository, newestPatches } from '../li
 import { EtcdVersion } from './etcd-version';
 import { isImage, versionOfImage } from './image-version';
 
-/** What may be said of a cluster's images. */
+/** Properties that select a cluster's images. */
 export interface ImageProps {
   readonly version?: EtcdVersion;
   readonly image?: string;
@@ -11,7 +11,7 @@ export interface ImageProps {
   readonly agentImage?: string;
 }
 
-/** What a cluster runs. */
+/** The images of a cluster, the version of etcd in them, and the problems with the properties. */
 export interface EtcdImages {
   readonly etcd: string;
   readonly agent: string;
@@ -19,7 +19,7 @@ export interface EtcdImages {
   readonly problems: readonly string[];
 }
 
-/** The images of a cluster. The tag of etcd's image may say which version it is. */
+/** Resolves the images of a cluster. Without `version`, the tag of etcd's image determines the version. */
 export function etcdImages(props: ImageProps): EtcdImages {
   const { image, registry } = props;
   const tag = image === undefined ? undefined : versionOfImage(image);
@@ -33,22 +33,24 @@ export function etcdImages(props: ImageProps): EtcdImages {
   };
 }
 
-/** Where a mirror has an image: the registry's own name gives way to the mirror's. */
+/** Returns the image in a mirror: the mirror's name replaces the registry's. */
 export function mirrored(image: string, registry: string | undefined): string {
   return registry === undefined ? image : image.replace(/^[^/]+/, registry);
 }
 
 function imageProblems({ image, version }: ImageProps, tagged: EtcdVersion | undefined): string[] {
   if (image !== undefined && !isImage(image)) {
-    return [`image: '${image}' is no image; write it like registry.example.com/etcd:v${newestPatches[defaultMinor]}`];
+    return [
+      `image: '${image}' is not a valid image; write it like registry.example.com/etcd:v${newestPatches[defaultMinor]}`,
+    ];
   }
   if (image !== undefined && !version && !tagged) {
-    return [`image: '${image}' does not tell which etcd it has; give version: EtcdVersion.of('3.x.y') too`];
+    return [
+      `image: '${image}' does not show which version of etcd it contains; give version: EtcdVersion.of('3.x.y') too`,
+    ];
   }
   if (version && tagged && version.version !== tagged.version) {
-    return [
-      `image: the tag of '${image}' says ${tagged.version}, but version is ${version.version}; change one of them`,
-    ];
+    return [`image: the tag of '${image}' is ${tagged.version}, but version is ${version.version}; change one of them`];
   }
   if (version) return version._problems().map((problem) => `version: ${problem}`);
   return (tagged?._problems() ?? []).map((problem) => `image: ${problem}`);
@@ -56,12 +58,14 @@ function imageProblems({ image, version }: ImageProps, tagged: EtcdVersion | und
 
 function agentImageProblems(image: string | undefined): string[] {
   if (image === undefined || isImage(image)) return [];
-  return [`agentImage: '${image}' is no image; write it like registry.example.com/agent:1.0.0, or leave it out`];
+  return [
+    `agentImage: '${image}' is not a valid image; write it like registry.example.com/agent:1.0.0, or leave it out`,
+  ];
 }
 
 export function registryProblems(registry: string | undefined): string[] {
   if (registry === undefined || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d+)?(\/[a-z0-9._-]+)*$/.test(registry)) return [];
   return [
-    `registry: '${registry}' is no registry; write it like registry.example.com/mirror, without https:// and a last /`,
+    `registry: '${registry}' is not a valid registry; write it like registry.example.com/mirror, without https:// and without a / at the end`,
   ];
 }

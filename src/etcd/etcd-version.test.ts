@@ -19,15 +19,15 @@ test.each([...Object.values(newestPatches), ...Object.values(oldestPatches), '3.
 );
 
 test.each([
-  ['3.5.10', 'etcd 3.5.10 is older than 3.5.11, the oldest 3.5 that is supported; use 3.5.35'],
-  ['3.6.9', 'etcd 3.6.9 is older than 3.6.11, the oldest 3.6 that is supported; use 3.6.16'],
+  ['3.5.10', 'etcd 3.5.10 is older than 3.5.11, the oldest supported 3.5; use 3.5.35'],
+  ['3.6.9', 'etcd 3.6.9 is older than 3.6.11, the oldest supported 3.6; use 3.6.16'],
   ['3.4.34', 'etcd 3.4.34 is not supported; use 3.5, 3.6 or 3.7'],
   ['3.8.0', 'etcd 3.8.0 is not supported; use 3.5, 3.6 or 3.7'],
-  ['3.6', "'3.6' is no released version of etcd; write it like 3.6.16"],
-  ['3.7.0-rc.0', "'3.7.0-rc.0' is no released version"],
-  ['3.6.016', "'3.6.016' is no released version"],
-  ['3.6.123456', "'3.6.123456' is no released version"],
-  ['latest', "'latest' is no released version"],
+  ['3.6', "'3.6' is not a released version of etcd; write it like 3.6.16"],
+  ['3.7.0-rc.0', "'3.7.0-rc.0' is not a released version"],
+  ['3.6.016', "'3.6.016' is not a released version"],
+  ['3.6.123456', "'3.6.123456' is not a released version"],
+  ['latest', "'latest' is not a released version"],
 ])('%s is refused', (version, problem) => {
   expect(EtcdVersion.of(version)._problems()).toEqual([expect.stringContaining(problem)]);
 });

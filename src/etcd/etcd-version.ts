@@ -1,6 +1,6 @@
 import { newestPatches, oldestPatches } from '../lib/defaults';
 
-/** Which etcd a cluster runs, down to the patch. */
+/** The version of etcd that a cluster runs, down to the patch. */
 export class EtcdVersion {
   /** etcd 3.5.35. */
   static readonly V3_5 = new EtcdVersion(newestPatches['3.5']);
@@ -9,7 +9,10 @@ export class EtcdVersion {
   /** etcd 3.7.3. */
   static readonly V3_7 = new EtcdVersion(newestPatches['3.7']);
 
-  /** Another patch, such as `3.5.35` or `v3.5.35`: at least 3.5.11, 3.6.11 or 3.7.0. */
+  /**
+   * Selects another patch version, such as `3.5.35` or `v3.5.35`. The oldest supported ones are 3.5.11, 3.6.11 and 3.7.0;
+   * synthesis fails for any other.
+   */
   static of(version: string): EtcdVersion {
     return new EtcdVersion(String(version).replace(/^v/, ''));
   }
@@ -18,7 +21,7 @@ export class EtcdVersion {
   readonly minor: string;
 
   private constructor(
-    /** The whole version, such as `3.6.16`. */
+    /** The complete version, such as `3.6.16`. */
     readonly version: string,
   ) {
     this.minor = version.split('.').slice(0, 2).join('.');
@@ -28,11 +31,11 @@ export class EtcdVersion {
   _problems(): string[] {
     const { version, minor } = this;
     if (!/^\d+\.\d+\.(0|[1-9]\d{0,2})$/.test(version))
-      return [`'${version}' is no released version of etcd; write it like 3.6.16`];
+      return [`'${version}' is not a released version of etcd; write it like 3.6.16`];
     const oldest = oldestPatches[minor];
     if (oldest === undefined) return [`etcd ${version} is not supported; use 3.5, 3.6 or 3.7`];
     if (patchOf(version) >= patchOf(oldest)) return [];
-    return [`etcd ${version} is older than ${oldest}, the oldest ${minor} that is supported; use ${newestOf(minor)}`];
+    return [`etcd ${version} is older than ${oldest}, the oldest supported ${minor}; use ${newestOf(minor)}`];
   }
 }
 

@@ -1,7 +1,7 @@
-/** Where clients of the Kubernetes API look for it. */
+/** Directory in which clients of the Kubernetes API expect the token. */
 export const apiTokenDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** What Kubernetes mounts by itself into every container of a pod, for those alone that mount it. */
+/** The token volume that Kubernetes otherwise mounts into every container: only containers that mount it get a token. */
 export function apiTokenVolume(name: string): object {
   return {
     name,

@@ -1,7 +1,7 @@
-// The pod of a backup as plain data, from plain data. No imports: the constructs use it at synth, and whoever else
-// starts backups may use it at run time.
+// Builds the pod of a backup as plain data, from plain data. This file has no imports: the constructs use it at synthesis
+// and the reconciler uses it at run time.
 
-/** Files from a Secret or a ConfigMap: the keys in `items`, or all. Or files of the machine. */
+/** Files from a Secret or a ConfigMap (the keys in `items`, or all keys), or files of the node. */
 export interface BackupPodFiles {
   readonly secretName?: string;
   readonly configMapName?: string;
@@ -9,13 +9,13 @@ export interface BackupPodFiles {
   readonly items?: readonly { readonly key: string; readonly path: string }[];
 }
 
-/** What no ConfigMap may hold. */
+/** Files from a Secret: their content must not be in a ConfigMap. */
 export interface BackupPodSecret extends BackupPodFiles {
   readonly secretName: string;
 }
 
 export interface BackupPodTls {
-  /** `ca.crt`, and `tls.crt` with `tls.key` when there is a client certificate. */
+  /** `ca.crt`, and `tls.crt` with `tls.key` if there is a client certificate. */
   readonly files: BackupPodFiles;
   readonly clientCertificate: boolean;
 }
@@ -30,11 +30,11 @@ export interface BackupPodStore {
     readonly profile?: string;
     readonly serverSideEncryption?: string;
     readonly kmsKeyId?: string;
-    /** `key`. */
+    /** The file `key`. */
     readonly sseCustomerKey?: BackupPodSecret;
-    /** `ca.crt`. */
+    /** The file `ca.crt`. */
     readonly ca?: BackupPodFiles;
-    /** None means the AWS default chain: workload identity. */
+    /** Undefined means workload identity: the AWS default credential chain. */
     readonly credentials?: BackupPodSecret;
   };
   readonly oss?: {
@@ -42,7 +42,7 @@ export interface BackupPodStore {
     readonly prefix?: string;
     readonly region?: string;
     readonly endpoint?: string;
-    /** `ca.crt`. */
+    /** The file `ca.crt`. */
     readonly ca?: BackupPodFiles;
     readonly credentials: BackupPodSecret;
   };
@@ -58,31 +58,31 @@ export interface BackupPodStore {
   readonly filesystem?: {
     readonly persistentVolumeClaim?: { readonly claimName: string };
     readonly nfs?: { readonly server: string; readonly path: string };
-    /** Only where `host` is given. */
+    /** Allowed only if `host` is set. */
     readonly hostPath?: string;
     readonly directory?: string;
   };
-  /** Needs an image with these executables in it. */
+  /** Needs an image that contains these executables. */
   readonly command?: {
     readonly path: string;
     readonly env?: Readonly<Record<string, string>>;
-    /** A duration as the agent reads it. */
+    /** A duration in the agent's format. */
     readonly idleTimeout?: string;
     readonly credentials?: BackupPodSecret;
   };
-  /** None means that nothing is ever deleted. */
+  /** Undefined means that nothing is ever deleted. */
   readonly retention?: Readonly<Record<string, number | string>>;
 }
 
-/** A pod that runs beside etcd, on the same machine. */
+/** A pod that runs on the same node as etcd. */
 export interface BackupPodHost {
-  /** Labels of the nodes, of which one is enough. */
+  /** Labels of the nodes: a node with one of them qualifies. */
   readonly nodeLabels: readonly string[];
-  /** Of etcd's static pod. */
+  /** Path of the manifest of etcd's static pod. */
   readonly etcdManifest?: string;
-  /** etcd is a service of the machine: the pod has to see its process. */
+  /** etcd is a service of the node: the pod must see its process. */
   readonly etcdProcess?: boolean;
-  /** What is stored beside the snapshot. */
+  /** Files of the node that are stored with the snapshot. */
   readonly extraPaths?: readonly { readonly path: string; readonly type: 'File' | 'Directory' }[];
   readonly extraAgeRecipients?: readonly string[];
 }
@@ -91,23 +91,23 @@ export interface BackupPodSpec {
   readonly cluster: string;
   readonly endpoints: readonly string[];
   readonly tls?: BackupPodTls;
-  /** `username` and `password`. */
+  /** The files `username` and `password`. */
   readonly auth?: BackupPodSecret;
   readonly stores: readonly BackupPodStore[];
   readonly host?: BackupPodHost;
   readonly trigger: string;
-  /** Whose backup it is: one that is stored already is not taken again. */
+  /** Identifies the request: if its backup is already stored, none is taken. */
   readonly request?: string;
-  /** Exactly this object in each store, out of retention's reach. */
+  /** Exact key of the object in each store. Retention never deletes it. */
   readonly objectKey?: string;
   readonly compression?: string;
-  /** None means that it is not encrypted. */
+  /** Undefined means that the backup is not encrypted. */
   readonly ageRecipients?: readonly string[];
   readonly verify?: string;
   /** A strftime pattern. */
   readonly fileName?: string;
   readonly fileNameTimeZone?: string;
-  /** Durations as the agent reads them: `5s`, `10m`. */
+  /** Durations in the agent's format: `5s`, `10m`. */
   readonly dialTimeout?: string;
   readonly timeout?: string;
   readonly image: string;
@@ -141,17 +141,17 @@ const placesOf = (index: number): StorePlaces => ({
   sseCustomerKeyFile: `${sseCustomerKeyDirectory(index)}/key`,
 });
 
-/** Where the agent finds what a store needs. */
+/** Paths at which the agent finds the files of a store. */
 export interface StorePlaces {
-  /** Of a filesystem store. */
+  /** Directory of a filesystem store. */
   readonly directory: string;
-  /** A directory. */
+  /** Directory with the credentials. */
   readonly credentials: string;
   readonly caFile: string;
   readonly sseCustomerKeyFile: string;
 }
 
-/** The JobSpec of a backup. */
+/** Returns the JobSpec of a backup. */
 export function backupJob(spec: BackupJobSpec): object {
   return {
     backoffLimit: spec.backoffLimit,
@@ -159,9 +159,9 @@ export function backupJob(spec: BackupJobSpec): object {
     podFailurePolicy: {
       rules: [
         { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
-        // SIGTERM: the node was drained, the backup did not fail.
+        // SIGTERM (143): the node was drained; the backup did not fail.
         onExitCodes('Ignore', [143]),
-        // Trying again does not help: configuration, some stores failed, suspect source, store refused, verification
+        // A retry does not help: wrong configuration, some stores failed, suspect source, store refused, verification
         // failed, refused by a safety rule.
         onExitCodes('FailJob', [2, 3, 11, 21, 30, 40]),
       ],
@@ -175,8 +175,8 @@ function onExitCodes(action: string, values: number[]): object {
 }
 
 /**
- * The PodTemplateSpec of a backup. It holds to the restricted Pod Security Standard, unless a store is an NFS export, or it
- * runs on etcd's own machine.
+ * Returns the PodTemplateSpec of a backup. It meets the restricted Pod Security Standard, unless a store is an NFS export
+ * or the pod runs on etcd's own node.
  */
 export function backupPod(spec: BackupPodSpec): object {
   const mounts = [
@@ -200,7 +200,7 @@ export function backupPod(spec: BackupPodSpec): object {
       priorityClassName: spec.priorityClassName,
       ...(spec.host && hostPlacement(spec.host)),
       securityContext: {
-        // etcd's keys on its own machine belong to root; without capabilities root may read no file of others.
+        // On etcd's own node the keys belong to root. Without capabilities, root cannot read the files of other users.
         ...(spec.host ? { runAsUser: 0, runAsGroup: 0 } : { runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532 }),
         fsGroup: 65532,
         fsGroupChangePolicy: 'OnRootMismatch',
@@ -212,7 +212,7 @@ export function backupPod(spec: BackupPodSpec): object {
   };
 }
 
-/** Nodes with one of these labels. */
+/** Returns the affinity for nodes that have at least one of these labels. */
 export function nodeAffinity(nodeLabels: readonly string[]): object {
   const nodeSelectorTerms = nodeLabels.map((key) => ({ matchExpressions: [{ key, operator: 'Exists' }] }));
   return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
@@ -222,7 +222,7 @@ function hostPlacement({ nodeLabels, etcdProcess }: BackupPodHost): object {
   return {
     hostNetwork: true,
     hostPID: etcdProcess || undefined,
-    // The node's own: what a backup reaches by it, a restore reaches too, when the cluster's DNS is gone.
+    // The node's own DNS: a host that a backup reaches is also reachable for a restore, when the cluster's DNS is down.
     dnsPolicy: 'Default',
     affinity: nodeAffinity(nodeLabels),
   };
@@ -233,7 +233,7 @@ function backupContainer(spec: BackupPodSpec, mounts: readonly Mount[]): object 
     name: containerName,
     image: spec.image,
     imagePullPolicy: spec.imagePullPolicy,
-    // Kubernetes replaces `$(NAME)` in arguments; `$$` is a plain dollar.
+    // Kubernetes replaces `$(NAME)` in arguments; `$$` stands for one dollar sign.
     args: backupArguments(spec).map((argument) => argument.replace(/\$/g, '$$$$')),
     env: [
       {
@@ -255,13 +255,13 @@ function backupContainer(spec: BackupPodSpec, mounts: readonly Mount[]): object 
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     },
-    // The agent writes its result there itself; one that was killed leaves only its log.
+    // The agent writes its result to the termination message. If it is killed, only its log remains.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: mounts.map(({ name, mountPath, readOnly }) => ({ name, mountPath, readOnly })),
   };
 }
 
-/** The agent's argument list. What is not set is left to the agent's defaults. */
+/** Returns the agent's arguments. Options that are not set keep the agent's defaults. */
 export function backupArguments(spec: BackupPodSpec): string[] {
   return [
     'backup',
@@ -301,7 +301,7 @@ function hostArguments({ etcdManifest, etcdProcess, extraPaths, extraAgeRecipien
   ];
 }
 
-/** The value of `--store`. */
+/** Returns the value of `--store`. */
 export function storeArgument(store: BackupPodStore, places: StorePlaces): string {
   const { s3, oss, sftp, filesystem, command, retention } = store;
   const credentialsDirectory = places.credentials;
@@ -367,7 +367,7 @@ function hostMounts({ etcdManifest, extraPaths = [] }: Partial<BackupPodHost> = 
   ];
 }
 
-/** The kubelet waits for what is not there; without a type the container runtime would make a directory of it. */
+/** With a type the kubelet waits for a missing path; without one the container runtime would create a directory there. */
 function hostMount(name: string, mountPath: string, path: string, type: 'File' | 'Directory'): Mount {
   return { name, mountPath, source: { hostPath: { path, type } }, readOnly: true };
 }

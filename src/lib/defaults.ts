@@ -1,19 +1,19 @@
-/** The newest patch of each supported minor version of etcd, as of this release. */
+/** The newest patch of each supported minor version of etcd at the time of this release. */
 export const newestPatches = { '3.5': '3.5.35', '3.6': '3.6.16', '3.7': '3.7.3' } as const;
 
-/** The oldest patch of each minor that the agent and the reconciler work with. */
+/** The oldest patch of each minor version that the agent and the reconciler support. */
 export const oldestPatches: { readonly [minor: string]: string } = { '3.5': '3.5.11', '3.6': '3.6.11', '3.7': '3.7.0' };
 
-/** Never changes within a major release: a new one would upgrade every cluster that names no version. */
+/** Never changes within a major release: a new default would upgrade every cluster that does not set its version. */
 export const defaultMinor = '3.6';
 
 export const defaultSize = 3;
 export const defaultVolumeGibibytes = 8;
 export const defaultClusterDomain = 'cluster.local';
 
-/** etcd's own registry, and its place there. */
+/** Registry and repository in which the etcd project publishes its images. */
 export const etcdRegistry = 'gcr.io';
 export const etcdRepository = 'etcd-development/etcd';
 
-/** How often the members compare their data while they run; etcd's own default is never. */
+/** How often running members compare their data. etcd's own default is never. */
 export const corruptCheckTime = '12h';

@@ -1,9 +1,19 @@
 import type { Duration } from 'cdk8s';
 
-const units = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
+const goUnits = { h: 3_600_000, m: 60_000, s: 1_000 } as const;
+const agentUnits = { d: 86_400_000, ...goUnits } as const;
 
-/** A duration as the agent reads it: `30d`, `90m`, `1500ms`. */
+/** Returns a duration as the agent reads it: `30d`, `90m`, `1500ms`. */
 export function durationText(duration: Duration): string {
+  return inUnits(duration, agentUnits);
+}
+
+/** Returns a duration as Go reads it. Go has no unit for days: `48h`, `90m`, `1500ms`. */
+export function goDuration(duration: Duration): string {
+  return inUnits(duration, goUnits);
+}
+
+function inUnits(duration: Duration, units: Readonly<Record<string, number>>): string {
   const amount = milliseconds(duration);
   for (const [unit, size] of Object.entries(units)) {
     if (amount >= size && amount % size === 0) return `${amount / size}${unit}`;
@@ -11,20 +21,20 @@ export function durationText(duration: Duration): string {
   return `${amount}ms`;
 }
 
-/** What is wrong with a duration that must be above zero; undefined when nothing is. */
+/** Problem with a duration that must be above zero, or undefined. */
 export function durationProblem(what: string, duration: Duration | undefined): string | undefined {
   if (!duration || milliseconds(duration) > 0) return undefined;
-  return `${what}: a duration of zero is no time at all; give more, or leave it out for the default`;
+  return `${what}: a duration of zero is not valid; give more, or leave it out for the default`;
 }
 
-/** The same for a Kubernetes field in seconds. */
+/** Problem with the duration of a Kubernetes field, which must be above zero and in whole seconds, or undefined. */
 export function secondsProblem(what: string, duration: Duration | undefined): string | undefined {
   if (duration && milliseconds(duration) % 1_000 !== 0)
-    return `${what}: ${durationText(duration)} is no whole number of seconds`;
+    return `${what}: ${durationText(duration)} is not a whole number of seconds; round it`;
   return durationProblem(what, duration);
 }
 
-/** Unlike `Duration.toMilliseconds()` it takes fractions. */
+/** Returns milliseconds, fractions included, where `Duration.toMilliseconds()` throws. */
 export function milliseconds(duration: Duration): number {
   return duration.toMilliseconds({ integral: false });
 }

@@ -2,14 +2,14 @@ import { nameProblem } from '../validation/names';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What Kubernetes would refuse about labels, or about the values of labels that are asked for. */
+/** Problems that Kubernetes would report for labels or for a label selector. */
 export function labelProblems(what: string, labels: Labels = {}): string[] {
   return Object.entries(labels).flatMap(
     ([name, value]) => qualifiedNameProblem(what, name) ?? labelValueProblem(what, name, value) ?? [],
   );
 }
 
-/** The same for annotations, whose values may be any text. */
+/** Problems that Kubernetes would report for annotations. Their values may be any text. */
 export function annotationProblems(what: string, annotations: Labels = {}): string[] {
   return Object.entries(annotations).flatMap(
     ([name, value]) => qualifiedNameProblem(what, name.toLowerCase()) ?? textProblem(what, name, value) ?? [],
@@ -18,11 +18,11 @@ export function annotationProblems(what: string, annotations: Labels = {}): stri
 
 const word = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 
-/** What is wrong with a name such as `team` or `example.com/team`; undefined when nothing is. */
+/** Problem with the name of a label or annotation, such as `team` or `example.com/team`, or undefined. */
 export function qualifiedNameProblem(what: string, name: string): string | undefined {
   const [last = '', ...prefix] = String(name).split('/').reverse();
   if (word.test(last) && prefix.length <= 1 && prefix.every((domain) => !nameProblem('', domain))) return undefined;
-  return `${what}: '${name}' is no name of a label or annotation; write it like team or example.com/team`;
+  return `${what}: '${name}' is not a valid name of a label or annotation; write it like team or example.com/team`;
 }
 
 function labelValueProblem(what: string, name: string, value: string): string | undefined {

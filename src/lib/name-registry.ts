@@ -1,9 +1,11 @@
 import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
-import { appState } from './app-state';
-import { isAttached } from './attached';
+import { appState, isAttached } from './construct-tree';
 
-/** Notes that the construct makes an object of this kind and name. Returns all that do, now and later. */
+/**
+ * Records that a construct creates an object of this kind and name. Returns all constructs that do; the list grows with
+ * later calls.
+ */
 export function takeName(construct: Construct, kind: string, name: string): readonly Construct[] {
   const taken = takenNames(construct);
   const key = keyOf(construct, kind, name);
@@ -13,7 +15,7 @@ export function takeName(construct: Construct, kind: string, name: string): read
   return namesakes;
 }
 
-/** Says so when another construct makes an object of the same kind and name in the same place. */
+/** Problem if another construct creates an object of the same kind and name in the same chart or namespace. */
 export function namesakeProblems(construct: Construct, kind: string, what: string, name: string): string[] {
   const namesakes = takenNames(construct).get(keyOf(construct, kind, name)) ?? [];
   const other = namesakes.find((each) => each !== construct && isAttached(each));
@@ -26,7 +28,7 @@ function takenNames(construct: Construct): Map<string, Construct[]> {
   return appState(construct, 'names.v1', () => new Map());
 }
 
-/** Charts without a namespace may be meant for different ones. */
+/** Charts without a namespace are kept apart: they may be applied to different namespaces. */
 function keyOf(construct: Construct, kind: string, name: string): string {
   const { namespace, node } = Chart.of(construct);
   return JSON.stringify([namespace === undefined ? { chart: node.path } : { namespace }, kind, name]);

@@ -26,12 +26,12 @@ test.each<[NetworkPeer, object]>([
 });
 
 test.each<[NetworkPeer, string]>([
-  [{}, 'networkAccess: a peer names nobody; give podLabels, namespace, namespaceLabels or cidr'],
+  [{}, 'networkAccess: a peer selects no clients; give podLabels, namespace, namespaceLabels or cidr'],
   [{ cidr: '10.0.0.0/8', namespace: 'a' }, "networkAccess: cidr '10.0.0.0/8' cannot be combined with pods"],
   [{ namespace: 'a', namespaceLabels: {} }, "networkAccess: namespace 'a' cannot be combined with namespaceLabels"],
-  [{ namespace: 'A' }, "networkAccess: namespace: 'A' is no Kubernetes name"],
-  [{ cidr: '10.0.0.1' }, "networkAccess: cidr '10.0.0.1' is no range of addresses; write it like 10.0.0.0/8"],
-  [{ cidr: '10.0.0.0/33' }, "cidr '10.0.0.0/33' is no range"],
+  [{ namespace: 'A' }, "networkAccess: namespace: 'A' is not a valid Kubernetes name"],
+  [{ cidr: '10.0.0.1' }, "networkAccess: cidr '10.0.0.1' is not a valid range of addresses; write it like 10.0.0.0/8"],
+  [{ cidr: '10.0.0.0/33' }, "cidr '10.0.0.0/33' is not a valid range"],
 ])('%j is a mistake', (peer, message) => {
   expect(NetworkAccess.from(peer)._problems('networkAccess')).toEqual([expect.stringContaining(message)]);
 });

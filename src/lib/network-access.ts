@@ -1,18 +1,18 @@
 import { isIP } from 'node:net';
-import { built } from '../validation/kinds';
 import { nameProblem } from '../validation/names';
-import { peersKinds } from '../validation/property-kinds';
+import { peersTypes } from '../validation/property-types';
+import { buildIfValid } from '../validation/type-checks';
 import { labelProblems } from './labels';
 
-/** Pods or addresses that may connect. */
+/** Pods or IP addresses that may connect. */
 export interface NetworkPeer {
   /**
    * Pods with these labels; `{}` means every pod.
-   * @default - every pod of the namespaces that are named
+   * @default - every pod of the selected namespaces
    */
   readonly podLabels?: { readonly [name: string]: string };
   /**
-   * Pods of this namespace.
+   * Name of the pods' namespace.
    * @default - the cluster's own namespace, unless `namespaceLabels` is given
    */
   readonly namespace?: string;
@@ -22,38 +22,38 @@ export interface NetworkPeer {
    */
   readonly namespaceLabels?: { readonly [name: string]: string };
   /**
-   * Addresses, such as `10.0.0.0/8`: for clients that are no pods. Stands alone.
+   * Range of addresses, such as `10.0.0.0/8`, for clients that are not pods. Cannot be combined with the other properties.
    * @default - none
    */
   readonly cidr?: string;
 }
 
-/** Who may connect. It takes effect where the network plugin enforces NetworkPolicies. */
+/** Which clients may connect. It takes effect only if the network plugin enforces NetworkPolicies. */
 export class NetworkAccess {
-  /** Every pod of the cluster's own namespace. */
+  /** Allows every pod of the cluster's own namespace. */
   static sameNamespace(): NetworkAccess {
     return new NetworkAccess([{ podLabels: {} }]);
   }
 
-  /** Everybody who reaches the pods, from other namespaces and from outside too. */
+  /** Allows every client that can reach the pods, including clients in other namespaces and outside Kubernetes. */
   static anywhere(): NetworkAccess {
     return new NetworkAccess('any');
   }
 
-  /** Nobody. */
+  /** Allows no client. */
   static nobody(): NetworkAccess {
     return new NetworkAccess([]);
   }
 
-  /** These. */
+  /** Allows the clients that match one of the peers. */
   static from(...peers: NetworkPeer[]): NetworkAccess {
-    return built(NetworkAccess.prototype, { peers }, peersKinds, () => new NetworkAccess(peers));
+    return buildIfValid(NetworkAccess.prototype, { peers }, peersTypes, () => new NetworkAccess(peers));
   }
 
   private constructor(private readonly allowed: 'any' | readonly NetworkPeer[]) {}
 
   /**
-   * NetworkPolicyPeers.
+   * Returns NetworkPolicyPeers.
    * @internal
    */
   _peers(): 'any' | object[] {
@@ -87,15 +87,16 @@ function peerProblems(peer: NetworkPeer): string[] {
 function peerProblem({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeer): string | undefined {
   const pods = podLabels ?? namespace ?? namespaceLabels;
   if (cidr === undefined && pods === undefined) {
-    return 'a peer names nobody; give podLabels, namespace, namespaceLabels or cidr';
+    return 'a peer selects no clients; give podLabels, namespace, namespaceLabels or cidr';
   }
   if (cidr !== undefined && pods !== undefined) {
-    return `cidr '${cidr}' cannot be combined with pods or namespaces; make two peers of it`;
+    return `cidr '${cidr}' cannot be combined with pods or namespaces; use two peers`;
   }
   if (namespace !== undefined && namespaceLabels) {
     return `namespace '${namespace}' cannot be combined with namespaceLabels; remove one`;
   }
-  if (cidr !== undefined && !isRange(cidr)) return `cidr '${cidr}' is no range of addresses; write it like 10.0.0.0/8`;
+  if (cidr !== undefined && !isRange(cidr))
+    return `cidr '${cidr}' is not a valid range of addresses; write it like 10.0.0.0/8`;
   return namespace === undefined ? undefined : nameProblem('namespace', namespace, 63);
 }
 

@@ -32,11 +32,14 @@ const pods: [string, (props: Props) => Construct][] = [
 const labelled: typeof pods = [...pods, ['a backup', backup], ['a restore', restore]];
 
 const labels: [object, string][] = [
-  [{ 'a b': 'c' }, "labels: 'a b' is no name of a label or annotation; write it like team or example.com/team"],
-  [{ '': 'c' }, "labels: '' is no name"],
-  [{ 'a/b/c': 'd' }, "labels: 'a/b/c' is no name"],
-  [{ 'Example.com/team': 'd' }, "labels: 'Example.com/team' is no name"],
-  [{ ['n'.repeat(64)]: 'v' }, 'is no name'],
+  [
+    { 'a b': 'c' },
+    "labels: 'a b' is not a valid name of a label or annotation; write it like team or example.com/team",
+  ],
+  [{ '': 'c' }, "labels: '' is not a valid name of a label or annotation"],
+  [{ 'a/b/c': 'd' }, "labels: 'a/b/c' is not a valid name of a label or annotation"],
+  [{ 'Example.com/team': 'd' }, "labels: 'Example.com/team' is not a valid name of a label or annotation"],
+  [{ ['n'.repeat(64)]: 'v' }, 'is not a valid name of a label or annotation'],
   [{ team: 'a b' }, "labels: 'team' is 'a b'; use up to 63 letters, digits"],
   [{ team: 'v'.repeat(64) }, 'use up to 63 letters'],
   [{ team: undefined }, "labels: 'team' is undefined; give it a text, or remove it"],
@@ -55,21 +58,27 @@ describe.each(labelled)('labels of %s', (_, make) => {
 });
 
 const mistakes: [Props, string][] = [
-  [{ imagePullPolicy: 'Sometimes' }, "imagePullPolicy: 'Sometimes' is none of Always, IfNotPresent, Never; use one"],
-  [{ imagePullSecrets: [undefined] }, "imagePullSecrets: 'undefined' is no Kubernetes name"],
-  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is no Kubernetes name"],
+  [
+    { imagePullPolicy: 'Sometimes' },
+    "imagePullPolicy: 'Sometimes' is not one of Always, IfNotPresent, Never; use one of these",
+  ],
+  [{ imagePullSecrets: [undefined] }, "imagePullSecrets: 'undefined' is not a valid Kubernetes name"],
+  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid Kubernetes name"],
   [{ nodeSelector: { disk: 'very fast' } }, "nodeSelector: 'disk' is 'very fast'; use up to 63"],
 ];
 
 const tolerations: [Toleration, string][] = [
-  [{ key: 'disk', effect: 'NoSchedules' }, "effect: 'NoSchedules' is none of NoSchedule, PreferNoSchedule, NoExecute"],
-  [{ key: 'disk', operator: '=' }, "operator: '=' is none of Exists, Equal"],
-  [{ key: 'a b', operator: 'Exists' }, "key: 'a b' is no name"],
-  [{ effect: 'NoSchedule' }, "key: none given; name the taint, or say operator: 'Exists' for all"],
-  [{ key: 'disk', operator: 'Exists', value: 'fast' }, "value: 'fast' is of no use with operator Exists"],
+  [
+    { key: 'disk', effect: 'NoSchedules' },
+    "effect: 'NoSchedules' is not one of NoSchedule, PreferNoSchedule, NoExecute",
+  ],
+  [{ key: 'disk', operator: '=' }, "operator: '=' is not one of Exists, Equal"],
+  [{ key: 'a b', operator: 'Exists' }, "key: 'a b' is not a valid name of a label or annotation"],
+  [{ effect: 'NoSchedule' }, "key: is missing; give the key of the taint, or set operator: 'Exists' for all taints"],
+  [{ key: 'disk', operator: 'Exists', value: 'fast' }, "value: 'fast' has no effect with operator Exists"],
   [{ key: 'disk', value: 'very fast' }, "value: 'disk' is 'very fast'"],
-  [{ key: 'disk', effect: 'NoSchedule', tolerationSeconds: 5 }, 'tolerationSeconds: is of no use without effect'],
-  [{ key: 'disk', effect: 'NoExecute', tolerationSeconds: 0.5 }, 'tolerationSeconds: 0.5 is no whole number'],
+  [{ key: 'disk', effect: 'NoSchedule', tolerationSeconds: 5 }, 'tolerationSeconds: has no effect without effect'],
+  [{ key: 'disk', effect: 'NoExecute', tolerationSeconds: 0.5 }, 'tolerationSeconds: 0.5 is not a whole number'],
 ];
 
 describe.each(pods)('the pods of %s', (_, make) => {
@@ -105,29 +114,31 @@ test('labels of those who may connect', () => {
     expect.stringContaining("networkAccess: podLabels: 'app' is"),
   ]);
   expect(problems({ namespaceLabels: { 'a b': '' } })).toEqual([
-    expect.stringContaining("networkAccess: namespaceLabels: 'a b' is no name"),
+    expect.stringContaining("networkAccess: namespaceLabels: 'a b' is not a valid name of a label or annotation"),
   ]);
 });
 
 test('annotations of the pods may have any text', () => {
   const problems = (podAnnotations: Props) => new EtcdCluster(chart(), 'orders', { podAnnotations }).node.validate();
   expect(problems({ 'Example.com/note': 'two words\nand more' })).toEqual([]);
-  expect(problems({ 'a b': 'c' })).toEqual([expect.stringContaining("podAnnotations: 'a b' is no name")]);
+  expect(problems({ 'a b': 'c' })).toEqual([
+    expect.stringContaining("podAnnotations: 'a b' is not a valid name of a label or annotation"),
+  ]);
   expect(problems({ scrape: true })).toEqual([
     expect.stringContaining("podAnnotations: 'scrape' is true; give it a text"),
   ]);
 });
 
 test.each<[Props, string]>([
-  [{ compression: 'lz4' }, "compression: 'lz4' is none of none, gzip, zstd"],
-  [{ verify: 'maybe' }, "verify: 'maybe' is none of stream, read, open"],
+  [{ compression: 'lz4' }, "compression: 'lz4' is not one of none, gzip, zstd"],
+  [{ verify: 'maybe' }, "verify: 'maybe' is not one of stream, read, open"],
 ])('a schedule with %j', (props, message) => {
   expect(backupSchedule(props).node.validate()).toEqual([expect.stringContaining(message)]);
 });
 
 test('a backup with a compression that there is not', () => {
   expect(backup({ compression: 'lz4' }).node.validate()).toEqual([
-    expect.stringContaining("compression: 'lz4' is none"),
+    expect.stringContaining("compression: 'lz4' is not one of none, gzip, zstd"),
   ]);
 });
 

@@ -1,10 +1,10 @@
-import { choiceProblem } from '../validation/choice';
-import { nameProblem, problemsOf } from '../validation/names';
+import { nameProblem } from '../validation/names';
+import { choiceProblem, problemsOf } from '../validation/problems';
 import { ImagePullPolicy } from './image-pull-policy';
 import { labelProblems, qualifiedNameProblem } from './labels';
 import type { Toleration } from './toleration';
 
-/** What may be said of any pod: how its images are pulled, and where it runs. */
+/** Properties that every pod has: how its images are pulled, and where it runs. */
 export interface PodProps {
   readonly imagePullPolicy?: ImagePullPolicy;
   readonly imagePullSecrets?: readonly string[];
@@ -13,7 +13,7 @@ export interface PodProps {
   readonly tolerations?: readonly Toleration[];
 }
 
-/** What Kubernetes would refuse about a pod. */
+/** Problems that Kubernetes would report for these properties of a pod. */
 export function podProblems({
   imagePullPolicy,
   imagePullSecrets = [],
@@ -32,10 +32,10 @@ export function podProblems({
   ];
 }
 
-/** What is wrong with the image of an agent; undefined when nothing is. */
+/** Problem with the agent's image, or undefined. */
 export function agentImageProblem(image: string | undefined): string | undefined {
   if (image === undefined || /^\S+$/.test(image)) return undefined;
-  return `image: '${image}' is no image; write it like registry/agent:tag, or leave it out`;
+  return `image: '${image}' is not a valid image; write it like registry/agent:tag, or leave it out`;
 }
 
 const operators = ['Exists', 'Equal'];
@@ -47,14 +47,18 @@ function tolerationProblems({ key, operator, value, effect, tolerationSeconds }:
       choiceProblem('operator', operator, operators),
       choiceProblem('effect', effect, effects),
       key === undefined ? undefined : qualifiedNameProblem('key', key),
-      !key && operator !== 'Exists' ? "key: none given; name the taint, or say operator: 'Exists' for all" : undefined,
-      value && operator === 'Exists' ? `value: '${value}' is of no use with operator Exists; remove one` : undefined,
+      !key && operator !== 'Exists'
+        ? "key: is missing; give the key of the taint, or set operator: 'Exists' for all taints"
+        : undefined,
+      value && operator === 'Exists'
+        ? `value: '${value}' has no effect with operator Exists; remove one of them`
+        : undefined,
       tolerationSeconds !== undefined && effect !== 'NoExecute'
-        ? "tolerationSeconds: is of no use without effect: 'NoExecute'; give both, or remove it"
+        ? "tolerationSeconds: has no effect without effect: 'NoExecute'; give both, or remove it"
         : undefined,
       tolerationSeconds === undefined || Number.isSafeInteger(tolerationSeconds)
         ? undefined
-        : `tolerationSeconds: ${tolerationSeconds} is no whole number; give one, such as 300`,
+        : `tolerationSeconds: ${tolerationSeconds} is not a whole number; give one, such as 300`,
     ),
     ...labelProblems('value', value === undefined || key === undefined ? {} : { [key]: value }),
   ];

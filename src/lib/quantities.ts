@@ -1,7 +1,7 @@
 import { type Size, SizeRoundingBehavior } from 'cdk8s';
-import { problemsOf } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 
-/** What a container asks for, and where its node stops it. */
+/** Resource requests and limits of a container. */
 export interface Quantities {
   readonly cpuRequest?: string;
   readonly cpuLimit?: string;
@@ -9,7 +9,7 @@ export interface Quantities {
   readonly memoryLimit?: Size;
 }
 
-/** What is wrong with a container's resources. */
+/** Problems with a container's resource requests and limits. */
 export function quantitiesProblems({ cpuRequest, cpuLimit, memoryRequest, memoryLimit }: Quantities): string[] {
   const problems = problemsOf(
     cpuProblem('cpuRequest', cpuRequest),
@@ -26,7 +26,7 @@ export function quantitiesProblems({ cpuRequest, cpuLimit, memoryRequest, memory
 
 function cpuProblem(name: string, quantity: string | undefined): string | undefined {
   if (quantity === undefined || milliCpu(quantity)) return undefined;
-  return `resources: ${name} '${quantity}' is no amount of CPU above zero; write it like 100m or 0.5`;
+  return `resources: ${name} '${quantity}' is not a valid amount of CPU above zero; write it like 100m or 0.5`;
 }
 
 function memoryProblem(name: string, size: Size | undefined): string | undefined {
@@ -36,7 +36,7 @@ function memoryProblem(name: string, size: Size | undefined): string | undefined
 
 function above(name: string, request: number | undefined, limit: number | undefined): string | undefined {
   if (request === undefined || limit === undefined || request <= limit) return undefined;
-  return `resources: ${name}Request is above ${name}Limit, so no pod could start; raise the limit or lower the request`;
+  return `resources: ${name}Request is above ${name}Limit, so no pod can start; raise the limit or lower the request`;
 }
 
 function milliCpu(quantity: string | undefined): number | undefined {

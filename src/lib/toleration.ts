@@ -1,28 +1,28 @@
-/** A taint that a pod tolerates; the fields are Kubernetes' own. */
+/** A taint that a pod tolerates, with the fields of Kubernetes' own Toleration. */
 export interface Toleration {
   /**
-   * The taint's key.
+   * Key of the taint.
    * @default - every key; `operator` must then be `Exists`
    */
   readonly key?: string;
   /**
-   * `Exists` or `Equal`.
+   * How the taint's value is compared: `Exists` or `Equal`.
    * @default Equal
    */
   readonly operator?: string;
   /**
-   * The taint's value, for `Equal`.
+   * Value of the taint, for `Equal`.
    * @default - the empty value
    */
   readonly value?: string;
   /**
-   * `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+   * Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
    * @default - every effect
    */
   readonly effect?: string;
   /**
-   * For `NoExecute`: how many seconds the pod stays on the node.
-   * @default - for ever
+   * For `NoExecute`: the number of seconds that the pod stays on the node.
+   * @default - without limit
    */
   readonly tolerationSeconds?: number;
 }

@@ -185,22 +185,25 @@ test('the same input gives the same bytes', () => {
 });
 
 test.each<[EtcdReconcilerProps, string]>([
-  [{ name: 'Keeper' }, "name: 'Keeper' is no name of a reconciler; use at most 50 lower-case letters"],
-  [{ name: '1st' }, "name: '1st' is no name"],
-  [{ name: 'a.b' }, "name: 'a.b' is no name"],
+  [{ name: 'Keeper' }, "name: 'Keeper' is not a valid name of a reconciler; use at most 50 lower-case letters"],
+  [{ name: '1st' }, "name: '1st' is not a valid name of a reconciler"],
+  [{ name: 'a.b' }, "name: 'a.b' is not a valid name of a reconciler"],
   [{ name: 'k'.repeat(51) }, 'use at most 50'],
-  [{ image: 'a b' }, "image: 'a b' is no image; write it like registry/agent:tag"],
-  [{ registry: 'https://r' }, "registry: 'https://r' is no registry"],
-  [{ imagePullSecrets: ['A'] }, "imagePullSecrets: 'A' is no Kubernetes name"],
+  [{ image: 'a b' }, "image: 'a b' is not a valid image; write it like registry/agent:tag"],
+  [{ registry: 'https://r' }, "registry: 'https://r' is not a valid registry"],
+  [{ imagePullSecrets: ['A'] }, "imagePullSecrets: 'A' is not a valid Kubernetes name"],
   [{ replicas: 0 }, 'replicas: 0 is neither 1 nor 2'],
   [{ replicas: 3 }, 'replicas: 3 is neither 1 nor 2'],
-  [{ resources: { cpuRequest: 'x' } }, "resources: cpuRequest 'x' is no amount of CPU"],
-  [{ selector: {} }, 'selector: is empty; name a label'],
+  [{ resources: { cpuRequest: 'x' } }, "resources: cpuRequest 'x' is not a valid amount of CPU"],
+  [{ selector: {} }, 'selector: is empty; give a label'],
   [{ selector: { team: 'a,b' } }, "selector: 'team' is 'a,b'; use up to 63"],
-  [{ selector: { 'a/b/c': 'x' } }, "selector: 'a/b/c' is no name of a label"],
-  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is no Kubernetes name"],
-  [{ labels: { 'app.kubernetes.io/name': 'x' } }, "labels: 'app.kubernetes.io/name' finds the pods of this reconciler"],
-  [{ metricsAccess: NetworkAccess.from({}) }, 'metricsAccess: a peer names nobody'],
+  [{ selector: { 'a/b/c': 'x' } }, "selector: 'a/b/c' is not a valid name of a label"],
+  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid Kubernetes name"],
+  [
+    { labels: { 'app.kubernetes.io/name': 'x' } },
+    "labels: 'app.kubernetes.io/name' is reserved, because it selects the pods of this reconciler",
+  ],
+  [{ metricsAccess: NetworkAccess.from({}) }, 'metricsAccess: a peer selects no clients'],
 ])('%j: %s', (props, message) => {
   expect(reconciler(props).node.validate()).toEqual([expect.stringContaining(message)]);
 });

@@ -5,66 +5,64 @@ import { ports } from '../etcd/cluster-ports';
 import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
 import { namesakeProblems, takeName } from '../lib/name-registry';
-import { freeId } from '../validation/construct-id';
-import { built, requireKinds } from '../validation/kinds';
-import { externalReconcilerKinds, reconcilerKinds } from '../validation/property-kinds';
+import { requireFreeId } from '../validation/construct-id';
+import { externalReconcilerTypes, reconcilerTypes } from '../validation/property-types';
+import { buildIfValid, requireTypes } from '../validation/type-checks';
 import {
   defaultReconcilerName,
   type EtcdReconcilerProps,
   type ExternalReconcilerOptions,
+  reconcilerRequirements,
 } from './etcd-reconciler-props';
-import { ExternalEtcdReconciler } from './external-etcd-reconciler';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
-import { reconcilerLabels, reconcilerSelectorLabels } from './reconciler-labels';
-import { reconcilerPod, selectorText } from './reconciler-pod';
+import { reconcilerLabels, reconcilerPod, reconcilerSelectorLabels, selectorText } from './reconciler-pod';
 import { reconcilerProblems } from './reconciler-problems';
 import { addReconciler } from './reconciler-registry';
-import { reconcilerRequirements } from './reconciler-resources';
 import { namespaceRules } from './reconciler-rules';
 
 /**
  * Grows, shrinks, upgrades, repairs and restores all clusters of its namespace, and takes the backups of `EtcdBackup`
- * resources. Clusters serve without it.
+ * resources. Clusters serve clients without it.
  *
- * A cluster brings one when its namespace has none. Make one yourself to give it properties: it then serves all clusters
- * of the namespace, wherever in the app they are. Charts without a namespace count as one namespace.
+ * A cluster creates a reconciler if its namespace has none. Create one yourself to set its properties: it then manages all
+ * clusters of the namespace, wherever they are in the app. All charts without a namespace count as one namespace.
  */
 export class EtcdReconciler extends Construct implements IEtcdReconciler {
-  /** A reconciler that another app owns, in the namespace of the cluster that it is given to. */
+  /** A reconciler that another app creates, in the namespace of the cluster for which you use it. */
   static external(options: ExternalReconcilerOptions = {}): IEtcdReconciler {
-    return built(
+    return buildIfValid(
       ExternalEtcdReconciler.prototype,
       options,
-      externalReconcilerKinds,
+      externalReconcilerTypes,
       () => new ExternalEtcdReconciler(options),
     );
   }
 
-  /** The name of the Deployment. */
+  /** Name of the Deployment. */
   readonly reconcilerName: string;
-  /** The name of the ServiceAccount. */
+  /** Name of the ServiceAccount. */
   readonly serviceAccountName: string;
-  /** The name of the Lease that the active one of its pods holds. */
+  /** Name of the Lease, which the active pod holds. */
   readonly leaseName: string;
-  /** The ServiceAccount. */
+  /** ServiceAccount of the reconciler. */
   readonly serviceAccount: ApiObject;
-  /** The Role. Each cluster grants its own beside it. */
+  /** Role with the permissions for the namespace. Each cluster grants further permissions with a Role of its own. */
   readonly role: ApiObject;
-  /** The RoleBinding. */
+  /** RoleBinding that grants `role` to the reconciler. */
   readonly roleBinding: ApiObject;
-  /** The Lease. */
+  /** Lease that ensures that only one pod is active. */
   readonly lease: ApiObject;
-  /** The Deployment. */
+  /** Deployment of the reconciler. */
   readonly deployment: ApiObject;
-  /** The Service that metrics are found by. */
+  /** Service for the metrics. */
   readonly service: ApiObject;
-  /** The NetworkPolicy. */
+  /** NetworkPolicy that limits the connections to the reconciler. */
   readonly networkPolicy: ApiObject;
   private readonly props: EtcdReconcilerProps;
 
   constructor(scope: Construct, id: string, props: EtcdReconcilerProps = {}) {
-    super(scope, freeId(scope, id));
-    requireKinds(this, props, reconcilerKinds);
+    super(scope, requireFreeId(scope, id));
+    requireTypes(this, props, reconcilerTypes);
     this.props = props;
     this.reconcilerName = props.name ?? defaultReconcilerName;
     this.serviceAccountName = this.reconcilerName;
@@ -77,7 +75,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: this.reconcilerName },
       subjects: [{ kind: 'ServiceAccount', name: this.serviceAccountName }],
     });
-    // Its holder is written at run time, so there is no spec here.
+    // No spec: the reconciler writes its holder at run time.
     this.lease = this.object('coordination.k8s.io/v1', 'Lease', {}, this.leaseName);
     this.deployment = this.object('apps/v1', 'Deployment', { spec: this.deploymentSpec() });
     this.service = this.object('v1', 'Service', {
@@ -114,9 +112,10 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
 
   private deploymentSpec(): object {
     const { props, reconcilerName } = this;
+    const { replicas = 1 } = props;
     const selectorLabels = reconcilerSelectorLabels(reconcilerName);
     return {
-      replicas: props.replicas ?? 1,
+      replicas,
       selector: { matchLabels: selectorLabels },
       template: reconcilerPod({
         name: reconcilerName,
@@ -126,7 +125,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
         imagePullPolicy: props.imagePullPolicy,
         imagePullSecrets: props.imagePullSecrets,
         resources: reconcilerRequirements(props.resources ?? {}),
-        spread: (props.replicas ?? 1) > 1,
+        spread: replicas > 1,
         labels: reconcilerLabels(reconcilerName, props.labels),
         selectorLabels,
         nodeSelector: props.nodeSelector,
@@ -143,7 +142,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
     return {
       podSelector: { matchLabels: reconcilerSelectorLabels(this.reconcilerName) },
       policyTypes: ['Ingress'],
-      // An empty `from` would be everyone.
+      // An empty `from` would allow every client.
       ingress: peers.length > 0 ? [rule] : undefined,
     };
   }
@@ -153,4 +152,15 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
 function leaseName(name: string, selector: EtcdReconcilerProps['selector']): string {
   if (!selector) return name;
   return `${name}-${createHash('sha256').update(selectorText(selector)).digest('hex').slice(0, 8)}`;
+}
+
+/** A reconciler that another app creates. */
+class ExternalEtcdReconciler implements IEtcdReconciler {
+  readonly reconcilerName: string;
+  readonly serviceAccountName: string;
+
+  constructor({ name = defaultReconcilerName, serviceAccountName = name }: ExternalReconcilerOptions) {
+    this.reconcilerName = name;
+    this.serviceAccountName = serviceAccountName;
+  }
 }

@@ -1,7 +1,7 @@
-/** Who grows, shrinks, upgrades, repairs and restores the clusters of a namespace. */
+/** A reconciler, which grows, shrinks, upgrades, repairs and restores the clusters of a namespace. */
 export interface IEtcdReconciler {
-  /** The name of its ServiceAccount, which each of its clusters grants the rights to it. */
+  /** Name of its ServiceAccount, to which each of its clusters grants permissions. */
   readonly serviceAccountName: string;
-  /** The name of its Deployment. */
+  /** Name of its Deployment. */
   readonly reconcilerName: string;
 }

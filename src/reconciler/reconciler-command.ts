@@ -1,6 +1,7 @@
 /**
- * The image's own command has flags for backups. By itself V8 takes up to 48 MiB for what is young, of which a reconciler has
- * little, and in the image it collects nothing old below 64 MiB. `--expose-gc`: it collects itself, now and then.
+ * Command of the reconciler's container; the command of the image has flags for backups. Without these flags V8 uses up to
+ * 48 MiB for young objects, of which a reconciler has few, and with the image's flags it collects no old objects below
+ * 64 MiB. `--expose-gc` lets the reconciler trigger garbage collections itself.
  */
 export const reconcilerCommand = [
   '/usr/local/bin/node',

@@ -1,7 +1,6 @@
 import { ports } from '../etcd/cluster-ports';
 import { apiTokenDirectory, apiTokenVolume } from '../lib/api-token';
-import { fieldVariable } from '../lib/field-variable';
-import { restrictedContainer, restrictedPod } from '../lib/restricted';
+import { fieldVariable, restrictedContainer, restrictedPod } from '../lib/pod-parts';
 import { reconcilerCommand } from './reconciler-command';
 
 export interface ReconcilerPodSpec {
@@ -12,7 +11,7 @@ export interface ReconcilerPodSpec {
   readonly imagePullPolicy?: string;
   readonly imagePullSecrets?: readonly string[];
   readonly resources: object;
-  /** More than one pod: they should not share a node. */
+  /** True for more than one pod: the pods should then run on different nodes. */
   readonly spread: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly selectorLabels: Readonly<Record<string, string>>;
@@ -21,13 +20,13 @@ export interface ReconcilerPodSpec {
   readonly priorityClassName?: string;
 }
 
-/** The PodTemplateSpec of a reconciler. It holds to the restricted Pod Security Standard. */
+/** Returns the PodTemplateSpec of a reconciler. It meets the restricted Pod Security Standard. */
 export function reconcilerPod(spec: ReconcilerPodSpec): object {
   return {
     metadata: { labels: spec.labels },
     spec: {
       serviceAccountName: spec.name,
-      // The container mounts one itself, so that nothing that is injected beside it has one too.
+      // The container mounts a token itself, so that injected sidecars do not get one.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       imagePullSecrets: spec.imagePullSecrets?.map((name) => ({ name })),
@@ -81,10 +80,34 @@ function container(spec: ReconcilerPodSpec): object {
   };
 }
 
-/** A label selector as kubectl writes it. */
+/** Returns a label selector in kubectl syntax. */
 export function selectorText(selector: Readonly<Record<string, string>>): string {
   return Object.keys(selector)
     .sort()
     .map((name) => `${name}=${selector[name]}`)
     .join(',');
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+const nameLabel = 'app.kubernetes.io/name';
+const instanceLabel = 'app.kubernetes.io/instance';
+
+/** Labels that must not be overridden: a Deployment's selector is immutable, and the clusters' NetworkPolicies use them. */
+export const reservedLabels = [nameLabel, instanceLabel] as const;
+
+/** Returns the labels that select the pods of one reconciler. */
+export function reconcilerSelectorLabels(name: string): Labels {
+  return { [nameLabel]: 'etcd-reconciler', [instanceLabel]: name };
+}
+
+/** Returns the labels of every object of a reconciler. */
+export function reconcilerLabels(name: string, labels: Labels = {}): Labels {
+  return {
+    ...reconcilerSelectorLabels(name),
+    'app.kubernetes.io/component': 'reconciler',
+    'app.kubernetes.io/managed-by': 'cdk8s',
+    ...labels,
+    ...reconcilerSelectorLabels(name),
+  };
 }

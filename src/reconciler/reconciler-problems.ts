@@ -2,27 +2,28 @@ import { registryProblems } from '../etcd/etcd-image';
 import { labelProblems } from '../lib/labels';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
-import { problemsOf } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 import type { EtcdReconcilerProps } from './etcd-reconciler-props';
-import { reservedLabels } from './reconciler-labels';
-import { selectorText } from './reconciler-pod';
+import { reservedLabels, selectorText } from './reconciler-pod';
 import { neighboursOf, type RegisteredReconciler } from './reconciler-registry';
 
-/** All that is wrong with a reconciler, each with what to do about it. */
+/** Problems with a reconciler, each with its remedy. */
 export function reconcilerProblems(reconciler: RegisteredReconciler, props: EtcdReconcilerProps): string[] {
-  const { image, replicas = 1, selector, labels = {} } = props;
+  const { image, replicas, selector, labels = {} } = props;
   return [
     ...problemsOf(
       reconcilerNameProblem(reconciler.reconcilerName),
       agentImageProblem(image),
-      replicas === 1 || replicas === 2
+      replicas === undefined || replicas === 1 || replicas === 2
         ? undefined
-        : `replicas: ${replicas} is neither 1 nor 2; only one works at a time, and a third would not be of use`,
+        : `replicas: ${replicas} is neither 1 nor 2; use one of these, because only one pod is active at a time and a third would have no effect`,
       selector && Object.keys(selector).length === 0
-        ? 'selector: is empty; name a label, or leave it out to look after all clusters'
+        ? 'selector: is empty; give a label, or leave it out to manage all clusters'
         : undefined,
       ...reservedLabels.map((name) =>
-        labels[name] === undefined ? undefined : `labels: '${name}' finds the pods of this reconciler; remove it`,
+        labels[name] === undefined
+          ? undefined
+          : `labels: '${name}' is reserved, because it selects the pods of this reconciler; remove it`,
       ),
     ),
     ...podProblems(props),
@@ -36,19 +37,19 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
 }
 
 function reconcilerNameProblem(name: string): string | undefined {
-  // The Service wants a letter first; the Lease's name is 9 characters longer.
+  // The name of a Service must begin with a letter, and the Lease's name is 9 characters longer.
   if (/^[a-z]([-a-z0-9]{0,48}[a-z0-9])?$/.test(name)) return undefined;
-  return `name: '${name}' is no name of a reconciler; use at most 50 lower-case letters, digits and '-', a letter first`;
+  return `name: '${name}' is not a valid name of a reconciler; use at most 50 lower-case letters, digits and '-', beginning with a letter`;
 }
 
-/** Two that look after the same clusters would only get in each other's way. */
+/** Problem if two reconcilers manage the same clusters. */
 function neighbourProblems(reconciler: RegisteredReconciler): string[] {
   const selector = reconciler._selector();
   for (const other of neighboursOf(reconciler)) {
     const theirs = other._selector();
     if (selector && theirs && selectorText(selector) !== selectorText(theirs)) continue;
     return [
-      `selector: ${other.node.path} looks after clusters of this namespace too; remove one, or give each a selector and a name of its own`,
+      `selector: ${other.node.path} manages clusters of this namespace too; remove one of the reconcilers, or give each its own selector and name`,
     ];
   }
   return [];

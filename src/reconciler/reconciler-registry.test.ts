@@ -181,8 +181,10 @@ describe('says so when', () => {
     const chart = chartOf('a');
     two(chart, selectors);
     expect(problemsOf(chart)).toEqual([
-      expect.stringMatching(/^selector: a\/r1 looks after clusters of this namespace too; remove one, or give each/),
-      expect.stringMatching(/^selector: a\/r0 looks after/),
+      expect.stringMatching(
+        /^selector: a\/r1 manages clusters of this namespace too; remove one of the reconcilers, or give each its own selector/,
+      ),
+      expect.stringMatching(/^selector: a\/r0 manages clusters/),
     ]);
   });
 
@@ -200,7 +202,7 @@ describe('says so when', () => {
     two(chart, [{ team: 'a' }, { team: 'b' }]);
     const orders = cluster(chart, 'orders', { labels: { team: 'a' } });
     expect(problemsOf(orders)).toEqual([
-      "reconciler: 'r0' and 'r1' look after namespace 'shop'; name the one of this cluster",
+      "reconciler: 'r0' and 'r1' all manage namespace 'shop'; give the one for this cluster",
     ]);
   });
 
@@ -208,7 +210,7 @@ describe('says so when', () => {
     const chart = chartOf('a');
     reconciler(chart, { selector: { team: 'a', tier: 'x' } });
     expect(problemsOf(cluster(chart, 'orders', { labels: { team: 'a' } }))).toEqual([
-      "labels: reconciler 'etcd-reconciler' looks after clusters with team=a,tier=x alone; give this one these labels, or another reconciler",
+      "labels: reconciler 'etcd-reconciler' manages only clusters with team=a,tier=x; give this cluster these labels, or another reconciler",
     ]);
   });
 
@@ -216,7 +218,7 @@ describe('says so when', () => {
     const chart = chartOf('a');
     const [r0] = two(chart, [{ team: 'a' }, { tier: 'x' }]);
     expect(problemsOf(cluster(chart, 'orders', { reconciler: r0, labels: { team: 'a', tier: 'x' } }))).toEqual([
-      "labels: select the reconciler 'r1', too, and a cluster has one; change labels or a selector",
+      "labels: also match the selector of reconciler 'r1', but a cluster has only one reconciler; change the labels or a selector",
     ]);
   });
 
@@ -224,15 +226,15 @@ describe('says so when', () => {
     const chart = chartOf('a');
     const other = reconciler(sibling(chart, 'b', { namespace: 'other' }), {});
     expect(problemsOf(cluster(chart, 'orders', { reconciler: other }))).toEqual([
-      "reconciler: 'etcd-reconciler' looks after namespace 'other' alone, and this cluster is in namespace 'shop'; add one there",
+      "reconciler: 'etcd-reconciler' manages only namespace 'other', but this cluster is in namespace 'shop'; add one there",
     ]);
   });
 
-  test("the reconciler is another app's to one cluster, and brought by another", () => {
+  test('the reconciler is external for one cluster, and brought by another', () => {
     const chart = chartOf('a');
     cluster(chart, 'carts', { reconciler: EtcdReconciler.external() });
     expect(problemsOf(cluster(chart, 'orders'))).toEqual([
-      "reconciler: 'etcd-reconciler' is another app's to a/carts, and this app's to this cluster; give both the same",
+      "reconciler: 'etcd-reconciler' is external for a/carts, but belongs to this app for this cluster; give both the same reconciler",
     ]);
   });
 
@@ -242,7 +244,7 @@ describe('says so when', () => {
     const orders = cluster(chart, 'orders');
     chart.node.tryRemoveChild('carts');
     expect(problemsOf(orders)).toEqual([
-      "reconciler: the one of this namespace was removed with the cluster that had brought it; add new EtcdReconciler(chart, 'reconciler')",
+      "reconciler: the reconciler of this namespace was removed together with the cluster that created it; add new EtcdReconciler(chart, 'reconciler')",
     ]);
     reconciler(chart);
     expect(problemsOf(chart)).toEqual([]);

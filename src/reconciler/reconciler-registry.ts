@@ -1,10 +1,9 @@
 import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
-import { appState } from '../lib/app-state';
-import { isAttached } from '../lib/attached';
+import { appState, isAttached } from '../lib/construct-tree';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
 
-/** What the registry knows of an `EtcdReconciler`, which another copy of this library may have made. */
+/** The members of an `EtcdReconciler` that the registry uses. Another copy of this library may have created the construct. */
 export interface RegisteredReconciler extends Construct, IEtcdReconciler {
   /** @internal */
   _selector(): Labels | undefined;
@@ -13,22 +12,23 @@ export interface RegisteredReconciler extends Construct, IEtcdReconciler {
 export type Labels = Readonly<Record<string, string>>;
 
 interface Registry {
-  /** Made by the user, by where they are. One without a namespace stands under two keys. */
+  /** Reconcilers that the user created, by their place. A reconciler without a namespace has two keys. */
   readonly explicit: Map<string, RegisteredReconciler[]>;
-  /** Made by a cluster that found none. */
+  /** Reconcilers that a cluster created because there was none. */
   readonly implicit: Map<string, RegisteredReconciler>;
-  /** The first cluster that says that a reconciler of this name is another app's, by namespace and name. */
+  /** The first cluster that uses a reconciler as external, by namespace and name of the reconciler. */
   readonly external: Map<string, Construct>;
-  /** The first cluster of each name that a reconciler serves. */
+  /** The first cluster of each name that a reconciler manages. */
   readonly served: Map<IEtcdReconciler, Map<string, Construct>>;
-  bringing: boolean;
+  /** True while a cluster creates its reconciler. */
+  creatingImplicit: boolean;
 }
 
-/** Notes a new reconciler. One that was made by the user takes the place of the one that a cluster made. */
+/** Records a new reconciler. A reconciler that the user created replaces the one that a cluster created. */
 export function addReconciler(reconciler: RegisteredReconciler): void {
   const registry = registryOf(reconciler);
   const [own, shared = own] = keysOf(reconciler);
-  if (registry.bringing) {
+  if (registry.creatingImplicit) {
     registry.implicit.set(shared, reconciler);
     return;
   }
@@ -42,21 +42,21 @@ export function addReconciler(reconciler: RegisteredReconciler): void {
   registry.implicit.delete(shared);
 }
 
-/** Makes the reconciler of the cluster's namespace, when there is none so far. */
-export function bringReconciler(cluster: Construct, make: () => void): void {
+/** Creates the reconciler of the cluster's namespace if there is none so far. */
+export function createReconcilerIfNone(cluster: Construct, create: () => void): void {
   if (reconcilersFor(cluster).length > 0) return;
   const registry = registryOf(cluster);
-  registry.bringing = true;
+  registry.creatingImplicit = true;
   try {
-    make();
+    create();
   } finally {
-    registry.bringing = false;
+    registry.creatingImplicit = false;
   }
 }
 
 /**
- * The reconcilers of this app that a cluster can have. Charts without a namespace count as one namespace, but one of the
- * cluster's own chart comes first.
+ * Returns the reconcilers of this app that could manage a cluster. Charts without a namespace count as one namespace, but a
+ * reconciler in the cluster's own chart takes precedence.
  */
 export function reconcilersFor(cluster: Construct): RegisteredReconciler[] {
   const { explicit, implicit } = registryOf(cluster);
@@ -65,30 +65,30 @@ export function reconcilersFor(cluster: Construct): RegisteredReconciler[] {
     const found = explicit.get(key)?.filter(isAttached) ?? [];
     if (found.length > 0) return found;
   }
-  const brought = implicit.get(keys.at(-1)!);
-  return brought && isAttached(brought) ? [brought] : [];
+  const created = implicit.get(keys.at(-1)!);
+  return created && isAttached(created) ? [created] : [];
 }
 
-/** The user's other reconcilers of the same namespace; without a namespace those of the same chart. */
+/** Returns the user's other reconcilers in the same namespace, or in the same chart if it has no namespace. */
 export function neighboursOf(reconciler: RegisteredReconciler): RegisteredReconciler[] {
   const found = registryOf(reconciler).explicit.get(keysOf(reconciler)[0]) ?? [];
   return found.filter((other) => other !== reconciler && isAttached(other));
 }
 
-/** Notes that to this cluster a reconciler is another app's. */
+/** Records that this cluster uses a reconciler as external. */
 export function addExternal(cluster: Construct, { reconcilerName }: IEtcdReconciler): void {
   const { external } = registryOf(cluster);
   const key = externalKey(cluster, reconcilerName);
   if (!external.has(key)) external.set(key, cluster);
 }
 
-/** A cluster to which this reconciler of the app is another app's. */
+/** Returns a cluster that uses this reconciler of the app as external. */
 export function externalTo(cluster: Construct, { reconcilerName }: IEtcdReconciler): Construct | undefined {
   const other = registryOf(cluster).external.get(externalKey(cluster, reconcilerName));
   return other && isAttached(other) ? other : undefined;
 }
 
-/** Another cluster of this name that has the same reconciler. */
+/** Returns another cluster with this name that has the same reconciler. */
 export function servedNamesake(cluster: Construct, name: string, reconciler: IEtcdReconciler): Construct | undefined {
   const { served } = registryOf(cluster);
   const clusters = served.get(reconciler) ?? new Map<string, Construct>();
@@ -109,11 +109,11 @@ function registryOf(construct: Construct): Registry {
     implicit: new Map(),
     external: new Map(),
     served: new Map(),
-    bringing: false,
+    creatingImplicit: false,
   }));
 }
 
-/** Where to look, first to last. */
+/** Returns the keys to look up, in the order of precedence. */
 function keysOf(construct: Construct): [string, ...string[]] {
   const { namespace, node } = Chart.of(construct);
   return namespace === undefined ? [`chart ${node.path}`, 'no namespace'] : [`namespace ${namespace}`];

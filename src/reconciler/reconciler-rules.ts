@@ -6,29 +6,29 @@ interface Rule {
 }
 
 /**
- * What a reconciler may do in its namespace. What it may do with a cluster, the cluster's own Role says. RBAC cannot name
- * what is listed, watched or created.
+ * Returns the permissions of a reconciler in its namespace. Each cluster's own Role has the permissions for that cluster.
+ * These here cannot be limited to single objects: RBAC has no names for list, watch and create.
  */
 export function namespaceRules(reconcilerName: string, lease: string): Rule[] {
-  const seen = ['list', 'watch'];
+  const observe = ['list', 'watch'];
   return [
-    rule('cdk8s-etcd.dev', ['etcdclusters', 'etcdbackups', 'etcdrestores'], seen),
-    // Its finalizer alone: the Role of the cluster may be deleted with it, and nobody could remove it any more.
+    rule('cdk8s-etcd.dev', ['etcdclusters', 'etcdbackups', 'etcdrestores'], observe),
+    // Only for the finalizer: the cluster's own Role may be deleted first, and then nothing else could remove it.
     rule('cdk8s-etcd.dev', ['etcdclusters'], ['patch']),
-    // Those that tell of scheduled runs.
+    // The reconciler creates EtcdBackups that report scheduled runs.
     rule('cdk8s-etcd.dev', ['etcdbackups'], ['create']),
     rule('cdk8s-etcd.dev', ['etcdbackups/status', 'etcdclusters/status', 'etcdrestores/status'], ['patch']),
-    rule('apps', ['statefulsets'], seen),
-    rule('', ['pods', 'persistentvolumeclaims'], seen),
-    rule('batch', ['jobs'], seen),
+    rule('apps', ['statefulsets'], observe),
+    rule('', ['pods', 'persistentvolumeclaims'], observe),
+    rule('batch', ['jobs'], observe),
     rule('', ['configmaps'], ['create']),
     rule('batch', ['jobs'], ['create']),
-    // Listed for what does not start: a mount that fails, a quota.
+    // Listed to report why a pod does not start, for example a failed mount or a quota.
     rule('', ['events'], ['create', 'list', 'patch']),
-    // Argo CD leaves Leases out, and so the one of the manifests.
+    // Argo CD ignores Leases by default, so the Lease of the manifests may not exist.
     rule('coordination.k8s.io', ['leases'], ['create']),
     { ...rule('coordination.k8s.io', ['leases'], ['get', 'update']), resourceNames: [lease] },
-    // Whether it is being deleted itself: it then lets go of what waits for it.
+    // The reconciler checks whether it is being deleted itself; it then releases all objects that wait for it.
     { ...rule('apps', ['deployments'], ['get']), resourceNames: [reconcilerName] },
     rule('', ['namespaces'], ['get']),
   ];

@@ -11,19 +11,18 @@ import { agentImage } from '../lib/agent-image';
 import { EtcdReconciler } from '../reconciler/etcd-reconciler';
 import { nameProblem } from '../validation/names';
 import type { Document } from './documents';
-import { NamedCluster } from './named-cluster';
 import type { Planned, PlannedBackup, PlannedCluster, PlannedRestore, PlannedSchedule } from './plan';
 
 export interface BuildOptions {
-  /** A mirror of both images. */
+  /** Registry that mirrors both images. */
   readonly registry?: string;
-  /** Whether the CRDs come first. */
+  /** True to put the CRDs first. */
   readonly crds?: boolean;
-  /** Whether each namespace gets its reconciler. */
+  /** False to leave the reconcilers out. Default: each namespace gets one. */
   readonly reconciler?: boolean;
 }
 
-/** The manifests of all documents, as YAML. What is wrong is said of the document that it comes from. */
+/** Builds the manifests of all documents. It reports each problem for the document that causes it. */
 export class Build {
   private readonly app = new App();
   private readonly charts = new Map<string | undefined, Chart>();
@@ -38,7 +37,7 @@ export class Build {
   }
 
   add(planned: readonly Planned[]): void {
-    // The others may name a cluster.
+    // First the clusters, because backups and restores may refer to them.
     for (const plan of planned) if (plan.becomes === 'cluster') this.cluster(plan);
     for (const plan of planned) {
       if (plan.becomes === 'schedule') this.schedule(plan);
@@ -48,7 +47,7 @@ export class Build {
     for (const plan of planned) if (plan.becomes === 'backup') this.reconciler(plan);
   }
 
-  /** Tells what is wrong; the YAML is worth nothing then. */
+  /** Reports the problems. If there are any, the YAML must not be used. */
   validate(): void {
     for (const construct of this.app.node.findAll()) {
       for (const problem of construct.node.validate()) this.documentOf(construct)?.report.error('', problem);
@@ -78,7 +77,7 @@ export class Build {
   private schedule({ document, endpoints, tls, options }: PlannedSchedule): void {
     const { name } = document;
     const image = options.image ?? mirrored(agentImage, this.options.registry);
-    // The ServiceAccount of a cluster has the name of the cluster alone.
+    // The suffix avoids a clash with the ServiceAccount of a cluster, which has the cluster's name.
     const cronJob = name.includes('backup') ? name : `${name}-backup`;
     const props = { ...options, cluster: name, name: cronJob, endpoints, tls, image };
     const schedule = new EtcdBackupSchedule(this.chart(document), idOf('EtcdBackupSchedule', document), props);
@@ -102,18 +101,18 @@ export class Build {
     this.documents.set(restore, document);
   }
 
-  /** A backup of somebody else's etcd has no cluster that would bring the reconciler. */
+  /** Adds a reconciler for a backup of an existing etcd cluster, because no EtcdCluster adds one. */
   private reconciler({ document, clusterName }: PlannedBackup): void {
     const chart = this.chart(document);
-    const isBrought = chart.node.children.some(
+    const hasReconciler = chart.node.children.some(
       (child) => child instanceof EtcdCluster || child instanceof EtcdReconciler,
     );
-    if (this.options.reconciler === false || clusterName !== undefined || isBrought) return;
+    if (this.options.reconciler === false || clusterName !== undefined || hasReconciler) return;
     const reconciler = new EtcdReconciler(chart, 'Reconciler', { registry: this.options.registry });
     this.documents.set(reconciler, document);
     document.report.note(
       'spec',
-      `the reconciler '${reconciler.reconcilerName}' comes along, which takes the backup; where the namespace has one, leave it out with --no-reconciler`,
+      `the reconciler '${reconciler.reconcilerName}', which takes the backup, is included; if the namespace already has one, leave it out with --no-reconciler`,
     );
   }
 
@@ -146,4 +145,16 @@ export class Build {
 
 function idOf(kind: string, { name }: Document): string {
   return `${kind} ${name}`;
+}
+
+/** An EtcdCluster to which a backup or a restore refers, and which is not in the input. */
+class NamedCluster implements IEtcdCluster {
+  /** Unknown; no resource needs them. */
+  readonly clientEndpoints: string[] = [];
+
+  constructor(readonly clusterName: string) {}
+
+  addBackupSchedule(): EtcdBackupSchedule {
+    throw new Error(`${this.clusterName} is known only by its name`);
+  }
 }

@@ -2,14 +2,14 @@ import { createRequire } from 'node:module';
 import { Fields, isObject } from './fields';
 import { type DocumentReport, InputError, type Report } from './report';
 
-/** One object of the input, not yet looked into. */
+/** One object of the input. Its fields have not been read yet. */
 export interface Document {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
-  /** As it says itself. */
+  /** Namespace in its metadata. */
   readonly namespace?: string;
-  /** The namespace of its manifests. */
+  /** Namespace of its manifests. */
   readonly target?: string;
   readonly top: Fields;
   readonly metadata: Fields;
@@ -17,7 +17,7 @@ export interface Document {
   readonly report: DocumentReport;
 }
 
-/** What is used of the YAML parser that comes with cdk8s. `Yaml.load` is not: it reads broken YAML without a word. */
+/** The part of cdk8s' YAML parser that we use. `Yaml.load` is unsuitable: it silently accepts broken YAML. */
 interface YamlParser {
   parseAllDocuments(text: string, options: object): ParsedDocument[];
 }
@@ -34,7 +34,7 @@ interface ParsedDocument {
 
 const parser: YamlParser = createRequire(require.resolve('cdk8s'))('yaml');
 
-/** The objects in the YAML, those of Lists one by one. */
+/** Returns the objects in the YAML. Each item of a List is an object of its own. */
 export function readDocuments(
   text: string,
   { file, namespace }: { readonly file: string; readonly namespace?: string },
@@ -46,23 +46,25 @@ export function readDocuments(
 }
 
 function parse(text: string, file: string): unknown[] {
-  // The version that cdk8s writes, and Kubernetes reads.
+  // YAML 1.1 is the version that cdk8s writes and Kubernetes reads.
   const parsed = parser.parseAllDocuments(text, { version: '1.1', customTags: withoutTimes });
   const [error] = parsed.flatMap(({ errors }) => errors);
   if (error) {
     const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
-    // The parser's own message quotes the file, which may hold secrets.
+    // Do not show the parser's own message: it quotes the file, which may contain secrets.
     const what = error.code.toLowerCase().replaceAll('_', ' ');
-    throw new InputError([`error: ${file}: line ${line}, column ${col}: is no YAML (${what}); correct it`]);
+    throw new InputError([`error: ${file}: line ${line}, column ${col}: is not valid YAML (${what}); correct it`]);
   }
   try {
     return parsed.map((document) => document.toJSON()).filter((value) => value !== null && value !== undefined);
   } catch {
-    throw new InputError([`error: ${file}: has an alias without an anchor, or far too many; write it without aliases`]);
+    throw new InputError([
+      `error: ${file}: has an alias without an anchor, or too many aliases; write it without aliases`,
+    ]);
   }
 }
 
-/** To Kubernetes times are strings, and `10:20` is no number of seconds. */
+/** Removes the tags for times: in Kubernetes times are strings, and `10:20` is not a number of seconds. */
 function withoutTimes(tags: readonly Tag[]): Tag[] {
   return tags.filter(({ tag, format }) => !tag.endsWith(':timestamp') && format !== 'TIME');
 }
@@ -72,7 +74,7 @@ interface Found {
   readonly where: string;
 }
 
-/** `kubectl get -o yaml` writes a List. */
+/** Returns the items of a List, which `kubectl get -o yaml` writes, or else the value itself. */
 function expand(value: unknown, where: string): Found[] {
   if (!isObject(value) || !Array.isArray(value.items) || !/List$/.test(String(value.kind))) return [{ value, where }];
   return value.items.map((item, index) => ({ value: item, where: `${where}, item ${index + 1}` }));
@@ -80,7 +82,7 @@ function expand(value: unknown, where: string): Found[] {
 
 function documentOf(value: unknown, where: string, index: number, report: Report): Document | undefined {
   if (!isObject(value)) {
-    report.of(index, where).error('', 'is no Kubernetes object; give apiVersion, kind, metadata and spec');
+    report.of(index, where).error('', 'is not a Kubernetes object; give apiVersion, kind, metadata and spec');
     return undefined;
   }
   const metadata = isObject(value.metadata) ? value.metadata : {};

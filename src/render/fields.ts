@@ -1,7 +1,7 @@
 import { nearest } from '../validation/nearest';
 import type { DocumentReport } from './report';
 
-/** Reads an object of a document field by field, and so knows which of its fields nobody reads. */
+/** Reads an object of a document field by field, and so knows which of its fields have not been read. */
 export class Fields {
   private readonly known = new Set<string>();
   private readonly children: Fields[] = [];
@@ -16,7 +16,7 @@ export class Fields {
     return this.value(key) !== undefined;
   }
 
-  /** The path of a field, as the user is told it. */
+  /** Returns the path of a field, as it appears in messages. */
   at(key: string): string {
     return this.path === '' ? key : `${this.path}.${key}`;
   }
@@ -25,15 +25,15 @@ export class Fields {
     return this.typed(key, 'a string', (value): value is string => typeof value === 'string');
   }
 
-  /** The empty string is what Go programs write for none. */
+  /** Reads a string. An empty string means that there is none, because Go programs write it that way. */
   text(key: string): string | undefined {
     return this.string(key) || undefined;
   }
 
-  /** A string that has to be there. */
+  /** Reads a required string. If it is missing, reports an error and returns the empty string. */
   required(key: string): string {
     const text = this.text(key);
-    if (text === undefined && !this.isWrong(key)) this.report.error(this.at(key), 'is missing; give one');
+    if (text === undefined && !this.isWrong(key)) this.report.error(this.at(key), 'is missing; add it');
     return text ?? '';
   }
 
@@ -41,7 +41,7 @@ export class Fields {
     const text = this.text(key);
     const value = values.find((candidate) => candidate === text);
     if (text !== undefined && value === undefined)
-      this.report.error(this.at(key), `is none of ${values.join(', ')}; write one of them`);
+      this.report.error(this.at(key), `is not one of ${values.join(', ')}; write one of these`);
     return value;
   }
 
@@ -61,7 +61,7 @@ export class Fields {
     );
   }
 
-  /** Kubernetes takes a quantity as a number, too. */
+  /** Reads a quantity, for which Kubernetes also accepts a number. */
   quantity(key: string): string | undefined {
     const isQuantity = (value: unknown): value is string | number => ['string', 'number'].includes(typeof value);
     return this.typed(key, 'a quantity', isQuantity)?.toString();
@@ -89,22 +89,22 @@ export class Fields {
     );
   }
 
-  /** The names of the fields that are given. */
+  /** Names of the fields that have a value. */
   get keys(): string[] {
     return Object.keys(this.data).filter((key) => isGiven(this.data[key]));
   }
 
-  /** Fields that mean nothing here. */
+  /** Marks fields as read that have no meaning here. */
   ignore(...keys: readonly string[]): void {
     for (const key of keys) this.known.add(key);
   }
 
-  /** A field that is known, but cannot be carried over. */
+  /** Reports a field that is known, but cannot be carried over. */
   lose(key: string, why: string): void {
     if (this.has(key)) this.report.lost(this.at(key), why);
   }
 
-  /** What nobody asked for, here and below, each with the name that was probably meant. */
+  /** Returns the fields that have not been read, here and below, each with the name that was probably meant. */
   unread(): { readonly path: string; readonly meant?: string }[] {
     const here = this.keys
       .filter((key) => !this.known.has(key))
@@ -131,7 +131,7 @@ export class Fields {
   private typed<T>(key: string, wanted: string, is: (value: unknown) => value is T): T | undefined {
     const value = this.value(key);
     if (value === undefined || is(value)) return value;
-    // Of the value only its type is told: it could be a secret in the wrong place.
+    // Show only the type of the value, because it could be a secret in the wrong place.
     this.report.error(this.at(key), `is ${typeName(value)}, not ${wanted}; correct it`);
     return undefined;
   }

@@ -1,11 +1,10 @@
 import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
 import type { Document } from './documents';
-import { noteElsewhere } from './elsewhere';
 import type { Planned, PlannedCluster, PlannedRestore, PlannedSchedule, ScheduleOfCluster } from './plan';
 
 /**
- * Brings together what belongs together: a cluster that takes the place of an old one begins with what that one's
- * EtcdRestore names, and is backed up as the old one was.
+ * Joins documents that belong together. A cluster that replaces an old one starts with the snapshot of the old cluster's
+ * EtcdRestore, and keeps its backup schedule.
  */
 export function join(planned: readonly Planned[]): Planned[] {
   reportTwins(planned);
@@ -24,7 +23,7 @@ export function join(planned: readonly Planned[]): Planned[] {
     props: { ...cluster.props, ...originOf(origins.get(cluster)) },
     schedules: [...cluster.schedules, ...(schedules.get(cluster) ?? [])],
   }));
-  for (const plan of planned) noteElsewhere(plan, others.includes(plan));
+  for (const plan of planned) noteOtherNamespace(plan, others.includes(plan));
   return [...joined, ...others];
 }
 
@@ -33,7 +32,7 @@ function reportTwins(planned: readonly Planned[]): void {
   for (const { becomes, document } of planned) {
     const key = JSON.stringify([becomes, document.target, document.name]);
     const first = seen.get(key);
-    if (first) document.report.error('metadata.name', `is that of ${first.report.label}, too; remove one of them`);
+    if (first) document.report.error('metadata.name', `is also the name of ${first.report.label}; remove one of them`);
     else seen.set(key, document);
   }
 }
@@ -54,14 +53,14 @@ function becameOrigin(
   if (first) {
     document.report.error(
       field,
-      `'${clusterName}' begins with the snapshot of ${first.document.report.label} already; remove one of them`,
+      `'${clusterName}' already starts with the snapshot of ${first.document.report.label}; remove one of them`,
     );
     return true;
   }
   origins.set(cluster, restore);
   document.report.note(
     field,
-    `'${clusterName}' is made anew, so it begins with this snapshot, as its spec.origin, and there is no EtcdRestore; for an empty cluster remove this document`,
+    `'${clusterName}' is a new cluster, so it starts with this snapshot as its spec.origin, and there is no EtcdRestore; for an empty cluster remove this document`,
   );
   return true;
 }
@@ -86,12 +85,12 @@ function becameSchedule(
   schedules.set(cluster, [...own, { id: isTaken ? document.name : id, options, stores: [], document }]);
   document.report.note(
     schedule.endpointsField,
-    `are those of the old '${cluster.document.name}', and the schedule backs up the new one; keep the old schedule until the new cluster serves`,
+    `belong to the old '${cluster.document.name}', but the schedule backs up the new cluster; keep the old schedule until the new cluster serves`,
   );
   return true;
 }
 
-/** The CronJob is called `<cluster>-<id>`. */
+/** Returns the id of a schedule. The name of its CronJob is `<cluster>-<id>`. */
 function scheduleId(name: string, cluster: string): string {
   if (name === cluster) return 'backup';
   return name.startsWith(`${cluster}-`) ? name.slice(cluster.length + 1) : name;
@@ -100,14 +99,41 @@ function scheduleId(name: string, cluster: string): string {
 function noteEmpty({ document: { name, report } }: PlannedCluster): void {
   report.note(
     'spec',
-    `the new cluster begins empty; to take the data along, back up the old cluster and render this file with an EtcdRestore of '${name}' from that snapshot in it`,
+    `the new cluster starts empty; to keep the data, back up the old cluster, add an EtcdRestore of '${name}' from that snapshot to this file, and render it again`,
   );
 }
 
 function noteInPlace({ document: { report }, clusterName }: PlannedRestore): void {
   report.note(
     'spec.etcdCluster.name',
-    `'${clusterName}' is no cluster of this file, so the snapshot takes the place of all data in the EtcdCluster of this name, which is backed up before as its first backup schedule says; with the old EtcdCluster in this file that would begin with the snapshot`,
+    `'${clusterName}' is not a cluster in this file, so the snapshot replaces all data of the EtcdCluster with this name, after a backup with its first backup schedule; to start a new cluster from the snapshot instead, add the old EtcdCluster to this file`,
   );
-  report.note('metadata.name', 'a restore is done once per name; take another name for another one');
+  report.note('metadata.name', 'a restore happens once per name; use another name for another restore');
+}
+
+/**
+ * Adds the notes for a document whose manifests are for a different namespace than its own.
+ *
+ * @param connects true if its endpoints are still used
+ */
+export function noteOtherNamespace(plan: Planned, connects: boolean): void {
+  const { namespace, target, report, kind } = plan.document;
+  if (namespace === undefined || namespace === target) return;
+  // The Secrets of an old cluster are not used.
+  if (plan.becomes !== 'cluster' || !plan.old) {
+    report.note('metadata.namespace', `is now ${target}; the Secrets of the ${kind} must exist there too`);
+  }
+  const endpoints = connects && 'endpoints' in plan ? (plan.endpoints ?? []) : [];
+  const short = endpoints.find((endpoint) => !isComplete(endpoint));
+  if (short === undefined) return;
+  report.note(
+    'metadata.namespace',
+    `is now ${target}, where the endpoint ${short} may refer to another host; write the host as NAME.${namespace}.svc`,
+  );
+}
+
+/** Returns true if the host has the same meaning in every namespace. */
+function isComplete(endpoint: string): boolean {
+  const [, host = ''] = /^(?:https?:\/\/)?(\[.*\]|[^:/]*)/.exec(endpoint) ?? [];
+  return /^\[|^[\d.]+$|\.svc$|\..+\..+/.test(host);
 }

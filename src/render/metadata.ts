@@ -1,6 +1,6 @@
 import type { Document } from './documents';
 
-/** What the API server and kubectl write. */
+/** Fields that the API server and kubectl write. */
 const written = [
   'name',
   'namespace',
@@ -20,7 +20,7 @@ const written = [
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The labels that somebody gave. Those of a resource that was rendered before come by themselves. */
+/** Returns the user's labels. The labels of a resource that was rendered before are left out: they are added again. */
 export function metadataLabels(document: Document): Record<string, string> | undefined {
   const { metadata } = document;
   metadata.ignore(...written);
@@ -34,5 +34,5 @@ export function metadataLabels(document: Document): Record<string, string> | und
 function annotationsLost({ metadata, report }: Document): void {
   const names = Object.keys(metadata.map('annotations') ?? {}).filter((name) => name !== lastApplied);
   if (names.length > 0)
-    report.lost('metadata.annotations', `${names.join(', ')}: add them after rendering, where needed`);
+    report.lost('metadata.annotations', `${names.join(', ')}: add them after rendering if you need them`);
 }

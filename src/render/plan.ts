@@ -1,7 +1,7 @@
-import type { BackupScheduleOptions } from '../backup/backup-schedule-options';
 import type { ClusterOrigin } from '../backup/cluster-origin';
 import type { EtcdBackupProps } from '../backup/etcd-backup-props';
-import type { EtcdRestoreProps } from '../backup/etcd-restore-props';
+import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props';
+import type { EtcdRestoreProps } from '../backup/etcd-restore';
 import type { Retention } from '../backup/retention';
 import type { EtcdClusterProps } from '../cluster/etcd-cluster-props';
 import type { BackupStore } from '../stores/backup-store';
@@ -9,7 +9,7 @@ import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { Document } from './documents';
 import type { DocumentReport } from './report';
 
-/** What a document becomes. */
+/** What a document is rendered as. */
 export type Planned = PlannedCluster | PlannedSchedule | PlannedBackup | PlannedRestore;
 
 export interface PlannedCluster {
@@ -17,26 +17,26 @@ export interface PlannedCluster {
   readonly document: Document;
   readonly props: EtcdClusterProps;
   readonly schedules: readonly ScheduleOfCluster[];
-  /** What the cluster of another operator is called by; undefined for one of ours. */
+  /** The cluster of another operator that this one replaces; undefined for our own resources. */
   readonly old?: OldCluster;
 }
 
 export interface ScheduleOfCluster {
   readonly id: string;
   readonly options: BackupScheduleOptions;
-  /** More stores, beside the one in `options`. */
+  /** Further stores, in addition to the one in `options`. */
   readonly stores: readonly { readonly store: BackupStore; readonly retention?: Retention }[];
-  /** Where it stands, when that is not the cluster's. */
+  /** Document of the schedule, if it is not the cluster's document. */
   readonly document?: Document;
 }
 
-/** A cluster that another operator runs, and that this one takes the place of. */
+/** A cluster that another operator runs and that a new cluster replaces. */
 export interface OldCluster {
-  /** Whether an endpoint is one of the old cluster's. */
+  /** Returns true for an endpoint of the old cluster. */
   isEndpoint(endpoint: string): boolean;
 }
 
-/** A backup on a schedule, of an etcd that is known by its endpoints alone. */
+/** A backup schedule of an etcd cluster that is known only by its endpoints. */
 export interface PlannedSchedule {
   readonly becomes: 'schedule';
   readonly document: Document;
@@ -57,7 +57,7 @@ export interface PlannedRestore extends Pick<EtcdRestoreProps, 'labels' | 'safet
   readonly document: Document;
   readonly clusterName: string;
   readonly origin: ClusterOrigin;
-  /** That operator's restore makes its cluster anew. */
+  /** True for another operator's restore, which recreates its cluster. */
   readonly old: boolean;
 }
 
@@ -65,6 +65,6 @@ export interface PlannedRestore extends Pick<EtcdRestoreProps, 'labels' | 'safet
 export interface Api {
   readonly apiVersion: string;
   readonly kinds: { readonly [kind: string]: (document: Document) => Planned | undefined };
-  /** What becomes of a field that no mapping knows. */
+  /** Reports a field that no mapping reads. */
   unknownField(report: DocumentReport, path: string, meant: string | undefined): void;
 }

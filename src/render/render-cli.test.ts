@@ -67,11 +67,15 @@ test.each<[string, string[], string]>([
   ['an unknown option', ['render', input, '--crd'], "error: Unknown option '--crd'; --help shows the options"],
   ['a file that is not there', ['render', 'nowhere.yaml'], 'error: nowhere.yaml: cannot be read (ENOENT)'],
   ['a directory to write', ['render', input, '-o', directory], `error: ${directory}: cannot be written (EISDIR)`],
-  ['the input as output', ['render', input, '-o', input], `error: ${input}: is the input; give --output another file`],
+  [
+    'the input as output',
+    ['render', input, '-o', input],
+    `error: ${input}: is also the input; give another file for --output`,
+  ],
   [
     'a namespace that cannot be',
     ['render', input, '-n', 'Shop'],
-    "error: EtcdCluster orders (document 1): metadata.namespace: 'Shop' is no namespace; use up to 63 lower-case letters, digits and '-'",
+    "error: EtcdCluster orders (document 1): metadata.namespace: 'Shop' is not a valid namespace; use up to 63 lower-case letters, digits and '-', beginning and ending with a letter or digit",
   ],
 ])('%s is one line and exit code 2', (_, args, line) => {
   expect(run(args)).toEqual({ status: 2, stdout: '', stderr: [line] });
@@ -82,7 +86,7 @@ test('with a mistake in the input nothing is written', () => {
   expect(run(['render', '-', '-o', output], broken)).toEqual({
     status: 2,
     stdout: '',
-    stderr: ['error: EtcdCluster orders (document 1): spec.sise: is no field; did you mean size?'],
+    stderr: ['error: EtcdCluster orders (document 1): spec.sise: is not a field; did you mean size?'],
   });
   expect(readFileSync(output, 'utf8')).toBe('before');
   expect(readFileSync(input, 'utf8')).toBe(yaml);

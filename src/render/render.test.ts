@@ -45,7 +45,7 @@ describe('every field of the custom resources is known', () => {
       () => rendering([object]).lines,
       () => errorsOf([object]),
     );
-    expect(lines.filter((line) => line.includes('no field'))).toEqual([]);
+    expect(lines.filter((line) => line.includes('is not a field'))).toEqual([]);
   });
 });
 
@@ -258,10 +258,10 @@ describe('options', () => {
   test('a namespace of all', () => {
     expect(namespaces(rendering([two[1]], { namespace: 'shop' }).manifests)).toEqual(['shop']);
     expect(errorsOf(two, { namespace: 'shop' })).toEqual([
-      'error: EtcdCluster orders (document 2): metadata.name: is that of EtcdCluster orders (document 1), too; remove one of them',
+      'error: EtcdCluster orders (document 2): metadata.name: is also the name of EtcdCluster orders (document 1); remove one of them',
     ]);
     expect(errorsOf([cluster()], { namespace: 'Shop' })).toEqual([
-      "error: EtcdCluster orders (document 1): metadata.namespace: 'Shop' is no namespace; use up to 63 lower-case letters, digits and '-'",
+      "error: EtcdCluster orders (document 1): metadata.namespace: 'Shop' is not a valid namespace; use up to 63 lower-case letters, digits and '-', beginning and ending with a letter or digit",
     ]);
   });
 
@@ -304,7 +304,7 @@ test('a backup of another etcd brings the reconciler, unless the namespace has o
   const rendered = rendering([object]);
   only(rendered, 'Deployment');
   expect(rendered.lines).toEqual([
-    "note: EtcdBackup orders (document 1): spec: the reconciler 'etcd-reconciler' comes along, which takes the backup; where the namespace has one, leave it out with --no-reconciler",
+    "note: EtcdBackup orders (document 1): spec: the reconciler 'etcd-reconciler', which takes the backup, is included; if the namespace already has one, leave it out with --no-reconciler",
   ]);
   expect(rendering([object], { reconciler: false })).toMatchObject({ manifests: [{ kind: 'EtcdBackup' }], lines: [] });
 });
@@ -329,22 +329,22 @@ describe('notes', () => {
       'an EtcdCluster does not say everything',
       cluster(),
       [
-        'note: EtcdCluster orders (document 1): spec: says nothing of resources, tuning, spread, network access and the like, so they are the defaults; others are chosen in TypeScript',
+        'note: EtcdCluster orders (document 1): spec: does not specify resources, tuning, spread, network access and the like, so these have their defaults; choose other values in TypeScript',
       ],
     ],
     [
       'TLS needs Secrets that it does not name',
       cluster({ tls: true, clientTlsSecret: 'client' }),
       [
-        expect.stringContaining('says nothing of resources'),
-        "note: EtcdCluster orders (document 1): spec.tls: the members take their certificates from the Secrets orders-peer-tls and orders-server-tls, which somebody else has to make; cert-manager's are rendered from TypeScript",
+        expect.stringContaining('does not specify resources'),
+        'note: EtcdCluster orders (document 1): spec.tls: the members read their certificates from the Secrets orders-peer-tls and orders-server-tls, which you must create; cert-manager Certificates can be rendered only from TypeScript',
       ],
     ],
     [
       'annotations',
       resource('EtcdBackup', { clusterName: 'orders', schedule: 'hourly' }, { annotations: { 'example.com/a': 'b' } }),
       [
-        'not carried over: EtcdBackup orders (document 1): metadata.annotations: example.com/a: add them after rendering, where needed',
+        'not carried over: EtcdBackup orders (document 1): metadata.annotations: example.com/a: add them after rendering if you need them',
       ],
     ],
   ])('%s', (_, object, lines) => expect(rendering([object]).lines).toEqual(lines));
@@ -353,7 +353,7 @@ describe('notes', () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's3' }, stringData: { key: 'hunter2' } };
     const { lines, manifests } = rendering([secret, cluster()]);
     expect(lines[0]).toBe(
-      'not carried over: Secret s3 (document 1): is none of EtcdCluster, EtcdBackup, EtcdRestore; apply it by itself',
+      'not carried over: Secret s3 (document 1): is not one of EtcdCluster, EtcdBackup, EtcdRestore; apply it separately',
     );
     expect(JSON.stringify([lines, manifests])).not.toContain('hunter2');
   });
@@ -366,20 +366,20 @@ describe('errors', () => {
   const where = 'spec.backup.schedules[0]';
 
   test.each<[string, Manifest, string]>([
-    ['a misspelt field', cluster({ sise: 3 }), 'spec.sise: is no field; did you mean size?'],
-    ['a field in the wrong case', cluster({ Size: 3 }), 'spec.Size: is no field; did you mean size?'],
-    ['a field of nothing', cluster({ frobnicate: 3 }), 'spec.frobnicate: is no field; remove it'],
+    ['a misspelt field', cluster({ sise: 3 }), 'spec.sise: is not a field; did you mean size?'],
+    ['a field in the wrong case', cluster({ Size: 3 }), 'spec.Size: is not a field; did you mean size?'],
+    ['a field of nothing', cluster({ frobnicate: 3 }), 'spec.frobnicate: is not a field; remove it'],
     [
       'a field further down',
       scheduled({ stores: [{ s3: { ...store.s3, buket: 'x' } }] }),
-      `${where}.stores[0].s3.buket: is no field; did you mean bucket?`,
+      `${where}.stores[0].s3.buket: is not a field; did you mean bucket?`,
     ],
     [
       'a field of metadata',
       resource('EtcdCluster', { version: '3.6.16' }, { lables: {} }),
-      'metadata.lables: is no field; did you mean labels?',
+      'metadata.lables: is not a field; did you mean labels?',
     ],
-    ['a field of the whole', { ...cluster(), sepc: {} }, 'sepc: is no field; did you mean spec?'],
+    ['a field of the whole', { ...cluster(), sepc: {} }, 'sepc: is not a field; did you mean spec?'],
     ['a string for a number', cluster({ size: '3' }), 'spec.size: is a string, not a whole number; correct it'],
     ['a fraction', cluster({ size: 2.5 }), 'spec.size: is a number, not a whole number; correct it'],
     [
@@ -387,60 +387,64 @@ describe('errors', () => {
       resource('EtcdCluster', { version: 3.6 }),
       'spec.version: is a number, not a string; correct it',
     ],
-    ['no version', resource('EtcdCluster', {}), 'spec.version: is missing; give one'],
+    ['no version', resource('EtcdCluster', {}), 'spec.version: is missing; add it'],
     [
       'a version below the minEpoch',
       cluster({ version: '3.5.1' }),
-      'version: etcd 3.5.1 is older than 3.5.11, the oldest 3.5 that is supported; use 3.5.35',
+      'version: etcd 3.5.1 is older than 3.5.11, the oldest supported 3.5; use 3.5.35',
     ],
     [
       'a word out of a few',
       cluster({ pvcPolicy: { onDelete: 'Recycle' } }),
-      'spec.pvcPolicy.onDelete: is none of Retain, Delete; write one of them',
+      'spec.pvcPolicy.onDelete: is not one of Retain, Delete; write one of these',
     ],
     ['an even size', cluster({ size: 4 }), 'size: 4 '],
     [
       'TLS without a client certificate',
       cluster({ tls: true }),
-      'spec.clientTlsSecret: is missing, and tls is true; name the Secret with the client certificate',
+      'spec.clientTlsSecret: is missing, but tls is true; give the Secret with the client certificate',
     ],
     [
       'a client certificate without TLS',
       cluster({ clientTlsSecret: 'x' }),
-      'spec.clientTlsSecret: is of no use without tls; remove it, or add tls: true',
+      'spec.clientTlsSecret: has no effect without tls; remove it, or add tls: true',
     ],
-    ['no size', cluster({ storage: { size: 'big' } }), "spec.storage.size: 'big' is no size; write it like 8Gi"],
+    [
+      'no size',
+      cluster({ storage: { size: 'big' } }),
+      "spec.storage.size: 'big' is not a valid size; write it like 8Gi",
+    ],
     [
       'a replacement of nobody',
       cluster({ replace: { force: [{ memberId: 'a' }] } }),
-      'spec.replace.force[0].ordinal: is missing; give one',
+      'spec.replace.force[0].ordinal: is missing; add it',
     ],
     ['an unknown schedule', cluster({ backup: { schedule: 'hourly' } }), 'backupSchedule: '],
     [
       'a schedule of no name',
       scheduled({ name: 'Role' }),
-      `${where}.name: 'Role' is no name of a schedule; use lower-case letters, digits, '-' and '.'`,
+      `${where}.name: 'Role' is not a valid name of a schedule; use lower-case letters, digits, '-' and '.'`,
     ],
     [
       'two schedules of one name',
       cluster({ backup: { schedules: [1, 2].map(() => ({ name: 'a', cron: '@daily', stores: [store] })) } }),
-      "spec.backup.schedules[1].name: 'a' is there twice; give each its own",
+      "spec.backup.schedules[1].name: 'a' is used twice; give each schedule its own name",
     ],
     ['no stores', scheduled({ stores: undefined }), `${where}.stores: is missing; give at least one`],
     [
       'no kind of store',
       scheduled({ stores: [{}] }),
-      `${where}.stores[0]: names not exactly one of s3, oss, sftp, filesystem, command; give one of them`,
+      `${where}.stores[0]: needs exactly one of s3, oss, sftp, filesystem, command; give one of them`,
     ],
     [
       'two kinds of store',
       scheduled({ stores: [{ ...store, oss: { bucket: 'a' } }] }),
-      `${where}.stores[0]: names not exactly one of s3, oss, sftp, filesystem, command; give one of them`,
+      `${where}.stores[0]: needs exactly one of s3, oss, sftp, filesystem, command; give one of them`,
     ],
     [
       'no cron',
       scheduled({ cron: '@every 5m' }),
-      `${where}.cron: '@every 5m' is not understood; give 5 fields: minute, hour, day of month, month, day of week`,
+      `${where}.cron: '@every 5m' is not a valid schedule; give 5 fields: minute, hour, day of month, month, day of week`,
     ],
     [
       'no duration',
@@ -460,33 +464,33 @@ describe('errors', () => {
     [
       'encryption without recipients',
       scheduled({ encryption: {} }),
-      `${where}.encryption.age: is missing; give its recipients`,
+      `${where}.encryption.age: is missing; give it with its recipients`,
     ],
     [
       'a file that a store has not',
       backup({ store: { s3: { ...store.s3, credentials: { secretName: 's3', items: [{ key: 'a', path: 'b' }] } } } }),
-      'spec.store.s3.credentials.items[0].path: is no file that can be given here; write one of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN',
+      'spec.store.s3.credentials.items[0].path: is not a file that is used here; write one of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN',
     ],
     [
       'authorities from nowhere',
       backup({ store: { s3: { ...store.s3, ca: {} } } }),
-      'spec.store.s3.ca: names not exactly one of secretName and configMapName; give one of them',
+      'spec.store.s3.ca: needs exactly one of secretName and configMapName; give one of them',
     ],
     [
       'no credentials',
       backup({ store: { oss: { bucket: 'backups' } } }),
-      'spec.store.oss.credentials: is missing; give one',
+      'spec.store.oss.credentials: is missing; add it',
     ],
     [
       'keys of an executable',
       backup({ store: { command: { path: '/opt', credentials: { secretName: 'a', items: [] } } }, image: 'own:1' }),
-      'spec.store.command.credentials.items: the executables find every key under its own name; remove it',
+      'spec.store.command.credentials.items: the executables read every key under its own name; remove it',
     ],
-    ['no source', restore({}), 'spec.source: is missing; give one'],
+    ['no source', restore({}), 'spec.source: is missing; add it'],
     [
       'two sources',
       restore({ source: { backupName: 'a', store } }),
-      'spec.source: names not exactly one of backupName and store; give one of them',
+      'spec.source: needs exactly one of backupName and store; give one of them',
     ],
     [
       'no snapshot',
@@ -496,27 +500,27 @@ describe('errors', () => {
     [
       'a snapshot beside a backup',
       restore({ source: { backupName: 'a', key: 'b' } }),
-      'spec.source: backupName needs neither snapshotId, key nor latestVerifiedBefore; remove them',
+      'spec.source: backupName cannot be combined with snapshotId, key or latestVerifiedBefore; remove them',
     ],
     [
       'a name beside a key',
       restore({ source: { store, key: 'a', clusterName: 'b' } }),
-      'spec.source.clusterName: is of no use with key; remove it',
+      'spec.source.clusterName: has no effect with key; remove it',
     ],
     [
       'a namespace beside a key',
       restore({ source: { store, key: 'a', clusterNamespace: 'b' } }),
-      'spec.source.clusterNamespace: is of no use with key; remove it',
+      'spec.source.clusterNamespace: has no effect with key; remove it',
     ],
     [
       'a cluster that cannot be',
       restore({ clusterName: 'Or ders', source: { backupName: 'a' } }),
-      "clusterName: 'Or ders' is no Kubernetes name",
+      "clusterName: 'Or ders' is not a valid Kubernetes name",
     ],
     [
       'TLS without files',
       resource('EtcdBackup', { endpoints: ['a:2379'], tls: {}, store }),
-      'spec.tls.files: is missing; name a Secret',
+      'spec.tls.files: is missing; give a Secret',
     ],
   ])('%s', (_, object, text) => {
     const lines = errorsOf([object]);
@@ -528,7 +532,7 @@ describe('errors', () => {
       'an unknown API',
       [{ ...cluster(), apiVersion: 'etcd.aenix.io/v1alpha1' }],
       [
-        'error: EtcdCluster orders (document 1): apiVersion: is not known; use cdk8s-etcd.dev/v1alpha1, etcd.database.coreos.com/v1beta2, etcd.ydzs.io/v1alpha1',
+        'error: EtcdCluster orders (document 1): apiVersion: is unknown; use cdk8s-etcd.dev/v1alpha1, etcd.database.coreos.com/v1beta2, etcd.ydzs.io/v1alpha1',
       ],
     ],
     [
@@ -548,32 +552,36 @@ describe('errors', () => {
     [
       'no name',
       [{ ...cluster(), metadata: {} }],
-      ['error: EtcdCluster (document 1): metadata.name: is missing; give one'],
+      ['error: EtcdCluster (document 1): metadata.name: is missing; add it'],
     ],
-    ['nothing', '', ['error: input.yaml: has no EtcdCluster, EtcdBackup, EtcdRestore; give at least one']],
+    ['nothing', '', ['error: input.yaml: contains no EtcdCluster, EtcdBackup, EtcdRestore; add at least one']],
     [
       'only others',
       'kind: Secret\nmetadata: {name: a}',
       [
-        'not carried over: Secret a (document 1): is none of EtcdCluster, EtcdBackup, EtcdRestore; apply it by itself',
-        'error: input.yaml: has no EtcdCluster, EtcdBackup, EtcdRestore; give at least one',
+        'not carried over: Secret a (document 1): is not one of EtcdCluster, EtcdBackup, EtcdRestore; apply it separately',
+        'error: input.yaml: contains no EtcdCluster, EtcdBackup, EtcdRestore; add at least one',
       ],
     ],
-    ['no object', 'hunter2', ['error: document 1: is no Kubernetes object; give apiVersion, kind, metadata and spec']],
+    [
+      'no object',
+      'hunter2',
+      ['error: document 1: is not a Kubernetes object; give apiVersion, kind, metadata and spec'],
+    ],
     [
       'broken YAML',
       'a: 1\npassword: "hunter2',
-      ['error: input.yaml: line 2, column 19: is no YAML (missing char); correct it'],
+      ['error: input.yaml: line 2, column 19: is not valid YAML (missing char); correct it'],
     ],
     [
       'a field given twice',
       'a: 1\na: 2',
-      ['error: input.yaml: line 2, column 1: is no YAML (duplicate key); correct it'],
+      ['error: input.yaml: line 2, column 1: is not valid YAML (duplicate key); correct it'],
     ],
     [
       'an unknown alias',
       'a: *hunter2',
-      ['error: input.yaml: has an alias without an anchor, or far too many; write it without aliases'],
+      ['error: input.yaml: has an alias without an anchor, or too many aliases; write it without aliases'],
     ],
   ])('%s', (_, input, lines) => expect(errorsOf(input)).toEqual(lines));
 

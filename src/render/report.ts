@@ -1,4 +1,4 @@
-/** What is wrong with what the user gave, one line each. Whatever else is thrown is a bug. */
+/** Errors in the user's input, one line each. Any other exception is a bug. */
 export class InputError extends Error {
   constructor(readonly lines: readonly string[]) {
     super(lines.join('\n'));
@@ -10,7 +10,7 @@ interface Line {
   readonly text: string;
 }
 
-/** What the user is told about a run, in the order of the documents. No value of a field ever gets in unasked. */
+/** Messages for the user about a run, in the order of the documents. They contain a field's value only if the caller adds it. */
 export class Report {
   private readonly found: Line[] = [];
   private readonly wrong: Line[] = [];
@@ -28,19 +28,19 @@ export class Report {
     };
   }
 
-  /** The notes, and what could not be carried over. */
+  /** The notes, and the fields that could not be carried over. */
   get lines(): string[] {
     return inOrder(this.found);
   }
 
-  /** Throws when there was an error. */
+  /** Throws an InputError if an error was reported. */
   check(): void {
     if (this.wrong.length > 0) throw new InputError(inOrder(this.wrong));
   }
 }
 
 export interface DocumentReport {
-  /** How the user finds the document: `EtcdCluster orders (document 2)`. */
+  /** Identifies the document for the user: `EtcdCluster orders (document 2)`. */
   readonly label: string;
   note(field: string, text: string): void;
   lost(field: string, text: string): void;

@@ -1,3 +1,4 @@
+import { namespaceProblem } from '../validation/names';
 import { nearest } from '../validation/nearest';
 import { Build, type BuildOptions } from './build';
 import { coreos } from './coreos/coreos';
@@ -9,29 +10,33 @@ import { InputError, Report } from './report';
 import { ydzs } from './ydzs/ydzs';
 
 export interface RenderOptions extends BuildOptions {
-  /** The namespace of every object. By default each has its document's. */
+  /** Namespace of every object. Default: the namespace of its document. */
   readonly namespace?: string;
-  /** What the input is called in messages. */
+  /** Name of the input in messages. */
   readonly file: string;
 }
 
 export interface Rendered {
   readonly yaml: string;
-  /** Notes, and what could not be carried over. */
+  /** Notes, and the fields that could not be carried over. */
   readonly lines: readonly string[];
 }
 
 const apis: readonly Api[] = [own, coreos, ydzs];
 const kinds = Object.keys(own.kinds);
 
-/** Our manifests of the resources in the YAML. Throws an InputError when something is wrong with it. */
+/**
+ * Renders the manifests of the resources in the YAML.
+ *
+ * @throws InputError if the input is invalid
+ */
 export function render(text: string, { file, namespace, ...options }: RenderOptions): Rendered {
   const report = new Report();
   const documents = readDocuments(text, { file, namespace }, report);
   const planned = join(documents.flatMap((document) => plan(document) ?? []));
   report.check();
   if (planned.length === 0)
-    throw new InputError([...report.lines, `error: ${file}: has no ${kinds.join(', ')}; give at least one`]);
+    throw new InputError([...report.lines, `error: ${file}: contains no ${kinds.join(', ')}; add at least one`]);
   const build = new Build(options);
   build.add(planned);
   build.validate();
@@ -44,18 +49,12 @@ function plan(document: Document): Planned | undefined {
   const api = apiOf(document);
   const read = api?.kinds[kind];
   if (!api || !read) return undefined;
-  if (name === '') report.error('metadata.name', 'is missing; give one');
-  const problem = target === undefined ? undefined : namespaceProblem(target);
-  if (problem) report.error('metadata.namespace', problem);
+  if (name === '') report.error('metadata.name', 'is missing; add it');
+  const problem = target === undefined ? undefined : namespaceProblem('metadata.namespace', target);
+  if (problem) report.error('', problem);
   const planned = read(document);
   for (const { path, meant } of document.top.unread()) api.unknownField(report, path, meant);
   return planned;
-}
-
-/** What is wrong with the name of a namespace (DNS-1123 label); undefined when nothing is. */
-function namespaceProblem(name: string): string | undefined {
-  if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) return undefined;
-  return `'${name}' is no namespace; use up to 63 lower-case letters, digits and '-'`;
 }
 
 function apiOf({ apiVersion, kind, report }: Document): Api | undefined {
@@ -65,9 +64,9 @@ function apiOf({ apiVersion, kind, report }: Document): Api | undefined {
     const meant = nearest(kind, Object.keys(api.kinds));
     report.error('kind', `${apiVersion} has no such kind; ${meant ? `did you mean ${meant}?` : `use ${listed(api)}`}`);
   } else if (kinds.includes(kind)) {
-    report.error('apiVersion', `is not known; use ${apis.map((known) => known.apiVersion).join(', ')}`);
+    report.error('apiVersion', `is unknown; use ${apis.map((known) => known.apiVersion).join(', ')}`);
   } else {
-    report.lost('', `is none of ${kinds.join(', ')}; apply it by itself`);
+    report.lost('', `is not one of ${kinds.join(', ')}; apply it separately`);
   }
   return undefined;
 }

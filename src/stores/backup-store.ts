@@ -1,11 +1,11 @@
-import { built, type Kinds } from '../validation/kinds';
 import {
-  commandStoreKinds,
-  filesystemStoreKinds,
-  ossStoreKinds,
-  s3StoreKinds,
-  sftpStoreKinds,
-} from '../validation/property-kinds';
+  commandStoreTypes,
+  filesystemStoreTypes,
+  ossStoreTypes,
+  s3StoreTypes,
+  sftpStoreTypes,
+} from '../validation/property-types';
+import { buildIfValid, type PropertyTypes } from '../validation/type-checks';
 import { type CommandStoreProps, commandStore } from './command-store';
 import { type FilesystemStoreProps, filesystemStore } from './filesystem-store';
 import { type OssStoreProps, ossStore } from './oss-store';
@@ -14,40 +14,40 @@ import { type SftpStoreProps, sftpStore } from './sftp-store';
 import type { StoreDefinition } from './store-definition';
 
 /**
- * Where backups go. They lie under the namespace and the cluster's name, so that the clusters of one Kubernetes can share a
- * store.
+ * A place where backups are stored. Their path contains the namespace and the cluster's name, so the clusters of one
+ * Kubernetes cluster can share a store.
  */
 export class BackupStore {
-  /** A bucket of AWS S3, Ceph RGW, MinIO, or another server that speaks S3. The bucket must exist. */
+  /** A bucket in AWS S3, Ceph RGW, MinIO or another server with the S3 API. The bucket must exist. */
   static s3(props: S3StoreProps): BackupStore {
-    return BackupStore.of(props, s3StoreKinds, () => s3Store(props));
+    return BackupStore.of(props, s3StoreTypes, () => s3Store(props));
   }
 
-  /** A bucket of Alibaba Cloud OSS, through its S3-compatible endpoint. The bucket must exist. */
+  /** A bucket in Alibaba Cloud OSS, used through its S3-compatible endpoint. The bucket must exist. */
   static oss(props: OssStoreProps): BackupStore {
-    return BackupStore.of(props, ossStoreKinds, () => ossStore(props));
+    return BackupStore.of(props, ossStoreTypes, () => ossStore(props));
   }
 
   /** A directory on an SFTP server. */
   static sftp(props: SftpStoreProps): BackupStore {
-    return BackupStore.of(props, sftpStoreKinds, () => sftpStore(props));
+    return BackupStore.of(props, sftpStoreTypes, () => sftpStore(props));
   }
 
-  /** A volume: a PersistentVolumeClaim, an NFS export or, for a `ControlPlaneEtcdBackup`, a directory of its node. */
+  /** A volume: a PersistentVolumeClaim, an NFS export or, for a `ControlPlaneEtcdBackup`, a directory on its node. */
   static filesystem(props: FilesystemStoreProps): BackupStore {
-    return BackupStore.of(props, filesystemStoreKinds, () => filesystemStore(props));
+    return BackupStore.of(props, filesystemStoreTypes, () => filesystemStore(props));
   }
 
   /**
-   * Executables of your own, one per verb, for any place that the agent itself does not know. They run in an image of your
-   * own with the agent in it: the schedule's `image`.
+   * Your own executables, one per operation, for storage that the agent does not support. They run in your own image,
+   * which must also contain the agent: set the schedule's `image`.
    */
   static command(props: CommandStoreProps): BackupStore {
-    return BackupStore.of(props, commandStoreKinds, () => commandStore(props));
+    return BackupStore.of(props, commandStoreTypes, () => commandStore(props));
   }
 
-  private static of(props: object, kinds: Kinds, define: () => StoreDefinition): BackupStore {
-    return built(BackupStore.prototype, props, kinds, () => new BackupStore(define()));
+  private static of(props: object, types: PropertyTypes, define: () => StoreDefinition): BackupStore {
+    return buildIfValid(BackupStore.prototype, props, types, () => new BackupStore(define()));
   }
 
   private constructor(private readonly definition: StoreDefinition) {}

@@ -1,28 +1,29 @@
 import type { Duration } from 'cdk8s';
 import { durationProblem, durationText } from '../lib/duration';
-import { nameProblem, problemsOf } from '../validation/names';
+import { nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 import type { StoreDefinition } from './store-definition';
 
 /** Properties of `BackupStore.command`. */
 export interface CommandStoreProps {
   /**
-   * The directory in the image that holds the executables `put`, `get`, `list`, `stat` and `delete`, and `now` and `sweep`
-   * if they can do that. docs/backups/command-store.md says what each has to do.
+   * Directory in the image with the executables `put`, `get`, `list`, `stat` and `delete`, and optionally `now` and
+   * `sweep`. docs/backups/command-store.md specifies what each of them must do.
    */
   readonly path: string;
   /**
-   * What they find in their environment. Everybody who sees the pod can read it, so it is no place for secrets.
-   * @default - PATH, HOME and TMPDIR of the image alone
+   * Environment variables of the executables. Do not put secrets here: everyone who can read the pod can read them.
+   * @default - only PATH, HOME and TMPDIR of the image
    */
   readonly env?: { readonly [name: string]: string };
   /**
-   * A Secret of the backup's namespace. Its keys are files in the directory that `CREDENTIALS_DIRECTORY` names in their
-   * environment.
-   * @default - none
+   * Name of a Secret in the backup's namespace. Its keys become files in the directory whose path is in the environment
+   * variable `CREDENTIALS_DIRECTORY`.
+   * @default - no Secret
    */
   readonly credentialsSecretName?: string;
   /**
-   * How long one of them may show no sign of life: it takes no byte, writes none, and does not end.
+   * Longest time in which an executable may neither read a byte, nor write a byte, nor end.
    * @default Duration.seconds(60)
    */
   readonly idleTimeout?: Duration;
@@ -43,7 +44,7 @@ export function commandStore({ path, env, credentialsSecretName, idleTimeout }: 
     problems: problemsOf(
       /^(\/(?!\.{1,2}(\/|$))[^/\p{Cc}]+)+$/u.test(path)
         ? undefined
-        : `path: '${path}' is no absolute path; write it like /opt/store`,
+        : `path: '${path}' is not an absolute path; write it like /opt/store`,
       ...Object.keys(env ?? {}).map(variableProblem),
       credentialsSecretName === undefined ? undefined : nameProblem('credentialsSecretName', credentialsSecretName),
       durationProblem('idleTimeout', idleTimeout),
@@ -54,5 +55,5 @@ export function commandStore({ path, env, credentialsSecretName, idleTimeout }: 
 
 function variableProblem(name: string): string | undefined {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return undefined;
-  return `env: '${name}' is no name of a variable; use letters, digits and '_'`;
+  return `env: '${name}' is not a valid name of a variable; use letters, digits and '_'`;
 }

@@ -1,38 +1,41 @@
-import { nameProblem, pathProblem, problemsOf } from '../validation/names';
+import { nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import { pathProblem } from '../validation/store-paths';
 import { hostPathProblem } from './host-path';
 import type { StoreDefinition } from './store-definition';
 
 /**
- * An NFS export, as the pod's node mounts it. The agent's user 65532 must be allowed to write there. Namespaces that
- * enforce the restricted Pod Security Standard refuse it: there, make a PersistentVolume of the export, and claim it.
+ * An NFS export that the pod's node mounts. The agent's user 65532 must be allowed to write to it. Namespaces that enforce
+ * the restricted Pod Security Standard refuse NFS volumes: there, create a PersistentVolume for the export and claim it.
  */
 export interface NfsVolume {
-  /** Host name or address of the server. */
+  /** Host name or IP address of the server. */
   readonly server: string;
-  /** The exported path, such as `/srv/backup`. */
+  /** Exported path, such as `/srv/backup`. */
   readonly path: string;
 }
 
-/** Properties of `BackupStore.filesystem`. Give one of `claimName`, `nfs` and `hostPath`. */
+/** Properties of `BackupStore.filesystem`. Give exactly one of `claimName`, `nfs` and `hostPath`. */
 export interface FilesystemStoreProps {
   /**
-   * A PersistentVolumeClaim of the backup's namespace.
-   * @default - `nfs` or `hostPath`
+   * Name of a PersistentVolumeClaim in the backup's namespace.
+   * @default - `nfs` or `hostPath` is used
    */
   readonly claimName?: string;
   /**
    * An NFS export.
-   * @default - `claimName` or `hostPath`
+   * @default - `claimName` or `hostPath` is used
    */
   readonly nfs?: NfsVolume;
   /**
-   * A directory of the node, such as `/var/backups/etcd`; it is made where missing. Only for a `ControlPlaneEtcdBackup`: any
-   * other pod runs on any node. What lies there is lost with the node, and each node has its own.
-   * @default - `claimName` or `nfs`
+   * A directory on the node, such as `/var/backups/etcd`. It is created if it does not exist. Allowed only for a
+   * `ControlPlaneEtcdBackup`, because other pods run on any node. Each node has its own backups there, and they are lost
+   * with the node.
+   * @default - `claimName` or `nfs` is used
    */
   readonly hostPath?: string;
   /**
-   * The folder within the volume, such as `etcd/eu`. It is created where missing.
+   * Folder within the volume, such as `etcd/eu`. It is created if it does not exist.
    * @default - the volume's root
    */
   readonly directory?: string;
@@ -52,10 +55,10 @@ export function filesystemStore({ claimName, nfs, hostPath, directory }: Filesys
     },
     place: [volume, directory].filter(Boolean).join('/'),
     problems: problemsOf(
-      volumes.length === 1 ? undefined : 'give one of claimName, nfs and hostPath',
+      volumes.length === 1 ? undefined : 'give exactly one of claimName, nfs and hostPath',
       claimName === undefined ? undefined : nameProblem('claimName', claimName),
       nfs && !/^[^\s/]+$/.test(nfs.server ?? '')
-        ? `nfs: '${nfs.server}' is no server; give a host name or an address`
+        ? `nfs: '${nfs.server}' is not a valid server; give a host name or an address`
         : undefined,
       nfs && !nfs.path?.startsWith('/')
         ? `nfs: path '${nfs.path}' is not absolute; write it like /srv/backup`

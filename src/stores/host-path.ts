@@ -1,13 +1,13 @@
 import type { StoreDefinition } from './store-definition';
 
-/** What is wrong with a path of a node; undefined when nothing is. */
+/** Problem with a path on a node, or undefined. */
 export function hostPathProblem(what: string, path: unknown): string | undefined {
   if (typeof path === 'string' && /^(\/(?!\.{1,2}(\/|$))[\w.+@-]+)+$/.test(path)) return undefined;
-  return `${what}: '${path}' is no absolute path of a node; write it like /var/lib/etcd, without '.', '..' or a slash at its end`;
+  return `${what}: '${path}' is not an absolute path on a node; write it like /var/lib/etcd, without '.', '..' or a slash at the end`;
 }
 
-/** For pods that run on any node: what they would find there depends on which one it is. */
+/** Problem with a `hostPath` store of a pod that may run on any node, or undefined: each node has other files there. */
 export function offHostProblem({ pod }: StoreDefinition): string | undefined {
   if (pod.filesystem?.hostPath === undefined) return undefined;
-  return 'hostPath: only a ControlPlaneEtcdBackup runs on a node of its own; give claimName or nfs';
+  return 'hostPath: is only for a ControlPlaneEtcdBackup, because other pods run on any node; give claimName or nfs';
 }

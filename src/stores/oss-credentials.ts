@@ -1,27 +1,36 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
-import { built } from '../validation/kinds';
-import { keyProblem, nameProblem, problemsOf } from '../validation/names';
-import { ossSecretKinds } from '../validation/property-kinds';
+import { keyProblem, nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import { ossSecretTypes } from '../validation/property-types';
+import { buildIfValid } from '../validation/type-checks';
 
-/** What a Secret with an AccessKey of Alibaba Cloud holds, when its keys have other names. */
+/** Keys of a Secret that holds an AccessKey of Alibaba Cloud, if they differ from the defaults. */
 export interface OssSecretOptions {
   /**
-   * The key that holds the AccessKey's id. Needs `accessKeySecretKey`.
+   * Key that holds the id of the AccessKey. Requires `accessKeySecretKey`.
    * @default accessKeyID
    */
   readonly accessKeyIdKey?: string;
   /**
-   * The key that holds the AccessKey's secret. Needs `accessKeyIdKey`.
+   * Key that holds the secret of the AccessKey. Requires `accessKeyIdKey`.
    * @default accessKeySecret
    */
   readonly accessKeySecretKey?: string;
 }
 
-/** Who the agent is towards Alibaba Cloud OSS. */
+/** Credentials with which the agent signs in to Alibaba Cloud OSS. */
 export class OssCredentials {
-  /** A Secret of the backup's namespace. Its keys are `accessKeyID` and `accessKeySecret`, or those in the options. */
+  /**
+   * Reads the AccessKey from a Secret in the backup's namespace. The keys are `accessKeyID` and `accessKeySecret`, unless
+   * the options name others.
+   */
   static fromSecret(secretName: string, options: OssSecretOptions = {}): OssCredentials {
-    return built(OssCredentials.prototype, options, ossSecretKinds, () => new OssCredentials(secretName, options));
+    return buildIfValid(
+      OssCredentials.prototype,
+      options,
+      ossSecretTypes,
+      () => new OssCredentials(secretName, options),
+    );
   }
 
   private constructor(

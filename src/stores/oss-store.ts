@@ -1,32 +1,33 @@
 import type { CaBundle } from '../tls/ca-bundle';
-import { pathProblem, problemsOf } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import { pathProblem } from '../validation/store-paths';
 import type { OssCredentials } from './oss-credentials';
 import type { StoreDefinition } from './store-definition';
 
 /** Properties of `BackupStore.oss`. */
 export interface OssStoreProps {
-  /** The bucket's name. */
+  /** Name of the bucket. */
   readonly bucket: string;
-  /** How the agent signs in. */
+  /** Credentials with which the agent signs in. */
   readonly credentials: OssCredentials;
   /**
-   * The folder within the bucket, such as `etcd/eu`.
+   * Folder within the bucket, such as `etcd/eu`.
    * @default - the bucket's root
    */
   readonly prefix?: string;
   /**
-   * The bucket's region, such as `eu-central-1`.
-   * @default - the endpoint's, else cn-hangzhou
+   * Region of the bucket, such as `eu-central-1`.
+   * @default - the region of the endpoint, else cn-hangzhou
    */
   readonly region?: string;
   /**
-   * The host of OSS, such as `oss-eu-central-1-internal.aliyuncs.com` within Alibaba's network. Without a scheme https is
-   * meant.
-   * @default - the region's public one
+   * Host of OSS, such as `oss-eu-central-1-internal.aliyuncs.com` within Alibaba's network. Without a scheme, https is
+   * used.
+   * @default - the public endpoint of the region
    */
   readonly endpoint?: string;
   /**
-   * The authorities that signed the certificate of a custom endpoint, when they are not public ones.
+   * Certificate authorities that signed the certificate of a custom endpoint, if they are not public ones.
    * @default - public authorities
    */
   readonly ca?: CaBundle;
@@ -46,7 +47,7 @@ export function ossStore(props: OssStoreProps): StoreDefinition {
         prefix === undefined ? undefined : pathProblem('prefix', prefix),
         region === undefined || /^[a-z0-9-]+$/.test(region)
           ? undefined
-          : `region: '${region}' is no region; write it like eu-central-1`,
+          : `region: '${region}' is not a valid region; write it like eu-central-1`,
         endpoint === undefined ? undefined : endpointProblem(endpoint, region),
       ),
       ...credentials._problems(),
@@ -57,17 +58,18 @@ export function ossStore(props: OssStoreProps): StoreDefinition {
 
 function bucketProblem(bucket: string): string | undefined {
   if (/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(bucket)) return undefined;
-  return `bucket: '${bucket}' is no bucket name; use 3 to 63 lower-case letters, digits and '-', and put a path into prefix`;
+  return `bucket: '${bucket}' is not a valid bucket name; use 3 to 63 lower-case letters, digits and '-', and put a path into prefix`;
 }
 
 function endpointProblem(endpoint: string, region: string | undefined): string | undefined {
   const match = /^(https?:\/\/)?([a-z0-9.-]*[a-z][a-z0-9-]*)(:\d{1,5})?\/?$/.exec(endpoint);
   if (!match) {
-    return 'endpoint: is no host of OSS; write it like oss-eu-central-1.aliyuncs.com, without user, password or path';
+    return 'endpoint: is not a valid OSS host; write it like oss-eu-central-1.aliyuncs.com, without user, password or path';
   }
   const host = match[2] ?? '';
   const own = /^(?:s3\.)?oss-(.+?)(?:-internal)?\.aliyuncs\.com$/.exec(host)?.[1];
-  if (!own && /\.oss-.+\.aliyuncs\.com$/.test(host)) return `endpoint: '${host}' names a bucket; remove that from it`;
+  if (!own && /\.oss-.+\.aliyuncs\.com$/.test(host))
+    return `endpoint: '${host}' contains the name of a bucket; remove it`;
   if (!own || !region || own.startsWith('accelerate') || own === region.replace(/^oss-/, '')) return undefined;
-  return `region: '${region}' is not that of endpoint ${host}; correct one of them, or leave region out`;
+  return `region: '${region}' is not the region of endpoint ${host}; correct one of them, or leave region out`;
 }

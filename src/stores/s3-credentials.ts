@@ -1,65 +1,69 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
-import { built } from '../validation/kinds';
-import { keyProblem, nameProblem, problemsOf } from '../validation/names';
-import { s3IdentityKinds, s3SecretKinds } from '../validation/property-kinds';
+import { keyProblem, nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import { s3IdentityTypes, s3SecretTypes } from '../validation/property-types';
+import { buildIfValid } from '../validation/type-checks';
 
-/** What a Secret with S3 credentials holds, when its keys are not among the names that the agent knows. */
+/** Keys of a Secret that holds S3 credentials, if the agent does not recognize their names. */
 export interface S3SecretOptions {
   /**
-   * The key that holds the access key's id. Needs `secretAccessKeyKey`.
-   * @default - found by name
+   * Key that holds the id of the access key. Requires `secretAccessKeyKey`.
+   * @default - the agent finds the key by its name
    */
   readonly accessKeyIdKey?: string;
   /**
-   * The key that holds the secret access key. Needs `accessKeyIdKey`.
-   * @default - found by name
+   * Key that holds the secret access key. Requires `accessKeyIdKey`.
+   * @default - the agent finds the key by its name
    */
   readonly secretAccessKeyKey?: string;
   /**
-   * The key that holds the session token of temporary credentials. Needs the other two keys.
-   * @default - found by name
+   * Key that holds the session token of temporary credentials. Requires the other two keys.
+   * @default - the agent finds the key by its name
    */
   readonly sessionTokenKey?: string;
   /**
-   * The profile to use, when the Secret holds the AWS shared files `credentials` and `config`.
+   * Profile to use, if the Secret holds the AWS shared files `credentials` and `config`.
    * @default default
    */
   readonly profile?: string;
 }
 
-/** Options of workload identity. */
+/** Options of `S3Credentials.workloadIdentity`. */
 export interface S3WorkloadIdentityOptions {
   /**
-   * Annotations for the backup's ServiceAccount, such as `eks.amazonaws.com/role-arn`.
-   * @default - none; EKS Pod Identity needs none
+   * Annotations of the backup's ServiceAccount, such as `eks.amazonaws.com/role-arn`.
+   * @default - none. EKS Pod Identity needs no annotations.
    */
   readonly serviceAccountAnnotations?: { readonly [name: string]: string };
 }
 
-/** Who the agent is towards an S3 server. */
+/** Credentials with which the agent signs in to an S3 server. */
 export class S3Credentials {
   /**
-   * A Secret of the backup's namespace. Its keys are found by name: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`
-   * (with `AWS_SESSION_TOKEN`), `accessKeyID` and `accessKeySecret` or `secretAccessKey`, `MINIO_ACCESS_KEY` and
-   * `MINIO_SECRET_KEY`, or the AWS shared files `credentials` and `config`. Keys of any other name are given in the
-   * options.
+   * Reads the credentials from a Secret in the backup's namespace. The agent recognizes these keys: `AWS_ACCESS_KEY_ID`
+   * and `AWS_SECRET_ACCESS_KEY` (with `AWS_SESSION_TOKEN`), `accessKeyID` and `accessKeySecret` or `secretAccessKey`,
+   * `MINIO_ACCESS_KEY` and `MINIO_SECRET_KEY`, or the AWS shared files `credentials` and `config`. Name any other keys in
+   * the options.
    */
   static fromSecret(secretName: string, options: S3SecretOptions = {}): S3Credentials {
-    // Not to be taken for a workload identity when JavaScript gives none.
-    return built(
+    // JavaScript callers may pass undefined: that must not select workload identity.
+    return buildIfValid(
       S3Credentials.prototype,
       options,
-      s3SecretKinds,
+      s3SecretTypes,
       () => new S3Credentials(secretName ?? '', options, {}),
     );
   }
 
-  /** No Secret: IAM Roles for Service Accounts, EKS Pod Identity, or another identity that the AWS SDK finds by itself. */
+  /**
+   * Uses no Secret: IAM Roles for Service Accounts, EKS Pod Identity, or another identity that the AWS SDK finds by
+   * itself.
+   */
   static workloadIdentity(options: S3WorkloadIdentityOptions = {}): S3Credentials {
-    return built(
+    return buildIfValid(
       S3Credentials.prototype,
       options,
-      s3IdentityKinds,
+      s3IdentityTypes,
       () => new S3Credentials(undefined, {}, options.serviceAccountAnnotations ?? {}),
     );
   }
@@ -78,7 +82,7 @@ export class S3Credentials {
   }
 
   /**
-   * Whether the keys have been named, so that there are no AWS shared files.
+   * True if the options name keys. The Secret then holds no AWS shared files.
    * @internal
    */
   _isMapped(): boolean {
@@ -106,7 +110,7 @@ export class S3Credentials {
         ? 'credentials: give accessKeyIdKey and secretAccessKeyKey together, or neither'
         : undefined,
       mapping.length > 0 && profile
-        ? `credentials: profile '${profile}' is of the AWS shared files; remove it, or the keys`
+        ? `credentials: profile '${profile}' belongs to the AWS shared files, which named keys exclude; remove it, or the keys`
         : undefined,
     );
   }

@@ -1,55 +1,56 @@
 import type { CaBundle } from '../tls/ca-bundle';
-import { choiceProblem } from '../validation/choice';
-import { pathProblem, problemsOf } from '../validation/names';
+import { choiceProblem, problemsOf } from '../validation/problems';
+import { pathProblem } from '../validation/store-paths';
 import type { S3Credentials } from './s3-credentials';
-import { ServerSideEncryption } from './server-side-encryption';
-import type { SseCustomerKey } from './sse-customer-key';
+import type { SseCustomerKey } from './s3-encryption';
+import { ServerSideEncryption } from './s3-encryption';
 import type { StoreDefinition } from './store-definition';
 
 /** Properties of `BackupStore.s3`. */
 export interface S3StoreProps {
-  /** The bucket's name. */
+  /** Name of the bucket. */
   readonly bucket: string;
-  /** How the agent signs in. */
+  /** Credentials with which the agent signs in. */
   readonly credentials: S3Credentials;
   /**
-   * The folder within the bucket, such as `etcd/eu`.
+   * Folder within the bucket, such as `etcd/eu`.
    * @default - the bucket's root
    */
   readonly prefix?: string;
   /**
-   * The bucket's region.
-   * @default - from the AWS shared files, or as the workload identity says; us-east-1 for a custom endpoint
+   * Region of the bucket, such as `eu-west-1`.
+   * @default - taken from the AWS shared files or the workload identity; us-east-1 for a custom endpoint
    */
   readonly region?: string;
   /**
-   * The URL of an S3 server other than AWS. Without a scheme https is meant.
+   * URL of an S3 server other than AWS. Without a scheme, https is used.
    * @default - AWS
    */
   readonly endpoint?: string;
   /**
-   * Whether the bucket is named in the URL's path rather than in its host.
+   * Puts the name of the bucket into the path of the URL instead of its host.
    * @default - true for a custom endpoint, false on AWS
    */
   readonly pathStyle?: boolean;
   /**
-   * The authorities that signed the server's certificate, when they are not public ones.
+   * Certificate authorities that signed the server's certificate, if they are not public ones.
    * @default - public authorities
    */
   readonly ca?: CaBundle;
   /**
-   * How the server encrypts what it stores.
-   * @default - as the bucket says
+   * How the server encrypts the objects that it stores.
+   * @default - the bucket's own setting
    */
   readonly serverSideEncryption?: ServerSideEncryption;
   /**
-   * The key of `ServerSideEncryption.KMS`.
-   * @default - the bucket's, or the one that the server manages
+   * Id of the key for `ServerSideEncryption.KMS`.
+   * @default - the bucket's key, or the key that the server manages
    */
   readonly kmsKeyId?: string;
   /**
-   * SSE-C: the server encrypts with this key, which goes along with every object and which it does not keep. Needs TLS.
-   * @default - no key of ours
+   * Key for SSE-C: the agent sends it with every request, and the server encrypts with it but does not keep it. Requires
+   * TLS, and excludes `serverSideEncryption`.
+   * @default - no SSE-C
    */
   readonly sseCustomerKey?: SseCustomerKey;
 }
@@ -82,17 +83,17 @@ export function s3Store(props: S3StoreProps): StoreDefinition {
         prefix === undefined ? undefined : pathProblem('prefix', prefix),
         regionProblem(props),
         endpoint && !url
-          ? 'endpoint: is no S3 server; write https://HOST:PORT, without user, password or path'
+          ? 'endpoint: is not a valid S3 server; write https://HOST:PORT, without user, password or path'
           : undefined,
         ca && url?.protocol === 'http:'
-          ? 'ca: is of no use with an http:// endpoint; write https://, or remove it'
+          ? 'ca: has no effect with an http:// endpoint; write https://, or remove it'
           : undefined,
         choiceProblem('serverSideEncryption', serverSideEncryption, ServerSideEncryption),
         kmsKeyId !== undefined && serverSideEncryption !== ServerSideEncryption.KMS
-          ? 'kmsKeyId: needs serverSideEncryption: ServerSideEncryption.KMS'
+          ? 'kmsKeyId: needs serverSideEncryption: ServerSideEncryption.KMS; set it, or remove kmsKeyId'
           : undefined,
         sseCustomerKey && serverSideEncryption
-          ? 'sseCustomerKey: excludes serverSideEncryption; remove one of them'
+          ? 'sseCustomerKey: cannot be combined with serverSideEncryption; remove one of them'
           : undefined,
         sseCustomerKey && url?.protocol === 'http:'
           ? 'sseCustomerKey: would cross the network in plain text; write https:// in endpoint'
@@ -118,7 +119,7 @@ function endpointUrl(endpoint: string): URL | undefined {
   return plain && /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
-/** Names of its buckets are the same everywhere. */
+/** On AWS the name of a bucket is globally unique, so the endpoint does not matter for the place. */
 const isAws = ({ hostname }: URL): boolean => /(^|\.)amazonaws\.com(\.cn)?$/.test(hostname);
 
 function bucketProblem(bucket: string): string | undefined {
@@ -128,14 +129,14 @@ function bucketProblem(bucket: string): string | undefined {
     !bucket.includes('..') &&
     !/^[\d.]+$/.test(bucket);
   if (valid) return undefined;
-  return `bucket: '${bucket}' is no bucket name; use 3 to 63 lower-case letters, digits, '-' and '.', and put a path into prefix`;
+  return `bucket: '${bucket}' is not a valid bucket name; use 3 to 63 lower-case letters, digits, '-' and '.', and put a path into prefix`;
 }
 
 function regionProblem({ region, endpoint, credentials }: S3StoreProps): string | undefined {
   if (region !== undefined && !/^[\w-]+$/.test(region))
-    return `region: '${region}' is no region; write it like eu-west-1`;
-  // Elsewhere it may come from the AWS shared files, or with the workload identity.
+    return `region: '${region}' is not a valid region; write it like eu-west-1`;
+  // Without named keys the region may come from the AWS shared files or from the workload identity.
   if (region === undefined && !endpoint && credentials._isMapped())
-    return "region: none given; name the bucket's, such as eu-west-1";
+    return "region: is missing; give the bucket's region, such as eu-west-1";
   return undefined;
 }

@@ -1,48 +1,50 @@
 import type { BackupPodSecret } from '../lib/backup-pod';
-import { built } from '../validation/kinds';
-import { keyProblem, nameProblem, problemsOf } from '../validation/names';
-import { sftpSecretKinds } from '../validation/property-kinds';
+import { keyProblem, nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import { sftpSecretTypes } from '../validation/property-types';
+import { buildIfValid } from '../validation/type-checks';
 
 /**
- * What a Secret with SFTP credentials holds, when its keys are not among the names that the agent knows. When one is given,
- * the others that the Secret holds have to be given too.
+ * Keys of a Secret that holds SFTP credentials, if the agent does not recognize their names. If you name one key, name all
+ * keys that the agent needs.
  */
 export interface SftpSecretKeys {
   /**
-   * The user's name.
-   * @default - found by name, unless `username` is given to the store
+   * Key that holds the user's name.
+   * @default - the agent finds the key by its name, unless the store has `username`
    */
   readonly usernameKey?: string;
   /**
-   * The user's password.
-   * @default - found by name
+   * Key that holds the user's password.
+   * @default - the agent finds the key by its name
    */
   readonly passwordKey?: string;
   /**
-   * The user's private key, in the format of OpenSSH or PEM.
-   * @default - found by name
+   * Key that holds the user's private key, in the format of OpenSSH or PEM.
+   * @default - the agent finds the key by its name
    */
   readonly privateKeyKey?: string;
   /**
-   * The passphrase of an encrypted private key.
-   * @default - found by name
+   * Key that holds the passphrase of an encrypted private key.
+   * @default - the agent finds the key by its name
    */
   readonly passphraseKey?: string;
   /**
-   * The server's host keys, in the format of OpenSSH's known_hosts.
-   * @default - found by name, unless `hostKey` is given to the store
+   * Key that holds the server's host keys, in the format of OpenSSH's known_hosts.
+   * @default - the agent finds the key by its name, unless the store has `hostKey`
    */
   readonly knownHostsKey?: string;
 }
 
-/** Who the agent is towards an SFTP server, and how it knows that server. */
+/** Credentials with which the agent logs in to an SFTP server, and the host keys by which it verifies that server. */
 export class SftpCredentials {
   /**
-   * A Secret of the backup's namespace. Its keys are found by name: `username`, `password`, `privateKey` or
-   * `ssh-privatekey`, `passphrase`, and `knownHosts` or `known_hosts`. Either a password or a private key is enough.
+   * Reads the credentials from a Secret in the backup's namespace. The agent recognizes these keys: `username`,
+   * `password`, `privateKey` or `ssh-privatekey`, `passphrase`, and `knownHosts` or `known_hosts`. Either a password or a
+   * private key is enough.
    */
   static fromSecret(secretName: string, keys: SftpSecretKeys = {}): SftpCredentials {
-    return built(SftpCredentials.prototype, keys, sftpSecretKinds, () => new SftpCredentials(secretName, keys));
+    return buildIfValid(SftpCredentials.prototype, keys, sftpSecretTypes, () => new SftpCredentials(secretName, keys));
   }
 
   private constructor(
@@ -65,14 +67,16 @@ export class SftpCredentials {
       nameProblem('credentials: Secret', this.secretName),
       ...mapping.map(({ key }) => keyProblem('credentials: key', key)),
       isMapped && !usernameKey && !store.username
-        ? 'credentials: no user; give usernameKey, or username to the store'
+        ? 'credentials: the user is missing; give usernameKey, or the username of the store'
         : undefined,
       isMapped && !passwordKey && !privateKeyKey
-        ? 'credentials: no way to log in; give passwordKey or privateKeyKey'
+        ? 'credentials: password and private key are missing; give passwordKey or privateKeyKey'
         : undefined,
-      passphraseKey && !privateKeyKey ? 'credentials: passphraseKey is of no use without privateKeyKey' : undefined,
+      passphraseKey && !privateKeyKey
+        ? 'credentials: passphraseKey has no effect without privateKeyKey; give both, or remove it'
+        : undefined,
       isMapped && !knownHostsKey && !store.hostKey
-        ? 'credentials: no host key; give knownHostsKey, or hostKey to the store'
+        ? 'credentials: the host key is missing; give knownHostsKey, or the hostKey of the store'
         : undefined,
     );
   }

@@ -68,7 +68,9 @@ test('all keys of a Secret are mounted, or those that are named', () => {
 });
 
 test('a mistake is one line with the path of the construct', () => {
-  expect(() => manifestsOf(scheduleTo({ port: 0 }))).toThrow(/\[shop\/nightly\] store: port: 0 is no port; give one/);
+  expect(() => manifestsOf(scheduleTo({ port: 0 }))).toThrow(
+    /\[shop\/nightly\] store: port: 0 is not a valid port; give one/,
+  );
 });
 
 const keyed = (keys: Parameters<typeof SftpCredentials.fromSecret>[1]) => ({
@@ -76,26 +78,29 @@ const keyed = (keys: Parameters<typeof SftpCredentials.fromSecret>[1]) => ({
 });
 
 test.each<[Partial<SftpStoreProps>, string]>([
-  [{ host: 'sftp://host' }, "host: 'sftp://host' is no host name or address"],
-  [{ host: 'user@host' }, "host: 'user@host' is no host name"],
-  [{ host: '' }, "host: '' is no host name"],
-  [{ port: 70_000 }, 'port: 70000 is no port'],
-  [{ port: 22.5 }, 'port: 22.5 is no port'],
-  [{ username: '' }, "username: '' is no user"],
-  [{ path: '/a//b' }, "path: '/a//b' is no directory"],
-  [{ path: '../x' }, "path: '../x' is no directory"],
-  [{ hostKey: 'MD5:aa:bb' }, "hostKey: 'MD5:aa:bb' is no host key; write SHA256:"],
-  [{ credentials: SftpCredentials.fromSecret('') }, "credentials: Secret: '' is no Kubernetes name"],
+  [{ host: 'sftp://host' }, "host: 'sftp://host' is not a valid host name or address"],
+  [{ host: 'user@host' }, "host: 'user@host' is not a valid host name"],
+  [{ host: '' }, "host: '' is not a valid host name"],
+  [{ port: 70_000 }, 'port: 70000 is not a valid port'],
+  [{ port: 22.5 }, 'port: 22.5 is not a valid port'],
+  [{ username: '' }, "username: '' is not a valid user"],
+  [{ path: '/a//b' }, "path: '/a//b' is not a valid directory"],
+  [{ path: '../x' }, "path: '../x' is not a valid directory"],
+  [{ hostKey: 'MD5:aa:bb' }, "hostKey: 'MD5:aa:bb' is not a valid host key; write SHA256:"],
+  [{ credentials: SftpCredentials.fromSecret('') }, "credentials: Secret: '' is not a valid Kubernetes name"],
   [
     keyed({ usernameKey: 'u', passwordKey: 'a/b', knownHostsKey: 'k' }),
-    "credentials: key: 'a/b' is no key of a Secret",
+    "credentials: key: 'a/b' is not a valid key of a Secret",
   ],
-  [keyed({ passwordKey: 'p', knownHostsKey: 'k' }), 'credentials: no user; give usernameKey'],
-  [keyed({ usernameKey: 'u', knownHostsKey: 'k' }), 'credentials: no way to log in; give passwordKey or privateKeyKey'],
-  [keyed({ usernameKey: 'u', passwordKey: 'p' }), 'credentials: no host key; give knownHostsKey'],
+  [keyed({ passwordKey: 'p', knownHostsKey: 'k' }), 'credentials: the user is missing; give usernameKey'],
+  [
+    keyed({ usernameKey: 'u', knownHostsKey: 'k' }),
+    'credentials: password and private key are missing; give passwordKey or privateKeyKey',
+  ],
+  [keyed({ usernameKey: 'u', passwordKey: 'p' }), 'credentials: the host key is missing; give knownHostsKey'],
   [
     keyed({ usernameKey: 'u', passwordKey: 'p', knownHostsKey: 'k', passphraseKey: 'x' }),
-    'credentials: passphraseKey is of no use without privateKeyKey',
+    'credentials: passphraseKey has no effect without privateKeyKey; give both, or remove it',
   ],
 ])('%j', (props, message) => {
   expect(scheduleTo(props).node.validate()).toEqual([expect.stringContaining(`store: ${message}`)]);

@@ -1,38 +1,39 @@
-import { problemsOf } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 import type { SftpCredentials } from './sftp-credentials';
 import type { StoreDefinition } from './store-definition';
 
 /** Properties of `BackupStore.sftp`. */
 export interface SftpStoreProps {
-  /** The server's host name or address. */
+  /** Host name or IP address of the server. */
   readonly host: string;
-  /** How the agent logs in, and the server's host keys, unless `hostKey` is given. */
+  /** Credentials with which the agent logs in. They also contain the server's host keys, unless `hostKey` is given. */
   readonly credentials: SftpCredentials;
   /**
-   * The server's port.
+   * TCP port of the server.
    * @default 22
    */
   readonly port?: number;
   /**
-   * The user to log in as.
+   * Name of the user to log in as.
    * @default - `username` from the credentials
    */
   readonly username?: string;
   /**
-   * The directory, such as `/backup/etcd`; without a slash at its beginning it lies below the directory of the login. It
-   * is created where missing.
-   * @default - the directory of the login
+   * Directory on the server, such as `/backup/etcd`. A path without a leading slash is relative to the login directory.
+   * The directory is created if it does not exist.
+   * @default - the login directory
    */
   readonly path?: string;
   /**
-   * The server's key: its fingerprint, `SHA256:…`, or its public key, `ssh-ed25519 AAAA…`. The agent never talks to a
-   * server whose key it was not told.
+   * Host key of the server: its fingerprint, `SHA256:…`, or its public key, `ssh-ed25519 AAAA…`. The agent never connects
+   * to a server whose key is not configured.
    * @default - `knownHosts` from the credentials
    */
   readonly hostKey?: string;
   /**
-   * Lets an old server use SHA-1: `diffie-hellman-group1-sha1`, `diffie-hellman-group14-sha1`, and `ssh-rsa` for its key
-   * and for the user's. They no longer protect against somebody who can listen and invest some money.
+   * Allows algorithms with SHA-1 for an old server: `diffie-hellman-group1-sha1`, `diffie-hellman-group14-sha1`, and
+   * `ssh-rsa` for the keys of the server and of the user. They no longer protect against an attacker who can intercept
+   * the connection and spends some money.
    * @default false
    */
   readonly legacyAlgorithms?: boolean;
@@ -47,17 +48,17 @@ export function sftpStore(props: SftpStoreProps): StoreDefinition {
       ...problemsOf(
         typeof host === 'string' && /^[^\s/@?#[\]]+$/.test(host)
           ? undefined
-          : `host: '${host}' is no host name or address; give only that`,
+          : `host: '${host}' is not a valid host name or address; give only that`,
         port === undefined || (Number.isInteger(port) && port >= 1 && port <= 65_535)
           ? undefined
-          : `port: ${port} is no port; give one from 1 to 65535`,
-        username === '' ? "username: '' is no user; name one, or leave it out" : undefined,
+          : `port: ${port} is not a valid port; give one from 1 to 65535`,
+        username === '' ? "username: '' is not a valid user; give a name, or leave it out" : undefined,
         path === undefined || isPath(path)
           ? undefined
-          : `path: '${path}' is no directory; write it like /backup/etcd, without '.', '..' or double slashes`,
+          : `path: '${path}' is not a valid directory; write it like /backup/etcd, without '.', '..' or double slashes`,
         hostKey === undefined || isHostKey(hostKey)
           ? undefined
-          : `hostKey: '${hostKey}' is no host key; write SHA256:… or ssh-ed25519 AAAA…, as ssh-keyscan and ssh-keygen -lf print it`,
+          : `hostKey: '${hostKey}' is not a valid host key; write SHA256:… or ssh-ed25519 AAAA…, as ssh-keyscan and ssh-keygen -lf print it`,
       ),
       ...credentials._problems({ username, hostKey }),
     ],

@@ -1,12 +1,12 @@
 import type { BackupPodStore } from '../lib/backup-pod';
 
-/** What a kind of store says about one store. */
+/** The definition of one store, in a form that does not depend on its kind. */
 export interface StoreDefinition {
   readonly pod: BackupPodStore;
-  /** The same for two stores that are the same place. */
+  /** Identifies the place: two stores with the same text store their backups in the same place. */
   readonly place: string;
   readonly problems: readonly string[];
-  /** The agent's own image does not have what it takes. */
+  /** True if the store needs executables that the agent's own image does not contain. */
   readonly needsOwnImage?: boolean;
   readonly serviceAccountAnnotations?: Readonly<Record<string, string>>;
 }

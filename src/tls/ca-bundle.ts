@@ -1,19 +1,27 @@
 import type { BackupPodFiles } from '../lib/backup-pod';
-import { keyProblem, nameProblem, problemsOf } from '../validation/names';
+import { keyProblem, nameProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
 
-/** The certificates of the authorities to trust, in PEM: one key of a Secret or ConfigMap in the backup's namespace. */
+/**
+ * Certificates of the certificate authorities to trust, in PEM. They are stored under one key of a Secret or ConfigMap in
+ * the backup's namespace.
+ */
 export class CaBundle {
   /**
-   * @param secretName the Secret
-   * @param key `ca.crt` unless told otherwise
+   * Reads the certificates from a Secret.
+   *
+   * @param secretName the name of the Secret
+   * @param key the key that holds the certificates. Default: `ca.crt`.
    */
   static fromSecret(secretName: string, key: string = 'ca.crt'): CaBundle {
     return new CaBundle('Secret', secretName, key);
   }
 
   /**
-   * @param configMapName the ConfigMap
-   * @param key `ca.crt` unless told otherwise
+   * Reads the certificates from a ConfigMap.
+   *
+   * @param configMapName the name of the ConfigMap
+   * @param key the key that holds the certificates. Default: `ca.crt`.
    */
   static fromConfigMap(configMapName: string, key: string = 'ca.crt'): CaBundle {
     return new CaBundle('ConfigMap', configMapName, key);

@@ -1,36 +1,37 @@
 import type { BackupPodTls } from '../lib/backup-pod';
-import { built } from '../validation/kinds';
-import { keyProblem, problemsOf } from '../validation/names';
-import { clientCaKinds, clientTlsKinds } from '../validation/property-kinds';
+import { keyProblem } from '../validation/names';
+import { problemsOf } from '../validation/problems';
+import { clientCaTypes, clientTlsTypes } from '../validation/property-types';
+import { buildIfValid } from '../validation/type-checks';
 import { CaBundle } from './ca-bundle';
 
-/** The keys of a Secret that holds a client certificate. */
+/** Keys of a Secret that holds a client certificate. */
 export interface EtcdClientTlsKeys {
   /**
-   * The authority that signed etcd's server certificates.
+   * Key that holds the certificate of the authority that signed etcd's server certificates.
    * @default ca.crt
    */
   readonly caKey?: string;
   /**
-   * The client certificate.
+   * Key that holds the client certificate.
    * @default tls.crt
    */
   readonly certKey?: string;
   /**
-   * The client certificate's private key.
+   * Key that holds the client certificate's private key.
    * @default tls.key
    */
   readonly keyKey?: string;
 }
 
-/** How to trust an etcd, and be trusted by it. */
+/** TLS settings of an etcd client: which servers it trusts, and which certificate it presents. */
 export class EtcdClientTls {
   /**
-   * Mutual TLS, with a Secret of the backup's namespace. The default keys are those of cert-manager and of
+   * Mutual TLS, with a Secret in the backup's namespace. The default keys are those of cert-manager and of
    * `kubectl create secret generic NAME --from-file=ca.crt --from-file=tls.crt --from-file=tls.key`.
    */
   static fromSecret(secretName: string, keys: EtcdClientTlsKeys = {}): EtcdClientTls {
-    return built(EtcdClientTls.prototype, keys, clientTlsKinds, () => EtcdClientTls.ofSecret(secretName, keys));
+    return buildIfValid(EtcdClientTls.prototype, keys, clientTlsTypes, () => EtcdClientTls.ofSecret(secretName, keys));
   }
 
   private static ofSecret(secretName: string, keys: EtcdClientTlsKeys): EtcdClientTls {
@@ -47,18 +48,18 @@ export class EtcdClientTls {
     ]);
   }
 
-  /** TLS without a client certificate: only the server is checked. */
+  /** TLS without a client certificate: the client verifies the server, but does not identify itself. */
   static fromCa(ca: CaBundle): EtcdClientTls {
-    return built(
+    return buildIfValid(
       EtcdClientTls.prototype,
       { ca },
-      clientCaKinds,
+      clientCaTypes,
       () => new EtcdClientTls({ files: ca._files(), clientCertificate: false }, ca._problems('tls')),
     );
   }
 
   /**
-   * Files of the machine that the pod runs on, by their paths there.
+   * Uses files of the node that the pod runs on. The arguments are paths on that node.
    * @internal
    */
   static _fromHost(ca: string, cert: string, key: string): EtcdClientTls {

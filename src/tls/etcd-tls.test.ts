@@ -21,24 +21,18 @@ test('Secrets of others are taken by their names', () => {
   const tls = EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c' });
   expect(tls.enabled).toBe(true);
   expect(tls._bind({ ...orders, namespace: undefined })).toEqual({
-    peerSecret: 'p',
-    serverSecret: 's',
-    clientSecret: 'c',
+    secrets: { peer: 'p', server: 's', client: 'c' },
     certificates: [],
     problems: [],
   });
 });
 
 test('each certificate fills the Secret of its own name', () => {
-  const { certificates: _, problems: __, ...secrets } = EtcdTls.certManager({ issuer: 'ca' })._bind(orders);
-  expect(secrets).toEqual({
-    peerSecret: 'orders-peer-tls',
-    serverSecret: 'orders-server-tls',
-    clientSecret: 'orders-client-tls',
-  });
+  const { secrets } = EtcdTls.certManager({ issuer: 'ca' })._bind(orders);
+  expect(secrets).toEqual({ peer: 'orders-peer-tls', server: 'orders-server-tls', client: 'orders-client-tls' });
   expect(
     [peer, server, client].map(({ metadata, spec }) => [metadata.name, metadata.namespace, spec.secretName]),
-  ).toEqual(Object.values(secrets).map((name) => [name, 'shop', name]));
+  ).toEqual(Object.values(secrets!).map((name) => [name, 'shop', name]));
 });
 
 test('the peers have the names of all members that there may ever be, and no address', () => {
@@ -110,22 +104,25 @@ test('durations are those of Go, which knows no days', () => {
 
 test('certificates need the name of the namespace', () => {
   expect(EtcdTls.certManager({ issuer: 'ca' })._bind({ ...orders, namespace: undefined }).problems).toEqual([
-    expect.stringMatching(/^tls: .* chart has none; make it with new Chart\(app, id, \{ namespace \}\)$/),
+    expect.stringMatching(/^tls: .* chart has none; create it with new Chart\(app, id, \{ namespace \}\)$/),
   ]);
 });
 
 test.each<[EtcdTls, string]>([
-  [EtcdTls.certManager({ issuer: '' }), "tls: issuer: '' is no Kubernetes name"],
-  [EtcdTls.certManager({ issuer: 'a', peerIssuer: 'B' }), "tls: peerIssuer: 'B' is no Kubernetes name"],
-  [EtcdTls.certManager({ issuer: 'a', peerIssuerKind: IssuerKind.ISSUER }), 'tls: peerIssuerKind is of no use without'],
+  [EtcdTls.certManager({ issuer: '' }), "tls: issuer: '' is not a valid Kubernetes name"],
+  [EtcdTls.certManager({ issuer: 'a', peerIssuer: 'B' }), "tls: peerIssuer: 'B' is not a valid Kubernetes name"],
+  [
+    EtcdTls.certManager({ issuer: 'a', peerIssuerKind: IssuerKind.ISSUER }),
+    'tls: peerIssuerKind has no effect without',
+  ],
   [
     EtcdTls.certManager({ issuer: 'a', issuerKind: 'Vault' as IssuerKind }),
-    "tls: issuerKind: 'Vault' is none of Issuer, Cl",
+    "tls: issuerKind: 'Vault' is not one of Issuer, Cl",
   ],
   [EtcdTls.certManager({ issuer: 'a', duration: Duration.minutes(59) }), 'tls: duration: 59m is less than the hour'],
   [EtcdTls.certManager({ issuer: 'a', renewBefore: Duration.minutes(4) }), 'tls: renewBefore: 4m is less than the 5m'],
   [EtcdTls.certManager({ issuer: 'a', renewBefore: Duration.days(90) }), 'tls: renewBefore: 90d is not less than'],
-  [EtcdTls.fromSecrets({ peer: 'P', server: 's', client: 'c' }), "tls: peer: 'P' is no Kubernetes name"],
+  [EtcdTls.fromSecrets({ peer: 'P', server: 's', client: 'c' }), "tls: peer: 'P' is not a valid Kubernetes name"],
 ])('mistake %#', (tls, message) => {
   expect(tls._bind(orders).problems).toEqual([expect.stringContaining(message)]);
 });

@@ -1,115 +1,117 @@
 import type { Duration } from 'cdk8s';
 import { durationText, milliseconds } from '../lib/duration';
-import { choiceProblem } from '../validation/choice';
-import { built } from '../validation/kinds';
-import { nameProblem, problemsOf } from '../validation/names';
-import { certManagerKinds, tlsSecretsKinds } from '../validation/property-kinds';
-import { type CertificateManifest, type CertificateOptions, certificate } from './certificate';
+import { nameProblem } from '../validation/names';
+import { choiceProblem, problemsOf } from '../validation/problems';
+import { certManagerTypes, tlsSecretsTypes } from '../validation/property-types';
+import { buildIfValid } from '../validation/type-checks';
+import {
+  type CertificateManifest,
+  type CertificateOptions,
+  certificate,
+  peerNames,
+  serverNames,
+  type TlsCluster,
+} from './certificates';
 import { IssuerKind } from './issuer-kind';
-import { peerNames, serverNames } from './tls-names';
 
-/** Who issues a cluster's certificates, by cert-manager. */
+/** Properties of `EtcdTls.certManager`: the issuers of a cluster's certificates, and how long these are valid. */
 export interface CertManagerTlsProps {
   /**
-   * The Issuer or ClusterIssuer of all certificates, or of the server's and the clients' when there is a `peerIssuer`. It
-   * must be an authority of your own (`ca`, Vault, …) that puts its certificate into `ca.crt`.
+   * Name of the Issuer or ClusterIssuer of all certificates. If `peerIssuer` is given, it issues the server and client
+   * certificates only. It must be a private certificate authority (`ca`, Vault, …) that writes its own certificate to
+   * `ca.crt`.
    */
   readonly issuer: string;
   /**
-   * Which kind `issuer` is.
+   * Kind of `issuer`.
    * @default IssuerKind.ISSUER
    */
   readonly issuerKind?: IssuerKind;
   /**
-   * Another issuer for the traffic between the members. With one issuer for both, whoever has a client certificate could
-   * talk to the members as one of them.
+   * Name of a separate issuer for the traffic between members. With one issuer for both, anyone with a client certificate
+   * can connect to the members as a peer.
    * @default - `issuer`
    */
   readonly peerIssuer?: string;
   /**
-   * Which kind `peerIssuer` is.
+   * Kind of `peerIssuer`.
    * @default - `issuerKind`
    */
   readonly peerIssuerKind?: IssuerKind;
   /**
-   * How long a certificate is valid: an hour or more.
-   * @default - cert-manager's, 90 days
+   * How long a certificate is valid. At least one hour.
+   * @default - cert-manager's default, 90 days
    */
   readonly duration?: Duration;
   /**
-   * How long before its end a certificate is renewed: 5 minutes or more. etcd takes a new one without a restart.
-   * @default - cert-manager's, a third of `duration`
+   * How long before it expires a certificate is renewed. At least 5 minutes, and less than `duration`. etcd loads a renewed
+   * certificate without a restart.
+   * @default - cert-manager's default, a third of `duration`
    */
   readonly renewBefore?: Duration;
 }
 
-/** Names of Secrets with `ca.crt`, `tls.crt` and `tls.key` in each, in the cluster's namespace. */
+/** Names of Secrets in the cluster's namespace. Each Secret must have the keys `ca.crt`, `tls.crt` and `tls.key`. */
 export interface TlsSecrets {
   /**
-   * The members' certificate for each other: serverAuth and clientAuth, and the names
-   * `<cluster>-<i>.<cluster>-peers.<namespace>.svc.<clusterDomain>` of all i from 0 to 6. No address: etcd would then
-   * check it too.
+   * Secret with the certificate that members use for each other. It needs the usages serverAuth and clientAuth, and the
+   * DNS names `<cluster>-<i>.<cluster>-peers.<namespace>.svc.<clusterDomain>` for i from 0 to 6. It must not contain IP
+   * addresses, because etcd would check these too.
    */
   readonly peer: string;
   /**
-   * The members' certificate for clients: serverAuth and clientAuth, all names that clients use, `localhost` and
-   * `127.0.0.1`. Its `ca.crt` says which client certificates etcd accepts.
+   * Secret with the certificate that members present to clients. It needs the usages serverAuth and clientAuth, all names
+   * that clients use, `localhost` and `127.0.0.1`. etcd accepts client certificates that are signed by its `ca.crt`.
    */
   readonly server: string;
-  /** A client certificate, clientAuth, for the reconciler and for backups. */
+  /** Secret with a client certificate (usage clientAuth) for the reconciler and for backups. */
   readonly client: string;
 }
 
-/** The cluster whose certificates these are. */
-export interface TlsCluster {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly clusterDomain: string;
-}
-
-/** What TLS means for one cluster. */
+/** The Secrets and Certificates of one cluster, and the problems with its TLS properties. */
 export interface TlsBinding {
-  readonly peerSecret?: string;
-  readonly serverSecret?: string;
-  readonly clientSecret?: string;
-  /** Of the peers, the server and the client, in this order. */
+  /** Undefined without TLS. */
+  readonly secrets?: TlsSecrets;
+  /** The certificates of the peers, the server and the client, in this order. */
   readonly certificates: readonly CertificateManifest[];
   readonly problems: readonly string[];
 }
 
 /**
- * TLS of a cluster: for its clients, who must show a certificate too, and between its members. It cannot be switched on or
- * off later, nor between http and https: a cluster with TLS is then made anew, from a backup.
+ * TLS of a cluster, both for its clients, which must present a certificate too, and between its members. TLS cannot be
+ * switched on or off later: create a new cluster from a backup instead.
  */
 export class EtcdTls {
-  /** cert-manager issues and renews the certificates. The chart must have a namespace, as they hold its name. */
+  /**
+   * Lets cert-manager issue and renew the certificates. The chart must have a namespace, because its name is part of the
+   * certificates.
+   */
   static certManager(props: CertManagerTlsProps): EtcdTls {
-    return built(
+    return buildIfValid(
       EtcdTls.prototype,
       props,
-      certManagerKinds,
+      certManagerTypes,
       () => new EtcdTls(true, (cluster) => certManagerBinding(props, cluster)),
     );
   }
 
-  /** Secrets that exist already, and that somebody else renews. */
+  /** Uses existing Secrets. You must renew the certificates in them. */
   static fromSecrets(secrets: TlsSecrets): EtcdTls {
-    return built(
+    return buildIfValid(
       EtcdTls.prototype,
       secrets,
-      tlsSecretsKinds,
-      () =>
-        new EtcdTls(true, () => ({ ...secretNames(secrets), certificates: [], problems: secretsProblems(secrets) })),
+      tlsSecretsTypes,
+      () => new EtcdTls(true, () => ({ secrets, certificates: [], problems: secretsProblems(secrets) })),
     );
   }
 
-  /** Plain http. */
+  /** Disables TLS: clients and members use plain http. */
   static disabled(): EtcdTls {
     return new EtcdTls(false, () => ({ certificates: [], problems: [] }));
   }
 
   private constructor(
-    /** Whether there is TLS at all. */
+    /** True unless TLS is disabled. */
     readonly enabled: boolean,
     private readonly bind: (cluster: TlsCluster) => TlsBinding,
   ) {}
@@ -119,12 +121,6 @@ export class EtcdTls {
     return this.bind(cluster);
   }
 }
-
-const secretNames = ({ peer, server, client }: TlsSecrets) => ({
-  peerSecret: peer,
-  serverSecret: server,
-  clientSecret: client,
-});
 
 function secretsProblems({ peer, server, client }: TlsSecrets): string[] {
   return problemsOf(
@@ -147,7 +143,7 @@ function certManagerBinding(props: CertManagerTlsProps, cluster: TlsCluster): Tl
   ) => certificate({ ...options, namespace, duration, renewBefore });
   const both = ['server auth', 'client auth'];
   return {
-    ...secretNames(names),
+    secrets: names,
     certificates: [
       make({ name: names.peer, issuer: peerIssuer, usages: both, dnsNames: peerNames(cluster) }),
       make({ name: names.server, issuer, usages: both, dnsNames: serverNames(cluster), ipAddresses: ['127.0.0.1'] }),
@@ -164,7 +160,7 @@ function issuerProblems({ issuer, issuerKind, peerIssuer, peerIssuerKind }: Cert
     choiceProblem('tls: peerIssuerKind', peerIssuerKind, IssuerKind),
     peerIssuer === undefined ? undefined : nameProblem('tls: peerIssuer', peerIssuer),
     peerIssuerKind !== undefined && peerIssuer === undefined
-      ? 'tls: peerIssuerKind is of no use without peerIssuer; give both, or remove it'
+      ? 'tls: peerIssuerKind has no effect without peerIssuer; give both, or remove it'
       : undefined,
   );
 }
@@ -175,21 +171,21 @@ const ninetyDays = 90 * 24 * hour;
 function timeProblems({ duration, renewBefore }: CertManagerTlsProps): string[] {
   const valid = duration ? milliseconds(duration) : ninetyDays;
   if (valid < hour) {
-    return [`tls: duration: ${durationText(duration!)} is less than the hour that cert-manager wants; give more`];
+    return [`tls: duration: ${durationText(duration!)} is less than the hour that cert-manager requires; give more`];
   }
   if (!renewBefore) return [];
   if (milliseconds(renewBefore) < 300_000) {
-    return [`tls: renewBefore: ${durationText(renewBefore)} is less than the 5m that cert-manager wants; give more`];
+    return [`tls: renewBefore: ${durationText(renewBefore)} is less than the 5m that cert-manager requires; give more`];
   }
   if (milliseconds(renewBefore) < valid) return [];
   return [
-    `tls: renewBefore: ${durationText(renewBefore)} is not less than duration, so it would be renewed all the time; lower it`,
+    `tls: renewBefore: ${durationText(renewBefore)} is not less than duration, so the certificates would be renewed all the time; lower it`,
   ];
 }
 
 function namespaceProblems(namespace: string | undefined): string[] {
   if (namespace !== undefined) return [];
   return [
-    'tls: certificates hold the name of the namespace, and the chart has none; make it with new Chart(app, id, { namespace })',
+    'tls: the certificates contain the name of the namespace, but the chart has none; create it with new Chart(app, id, { namespace })',
   ];
 }

@@ -1,7 +1,7 @@
-/** The two kinds of issuers that cert-manager has. */
+/** Kinds of issuer that cert-manager has. */
 export enum IssuerKind {
-  /** One of the cluster's own namespace. */
+  /** An issuer in the cluster's own namespace. */
   ISSUER = 'Issuer',
-  /** One for every namespace. */
+  /** An issuer for all namespaces. */
   CLUSTER_ISSUER = 'ClusterIssuer',
 }

@@ -1,7 +1,7 @@
-/** What is wrong with a CronJob's schedule; undefined when nothing is. Says what Kubernetes' own parser would. */
+/** Problem that Kubernetes' own parser would report for a CronJob's schedule, or undefined. */
 export function cronProblem(schedule: string): string | undefined {
-  // Kubernetes refuses it wherever it stands.
-  if (schedule.includes('TZ')) return `'${schedule}' names a time zone; use timeZone`;
+  // Kubernetes refuses it anywhere in the schedule.
+  if (schedule.includes('TZ')) return `'${schedule}' contains a time zone; use timeZone instead`;
   if (schedule.startsWith('@')) return descriptorProblem(schedule);
   const words = schedule.split(/\s+/).filter(Boolean);
   if (words.length !== fields.length) {
@@ -35,7 +35,7 @@ const fields: readonly Field[] = [
 
 interface Times {
   readonly values: ReadonlySet<number>;
-  /** The field leaves the day to the other of day of month and day of week. */
+  /** `*` or `?` without a step: of day of month and day of week, the other field alone selects the day. */
   readonly star: boolean;
 }
 
@@ -60,11 +60,11 @@ function parseRange(text: string, field: Field): Range {
   const [bounds, stepText, ...moreSteps] = text.split('/');
   const [low, high, ...moreBounds] = bounds!.split('-');
   const star = low === '*' || low === '?';
-  if (moreSteps.length > 0 || (!star && moreBounds.length > 0)) throw wrong('is not understood');
+  if (moreSteps.length > 0 || (!star && moreBounds.length > 0)) throw wrong('is not valid');
 
   const number = (word: string) => {
     const value = numberOf(word, field);
-    if (value === undefined) throw wrong(`is not understood; '${word}' is no ${field.name}`);
+    if (value === undefined) throw new Error(`'${word}' is not a valid ${field.name}`);
     return value;
   };
   const start = star ? field.min : number(low!);
@@ -75,7 +75,7 @@ function parseRange(text: string, field: Field): Range {
     throw wrong(`is not within ${field.min} to ${field.max}${field.max === 6 ? '; Sunday is 0' : ''}`);
   }
   if (start > end) throw wrong('ends before it begins');
-  if (!step) throw wrong('has no step above zero');
+  if (!step) throw wrong('needs a step above zero');
   return { start, end, step, star: star && step === 1 };
 }
 
@@ -95,7 +95,7 @@ function valuesOf({ start, end, step }: Range): number[] {
 function fires(minute: Times, hour: Times, day: Times, month: Times, weekDay: Times): boolean {
   if (minute.values.size === 0 || hour.values.size === 0) return false;
   const monthHasDay = [...month.values].some((m) => [...day.values].some((d) => d <= longestMonth(m)));
-  // When both days are restricted, either is enough; every month has every day of the week.
+  // If both kinds of day are restricted, either one is enough. Every month has every day of the week.
   if (!day.star && !weekDay.star) return month.values.size > 0 && (monthHasDay || weekDay.values.size > 0);
   return monthHasDay && weekDay.values.size > 0;
 }
@@ -109,16 +109,16 @@ const descriptors = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@
 
 function descriptorProblem(schedule: string): string | undefined {
   if (descriptors.includes(schedule)) return undefined;
-  // Go's time.ParseDuration.
+  // The format of Go's time.ParseDuration.
   if (/^@every [+-]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/.test(schedule)) return undefined;
-  return `'${schedule}' is not understood; use 5 fields, ${descriptors.join(', ')} or '@every 1h30m'`;
+  return `'${schedule}' is not a valid schedule; use 5 fields, ${descriptors.join(', ')} or '@every 1h30m'`;
 }
 
 const minutesOfDay = 24 * 60;
-/** From one 29 February to the next, and over a century that has none, in days. */
+/** Days to examine: more than the 8 years between two 29 Februaries around 2100, which is not a leap year. */
 const horizon = 366 * 9;
 
-/** The longest time between two runs, in minutes; undefined for a schedule that Kubernetes would refuse. */
+/** Returns the longest time between two runs in minutes, or undefined if Kubernetes would refuse the schedule. */
 export function longestGap(schedule: string): number | undefined {
   if (cronProblem(schedule) !== undefined) return undefined;
   const [, every] = /^@every \+?(.*)$/.exec(schedule) ?? [];
@@ -142,7 +142,7 @@ const expanded: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
-/** Between two days that it runs on. */
+/** Returns the largest number of days from one day with runs to the next. */
 function longestPause([day, month, weekDay]: [Times, Times, Times]): number {
   let [last, longest]: [number | undefined, number] = [undefined, 1];
   for (let at = 0; at < horizon; at++) {

@@ -1,15 +1,15 @@
 const etcdAddress = /^(?:(https?):\/\/)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]):\d{1,5})\/?$/i;
 
-/** An etcd endpoint as a URL: `host:port` is https with TLS, else http. What is no endpoint stays as it is. */
+/** Returns an etcd endpoint as a URL: `host:port` becomes https with TLS, else http. An invalid endpoint is unchanged. */
 export function endpointUrl(endpoint: string, tls: boolean): string {
   const [, scheme, address] = etcdAddress.exec(endpoint) ?? [];
   if (!address) return endpoint;
   return `${scheme ?? (tls ? 'https' : 'http')}://${address}`.toLowerCase();
 }
 
-/** What is wrong with etcd endpoints. */
+/** Problems with etcd endpoints: none given, invalid ones, duplicates, and schemes that contradict `tls`. */
 export function endpointsProblems(endpoints: readonly string[], tls: boolean): string[] {
-  if (endpoints.length === 0) return ['endpoints: none given; name at least one, such as https://etcd-0.etcd:2379'];
+  if (endpoints.length === 0) return ['endpoints: is empty; give at least one, such as https://etcd-0.etcd:2379'];
   const urls = endpoints.map((endpoint) => endpointUrl(endpoint, tls));
   return endpoints.flatMap((endpoint, index) => {
     const problem = endpointProblem(endpoint, tls);
@@ -21,10 +21,10 @@ export function endpointsProblems(endpoints: readonly string[], tls: boolean): s
 function endpointProblem(endpoint: string, tls: boolean): string | undefined {
   const [, scheme, address] = etcdAddress.exec(endpoint) ?? [];
   if (!address || Number(address.slice(address.lastIndexOf(':') + 1)) > 65_535) {
-    return `'${endpoint}' is no etcd endpoint; write https://HOST:2379, with the port and without a path`;
+    return `'${endpoint}' is not a valid etcd endpoint; write https://HOST:2379, with the port and without a path`;
   }
   if (scheme?.toLowerCase() === 'https' && !tls) {
-    return `'${endpoint}' is https, but there is no tls; give tls: EtcdClientTls.fromSecret('SECRET')`;
+    return `'${endpoint}' is https, but tls is missing; give tls: EtcdClientTls.fromSecret('SECRET')`;
   }
   if (scheme?.toLowerCase() === 'http' && tls) {
     return `'${endpoint}' is plain http, but tls is given; write https://, or remove tls`;

@@ -1,34 +1,30 @@
 const dnsSubdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** What is wrong with the name of a Kubernetes object (DNS-1123 subdomain); undefined when nothing is. */
+/** Problem with the name of a Kubernetes object (a DNS-1123 subdomain), or undefined. */
 export function nameProblem(what: string, name: string, maxLength = 253): string | undefined {
   if (typeof name !== 'string' || !dnsSubdomain.test(name)) {
-    return `${what}: '${name}' is no Kubernetes name; use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit`;
+    return `${what}: '${name}' is not a valid Kubernetes name; use lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit`;
   }
   if (name.length > maxLength) return `${what}: '${name}' has ${name.length} characters; use at most ${maxLength}`;
   return undefined;
 }
 
-/** What is wrong with a key of a Secret or ConfigMap; undefined when nothing is. */
+/** Problem with a key of a Secret or ConfigMap, or undefined. */
 export function keyProblem(what: string, key: string): string | undefined {
   if (typeof key === 'string' && /^[-._a-zA-Z0-9]{1,253}$/.test(key) && key !== '.' && !key.startsWith('..'))
     return undefined;
-  return `${what}: '${key}' is no key of a Secret or ConfigMap; use letters, digits, '-', '_' and '.'`;
+  return `${what}: '${key}' is not a valid key of a Secret or ConfigMap; use letters, digits, '-', '_' and '.'`;
 }
 
-/** The problems among possible ones. */
-export function problemsOf(...found: readonly (string | undefined)[]): string[] {
-  return found.filter((problem) => problem !== undefined);
+/** Problem with the name under which a cluster's backups are stored, or undefined. */
+export function clusterNameProblem(what: string, cluster: string): string | undefined {
+  // The name is used as the value of a label, as a directory and as a part of an object's key.
+  if (typeof cluster === 'string' && /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/.test(cluster)) return undefined;
+  return `${what}: '${cluster}' is not a valid cluster name; use up to 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit`;
 }
 
-/** What is wrong with a folder within a store; undefined when nothing is. */
-export function pathProblem(what: string, path: string): string | undefined {
-  if (isPath(path)) return undefined;
-  return `${what}: '${path}' is no folder within the store; write it like etcd/eu, without '/' at the ends, '.' or '..'`;
-}
-
-/** Whether it is a path within a store that every kind of store can have. */
-export function isPath(path: unknown): boolean {
-  if (typeof path !== 'string' || /\p{Cc}/u.test(path)) return false;
-  return path.split('/').every((segment) => !['', '.', '..'].includes(segment));
+/** Problem with the name of a namespace (a DNS-1123 label), or undefined. */
+export function namespaceProblem(what: string, namespace: string): string | undefined {
+  if (typeof namespace === 'string' && /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(namespace)) return undefined;
+  return `${what}: '${namespace}' is not a valid namespace; use up to 63 lower-case letters, digits and '-', beginning and ending with a letter or digit`;
 }

@@ -1,4 +1,4 @@
-/** The word that was probably meant; undefined when none is near. */
+/** Returns the word that was probably meant, or undefined if none of `words` is similar enough. */
 export function nearest(word: string, words: Iterable<string>): string | undefined {
   const limit = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
   const [best] = [...words]
@@ -8,7 +8,7 @@ export function nearest(word: string, words: Iterable<string>): string | undefin
   return best?.candidate;
 }
 
-/** How many letters have to be changed, added or removed (Levenshtein). */
+/** Number of letters that must be changed, added or removed (Levenshtein distance). */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [i, char] of [...from].entries()) {

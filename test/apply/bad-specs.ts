@@ -7,8 +7,8 @@ type Case = readonly [what: string, manifest: Manifest, says: string];
 const secret = { secretName: 'store' };
 const bucket = { s3: { bucket: 'backups' } };
 const s3 = (more: Manifest) => ({ s3: { bucket: 'backups', ...more } });
-const oneStore = 'name exactly one of s3, oss, sftp, filesystem, command: that is where backups lie';
-const oneFiles = 'name exactly one of secretName and configMapName';
+const oneStore = 'give exactly one of s3, oss, sftp, filesystem, command';
+const oneFiles = 'give exactly one of secretName and configMapName';
 
 const storeCases: readonly (readonly [what: string, store: Manifest, says: string])[] = [
   ['no store', {}, oneStore],
@@ -18,7 +18,7 @@ const storeCases: readonly (readonly [what: string, store: Manifest, says: strin
   [
     'credentials in the endpoint',
     s3({ endpoint: 'https://me:pass@minio' }),
-    'endpoint is no S3 server: write https://',
+    'endpoint is not a valid S3 server: write https://',
   ],
   ['a path in the endpoint', s3({ endpoint: 'https://minio/bucket' }), 'without user, password or path'],
   [
@@ -26,18 +26,22 @@ const storeCases: readonly (readonly [what: string, store: Manifest, says: strin
     s3({ kmsKeyId: 'k', serverSideEncryption: 'AES256' }),
     'kmsKeyId needs serverSideEncryption',
   ],
-  ['SSE-C and SSE-S3', s3({ sseCustomerKey: secret, serverSideEncryption: 'AES256' }), 'sseCustomerKey excludes'],
+  [
+    'SSE-C and SSE-S3',
+    s3({ sseCustomerKey: secret, serverSideEncryption: 'AES256' }),
+    'sseCustomerKey cannot be combined with serverSideEncryption',
+  ],
   [
     'SSE-C without TLS',
     s3({ sseCustomerKey: secret, endpoint: 'http://minio' }),
     'would cross the network in plain text',
   ],
-  ['a CA without TLS', s3({ ca: secret, endpoint: 'http://minio' }), 'ca is of no use with http://: write https://'],
-  ['no volume', { filesystem: {} }, 'name exactly one of persistentVolumeClaim and nfs'],
+  ['a CA without TLS', s3({ ca: secret, endpoint: 'http://minio' }), 'ca has no effect with http://: write https://'],
+  ['no volume', { filesystem: {} }, 'give exactly one of persistentVolumeClaim and nfs'],
   [
     'two volumes',
     { filesystem: { persistentVolumeClaim: { claimName: 'a' }, nfs: { server: 'b', path: '/c' } } },
-    'name exactly one of persistentVolumeClaim and nfs',
+    'give exactly one of persistentVolumeClaim and nfs',
   ],
   ['a variable that no shell knows', { command: { path: '/a', env: { 'A-B': 'c' } } }, "use letters, digits and '_'"],
 ];
@@ -46,7 +50,7 @@ const inStores: readonly Case[] = Object.entries(around).flatMap(([place, { mani
   storeCases.map(([what, store, says]): Case => [`${place}: ${what}`, manifest(store), says]),
 );
 
-const needsImage = 'a command store needs image: the one that holds its executables and the agent';
+const needsImage = 'a command store needs image: give an image with its executables and the agent';
 const command = { command: { path: '/opt/store' } };
 
 const scheduled = (more: Manifest, others: Manifest = {}) =>
@@ -58,7 +62,7 @@ const withoutImage: readonly Case[] = [
   ['an EtcdRestore with a command store alone', restore({ source: { store: command, key: 'a' } }), needsImage],
 ];
 
-const oneSource = 'name exactly one of backupName and store';
+const oneSource = 'give exactly one of backupName and store';
 const oneOfStore = 'store needs exactly one of snapshotId, key, latestVerifiedBefore, and backupName none of them';
 const sources: readonly (readonly [what: string, source: Manifest, says: string])[] = [
   ['no source', {}, oneSource],
@@ -69,12 +73,12 @@ const sources: readonly (readonly [what: string, source: Manifest, says: string]
   [
     'a folder beside a key',
     { store: bucket, key: 'a', clusterName: 'b' },
-    'clusterName is of use only with snapshotId',
+    'clusterName has an effect only with snapshotId',
   ],
   [
     'a namespace beside a key',
     { store: bucket, key: 'a', clusterNamespace: 'b' },
-    'clusterNamespace is of use only with snapshotId',
+    'clusterNamespace has an effect only with snapshotId',
   ],
 ];
 const inSources: readonly Case[] = sources.flatMap(([what, source, says]): Case[] => [
@@ -92,11 +96,11 @@ const clusters: readonly Case[] = [
   ['more members than etcd likes', cluster({ size: 8, allowEvenSize: true }), 'should be less than or equal to 7'],
   ['an ordinal that is not there', cluster({ recovery: { id: 'a', acceptDataLoss: true, survivor: 7 } }), 'equal to 6'],
   ['TLS without a client certificate', cluster({ tls: true }), 'tls needs clientTlsSecret: the Secret'],
-  ['a client certificate without TLS', cluster({ clientTlsSecret: 'a' }), 'clientTlsSecret is of no use without tls'],
+  ['a client certificate without TLS', cluster({ clientTlsSecret: 'a' }), 'clientTlsSecret has no effect without tls'],
   [
     'a claim policy without claims',
     cluster({ storage: { size: '8Gi', ephemeral: true }, pvcPolicy: { onShrink: 'Delete' } }),
-    'pvcPolicy is of no use with storage.ephemeral',
+    'pvcPolicy has no effect with storage.ephemeral',
   ],
   ['Delete without a schedule', cluster({ pvcPolicy: { onDelete: 'Delete' } }), noSchedule],
   ['Delete with no schedules', cluster({ pvcPolicy: { onDelete: 'Delete' }, backup: { schedules: [] } }), noSchedule],
@@ -104,15 +108,15 @@ const clusters: readonly Case[] = [
   [
     'a recovery without a schedule',
     cluster({ recovery: { id: 'a', acceptDataLoss: true } }),
-    'a recovery backs the survivor up first, and no backup schedule says where to: add one to backup.schedules',
+    'a recovery backs up the survivor first and needs a backup schedule: add one to backup.schedules',
   ],
   [
     'a recovery that accepts nothing',
     cluster({ recovery: { id: 'a', acceptDataLoss: false } }),
     'acceptDataLoss must be true: writes that the survivor does not have are lost',
   ],
-  ['a schedule that is not there', scheduled({}, { schedule: 'daily' }), 'schedule is none of schedules'],
-  ['a schedule without schedules', cluster({ backup: { schedule: 'daily' } }), 'schedule is none of schedules'],
+  ['a schedule that is not there', scheduled({}, { schedule: 'daily' }), 'schedule is not one of schedules'],
+  ['a schedule without schedules', cluster({ backup: { schedule: 'daily' } }), 'schedule is not one of schedules'],
   [
     'two schedules of one name',
     cluster({ backup: { schedules: ['a', 'a'].map((name) => ({ name, cron: '@daily', stores: [bucket] })) } }),
@@ -145,14 +149,18 @@ const clusters: readonly Case[] = [
 const foreign = (more: Manifest) => backup({ endpoints: ['etcd:2379'], store: bucket, ...more });
 const own = (more: Manifest) => backup({ clusterName: 'orders', store: bucket, ...more });
 const backups: readonly Case[] = [
-  ['no etcd', backup({ store: bucket }), 'name exactly one of clusterName (an EtcdCluster of this namespace) and'],
-  ['two etcds', own({ endpoints: ['etcd:2379'] }), 'name exactly one of clusterName (an EtcdCluster'],
-  ['nowhere to go', backup({ clusterName: 'orders' }), 'name exactly one of schedule (of the cluster) and store'],
-  ['a schedule and a store', own({ schedule: 'a' }), 'name exactly one of schedule (of the cluster) and store'],
+  ['no etcd', backup({ store: bucket }), 'give exactly one of clusterName (an EtcdCluster of this namespace) and'],
+  ['two etcds', own({ endpoints: ['etcd:2379'] }), 'give exactly one of clusterName (an EtcdCluster'],
+  ['nowhere to go', backup({ clusterName: 'orders' }), 'give exactly one of schedule (of the cluster) and store'],
+  ['a schedule and a store', own({ schedule: 'a' }), 'give exactly one of schedule (of the cluster) and store'],
   ['a schedule of endpoints', backup({ endpoints: ['etcd:2379'], schedule: 'a' }), 'with endpoints give store instead'],
-  ['TLS of a cluster', own({ tls: { files: secret } }), 'tls is for endpoints: an EtcdCluster has its own'],
-  ['a user of a cluster', own({ auth: secret }), 'auth is for endpoints: remove it'],
-  ['https without TLS', foreign({ endpoints: ['https://etcd:2379'] }), 'an https endpoint needs tls: name the Secret'],
+  [
+    'TLS of a cluster',
+    own({ tls: { files: secret } }),
+    'tls is only for endpoints: remove it, because an EtcdCluster has its own',
+  ],
+  ['a user of a cluster', own({ auth: secret }), 'auth is only for endpoints: remove it'],
+  ['https without TLS', foreign({ endpoints: ['https://etcd:2379'] }), 'an https endpoint needs tls: give the Secret'],
   [
     'http with TLS',
     foreign({ endpoints: ['http://etcd:2379'], tls: { files: secret } }),
@@ -161,16 +169,20 @@ const backups: readonly Case[] = [
   [
     'a client certificate from a ConfigMap',
     foreign({ tls: { files: { configMapName: 'a' } } }),
-    'a ConfigMap is no place for the key of a client certificate',
+    'the key of a client certificate must not be in a ConfigMap',
   ],
   ['TLS from nowhere', foreign({ tls: { files: {} } }), oneFiles],
   ['one endpoint twice', foreign({ endpoints: ['etcd:2379', 'etcd:2379'] }), 'Duplicate value'],
-  ['a key and a prefix', own({ key: 'a', prefix: 'b' }), 'key is the whole name of the object: remove prefix, or key'],
-  ['an absolute key', own({ key: '/a' }), 'is no key of an object: write it like etcd/orders.db'],
+  [
+    'a key and a prefix',
+    own({ key: 'a', prefix: 'b' }),
+    'prefix cannot be combined with key, which is the complete name of the object: remove prefix, or key',
+  ],
+  ['an absolute key', own({ key: '/a' }), 'is not a valid key of an object: write it like etcd/orders.db'],
   [
     'encryption beside a schedule',
     backup({ clusterName: 'orders', schedule: 'a', encryption: { age: { recipients: ['age1a'] } } }),
-    'encryption is that of the schedule: remove it, or give store instead of schedule',
+    'encryption is set by the schedule: remove it, or give store instead of schedule',
   ],
   ['a secret key', own({ encryption: secretKey }), 'recipients must be public keys, age1…'],
 ];

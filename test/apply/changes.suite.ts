@@ -34,35 +34,35 @@ afterAll(async () => {
 const pathOf = (...parts: string[]) => `/apis/cdk8s-etcd.dev/v1alpha1/namespaces/${namespace.name}/${parts.join('/')}`;
 const patch = (name: string, spec: Manifest): Promise<Answer> => api.tryPatch(pathOf('etcdclusters', name), { spec });
 
-const newCluster = 'make a new EtcdCluster';
-const once = 'origin counts only when the cluster is made, so it can be neither added, changed nor removed';
+const newCluster = 'create a new EtcdCluster';
+const once = 'origin is used only when the cluster is created, so it cannot be added, changed or removed';
 const origin = { source: { backupName: 'a' } };
 
 test.each<[string, string, Manifest, string]>([
-  ['TLS on', 'plain', { tls: true, clientTlsSecret: 'a' }, `tls cannot be switched in place: ${newCluster} with tls`],
+  [
+    'TLS on',
+    'plain',
+    { tls: true, clientTlsSecret: 'a' },
+    `tls cannot be changed in place: ${newCluster} with the desired tls`,
+  ],
   [
     'TLS off',
     'secure',
     { tls: null, clientTlsSecret: null },
-    `tls cannot be switched in place: ${newCluster} with tls`,
+    `tls cannot be changed in place: ${newCluster} with the desired tls`,
   ],
-  ['an origin added', 'plain', { origin }, `${once}: to restore into this cluster, make an EtcdRestore`],
+  ['an origin added', 'plain', { origin }, `${once}: to restore into this cluster, create an EtcdRestore`],
   ['an origin removed', 'restored', { origin: null }, once],
   ['an origin changed', 'restored', { origin: { expectedRevision: 5 } }, once],
   [
     'ephemeral on',
     'durable',
     { storage: { ephemeral: true } },
-    `storage.ephemeral cannot be switched in place: ${newCluster}`,
+    `storage.ephemeral cannot be changed in place: ${newCluster}`,
   ],
-  ['ephemeral off', 'volatile', { storage: { ephemeral: false } }, 'storage.ephemeral cannot be switched in place'],
-  ['ephemeral gone with storage', 'volatile', { storage: null }, 'storage.ephemeral cannot be switched in place'],
-  [
-    'ephemeral come with storage',
-    'plain',
-    { storage: { size: '4Gi', ephemeral: true } },
-    'cannot be switched in place',
-  ],
+  ['ephemeral off', 'volatile', { storage: { ephemeral: false } }, 'storage.ephemeral cannot be changed in place'],
+  ['ephemeral gone with storage', 'volatile', { storage: null }, 'storage.ephemeral cannot be changed in place'],
+  ['ephemeral come with storage', 'plain', { storage: { size: '4Gi', ephemeral: true } }, 'cannot be changed in place'],
 ])('refuses %s', async (_, name, spec, says) => {
   expect((await patch(name, spec)).refusals).toEqual([expect.stringContaining(says)]);
 });
@@ -85,13 +85,13 @@ test.each([
     'etcdbackups',
     'before-3.7',
     { prefix: 'b' },
-    'an EtcdBackup is one snapshot and cannot be changed: make another one',
+    'an EtcdBackup is one snapshot and cannot be changed: create another one',
   ],
   [
     'etcdrestores',
     'monday',
     { safetyBackup: false },
-    'an EtcdRestore happens once and cannot be changed: make another one',
+    'an EtcdRestore happens once and cannot be changed: create another one',
   ],
 ])('refuses any change of %s', async (plural, name, spec, says) => {
   const path = pathOf(plural, name);

@@ -1,5 +1,5 @@
 import { kinds } from './faults';
-import { plan, possibleKinds, type Step } from './plan';
+import { plan, possibleTypes, type Step } from './plan';
 
 const hour = { minutes: 60, nodes: true };
 const hundred = Array.from({ length: 100 }, (_, seed) => plan(seed, hour));
@@ -49,7 +49,7 @@ test('no plan upgrades more than twice, and no upgrade waits for a quorum that i
 });
 
 test('without access to nodes, and in a smoke test, there are fewer kinds', () => {
-  const names = possibleKinds({}).map(({ name }) => name);
+  const names = possibleTypes({}).map(({ name }) => name);
   expect(names).not.toContain('node-off');
   expect(new Set(kindsOf(plan(7, { minutes: 60 })))).toEqual(new Set(names));
   const quick = kindsOf(plan(1, { minutes: 3, smoke: true }));

@@ -9,7 +9,7 @@ import {
   ImagePullPolicy,
 } from '../../src';
 import { clientServiceName } from '../../src/etcd/client-service-name';
-import { peerNames, serverNames } from '../../src/tls/tls-names';
+import { peerNames, serverNames } from '../../src/tls/certificates';
 import type { Manifest } from '../synth';
 import { Authority } from './certificates';
 import { Client, type ClientOptions } from './client';

@@ -19,7 +19,7 @@ const credentials = S3Credentials.fromSecret('s3');
 const s3 = { bucket: 'backups', region: 'eu-west-1', credentials };
 
 test.each<[string, () => BackupStore, string]>([
-  ['bucket', () => BackupStore.s3({ ...s3, bucket: missing }), "bucket: 'undefined' is no bucket name"],
+  ['bucket', () => BackupStore.s3({ ...s3, bucket: missing }), "bucket: 'undefined' is not a valid bucket name"],
   ['Secret', () => BackupStore.s3({ ...s3, credentials: S3Credentials.fromSecret(missing) }), "Secret: '' is no"],
   ['CA', () => BackupStore.s3({ ...s3, ca: CaBundle.fromSecret(missing) }), "ca: Secret: 'undefined' is no"],
   [
@@ -30,9 +30,13 @@ test.each<[string, () => BackupStore, string]>([
   [
     'host',
     () => BackupStore.sftp({ host: missing, credentials: SftpCredentials.fromSecret('sftp') }),
-    "host: 'undefined' is no host name",
+    "host: 'undefined' is not a valid host name",
   ],
-  ['server', () => BackupStore.filesystem({ nfs: { server: missing, path: '/srv' } }), "nfs: 'undefined' is no server"],
+  [
+    'server',
+    () => BackupStore.filesystem({ nfs: { server: missing, path: '/srv' } }),
+    "nfs: 'undefined' is not a valid server",
+  ],
   ['path', () => BackupStore.filesystem({ nfs: { server: 'nas', path: missing } }), "nfs: path 'undefined' is not"],
 ])('a store without its %s', (_, make, message) => {
   expect(schedule({ store: make() }).node.validate()).toEqual([expect.stringContaining(message)]);
@@ -41,32 +45,32 @@ test.each<[string, () => BackupStore, string]>([
 test('other values of a schedule', () => {
   const problems = (props: Parameters<typeof schedule>[0]) => schedule(props).node.validate();
   expect(problems({ encryption: Encryption.age({ recipients: [missing] }) })).toEqual([
-    expect.stringContaining('encryption: recipients: what is given is no age recipient'),
+    expect.stringContaining('encryption: recipients: the value is not an age recipient'),
   ]);
   expect(problems({ auth: EtcdAuth.fromSecret(missing) })).toEqual([
-    expect.stringContaining("auth: Secret: 'undefined' is no Kubernetes name"),
+    expect.stringContaining("auth: Secret: 'undefined' is not a valid Kubernetes name"),
   ]);
   expect(problems({ cluster: missing })).toContainEqual(
-    expect.stringContaining("cluster: 'undefined' is no cluster name"),
+    expect.stringContaining("cluster: 'undefined' is not a valid cluster name"),
   );
   expect(problems({ endpoints: [missing] })).toEqual([
-    expect.stringContaining("endpoints: 'undefined' is no etcd endpoint"),
+    expect.stringContaining("endpoints: 'undefined' is not a valid etcd endpoint"),
   ]);
 });
 
 test('other values of a cluster', () => {
   const version = EtcdVersion.of(missing);
   expect(cluster({ version }).node.validate()).toEqual([
-    expect.stringContaining("version: 'undefined' is no released"),
+    expect.stringContaining("version: 'undefined' is not a released"),
   ]);
   const tls = EtcdTls.certManager({ issuer: missing });
   expect(cluster({ tls }, 'shop').node.validate()).toEqual([expect.stringContaining("tls: issuer: 'undefined' is no")]);
   const origin = { source: RestoreSource.snapshot(BackupStore.s3(s3), missing) };
   expect(cluster({ origin }).node.validate()).toEqual([
-    expect.stringContaining("origin: source: snapshot: 'undefined' is no id"),
+    expect.stringContaining("origin: source: snapshot: 'undefined' is not a valid snapshot id"),
   ]);
   const keyed = { source: RestoreSource.key(BackupStore.s3(s3), missing) };
   expect(cluster({ origin: keyed }).node.validate()).toEqual([
-    expect.stringContaining("origin: source: key: 'undefined' is no key"),
+    expect.stringContaining("origin: source: key: 'undefined' is not a valid key"),
   ]);
 });

@@ -40,37 +40,43 @@ const encrypted = (...recipients: string[]) => ({ encryption: Encryption.age({ r
 
 /** What synthesis says about each mistake: the construct's path first, then the property, then what to do. */
 const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
-  [{ cluster: 'a/b', name: 'n' }, "cluster: 'a/b' is no cluster name; use up to 63 letters"],
-  [{ cluster: 'c'.repeat(64), name: 'n' }, 'is no cluster name'],
-  [{ cluster: 'Orders' }, "name: 'Orders-nightly' is no Kubernetes name; use lower-case letters"],
+  [{ cluster: 'a/b', name: 'n' }, "cluster: 'a/b' is not a valid cluster name; use up to 63 letters"],
+  [{ cluster: 'c'.repeat(64), name: 'n' }, 'is not a valid cluster name'],
+  [{ cluster: 'Orders' }, "name: 'Orders-nightly' is not a valid Kubernetes name; use lower-case letters"],
   [{ name: 'n'.repeat(53) }, 'has 53 characters; use at most 52'],
 
-  [{ endpoints: [] }, 'endpoints: none given; name at least one'],
-  [{ endpoints: ['etcd'] }, "endpoints: 'etcd' is no etcd endpoint; write https://HOST:2379"],
-  [{ endpoints: ['http://etcd:2379/v3'] }, 'is no etcd endpoint'],
-  [{ endpoints: ['a:1,b:2'] }, 'is no etcd endpoint'],
-  [{ endpoints: ['etcd:99999'] }, 'is no etcd endpoint'],
-  [{ endpoints: ['unix://etcd:2379'] }, 'is no etcd endpoint'],
-  [{ endpoints: ['https://etcd:2379'] }, "'https://etcd:2379' is https, but there is no tls; give tls"],
+  [{ endpoints: [] }, 'endpoints: is empty; give at least one'],
+  [{ endpoints: ['etcd'] }, "endpoints: 'etcd' is not a valid etcd endpoint; write https://HOST:2379"],
+  [{ endpoints: ['http://etcd:2379/v3'] }, 'is not a valid etcd endpoint'],
+  [{ endpoints: ['a:1,b:2'] }, 'is not a valid etcd endpoint'],
+  [{ endpoints: ['etcd:99999'] }, 'is not a valid etcd endpoint'],
+  [{ endpoints: ['unix://etcd:2379'] }, 'is not a valid etcd endpoint'],
+  [{ endpoints: ['https://etcd:2379'] }, "'https://etcd:2379' is https, but tls is missing; give tls"],
   [{ endpoints: ['http://etcd:2379'], tls }, 'is plain http, but tls is given; write https://'],
   [{ endpoints: ['etcd:2379', 'http://ETCD:2379'] }, "endpoints: 'http://ETCD:2379' is given twice; remove one"],
 
-  [{ tls: EtcdClientTls.fromSecret('My_Secret') }, "tls: Secret: 'My_Secret' is no Kubernetes name"],
-  [{ tls: EtcdClientTls.fromSecret('s', { keyKey: 'a/b' }) }, "tls: keyKey: 'a/b' is no key of a Secret"],
-  [{ tls: EtcdClientTls.fromCa(CaBundle.fromConfigMap('')) }, "tls: ConfigMap: '' is no Kubernetes name"],
-  [{ auth: EtcdAuth.fromSecret('') }, "auth: Secret: '' is no Kubernetes name"],
-  [{ auth: EtcdAuth.fromSecret('s', { passwordKey: '..' }) }, "auth: passwordKey: '..' is no key"],
+  [{ tls: EtcdClientTls.fromSecret('My_Secret') }, "tls: Secret: 'My_Secret' is not a valid Kubernetes name"],
+  [{ tls: EtcdClientTls.fromSecret('s', { keyKey: 'a/b' }) }, "tls: keyKey: 'a/b' is not a valid key of a Secret"],
+  [{ tls: EtcdClientTls.fromCa(CaBundle.fromConfigMap('')) }, "tls: ConfigMap: '' is not a valid Kubernetes name"],
+  [{ auth: EtcdAuth.fromSecret('') }, "auth: Secret: '' is not a valid Kubernetes name"],
+  [{ auth: EtcdAuth.fromSecret('s', { passwordKey: '..' }) }, "auth: passwordKey: '..' is not a valid key"],
 
   [{ schedule: Cron.schedule({ minute: '61' }) }, "schedule: '61 * * * *': minute '61' is not within 0 to 59"],
   [{ schedule: Cron.schedule({ day: '31', month: '2' }) }, "schedule: '* * 31 2 *' never fires; choose"],
-  [{ fileName: 'orders/%Y' }, "fileName: 'orders/%Y' is no file name; use letters, digits"],
-  [{ fileName: 'orders-%s' }, "fileName: 'orders-%s' is no file name"],
-  [{ fileNameTimeZone: 'Moon' }, "fileNameTimeZone: 'Moon' is no IANA time zone"],
-  [{ timeZone: 'Europe/Atlantis' }, "timeZone: 'Europe/Atlantis' is no IANA time zone; write it like Europe/Berlin"],
+  [{ fileName: 'orders/%Y' }, "fileName: 'orders/%Y' is not a valid file name; use letters, digits"],
+  [{ fileName: 'orders-%s' }, "fileName: 'orders-%s' is not a valid file name"],
+  [{ fileNameTimeZone: 'Moon' }, "fileNameTimeZone: 'Moon' is not an IANA time zone"],
+  [
+    { timeZone: 'Europe/Atlantis' },
+    "timeZone: 'Europe/Atlantis' is not an IANA time zone; write it like Europe/Berlin",
+  ],
   [{ startingDeadline: Duration.seconds(10) }, 'startingDeadline: 10s skips runs'],
   [{ startingDeadline: Duration.seconds(0) }, 'startingDeadline: 0ms skips runs'],
-  [{ startingDeadline: Duration.millis(20_500) }, 'startingDeadline: 20500ms is no whole number of seconds'],
-  [{ activeDeadline: Duration.seconds(0) }, 'activeDeadline: a duration of zero is no time at all'],
+  [
+    { startingDeadline: Duration.millis(20_500) },
+    'startingDeadline: 20500ms is not a whole number of seconds; round it',
+  ],
+  [{ activeDeadline: Duration.seconds(0) }, 'activeDeadline: a duration of zero is not valid'],
   [{ timeout: Duration.minutes(0) }, 'timeout: a duration of zero'],
   [{ dialTimeout: Duration.minutes(0) }, 'dialTimeout: a duration of zero'],
   [{ timeout: Duration.hours(7) }, 'timeout: 7h is not below activeDeadline (6h)'],
@@ -82,28 +88,28 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
 
   [
     { verify: VerificationLevel.OPEN, encryption: Encryption.age({ recipients: [recipient] }) },
-    'verify: VerificationLevel.OPEN has to decrypt the backup, and the pod has no key',
+    'verify: VerificationLevel.OPEN must decrypt the backup, but the pod has no key',
   ],
-  [encrypted(), 'encryption: recipients: none given; name at least one'],
-  [encrypted(recipient, 'ssh-ed25519 AAAA'), 'encryption: recipients: what is given is no age recipient; write age1…'],
-  [encrypted(recipient.replace(/h$/, 'j')), "7rthxj' is no age recipient; look for a typing error"],
-  [encrypted(recipient.slice(0, -1)), 'is no age recipient; look for'],
-  [encrypted(recipient.toUpperCase()), 'what is given is no age recipient'],
+  [encrypted(), 'encryption: recipients: is empty; give at least one'],
+  [encrypted(recipient, 'ssh-ed25519 AAAA'), 'encryption: recipients: the value is not an age recipient; write age1…'],
+  [encrypted(recipient.replace(/h$/, 'j')), "7rthxj' is not a valid age recipient; check it for typing errors"],
+  [encrypted(recipient.slice(0, -1)), 'is not a valid age recipient; check it for'],
+  [encrypted(recipient.toUpperCase()), 'the value is not an age recipient'],
   [encrypted(secretKey), 'encryption: recipients: a SECRET KEY is given, which must not be in a manifest; remove it'],
   [encrypted(` ${secretKey.toLowerCase()}`), 'a SECRET KEY is given'],
 
-  [{ retries: -1 }, 'retries: -1 is no count; give a whole number of 0 or more'],
-  [{ successfulJobsHistoryLimit: -1 }, 'successfulJobsHistoryLimit: -1 is no count'],
-  [{ failedJobsHistoryLimit: 1.5 }, 'failedJobsHistoryLimit: 1.5 is no count'],
-  [{ image: '' }, "image: '' is no image"],
-  [{ imagePullSecrets: ['a b'] }, "imagePullSecrets: 'a b' is no Kubernetes name"],
-  [{ serviceAccountName: '' }, "serviceAccountName: '' is no Kubernetes name"],
-  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is no Kubernetes name"],
+  [{ retries: -1 }, 'retries: -1 is not a valid count; give a whole number of at least 0'],
+  [{ successfulJobsHistoryLimit: -1 }, 'successfulJobsHistoryLimit: -1 is not a valid count'],
+  [{ failedJobsHistoryLimit: 1.5 }, 'failedJobsHistoryLimit: 1.5 is not a valid count'],
+  [{ image: '' }, "image: '' is not a valid image"],
+  [{ imagePullSecrets: ['a b'] }, "imagePullSecrets: 'a b' is not a valid Kubernetes name"],
+  [{ serviceAccountName: '' }, "serviceAccountName: '' is not a valid Kubernetes name"],
+  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid Kubernetes name"],
   [
     { resources: { cpuRequest: '100 m' } },
-    "resources: cpuRequest '100 m' is no amount of CPU above zero; write it like",
+    "resources: cpuRequest '100 m' is not a valid amount of CPU above zero; write it like",
   ],
-  [{ resources: { cpuLimit: '0' } }, "resources: cpuLimit '0' is no amount"],
+  [{ resources: { cpuLimit: '0' } }, "resources: cpuLimit '0' is not a valid amount"],
   [{ resources: { memoryLimit: Size.mebibytes(0) } }, 'resources: memoryLimit is zero; give more'],
   [{ resources: { cpuRequest: '1', cpuLimit: '100m' } }, 'resources: cpuRequest is above cpuLimit'],
   [
@@ -111,38 +117,47 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
     'resources: memoryRequest is above memoryLimit',
   ],
 
-  [to({ bucket: 'My_Bucket' }), "store: bucket: 'My_Bucket' is no bucket name; use 3 to 63 lower-case letters"],
+  [
+    to({ bucket: 'My_Bucket' }),
+    "store: bucket: 'My_Bucket' is not a valid bucket name; use 3 to 63 lower-case letters",
+  ],
   [to({ bucket: 's3://backups/etcd' }), 'and put a path into prefix'],
-  [to({ bucket: '10.0.0.1' }), 'is no bucket name'],
-  [to({ prefix: 'a/../b' }), "store: prefix: 'a/../b' is no folder within the store"],
-  [to({ region: 'eu west' }), "store: region: 'eu west' is no region; write it like eu-west-1"],
+  [to({ bucket: '10.0.0.1' }), 'is not a valid bucket name'],
+  [to({ prefix: 'a/../b' }), "store: prefix: 'a/../b' is not a valid folder within the store"],
+  [to({ region: 'eu west' }), "store: region: 'eu west' is not a valid region; write it like eu-west-1"],
   [
     to({
       credentials: S3Credentials.fromSecret('s', { accessKeyIdKey: 'a', secretAccessKeyKey: 'b' }),
       region: undefined,
     }),
-    "store: region: none given; name the bucket's",
+    "store: region: is missing; give the bucket's region",
   ],
-  [to({ endpoint: 'ftp://host' }), 'store: endpoint: is no S3 server; write https://HOST:PORT'],
-  [to({ endpoint: 'https://' }), 'store: endpoint: is no S3 server'],
-  [to({ endpoint: 'https://host/path' }), 'store: endpoint: is no S3 server'],
+  [to({ endpoint: 'ftp://host' }), 'store: endpoint: is not a valid S3 server; write https://HOST:PORT'],
+  [to({ endpoint: 'https://' }), 'store: endpoint: is not a valid S3 server'],
+  [to({ endpoint: 'https://host/path' }), 'store: endpoint: is not a valid S3 server'],
   [
     to({ endpoint: 'http://minio:9000', ca: CaBundle.fromSecret('ca') }),
-    'store: ca: is of no use with an http:// endpoint',
+    'store: ca: has no effect with an http:// endpoint',
   ],
-  [to({ ca: CaBundle.fromSecret('ca', '') }), "store: ca: key: '' is no key of a Secret"],
-  [to({ kmsKeyId: 'k' }), 'store: kmsKeyId: needs serverSideEncryption: ServerSideEncryption.KMS'],
+  [to({ ca: CaBundle.fromSecret('ca', '') }), "store: ca: key: '' is not a valid key of a Secret"],
+  [
+    to({ kmsKeyId: 'k' }),
+    'store: kmsKeyId: needs serverSideEncryption: ServerSideEncryption.KMS; set it, or remove kmsKeyId',
+  ],
   [to({ kmsKeyId: 'k', serverSideEncryption: ServerSideEncryption.AES256 }), 'store: kmsKeyId: needs'],
   [
     to({ sseCustomerKey: SseCustomerKey.fromSecret('k'), serverSideEncryption: ServerSideEncryption.AES256 }),
-    'store: sseCustomerKey: excludes serverSideEncryption',
+    'store: sseCustomerKey: cannot be combined with serverSideEncryption',
   ],
   [
     to({ sseCustomerKey: SseCustomerKey.fromSecret('k'), endpoint: 'http://minio:9000' }),
     'store: sseCustomerKey: would cross the network in plain text; write https://',
   ],
-  [to({ sseCustomerKey: SseCustomerKey.fromSecret('') }), "store: sseCustomerKey: Secret: '' is no Kubernetes name"],
-  [to({ credentials: S3Credentials.fromSecret('') }), "store: credentials: Secret: '' is no Kubernetes name"],
+  [
+    to({ sseCustomerKey: SseCustomerKey.fromSecret('') }),
+    "store: sseCustomerKey: Secret: '' is not a valid Kubernetes name",
+  ],
+  [to({ credentials: S3Credentials.fromSecret('') }), "store: credentials: Secret: '' is not a valid Kubernetes name"],
   [
     to({ credentials: S3Credentials.fromSecret('s', { accessKeyIdKey: 'k' }) }),
     'accessKeyIdKey and secretAccessKeyKey together',
@@ -155,47 +170,53 @@ const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
     to({
       credentials: S3Credentials.fromSecret('s', { accessKeyIdKey: 'a', secretAccessKeyKey: 'b', profile: 'p' }),
     }),
-    "credentials: profile 'p' is of the AWS shared files; remove it, or the keys",
+    "credentials: profile 'p' belongs to the AWS shared files, which named keys exclude; remove it, or the keys",
   ],
   [
     { serviceAccountName: 'mine', ...to({ credentials: identity('r') }) },
-    "serviceAccountName: 'mine' is made elsewhere",
+    "serviceAccountName: 'mine' is an existing ServiceAccount",
   ],
 
-  [toOss({ bucket: 'My.Bucket' }), "store: bucket: 'My.Bucket' is no bucket name; use 3 to 63"],
-  [toOss({ prefix: 'a//b' }), "store: prefix: 'a//b' is no folder within the store"],
-  [toOss({ region: 'eu central' }), "store: region: 'eu central' is no region; write it like eu-central-1"],
-  [toOss({ endpoint: '127.0.0.1:9000' }), 'store: endpoint: is no host of OSS; write it like oss-eu-central-1'],
-  [toOss({ endpoint: 'https://oss-eu-central-1.aliyuncs.com/backups' }), 'store: endpoint: is no host of OSS'],
-  [toOss({ endpoint: 'backups.oss-eu-central-1.aliyuncs.com' }), 'names a bucket; remove that from it'],
+  [toOss({ bucket: 'My.Bucket' }), "store: bucket: 'My.Bucket' is not a valid bucket name; use 3 to 63"],
+  [toOss({ prefix: 'a//b' }), "store: prefix: 'a//b' is not a valid folder within the store"],
+  [toOss({ region: 'eu central' }), "store: region: 'eu central' is not a valid region; write it like eu-central-1"],
+  [toOss({ endpoint: '127.0.0.1:9000' }), 'store: endpoint: is not a valid OSS host; write it like oss-eu-central-1'],
+  [toOss({ endpoint: 'https://oss-eu-central-1.aliyuncs.com/backups' }), 'store: endpoint: is not a valid OSS host'],
+  [toOss({ endpoint: 'backups.oss-eu-central-1.aliyuncs.com' }), 'contains the name of a bucket; remove it'],
   [
     toOss({ endpoint: 'oss-eu-central-1.aliyuncs.com', region: 'cn-hangzhou' }),
-    "store: region: 'cn-hangzhou' is not that of endpoint oss-eu-central-1.aliyuncs.com",
+    "store: region: 'cn-hangzhou' is not the region of endpoint oss-eu-central-1.aliyuncs.com",
   ],
-  [toOss({ ca: CaBundle.fromSecret('CA') }), "store: ca: Secret: 'CA' is no Kubernetes name"],
-  [toOss({ credentials: OssCredentials.fromSecret('') }), "store: credentials: Secret: '' is no Kubernetes name"],
+  [toOss({ ca: CaBundle.fromSecret('CA') }), "store: ca: Secret: 'CA' is not a valid Kubernetes name"],
+  [
+    toOss({ credentials: OssCredentials.fromSecret('') }),
+    "store: credentials: Secret: '' is not a valid Kubernetes name",
+  ],
   [
     toOss({ credentials: OssCredentials.fromSecret('s', { accessKeyIdKey: 'k' }) }),
     'accessKeyIdKey and accessKeySecretKey together',
   ],
 
   [{ store: BackupStore.command({ path: '/opt/store' }) }, "image: store runs executables that the agent's own image"],
-  [{ ...toCommand({}), image: agentImage }, 'name an image of yours with them and the agent in it'],
-  [toCommand({ path: 'scripts' }), "store: path: 'scripts' is no absolute path; write it like /opt/store"],
-  [toCommand({ path: '/opt/../store' }), 'is no absolute path'],
-  [toCommand({ env: { 'A-B': 'x' } }), "store: env: 'A-B' is no name of a variable"],
-  [toCommand({ credentialsSecretName: 'S' }), "store: credentialsSecretName: 'S' is no Kubernetes name"],
+  [{ ...toCommand({}), image: agentImage }, 'give your own image with these and the agent'],
+  [toCommand({ path: 'scripts' }), "store: path: 'scripts' is not an absolute path; write it like /opt/store"],
+  [toCommand({ path: '/opt/../store' }), 'is not an absolute path'],
+  [toCommand({ env: { 'A-B': 'x' } }), "store: env: 'A-B' is not a valid name of a variable"],
+  [toCommand({ credentialsSecretName: 'S' }), "store: credentialsSecretName: 'S' is not a valid Kubernetes name"],
   [toCommand({ idleTimeout: Duration.seconds(0) }), 'store: idleTimeout: a duration of zero'],
 
-  [{ store: BackupStore.filesystem({}) }, 'store: give one of claimName, nfs and hostPath'],
+  [{ store: BackupStore.filesystem({}) }, 'store: give exactly one of claimName, nfs and hostPath'],
   [
     { store: BackupStore.filesystem({ claimName: 'c', nfs: { server: 's', path: '/' } }) },
-    'store: give one of claimName, nfs and hostPath',
+    'store: give exactly one of claimName, nfs and hostPath',
   ],
-  [{ store: BackupStore.filesystem({ claimName: 'C' }) }, "store: claimName: 'C' is no Kubernetes name"],
-  [{ store: BackupStore.filesystem({ nfs: { server: '', path: '/' } }) }, "store: nfs: '' is no server"],
+  [{ store: BackupStore.filesystem({ claimName: 'C' }) }, "store: claimName: 'C' is not a valid Kubernetes name"],
+  [{ store: BackupStore.filesystem({ nfs: { server: '', path: '/' } }) }, "store: nfs: '' is not a valid server"],
   [{ store: BackupStore.filesystem({ nfs: { server: 's', path: 'x' } }) }, "store: nfs: path 'x' is not absolute"],
-  [{ store: BackupStore.filesystem({ claimName: 'c', directory: '/etcd' }) }, "store: directory: '/etcd' is no folder"],
+  [
+    { store: BackupStore.filesystem({ claimName: 'c', directory: '/etcd' }) },
+    "store: directory: '/etcd' is not a valid folder",
+  ],
 ];
 
 test.each(mistakes.map(([props, message]) => ({ props, message })))('$message', ({ props, message }) => {
@@ -219,7 +240,7 @@ test('a password in the URL of a store is not repeated in the error', () => {
 test('a mistake in a store that was added names it', () => {
   const backup = schedule();
   backup.addStore(BackupStore.s3({ bucket: 'X', credentials }));
-  expect(problemsOf(backup)).toEqual([expect.stringMatching(/^store 2: bucket: 'X' is no bucket name/)]);
+  expect(problemsOf(backup)).toEqual([expect.stringMatching(/^store 2: bucket: 'X' is not a valid bucket name/)]);
 });
 
 test.each([
@@ -261,7 +282,9 @@ test('stores that differ in folder, server or volume are different places', () =
 test('two stores cannot ask for different identities', () => {
   const backup = schedule({ store: BackupStore.s3({ bucket: 'one', credentials: identity('a') }) });
   backup.addStore(BackupStore.s3({ bucket: 'two', credentials: identity('b') }));
-  expect(problemsOf(backup)).toEqual([expect.stringMatching(/annotation 'role', but a pod has one identity; make/)]);
+  expect(problemsOf(backup)).toEqual([
+    expect.stringMatching(/annotation 'role', but a pod has only one identity; use one schedule for each/),
+  ]);
 });
 
 test('a secret key is nowhere repeated', () => {
@@ -269,7 +292,7 @@ test('a secret key is nowhere repeated', () => {
   expect(synthesisError(backup).split('\n  ').slice(1)).toEqual([
     expect.stringMatching(/^\[shop\/nightly\] encryption: recipients: a SECRET KEY is given/),
     expect.stringMatching(/^\[shop\/nightly\] encryption: recipients: a SECRET KEY is given/),
-    expect.stringMatching(/^\[shop\/nightly\] encryption: recipients: what is given is no age recipient/),
+    expect.stringMatching(/^\[shop\/nightly\] encryption: recipients: the value is not an age recipient/),
   ]);
   expect(synthesisError(backup).toUpperCase()).not.toContain('QQQQ');
 });
@@ -292,7 +315,7 @@ test.each<[Retention, string]>([
   [Retention.tiers({ within: Duration.days(0) }), 'within is zero; give more'],
   [Retention.tiers({}), 'keeps nothing; give last'],
   [Retention.tiers({ minKeep: 3, timeZone: 'UTC' }), 'keeps nothing'],
-  [Retention.tiers({ daily: 1, timeZone: 'Mars' }), "timeZone: 'Mars' is no IANA time zone"],
+  [Retention.tiers({ daily: 1, timeZone: 'Mars' }), "timeZone: 'Mars' is not an IANA time zone"],
 ])('retention %#: %s', (retention, message) => {
   expect(synthesisError(schedule({ retention }))).toContain(`[shop/nightly] store: retention: ${message}`);
   const backup = schedule();

@@ -102,8 +102,8 @@ test.each([
   ['no JSON', /does not hold a JSON object/],
   ['[]', /does not hold a JSON object/],
   ['{"snapshot-count":"5"}', /'snapshot-count' is "5"; write a whole number/],
-  ['{"force-new-cluster":true}', /'force-new-cluster' is never set/],
-  ['{"snapshot-cuont":5}', /'snapshot-cuont' is no setting of etcd/],
+  ['{"force-new-cluster":true}', /'force-new-cluster' cannot be set/],
+  ['{"snapshot-cuont":5}', /'snapshot-cuont' is not a setting of etcd/],
 ])('settings that are %s are reported', async (text, message) => {
   await using gate = await TestGate.make();
   await gate.file('../settings.json', text);

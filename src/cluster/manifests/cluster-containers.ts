@@ -1,29 +1,16 @@
-import { type ClusterNames, dataVolume } from '../../etcd/cluster-names';
+import { dataVolume } from '../../etcd/cluster-names';
 import { ports } from '../../etcd/cluster-ports';
 import { apiTokenDirectory } from '../../lib/api-token';
-import { fieldVariable } from '../../lib/field-variable';
-import { restrictedContainer } from '../../lib/restricted';
+import { fieldVariable, restrictedContainer } from '../../lib/pod-parts';
+import type { ResolvedCluster } from '../resolve-cluster';
 import { settingsFile } from './cluster-settings';
 
-export interface MemberResources {
+interface ContainerResources {
   readonly requests: { readonly cpu?: string; readonly memory?: string };
   readonly limits: { readonly cpu?: string; readonly memory?: string };
 }
 
-export interface ContainersSpec {
-  readonly names: ClusterNames;
-  readonly clusterDomain: string;
-  readonly etcdImage: string;
-  readonly agentImage: string;
-  readonly imagePullPolicy: string;
-  /** The version of `etcdImage`, such as 3.6.16. */
-  readonly etcdVersion: string;
-  readonly resources: MemberResources;
-  readonly quotaBytes: number;
-  readonly tls: boolean;
-}
-
-/** The reconciler's alone: no manifest has it. */
+/** Only the reconciler sets it: no manifest has it. */
 export const epochAnnotation = 'cdk8s-etcd.dev/epoch';
 
 export const volumes = {
@@ -44,70 +31,70 @@ const directories = {
   serverTls: '/etc/etcd/tls/server',
 } as const;
 
-/** Prepares the volume and waits for leave to start; ends before etcd begins, as data is moved only while none runs. */
-export function gateContainer(spec: ContainersSpec): object {
+/** Prepares the volume and waits for the permit to start. It ends before etcd starts: data may only be moved before that. */
+export function gateContainer(cluster: ResolvedCluster): object {
   return {
-    ...agentBase(spec, 'gate', [`--scratch-dir=${directories.scratch}`]),
-    // A restore runs etcdutl, which needs as much as etcd itself.
-    resources: agentResources(spec.resources.limits.memory),
-    volumeMounts: [...agentMounts(spec), mount('scratch')],
+    ...agentBase(cluster, 'gate', [`--scratch-dir=${directories.scratch}`]),
+    // A restore runs etcdutl, which needs as much memory as etcd itself.
+    resources: agentResources(cluster.resources._requirements().limits.memory),
+    volumeMounts: [...agentMounts(cluster), mount('scratch')],
   };
 }
 
-/** Looks after the running member. A native sidecar: it is up before etcd, and outlives it. */
-export function agentContainer(spec: ContainersSpec): object {
-  const scheme = spec.tls ? 'HTTPS' : 'HTTP';
+/** Serves the running member. It is a native sidecar: it starts before etcd and ends after it. */
+export function agentContainer(cluster: ResolvedCluster): object {
+  const scheme = cluster.tls.secrets ? 'HTTPS' : 'HTTP';
   const probe = (path: string) => ({ path, port: ports.agent, scheme });
   return {
-    ...agentBase(spec, 'serve'),
+    ...agentBase(cluster, 'serve'),
     name: 'agent',
     restartPolicy: 'Always',
     ports: [port('agent')],
     resources: agentResources('128Mi'),
     readinessProbe: { httpGet: probe('/readyz'), periodSeconds: 3, timeoutSeconds: 3, failureThreshold: 2 },
     livenessProbe: { httpGet: probe('/livez'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
-    volumeMounts: agentMounts(spec),
+    volumeMounts: agentMounts(cluster),
   };
 }
 
-export function etcdContainer(spec: ContainersSpec): object {
+export function etcdContainer(cluster: ResolvedCluster): object {
   const livez = { path: '/livez', port: ports.metrics };
   return {
     name: 'etcd',
-    image: spec.etcdImage,
-    imagePullPolicy: spec.imagePullPolicy,
+    image: cluster.images.etcd,
+    imagePullPolicy: cluster.imagePullPolicy,
     command: ['etcd', `--config-file=${directories.data}/etcd.yaml`],
     ports: [port('client'), port('peer'), port('metrics')],
-    resources: spec.resources,
-    // Half an hour to replay its log.
+    resources: cluster.resources._requirements(),
+    // etcd may need up to half an hour to replay its log.
     startupProbe: { httpGet: livez, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 900 },
     livenessProbe: {
       httpGet: livez,
       periodSeconds: 10,
       timeoutSeconds: 5,
-      failureThreshold: livenessFailures(spec.quotaBytes),
-      // A hung etcd does not end by itself: the pod's own period would only be waited out.
+      failureThreshold: livenessFailures(cluster.volume.quotaBytes),
+      // A hung etcd does not react to SIGTERM, so a longer grace period would only delay its restart.
       terminationGracePeriodSeconds: 10,
     },
-    // Clients leave before etcd does.
+    // Gives clients time to leave before etcd stops.
     lifecycle: { preStop: { sleep: { seconds: 5 } } },
     securityContext: restrictedContainer,
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    volumeMounts: [mount('data'), ...tlsMounts(spec, 'peerTls', 'serverTls')],
+    volumeMounts: [mount('data'), ...tlsMounts(cluster, 'peerTls', 'serverTls')],
   };
 }
 
-/** A defragmentation blocks `/livez` for as long as it takes: up to half a minute a GiB, of at most the quota. */
+/** A defragmentation blocks `/livez` until it ends. It takes up to half a minute per GiB, for at most the quota. */
 function livenessFailures(quotaBytes: number): number {
   return 6 + Math.ceil((quotaBytes / 2 ** 30) * 3);
 }
 
-function agentBase(spec: ContainersSpec, command: string, args: readonly string[] = []): object {
-  const { names, tls } = spec;
+function agentBase(cluster: ResolvedCluster, command: string, args: readonly string[] = []): object {
+  const { names, images } = cluster;
   return {
     name: command,
-    image: spec.agentImage,
-    imagePullPolicy: spec.imagePullPolicy,
+    image: images.agent,
+    imagePullPolicy: cluster.imagePullPolicy,
     args: [
       command,
       `--cluster=${names.cluster}`,
@@ -115,8 +102,10 @@ function agentBase(spec: ContainersSpec, command: string, args: readonly string[
       `--settings=${directories.settings}/${settingsFile}`,
       `--record=${names.record}`,
       `--peer-service=${names.peerService}`,
-      `--cluster-domain=${spec.clusterDomain}`,
-      ...(tls ? [`--peer-tls-dir=${directories.peerTls}`, `--server-tls-dir=${directories.serverTls}`] : []),
+      `--cluster-domain=${cluster.clusterDomain}`,
+      ...(cluster.tls.secrets
+        ? [`--peer-tls-dir=${directories.peerTls}`, `--server-tls-dir=${directories.serverTls}`]
+        : []),
       ...args,
     ],
     env: [
@@ -125,23 +114,23 @@ function agentBase(spec: ContainersSpec, command: string, args: readonly string[
       fieldVariable('POD_IP', 'status.podIP'),
       fieldVariable('ETCD_AGENT_NAMESPACE', 'metadata.namespace'),
       fieldVariable('MIN_EPOCH', `metadata.annotations['${epochAnnotation}']`),
-      { name: 'ETCD_VERSION', value: spec.etcdVersion },
+      { name: 'ETCD_VERSION', value: images.version.version },
     ],
     securityContext: restrictedContainer,
     terminationMessagePolicy: 'FallbackToLogsOnError',
   };
 }
 
-function agentResources(memoryLimit: string | undefined): MemberResources {
+function agentResources(memoryLimit: string | undefined): ContainerResources {
   return { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: memoryLimit } };
 }
 
-function agentMounts(spec: ContainersSpec): object[] {
-  return [mount('data'), mount('settings'), mount('apiToken'), ...tlsMounts(spec, 'peerTls', 'serverTls')];
+function agentMounts(cluster: ResolvedCluster): object[] {
+  return [mount('data'), mount('settings'), mount('apiToken'), ...tlsMounts(cluster, 'peerTls', 'serverTls')];
 }
 
-function tlsMounts({ tls }: ContainersSpec, ...names: ('peerTls' | 'serverTls')[]): object[] {
-  return tls ? names.map(mount) : [];
+function tlsMounts({ tls }: ResolvedCluster, ...names: ('peerTls' | 'serverTls')[]): object[] {
+  return tls.secrets ? names.map(mount) : [];
 }
 
 function mount(name: keyof typeof volumes): object {

@@ -1,31 +1,33 @@
+import type { ResolvedCluster } from '../resolve-cluster';
+
 type Labels = Readonly<Record<string, string>>;
 
-/** What finds a cluster's members, and nothing else. It can never change: a StatefulSet's selector is immutable. */
+/** Selects a cluster's members and nothing else. It must never change: the selector of a StatefulSet is immutable. */
 export function memberSelector(cluster: string): Labels {
   return { ...identity(cluster), 'app.kubernetes.io/component': 'member' };
 }
 
-/** What finds the pods of a cluster's backup Jobs: those of its schedules, and those that the reconciler makes. */
+/** Selects the pods of a cluster's backup Jobs: those of its schedules and those that the reconciler creates. */
 export function jobSelector(cluster: string): Labels {
   return { 'app.kubernetes.io/name': 'etcd-backup', 'app.kubernetes.io/part-of': cluster };
 }
 
-/** What finds the reconcilers of the namespace. */
+/** Selects the reconcilers of the namespace. */
 export const reconcilerSelector: Labels = { 'app.kubernetes.io/name': 'etcd-reconciler' };
 
-/** The labels of each object of a cluster. */
-export function clusterLabels(cluster: string, extra: Labels = {}): Labels {
+/** Returns the labels of every object of a cluster. */
+export function clusterLabels({ name, labels }: ResolvedCluster): Labels {
   return {
-    'app.kubernetes.io/part-of': cluster,
+    'app.kubernetes.io/part-of': name,
     'app.kubernetes.io/managed-by': 'cdk8s',
-    ...extra,
-    ...identity(cluster),
+    ...labels,
+    ...identity(name),
   };
 }
 
-/** The labels of a cluster's members. */
-export function memberLabels(cluster: string, extra: Labels = {}): Labels {
-  return { ...clusterLabels(cluster, extra), ...memberSelector(cluster) };
+/** Returns the labels of a cluster's members. */
+export function memberLabels(cluster: ResolvedCluster): Labels {
+  return { ...clusterLabels(cluster), ...memberSelector(cluster.name) };
 }
 
 function identity(cluster: string): Labels {

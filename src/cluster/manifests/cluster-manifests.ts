@@ -1,14 +1,11 @@
-import { NetworkAccess } from '../../lib/network-access';
-import { type ClusterModel, claimSpec, podSpec, reconcilerRights } from '../cluster-model';
-import type { EtcdClusterProps } from '../etcd-cluster-props';
-import { disruptionBudget } from './cluster-disruption-budget';
-import { jobPolicy, memberPolicy } from './cluster-network-policy';
-import { clusterPod } from './cluster-pod';
+import type { ResolvedCluster } from '../resolve-cluster';
+import { memberSelector } from './cluster-labels';
+import { clientService, jobPolicy, memberPolicy, memberService, peerService } from './cluster-network';
 import { binding, memberRules, reconcilerRules } from './cluster-roles';
-import { clientService, memberService, peerService } from './cluster-services';
+import { settingsData } from './cluster-settings';
 import { clusterStatefulSet } from './cluster-stateful-set';
 
-/** A Kubernetes object as plain data, but for what is known only when the app is complete. */
+/** A Kubernetes object as plain data, except for values that are known only when the app is complete. */
 export interface ClusterManifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -16,50 +13,49 @@ export interface ClusterManifest {
   readonly content: object;
 }
 
+/** Values that are known only when the app is complete, as tokens. */
 export interface LateContent {
-  /** The name of the ServiceAccount of the cluster's reconciler, as a string or a token of one. */
+  /** Name of the ServiceAccount of the cluster's reconciler. */
   readonly reconcilerAccount: unknown;
-  /** The spec of the custom resource. */
+  /** Spec of the custom resource. */
   readonly resourceSpec: unknown;
 }
 
-/** The objects of a cluster by their ids, in the order in which they are applied. */
-export function clusterManifests(model: ClusterModel, props: EtcdClusterProps, late: LateContent) {
-  const { name, names } = model;
-  const { networkAccess = NetworkAccess.sameNamespace(), metricsAccess = NetworkAccess.nobody() } = props;
+/** Returns the objects of a cluster by their ids. The order is the order in which they are applied. */
+export function clusterManifests(cluster: ResolvedCluster, late: LateContent) {
+  const { name, names } = cluster;
   return {
     ServiceAccount: manifest('v1', 'ServiceAccount', name, { automountServiceAccountToken: false }),
     Role: manifest(rbac, 'Role', name, { rules: memberRules(names) }),
     RoleBinding: manifest(rbac, 'RoleBinding', name, binding(name, name)),
-    ReconcilerRole: manifest(rbac, 'Role', names.reconcilerRole, {
-      rules: reconcilerRules(names, reconcilerRights(model, props)),
-    }),
+    ReconcilerRole: manifest(rbac, 'Role', names.reconcilerRole, { rules: reconcilerRules(cluster) }),
     ReconcilerRoleBinding: manifest(
       rbac,
       'RoleBinding',
       names.reconcilerRole,
       binding(names.reconcilerRole, late.reconcilerAccount),
     ),
-    Settings: manifest('v1', 'ConfigMap', names.settings, { data: model.settingsData }),
+    Settings: manifest('v1', 'ConfigMap', names.settings, { data: settingsData(cluster) }),
     PeerService: manifest('v1', 'Service', names.peerService, { spec: peerService(name) }),
     ClientService: manifest('v1', 'Service', name, { spec: clientService(name) }),
-    NetworkPolicy: manifest(networking, 'NetworkPolicy', name, {
-      spec: memberPolicy(name, networkAccess._peers(), metricsAccess._peers()),
-    }),
+    NetworkPolicy: manifest(networking, 'NetworkPolicy', name, { spec: memberPolicy(cluster) }),
     JobNetworkPolicy: manifest(networking, 'NetworkPolicy', names.jobPolicy, { spec: jobPolicy(name) }),
     PodDisruptionBudget: manifest('policy/v1', 'PodDisruptionBudget', name, { spec: disruptionBudget(name) }),
-    StatefulSet: manifest('apps/v1', 'StatefulSet', name, {
-      spec: clusterStatefulSet({ names, template: clusterPod(podSpec(model, props)), claim: claimSpec(model, props) }),
-    }),
+    StatefulSet: manifest('apps/v1', 'StatefulSet', name, { spec: clusterStatefulSet(cluster) }),
     EtcdCluster: manifest('cdk8s-etcd.dev/v1alpha1', 'EtcdCluster', name, { spec: late.resourceSpec }),
   };
 }
 
-/** One for each member that there may ever be: the size also changes without these manifests. */
-export function memberServices({ name, names }: ClusterModel): ClusterManifest[] {
+/** Returns one Service for each possible member, because the size can also change without these manifests. */
+export function memberServices({ name, names }: ResolvedCluster): ClusterManifest[] {
   return names.clientServices.map((service, ordinal) =>
     manifest('v1', 'Service', service, { spec: memberService(name, names.pods[ordinal]!) }),
   );
+}
+
+/** Returns the PodDisruptionBudgetSpec: one member at a time, whatever the size. */
+function disruptionBudget(cluster: string): object {
+  return { maxUnavailable: 1, selector: { matchLabels: memberSelector(cluster) } };
 }
 
 const rbac = 'rbac.authorization.k8s.io/v1';

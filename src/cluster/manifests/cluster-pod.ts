@@ -1,73 +1,55 @@
 import { apiTokenVolume } from '../../lib/api-token';
-import { restrictedPod } from '../../lib/restricted';
-import {
-  agentContainer,
-  type ContainersSpec,
-  epochAnnotation,
-  etcdContainer,
-  gateContainer,
-  volumes,
-} from './cluster-containers';
+import { restrictedPod } from '../../lib/pod-parts';
+import type { ResolvedCluster } from '../resolve-cluster';
+import { agentContainer, epochAnnotation, etcdContainer, gateContainer, volumes } from './cluster-containers';
+import { memberLabels, memberSelector } from './cluster-labels';
+import { settingsHash } from './cluster-settings';
 
-export interface ClusterPodSpec extends Omit<ContainersSpec, 'tls'> {
-  readonly tls?: { readonly peerSecret: string; readonly serverSecret: string };
-  /** The size of an emptyDir for the data; none means that there is a claim. */
-  readonly ephemeralSize?: string;
-  readonly serviceAccountName: string;
-  readonly settingsHash: string;
-  readonly topologySpreadConstraints: readonly object[];
-  readonly imagePullSecrets?: readonly string[];
-  readonly priorityClassName?: string;
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-  readonly tolerations?: readonly object[];
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
-
-/** The PodTemplateSpec of a member. It holds to the restricted Pod Security Standard. */
-export function clusterPod(spec: ClusterPodSpec): object {
-  const containers = { ...spec, tls: spec.tls !== undefined };
+/** Returns the PodTemplateSpec of a member. It meets the restricted Pod Security Standard. */
+export function clusterPod(cluster: ResolvedCluster): object {
+  const { name, imagePullSecrets } = cluster;
+  const spread = cluster.spread._constraints(memberSelector(name));
   return {
-    metadata: { labels: spec.labels, annotations: annotations(spec) },
+    metadata: { labels: memberLabels(cluster), annotations: annotations(cluster) },
     spec: {
-      serviceAccountName: spec.serviceAccountName,
-      // The containers that need a token mount one; etcd does not.
+      serviceAccountName: name,
+      // Containers that need a token mount one themselves; etcd does not.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       terminationGracePeriodSeconds: 60,
-      imagePullSecrets: spec.imagePullSecrets?.map((name) => ({ name })),
-      priorityClassName: spec.priorityClassName,
-      nodeSelector: spec.nodeSelector,
-      tolerations: spec.tolerations,
-      topologySpreadConstraints: spec.topologySpreadConstraints.length > 0 ? spec.topologySpreadConstraints : undefined,
+      imagePullSecrets: imagePullSecrets?.map((secret) => ({ name: secret })),
+      priorityClassName: cluster.priorityClassName,
+      nodeSelector: cluster.nodeSelector,
+      tolerations: cluster.tolerations,
+      topologySpreadConstraints: spread.length > 0 ? spread : undefined,
       securityContext: {
         ...restrictedPod,
-        // Always would open the private keys on the volume to the group, at each mount.
+        // With Always, every mount would give the group access to the private keys on the volume.
         fsGroupChangePolicy: 'OnRootMismatch',
       },
-      initContainers: [gateContainer(containers), agentContainer(containers)],
-      containers: [etcdContainer(containers)],
-      volumes: podVolumes(spec),
+      initContainers: [gateContainer(cluster), agentContainer(cluster)],
+      containers: [etcdContainer(cluster)],
+      volumes: podVolumes(cluster),
     },
   };
 }
 
-function annotations({ annotations, settingsHash }: ClusterPodSpec): object {
-  const { [epochAnnotation]: _, ...others } = annotations ?? {};
+function annotations(cluster: ResolvedCluster): object {
+  const { [epochAnnotation]: _, ...others } = cluster.podAnnotations;
   return {
     'kubectl.kubernetes.io/default-container': 'etcd',
     ...others,
-    'cdk8s-etcd.dev/settings-hash': settingsHash,
+    'cdk8s-etcd.dev/settings-hash': settingsHash(cluster),
   };
 }
 
-function podVolumes({ names, tls, ephemeralSize }: ClusterPodSpec): object[] {
+function podVolumes({ names, tls: { secrets }, volume }: ResolvedCluster): object[] {
   return [
-    ...(ephemeralSize === undefined ? [] : [{ name: volumes.data, emptyDir: { sizeLimit: ephemeralSize } }]),
+    ...(volume.ephemeral ? [{ name: volumes.data, emptyDir: { sizeLimit: volume.size.asString() } }] : []),
     { name: volumes.scratch, emptyDir: {} },
     { name: volumes.settings, configMap: { name: names.settings } },
     apiTokenVolume(volumes.apiToken),
-    ...(tls ? [secretVolume(volumes.peerTls, tls.peerSecret), secretVolume(volumes.serverTls, tls.serverSecret)] : []),
+    ...(secrets ? [secretVolume(volumes.peerTls, secrets.peer), secretVolume(volumes.serverTls, secrets.server)] : []),
   ];
 }
 

@@ -1,34 +1,29 @@
 import type { ClusterNames } from '../../etcd/cluster-names';
+import { DeletionPolicy } from '../cluster-policies';
+import type { ResolvedCluster } from '../resolve-cluster';
 
-export interface ReconcilerRights {
-  /** Members' data is in emptyDirs: there are no claims. */
-  readonly ephemeral: boolean;
-  /** The volumes go with the cluster, and the record with them. */
-  readonly deletesRecord: boolean;
-  readonly clientTlsSecret?: string;
-}
-
-/** What a member may do in Kubernetes. */
+/** Returns the rules of a member's Role. */
 export function memberRules({ record }: ClusterNames): object[] {
   return [rule('', ['configmaps'], [record], ['get'])];
 }
 
-/** What the reconciler may do with this cluster, beyond what it may do in the namespace. */
-export function reconcilerRules(names: ClusterNames, rights: ReconcilerRights): object[] {
+/** Returns the rules of the reconciler's Role for this cluster. Its own Role has the rules for the namespace. */
+export function reconcilerRules({ names, volume, onDelete, tls: { secrets } }: ResolvedCluster): object[] {
   const { cluster, record, pods, claims, jobs } = names;
-  const { ephemeral, deletesRecord, clientTlsSecret } = rights;
+  // If the volumes are deleted with the cluster, so is the record.
+  const deletesRecord = onDelete === DeletionPolicy.DELETE;
   return [
     rule('', ['configmaps'], [record], ['get', 'update', ...(deletesRecord ? ['delete'] : [])]),
     rule('apps', ['statefulsets', 'statefulsets/scale'], [cluster], ['get', 'patch']),
     rule('', ['pods'], pods, ['get', 'delete']),
     rule('', ['pods/eviction'], pods, ['create']),
-    // Whatever the policies: a new volume may have to make room for a member's on the same node.
-    ...when(!ephemeral, rule('', ['persistentvolumeclaims'], claims, ['get', 'patch', 'delete'])),
+    // Whatever the policies: a new, empty volume may be on the only node for another member's pod, and must be deleted.
+    ...(volume.ephemeral ? [] : [rule('', ['persistentvolumeclaims'], claims, ['get', 'patch', 'delete'])]),
     rule('batch', ['jobs'], jobs, ['get', 'delete']),
     rule(group, ['etcdclusters/status'], [cluster], ['patch']),
-    // For the finalizer, which it must be able to remove after `onDelete` and `finalBackup` were taken back.
+    // For the finalizer: the reconciler must be able to remove it after `onDelete` and `finalBackup` have been unset.
     rule(group, ['etcdclusters'], [cluster], ['patch']),
-    ...when(clientTlsSecret !== undefined, rule('', ['secrets'], [clientTlsSecret ?? ''], ['get'])),
+    ...(secrets ? [rule('', ['secrets'], [secrets.client], ['get'])] : []),
   ];
 }
 
@@ -38,11 +33,11 @@ function rule(apiGroup: string, resources: string[], resourceNames: readonly str
   return { apiGroups: [apiGroup], resources, resourceNames, verbs };
 }
 
-function when(condition: boolean, granted: object): object[] {
-  return condition ? [granted] : [];
-}
-
-/** A binding of a Role to a ServiceAccount of the same namespace, whichever that is. The account may be a token. */
+/**
+ * Binds a Role to a ServiceAccount of the same namespace.
+ *
+ * @param serviceAccount the name of the ServiceAccount, or a token for it
+ */
 export function binding(role: string, serviceAccount: unknown): object {
   return {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: role },

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
+import type { ResolvedCluster } from '../resolve-cluster';
 
-/** The data of the ConfigMap that the agent makes etcd's configuration of. */
-export function settingsData(settings: Readonly<Record<string, unknown>>): Record<string, string> {
-  const sorted = Object.fromEntries(Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1)));
+export const settingsFile = 'settings.json';
+
+/** Returns the data of the ConfigMap from which the agent writes etcd's configuration. */
+export function settingsData({ settings }: ResolvedCluster): Record<string, string> {
+  const sorted = Object.fromEntries(Object.entries(settings.settings).sort(([a], [b]) => (a < b ? -1 : 1)));
   return { [settingsFile]: `${JSON.stringify(sorted, null, 2)}\n` };
 }
 
-/** In the pods' annotations it makes a change of settings a change of the pods. */
-export function settingsHash(data: Readonly<Record<string, string>>): string {
-  return createHash('sha256').update(JSON.stringify(data)).digest('hex');
+/** Returns the hash for the pods' annotations. It makes a change of the settings a change of the pods. */
+export function settingsHash(cluster: ResolvedCluster): string {
+  return createHash('sha256')
+    .update(JSON.stringify(settingsData(cluster)))
+    .digest('hex');
 }
-
-export const settingsFile = 'settings.json';

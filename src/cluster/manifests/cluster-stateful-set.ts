@@ -1,46 +1,38 @@
-import { type ClusterNames, dataVolume } from '../../etcd/cluster-names';
+import { dataVolume } from '../../etcd/cluster-names';
+import type { ResolvedCluster } from '../resolve-cluster';
 import { memberSelector } from './cluster-labels';
-
-export interface ClusterStatefulSetSpec {
-  readonly names: ClusterNames;
-  readonly template: object;
-  /** The claim of each member; none means that its data is in an emptyDir. */
-  readonly claim?: {
-    readonly size: string;
-    readonly storageClass?: string;
-    readonly accessMode: string;
-  };
-}
+import { clusterPod } from './cluster-pod';
 
 /**
- * The StatefulSetSpec of the members. It has no `replicas`, and no pod is replaced by Kubernetes on its own: both are up
- * to the reconciler, member by member.
+ * Returns the StatefulSetSpec of the members. It has no `replicas`, and Kubernetes replaces no pod on its own: the
+ * reconciler does both, member by member.
  */
-export function clusterStatefulSet({ names, template, claim }: ClusterStatefulSetSpec): object {
+export function clusterStatefulSet(cluster: ResolvedCluster): object {
+  const { names, volume } = cluster;
   return {
     serviceName: names.peerService,
     podManagementPolicy: 'Parallel',
     updateStrategy: { type: 'OnDelete' },
     selector: { matchLabels: memberSelector(names.cluster) },
-    template,
-    ...(claim && {
+    template: clusterPod(cluster),
+    ...(!volume.ephemeral && {
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
-      volumeClaimTemplates: [claimTemplate(claim)],
+      volumeClaimTemplates: [claimTemplate(cluster)],
     }),
   };
 }
 
-function claimTemplate({ size, storageClass, accessMode }: NonNullable<ClusterStatefulSetSpec['claim']>): object {
+function claimTemplate({ volume }: ResolvedCluster): object {
   return {
-    // Kubernetes would add these two and the status: an apply then has nothing to change, nor a conflict of owners.
+    // Kubernetes would add apiVersion, kind and status. With them an apply changes nothing and causes no conflict of owners.
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: { name: dataVolume },
     spec: {
-      accessModes: [accessMode],
-      storageClassName: storageClass,
+      accessModes: [volume.readWriteOncePod ? 'ReadWriteOncePod' : 'ReadWriteOnce'],
+      storageClassName: volume.storageClass,
       volumeMode: 'Filesystem',
-      resources: { requests: { storage: size } },
+      resources: { requests: { storage: volume.size.asString() } },
     },
     status: { phase: 'Pending' },
   };

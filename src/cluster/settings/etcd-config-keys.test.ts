@@ -69,7 +69,9 @@ test('what would break a cluster is in no minor', () => {
     expect(translate(Object.fromEntries(forbidden.map((key) => [key, true])), minor)).toEqual({});
   }
   for (const key of forbidden) {
-    expect(problemsOfSettings({ [key]: true }, '3.6')).toEqual([expect.stringContaining(`'${key}' is never set, as`)]);
+    expect(problemsOfSettings({ [key]: true }, '3.6')).toEqual([
+      expect.stringContaining(`'${key}' cannot be set, because`),
+    ]);
   }
 });
 
@@ -93,7 +95,7 @@ test.each<[string, unknown, string]>([
   ['socket-options', { 'reuse-prot': true }, 'write a map of reuse-port, reuse-address'],
   ['socket-options', { 'reuse-port': 'yes' }, 'write a map of reuse-port, reuse-address'],
   ['FastLeaseKeepAlive', true, "'FastLeaseKeepAlive' is not in etcd 3.6; remove it"],
-  ['nonsense', true, "'nonsense' is no setting of etcd"],
+  ['nonsense', true, "'nonsense' is not a setting of etcd"],
 ])('%s: %j', (key, value, message) => {
   expect(problemsOfSettings({ [key]: value }, '3.6')).toEqual([expect.stringContaining(message)]);
 });

@@ -1,22 +1,26 @@
-// The keys of etcd's configuration file, minor by minor. etcd drops a key that it does not know without a word, so one is
-// written only for a minor that has it. No imports: the constructs use this at synth, the agent when it writes the file.
+// The keys of etcd's configuration file in each minor version. etcd silently ignores an unknown key, so a key is written
+// only for minor versions that have it. This file has no imports: the constructs use it at synthesis, and the agent uses it
+// when it writes the file.
 
 export type SettingType = 'bool' | 'int' | 'string' | 'duration' | 'list' | 'map' | 'gate';
 
-/** Settings by canonical key, 3.7's spelling; a feature gate by its name, a duration as `90m` or `12h`. */
+/**
+ * Settings by canonical key. The canonical key is the spelling of 3.7, or the name of a feature gate. Durations are
+ * strings such as `90m` or `12h`.
+ */
 export type Settings = { readonly [key: string]: unknown };
 
 export interface ConfigKey {
   readonly type: SettingType;
-  /** By minor; absent for a minor that lacks it. A gate has none where it is part of `feature-gates`. */
+  /** Spelling by minor version; absent if the version lacks the key, or if a gate is set through `feature-gates`. */
   readonly spellings: { readonly [minor: string]: string };
-  /** The minors that know it at all. */
+  /** Minor versions that support the key. */
   readonly minors: readonly string[];
-  /** Of a string: all that etcd takes. */
+  /** For a string: all values that etcd accepts. */
   readonly values?: readonly string[];
-  /** Of an int or a duration, 0 unless said. */
+  /** For an int or a duration: the smallest value. Default: 0. */
   readonly minimum?: number;
-  /** Of a map. */
+  /** For a map: its fields. */
   readonly fields?: { readonly [field: string]: MapField };
 }
 
@@ -46,14 +50,14 @@ const since = (first: string, type: SettingType, ...keys: string[]) => keysOf(ty
 
 const always = (type: SettingType, ...keys: string[]) => since('3.4', type, ...keys);
 
-/** `experimental-` before 3.6. */
+/** Keys that have the prefix `experimental-` before 3.6. */
 const experimental = (first: string, type: SettingType, ...keys: string[]) =>
   keysOf(type, keys, (key, minor) => (minor < '3.6' ? `experimental-${key}` : key), first);
 
 const detailed = (keys: Keys, details: Details): Keys =>
   Object.fromEntries(Object.entries(keys).map(([key, value]) => [key, { ...value, ...details }]));
 
-/** A feature gate since 3.6, a key of its own before if it was there at all. */
+/** A feature gate since 3.6. Before, it is a key of its own if the version supports it. */
 function gate(name: string, first: string, key?: string): Keys {
   const spelled = key === undefined ? [] : from(first).filter((minor) => minor < '3.6');
   return {
@@ -70,7 +74,7 @@ const securityFields: { readonly [field: string]: MapField } = {
   'trusted-ca-file': { type: 'string', since: '3.4' },
 };
 
-/** Every key that is ever written. */
+/** Every key that the agent ever writes. */
 export const configKeys: Keys = {
   ...always('string', 'name', 'data-dir', 'wal-dir', 'listen-peer-urls', 'listen-client-urls', 'listen-metrics-urls'),
   ...always('string', 'advertise-client-urls', 'initial-advertise-peer-urls'),
@@ -146,12 +150,12 @@ export const configKeys: Keys = {
   ...gate('PriorityRequest', '3.7'),
 };
 
-/** A key by its canonical name; undefined when there is none. */
+/** Returns the key with this canonical name, or undefined. */
 export function configKey(key: string): ConfigKey | undefined {
   return Object.hasOwn(configKeys, key) ? configKeys[key] : undefined;
 }
 
-/** What the agent alone decides, as it differs from member to member or the protocol rests on it. */
+/** Keys that only the agent sets, because they differ between members or the membership protocol depends on them. */
 export const agentKeys: readonly string[] = [
   ...['name', 'data-dir', 'wal-dir', 'listen-peer-urls', 'listen-client-urls', 'listen-metrics-urls'],
   ...['listen-client-http-urls', 'advertise-client-urls', 'initial-advertise-peer-urls', 'initial-cluster'],
@@ -159,16 +163,17 @@ export const agentKeys: readonly string[] = [
   ...['max-learners', 'client-transport-security', 'peer-transport-security', 'self-signed-cert-validity'],
 ];
 
-/** What is never written, and why. */
+/** Returns the reason why a key is never written, or undefined. */
 export function neverWritten(key: string): string | undefined {
-  if (key === 'force-new-cluster') return 'it throws every other member out of the cluster';
+  if (key === 'force-new-cluster') return 'it removes every other member from the cluster';
   if (key === 'unsafe-no-fsync') return 'it loses acknowledged writes';
-  if (/^discovery(-|$)/.test(key)) return 'the agent tells each member whom to join';
-  if (/^(enable-v2|experimental-enable-v2v3|v2-deprecation|proxy(-.*)?)$/.test(key)) return 'the v2 API is gone';
+  if (/^discovery(-|$)/.test(key)) return 'the agent configures which cluster each member joins';
+  if (/^(enable-v2|experimental-enable-v2v3|v2-deprecation|proxy(-.*)?)$/.test(key))
+    return 'the v2 API no longer exists';
   return undefined;
 }
 
-/** The keys and values of a configuration file of that minor. What the minor does not have is left out. */
+/** Returns the configuration file of a minor version. Keys that this version lacks are left out. */
 export function translate(settings: Settings, minor: string): Record<string, unknown> {
   const file: Record<string, unknown> = {};
   const gates: string[] = [];
@@ -193,7 +198,7 @@ function hasField(fields: NonNullable<ConfigKey['fields']>, field: string, minor
   return Object.hasOwn(fields, field) && fields[field]!.since <= minor;
 }
 
-/** What is wrong with canonical settings for that minor: one line each, beginning with the key. */
+/** Problems with canonical settings in a minor version: one line each, beginning with the key. */
 export function problemsOfSettings(settings: Settings, minor: string): string[] {
   return Object.entries(settings).flatMap(([key, value]) => settingProblem(key, value, minor) ?? []);
 }
@@ -201,14 +206,14 @@ export function problemsOfSettings(settings: Settings, minor: string): string[] 
 function settingProblem(key: string, value: unknown, minor: string): string | undefined {
   const known = configKey(key);
   const never = neverWritten(key);
-  if (never) return `'${key}' is never set, as ${never}; remove it`;
+  if (never) return `'${key}' cannot be set, because ${never}; remove it`;
   if (agentKeys.includes(key)) return `'${key}' is set by the agent; remove it`;
-  if (!known) return `'${key}' is no setting of etcd; look for a typing error`;
+  if (!known) return `'${key}' is not a setting of etcd; check it for typing errors`;
   if (!known.minors.includes(minor)) return `'${key}' is not in etcd ${minor}; remove it`;
   return valueProblem(`'${key}'`, known, value);
 }
 
-/** What is wrong with a value, in canonical form; undefined when nothing is. */
+/** Problem with a value in canonical form, or undefined. */
 export function valueProblem(what: string, key: ConfigKey, value: unknown): string | undefined {
   const wanted = wantedValue(key, value);
   return wanted && `${what} is ${JSON.stringify(value)}; write ${wanted}`;
@@ -251,7 +256,10 @@ const typeOf = (type: SettingType) => (type === 'bool' ? 'boolean' : 'string');
 
 const units = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 
-/** A duration as Go writes it; undefined when it is none, or more than a number holds (100 days). */
+/**
+ * Parses a duration in Go's format. Returns nanoseconds, or undefined if the text is not a duration or is longer than a
+ * number can hold exactly (about 100 days).
+ */
 export function nanoseconds(text: string): number | undefined {
   if (text === '0') return 0;
   if (!/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined;

@@ -1,12 +1,13 @@
-import { Size } from 'cdk8s';
+import { Chart, Size, Testing } from 'cdk8s';
 import { EtcdTuning, EtcdVersion } from '../..';
+import { resolveCluster } from '../resolve-cluster';
 import { problemsOfSettings, translate } from './etcd-config-keys';
 import { etcdSettings } from './etcd-settings';
 
 const versions = [EtcdVersion.V3_5, EtcdVersion.V3_6, EtcdVersion.V3_7];
 
 function settingsOf(settings: Record<string, unknown> = {}, version = EtcdVersion.V3_6) {
-  return etcdSettings({ version, volume: {}, tuning: EtcdTuning.LAN, settings });
+  return etcdSettings({ version, quotaBytes: 1024 ** 3, tuning: EtcdTuning.LAN, settings });
 }
 
 test.each(versions)('by default there are a quota, a tuning and the checks for corruption: %j', (version) => {
@@ -14,7 +15,7 @@ test.each(versions)('by default there are a quota, a tuning and the checks for c
   expect(problems).toEqual([]);
   expect(problemsOfSettings(settings, version.minor)).toEqual([]);
   expect(settings).toEqual({
-    'quota-backend-bytes': 3.5 * 1024 ** 3,
+    'quota-backend-bytes': 1024 ** 3,
     ...EtcdTuning.LAN._settings(),
     'corrupt-check-time': '12h',
     CompactHashCheck: true,
@@ -23,13 +24,17 @@ test.each(versions)('by default there are a quota, a tuning and the checks for c
 });
 
 test('a quota is written in bytes', () => {
-  const { settings } = etcdSettings({
-    version: EtcdVersion.V3_6,
+  const { settings } = resolveCluster(new Chart(Testing.app(), 'orders'), {
     volume: { size: Size.gibibytes(20) },
     quota: Size.mebibytes(512),
     tuning: EtcdTuning.WAN,
-  });
+  }).settings;
   expect(settings).toMatchObject({ 'quota-backend-bytes': 536_870_912, 'heartbeat-interval': 500 });
+});
+
+test('the default quota follows from the default volume', () => {
+  const { settings } = resolveCluster(new Chart(Testing.app(), 'orders'), {}).settings;
+  expect(settings).toMatchObject({ 'quota-backend-bytes': 3.5 * 1024 ** 3 });
 });
 
 test.each([
@@ -56,19 +61,19 @@ test.each<[EtcdVersion, Record<string, unknown>, string]>([
     "settings: 'quota-backend-bytes' is set by the property quota; use that",
   ],
   [EtcdVersion.V3_6, { 'heartbeat-interval': 1 }, "settings: 'heartbeat-interval' is set by the property tuning"],
-  [EtcdVersion.V3_6, { 'data-dir': '/x' }, "settings: 'data-dir' is set by the agent on each member; remove it"],
+  [EtcdVersion.V3_6, { 'data-dir': '/x' }, "settings: 'data-dir' is set by the agent for each member; remove it"],
   [EtcdVersion.V3_6, { 'client-transport-security': {} }, "'client-transport-security' is set by the agent"],
   [
     EtcdVersion.V3_6,
     { 'force-new-cluster': true },
-    "'force-new-cluster' is never set, as it throws every other member",
+    "'force-new-cluster' cannot be set, because it removes every other member",
   ],
   [
     EtcdVersion.V3_6,
     { 'max-requests': 1 },
-    "'max-requests' is no key of etcd's configuration; look for a typing error",
+    "'max-requests' is not a key of etcd's configuration; check it for typing errors",
   ],
-  [EtcdVersion.V3_6, { toString: 1 }, "'toString' is no key of etcd's configuration"],
+  [EtcdVersion.V3_6, { toString: 1 }, "'toString' is not a key of etcd's configuration"],
   [EtcdVersion.V3_6, { '--max-txn-ops': 1 }, "'--max-txn-ops' is 'max-txn-ops' in etcd 3.6; write that"],
   [EtcdVersion.V3_6, { ETCD_MAX_TXN_OPS: 1 }, "'ETCD_MAX_TXN_OPS' is 'max-txn-ops' in etcd 3.6; write that"],
   [
@@ -88,14 +93,14 @@ test.each<[EtcdVersion, Record<string, unknown>, string]>([
     "is a feature gate in etcd 3.7; write 'feature-gates': 'InitialCorruptCheck=true' or false",
   ],
   [EtcdVersion.V3_6, { LeaseCheckpoint: true }, "'LeaseCheckpoint' is a feature gate in etcd 3.6"],
-  [EtcdVersion.V3_5, { 'log-format': 'json' }, "'log-format' is not in etcd 3.5, which would ignore it without a word"],
+  [EtcdVersion.V3_5, { 'log-format': 'json' }, "'log-format' is not in etcd 3.5, which would silently ignore it"],
   [EtcdVersion.V3_5, { 'feature-gates': 'A=true' }, "etcd 3.5 has no 'feature-gates'; write its own keys"],
-  [EtcdVersion.V3_6, { 'feature-gates': { A: true } }, '\'feature-gates\' is {"A":true}; write one text, such as'],
+  [EtcdVersion.V3_6, { 'feature-gates': { A: true } }, '\'feature-gates\' is {"A":true}; write one string, such as'],
   [EtcdVersion.V3_6, { 'feature-gates': 'LeaseCheckpoint' }, "'feature-gates' has 'LeaseCheckpoint'; write it like"],
   [
     EtcdVersion.V3_6,
     { 'feature-gates': 'FastLeaseKeepAlive=true' },
-    "etcd 3.6 has no gate 'FastLeaseKeepAlive', and would not start; remove it",
+    "etcd 3.6 has no gate 'FastLeaseKeepAlive' and would not start with it; remove it",
   ],
   [EtcdVersion.V3_6, { 'feature-gates': 'toString=true' }, "etcd 3.6 has no gate 'toString'"],
   [EtcdVersion.V3_7, { 'feature-gates': 'max-wals=true' }, "'feature-gates' has 'max-wals=true'"],

@@ -38,11 +38,11 @@ const mistakes: [EtcdTuningProps, string][] = [
   [{ electionTimeout: Duration.seconds(51) }, 'tuning: electionTimeout: 51s is more than the 50s that etcd allows'],
   [
     { heartbeatInterval: Duration.millis(0) },
-    'tuning: heartbeatInterval: 0ms is no whole number of milliseconds above',
+    'tuning: heartbeatInterval: 0ms is not a whole number of milliseconds above',
   ],
-  [{ electionTimeout: Duration.millis(1000.5) }, 'tuning: electionTimeout: 1000.5ms is no whole number'],
-  [{ snapshotCount: 0 }, 'tuning: snapshotCount: 0 is no count; give a whole number of at least 1'],
-  [{ autoCompaction: AutoCompaction.revisions(0) }, 'tuning: autoCompaction: 0 revisions are none'],
+  [{ electionTimeout: Duration.millis(1000.5) }, 'tuning: electionTimeout: 1000.5ms is not a whole number'],
+  [{ snapshotCount: 0 }, 'tuning: snapshotCount: 0 is not a valid count; give a whole number of at least 1'],
+  [{ autoCompaction: AutoCompaction.revisions(0) }, 'tuning: autoCompaction: 0 is not a valid number of revisions'],
   [{ autoCompaction: AutoCompaction.periodic(Duration.hours(0)) }, 'tuning: autoCompaction: a duration of zero'],
 ];
 

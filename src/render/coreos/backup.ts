@@ -1,16 +1,15 @@
-import { Duration } from 'cdk8s';
+import { Cron, Duration } from 'cdk8s';
 import { Compression } from '../../backup/compression';
 import { Retention } from '../../backup/retention';
 import { EtcdClientTls } from '../../tls/etcd-client-tls';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
-import { cronInterval } from '../interval';
 import { metadataLabels } from '../metadata';
-import { noteOneBackup } from '../old-backup';
+import { noteOneBackup } from '../older-operators';
 import type { PlannedBackup, PlannedSchedule } from '../plan';
 import { coreosStore } from './store';
 
-/** With an interval that operator went on making backups, without one it made one. */
+/** With an interval that operator takes backups periodically; without one it takes a single backup. */
 export function coreosBackup(document: Document): PlannedBackup | PlannedSchedule | undefined {
   const policy = document.spec.object('backupPolicy');
   const interval = positive(policy, 'backupIntervalInSecond');
@@ -23,12 +22,12 @@ function oneBackup(document: Document, policy: Fields | undefined): PlannedBacku
   const stored = coreosStore(spec, 'storageType');
   const timeout = positive(policy, 'timeoutInSecond');
   if (positive(policy, 'maxBackups') !== undefined)
-    policy?.lose('maxBackups', 'is of use only with backupIntervalInSecond; remove it');
+    policy?.lose('maxBackups', 'has an effect only with backupIntervalInSecond; remove it');
   if (!stored) return undefined;
   noteOneBackup(document);
   report.note(
     'spec.etcdEndpoints',
-    'are still those of the old cluster; for a backup of an EtcdCluster write spec.clusterName',
+    'still belong to the old cluster; to back up an EtcdCluster, write spec.clusterName',
   );
   return {
     becomes: 'backup',
@@ -50,11 +49,14 @@ function scheduled(document: Document, policy: Fields, seconds: number): Planned
   if (!stored) return undefined;
   const { cron, text, exact } = cronInterval(seconds);
   if (!exact) {
-    report.note(policy.at('backupIntervalInSecond'), `cron has no even schedule of ${seconds} s; it becomes ${text}`);
+    report.note(
+      policy.at('backupIntervalInSecond'),
+      `cron cannot express an even interval of ${seconds} s; it becomes ${text}`,
+    );
   }
   report.note(
     'spec',
-    'becomes a CronJob, with object names of its own; the old backups stay as they are, so delete them by hand when they are needed no more',
+    'becomes a CronJob, whose backups have other object names; the old backups are kept, so delete them by hand when you no longer need them',
   );
   return {
     becomes: 'schedule',
@@ -80,14 +82,47 @@ function access(spec: Fields): { readonly endpoints: string[]; readonly tls?: Et
   };
 }
 
-/** The folder of the object: that operator put a date behind the whole path. */
+/** Returns the folder of the object: that operator appended a date to the whole path. */
 function folderOf(key: string): string | undefined {
   const end = key.lastIndexOf('/');
   return end < 0 ? undefined : key.slice(0, end);
 }
 
-/** That operator takes zero and less for none. */
+/** Reads a number above zero: that operator treats zero and less as not given. */
 function positive(policy: Fields | undefined, key: string): number | undefined {
   const number = policy?.integer(key);
   return number !== undefined && number > 0 ? number : undefined;
+}
+
+export interface CronInterval {
+  readonly cron: Cron;
+  readonly text: string;
+  /** True if it is the requested interval. */
+  readonly exact: boolean;
+}
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** A cron schedule repeats evenly only when its step divides the hour, the day or the week. */
+const steps = [
+  ...[1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30].map((n) => step(n * minute, `${n} min`, { minute: every(n) })),
+  ...[1, 2, 3, 4, 6, 8, 12].map((n) => step(n * hour, `${n} h`, { minute: '0', hour: every(n) })),
+  step(day, '1 day', { minute: '0', hour: '0' }),
+  step(7 * day, '7 days', { minute: '0', hour: '0', weekDay: '0' }),
+];
+
+/** Returns the longest interval that cron can express and that is not longer than requested, and at least a minute. */
+export function cronInterval(seconds: number): CronInterval {
+  const found = steps.filter((candidate) => candidate.seconds <= seconds).at(-1) ?? steps[0]!;
+  return { cron: found.cron, text: found.text, exact: found.seconds === seconds };
+}
+
+function step(seconds: number, text: string, options: object) {
+  return { seconds, text, cron: Cron.schedule(options) };
+}
+
+function every(n: number): string {
+  return n === 1 ? '*' : `*/${n}`;
 }

@@ -4,19 +4,18 @@ import { EtcdTls } from '../../tls/etcd-tls';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
-import { hostsOf, noteMove, oldSize } from '../old-cluster';
-import { supportedVersion } from '../old-version';
+import { hostsOf, noteMove, oldSize, supportedVersion } from '../older-operators';
 import type { PlannedCluster } from '../plan';
 import { coreosPod } from './pod';
 
-/** Where that operator took etcd from, unless told otherwise. */
+/** Repository from which that operator takes etcd by default. */
 const defaultRepository = 'quay.io/coreos/etcd';
 
 export function coreosCluster(document: Document): PlannedCluster {
   const { name, spec, report } = document;
   noteMove(document, 'a Service', `${name}-client:2379`);
   const labels = metadataLabels(document);
-  if (spec.boolean('paused')) spec.lose('paused', 'a cluster that is paused would not even begin; remove it');
+  if (spec.boolean('paused')) spec.lose('paused', 'a new cluster that is paused would never start; remove it');
   const image = imageProps(document);
   const pod = coreosPod(spec.object('pod'), image.version ?? EtcdVersion.V3_6, report);
   return {
@@ -44,21 +43,21 @@ function imageProps({ spec, report }: Document): Pick<EtcdClusterProps, 'version
   const repository = spec.text('repository');
   if (given === undefined) {
     const { version } = EtcdVersion.V3_6;
-    report.note('spec.version', `is not given, where that operator ran 3.2.13; it becomes ${version}`);
+    report.note('spec.version', `is missing, and that operator then ran 3.2.13; it becomes ${version}`);
     return repositoryProps(repository, version);
   }
   const supported = supportedVersion(given);
   if (!supported) {
-    report.error('spec.version', 'is no version of etcd that is known; write it like 3.6.16, with 3.5, 3.6 or 3.7');
+    report.error('spec.version', 'is not a known version of etcd; write it like 3.6.16, with 3.5, 3.6 or 3.7');
     return {};
   }
   if (supported.note) report.note('spec.version', supported.note);
   return repositoryProps(repository, supported.version, ({ image }) => {
-    if (supported.note) report.note('spec.repository', `must have the image ${image}`);
+    if (supported.note) report.note('spec.repository', `must contain the image ${image}`);
   });
 }
 
-/** By that operator's rule a repository has the tags of etcd's own. */
+/** That operator expects a repository to have the same tags as etcd's own. */
 function repositoryProps(
   repository: string | undefined,
   version: string,
@@ -82,11 +81,11 @@ function tls({ name, report }: Document, policy: Fields | undefined): EtcdTls | 
   const field = 'spec.TLS.static';
   report.lost(
     field,
-    `the old Secrets have other keys, and certificates for names that the new members do not have; make the Secrets ${names.peer}, ${names.server} and ${names.client}, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/configure-a-cluster.md#with-your-own-secrets lists`,
+    `the old Secrets have other keys, and their certificates are for names that the new members do not have; create the Secrets ${names.peer}, ${names.server} and ${names.client}, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/configure-a-cluster.md#with-your-own-secrets lists`,
   );
   if (!peer || !server) {
     const [had, hadNot] = peer ? ['between the members', 'for clients'] : ['for clients', 'between the members'];
-    report.note(field, `was TLS ${had}, and not ${hadNot}; it becomes TLS for both`);
+    report.note(field, `had TLS ${had}, but not ${hadNot}; it becomes TLS for both`);
   }
   return EtcdTls.fromSecrets(names);
 }

@@ -1,14 +1,14 @@
-import type { Size } from 'cdk8s';
+import { Duration, type Size } from 'cdk8s';
 import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
 import { agentKeys, type ConfigKey, configKeys, neverWritten } from '../../cluster/settings/etcd-config-keys';
+import { AutoCompaction, EtcdTuning } from '../../cluster/settings/etcd-tuning';
 import type { EtcdVersion } from '../../etcd/etcd-version';
 import type { Fields } from '../fields';
-import { sizeOf } from '../size';
-import { coreosTuning } from './tuning';
+import { parseDuration, sizeOf } from '../units';
 
 type EnvProps = Pick<EtcdClusterProps, 'settings' | 'tuning'> & { readonly quota?: Size };
 
-/** The settings that have a prop of their own. */
+/** Settings that are part of the property `tuning`. */
 const tuned = [
   'heartbeat-interval',
   'election-timeout',
@@ -17,7 +17,7 @@ const tuned = [
   'auto-compaction-retention',
 ];
 
-/** `ETCD_MAX_REQUEST_BYTES` and the like set etcd's flags; the configuration file has the same keys. */
+/** Variables such as `ETCD_MAX_REQUEST_BYTES` set etcd's flags, and the configuration file has the same keys. */
 export function coreosEnv(pod: Fields, { minor }: EtcdVersion): EnvProps {
   const given = new Map(pod.objects('etcdEnv').flatMap((variable) => settingOf(variable, minor)));
   const quota = given.get('quota-backend-bytes');
@@ -31,28 +31,28 @@ export function coreosEnv(pod: Fields, { minor }: EtcdVersion): EnvProps {
 
 export type Setting = string | number | boolean;
 
-/** None when it cannot be carried over. */
+/** Returns an empty list if the variable cannot be carried over. */
 function settingOf(variable: Fields, minor: string): [string, Setting][] {
   const name = variable.required('name');
   const value = variable.string('value') ?? '';
   const isReference = variable.has('valueFrom');
   variable.ignore('valueFrom');
   const key = /^ETCD_[A-Z0-9_]+$/.test(name) ? name.slice('ETCD_'.length).toLowerCase().replaceAll('_', '-') : '';
-  const why = isReference ? 'settings come from no Secret or ConfigMap; remove it' : whyNot(key, minor);
+  const why = isReference ? 'settings cannot come from a Secret or ConfigMap; remove it' : whyNot(key, minor);
   const setting = why === undefined ? parseSetting(knownAs(key, minor)!, value) : undefined;
   if (setting !== undefined) return [[key, setting]];
-  variable.report.lost(variable.path, `${name}: ${why ?? `its value is none that etcd ${minor} takes; correct it`}`);
+  variable.report.lost(variable.path, `${name}: ${why ?? `etcd ${minor} does not accept its value; correct it`}`);
   return [];
 }
 
 function whyNot(key: string, minor: string): string | undefined {
-  if (key === '') return 'is no setting of etcd; remove it';
+  if (key === '') return 'is not a setting of etcd; remove it';
   const never = neverWritten(key);
-  if (never) return `is never set, as ${never}; remove it`;
+  if (never) return `cannot be set, because ${never}; remove it`;
   if (agentKeys.includes(key)) return 'is set by the agent; remove it';
   const known = knownAs(key, minor);
   if (!known) return `etcd ${minor} has no such setting; remove it`;
-  return ['list', 'map', 'gate'].includes(known.type) ? 'is set in TypeScript, with settings' : undefined;
+  return ['list', 'map', 'gate'].includes(known.type) ? 'can be set only in TypeScript, with settings' : undefined;
 }
 
 function knownAs(spelling: string, minor: string): ConfigKey | undefined {
@@ -63,4 +63,41 @@ function parseSetting({ type, values }: ConfigKey, text: string): Setting | unde
   if (type === 'bool') return /^(1|t|true)$/i.test(text) || (/^(0|f|false)$/i.test(text) ? false : undefined);
   if (type === 'int') return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   return text !== '' && (values ?? [text]).includes(text) ? text : undefined;
+}
+
+/** Returns the settings that are part of `EtcdTuning`. */
+export function coreosTuning(pod: Fields, settings: ReadonlyMap<string, Setting>): EtcdTuning {
+  const number = (key: string) => {
+    const value = settings.get(key);
+    return typeof value === 'number' ? value : undefined;
+  };
+  const milliseconds = (key: string) => {
+    const amount = number(key);
+    return amount === undefined ? undefined : Duration.millis(amount);
+  };
+  return EtcdTuning.of({
+    heartbeatInterval: milliseconds('heartbeat-interval'),
+    electionTimeout: milliseconds('election-timeout'),
+    snapshotCount: number('snapshot-count'),
+    autoCompaction: autoCompaction(
+      pod,
+      settings.get('auto-compaction-mode'),
+      settings.get('auto-compaction-retention'),
+    ),
+  });
+}
+
+function autoCompaction(pod: Fields, mode: Setting = 'periodic', retention: Setting = '0'): AutoCompaction | undefined {
+  const text = String(retention);
+  const count = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  if (count === 0) return AutoCompaction.disabled();
+  if (mode === 'revision' && count !== undefined) return AutoCompaction.revisions(count);
+  // etcd reads a number without a unit as hours.
+  const period = count === undefined ? parseDuration(text) : Duration.hours(count);
+  if (mode === 'periodic' && period) return AutoCompaction.periodic(period);
+  pod.report.lost(
+    pod.at('etcdEnv'),
+    'ETCD_AUTO_COMPACTION_RETENTION: etcd does not accept its value in this mode; history older than an hour is compacted',
+  );
+  return undefined;
 }

@@ -4,11 +4,11 @@ import type { EtcdVersion } from '../../etcd/etcd-version';
 import type { Toleration } from '../../lib/toleration';
 import type { Fields } from '../fields';
 import type { DocumentReport } from '../report';
-import { parseBytes, sizeOf } from '../size';
+import { parseBytes, sizeOf } from '../units';
 import { coreosEnv } from './env';
 import { coreosVolume } from './volume';
 
-/** `spec.pod` of that operator's EtcdCluster. */
+/** Reads `spec.pod` of that operator's EtcdCluster. */
 export function coreosPod(
   pod: Fields | undefined,
   version: EtcdVersion,
@@ -17,16 +17,16 @@ export function coreosPod(
   const env = pod ? coreosEnv(pod, version) : {};
   const volume = coreosVolume(pod?.object('persistentVolumeClaimSpec'), env.quota, report);
   if (!pod) return { volume };
-  pod.lose('affinity', 'the members are spread over zones and nodes instead; another spread is chosen in TypeScript');
+  pod.lose('affinity', 'the members are spread over zones and nodes instead; choose another spread in TypeScript');
   if (pod.boolean('antiAffinity')) {
     report.note(
       pod.at('antiAffinity'),
-      'becomes a spread over nodes, which puts two members on one node only where there are fewer nodes than members',
+      'becomes a spread over nodes, which puts two members on one node only if there are fewer nodes than members',
     );
   }
-  pod.lose('securityContext', 'the members run as user 65532 by the restricted Pod Security Standard; remove it');
-  pod.lose('busyboxImage', 'no pod has a busybox; remove it');
-  pod.lose('DNSTimeoutInSecond', 'no pod waits for DNS with a limit; remove it');
+  pod.lose('securityContext', 'the members run as user 65532 under the restricted Pod Security Standard; remove it');
+  pod.lose('busyboxImage', 'the pods do not use busybox; remove it');
+  pod.lose('DNSTimeoutInSecond', 'the pods have no timeout for DNS; remove it');
   return {
     ...env,
     volume,
@@ -56,13 +56,14 @@ function resources(fields: Fields | undefined): EtcdResources | undefined {
   if (!requests && !limits) return undefined;
   for (const amounts of [requests, limits]) {
     for (const name of amounts?.keys ?? []) {
-      if (name !== 'cpu' && name !== 'memory') amounts?.lose(name, 'a member has CPU and memory alone; remove it');
+      if (name !== 'cpu' && name !== 'memory')
+        amounts?.lose(name, 'only CPU and memory of a member can be set; remove it');
     }
   }
   if (limits?.has('cpu')) {
     fields?.report.note(
       limits.at('cpu'),
-      'slows a busy member down, and the cluster elects another leader; better have no CPU limit',
+      'throttles a busy member, and the cluster then elects another leader; prefer no CPU limit',
     );
   }
   return EtcdResources.of({
@@ -78,6 +79,6 @@ function memory(amounts: Fields | undefined) {
   if (quantity === undefined) return undefined;
   const bytes = parseBytes(quantity);
   if (bytes !== undefined) return sizeOf(bytes);
-  amounts?.report.error(amounts.at('memory'), `'${quantity}' is no amount of memory; write it like 2Gi`);
+  amounts?.report.error(amounts.at('memory'), `'${quantity}' is not a valid amount of memory; write it like 2Gi`);
   return undefined;
 }

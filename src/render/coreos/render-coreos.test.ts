@@ -36,16 +36,16 @@ describe('a cluster', () => {
     const on = (text: string) => `note: EtcdCluster orders (document 1): ${text}`;
     expect(rendered.lines).toEqual([
       on(
-        "metadata.name: the old cluster has a Service 'orders', as the new one does; apply this to another namespace (--namespace), or once the old cluster is deleted",
+        "metadata.name: the old cluster has a Service 'orders', and so does the new one; apply this to another namespace (--namespace), or after the old cluster has been deleted",
       ),
       on(
-        'metadata.name: clients find the new cluster at orders-0-client:2379 and so on, or at orders:2379, no longer at orders-client:2379',
+        'metadata.name: clients reach the new cluster at orders-0-client:2379 and so on, or at orders:2379, and no longer at orders-client:2379',
       ),
       on(
-        'spec.pod.persistentVolumeClaimSpec: is not given, so the data was lost with its pod; each member now has a volume of 8Gi of the default storage class',
+        "spec.pod.persistentVolumeClaimSpec: is missing, so a pod's data was lost with the pod; each member now has a volume of 8Gi with the default storage class",
       ),
       on(
-        "spec: the new cluster begins empty; to take the data along, back up the old cluster and render this file with an EtcdRestore of 'orders' from that snapshot in it",
+        "spec: the new cluster starts empty; to keep the data, back up the old cluster, add an EtcdRestore of 'orders' from that snapshot to this file, and render it again",
       ),
     ]);
   });
@@ -57,31 +57,31 @@ describe('a cluster', () => {
       '3.5.4',
       '3.5.11',
       [
-        'note: 3.5.4 is below 3.5.11, the oldest version that is supported of 3.5, and becomes 3.5.11; better write 3.5.35, the newest',
+        'note: 3.5.4 is older than 3.5.11, the oldest supported version of 3.5, and becomes 3.5.11; prefer 3.5.35, the newest',
       ],
     ],
     [
       '3.6.0-rc.1',
       '3.6.11',
       [
-        'note: 3.6.0-rc.1 is below 3.6.11, the oldest version that is supported of 3.6, and becomes 3.6.11; better write 3.6.16, the newest',
+        'note: 3.6.0-rc.1 is older than 3.6.11, the oldest supported version of 3.6, and becomes 3.6.11; prefer 3.6.16, the newest',
       ],
     ],
     [
       '3.4.13',
       '3.5.11',
       [
-        'note: 3.4.13 is below 3.5.11, the oldest version that is supported of 3.5, and becomes 3.5.11; better write 3.5.35, the newest. No member is upgraded in place from 3.4: the data is carried over by a backup and a restore',
+        'note: 3.4.13 is older than 3.5.11, the oldest supported version of 3.5, and becomes 3.5.11; prefer 3.5.35, the newest. Members cannot be upgraded in place from 3.4: a backup and a restore carry the data over',
       ],
     ],
     [
       '3.2.13',
       '3.5.11',
       [
-        'note: 3.2.13 is below 3.5.11, the oldest version that is supported of 3.5, and becomes 3.5.11; better write 3.5.35, the newest. No member is upgraded in place from 3.2: the data is carried over by a backup and a restore. Restores of 3.4 and later are tried ones: upgrade the old cluster to 3.4 first, one minor version at a time',
+        'note: 3.2.13 is older than 3.5.11, the oldest supported version of 3.5, and becomes 3.5.11; prefer 3.5.35, the newest. Members cannot be upgraded in place from 3.2: a backup and a restore carry the data over. Restores are tested from 3.4 on: upgrade the old cluster to 3.4 first, one minor version at a time',
       ],
     ],
-    [undefined, '3.6.16', ['note: is not given, where that operator ran 3.2.13; it becomes 3.6.16']],
+    [undefined, '3.6.16', ['note: is missing, and that operator then ran 3.2.13; it becomes 3.6.16']],
   ])('of version %s runs %s', (given, version, lines) => {
     const rendered = rendering([cluster({ version: given })]);
     expect(only(rendered, 'EtcdCluster').spec.version).toBe(version);
@@ -96,15 +96,15 @@ describe('a cluster', () => {
     expect(about(same, 'spec.repository')).toEqual([]);
     const other = rendering([cluster({ repository, version: '3.4.13' })]);
     expect(etcdOf(other).image).toBe('registry.example.com/etcd:v3.5.11');
-    expect(about(other, 'spec.repository')).toEqual(['note: must have the image registry.example.com/etcd:v3.5.11']);
+    expect(about(other, 'spec.repository')).toEqual(['note: must contain the image registry.example.com/etcd:v3.5.11']);
     expect(etcdOf(rendering([cluster({ repository: 'quay.io/coreos/etcd' })])).image).toMatch(/^gcr\.io/);
   });
 
   test('of an even size, and of none', () => {
     const even = rendering([cluster({ size: 4 })]);
     expect(only(even, 'EtcdCluster').spec).toMatchObject({ size: 4, allowEvenSize: true });
-    expect(about(even, 'spec.size')).toEqual(['note: 4 members survive no more failures than 3; better make it odd']);
-    expect(about(rendering([cluster({ size: undefined })]), 'spec.size')).toEqual(['note: is not given; 3 members']);
+    expect(about(even, 'spec.size')).toEqual(['note: 4 members survive no more failures than 3; prefer an odd size']);
+    expect(about(rendering([cluster({ size: undefined })]), 'spec.size')).toEqual(['note: is missing; it becomes 3']);
   });
 
   test('with all that its pods say', () => {
@@ -159,19 +159,19 @@ describe('a cluster', () => {
     const text = (line: string) => line.replace('EtcdCluster orders (document 1): ', '');
     expect(rendered.lines.map(text)).toEqual(
       expect.arrayContaining([
-        'not carried over: spec.paused: a cluster that is paused would not even begin; remove it',
-        'not carried over: metadata.annotations: etcd.database.coreos.com/scope: add them after rendering, where needed',
-        'not carried over: spec.pod.affinity: the members are spread over zones and nodes instead; another spread is chosen in TypeScript',
-        'note: spec.pod.antiAffinity: becomes a spread over nodes, which puts two members on one node only where there are fewer nodes than members',
-        'not carried over: spec.pod.securityContext: the members run as user 65532 by the restricted Pod Security Standard; remove it',
-        'not carried over: spec.pod.busyboxImage: no pod has a busybox; remove it',
-        'not carried over: spec.pod.DNSTimeoutInSecond: no pod waits for DNS with a limit; remove it',
-        'not carried over: spec.pod.frobnicate: is no field of that API; remove it',
-        'note: spec.pod.resources.limits.cpu: slows a busy member down, and the cluster elects another leader; better have no CPU limit',
-        'not carried over: spec.pod.resources.limits.nvidia.com/gpu: a member has CPU and memory alone; remove it',
-        'note: spec.pod.persistentVolumeClaimSpec.accessModes: becomes ReadWriteOnce, as no two pods share the volume of a member',
-        'not carried over: spec.pod.persistentVolumeClaimSpec.volumeMode: each member makes a volume of the storage class; remove it',
-        'not carried over: spec.pod.persistentVolumeClaimSpec.resources.limits: a volume has no limit; remove it',
+        'not carried over: spec.paused: a new cluster that is paused would never start; remove it',
+        'not carried over: metadata.annotations: etcd.database.coreos.com/scope: add them after rendering if you need them',
+        'not carried over: spec.pod.affinity: the members are spread over zones and nodes instead; choose another spread in TypeScript',
+        'note: spec.pod.antiAffinity: becomes a spread over nodes, which puts two members on one node only if there are fewer nodes than members',
+        'not carried over: spec.pod.securityContext: the members run as user 65532 under the restricted Pod Security Standard; remove it',
+        'not carried over: spec.pod.busyboxImage: the pods do not use busybox; remove it',
+        'not carried over: spec.pod.DNSTimeoutInSecond: the pods have no timeout for DNS; remove it',
+        'not carried over: spec.pod.frobnicate: is not a field of that API; remove it',
+        'note: spec.pod.resources.limits.cpu: throttles a busy member, and the cluster then elects another leader; prefer no CPU limit',
+        'not carried over: spec.pod.resources.limits.nvidia.com/gpu: only CPU and memory of a member can be set; remove it',
+        'note: spec.pod.persistentVolumeClaimSpec.accessModes: becomes ReadWriteOnce, because the volume of a member is never shared',
+        'not carried over: spec.pod.persistentVolumeClaimSpec.volumeMode: each member gets a new volume of the storage class; remove it',
+        'not carried over: spec.pod.persistentVolumeClaimSpec.resources.limits: a limit has no effect on a volume; remove it',
       ]),
     );
     expect(rendered.lines).toHaveLength(16);
@@ -183,13 +183,17 @@ describe('a cluster', () => {
       'is too small',
       [],
       '1Gi',
-      ['note: 1Gi is too small for etcd, which needs 2Gi and 1Gi more than twice the quota; it becomes 2Gi'],
+      [
+        'note: 1Gi is too small for etcd, which needs at least 2Gi, and at least twice the quota plus 1Gi; it becomes 2Gi',
+      ],
     ],
     [
       'is too small for the quota',
       [{ name: 'ETCD_QUOTA_BACKEND_BYTES', value: '4294967296' }],
       '8000M',
-      ['note: 8000M is too small for etcd, which needs 2Gi and 1Gi more than twice the quota; it becomes 9Gi'],
+      [
+        'note: 8000M is too small for etcd, which needs at least 2Gi, and at least twice the quota plus 1Gi; it becomes 9Gi',
+      ],
     ],
   ])('whose volume %s', (_, etcdEnv, storage, lines) => {
     const claim = { resources: { requests: { storage } } };
@@ -231,12 +235,12 @@ describe('a cluster', () => {
     });
     expect(rendered.lines.filter((line) => line.includes('etcdEnv')).map((line) => line.split('etcdEnv')[1])).toEqual([
       '[5]: ETCD_DATA_DIR: is set by the agent; remove it',
-      '[6]: ETCD_ENABLE_V2: is never set, as the v2 API is gone; remove it',
+      '[6]: ETCD_ENABLE_V2: cannot be set, because the v2 API no longer exists; remove it',
       '[7]: ETCD_FROBNICATE: etcd 3.5 has no such setting; remove it',
-      '[8]: ETCD_MAX_TXN_OPS: its value is none that etcd 3.5 takes; correct it',
-      '[9]: ETCD_LOG_OUTPUTS: is set in TypeScript, with settings',
-      '[10]: HOME: is no setting of etcd; remove it',
-      '[11]: ETCD_METRICS: settings come from no Secret or ConfigMap; remove it',
+      '[8]: ETCD_MAX_TXN_OPS: etcd 3.5 does not accept its value; correct it',
+      '[9]: ETCD_LOG_OUTPUTS: can be set only in TypeScript, with settings',
+      '[10]: HOME: is not a setting of etcd; remove it',
+      '[11]: ETCD_METRICS: settings cannot come from a Secret or ConfigMap; remove it',
     ]);
     expect(JSON.stringify(rendered)).not.toContain('hunter2');
   });
@@ -250,7 +254,7 @@ describe('a cluster', () => {
       { RETENTION: 'soon' },
       { mode: 'periodic', retention: '1h' },
       [
-        'not carried over: ETCD_AUTO_COMPACTION_RETENTION: its value is none that etcd takes in this mode; history older than an hour is forgotten',
+        'not carried over: ETCD_AUTO_COMPACTION_RETENTION: etcd does not accept its value in this mode; history older than an hour is compacted',
       ],
     ],
   ])('with auto-compaction %j', (given, { mode, retention }, lines) => {
@@ -269,14 +273,14 @@ describe('a cluster', () => {
     const full = rendering([cluster({ TLS: { static: { member, operatorSecret: 'client' } } })], { namespace: 'shop' });
     expect(only(full, 'EtcdCluster').spec).toMatchObject({ tls: true, clientTlsSecret: 'orders-client-tls' });
     expect(about(full, 'spec.TLS.static')).toEqual([
-      'not carried over: the old Secrets have other keys, and certificates for names that the new members do not have; make the Secrets orders-peer-tls, orders-server-tls and orders-client-tls, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/configure-a-cluster.md#with-your-own-secrets lists',
+      'not carried over: the old Secrets have other keys, and their certificates are for names that the new members do not have; create the Secrets orders-peer-tls, orders-server-tls and orders-client-tls, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/configure-a-cluster.md#with-your-own-secrets lists',
     ]);
     const half = (secrets: Manifest) => about(rendering([cluster({ TLS: { static: secrets } })]), 'spec.TLS.static')[1];
     expect(half({ member: { peerSecret: 'peer' } })).toBe(
-      'note: was TLS between the members, and not for clients; it becomes TLS for both',
+      'note: had TLS between the members, but not for clients; it becomes TLS for both',
     );
     expect(half({ member: { serverSecret: 'server' }, operatorSecret: 'client' })).toBe(
-      'note: was TLS for clients, and not between the members; it becomes TLS for both',
+      'note: had TLS for clients, but not between the members; it becomes TLS for both',
     );
     expect(only(rendering([cluster({ TLS: {} })]), 'EtcdCluster').spec.tls).toBeUndefined();
   });
@@ -295,8 +299,8 @@ describe('a backup', () => {
       },
     ]);
     expect(rendered.lines).toEqual([
-      'note: EtcdBackup orders (document 1): spec: is one plain snapshot under exactly this key; where the key exists already the backup is refused, not overwritten, so give each its own',
-      'note: EtcdBackup orders (document 1): spec.etcdEndpoints: are still those of the old cluster; for a backup of an EtcdCluster write spec.clusterName',
+      'note: EtcdBackup orders (document 1): spec: is one plain snapshot under exactly this key; if the key already exists, the backup is refused and nothing is overwritten, so give each backup its own key',
+      'note: EtcdBackup orders (document 1): spec.etcdEndpoints: still belong to the old cluster; to back up an EtcdCluster, write spec.clusterName',
     ]);
   });
 
@@ -323,7 +327,7 @@ describe('a backup', () => {
       'by host',
       { endpoint: 'http://minio:9000' },
       { endpoint: 'http://minio:9000', pathStyle: false },
-      ['note: is not true, so the bucket is reached as backups.minio:9000, as that operator did'],
+      ['note: is not true, so the bucket is reached as backups.minio:9000, as with that operator'],
     ],
   ])('to a bucket %s', (_, given, wanted, lines) => {
     const rendered = rendering([backup({ s3: { ...s3, ...given } })]);
@@ -338,12 +342,14 @@ describe('a backup', () => {
       key: 'a.db',
       store: { oss: { bucket: 'backups', endpoint: oss.endpoint, credentials: { secretName: 'ali' } } },
     });
-    expect(about(rendered, 'spec.s3')).toEqual(['not carried over: is of no use, as storageType is OSS; remove it']);
+    expect(about(rendered, 'spec.s3')).toEqual([
+      'not carried over: has no effect, because storageType is OSS; remove it',
+    ]);
   });
 
   test('beside which a count is of no use', () => {
     expect(about(rendering([backup({ backupPolicy: { maxBackups: 3 } })]), 'spec.backupPolicy.maxBackups')).toEqual([
-      'not carried over: is of use only with backupIntervalInSecond; remove it',
+      'not carried over: has an effect only with backupIntervalInSecond; remove it',
     ]);
   });
 });
@@ -360,20 +366,20 @@ describe('a backup every so often', () => {
     const store = JSON.parse(args.find((argument) => argument.startsWith('--store='))!.slice('--store='.length));
     expect(store).toMatchObject({ s3: { bucket: 'backups', prefix: 'etcd' }, retention: { last: 4 } });
     expect(rendered.lines).toEqual([
-      'note: EtcdBackup orders (document 1): spec: becomes a CronJob, with object names of its own; the old backups stay as they are, so delete them by hand when they are needed no more',
+      'note: EtcdBackup orders (document 1): spec: becomes a CronJob, whose backups have other object names; the old backups are kept, so delete them by hand when you no longer need them',
     ]);
   });
 
   test.each<[number, string, string[]]>([
     [60, '* * * * *', []],
-    [30, '* * * * *', ['note: cron has no even schedule of 30 s; it becomes 1 min']],
-    [125, '*/2 * * * *', ['note: cron has no even schedule of 125 s; it becomes 2 min']],
+    [30, '* * * * *', ['note: cron cannot express an even interval of 30 s; it becomes 1 min']],
+    [125, '*/2 * * * *', ['note: cron cannot express an even interval of 125 s; it becomes 2 min']],
     [600, '*/10 * * * *', []],
     [3600, '0 * * * *', []],
-    [5400, '0 * * * *', ['note: cron has no even schedule of 5400 s; it becomes 1 h']],
+    [5400, '0 * * * *', ['note: cron cannot express an even interval of 5400 s; it becomes 1 h']],
     [21_600, '0 */6 * * *', []],
     [86_400, '0 0 * * *', []],
-    [172_800, '0 0 * * *', ['note: cron has no even schedule of 172800 s; it becomes 1 day']],
+    [172_800, '0 0 * * *', ['note: cron cannot express an even interval of 172800 s; it becomes 1 day']],
     [604_800, '0 0 * * 0', []],
   ])('each %d s', (seconds, cron, lines) => {
     const rendered = rendering([periodic({ backupIntervalInSecond: seconds })]);
@@ -401,7 +407,7 @@ describe('a backup every so often', () => {
       schedules: [{ name: id, cron: '0 * * * *', serviceAccountName: cronJob, stores: [storeOf({ prefix: 'etcd' })] }],
     });
     expect(about(rendered, 'spec.etcdEndpoints')).toEqual([
-      "note: are those of the old 'orders', and the schedule backs up the new one; keep the old schedule until the new cluster serves",
+      "note: belong to the old 'orders', but the schedule backs up the new cluster; keep the old schedule until the new cluster serves",
     ]);
   });
 
@@ -441,7 +447,7 @@ describe('a restore', () => {
     expect(rendered.manifests.filter(({ kind }) => kind === 'EtcdRestore')).toEqual([]);
     expect(only(rendered, 'EtcdCluster').spec.origin).toEqual({ source });
     expect(about(rendered, 'spec.etcdCluster.name')).toEqual([
-      "note: 'orders' is made anew, so it begins with this snapshot, as its spec.origin, and there is no EtcdRestore; for an empty cluster remove this document",
+      "note: 'orders' is a new cluster, so it starts with this snapshot as its spec.origin, and there is no EtcdRestore; for an empty cluster remove this document",
     ]);
     expect(about(rendered, 'spec')).toEqual([]);
   });
@@ -456,8 +462,8 @@ describe('a restore', () => {
       },
     ]);
     expect(rendered.lines).toEqual([
-      "note: EtcdRestore orders (document 1): spec.etcdCluster.name: 'orders' is no cluster of this file, so the snapshot takes the place of all data in the EtcdCluster of this name, which is backed up before as its first backup schedule says; with the old EtcdCluster in this file that would begin with the snapshot",
-      'note: EtcdRestore orders (document 1): metadata.name: a restore is done once per name; take another name for another one',
+      "note: EtcdRestore orders (document 1): spec.etcdCluster.name: 'orders' is not a cluster in this file, so the snapshot replaces all data of the EtcdCluster with this name, after a backup with its first backup schedule; to start a new cluster from the snapshot instead, add the old EtcdCluster to this file",
+      'note: EtcdRestore orders (document 1): metadata.name: a restore happens once per name; use another name for another restore',
     ]);
   });
 
@@ -471,15 +477,15 @@ describe('a restore', () => {
 
   test('comes once per cluster', () => {
     expect(errorsOf([cluster(), restore(), restore({}, { name: 'other' })])).toEqual([
-      "error: EtcdRestore other (document 3): spec.etcdCluster.name: 'orders' begins with the snapshot of EtcdRestore orders (document 2) already; remove one of them",
+      "error: EtcdRestore other (document 3): spec.etcdCluster.name: 'orders' already starts with the snapshot of EtcdRestore orders (document 2); remove one of them",
     ]);
   });
 });
 
 describe('in another namespace', () => {
-  const secrets = 'note: is new now; the Secrets that the EtcdBackup names must be there, too';
+  const secrets = 'note: is now new; the Secrets of the EtcdBackup must exist there too';
   const endpointNote = (endpoint: string, namespace: string) =>
-    `note: is new now, and there the endpoint ${endpoint} may have another meaning; write its host as NAME.${namespace}.svc`;
+    `note: is now new, where the endpoint ${endpoint} may refer to another host; write the host as NAME.${namespace}.svc`;
 
   test.each([
     ['http://orders-client:2379', 'shop', [secrets, endpointNote('http://orders-client:2379', 'shop')]],
@@ -511,52 +517,52 @@ describe('errors', () => {
     [
       'a version of later',
       cluster({ version: '3.9.0' }),
-      'spec.version: is no version of etcd that is known; write it like 3.6.16, with 3.5, 3.6 or 3.7',
+      'spec.version: is not a known version of etcd; write it like 3.6.16, with 3.5, 3.6 or 3.7',
     ],
     [
       'a version of etcd 2',
       cluster({ version: '2.3.8' }),
-      'spec.version: is no version of etcd that is known; write it like 3.6.16, with 3.5, 3.6 or 3.7',
+      'spec.version: is not a known version of etcd; write it like 3.6.16, with 3.5, 3.6 or 3.7',
     ],
     ['too many members', cluster({ size: 9 }), 'size: '],
     [
       'no size of a volume',
       cluster({ pod: { persistentVolumeClaimSpec: { resources: { requests: { storage: 'big' } } } } }),
-      "spec.pod.persistentVolumeClaimSpec.resources.requests.storage: 'big' is no size of a volume; write it like 8Gi",
+      "spec.pod.persistentVolumeClaimSpec.resources.requests.storage: 'big' is not a valid size of a volume; write it like 8Gi",
     ],
     [
       'no memory',
       cluster({ pod: { resources: { limits: { memory: 'big' } } } }),
-      "spec.pod.resources.limits.memory: 'big' is no amount of memory; write it like 2Gi",
+      "spec.pod.resources.limits.memory: 'big' is not a valid amount of memory; write it like 2Gi",
     ],
     ['no kind of store', backup({ storageType: undefined }), 'spec.storageType: is missing; write S3 or OSS'],
     [
       'another kind of store',
       backup({ storageType: 's3' }),
-      'spec.storageType: is none of S3, ABS, GCS, OSS; write one of them',
+      'spec.storageType: is not one of S3, ABS, GCS, OSS; write one of these',
     ],
     [
       'Azure',
       backup({ storageType: 'ABS', s3: undefined, abs: { path: 'a/b', absSecret: 'c' } }),
-      'spec.storageType: ABS: Azure Blob Storage is none of the stores; use S3, OSS, SFTP, a volume, or a command of your own',
+      'spec.storageType: ABS: Azure Blob Storage is not supported; use S3, OSS, SFTP, a volume, or a command of your own',
     ],
     [
       'Google',
       restore({ backupStorageType: 'GCS', s3: undefined, gcs: { path: 'a/b' } }),
-      'spec.backupStorageType: GCS: Google Cloud Storage is none of the stores; use its S3 API, with S3 and an HMAC key, or another store',
+      'spec.backupStorageType: GCS: Google Cloud Storage is not supported; use its S3 API, with S3 and an HMAC key, or another store',
     ],
-    ['no store', backup({ s3: undefined }), 'spec.s3: is missing, and storageType is S3; give it'],
-    ['no path', backup({ s3: { awsSecret: 'aws' } }), 'spec.s3.path: is missing; give one'],
+    ['no store', backup({ s3: undefined }), 'spec.s3: is missing, but storageType is S3; add it'],
+    ['no path', backup({ s3: { awsSecret: 'aws' } }), 'spec.s3.path: is missing; add it'],
     [
       'no object',
       backup({ s3: { ...s3, path: 'backups' } }),
-      'spec.s3.path: names no object within a bucket; write it like BUCKET/etcd/orders.db',
+      'spec.s3.path: is not the path of an object in a bucket; write it like BUCKET/etcd/orders.db',
     ],
-    ['no Secret', backup({ s3: { path: s3.path } }), 'spec.s3.awsSecret: is missing; give one'],
+    ['no Secret', backup({ s3: { path: s3.path } }), 'spec.s3.awsSecret: is missing; add it'],
     [
       'no endpoints',
       backup({ etcdEndpoints: undefined }),
-      'endpoints: none given; name at least one, such as https://etcd-0.etcd:2379',
+      'endpoints: is empty; give at least one, such as https://etcd-0.etcd:2379',
     ],
     [
       'http with TLS',

@@ -2,26 +2,26 @@ import { BackupStore } from '../../stores/backup-store';
 import { OssCredentials } from '../../stores/oss-credentials';
 import { S3Credentials } from '../../stores/s3-credentials';
 import type { Fields } from '../fields';
-import { objectPath } from '../object-path';
+import { objectPath } from '../older-operators';
 
 export interface StoredObject {
   readonly store: BackupStore;
   readonly key: string;
 }
 
-/** The kind of store, and its part of the spec. The others are of no use. */
+/** Kinds of store, each with its field of the spec. */
 const kinds = { S3: 's3', ABS: 'abs', GCS: 'gcs', OSS: 'oss' } as const;
 
 const instead: { readonly [type: string]: string } = {
-  ABS: 'Azure Blob Storage is none of the stores; use S3, OSS, SFTP, a volume, or a command of your own',
-  GCS: 'Google Cloud Storage is none of the stores; use its S3 API, with S3 and an HMAC key, or another store',
+  ABS: 'Azure Blob Storage is not supported; use S3, OSS, SFTP, a volume, or a command of your own',
+  GCS: 'Google Cloud Storage is not supported; use its S3 API, with S3 and an HMAC key, or another store',
 };
 
 /**
- * Where a backup goes or comes from.
+ * Reads the store and the key of a backup or a restore.
  *
- * @param typeField what the API calls the field with the kind of store
- * @param folder makes the folder for a schedule's backups of the object's key
+ * @param typeField the name of the field with the kind of store
+ * @param folder returns the folder for a schedule's backups, given the object's key
  */
 export function coreosStore(
   spec: Fields,
@@ -35,7 +35,7 @@ export function coreosStore(
     return undefined;
   }
   for (const [other, field] of Object.entries(kinds)) {
-    if (other !== type) spec.lose(field, `is of no use, as ${typeField} is ${type}; remove it`);
+    if (other !== type) spec.lose(field, `has no effect, because ${typeField} is ${type}; remove it`);
   }
   const store = spec.object(kinds[type]);
   if (type === 'ABS' || type === 'GCS') {
@@ -44,7 +44,7 @@ export function coreosStore(
     return undefined;
   }
   if (!store) {
-    spec.report.error(spec.at(kinds[type]), `is missing, and ${typeField} is ${type}; give it`);
+    spec.report.error(spec.at(kinds[type]), `is missing, but ${typeField} is ${type}; add it`);
     return undefined;
   }
   return type === 'S3' ? s3(store, folder) : oss(store, folder);
@@ -60,7 +60,7 @@ function s3(store: Fields, folder: (key: string) => string | undefined): StoredO
     const host = `${path.bucket}.${endpoint.replace(/^https?:\/\//, '')}`;
     store.report.note(
       store.at('forcePathStyle'),
-      `is not true, so the bucket is reached as ${host}, as that operator did`,
+      `is not true, so the bucket is reached as ${host}, as with that operator`,
     );
   }
   return {
@@ -69,7 +69,7 @@ function s3(store: Fields, folder: (key: string) => string | undefined): StoredO
       bucket: path.bucket,
       prefix: folder(path.key),
       endpoint,
-      // Said in any case with an endpoint, as the default is another one.
+      // With an endpoint it is always set, because the default of S3StoreProps differs.
       pathStyle: endpoint !== undefined || forcePathStyle ? forcePathStyle : undefined,
       credentials: S3Credentials.fromSecret(secret),
     }),

@@ -4,11 +4,11 @@ import type { EtcdVolume } from '../../cluster/etcd-volume';
 import { defaultVolumeGibibytes } from '../../lib/defaults';
 import type { Fields } from '../fields';
 import type { DocumentReport } from '../report';
-import { parseBytes, sizeOf } from '../size';
+import { parseBytes, sizeOf } from '../units';
 
 const gibibyte = 2 ** 30;
 
-/** The volume of a member: that operator kept the data in the pod, unless it was given a claim. */
+/** Returns the volume of a member. That operator stores the data in the pod, unless the spec has a claim. */
 export function coreosVolume(
   claim: Fields | undefined,
   quota: Size | undefined,
@@ -20,13 +20,13 @@ export function coreosVolume(
     const size = sizeOf(bytes);
     report.note(
       'spec.pod.persistentVolumeClaimSpec',
-      `is not given, so the data was lost with its pod; each member now has a volume of ${size.asString()} of the default storage class`,
+      `is missing, so a pod's data was lost with the pod; each member now has a volume of ${size.asString()} with the default storage class`,
     );
     return bytes === defaultVolumeGibibytes * gibibyte ? undefined : { size };
   }
   const modes = claim.strings('accessModes') ?? [];
   if (modes.some((mode) => !mode.startsWith('ReadWriteOnce'))) {
-    report.note(claim.at('accessModes'), 'becomes ReadWriteOnce, as no two pods share the volume of a member');
+    report.note(claim.at('accessModes'), 'becomes ReadWriteOnce, because the volume of a member is never shared');
   }
   for (const field of [
     'selector',
@@ -36,7 +36,7 @@ export function coreosVolume(
     'dataSourceRef',
     'volumeAttributesClassName',
   ]) {
-    claim.lose(field, 'each member makes a volume of the storage class; remove it');
+    claim.lose(field, 'each member gets a new volume of the storage class; remove it');
   }
   return {
     size: size(claim, smallest),
@@ -47,20 +47,20 @@ export function coreosVolume(
 
 function size(claim: Fields, smallest: number): Size | undefined {
   const resources = claim.object('resources');
-  resources?.lose('limits', 'a volume has no limit; remove it');
+  resources?.lose('limits', 'a limit has no effect on a volume; remove it');
   const requests = resources?.object('requests');
   const quantity = requests?.quantity('storage');
   if (!requests || quantity === undefined) return sizeOf(Math.max(defaultVolumeGibibytes * gibibyte, smallest));
   const bytes = parseBytes(quantity);
   if (bytes === undefined) {
-    claim.report.error(requests.at('storage'), `'${quantity}' is no size of a volume; write it like 8Gi`);
+    claim.report.error(requests.at('storage'), `'${quantity}' is not a valid size of a volume; write it like 8Gi`);
     return undefined;
   }
   if (bytes >= smallest) return sizeOf(bytes);
   const becomes = sizeOf(smallest);
   claim.report.note(
     requests.at('storage'),
-    `${quantity} is too small for etcd, which needs 2Gi and 1Gi more than twice the quota; it becomes ${becomes.asString()}`,
+    `${quantity} is too small for etcd, which needs at least 2Gi, and at least twice the quota plus 1Gi; it becomes ${becomes.asString()}`,
   );
   return becomes;
 }

@@ -2,10 +2,10 @@ import { Compression } from '../../backup/compression';
 import { EtcdAuth } from '../../etcd/etcd-auth';
 import { EtcdClientTls } from '../../tls/etcd-client-tls';
 import type { Document } from '../documents';
-import { durationField } from '../duration-field';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
 import type { PlannedBackup } from '../plan';
+import { durationField } from '../units';
 import { caBundle, secretFiles } from './files';
 import { ownEncryption } from './schedule';
 import { ownStore } from './store';
@@ -46,7 +46,7 @@ function tls(fields: Fields | undefined): EtcdClientTls | undefined {
   const files = fields?.object('files');
   if (!fields) return undefined;
   if (!files) {
-    fields.report.error(fields.at('files'), 'is missing; name a Secret');
+    fields.report.error(fields.at('files'), 'is missing; give a Secret');
     return undefined;
   }
   if (!clientCertificate) {

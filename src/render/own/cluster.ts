@@ -1,20 +1,18 @@
-import { DeletionPolicy } from '../../cluster/deletion-policy';
+import { DeletionPolicy, NoSpacePolicy, ReplacePolicy, type ReplaceRequest } from '../../cluster/cluster-policies';
 import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
 import type { EtcdVolume } from '../../cluster/etcd-volume';
-import { NoSpacePolicy } from '../../cluster/no-space-policy';
 import type { QuorumRecovery } from '../../cluster/quorum-recovery';
-import { ReplacePolicy, type ReplaceRequest } from '../../cluster/replace-policy';
 import { EtcdVersion } from '../../etcd/etcd-version';
 import { EtcdTls } from '../../tls/etcd-tls';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
 import type { PlannedCluster } from '../plan';
-import { parseBytes, sizeOf } from '../size';
+import { parseBytes, sizeOf } from '../units';
 import { ownOrigin } from './origin';
 import { ownSchedules } from './schedule';
 
-/** Each field of an EtcdCluster is a prop. */
+/** Reads an EtcdCluster: each of its fields becomes a prop. */
 export function ownCluster(document: Document): PlannedCluster {
   const { spec, report } = document;
   const version = spec.required('version');
@@ -23,7 +21,7 @@ export function ownCluster(document: Document): PlannedCluster {
   const origin = spec.object('origin');
   report.note(
     'spec',
-    'says nothing of resources, tuning, spread, network access and the like, so they are the defaults; others are chosen in TypeScript',
+    'does not specify resources, tuning, spread, network access and the like, so these have their defaults; choose other values in TypeScript',
   );
   return {
     becomes: 'cluster',
@@ -55,17 +53,17 @@ function tls({ name, spec, report }: Document): EtcdTls | undefined {
   const client = spec.text('clientTlsSecret');
   if (!enabled) {
     if (client !== undefined)
-      report.error('spec.clientTlsSecret', 'is of no use without tls; remove it, or add tls: true');
+      report.error('spec.clientTlsSecret', 'has no effect without tls; remove it, or add tls: true');
     return undefined;
   }
   if (client === undefined) {
-    report.error('spec.clientTlsSecret', 'is missing, and tls is true; name the Secret with the client certificate');
+    report.error('spec.clientTlsSecret', 'is missing, but tls is true; give the Secret with the client certificate');
     return undefined;
   }
   const [peer, server] = [`${name}-peer-tls`, `${name}-server-tls`];
   report.note(
     'spec.tls',
-    `the members take their certificates from the Secrets ${peer} and ${server}, which somebody else has to make; cert-manager's are rendered from TypeScript`,
+    `the members read their certificates from the Secrets ${peer} and ${server}, which you must create; cert-manager Certificates can be rendered only from TypeScript`,
   );
   return EtcdTls.fromSecrets({ peer, server, client });
 }
@@ -77,7 +75,7 @@ function replace(fields: Fields | undefined): ReplacePolicy | undefined {
     const ordinal = request.integer('ordinal');
     const memberId = request.required('memberId');
     const discardVolume = request.boolean('discardVolume');
-    if (ordinal === undefined) request.report.error(request.at('ordinal'), 'is missing; give one');
+    if (ordinal === undefined) request.report.error(request.at('ordinal'), 'is missing; add it');
     return ordinal === undefined || memberId === '' ? [] : [{ ordinal, memberId, discardVolume }];
   });
   return policy === 'Manual' ? ReplacePolicy.manual(...force) : ReplacePolicy.onVolumeLoss(...force);
@@ -100,6 +98,7 @@ function volume(storage: Fields | undefined): EtcdVolume | undefined {
   const ephemeral = storage.boolean('ephemeral');
   if (quantity === undefined) return { ephemeral };
   const bytes = parseBytes(quantity);
-  if (bytes === undefined) storage.report.error(storage.at('size'), `'${quantity}' is no size; write it like 8Gi`);
+  if (bytes === undefined)
+    storage.report.error(storage.at('size'), `'${quantity}' is not a valid size; write it like 8Gi`);
   return { size: bytes === undefined ? undefined : sizeOf(bytes), ephemeral };
 }

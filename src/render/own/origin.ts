@@ -3,7 +3,7 @@ import { RestoreSource } from '../../backup/restore-source';
 import type { Fields } from '../fields';
 import { ownStore } from './store';
 
-/** What the `origin` of a cluster and the spec of a restore have in common. */
+/** Reads the fields that the `origin` of a cluster and the spec of a restore share. */
 export function ownOrigin(fields: Fields): ClusterOrigin | undefined {
   const source = ownSource(fields);
   const more = {
@@ -19,7 +19,7 @@ export function ownOrigin(fields: Fields): ClusterOrigin | undefined {
 function ownSource(fields: Fields): RestoreSource | undefined {
   const source = fields.object('source');
   if (!source) {
-    if (!fields.has('source')) fields.report.error(fields.at('source'), 'is missing; give one');
+    if (!fields.has('source')) fields.report.error(fields.at('source'), 'is missing; add it');
     return undefined;
   }
   const backupName = source.text('backupName');
@@ -33,14 +33,14 @@ function ownSource(fields: Fields): RestoreSource | undefined {
   ];
   const which = [snapshotId, key, before].filter((value) => value !== undefined);
   if ((backupName === undefined) === (store === undefined)) {
-    source.report.error(source.path, 'names not exactly one of backupName and store; give one of them');
+    source.report.error(source.path, 'needs exactly one of backupName and store; give one of them');
     return undefined;
   }
   if (backupName !== undefined) {
     if (which.length > 0)
       source.report.error(
         source.path,
-        'backupName needs neither snapshotId, key nor latestVerifiedBefore; remove them',
+        'backupName cannot be combined with snapshotId, key or latestVerifiedBefore; remove them',
       );
     return RestoreSource.backup(backupName);
   }
@@ -53,7 +53,7 @@ function ownSource(fields: Fields): RestoreSource | undefined {
   }
   for (const [field, value] of Object.entries({ clusterName: cluster, clusterNamespace: namespace })) {
     if (value !== undefined && key !== undefined)
-      source.report.error(source.at(field), 'is of no use with key; remove it');
+      source.report.error(source.at(field), 'has no effect with key; remove it');
   }
   if (!place) return undefined;
   if (snapshotId !== undefined) return RestoreSource.snapshot(place, snapshotId, { cluster, namespace });

@@ -1,12 +1,27 @@
-import type { Api } from '../plan';
+import type { Document } from '../documents';
+import { metadataLabels } from '../metadata';
+import type { Api, PlannedRestore } from '../plan';
 import { ownBackup } from './backup';
 import { ownCluster } from './cluster';
-import { ownRestore } from './restore';
+import { ownOrigin } from './origin';
 
 /** The custom resources of this project. */
 export const own: Api = {
   apiVersion: 'cdk8s-etcd.dev/v1alpha1',
   kinds: { EtcdCluster: ownCluster, EtcdBackup: ownBackup, EtcdRestore: ownRestore },
   unknownField: (report, path, meant) =>
-    report.error(path, `is no field; ${meant === undefined ? 'remove it' : `did you mean ${meant}?`}`),
+    report.error(path, `is not a field; ${meant === undefined ? 'remove it' : `did you mean ${meant}?`}`),
 };
+
+export function ownRestore(document: Document): PlannedRestore | undefined {
+  const { spec } = document;
+  const labels = metadataLabels(document);
+  const clusterName = spec.required('clusterName');
+  const origin = ownOrigin(spec);
+  const more = {
+    safetyBackup: spec.boolean('safetyBackup'),
+    ignoreUnreachablePods: spec.boolean('ignoreUnreachablePods'),
+  };
+  if (!origin || clusterName === '') return undefined;
+  return { becomes: 'restore', document, labels, clusterName, origin, ...more, old: false };
+}

@@ -1,23 +1,23 @@
 import { Cron } from 'cdk8s';
-import type { BackupScheduleOptions } from '../../backup/backup-schedule-options';
 import { Compression } from '../../backup/compression';
 import { Encryption } from '../../backup/encryption';
+import type { BackupScheduleOptions } from '../../backup/etcd-backup-schedule-props';
 import { Retention } from '../../backup/retention';
 import { VerificationLevel } from '../../backup/verification-level';
 import type { BackupStore } from '../../stores/backup-store';
-import { durationField } from '../duration-field';
 import type { Fields } from '../fields';
 import type { ScheduleOfCluster } from '../plan';
+import { durationField } from '../units';
 import { ownStore } from './store';
 
-/** `backup` of a cluster. */
+/** Reads `backup` of a cluster. */
 export function ownSchedules(backup: Fields, cluster: string): ScheduleOfCluster[] {
   const names = new Set<string>();
   return backup.objects('schedules').flatMap((fields) => {
     const schedule = ownSchedule(fields, cluster);
     if (!schedule) return [];
     const problem = names.has(schedule.id)
-      ? `'${schedule.id}' is there twice; give each its own`
+      ? `'${schedule.id}' is used twice; give each schedule its own name`
       : nameProblem(schedule.id);
     if (problem) fields.report.error(fields.at('name'), problem);
     names.add(schedule.id);
@@ -31,7 +31,7 @@ function ownSchedule(fields: Fields, cluster: string): ScheduleOfCluster | undef
   const [first, ...more] = fields.objects('stores').flatMap((store) => scheduledStore(store) ?? []);
   const name = fields.text('cronJobName');
   const serviceAccountName = fields.text('serviceAccountName');
-  // The one that comes with the CronJob. Where it is an identity, it has annotations that are not known here.
+  // The ServiceAccount that is created with the CronJob. If it has a workload identity, its annotations are unknown here.
   const isMade = serviceAccountName === (name ?? `${cluster}-${id}`) && ![first, ...more].some(needsIdentity);
   const options: Omit<BackupScheduleOptions, 'store'> = {
     schedule: cronOf(fields, cron),
@@ -50,10 +50,10 @@ function ownSchedule(fields: Fields, cluster: string): ScheduleOfCluster | undef
   return undefined;
 }
 
-/** What the CRD says of the name of a schedule. */
+/** Problem with the name of a schedule, or undefined. Its CronJob's name contains it. */
 function nameProblem(name: string): string | undefined {
   if (name === '' || /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) return undefined;
-  return `'${name}' is no name of a schedule; use lower-case letters, digits, '-' and '.'`;
+  return `'${name}' is not a valid name of a schedule; use lower-case letters, digits, '-' and '.'`;
 }
 
 function needsIdentity(scheduled: { store: BackupStore } | undefined): boolean {
@@ -90,12 +90,12 @@ function ownRetention(fields: Fields | undefined): Retention | undefined {
   return retention;
 }
 
-/** Public keys alone. */
+/** Reads the public keys of an encryption. */
 export function ownEncryption(fields: Fields): Encryption | undefined {
   const encryption = fields.object('encryption');
   if (!encryption) return undefined;
   const age = encryption.object('age');
-  if (!age) encryption.report.error(encryption.at('age'), 'is missing; give its recipients');
+  if (!age) encryption.report.error(encryption.at('age'), 'is missing; give it with its recipients');
   return Encryption.age({ recipients: age?.strings('recipients') ?? [] });
 }
 
@@ -114,7 +114,7 @@ function cronOf(fields: Fields, text: string): Cron {
   if (text !== '' && words.length !== 5) {
     fields.report.error(
       fields.at('cron'),
-      `'${text}' is not understood; give 5 fields: minute, hour, day of month, month, day of week`,
+      `'${text}' is not a valid schedule; give 5 fields: minute, hour, day of month, month, day of week`,
     );
   }
   const [minute, hour, day, month, weekDay] = words;

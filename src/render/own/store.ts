@@ -1,16 +1,15 @@
 import { BackupStore } from '../../stores/backup-store';
 import { OssCredentials } from '../../stores/oss-credentials';
 import { S3Credentials } from '../../stores/s3-credentials';
-import { ServerSideEncryption } from '../../stores/server-side-encryption';
+import { ServerSideEncryption, SseCustomerKey } from '../../stores/s3-encryption';
 import { SftpCredentials } from '../../stores/sftp-credentials';
-import { SseCustomerKey } from '../../stores/sse-customer-key';
-import { durationField } from '../duration-field';
 import type { Fields } from '../fields';
+import { durationField } from '../units';
 import { caBundle, secretFiles } from './files';
 
 const kinds: { readonly [kind: string]: (fields: Fields) => BackupStore } = { s3, oss, sftp, filesystem, command };
 
-/** A store, in the shape that the custom resources and `BackupStore` share. */
+/** Reads a store, in the shape that the custom resources and `BackupStore` share. */
 export function ownStore(fields: Fields): BackupStore | undefined {
   const given = Object.keys(kinds).flatMap((kind) => {
     const store = fields.object(kind);
@@ -18,7 +17,7 @@ export function ownStore(fields: Fields): BackupStore | undefined {
   });
   const stores = given.map(({ make, store }) => make(store));
   if (stores.length === 1) return stores[0];
-  fields.report.error(fields.path, `names not exactly one of ${Object.keys(kinds).join(', ')}; give one of them`);
+  fields.report.error(fields.path, `needs exactly one of ${Object.keys(kinds).join(', ')}; give one of them`);
   return undefined;
 }
 
@@ -94,7 +93,7 @@ function credentialsOf<T>(
 ): T {
   const credentials = fields.object('credentials');
   if (!credentials) {
-    if (!fields.has('credentials')) fields.report.error(fields.at('credentials'), 'is missing; give one');
+    if (!fields.has('credentials')) fields.report.error(fields.at('credentials'), 'is missing; add it');
     return make('missing', []);
   }
   const { secretName, keyOf } = secretFiles(credentials, paths);
@@ -122,7 +121,7 @@ function command(fields: Fields): BackupStore {
 
 function everyKey(credentials: Fields): string {
   if (credentials.has('items')) {
-    credentials.report.error(credentials.at('items'), 'the executables find every key under its own name; remove it');
+    credentials.report.error(credentials.at('items'), 'the executables read every key under its own name; remove it');
   }
   return credentials.required('secretName');
 }

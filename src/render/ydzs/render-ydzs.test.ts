@@ -27,12 +27,12 @@ test('a cluster of size and image', () => {
   expect(only(rendered, 'EtcdCluster').spec).toEqual({ size: 3, version: '3.5.11', storage: { size: '8Gi' } });
   const on = (text: string) => `EtcdCluster demo (document 1): ${text}`;
   expect(rendered.lines).toEqual([
-    `note: ${on("metadata.name: the old cluster has a StatefulSet and a Service 'demo', as the new one does; apply this to another namespace (--namespace), or once the old cluster is deleted")}`,
-    `note: ${on('metadata.name: clients find the new cluster at demo-0-client:2379 and so on, or at demo:2379, no longer at demo-0.demo:2379')}`,
-    `note: ${on('spec: each member had a volume of 1Gi, and now has one of 8Gi')}`,
-    `note: ${on('spec.image: 3.4.13 is below 3.5.11, the oldest version that is supported of 3.5, and becomes 3.5.11; better write 3.5.35, the newest. No member is upgraded in place from 3.4: the data is carried over by a backup and a restore').replace('3.4.13', 'v3.4.13')}`,
-    `not carried over: ${on("spec.image: 'cnych/etcd:v3.4.13': etcd's own image of 3.5.11 takes its place; --registry names a mirror of it")}`,
-    `note: ${on("spec: the new cluster begins empty; to take the data along, back up the old cluster and render this file with an EtcdRestore of 'demo' from that snapshot in it")}`,
+    `note: ${on("metadata.name: the old cluster has a StatefulSet and a Service 'demo', and so does the new one; apply this to another namespace (--namespace), or after the old cluster has been deleted")}`,
+    `note: ${on('metadata.name: clients reach the new cluster at demo-0-client:2379 and so on, or at demo:2379, and no longer at demo-0.demo:2379')}`,
+    `note: ${on('spec: each member had a volume of 1Gi; each now has one of 8Gi')}`,
+    `note: ${on('spec.image: 3.4.13 is older than 3.5.11, the oldest supported version of 3.5, and becomes 3.5.11; prefer 3.5.35, the newest. Members cannot be upgraded in place from 3.4: a backup and a restore carry the data over').replace('3.4.13', 'v3.4.13')}`,
+    `not carried over: ${on("spec.image: 'cnych/etcd:v3.4.13': etcd's own image of 3.5.11 replaces it; --registry selects a mirror")}`,
+    `note: ${on("spec: the new cluster starts empty; to keep the data, back up the old cluster, add an EtcdRestore of 'demo' from that snapshot to this file, and render it again")}`,
   ]);
 });
 
@@ -43,14 +43,14 @@ test.each<[string, string, string[]]>([
     'cnych/etcd:latest',
     'gcr.io/etcd-development/etcd:v3.6.16',
     [
-      "not carried over: spec.image: 'cnych/etcd:latest' does not tell which supported etcd it has; etcd's own image of 3.6.16 takes its place; --registry names a mirror of it",
+      "not carried over: spec.image: 'cnych/etcd:latest' does not show which supported version of etcd it contains; etcd's own image of 3.6.16 replaces it; --registry selects a mirror",
     ],
   ],
   [
     'localhost:5000/etcd',
     'gcr.io/etcd-development/etcd:v3.6.16',
     [
-      "not carried over: spec.image: 'localhost:5000/etcd' does not tell which supported etcd it has; etcd's own image of 3.6.16 takes its place; --registry names a mirror of it",
+      "not carried over: spec.image: 'localhost:5000/etcd' does not show which supported version of etcd it contains; etcd's own image of 3.6.16 replaces it; --registry selects a mirror",
     ],
   ],
 ])('%s becomes %s', (given, image, lines) => {
@@ -89,8 +89,8 @@ test.each<[string, Manifest, Manifest]>([
     store,
   });
   expect(rendered.lines).toEqual([
-    'note: EtcdBackup demo (document 1): spec: is one plain snapshot under exactly this key; where the key exists already the backup is refused, not overwritten, so give each its own',
-    'note: EtcdBackup demo (document 1): spec.etcdUrl: is still that of the old cluster; for a backup of an EtcdCluster write spec.clusterName',
+    'note: EtcdBackup demo (document 1): spec: is one plain snapshot under exactly this key; if the key already exists, the backup is refused and nothing is overwritten, so give each backup its own key',
+    'note: EtcdBackup demo (document 1): spec.etcdUrl: still belongs to the old cluster; to back up an EtcdCluster, write spec.clusterName',
   ]);
 });
 
@@ -101,7 +101,7 @@ test('a template for the path stays one', () => {
     '{{ .Namespace }}/{{ .Name }}/{{ .CreationTimestamp }}/snapshot.db',
   );
   expect(rendered.lines).toContain(
-    'note: EtcdBackup demo (document 1): spec.s3.path: the time of creation is written like 20261121T023807Z',
+    'note: EtcdBackup demo (document 1): spec.s3.path: the creation time is written like 20261121T023807Z',
   );
 });
 
@@ -116,34 +116,34 @@ test('a restore of ours says what a cluster begins with', () => {
   const rendered = rendering([cluster(), backup(), restore]);
   expect(only(rendered, 'EtcdCluster').spec.origin).toEqual({ source });
   expect(rendered.lines.at(-1)).toBe(
-    "note: EtcdRestore move (document 3): spec.clusterName: 'demo' is made anew, so it begins with this snapshot, as its spec.origin, and there is no EtcdRestore; for an empty cluster remove this document",
+    "note: EtcdRestore move (document 3): spec.clusterName: 'demo' is a new cluster, so it starts with this snapshot as its spec.origin, and there is no EtcdRestore; for an empty cluster remove this document",
   );
 });
 
 test('the other store is left out', () => {
   const { lines } = rendering([backup({ oss: { path: 'a/b', ossSecret: 'c' } })]);
   expect(lines).toContain(
-    'not carried over: EtcdBackup demo (document 1): spec.oss: is of no use, as storageType is s3; remove it',
+    'not carried over: EtcdBackup demo (document 1): spec.oss: has no effect, because storageType is s3; remove it',
   );
 });
 
 test.each<[string, Manifest, string]>([
-  ['no image', cluster({ image: undefined }), 'spec.image: is missing; give one'],
+  ['no image', cluster({ image: undefined }), 'spec.image: is missing; add it'],
   ['no kind of store', backup({ storageType: undefined }), 'spec.storageType: is missing; write s3 or oss'],
-  ['no store', backup({ s3: undefined }), 'spec.s3: is missing, and storageType is s3; give it'],
-  ['no Secret', backup({ s3: { path: 'a/b' } }), 'spec.s3.secret: is missing; give one'],
+  ['no store', backup({ s3: undefined }), 'spec.s3: is missing, but storageType is s3; add it'],
+  ['no Secret', backup({ s3: { path: 'a/b' } }), 'spec.s3.secret: is missing; add it'],
   [
     'two Secrets',
     backup({ s3: { path: 'a/b', secret: 'a', s3Secret: 'b' } }),
-    'spec.s3.s3Secret: names another Secret than secret does; remove one of them',
+    'spec.s3.s3Secret: differs from secret; remove one of them',
   ],
   [
     'a template for the bucket',
     backup({ s3: { path: '{{ .Name }}/b', secret: 'a' } }),
-    'spec.s3.path: has a template for its bucket; write it like BUCKET/etcd/orders.db',
+    'spec.s3.path: has a template in its bucket; write it like BUCKET/etcd/orders.db',
   ],
   ['an unknown template', backup({ s3: { path: 'backups/{{ .Spec.EtcdUrl }}', secret: 'a' } }), 'key: '],
-  ['no endpoint', backup({ etcdUrl: 'demo' }), "endpoints: 'demo' is no etcd endpoint"],
+  ['no endpoint', backup({ etcdUrl: 'demo' }), "endpoints: 'demo' is not a valid etcd endpoint"],
   [
     'a restore',
     resource('EtcdRestore', {}),

@@ -7,23 +7,20 @@ import { S3Credentials } from '../../stores/s3-credentials';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
-import { objectPath } from '../object-path';
-import { noteOneBackup } from '../old-backup';
-import { hostsOf, noteMove, oldSize } from '../old-cluster';
-import { supportedVersion } from '../old-version';
+import { hostsOf, noteMove, noteOneBackup, objectPath, oldSize, supportedVersion } from '../older-operators';
 import type { Api, PlannedBackup, PlannedCluster } from '../plan';
 
-/** A small operator of a tutorial, and those that were made of it. */
+/** A small operator from a tutorial, and its derivatives. */
 export const ydzs: Api = {
   apiVersion: 'etcd.ydzs.io/v1alpha1',
   kinds: { EtcdCluster: ydzsCluster, EtcdBackup: ydzsBackup },
-  unknownField: (report, path) => report.lost(path, 'is no field of that API; remove it'),
+  unknownField: (report, path) => report.lost(path, 'is not a field of that API; remove it'),
 };
 
 function ydzsCluster(document: Document): PlannedCluster {
   const { name, report } = document;
   noteMove(document, 'a StatefulSet and a Service', `${name}-0.${name}:2379`);
-  report.note('spec', 'each member had a volume of 1Gi, and now has one of 8Gi');
+  report.note('spec', 'each member had a volume of 1Gi; each now has one of 8Gi');
   return {
     becomes: 'cluster',
     document,
@@ -39,9 +36,12 @@ function imageProps({ spec, report }: Document): Pick<EtcdClusterProps, 'version
   const [, tag] = /:([^/:@]+)(?:@.+)?$/.exec(image) ?? [];
   const supported = supportedVersion(tag ?? '');
   const instead = (version: EtcdVersion) =>
-    `etcd's own image of ${version.version} takes its place; --registry names a mirror of it`;
+    `etcd's own image of ${version.version} replaces it; --registry selects a mirror`;
   if (!supported) {
-    report.lost('spec.image', `'${image}' does not tell which supported etcd it has; ${instead(EtcdVersion.V3_6)}`);
+    report.lost(
+      'spec.image',
+      `'${image}' does not show which supported version of etcd it contains; ${instead(EtcdVersion.V3_6)}`,
+    );
     return {};
   }
   if (!supported.note) return { image, version: EtcdVersion.of(supported.version) };
@@ -58,10 +58,7 @@ function ydzsBackup(document: Document): PlannedBackup | undefined {
   const stored = storedObject(spec);
   if (!stored) return undefined;
   noteOneBackup(document);
-  report.note(
-    'spec.etcdUrl',
-    'is still that of the old cluster; for a backup of an EtcdCluster write spec.clusterName',
-  );
+  report.note('spec.etcdUrl', 'still belongs to the old cluster; to back up an EtcdCluster, write spec.clusterName');
   return { becomes: 'backup', document, labels, endpoints: [endpoint], ...stored, compression: Compression.NONE };
 }
 
@@ -73,10 +70,10 @@ function storedObject(spec: Fields): { readonly store: BackupStore; readonly key
     return undefined;
   }
   const other = type === 's3' ? 'oss' : 's3';
-  spec.lose(other, `is of no use, as storageType is ${type}; remove it`);
+  spec.lose(other, `has no effect, because storageType is ${type}; remove it`);
   const store = spec.object(type);
   if (!store) {
-    spec.report.error(spec.at(type), `is missing, and storageType is ${type}; give it`);
+    spec.report.error(spec.at(type), `is missing, but storageType is ${type}; add it`);
     return undefined;
   }
   const path = objectPath(store);
@@ -84,7 +81,7 @@ function storedObject(spec: Fields): { readonly store: BackupStore; readonly key
   const endpoint = store.text('endpoint');
   if (!path || !secretName) return undefined;
   if (path.key.includes('.CreationTimestamp')) {
-    store.report.note(store.at('path'), 'the time of creation is written like 20261121T023807Z');
+    store.report.note(store.at('path'), 'the creation time is written like 20261121T023807Z');
   }
   const { bucket, key } = path;
   if (type === 'oss') {
@@ -93,12 +90,12 @@ function storedObject(spec: Fields): { readonly store: BackupStore; readonly key
   return { key, store: BackupStore.s3({ bucket, endpoint, credentials: S3Credentials.fromSecret(secretName) }) };
 }
 
-/** The Secret's field was renamed once. */
+/** Reads the name of the Secret. That operator renamed this field once. */
 function secret(store: Fields, formerly: string): string | undefined {
   const [now, former] = [store.text('secret'), store.text(formerly)];
-  if (now === undefined && former === undefined) store.report.error(store.at('secret'), 'is missing; give one');
+  if (now === undefined && former === undefined) store.report.error(store.at('secret'), 'is missing; add it');
   if (now !== undefined && former !== undefined && now !== former) {
-    store.report.error(store.at(formerly), 'names another Secret than secret does; remove one of them');
+    store.report.error(store.at(formerly), 'differs from secret; remove one of them');
   }
   return now ?? former;
 }

@@ -1,0 +1,36 @@
+import { Chart } from 'cdk8s';
+import { Construct, type IConstruct } from 'constructs';
+import type { EtcdAuth } from '../etcd/etcd-auth';
+import type { IEtcdCluster } from './i-etcd-cluster';
+
+/** An existing etcd cluster, which is not an EtcdCluster and is known only by its endpoints. */
+export interface ExistingEtcd extends IEtcdCluster {
+  /** @internal */
+  _existing(): { readonly auth?: EtcdAuth };
+}
+
+/** Does not check the class: another copy of this library may have created the construct. */
+export function isExistingEtcd(cluster: IEtcdCluster): cluster is ExistingEtcd {
+  return '_existing' in cluster;
+}
+
+/** Problem with a resource whose cluster is in another namespace, or undefined. */
+export function otherNamespaceProblem(construct: Construct, cluster: IEtcdCluster): string | undefined {
+  if (!Construct.isConstruct(cluster)) return undefined;
+  const { namespace } = Chart.of(construct);
+  const theirs = Chart.of(cluster).namespace;
+  if (namespace === theirs) return undefined;
+  const place = theirs === undefined ? 'a chart without a namespace' : `namespace '${theirs}'`;
+  return `cluster: '${cluster.clusterName}' is in ${place}, and a resource can only refer to a cluster of its own namespace; move this resource there`;
+}
+
+/** Returns true for an EtcdCluster of this app. Does not check the class either. */
+export function isEtcdCluster(construct: unknown): construct is IEtcdCluster & IConstruct {
+  return Construct.isConstruct(construct) && 'clusterName' in construct && 'customResource' in construct;
+}
+
+/** Returns the ids of a cluster's backup schedules, or undefined if the cluster belongs to another app. */
+export function scheduleIds(cluster: IEtcdCluster): string[] | undefined {
+  if (!isEtcdCluster(cluster)) return undefined;
+  return cluster.node.children.filter((child) => 'cronJobName' in child).map(({ node }) => node.id);
+}

@@ -1,0 +1,86 @@
+import { ordinalProblem } from '../etcd/ordinals';
+import { problemsOf } from '../validation/problems';
+import { replaceTypes } from '../validation/property-types';
+import { buildIfValid } from '../validation/type-checks';
+
+/** What happens to a volume that is no longer needed. */
+export enum DeletionPolicy {
+  /** The volume is kept, and causes costs, until you delete its claim. */
+  RETAIN = 'Retain',
+  /** The volume is deleted, together with its data. */
+  DELETE = 'Delete',
+}
+
+/** What the reconciler does if etcd refuses writes because the database has reached its quota (the alarm NOSPACE). */
+export enum NoSpacePolicy {
+  /** The reconciler only reports the alarm. */
+  REPORT = 'Report',
+  /**
+   * The reconciler drops all but the last 1,000 revisions, defragments one member after the other, and clears the alarm
+   * when every database is below 90 % of the quota. No current value is lost.
+   */
+  COMPACT_DEFRAG_DISARM = 'CompactDefragDisarm',
+}
+
+/** Requests the replacement of one member, for example because its node will never come back. */
+export interface ReplaceRequest {
+  /** Ordinal of the member: the number at the end of its pod's name. */
+  readonly ordinal: number;
+  /**
+   * Hexadecimal id of the member, as shown by `etcdctl member list` and by the EtcdCluster's status. A request with an id
+   * that no longer exists does nothing, so it can stay in the code.
+   */
+  readonly memberId: string;
+  /**
+   * Also deletes the member's volume. This is required if the volume is on a disk of the lost node: otherwise the pod
+   * cannot start on another node.
+   * @default false
+   */
+  readonly discardVolume?: boolean;
+}
+
+/** When the reconciler replaces a member. It never does so without quorum, or only because a pod or a node is down. */
+export class ReplacePolicy {
+  /** Replaces a member whose pod starts with an empty volume, and the requested members. */
+  static onVolumeLoss(...force: ReplaceRequest[]): ReplacePolicy {
+    return ReplacePolicy.of('OnVolumeLoss', force);
+  }
+
+  /** Replaces only the requested members. */
+  static manual(...force: ReplaceRequest[]): ReplacePolicy {
+    return ReplacePolicy.of('Manual', force);
+  }
+
+  private static of(policy: string, force: readonly ReplaceRequest[]): ReplacePolicy {
+    return buildIfValid(ReplacePolicy.prototype, { force }, replaceTypes, () => new ReplacePolicy(policy, force));
+  }
+
+  private constructor(
+    private readonly policy: string,
+    private readonly force: readonly ReplaceRequest[],
+  ) {}
+
+  /** @internal */
+  _spec(): { readonly policy: string; readonly force?: readonly ReplaceRequest[] } {
+    const force = this.force.map(({ ordinal, memberId, discardVolume }) => ({ ordinal, memberId, discardVolume }));
+    return { policy: this.policy, force: force.length > 0 ? force : undefined };
+  }
+
+  /** @internal */
+  _problems(): string[] {
+    return this.force.flatMap(({ ordinal, memberId }, index) =>
+      problemsOf(
+        ordinalProblem('replace: ordinal', ordinal),
+        memberIdProblem(memberId),
+        this.force.findIndex((other) => other.ordinal === ordinal) < index
+          ? `replace: ordinal ${ordinal} is requested twice; remove one of the requests`
+          : undefined,
+      ),
+    );
+  }
+}
+
+function memberIdProblem(memberId: string): string | undefined {
+  if (/^[0-9a-f]{1,16}$/.test(memberId)) return undefined;
+  return `replace: memberId: '${memberId}' is not a valid member id; write it as etcdctl member list shows it, such as 8e9e05c52164694d`;
+}

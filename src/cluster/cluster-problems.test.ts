@@ -1,0 +1,151 @@
+import { Cron, Duration, Size } from 'cdk8s';
+import { cluster } from '../../test/clusters';
+import { s3 } from '../../test/synth';
+import {
+  AutoCompaction,
+  DeletionPolicy,
+  Encryption,
+  type EtcdCluster,
+  type EtcdClusterProps,
+  EtcdReconciler,
+  EtcdResources,
+  EtcdTls,
+  EtcdTuning,
+  EtcdVersion,
+  NetworkAccess,
+  type NoSpacePolicy,
+  ReplacePolicy,
+} from '..';
+
+const schedule = { schedule: Cron.hourly(), store: s3 };
+const recipient = 'age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh';
+const recovery = { id: 'first', acceptDataLoss: true };
+
+/** What synthesis says about each mistake. */
+const mistakes: [EtcdClusterProps, string][] = [
+  [{ name: 'Orders' }, "name: 'Orders' is not a valid Service name; use lower-case letters, digits and '-'"],
+  [{ name: '7days' }, "name: '7days' is not a valid Service name"],
+  [{ name: 'n'.repeat(51) }, 'has 51 characters; use at most 50'],
+  [{ size: 0 }, 'size: 0 is not a valid size of an etcd cluster; use 1, 3, 5 or 7'],
+  [{ size: 8 }, 'size: 8 is not a valid size'],
+  [{ size: 2.5 }, 'size: 2.5 is not a valid size'],
+  [{ size: 2 }, 'size: 2 members survive no more failures than 1; use 1 or 3, or set allowEvenSize: true'],
+  [{ size: 4 }, 'size: 4 members survive no more failures than 3; use 3 or 5, or set'],
+  [{ version: EtcdVersion.of('3.4.34') }, 'version: etcd 3.4.34 is not supported; use 3.5, 3.6 or 3.7'],
+  [{ image: 'etcd:latest' }, "image: 'etcd:latest' does not show which version of etcd it contains"],
+  [{ registry: 'a b' }, "registry: 'a b' is not a valid registry"],
+  [{ agentImage: '' }, "agentImage: '' is not a valid image"],
+  [{ imagePullSecrets: ['A'] }, "imagePullSecrets: 'A' is not a valid Kubernetes name"],
+  [{ volume: { size: Size.gibibytes(1) } }, 'volume: size 1Gi is too small for etcd'],
+  [
+    { quota: Size.gibibytes(4) },
+    'quota: 4Gi needs a volume of 9216Mi (twice the quota and 1Gi), but the volume has 8Gi',
+  ],
+  [{ resources: EtcdResources.of({ cpuRequest: 'x' }) }, "resources: cpuRequest 'x' is not a valid amount of CPU"],
+  [
+    { tuning: EtcdTuning.of({ autoCompaction: AutoCompaction.revisions(-1) }) },
+    'tuning: autoCompaction: -1 is not a valid number of revisions',
+  ],
+  [{ settings: { 'max-requests': 1 } }, "settings: 'max-requests' is not a key of etcd's configuration"],
+  [{ tls: EtcdTls.certManager({ issuer: 'ca' }) }, 'tls: the certificates contain the name of the namespace'],
+  [{ clusterDomain: 'Cluster.Local' }, "clusterDomain: 'Cluster.Local' is not a valid Kubernetes name"],
+  [{ networkAccess: NetworkAccess.from({}) }, 'networkAccess: a peer selects no clients'],
+  [{ metricsAccess: NetworkAccess.from({}) }, 'metricsAccess: a peer selects no clients'],
+  [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid Kubernetes name"],
+  [{ labels: { 'cdk8s-etcd.dev/x': '1' } }, "labels: 'cdk8s-etcd.dev/x' is reserved for the reconciler; remove it"],
+  [
+    { podAnnotations: { 'cdk8s-etcd.dev/epoch': '1' } },
+    "podAnnotations: 'cdk8s-etcd.dev/epoch' is reserved for the reconciler",
+  ],
+  [
+    { replace: ReplacePolicy.manual({ ordinal: 7, memberId: 'ab' }) },
+    'replace: ordinal: 7 is not the ordinal of a member; use 0 to 6',
+  ],
+  [
+    { replace: ReplacePolicy.manual({ ordinal: 0, memberId: '0xAB' }) },
+    "replace: memberId: '0xAB' is not a valid member id",
+  ],
+  [
+    {
+      replace: ReplacePolicy.onVolumeLoss({ ordinal: 1, memberId: 'a' }, { ordinal: 1, memberId: 'b' }),
+    },
+    'replace: ordinal 1 is requested twice; remove one of the requests',
+  ],
+  [{ recovery }, 'recovery: backs up the survivor first, but the cluster has no backup schedule'],
+  [
+    { onDelete: DeletionPolicy.DELETE },
+    'finalBackup: the cluster has no backup schedule, so there is no store for the backup; call addBackup',
+  ],
+  [{ finalBackup: true }, 'finalBackup: the cluster has no backup schedule'],
+  [
+    { backupSchedule: 'nightly' },
+    "backupSchedule: the cluster has no schedule 'nightly'; call addBackupSchedule, or leave it out",
+  ],
+  [
+    { volume: { ephemeral: true }, onDelete: DeletionPolicy.RETAIN },
+    'onDelete: has no effect with an ephemeral volume, which is deleted with its pod; remove one of them',
+  ],
+  [{ onShrink: 'Keep' as DeletionPolicy }, "onShrink: 'Keep' is not one of Retain, Delete; use one of these"],
+  [{ onDelete: 'delete' as DeletionPolicy }, "onDelete: 'delete' is not one of Retain, Delete"],
+  [{ onNoSpace: '' as NoSpacePolicy }, "onNoSpace: '' is not one of Report, CompactDefragDisarm"],
+  [{ reconciler: EtcdReconciler.external({ name: 'Theirs' }) }, "reconciler: serviceAccountName: 'Theirs' is no"],
+  [
+    { version: EtcdVersion.of(undefined as unknown as string) },
+    "version: 'undefined' is not a released version of etcd",
+  ],
+  [{ quota: Size.kibibytes(1023) }, 'quota: 1023Ki leaves no room for data; give 1Mi or more'],
+  [{ volume: { ephemeral: true }, onShrink: DeletionPolicy.DELETE }, 'onShrink: has no effect with an ephemeral'],
+];
+
+test.each(mistakes.map(([props, message]) => ({ props, message })))('$message', ({ props, message }) => {
+  expect(cluster(props).node.validate()).toEqual([expect.stringContaining(message)]);
+});
+
+test.each<[EtcdClusterProps, string]>([
+  [{ recovery: { ...recovery, acceptDataLoss: false } }, 'recovery: acceptDataLoss is false, but a recovery loses'],
+  [{ recovery: { ...recovery, id: 'A' } }, "recovery: id: 'A' is not a valid Kubernetes name"],
+  [{ recovery: { ...recovery, id: 'r'.repeat(64) } }, 'has 64 characters; use at most 63'],
+  [{ recovery: { ...recovery, survivor: -1 } }, 'recovery: survivor: -1 is not the ordinal of a member'],
+  [{ recovery: { ...recovery, identitySecret: '' } }, "recovery: identitySecret: '' is not a valid Kubernetes name"],
+  [{ backupSchedule: 'daily' }, "backupSchedule: the cluster has no schedule 'daily'; use nightly, or leave it out"],
+])('with a schedule: %j', (props, message) => {
+  const orders = cluster(props);
+  orders.addBackupSchedule('nightly', schedule);
+  expect(orders.node.validate()).toEqual([expect.stringContaining(message)]);
+});
+
+test.each<[string, EtcdClusterProps]>([
+  ['an even size that is meant', { size: 4, allowEvenSize: true }],
+  ['one member', { size: 1 }],
+  ['seven members', { size: 7 }],
+  ['the longest name', { name: 'n'.repeat(50) }],
+  ['a deletion without a last backup', { onDelete: DeletionPolicy.DELETE, finalBackup: false }],
+  ['an ephemeral volume', { volume: { ephemeral: true, size: Size.gibibytes(4) } }],
+  ['a longer memory', { tuning: EtcdTuning.of({ autoCompaction: AutoCompaction.periodic(Duration.days(7)) }) }],
+])('%s is no mistake', (_, props) => {
+  expect(cluster(props).node.validate()).toEqual([]);
+});
+
+test('a schedule is what recovery, a last backup and a name ask for', () => {
+  const orders: EtcdCluster = cluster({ recovery, onDelete: DeletionPolicy.DELETE, backupSchedule: 'nightly' });
+  orders.addBackupSchedule('nightly', schedule);
+  expect(orders.node.validate()).toEqual([]);
+});
+
+test('a recovery must be able to read the backup that it takes', () => {
+  const problems = (identitySecret?: string, backupSchedule?: string) => {
+    const orders = cluster({ recovery: { ...recovery, identitySecret }, backupSchedule });
+    orders.addBackupSchedule('nightly', { ...schedule, encryption: Encryption.age({ recipients: [recipient] }) });
+    orders.addBackupSchedule('plain', { ...schedule, schedule: Cron.weekly() });
+    return orders.node.validate();
+  };
+  expect(problems()).toEqual([
+    "recovery: identitySecret: is missing, but the backup uses schedule 'nightly', which encrypts; give a Secret with the age identity",
+  ]);
+  expect(problems('age')).toEqual([]);
+  expect(problems(undefined, 'plain')).toEqual([]);
+});
+
+test('several mistakes are several lines', () => {
+  expect(cluster({ size: 9, registry: '', priorityClassName: '' }).node.validate()).toHaveLength(3);
+});

@@ -1,0 +1,79 @@
+import { ports } from '../../etcd/cluster-ports';
+import type { ResolvedCluster } from '../resolve-cluster';
+import { jobSelector, memberSelector, reconcilerSelector } from './cluster-labels';
+
+/** Returns the ServiceSpec for the DNS names of members, ready or not: members must find each other before they are ready. */
+export function peerService(cluster: string): object {
+  return {
+    clusterIP: 'None',
+    publishNotReadyAddresses: true,
+    selector: memberSelector(cluster),
+    ports: [port('peer'), port('client'), port('agent'), port('metrics')],
+  };
+}
+
+/** Returns the ServiceSpec for clients, with the ready members. */
+export function clientService(cluster: string): object {
+  return { selector: memberSelector(cluster), ports: [port('client')] };
+}
+
+/**
+ * Returns the ServiceSpec that gives one member a name for clients while it is ready. A member that is not ready may be
+ * about to lose what clients write, such as the first member of a restore. The peer Service cannot serve this purpose: it
+ * also has members that are not ready, and Kubernetes gives a pod a DNS name in only one Service.
+ */
+export function memberService(cluster: string, pod: string): object {
+  return {
+    clusterIP: 'None',
+    selector: { ...memberSelector(cluster), 'statefulset.kubernetes.io/pod-name': pod },
+    ports: [port('client')],
+  };
+}
+
+function port(name: keyof typeof ports): object {
+  // The number, not its name: a name would have to exist in each container.
+  return { name, port: ports[name], targetPort: ports[name], protocol: 'TCP' };
+}
+
+/** NetworkPolicyPeers: `any` means every client, an empty list means none. */
+type Peers = readonly object[] | 'any';
+
+type Port = keyof typeof ports;
+
+/** Returns the NetworkPolicySpec of the members. It does not limit the connections that members open. */
+export function memberPolicy({ name, networkAccess, metricsAccess }: ResolvedCluster): object {
+  const jobs = podsWith(jobSelector(name));
+  const members = podsWith(memberSelector(name));
+  return ingressPolicy(memberSelector(name), [
+    allow([members], 'peer', 'client', 'agent'),
+    // Jobs read the database. After a lost quorum, they fetch a survivor's data from its agent.
+    allow([jobs, podsWith(reconcilerSelector)], 'client', 'agent'),
+    allow(networkAccess._peers(), 'client'),
+    allow(metricsAccess._peers(), 'metrics', 'agent'),
+  ]);
+}
+
+/** Returns the NetworkPolicySpec of the cluster's Jobs: members fetch the snapshot of a restore from a Job. */
+export function jobPolicy(cluster: string): object {
+  const peers = [podsWith(memberSelector(cluster)), podsWith(reconcilerSelector)];
+  return ingressPolicy(jobSelector(cluster), [allow(peers, 'agent')]);
+}
+
+function ingressPolicy(matchLabels: object, rules: readonly (object | undefined)[]): object {
+  return {
+    podSelector: { matchLabels },
+    policyTypes: ['Ingress'],
+    ingress: rules.filter((rule) => rule !== undefined),
+  };
+}
+
+function podsWith(matchLabels: object): object {
+  return { podSelector: { matchLabels } };
+}
+
+function allow(peers: Peers, ...names: readonly Port[]): object | undefined {
+  // An empty `from` would allow every client.
+  if (peers.length === 0) return undefined;
+  const rule = { ports: names.map((name) => ({ port: ports[name], protocol: 'TCP' })) };
+  return peers === 'any' ? rule : { from: peers, ...rule };
+}

@@ -1,0 +1,48 @@
+import { Duration, Size } from 'cdk8s';
+import type { Fields } from './fields';
+
+const bytesOf: { readonly [suffix: string]: number } = {
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+};
+
+/** Parses a quantity in Kubernetes' format, such as `8Gi` or `500M`. Returns bytes, or undefined if it is not above zero. */
+export function parseBytes(quantity: string): number | undefined {
+  const [, amount, suffix = ''] = /^(\d+(?:\.\d+)?)(k|[MGTP]|[KMGTP]i)?$/.exec(quantity) ?? [];
+  const bytes = Math.ceil(Number(amount) * bytesOf[suffix]!);
+  return amount !== undefined && bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+/** Returns the size rounded up to whole KiB, in the largest unit without a fraction. */
+export function sizeOf(bytes: number): Size {
+  const kibibytes = Math.ceil(bytes / 1024);
+  if (kibibytes % 2 ** 20 === 0) return Size.gibibytes(kibibytes / 2 ** 20);
+  return kibibytes % 2 ** 10 === 0 ? Size.mebibytes(kibibytes / 2 ** 10) : Size.kibibytes(kibibytes);
+}
+
+const millisecondsOf: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Parses a duration in the agent's format: `30d`, `1h30m`, `1500ms`. Returns undefined if it is invalid. */
+export function parseDuration(text: string): Duration | undefined {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
+  return Duration.millis(parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * millisecondsOf[unit!]!, 0));
+}
+
+export function durationField(fields: Fields | undefined, key: string): Duration | undefined {
+  const text = fields?.text(key);
+  if (fields === undefined || text === undefined) return undefined;
+  const duration = parseDuration(text);
+  if (!duration)
+    fields.report.error(fields.at(key), `'${text}' is not a valid duration; write it like 90s, 1h30m or 30d`);
+  return duration;
+}

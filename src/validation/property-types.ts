@@ -1,0 +1,300 @@
+// The type of every property of the public interfaces. A property that is `anything` is validated by another check.
+import {
+  anything,
+  boolean,
+  instance,
+  list,
+  number,
+  object,
+  type PropertyTypes,
+  required,
+  shape,
+  stringMap,
+  text,
+  withExample,
+} from './type-checks';
+
+const size = instance('a Size', 'toKibibytes', 'for example Size.gibibytes(8)');
+const duration = instance('a Duration', 'toMilliseconds', 'for example Duration.minutes(5)');
+const store = instance('a BackupStore', '_definition', 'for example BackupStore.s3({ … })');
+const encryption = instance('an Encryption', '_recipients', 'Encryption.age({ … })');
+const cluster = instance('an IEtcdCluster', 'clientEndpoints', 'the construct of a cluster');
+const networkAccess = instance('a NetworkAccess', '_peers', 'for example NetworkAccess.from({ … })');
+const caBundle = instance('a CaBundle', '_files', "for example CaBundle.fromSecret('NAME')");
+const clientTls = instance('an EtcdClientTls', '_pod', "for example EtcdClientTls.fromSecret('NAME')");
+const retention = instance('a Retention', '_policy', 'for example Retention.last(7)');
+const source = instance('a RestoreSource', '_spec', "for example RestoreSource.backup('NAME')");
+
+const quantities: PropertyTypes = { cpuRequest: text, cpuLimit: text, memoryRequest: size, memoryLimit: size };
+const toleration = { key: text, operator: anything, value: text, effect: anything, tolerationSeconds: number };
+const pod: PropertyTypes = {
+  imagePullPolicy: text,
+  imagePullSecrets: list(anything),
+  priorityClassName: text,
+  nodeSelector: object,
+  tolerations: list(shape(toleration)),
+  labels: object,
+};
+const access: PropertyTypes = {
+  endpoints: list(anything),
+  tls: clientTls,
+  auth: instance('an EtcdAuth', '_files', "EtcdAuth.fromSecret('NAME')"),
+};
+const origin: PropertyTypes = {
+  source: required(source),
+  identitySecret: text,
+  sha256: text,
+  expectedRevision: number,
+  serviceAccountName: text,
+  image: text,
+};
+
+export const clusterTypes: PropertyTypes = {
+  ...pod,
+  name: text,
+  size: number,
+  allowEvenSize: boolean,
+  version: instance('an EtcdVersion', 'minor', "for example EtcdVersion.V3_6 or EtcdVersion.of('3.6.16')"),
+  image: text,
+  registry: text,
+  agentImage: text,
+  volume: shape({ size, storageClass: text, ephemeral: boolean, readWriteOncePod: boolean }),
+  resources: instance('an EtcdResources', '_requirements', 'EtcdResources.SMALL or EtcdResources.of({ … })'),
+  quota: size,
+  tuning: instance('an EtcdTuning', '_settings', 'EtcdTuning.WAN or EtcdTuning.of({ … })'),
+  settings: object,
+  tls: instance('an EtcdTls', '_bind', "for example EtcdTls.certManager({ issuer: 'NAME' })"),
+  clusterDomain: text,
+  spread: instance('an EtcdSpread', '_constraints', 'for example EtcdSpread.REQUIRED_ZONES'),
+  networkAccess,
+  metricsAccess: networkAccess,
+  podAnnotations: object,
+  reconciler: instance('an IEtcdReconciler', 'reconcilerName', 'the construct, or EtcdReconciler.external()'),
+  paused: boolean,
+  replace: instance('a ReplacePolicy', '_spec', 'for example ReplacePolicy.manual({ … })'),
+  origin: shape(origin),
+  recovery: shape({
+    id: withExample(text, "an id of your choice, such as '2026-11-21'"),
+    acceptDataLoss: boolean,
+    survivor: number,
+    identitySecret: text,
+  }),
+  onShrink: anything,
+  onDelete: anything,
+  finalBackup: boolean,
+  backupSchedule: text,
+  requireBackupForUpgrade: boolean,
+  onNoSpace: anything,
+};
+
+export const reconcilerTypes: PropertyTypes = {
+  ...pod,
+  name: text,
+  image: text,
+  registry: text,
+  replicas: number,
+  resources: shape(quantities),
+  selector: object,
+  metricsAccess: networkAccess,
+};
+
+export const externalReconcilerTypes: PropertyTypes = { name: text, serviceAccountName: text };
+
+export const scheduleOptionsTypes: PropertyTypes = {
+  ...pod,
+  schedule: required(
+    instance('a Cron', 'expressionString', "for example Cron.hourly() or Cron.schedule({ minute: '17' })"),
+  ),
+  store: required(store),
+  retention,
+  timeZone: text,
+  compression: anything,
+  encryption,
+  fileName: text,
+  fileNameTimeZone: text,
+  verify: anything,
+  name: text,
+  suspend: boolean,
+  startingDeadline: duration,
+  activeDeadline: duration,
+  timeout: duration,
+  dialTimeout: duration,
+  retries: number,
+  successfulJobsHistoryLimit: number,
+  failedJobsHistoryLimit: number,
+  resources: shape(quantities),
+  image: text,
+  serviceAccountName: text,
+};
+
+export const scheduleTypes: PropertyTypes = {
+  ...scheduleOptionsTypes,
+  ...access,
+  endpoints: required(list(anything)),
+  cluster: anything,
+  _host: anything,
+};
+
+export const addStoreTypes: PropertyTypes = { store: required(store), retention };
+
+const paths = list(text);
+export const controlPlaneTypes: PropertyTypes = {
+  ...scheduleOptionsTypes,
+  cluster: anything,
+  endpoints: list(anything),
+  certificates: shape({ ca: text, cert: text, key: text }),
+  nodeLabels: list(text),
+  manifestsDirectory: text,
+  etcdService: boolean,
+  dataDir: text,
+  restoreDirectory: text,
+  files: shape({ directories: paths, files: paths, encryption }),
+  createNamespace: boolean,
+  keepImage: boolean,
+};
+
+export const backupTypes: PropertyTypes = {
+  ...access,
+  name: text,
+  cluster,
+  schedule: text,
+  store,
+  key: text,
+  prefix: text,
+  compression: anything,
+  encryption,
+  dialTimeout: duration,
+  timeout: duration,
+  serviceAccountName: text,
+  image: text,
+  labels: object,
+};
+
+export const restoreTypes: PropertyTypes = {
+  ...origin,
+  cluster: required(cluster),
+  name: text,
+  safetyBackup: boolean,
+  ignoreUnreachablePods: boolean,
+  labels: object,
+};
+
+export const sourceTypes: PropertyTypes = { store: required(store), cluster: text, namespace: text };
+
+export const attributesTypes: PropertyTypes = {
+  clusterName: required(text),
+  clientEndpoints: required(list(text)),
+  clientTls,
+};
+
+export const endpointsTypes: PropertyTypes = { name: text, tls: access.tls!, auth: access.auth! };
+
+export const s3StoreTypes: PropertyTypes = {
+  bucket: anything,
+  credentials: required(
+    instance(
+      'an S3Credentials',
+      '_profile',
+      "S3Credentials.fromSecret('NAME'), or S3Credentials.workloadIdentity() for none",
+    ),
+  ),
+  prefix: text,
+  region: text,
+  endpoint: text,
+  pathStyle: boolean,
+  ca: caBundle,
+  serverSideEncryption: anything,
+  kmsKeyId: text,
+  sseCustomerKey: instance('an SseCustomerKey', '_files', "SseCustomerKey.fromSecret('NAME')"),
+};
+export const s3SecretTypes: PropertyTypes = {
+  accessKeyIdKey: text,
+  secretAccessKeyKey: text,
+  sessionTokenKey: text,
+  profile: text,
+};
+export const s3IdentityTypes: PropertyTypes = { serviceAccountAnnotations: stringMap };
+
+export const ossStoreTypes: PropertyTypes = {
+  bucket: required(text),
+  credentials: required(instance('an OssCredentials', '_files', "OssCredentials.fromSecret('NAME')")),
+  prefix: text,
+  region: text,
+  endpoint: text,
+  ca: caBundle,
+};
+export const ossSecretTypes: PropertyTypes = { accessKeyIdKey: text, accessKeySecretKey: text };
+
+export const sftpStoreTypes: PropertyTypes = {
+  host: anything,
+  credentials: required(instance('an SftpCredentials', '_files', "SftpCredentials.fromSecret('NAME')")),
+  port: number,
+  username: text,
+  path: text,
+  hostKey: text,
+  legacyAlgorithms: boolean,
+};
+export const sftpSecretTypes: PropertyTypes = {
+  usernameKey: text,
+  passwordKey: text,
+  privateKeyKey: text,
+  passphraseKey: text,
+  knownHostsKey: text,
+};
+
+export const filesystemStoreTypes: PropertyTypes = {
+  claimName: text,
+  nfs: shape({ server: text, path: text }),
+  hostPath: text,
+  directory: text,
+};
+
+export const commandStoreTypes: PropertyTypes = {
+  path: text,
+  env: stringMap,
+  credentialsSecretName: text,
+  idleTimeout: duration,
+};
+
+export const retentionTypes: PropertyTypes = {
+  last: number,
+  within: duration,
+  hourly: number,
+  daily: number,
+  weekly: number,
+  monthly: number,
+  yearly: number,
+  minKeep: number,
+  timeZone: text,
+};
+
+export const ageTypes: PropertyTypes = { recipients: required(list(anything)) };
+export const authTypes: PropertyTypes = { usernameKey: text, passwordKey: text };
+export const clientTlsTypes: PropertyTypes = { caKey: text, certKey: text, keyKey: text };
+export const clientCaTypes: PropertyTypes = { ca: required(caBundle) };
+export const resourcesTypes: PropertyTypes = quantities;
+
+export const tuningTypes: PropertyTypes = {
+  heartbeatInterval: duration,
+  electionTimeout: duration,
+  snapshotCount: number,
+  autoCompaction: instance('an AutoCompaction', '_settings', 'for example AutoCompaction.periodic(Duration.hours(1))'),
+};
+export const periodicTypes: PropertyTypes = { retention: required(duration) };
+
+export const certManagerTypes: PropertyTypes = {
+  issuer: text,
+  issuerKind: anything,
+  peerIssuer: text,
+  peerIssuerKind: anything,
+  duration,
+  renewBefore: duration,
+};
+const secret = required(withExample(text, "the name of a Secret, such as 'orders-client'"));
+export const tlsSecretsTypes: PropertyTypes = { peer: secret, server: secret, client: secret };
+
+const peer = shape({ podLabels: stringMap, namespace: text, namespaceLabels: stringMap, cidr: text });
+export const peersTypes: PropertyTypes = { peers: list(peer) };
+
+const request = shape({ ordinal: number, memberId: required(text), discardVolume: boolean });
+export const replaceTypes: PropertyTypes = { force: list(request) };
