@@ -27,7 +27,10 @@ export function garbageCounter(): (bytes: number) => void {
   };
 }
 
-/** Counts calls to a store and frees their garbage after every `every` calls. V8 alone would let it fill a small container. */
+/**
+ * Counts calls to a store and frees their garbage after every `every` calls. V8 alone would let it fill a small
+ * container.
+ */
 export function callCounter(every: number): () => void {
   let calls = 0;
   return () => {
@@ -36,7 +39,10 @@ export function callCounter(every: number): () => void {
   };
 }
 
-/** Frees large buffers that are no longer used, before more large ones are allocated. Does nothing without `--expose-gc`. */
+/**
+ * Frees large buffers that are no longer used, before more large ones are allocated. Does nothing without `--expose-
+ * gc`.
+ */
 export function freeBuffers(): void {
   globalThis.gc?.();
   fewest = Number.POSITIVE_INFINITY;

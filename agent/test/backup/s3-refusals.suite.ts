@@ -90,7 +90,11 @@ describe('a bucket that is read-only for us', () => {
   test('from the beginning', async () => {
     const { place, old } = await prepared();
     await deny(place.bucket, 'PutObject');
-    expectFailure(await run(args(place.store)), storeRefused, /AccessDenied \(403\): .*grant the permission on the bucket/);
+    expectFailure(
+      await run(args(place.store)),
+      storeRefused,
+      /AccessDenied \(403\): .*grant the permission on the bucket/,
+    );
     await expectOnly(place, [old]);
     expect(await wholeSnapshots(place)).toEqual([old]);
   });

@@ -54,7 +54,8 @@ export async function execute(context: CommandContext, until: State): Promise<Co
   const node = await nodeOf(settings);
   await refuseNode(node, places);
   const before = await readMarker(memberDir(node.member.dataDir));
-  // The snapshot must be named: without an id the newest one is meant, which may be newer than that of the last restore.
+  // The snapshot must be named: without an id the newest one is meant, which may be newer than that of the last
+  // restore.
   if (before && settings.text('objectKey') === undefined && isAsked(before, settings) && (await isOf(before, node))) {
     return nothingToDo(before, node);
   }

@@ -116,7 +116,10 @@ const seenOf = (notes: readonly RestoreNote[], all = false): Seen[] =>
       : [{ revision, clusterId, where: `the cluster ${clusterId} that was restored from ${id}` }],
   );
 
-/** Refuses a member that was restored before: it may have voted since, and without its data a majority could lose acknowledged writes. */
+/**
+ * Refuses a member that was restored before: it may have voted since, and without its data a majority could lose
+ * acknowledged writes.
+ */
 function refuseRestored(
   entries: readonly Entry[],
   { clusterId, memberIds }: NonNullable<ReturnType<typeof idsOf>>,

@@ -125,7 +125,10 @@ const noteOf = (
   ...(token !== undefined && { token }),
 });
 
-/** Notes the restore that made the data directory. Its snapshot may be another one than the snapshot that was found now. */
+/**
+ * Notes the restore that made the data directory. Its snapshot may be another one than the snapshot that was found
+ * now.
+ */
 async function note(
   { dataDir }: DataDirRequest,
   opened: OpenedStore,

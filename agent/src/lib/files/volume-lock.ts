@@ -12,7 +12,9 @@ interface LockOptions {
   readonly signal: AbortSignal;
   /** Milliseconds between two attempts. */
   readonly poll: number;
-  /** Called after each failed attempt: another process holds the lock (`busy`), or the reason why it cannot be taken. */
+  /**
+   * Called after each failed attempt: another process holds the lock (`busy`), or the reason why it cannot be taken.
+   */
   readonly onWait: (why: 'busy' | Error) => void;
 }
 

@@ -43,7 +43,7 @@ async function open(spec: Partial<S3Spec> = {}, tuning = quick): Promise<Store> 
   return store;
 }
 
-/** Answers the n-th request of an operation, the first when not told. */
+/** Replaces the answer to the n-th request of an operation. Default: the first. */
 const answer = (operation: string, reply: StubAnswer | 'hang', at = 1) => {
   let seen = 0;
   stub.intercept = (_, asked) => (asked === operation && ++seen === at ? reply : undefined);
@@ -348,7 +348,7 @@ describe('credentials', () => {
     stub.intercept = ({ accessKeyId, query }) => {
       used.add(accessKeyId);
       if (query.get('partNumber') === '2' && stub.accessKeyIds[0] !== 'second') {
-        // The server takes the new key only, and the Secret follows.
+        // From now on the server accepts only the new key, and the Secret has it.
         stub.accessKeyIds = ['second'];
         replace({ ...valid, AWS_ACCESS_KEY_ID: 'second' });
       }

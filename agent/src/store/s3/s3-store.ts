@@ -191,7 +191,10 @@ function isMissing(error: unknown): boolean {
   return statusOf(error) === 404 && ['NoSuchKey', 'NotFound'].includes(serverCode(error));
 }
 
-/** Reads the body of an answer. Throws if no byte arrives for `idleTimeout` ms while it waits, or if the length is not the announced one. */
+/**
+ * Reads the body of an answer. Throws if no byte arrives for `idleTimeout` ms while it waits, or if the length is not
+ * the announced one.
+ */
 async function* readBody(
   body: Readable,
   expected: number | undefined,
