@@ -36,8 +36,8 @@ export const fieldManager = 'etcd-reconciler';
 const pageSize = 200;
 
 /**
- * Idle connections that are kept for the next call. With TLS, one takes 0.1 MiB. The number of connections in use is not
- * limited, so that renewing the Lease never waits.
+ * Idle connections that are kept for the next call. With TLS, one takes 0.1 MiB. The number of connections in use is
+ * not limited, so that renewing the Lease never waits.
  */
 const maxFreeSockets = 16;
 

@@ -9,10 +9,10 @@ let since = 0;
 let fewest = Number.POSITIVE_INFINITY;
 
 /**
- * Counts bytes that stream in and regularly frees the chunks that held them. V8 hardly notices memory outside its heap and
- * lets some 64 MiB of dead chunks accumulate, which is more than a small container has. A young collection takes well below
- * a millisecond and keeps the memory in the CPU's caches. Chunks that outlive two of them, as happens with a slow store,
- * need a full collection. Does nothing without `node --expose-gc`.
+ * Counts bytes that stream in and regularly frees the chunks that held them. V8 hardly notices memory outside its heap
+ * and lets some 64 MiB of dead chunks accumulate, which is more than a small container has. A young collection takes
+ * well below a millisecond and keeps the memory in the CPU's caches. Chunks that outlive two of them, as happens with a
+ * slow store, need a full collection. Does nothing without `node --expose-gc`.
  */
 export function garbageCounter(): (bytes: number) => void {
   return (bytes) => {

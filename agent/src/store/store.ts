@@ -39,8 +39,8 @@ export interface Store {
   readonly url: string;
 
   /**
-   * Writes an object. Once it resolves, the object is complete and durable. If it rejects (the body threw, the signal was
-   * aborted, the store failed), no part of the object is visible under the key, and the uploaded data is removed.
+   * Writes an object. Once it resolves, the object is complete and durable. If it rejects (the body threw, the signal
+   * was aborted, the store failed), no part of the object is visible under the key, and the uploaded data is removed.
    */
   put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<PutResult>;
 

@@ -29,9 +29,10 @@ interface Wanted {
 }
 
 /**
- * Chooses the number to add to the revision of a data directory, so that the revision exceeds every one that is known to have
- * been served. Where no data has been, `--bump-revision` is used unchecked: the directory may be a copy for another purpose.
- * With the caller's own token, the cluster may already exist, and the number must be the one of its other members.
+ * Chooses the number to add to the revision of a data directory, so that the revision exceeds every one that is known
+ * to have been served. Where no data has been, `--bump-revision` is used unchecked: the directory may be a copy for
+ * another purpose. With the caller's own token, the cluster may already exist, and the number must be the one of its
+ * other members.
  */
 export async function bumpFor({ opened, entry, request, several, context }: Wanted): Promise<number> {
   const { bumpRevision: given, initialClusterToken: token } = request;
@@ -57,9 +58,9 @@ export async function bumpFor({ opened, entry, request, several, context }: Want
 }
 
 /**
- * Returns the number with which the other members were restored. The cluster id is derived from members, peers and token, so
- * everything that is known about this id belongs to this restore, however long ago it began. etcd would accept a member with
- * other data as one of its own, so throw if the facts contradict each other.
+ * Returns the number with which the other members were restored. The cluster id is derived from members, peers and
+ * token, so everything that is known about this id belongs to this restore, however long ago it began. etcd would
+ * accept a member with other data as one of its own, so throw if the facts contradict each other.
  */
 function bumpOfOthers(
   served: Served,

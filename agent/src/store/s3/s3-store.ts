@@ -283,9 +283,9 @@ function nextMarkers(
 }
 
 /**
- * True if an object lock or a legal hold protects the object. A bucket with object lock has versions, so the server does not
- * refuse a delete: it hides even a locked object behind a delete marker. If the credentials do not allow this request, the
- * result is false, and the server decides.
+ * True if an object lock or a legal hold protects the object. A bucket with object lock has versions, so the server
+ * does not refuse a delete: it hides even a locked object behind a delete marker. If the credentials do not allow this
+ * request, the result is false, and the server decides.
  */
 async function isLocked(
   client: S3Client,
