@@ -122,10 +122,7 @@ const verified = (context: CommandContext, directory: string, expected: Expected
     });
   });
 
-/**
- * Result after a signal. The exit code is not 0, because the Job must not count as complete: it has to start another
- * pod.
- */
+/** Result after a signal. The exit code is not 0, because the Job must not count as complete: it has to start another pod. */
 function stopped(result: Omit<PlainSnapshot, 'file'>, reason: unknown): CommandResult {
   const text = `${messageOf(reason)} while serving ${result.id}, ${formatBytes(result.sizeBytes)}`;
   const exitCode = reason instanceof AgentError ? reason.exitCode : ExitCode.terminated;
