@@ -12,8 +12,8 @@ const node = '/usr/local/bin/node';
 const times = { lease: 12_000, renew: 8_000, retry: 1_000, stable: 3_000, evidence: 2_000, quorumLost: 10_000 };
 
 /**
- * Restarts the reconciler at once wherever it has ended, like a kubelet but without its growing pauses. Stops to do so once
- * the reconciler has ended at the point `last`.
+ * Restarts the reconciler at once wherever it has ended, like a kubelet but without its growing pauses. Stops to do so
+ * once the reconciler has ended at the point `last`.
  */
 const supervisor = (last?: string): string => `
   const { spawn } = require('node:child_process');

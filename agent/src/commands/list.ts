@@ -46,7 +46,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
               ['ID', 'TIME', 'SIZE', 'REVISION', 'CLUSTER', 'VERIFIED', ...(spec.retention ? ['KEPT BY'] : [])],
               snapshots.map((snapshot) => row(snapshot, folder)),
             ),
-        ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`its date is in the future: ${id}`] : [])),
+        ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
         ...broken.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
       ].join('\n'),
       data: { cluster, namespace, store: store.url, snapshots, broken },

@@ -36,8 +36,8 @@ export const fieldManager = 'etcd-reconciler';
 const pageSize = 200;
 
 /**
- * Idle connections that are kept for the next call. With TLS, one takes 0.1 MiB. The number of connections in use is not
- * limited, so that renewing the Lease never waits.
+ * Idle connections that are kept for the next call. With TLS, one takes 0.1 MiB. The number of connections in use is
+ * not limited, so that renewing the Lease never waits.
  */
 const maxFreeSockets = 16;
 
@@ -98,7 +98,9 @@ export class ApiClient {
     return this.#call('PATCH', path, { query: { fieldManager }, body, contentType: 'application/merge-patch+json' });
   }
 
-  /** Applies an object server-side: removes fields that this manager no longer sets, and keeps fields of other owners. */
+  /**
+   * Applies an object server-side: removes fields that this manager no longer sets, and keeps fields of other owners.
+   */
   apply<T>(path: string, body: unknown): Promise<T> {
     const query = { fieldManager, force: 'true' };
     return this.#call('PATCH', path, { query, body, contentType: 'application/apply-patch+yaml' });
@@ -187,7 +189,9 @@ function withoutOwners<T extends KubeObject>(object: T): T {
   return object;
 }
 
-/** Sets the length of the body. Node omits it for DELETE, and the server then ignores the body with its preconditions. */
+/**
+ * Sets the length of the body. Node omits it for DELETE, and the server then ignores the body with its preconditions.
+ */
 function bodyHeaders({ contentType = 'application/json' }: Call, body: Buffer | undefined): Record<string, string> {
   return body ? { 'content-type': contentType, 'content-length': `${body.length}` } : {};
 }

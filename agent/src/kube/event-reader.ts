@@ -4,8 +4,8 @@ import type { EventObject } from './objects.ts';
 import type { Paths } from './paths.ts';
 
 /**
- * Milliseconds. `patience`: an object may take so long to start before its events are read. `again`: pause between two reads
- * for one object. `gap`: pause between two reads for any objects.
+ * Milliseconds. `patience`: an object may take so long to start before its events are read. `again`: pause between two
+ * reads for one object. `gap`: pause between two reads for any objects.
  */
 const times = { patience: 4_000, again: 15_000, gap: 100 };
 
@@ -16,8 +16,8 @@ interface Asked {
 }
 
 /**
- * Reads the Events of objects that do not start, because only Events contain the reason. Reads them rarely, and never for
- * objects that run: for each answer the API server reads all Events of the namespace.
+ * Reads the Events of objects that do not start, because only Events contain the reason. Reads them rarely, and never
+ * for objects that run: for each answer the API server reads all Events of the namespace.
  */
 export class Troubles {
   readonly #options: { readonly client: ApiClient; readonly paths: Paths; readonly log: Pick<Log, 'debug'> };

@@ -32,7 +32,9 @@ export interface InformerTimes {
 
 const defaultTimes: InformerTimes = { backoffMin: 1_000, backoffMax: 15_000, watch: 300_000, silence: 120_000 };
 
-/** Keeps a copy of all objects of a kind: lists them, watches their changes, and lists them again after every failure. */
+/**
+ * Keeps a copy of all objects of a kind: lists them, watches their changes, and lists them again after every failure.
+ */
 export class Informer<T extends KubeObject> {
   readonly #options: InformerOptions<T>;
   readonly #times: InformerTimes;

@@ -12,12 +12,18 @@ export interface LeaseOptions {
   readonly name: string;
   /** Name of this process. No other process may use it. */
   readonly holder: string;
-  /** Milliseconds: validity of the Lease without a renewal, time without a renewal after which it is given up, and pause between attempts. */
+  /**
+   * Milliseconds: validity of the Lease without a renewal, time without a renewal after which it is given up, and
+   * pause between attempts.
+   */
   readonly settings: { readonly lease: number; readonly renew: number; readonly retry: number };
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** Ensures that only one of several reconcilers works: the holder of the Lease. Others take it when it is no longer renewed. */
+/**
+ * Ensures that only one of several reconcilers works: the holder of the Lease. Others take it when it is no longer
+ * renewed.
+ */
 export class Lease {
   readonly #options: LeaseOptions;
   /** Last state of the Lease and when this process first saw it. Clocks of different machines are never compared. */

@@ -1,6 +1,6 @@
 /**
- * Yields the items of a source. An abort rejects at once, even if the source is stuck. The source is then closed without
- * waiting for it.
+ * Yields the items of a source. An abort rejects at once, even if the source is stuck. The source is then closed
+ * without waiting for it.
  */
 export async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
   if (!signal) return yield* source;

@@ -4,8 +4,8 @@ interface Block {
 }
 
 /**
- * Regroups a body into blocks of `size` bytes. Only the last block is shorter. An empty body yields one empty block. The
- * blocks share `count` buffers in turn: a block stays valid until `count` later blocks have been requested.
+ * Regroups a body into blocks of `size` bytes. Only the last block is shorter. An empty body yields one empty block.
+ * The blocks share `count` buffers in turn: a block stays valid until `count` later blocks have been requested.
  */
 export async function* blocks(body: AsyncIterable<Uint8Array>, size: number, count: number): AsyncGenerator<Block> {
   const buffers: Buffer[] = [];

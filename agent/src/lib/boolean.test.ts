@@ -23,7 +23,7 @@ async function parse(args: readonly string[], env: Readonly<Record<string, strin
 const no = ['false', '0', 'no', '', 'False'];
 const yes = ['true', '1', 'yes', 'TRUE'];
 
-/** Every boolean flag of every command, as the command line itself has them. */
+/** Every boolean flag of every command, read from the program itself. */
 const flags = buildProgram(async () => {})
   .commands.flatMap((command) => (command.commands.length > 0 ? command.commands : [command]))
   .flatMap((command) => {

@@ -12,7 +12,9 @@ export function tryDuration(text: string): number | undefined {
   return sum;
 }
 
-/** Parses a duration above zero into milliseconds. Throws a usage error that begins with `what`, the name of the flag. */
+/**
+ * Parses a duration above zero into milliseconds. Throws a usage error that begins with `what`, the name of the flag.
+ */
 export function parseDuration(text: string, what: string): number {
   const duration = tryDuration(text);
   if (!duration) throw usageError(`${what}: '${text}' is not a valid duration above zero; write 90s, 5m or 24h`);

@@ -54,5 +54,8 @@ export function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Error for a mistake in a flag, an environment variable or a file of the user. Exit code 2: trying again does not help. */
+/**
+ * Error for a mistake in a flag, an environment variable or a file of the user. Exit code 2: trying again does not
+ * help.
+ */
 export const usageError = (message: string): AgentError => new AgentError(ExitCode.usage, message);

@@ -9,10 +9,10 @@ let since = 0;
 let fewest = Number.POSITIVE_INFINITY;
 
 /**
- * Counts bytes that stream in and regularly frees the chunks that held them. V8 hardly notices memory outside its heap and
- * lets some 64 MiB of dead chunks accumulate, which is more than a small container has. A young collection takes well below
- * a millisecond and keeps the memory in the CPU's caches. Chunks that outlive two of them, as happens with a slow store,
- * need a full collection. Does nothing without `node --expose-gc`.
+ * Counts bytes that stream in and regularly frees the chunks that held them. V8 hardly notices memory outside its heap
+ * and lets some 64 MiB of dead chunks accumulate, which is more than a small container has. A young collection takes
+ * well below a millisecond and keeps the memory in the CPU's caches. Chunks that outlive two of them, as happens with a
+ * slow store, need a full collection. Does nothing without `node --expose-gc`.
  */
 export function garbageCounter(): (bytes: number) => void {
   return (bytes) => {
@@ -27,7 +27,10 @@ export function garbageCounter(): (bytes: number) => void {
   };
 }
 
-/** Counts calls to a store and frees their garbage after every `every` calls. V8 alone would let it fill a small container. */
+/**
+ * Counts calls to a store and frees their garbage after every `every` calls. V8 alone would let it fill a small
+ * container.
+ */
 export function callCounter(every: number): () => void {
   let calls = 0;
   return () => {
@@ -36,7 +39,10 @@ export function callCounter(every: number): () => void {
   };
 }
 
-/** Frees large buffers that are no longer used, before more large ones are allocated. Does nothing without `--expose-gc`. */
+/**
+ * Frees large buffers that are no longer used, before more large ones are allocated. Does nothing without `--expose-
+ * gc`.
+ */
 export function freeBuffers(): void {
   globalThis.gc?.();
   fewest = Number.POSITIVE_INFINITY;

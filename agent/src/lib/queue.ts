@@ -1,7 +1,7 @@
 /**
- * Limits how much work runs at the same time: if a thousand clusters were observed at once, every observation would take
- * longer than its time limit. Work that takes long gives up its place (and continues), so that it delays other work no
- * longer than that.
+ * Limits how much work runs at the same time: if a thousand clusters were observed at once, every observation would
+ * take longer than its time limit. Work that takes long gives up its place (and continues), so that it delays other
+ * work no longer than that.
  */
 export class WorkQueue {
   readonly #longest: number;

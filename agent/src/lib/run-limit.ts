@@ -13,8 +13,8 @@ interface Run {
 const limits = new WeakMap<AbortSignal, (milliseconds: number) => void>();
 
 /**
- * Runs work within the limit of `--timeout`. Without that flag the limit is 60 s for each store, plus a second per MiB of
- * the size that `grow` sets, plus what `moreTime` adds.
+ * Runs work within the limit of `--timeout`. Without that flag the limit is 60 s for each store, plus a second per MiB
+ * of the size that `grow` sets, plus what `moreTime` adds.
  */
 export async function withTimeout<T>(
   { settings, signal }: Run,

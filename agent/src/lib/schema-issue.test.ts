@@ -5,7 +5,7 @@ import { readConfig } from '../commands/cli/config-file.ts';
 import { parseStore } from '../store/parse.ts';
 import { AgentError, ExitCode } from './errors.ts';
 
-/** Words of the validator itself. */
+/** Texts that only the validation library itself would use. */
 const raw = /expected|received|Invalid|Unrecognized|Too (small|big)|record|>=|<=/;
 
 async function refusal(call: () => unknown): Promise<string> {

@@ -1,4 +1,7 @@
-/** Waits for a call, but rejects at once with the signal's reason if it is aborted. The call's own outcome is then ignored. */
+/**
+ * Waits for a call, but rejects at once with the signal's reason if it is aborted. The call's own outcome is then
+ * ignored.
+ */
 export async function unlessAborted<T>(call: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return call;
   call.catch(() => {});

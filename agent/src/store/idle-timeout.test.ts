@@ -41,7 +41,7 @@ const abandoned = {
   message: expect.stringMatching(/^file:.*: no sign of life for 0 s/),
 };
 
-/** A directory, of which some calls are replaced. */
+/** A store of a directory with some calls replaced. */
 function open(replaced: Partial<Store> = {}, opening: Promise<unknown> = Promise.resolve()): IdleTimeoutStore {
   const files = new FilesystemStore({ path: join(root, 'files') });
   const store = Object.assign(Object.create(files) as Store, { url: files.url }, replaced);
@@ -69,7 +69,7 @@ test('a put does not wait for a body that is slow to close', async () => {
     async put(_key, source) {
       const iterator = source[Symbol.asyncIterator]();
       await iterator.next();
-      // As an abort does, which waits for nobody.
+      // Like an abort, which waits for nothing.
       void iterator.return?.();
       throw new Error('ended');
     },

@@ -18,9 +18,10 @@ const FINISHING = 1000 / (5 * 1024 * 1024);
 const LONGEST = 2 ** 31 - 1;
 
 /**
- * Abandons a store that shows no sign of life for the idle time-out, wherever it hangs: while it is opened, in a transfer,
- * before an answer. The time in which the store waits for the caller does not count. All later calls to an abandoned store
- * fail at once, because a caller that can do without one answer must not wait for the next. The first call opens the store.
+ * Abandons a store that shows no sign of life for the idle time-out, wherever it hangs: while it is opened, in a
+ * transfer, before an answer. The time in which the store waits for the caller does not count. All later calls to an
+ * abandoned store fail at once, because a caller that can do without one answer must not wait for the next. The first
+ * call opens the store.
  */
 export class IdleTimeoutStore implements Store {
   readonly url: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AgentError, ExitCode } from '../lib/errors.ts';
 import { openStore, parseStore } from './open.ts';
 
-/** Fingerprints have plus signs, which mean spaces in a URL. */
+/** A fingerprint with a plus sign, which means a space in a URL. */
 const FINGERPRINT = `SHA256:${'a+/9'.repeat(10)}abc`;
 
 test.each([

@@ -3,7 +3,10 @@ import { tryDuration } from '../lib/duration.ts';
 
 const keep = z.optional(z.int().check(z.positive('must be at least 1; leave it out to keep none by this rule')));
 
-/** How many snapshots to keep. Each field has the meaning that restic gives it. A snapshot that any field keeps is kept. */
+/**
+ * How many snapshots to keep. Each field has the meaning that restic gives it. A snapshot that any field keeps is
+ * kept.
+ */
 export const retentionSpec = z
   .strictObject({
     last: keep,

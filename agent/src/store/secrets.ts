@@ -11,6 +11,9 @@ export async function secretFiles(directory: string): Promise<string[]> {
   }
 }
 
-/** Replaces every secret in a text by `***`. Skips texts of up to three characters: replacing those would garble words. */
+/**
+ * Replaces every secret in a text by `***`. Skips texts of up to three characters: replacing those would garble
+ * words.
+ */
 export const hideSecrets = (text: string, secrets: readonly string[]): string =>
   secrets.filter(({ length }) => length > 3).reduce((sofar, secret) => sofar.replaceAll(secret, '***'), text);

@@ -15,7 +15,9 @@ export const s3Spec = z.strictObject({
   pathStyle: z.optional(z.boolean()),
   /** A PEM file with the certificate authorities of a custom endpoint. */
   caFile: z.optional(z.string()),
-  /** A directory with a Secret's files. Default: the AWS default chain (environment, shared files, workload identity). */
+  /**
+   * A directory with a Secret's files. Default: the AWS default chain (environment, shared files, workload identity).
+   */
   credentialsDirectory: z.optional(z.string()),
   /** The profile within the AWS shared files. */
   profile: z.optional(z.string()),
@@ -75,7 +77,10 @@ export const sftpSpec = z.strictObject({
   knownHostsFile: z.optional(z.string()),
   /** The server's key: its fingerprint `SHA256:…`, or a public key line. Takes precedence over known hosts. */
   hostKey: z.optional(z.string().check(z.regex(HOST_KEY, 'must be SHA256:… or a key line such as ssh-ed25519 AAAA…'))),
-  /** Also accepts key exchange with SHA-1 (diffie-hellman-group1-sha1 and similar) and `ssh-rsa`, for old servers only. */
+  /**
+   * Also accepts key exchange with SHA-1 (diffie-hellman-group1-sha1 and similar) and `ssh-rsa`, for old servers
+   * only.
+   */
   legacyAlgorithms: z.optional(z.boolean()),
 });
 export type SftpSpec = z.infer<typeof sftpSpec>;

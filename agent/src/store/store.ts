@@ -39,29 +39,44 @@ export interface Store {
   readonly url: string;
 
   /**
-   * Writes an object. Once it resolves, the object is complete and durable. If it rejects (the body threw, the signal was
-   * aborted, the store failed), no part of the object is visible under the key, and the uploaded data is removed.
+   * Writes an object. Once it resolves, the object is complete and durable. If it rejects (the body threw, the signal
+   * was aborted, the store failed), no part of the object is visible under the key, and the uploaded data is removed.
    */
   put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<PutResult>;
 
-  /** Reads an object. Rejects at once if it does not exist. The iteration throws if the body is shorter than announced. */
+  /**
+   * Reads an object. Rejects at once if it does not exist. The iteration throws if the body is shorter than
+   * announced.
+   */
   get(key: string, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>;
 
-  /** Yields every object whose key starts with the prefix, in no particular order. Leftovers of unfinished puts are not objects. */
+  /**
+   * Yields every object whose key starts with the prefix, in no particular order. Leftovers of unfinished puts are
+   * not objects.
+   */
   list(prefix: string, options?: CallOptions): AsyncIterable<StoredObject>;
 
   stat(key: string, options?: CallOptions): Promise<StoredObject | undefined>;
 
-  /** Deletes an object. Resolves to `retained` if an object lock or a hold protects it, and to `deleted` if it does not exist. */
+  /**
+   * Deletes an object. Resolves to `retained` if an object lock or a hold protects it, and to `deleted` if it does
+   * not exist.
+   */
   delete(key: string, options?: CallOptions): Promise<'deleted' | 'retained'>;
 
-  /** Removes leftovers of unfinished puts under the prefix that are older than `age` milliseconds by the store's clock. Returns their number. */
+  /**
+   * Removes leftovers of unfinished puts under the prefix that are older than `age` milliseconds by the store's
+   * clock. Returns their number.
+   */
   sweep(prefix: string, age: number, options?: CallOptions): Promise<number>;
 
   /** Reads the store's clock; undefined if it cannot be read. */
   now(options?: CallOptions): Promise<Date | undefined>;
 
-  /** False if the store's directory does not exist or is not a directory. Only stores that are a directory have this method. */
+  /**
+   * False if the store's directory does not exist or is not a directory. Only stores that are a directory have this
+   * method.
+   */
   isThere?(options?: CallOptions): Promise<boolean>;
 
   close(): void;

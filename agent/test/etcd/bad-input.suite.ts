@@ -112,7 +112,11 @@ describe('usage', () => {
 
   test('extra files beside an exact key', async () => {
     const extra = ['--extra-path=/etc', `--age-recipient=${recipient}`];
-    await expectMistake([...good(), ...extra, '--object-key=a.db'], ExitCode.usage, /--extra-path: cannot be used with --object-key/);
+    await expectMistake(
+      [...good(), ...extra, '--object-key=a.db'],
+      ExitCode.usage,
+      /--extra-path: cannot be used with --object-key/,
+    );
   });
 
   test('a setting of a config file that does not exist', async () => {

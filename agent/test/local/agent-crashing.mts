@@ -5,8 +5,9 @@ import { runWith } from '../../src/commands/pods/reconcile.ts';
 import type { AtPoint } from '../../src/controllers/cluster/reconcile.ts';
 
 /**
- * Entry point of the suites named `…-crashes`: the agent, with a reconciler that ends before and after the first time of each
- * of its steps, as if killed. It leaves a file named after each of these points in the directory CRASH_ONCE_DIR.
+ * Entry point of the suites named `…-crashes`: the agent, with a reconciler that ends before and after the first time
+ * of each of its steps, as if killed. It leaves a file named after each of these points in the directory
+ * CRASH_ONCE_DIR.
  */
 const directory = process.env.CRASH_ONCE_DIR;
 if (!directory)

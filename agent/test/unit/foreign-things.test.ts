@@ -105,7 +105,7 @@ describe('a manifest of a newer major version', () => {
     expect(await run('copy', to)).toMatchObject({
       exitCode: 0,
       data: { copied: 1 },
-      log: [expect.stringMatching(/^left out, .*: 1$/)],
+      log: [expect.stringMatching(/^skipped because .*: 1$/)],
     });
     expect(await run('copy', odd, to)).toMatchObject({ exitCode: ExitCode.verificationFailed, text: line });
   });
@@ -231,7 +231,7 @@ test('pins: set, shown, kept to, removed; an unknown id pins nothing', async () 
   expect(await run('pin', odd, 'no-such')).toMatchObject({ exitCode: ExitCode.nothingThere });
   expect(await files()).not.toContain(`orders/${odd}.pin`);
   expect(await run('pin', odd)).toMatchObject({ exitCode: 0, text: `${odd}: pinned` });
-  expect(await run('pin', odd)).toMatchObject({ exitCode: 0, text: `${odd}: was pinned before` });
+  expect(await run('pin', odd)).toMatchObject({ exitCode: 0, text: `${odd}: was already pinned` });
   expect((await run('list')).text).toMatch(/, pinned$/m);
   expect((await run('prune', '--dry-run', '--retention=last=1')).text).toMatch(/keep +pinned/);
   await pruneLoses([]);

@@ -45,7 +45,7 @@ test('a plain snapshot becomes one of ours, with nothing of it changed', async (
   await put('orders/snapshot-20261120-023807.db');
   expect(await adopt()).toMatchObject({
     exitCode: 0,
-    text: expect.stringMatching(/its own sha256 and a trial restore stand in/),
+    text: expect.stringMatching(/verified by its own sha256 and a trial restore/),
     data: { adopted: 1, failed: 0, snapshots: [{ outcome: 'adopted', id: 'snapshot-20261120-023807' }] },
   });
   expect(await files()).toEqual(['orders/snapshot-20261120-023807.db', 'orders/snapshot-20261120-023807.json']);

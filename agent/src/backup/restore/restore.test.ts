@@ -527,7 +527,7 @@ describe('the command restore data-dir', () => {
           exitCode: ExitCode.refused,
           text: expect.stringMatching(
             new RegExp(
-              `^--initial-cluster-token: .* made the cluster ${data.clusterId} of etcd-\\S+ before; .* new token`,
+              `^--initial-cluster-token: the cluster ${data.clusterId} .* was already restored from etcd-\\S+; pass a new --initial-cluster-token`,
             ),
           ),
         });
@@ -626,7 +626,9 @@ describe('the command restore data-dir', () => {
         for (const more of [['--once'], [], ['--bump-revision=1000000000']]) {
           expect(await member(1, ...more)).toMatchObject(
             refusedAs(
-              new RegExp(`^--name: m1 was already .* member of the cluster ${clusterId}, .* add it again; .* new --initial-cluster-token`),
+              new RegExp(
+                `^--name: m1 was already .* member of the cluster ${clusterId}, .* add it again; .* new --initial-cluster-token`,
+              ),
             ),
           );
         }
@@ -659,7 +661,7 @@ describe('the command restore data-dir', () => {
           join(own(), `${key}.json`),
           JSON.stringify({ ...manifest, object: { ...manifest.object, key } }),
         );
-        const give = /give .*--bump-revision=5 to the other members$/;
+        const give = /pass --bump-revision=5 to the other members$/;
         const { put } = FilesystemStore.prototype;
         FilesystemStore.prototype.put = () => Promise.reject(new AgentError(ExitCode.storeRefused, 'read-only'));
         try {
@@ -679,7 +681,7 @@ describe('the command restore data-dir', () => {
         await aged({ bump: undefined, revision: undefined });
         expect(await member(1)).toMatchObject({
           exitCode: ExitCode.refused,
-          text: expect.stringMatching(/of theirs; /),
+          text: expect.stringMatching(/pass their --bump-revision; /),
         });
         await backupOf(saved.manifest.source.clusterId, 9);
         expect(await member(1, 'other', '--bump-revision=0')).toMatchObject({
@@ -752,9 +754,7 @@ describe('the command restore data-dir', () => {
         expect(await here('--once', ...same)).toMatchObject({
           exitCode: 0,
           data: { id, alreadyRestored: true },
-          log: [
-            expect.stringMatching(new RegExp(`^cannot note the restore from ${id} .*; the next start tries`)),
-          ],
+          log: [expect.stringMatching(new RegExp(`^cannot note the restore from ${id} .*; the next start tries`))],
         });
       }
       await rename(away, own());

@@ -162,6 +162,25 @@ export const restoredFromOption = list(
   "etcd cluster id that this cluster was restored from by other means; retention treats its snapshots like this cluster's own",
 );
 
+export const dataDirOptions = [
+  option('--data-dir <dir>', 'data directory to create; an existing one is renamed, not deleted'),
+  option('--name <name>', 'name of the member').default('default'),
+  option('--initial-cluster <list>', 'name=peer-url of every member, comma-separated (default: only this member)'),
+  option('--initial-advertise-peer-urls <urls>', 'peer URLs of this member').default('http://localhost:2380'),
+  option(
+    '--initial-cluster-token <token>',
+    'cluster token: a new one, the same for all members (default for one member: random)',
+  ),
+  option(
+    '--bump-revision <n>',
+    'number to add to the revision, so that watchers notice the restore; 0: none (default: billions, so that the revision exceeds every one that is known to have been served)',
+  ),
+  option('--again', 'restore once more over an earlier restore; the existing data is renamed'),
+  option(
+    '--once',
+    'do nothing if this directory was restored before, even if etcd has written to it: for an init container',
+  ),
+];
 export const controlPlaneOptions = [
   option('--plan', 'check everything that can be checked, change nothing, and print the whole procedure'),
   option(
@@ -198,6 +217,18 @@ export const controlPlaneOptions = [
   option('--image <name>', "the agent's image on the nodes, for --plan (default: the one that containerd has)"),
   option('--kubeconfig <file>', 'kubeconfig for --check').default('/etc/kubernetes/admin.conf'),
   option('--etcd-log <file>', "etcd's log for --check (default: the log of the static Pod)"),
+  option(
+    '--initial-cluster <list>',
+    'name=peer-url of every member, comma-separated (default: the members in the snapshot)',
+  ),
+  option(
+    '--initial-cluster-token <token>',
+    'cluster token, the same for all members (default: derived from the snapshot and --bump-revision)',
+  ),
+  option(
+    '--bump-revision <n>',
+    'number to add to the revision of the snapshot, the same for all members (default: billions, so that the revision exceeds every one that is known to have been served)',
+  ),
 ];
 
 export const memberOptions = (command: MemberCommand) =>

@@ -15,7 +15,10 @@ import type { StoreSpec } from '../../store/spec.ts';
 import type { Config } from './config-file.ts';
 import type { Invocation } from './program.ts';
 
-/** Settings of one run. Flags take precedence over environment variables, those over `--config`, and that over defaults. */
+/**
+ * Settings of one run. Flags take precedence over environment variables, those over `--config`, and that over
+ * defaults.
+ */
 export class Settings {
   readonly #invocation: Invocation;
   readonly #config: Config;

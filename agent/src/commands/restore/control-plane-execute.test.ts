@@ -24,7 +24,7 @@ const context = () =>
     log: { warn: (message: string) => warnings.push(message) },
   }) as unknown as CommandContext;
 
-/** The journal of a node of a restore that has stopped its etcd. */
+/** Journal of a restore on a node that has stopped its etcd. */
 function node(name: string, changed: Partial<JournalContent> = {}): Promise<Journal> {
   const content = {
     ...{ schema: JOURNAL_SCHEMA, state: 'stopped', startedAt: new Date().toISOString() },

@@ -54,7 +54,8 @@ export async function execute(context: CommandContext, until: State): Promise<Co
   const node = await nodeOf(settings);
   await refuseNode(node, places);
   const before = await readMarker(memberDir(node.member.dataDir));
-  // The snapshot must be named: without an id the newest one is meant, which may be newer than that of the last restore.
+  // The snapshot must be named: without an id the newest one is meant, which may be newer than that of the last
+  // restore.
   if (before && settings.text('objectKey') === undefined && isAsked(before, settings) && (await isOf(before, node))) {
     return nothingToDo(before, node);
   }
@@ -206,8 +207,9 @@ function beginJournal(
 const NOTE_LIMIT = 30_000;
 
 /**
- * Notes the restore in the store after the old etcd has stopped and before the new one serves. Waits at most 30 s for the
- * store. Compares the notes of other nodes, because nodes that prepare at the same time do not see each other's notes before.
+ * Notes the restore in the store after the old etcd has stopped and before the new one serves. Waits at most 30 s for
+ * the store. Compares the notes of other nodes, because nodes that prepare at the same time do not see each other's
+ * notes before.
  */
 export async function noteInStore(journal: Journal, { settings, signal, log }: CommandContext): Promise<void> {
   const { note, id, clusterId, revision, bump, token, state } = journal.content;
@@ -241,8 +243,8 @@ export async function noteInStore(journal: Journal, { settings, signal, log }: C
 }
 
 /**
- * Finds a note about another restore with the same cluster id. None is possible with a token of the agent, because it is
- * derived from the snapshot and the bump. A single node has already checked this.
+ * Finds a note about another restore with the same cluster id. None is possible with a token of the agent, because it
+ * is derived from the snapshot and the bump. A single node has already checked this.
  */
 async function otherRestore(
   store: Store,

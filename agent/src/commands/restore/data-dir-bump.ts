@@ -31,9 +31,10 @@ interface Wanted {
 }
 
 /**
- * Chooses the number to add to the revision of a data directory, so that the revision exceeds every one that is known to have
- * been served. Where no data has been, `--bump-revision` is used unchecked: the directory may be a copy for another purpose.
- * With the caller's own token, the cluster may already exist, and the number must be the one of its other members.
+ * Chooses the number to add to the revision of a data directory, so that the revision exceeds every one that is known
+ * to have been served. Where no data has been, `--bump-revision` is used unchecked: the directory may be a copy for
+ * another purpose. With the caller's own token, the cluster may already exist, and the number must be the one of its
+ * other members.
  */
 export async function bumpFor({ opened, entry, request, several, context }: Wanted): Promise<number> {
   const { bumpRevision: given, initialClusterToken: token } = request;
@@ -59,9 +60,9 @@ export async function bumpFor({ opened, entry, request, several, context }: Want
 }
 
 /**
- * Returns the number with which the other members were restored. The cluster id is derived from members, peers and token, so
- * everything that is known about this id belongs to this restore, however long ago it began. etcd would accept a member with
- * other data as one of its own, so throw if the facts contradict each other.
+ * Returns the number with which the other members were restored. The cluster id is derived from members, peers and
+ * token, so everything that is known about this id belongs to this restore, however long ago it began. etcd would
+ * accept a member with other data as one of its own, so throw if the facts contradict each other.
  */
 function bumpOfOthers(
   served: Served,
@@ -118,7 +119,10 @@ const seenOf = (notes: readonly RestoreNote[], all = false): Seen[] =>
       : [{ revision, clusterId, where: `the cluster ${clusterId} that was restored from ${id}` }],
   );
 
-/** Refuses a member that was restored before: it may have voted since, and without its data a majority could lose acknowledged writes. */
+/**
+ * Refuses a member that was restored before: it may have voted since, and without its data a majority could lose
+ * acknowledged writes.
+ */
 function refuseRestored(
   entries: readonly Entry[],
   { clusterId, memberIds }: NonNullable<ReturnType<typeof idsOf>>,

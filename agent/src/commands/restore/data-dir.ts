@@ -85,8 +85,8 @@ const warnLater = ({ id }: Marker, error: unknown, { log }: CommandContext): voi
   log.warn(`cannot note the restore from ${id} in the store (${messageOf(error)}); the next start tries again`);
 
 /**
- * Writes a note before the restore and compares it with those of the other members. Members that are restored at the same
- * time do not see each other's notes before.
+ * Writes a note before the restore and compares it with those of the other members. Members that are restored at the
+ * same time do not see each other's notes before.
  */
 async function claim(made: Marker, opened: OpenedStore, context: CommandContext, entry: WholeEntry): Promise<void> {
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]);
@@ -120,7 +120,10 @@ const noteOf = (
   ...(token !== undefined && { token }),
 });
 
-/** Notes the restore that made the data directory. Its snapshot may be another one than the snapshot that was found now. */
+/**
+ * Notes the restore that made the data directory. Its snapshot may be another one than the snapshot that was found
+ * now.
+ */
 async function note(
   { dataDir }: DataDirRequest,
   opened: OpenedStore,

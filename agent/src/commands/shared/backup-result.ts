@@ -67,7 +67,10 @@ export function backupResult(
   };
 }
 
-/** Command that finds a snapshot at `--object-key`. The snapshot is in no folder, so neither its id nor `list` finds it. */
+/**
+ * Command that finds a snapshot at `--object-key`. The snapshot is in no folder, so neither its id nor `list` finds
+ * it.
+ */
 function howToFind(key: string, store: string, { cluster }: Manifest): string {
   const namespace = cluster.namespace === undefined ? [] : [`--namespace=${cluster.namespace}`];
   const flags = [`--store=${store}`, `--cluster=${cluster.name}`, ...namespace, `--object-key=${key}`];
@@ -77,7 +80,9 @@ function howToFind(key: string, store: string, { cluster }: Manifest): string {
 const countsAsVerified = ({ error, verified }: TargetOutcome) =>
   !error && verified !== undefined && verified !== 'stream';
 
-/** Metrics of a backup. A store without a new verified snapshot adds none, so that its former values stay in the file. */
+/**
+ * Metrics of a backup. A store without a new verified snapshot adds none, so that its former values stay in the file.
+ */
 function samplesOf(
   { cluster, createdAt, source, content, object }: Manifest,
   targets: readonly TargetOutcome[],

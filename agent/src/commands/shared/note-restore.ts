@@ -80,8 +80,8 @@ async function putOnce(store: Store, key: string, document: object, signal: Abor
 }
 
 /**
- * Writes a note so that later backups of the restored cluster treat the snapshots of the old one as its own history. Logs a
- * warning and returns false if the note cannot be written.
+ * Writes a note so that later backups of the restored cluster treat the snapshots of the old one as its own history.
+ * Logs a warning and returns false if the note cannot be written.
  */
 export async function noteRestore(
   store: Store,

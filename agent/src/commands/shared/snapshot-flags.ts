@@ -39,8 +39,8 @@ export function beforeFlag(settings: Settings): Date | undefined {
 }
 
 /**
- * Returns the argument that a command needs so that every member restores the same snapshot; undefined if it has one. A key
- * alone is not enough: the object at a key can be replaced, and the id of an adopted file is derived from its key.
+ * Returns the argument that a command needs so that every member restores the same snapshot; undefined if it has one. A
+ * key alone is not enough: the object at a key can be replaced, and the id of an adopted file is derived from its key.
  */
 export function missingName(settings: Settings, { id, content }: Manifest): string | undefined {
   if (sha256Flag(settings) !== undefined) return undefined;

@@ -86,7 +86,10 @@ export function openTargets(specs: readonly StoreSpec[], limit: () => number): T
   });
 }
 
-/** Finds the snapshot that a command is about: at `--object-key`, by its id, or the newest verified one. Checks `--sha256`. */
+/**
+ * Finds the snapshot that a command is about: at `--object-key`, by its id, or the newest verified one. Checks
+ * `--sha256`.
+ */
 export async function askedFor(
   opened: OpenedStore,
   context: CommandContext,
@@ -153,7 +156,10 @@ function checkId(entry: WholeEntry, key: string, { store }: OpenedStore, id: str
   throw new AgentError(ExitCode.verificationFailed, `${store.url}: ${key} is the snapshot ${entry.id}, not ${id}`);
 }
 
-/** Finds the snapshot to restore. A snapshot that is known to be bad, which only happens if it is named, needs `--force-failed`. */
+/**
+ * Finds the snapshot to restore. A snapshot that is known to be bad, which only happens if it is named, needs
+ * `--force-failed`.
+ */
 export async function askedToRestore(
   opened: OpenedStore,
   context: CommandContext,

@@ -1,7 +1,10 @@
 import type { Switches } from '../../etcd/offline/database-check.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** Warnings about a snapshot that is restored by hand. A cluster with a reconciler refuses such a snapshot (plain-snapshot.ts). */
+/**
+ * Warnings about a snapshot that is restored by hand. A cluster with a reconciler refuses such a snapshot (plain-
+ * snapshot.ts).
+ */
 export const switchNotes = (id: string, { authEnabled, corruptAlarm }: Partial<Switches>): string[] => [
   ...(authEnabled
     ? [`${id} has authentication enabled: the restored etcd has the users of the snapshot and refuses everybody else`]

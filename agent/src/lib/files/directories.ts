@@ -22,7 +22,10 @@ export async function syncTree(directory: string): Promise<void> {
   await sync(directory);
 }
 
-/** Creates a directory and its missing parents durably. Only owner and group have access, because snapshots contain secrets. */
+/**
+ * Creates a directory and its missing parents durably. Only owner and group have access, because snapshots contain
+ * secrets.
+ */
 export async function makeDirectory(directory: string): Promise<void> {
   if (await isDirectory(directory)) return;
   try {
@@ -72,7 +75,10 @@ export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Yields every file below `directory`, which is relative to `root` (empty for the root itself). A missing directory yields none. */
+/**
+ * Yields every file below `directory`, which is relative to `root` (empty for the root itself). A missing directory
+ * yields none.
+ */
 export async function* walk(root: string, directory: string): AsyncGenerator<FoundFile> {
   const entries = await unlessGone(readdir(join(root, directory), { withFileTypes: true }));
   for (const entry of entries ?? []) {

@@ -16,7 +16,7 @@ afterEach(() => rm(place, { recursive: true }));
 
 const work = async () => 'worked';
 
-/** What a process says in which Node's `fs` is another one. */
+/** Output of a process in which Node's `fs` is replaced. */
 async function where(change: string): Promise<string> {
   const script = `
     const fs = process.getBuiltinModule('node:fs');

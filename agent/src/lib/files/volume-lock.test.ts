@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockVolume, tryLock } from './volume-lock.ts';
 
-/** Another process that holds the lock, and says so. */
+/** Starts another process that takes the lock, and waits until it holds it. */
 async function holder(dataDir: string): Promise<ChildProcess> {
   const script = `
     const { lockVolume } = await import(${JSON.stringify(new URL('volume-lock.ts', import.meta.url).href)});

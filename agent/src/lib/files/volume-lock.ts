@@ -12,7 +12,9 @@ interface LockOptions {
   readonly signal: AbortSignal;
   /** Milliseconds between two attempts. */
   readonly poll: number;
-  /** Called after each failed attempt: another process holds the lock (`busy`), or the reason why it cannot be taken. */
+  /**
+   * Called after each failed attempt: another process holds the lock (`busy`), or the reason why it cannot be taken.
+   */
   readonly onWait: (why: 'busy' | Error) => void;
 }
 
@@ -20,8 +22,8 @@ const SQLITE_BUSY = 5;
 const SQLITE_LOCK_FAILED = 10 | (15 << 8);
 
 /**
- * Takes the lock that allows only one agent at a time on a volume, also over NFS. Node has no file locks. SQLite uses the
- * kernel's, which end with the process however it ends. With the journal in memory SQLite writes nothing.
+ * Takes the lock that allows only one agent at a time on a volume, also over NFS. Node has no file locks. SQLite uses
+ * the kernel's, which end with the process however it ends. With the journal in memory SQLite writes nothing.
  */
 export async function lockVolume(dataDir: string, { signal, poll, onWait }: LockOptions): Promise<VolumeLock> {
   while (true) {

@@ -13,13 +13,19 @@ export interface ListenOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** Directory with `tls.crt` and `tls.key`. Default: plain HTTP. */
   readonly serverTlsDir?: string;
-  /** With TLS: asks clients for a certificate signed by the directory's `ca.crt`. Read the outcome from `socket.authorized`. */
+  /**
+   * With TLS: asks clients for a certificate signed by the directory's `ca.crt`. Read the outcome from
+   * `socket.authorized`.
+   */
   readonly askClientCertificate?: boolean;
 }
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** A server that answers only GET. With TLS, every connection uses the certificate that the directory holds at that time. */
+/**
+ * A server that answers only GET. With TLS, every connection uses the certificate that the directory holds at that
+ * time.
+ */
 export class HttpListener {
   readonly #server: Server | TlsServer;
   readonly #options: ListenOptions;

@@ -26,7 +26,7 @@ afterEach(() => {
   Date.now = realNow;
 });
 
-/** What a terminal shows in the end. */
+/** Final content of the terminal. */
 function screen(written: readonly string[]): string[] {
   const lines = [''];
   for (const part of written) {

@@ -112,7 +112,10 @@ class Bar implements Progress {
   }
 }
 
-/** Fits a line into the width: first the bar gets shorter, then the text, then the speed is dropped. Percentage and time stay. */
+/**
+ * Fits a line into the width: first the bar gets shorter, then the text, then the speed is dropped. Percentage and
+ * time stay.
+ */
 function fitted(text: string, share: number, speed: string, time: string, width: number): string {
   const percent = `${Math.floor(Math.min(1, share) * 100)}%`;
   const all = `${percent}${speed}${time}`;

@@ -17,7 +17,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 const sh = (...lines: string[]) => `#!/bin/sh\n${lines.join('\n')}\n`;
 const TIME = '2026-11-21T02:38:07Z';
-/** One object, in the file $FILE. */
+/** Scripts of a store with one object, in the file $FILE. */
 const working = {
   put: sh('cat >"$FILE"', 'read -r end <&3 && [ "$end" = whole ] || { rm "$FILE"; exit 1; }'),
   get: sh('cat "$FILE"'),

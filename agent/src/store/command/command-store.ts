@@ -168,7 +168,10 @@ class CommandStore implements Store {
     return Object.fromEntries(own.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 
-  /** Detects a put that exits with 0 although it failed: an object with the start of the body that is too short was cut off. */
+  /**
+   * Detects a put that exits with 0 although it failed: an object with the start of the body that is too short was
+   * cut off.
+   */
   async #checkStored(key: string, bytes: number, start: Buffer, signal: AbortSignal | undefined): Promise<void> {
     const what = `${this.url}: put ${key} ended with 0, but`;
     const found = await this.stat(key, { signal });

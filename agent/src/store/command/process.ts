@@ -44,7 +44,8 @@ export class CommandProcess {
   constructor(options: CommandOptions) {
     const { program, args, env, takesBody, signal } = options;
     this.#options = options;
-    // Descriptor 3 signals to a put that the body is complete. The end of stdin does not: it also comes if the agent is killed.
+    // Descriptor 3 signals to a put that the body is complete. The end of stdin does not: it also comes if the agent is
+    // killed.
     const stdio = takesBody ? (['pipe', 'ignore', 'pipe', 'pipe'] as const) : (['ignore', 'pipe', 'pipe'] as const);
     try {
       this.#child = spawn(program, args, { env, cwd: '/', detached: true, stdio: [...stdio] });
@@ -63,7 +64,10 @@ export class CommandProcess {
     if (signal?.aborted) onAbort();
   }
 
-  /** Writes the body to stdin, signals that it is complete, and waits for the process to end. Returns the number of bytes. */
+  /**
+   * Writes the body to stdin, signals that it is complete, and waits for the process to end. Returns the number of
+   * bytes.
+   */
   async feed(body: AsyncIterable<Uint8Array>): Promise<{ exit: Exit; bytes: number }> {
     const [stdin, , , whole] = this.#child.stdio as unknown as [Writable, null, Readable, Writable];
     const left = new AbortController();

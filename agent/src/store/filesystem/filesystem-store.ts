@@ -15,7 +15,10 @@ const READ_CHUNK = 256 * 1024;
 /** The owner writes, the group (a pod's fsGroup) reads, nobody else has access: snapshots contain secrets. */
 const FILE_MODE = 0o640;
 
-/** A directory: a PersistentVolumeClaim, an NFS share. A rename makes an object visible once it is complete and durable. */
+/**
+ * A directory: a PersistentVolumeClaim, an NFS share. A rename makes an object visible once it is complete and
+ * durable.
+ */
 export class FilesystemStore implements Store {
   readonly url: string;
   readonly #root: string;
@@ -183,7 +186,10 @@ async function createFile(path: string): Promise<FileHandle> {
 /** Error codes of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** Renames a file; returns false if the target exists. Uses a hard link, which, unlike a rename, never replaces a file. */
+/**
+ * Renames a file; returns false if the target exists. Uses a hard link, which, unlike a rename, never replaces a
+ * file.
+ */
 async function renameToNew(part: string, path: string): Promise<boolean> {
   try {
     await link(part, path);

@@ -31,8 +31,8 @@ const WANTED =
   'or MINIO_ACCESS_KEY and MINIO_SECRET_KEY, or the AWS shared file credentials';
 
 /**
- * Milliseconds. The SDK asks again when less than five minutes are left. With this shorter lifetime it asks before every
- * request and so notices a rotated Secret.
+ * Milliseconds. The SDK asks again when less than five minutes are left. With this shorter lifetime it asks before
+ * every request and so notices a rotated Secret.
  */
 const LIFETIME = 240_000;
 

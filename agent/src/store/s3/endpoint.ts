@@ -5,8 +5,8 @@ import { codeOf, usageError } from '../../lib/errors.ts';
 import type { S3Spec } from '../spec.ts';
 
 /**
- * Returns the custom endpoint, or undefined for AWS. The default scheme is https. Like the SDK, it reads the endpoint from
- * the environment if the spec has none.
+ * Returns the custom endpoint, or undefined for AWS. The default scheme is https. Like the SDK, it reads the endpoint
+ * from the environment if the spec has none.
  */
 export function endpointOf(spec: S3Spec): URL | undefined {
   const { AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 } = process.env;
@@ -38,8 +38,8 @@ export function s3Url(spec: S3Spec, scheme = 's3'): string {
 const withoutUser = (text: string) => text.replace(/^.*@/, '');
 
 /**
- * True if the bucket belongs into the path of a request instead of the host name. An IP address cannot be combined with a
- * bucket, and few self-hosted servers resolve host names with one.
+ * True if the bucket belongs into the path of a request instead of the host name. An IP address cannot be combined with
+ * a bucket, and few self-hosted servers resolve host names with one.
  */
 export function isPathStyle(spec: S3Spec, endpoint: URL | undefined): boolean {
   if (!endpoint) return spec.pathStyle ?? false;

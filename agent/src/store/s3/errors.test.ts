@@ -117,7 +117,7 @@ describe('TLS', () => {
       caFile: certificates.ca,
       credentialsDirectory,
     });
-    // Large enough to be sent in slices; the stub compares its hash.
+    // Large enough to be sent in slices. The stub compares the hash.
     const body = randomBytes(3 * 1024 * 1024 + 1);
     expect(await store.put('x', once(body))).toMatchObject({ parts: 1 });
     expect(stub.objects.get('x')!.body.equals(body)).toBe(true);

@@ -177,7 +177,10 @@ function networkVerdict(error: unknown, endpoint: string, proxy: string | undefi
   return [ExitCode.storeUnreachable, `cannot reach ${endpoint}${way}: ${why}; ${check}`];
 }
 
-/** Message of a network error. Node tries every address of a name and wraps the failures in an error without a message. */
+/**
+ * Message of a network error. Node tries every address of a name and wraps the failures in an error without a
+ * message.
+ */
 function networkWords(error: unknown, code = ''): string {
   const message = messageOf((error as Partial<AggregateError>).errors?.[0] ?? error);
   return message.includes(code) ? message : `${code}: ${message}`;

@@ -20,7 +20,10 @@ import { serverCode } from './errors.ts';
 const MIB = 1024 * 1024;
 /** One part is filled while the previous one is sent. */
 const BUFFERS = 2;
-/** Milliseconds. Needed because the run's own signal may have ended the upload already, and a stopped pod has only 20 s. */
+/**
+ * Milliseconds. Needed because the run's own signal may have ended the upload already, and a stopped pod has only 20
+ * s.
+ */
 const ABORT_DEADLINE = 10_000;
 
 /** Largest difference between the clocks of a server's machines, in milliseconds. */

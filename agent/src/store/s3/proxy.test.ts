@@ -75,7 +75,7 @@ describe('a proxy', () => {
     certificates = await createCertificates(join(root, 'tls'));
     const keys = { AWS_ACCESS_KEY_ID: 'stub-access', AWS_SECRET_ACCESS_KEY: 'stub-secret' };
     credentialsDirectory = secretDirectory(join(root, 'secret'), keys).path;
-    // Whatever name is asked for, the stub answers.
+    // The stub answers for every name.
     server = createServer((incoming, response) => {
       passed.push(`${incoming.method} ${new URL(incoming.url!).host}`);
       const { pathname, search } = new URL(incoming.url!);

@@ -14,8 +14,8 @@ const LOOPBACK = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
  * Returns the environment's proxies for a store at this endpoint (undefined: AWS), or undefined if there are none. Like
- * most programs, it never uses a proxy for this machine, and a name in NO_PROXY includes its subdomains. NO_PROXY may also
- * contain networks such as 10.0.0.0/8.
+ * most programs, it never uses a proxy for this machine, and a name in NO_PROXY includes its subdomains. NO_PROXY may
+ * also contain networks such as 10.0.0.0/8.
  */
 export function proxiesFor(endpoint: URL | undefined, env: Environment = process.env): Proxies | undefined {
   const names = (read(env, 'NO_PROXY') ?? '').split(/[\s,]+/).filter((name) => name !== '');

@@ -191,7 +191,10 @@ function isMissing(error: unknown): boolean {
   return statusOf(error) === 404 && ['NoSuchKey', 'NotFound'].includes(serverCode(error));
 }
 
-/** Reads the body of an answer. Throws if no byte arrives for `idleTimeout` ms while it waits, or if the length is not the announced one. */
+/**
+ * Reads the body of an answer. Throws if no byte arrives for `idleTimeout` ms while it waits, or if the length is not
+ * the announced one.
+ */
 async function* readBody(
   body: Readable,
   expected: number | undefined,
@@ -280,9 +283,9 @@ function nextMarkers(
 }
 
 /**
- * True if an object lock or a legal hold protects the object. A bucket with object lock has versions, so the server does not
- * refuse a delete: it hides even a locked object behind a delete marker. If the credentials do not allow this request, the
- * result is false, and the server decides.
+ * True if an object lock or a legal hold protects the object. A bucket with object lock has versions, so the server
+ * does not refuse a delete: it hides even a locked object behind a delete marker. If the credentials do not allow this
+ * request, the result is false, and the server decides.
  */
 async function isLocked(
   client: S3Client,

@@ -128,7 +128,8 @@ async function logIn(
       algorithms: algorithmsFor(legacy, keyTypes),
       readyTimeout: 0,
       keepaliveInterval: KEEPALIVE,
-      // Never give up because of a missing keepalive reply: on a slow line it may be late. Requests detect a dead server.
+      // Never give up because of a missing keepalive reply: on a slow line it may be late. Requests detect a dead
+      // server.
       keepaliveCountMax: Number.POSITIVE_INFINITY,
       hostVerifier: (key: Buffer) => {
         const problem = login.hostKeys.problemOf(key);
@@ -145,7 +146,10 @@ async function logIn(
   }
 }
 
-/** Algorithms to offer. Host key algorithms are limited to types of which a key is known, so that the server shows such a key. */
+/**
+ * Algorithms to offer. Host key algorithms are limited to types of which a key is known, so that the server shows
+ * such a key.
+ */
 function algorithmsFor(legacy: boolean, keyTypes: readonly string[]): Algorithms {
   const serverHostKey = keyTypes.flatMap((type) => signaturesOf(type, legacy));
   return { serverHostKey, kex: { append: legacy ? LEGACY_KEX : [], prepend: [], remove: [] } };

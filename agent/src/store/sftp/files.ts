@@ -47,7 +47,10 @@ export async function removeFile(session: SftpSession, path: string): Promise<vo
   }
 }
 
-/** Creates a file, returns what the server reports about it, and removes it; undefined if the server refuses to create it. */
+/**
+ * Creates a file, returns what the server reports about it, and removes it; undefined if the server refuses to create
+ * it.
+ */
 export async function statOfNewFile(session: SftpSession, path: string): Promise<Stats | undefined> {
   const unlink = () => session.request((sftp, done) => sftp.unlink(path, done)).catch(() => {});
   await unlink();
@@ -64,7 +67,10 @@ export async function statOfNewFile(session: SftpSession, path: string): Promise
   }
 }
 
-/** Renames a file and replaces an existing one: in one step where the server can, else after removing the existing file. */
+/**
+ * Renames a file and replaces an existing one: in one step where the server can, else after removing the existing
+ * file.
+ */
 export async function renameOver(session: SftpSession, from: string, to: string): Promise<true> {
   try {
     await session.request((sftp, done) => sftp.ext_openssh_rename(from, to, done));
@@ -83,7 +89,10 @@ export async function renameOver(session: SftpSession, from: string, to: string)
   }
 }
 
-/** Renames a file; returns false if the target exists. SFTP's plain rename, without the extension, never replaces a file. */
+/**
+ * Renames a file; returns false if the target exists. SFTP's plain rename, without the extension, never replaces a
+ * file.
+ */
 export async function renameToNew(session: SftpSession, from: string, to: string): Promise<boolean> {
   try {
     await session.request((sftp, done) => sftp.rename(from, to, done));
@@ -135,7 +144,10 @@ export async function removeEmptyDirectories(session: SftpSession, directory: st
   }
 }
 
-/** Yields every file below `directory`, which is relative to `root` (empty for the root itself). A missing directory yields none. */
+/**
+ * Yields every file below `directory`, which is relative to `root` (empty for the root itself). A missing directory
+ * yields none.
+ */
 export async function* walk(session: SftpSession, root: string, directory: string): AsyncGenerator<FoundFile> {
   const path = posix.join(root, directory);
   const entries = await unlessGone(

@@ -91,7 +91,10 @@ export interface KnownHost {
   readonly key: Buffer;
 }
 
-/** Finds the lines of a known_hosts file for one server. Skips certificate authorities, because only keys are compared. */
+/**
+ * Finds the lines of a known_hosts file for one server. Skips certificate authorities, because only keys are
+ * compared.
+ */
 export function knownHosts(text: string, host: string, port: number): KnownHost[] {
   const lines = text.split(/\r?\n/).flatMap(parseLine);
   const withPort = linesFor(lines, port === 22 ? host : `[${host}]:${port}`);

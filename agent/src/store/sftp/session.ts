@@ -5,7 +5,10 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 type Done<T> = (error: Error | null | undefined, value?: T) => void;
 export type Send<T> = (sftp: SFTPWrapper, done: Done<T>) => void;
 
-/** Factor by which the idle time-out grows during a sync: a sync waits for the server's disk, and other requests wait for it. */
+/**
+ * Factor by which the idle time-out grows during a sync: a sync waits for the server's disk, and other requests wait
+ * for it.
+ */
 const SYNC_FACTOR = 10;
 
 /** A connection that is logged in. The first failure ends it for good: all waiting and all later requests then fail. */

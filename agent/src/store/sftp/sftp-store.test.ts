@@ -20,7 +20,7 @@ let directories = 0;
 const secret = (files: Record<string, string>) => secretDirectory(join(root, String(directories++)), files).path;
 const files = { username: 'etcd\n', password: 'hunter2 with spaces \n' };
 
-/** What a first request to the server brings. */
+/** Sends a first request to the server. Returns the answer or the error. */
 async function ask(port: number, hostKey: string, secretFiles: Record<string, string> = files) {
   const spec = { host: '127.0.0.1', port, hostKey, credentialsDirectory: secret(secretFiles) };
   const store = await openSftp(spec, { loginTimeout: 10_000 });

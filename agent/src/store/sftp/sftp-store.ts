@@ -29,7 +29,10 @@ import {
 import type { SftpSession } from './session.ts';
 import { type Explain, readAll, writeAll } from './transfer.ts';
 
-/** A disk with less free space than this (bytes) counts as full. So much may be on its way to the disk when it fills up. */
+/**
+ * A disk with less free space than this (bytes) counts as full. So much may be on its way to the disk when it fills
+ * up.
+ */
 const ROOM = 4 * 1024 * 1024;
 
 /** Milliseconds to remove the file of a failed put: a stopped run must end soon. A later run sweeps what is left. */

@@ -4,7 +4,10 @@ import type { SftpSession } from './session.ts';
 
 /** Bytes. If the server is not OpenSSH, ssh2 splits longer blocks, which costs a round trip. */
 const BLOCK = 31 * 1024;
-/** Requests in flight. Together they fill a line that holds 1 MiB (50 MB/s at 20 ms), so that round trips cost nothing. */
+/**
+ * Requests in flight. Together they fill a line that holds 1 MiB (50 MB/s at 20 ms), so that round trips cost
+ * nothing.
+ */
 const UNDER_WAY = 32;
 
 /** How many times ssh2 copies every byte into new buffers. */
@@ -82,7 +85,10 @@ function heard<T>(call: Promise<T>): Promise<T> {
   return call;
 }
 
-/** Counts the bytes of a transfer and frees their buffers, so that memory does not grow with the length of the transfer. */
+/**
+ * Counts the bytes of a transfer and frees their buffers, so that memory does not grow with the length of the
+ * transfer.
+ */
 function copiesCounter(): (bytes: number) => void {
   const quick = garbageCounter();
   let since = 0;
