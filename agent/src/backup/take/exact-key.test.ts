@@ -61,7 +61,10 @@ class Memory implements Store {
   close(): void {}
 }
 
-/** One of several runs that replace the snapshot under the key. It waits before each step until the test lets it continue. */
+/**
+ * One of several runs that replace the snapshot under the key. It waits before each step until the test lets it
+ * continue.
+ */
 class Run {
   readonly manifest: Manifest;
   readonly steps: string[] = [];
