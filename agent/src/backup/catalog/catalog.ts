@@ -44,8 +44,8 @@ export interface Entry {
    */
   readonly problem?: string;
   /**
-   * Set if a newer agent wrote the manifest or the finding, or if the store refuses to return an object: then the state
-   * of the snapshot is not known.
+   * Set if the state of the snapshot is not known: a newer agent wrote the manifest or the finding, the finding is damaged,
+   * or the store refuses to return an object.
    */
   readonly unread?: Unusable['unread'];
   /** Every object of this snapshot. */
@@ -231,12 +231,12 @@ interface Read {
   readonly manifest: Brief;
   readonly verification?: Entry['verification'];
   /** Why the finding of `verify` cannot be read. */
-  readonly unfound?: Unusable;
+  readonly findingProblem?: Unusable;
 }
 
 type Found = Awaited<ReturnType<typeof readVerification>> | null;
-const foundOf = (found: Found): { readonly verification?: Verification; readonly unfound?: Unusable } =>
-  found ? ('verification' in found ? found : { unfound: found }) : {};
+const foundOf = (found: Found): { readonly verification?: Verification; readonly findingProblem?: Unusable } =>
+  found ? ('verification' in found ? found : { findingProblem: found }) : {};
 
 /**
  * Describes a snapshot from the names of its objects and its manifest. Returns undefined if the manifest is not one of
@@ -257,7 +257,7 @@ function describe<T extends Read>(
     const isOurs = isSnapshotId(id) || read.unread === 'newer' || (read.unread && objects.length > 1);
     return isOurs ? { ...common, ...read } : undefined;
   }
-  const { manifest, verification, unfound } = read;
+  const { manifest, verification, findingProblem } = read;
   const { key } = manifest.object;
   if (manifest.id !== id) {
     // This is the manifest of an exact key without an extension.
@@ -275,7 +275,7 @@ function describe<T extends Read>(
     manifest,
     ...(verification && { verification }),
     problem,
-    ...(problem === undefined && (withheld ?? unfound)),
+    ...(problem === undefined && (withheld ?? findingProblem)),
   };
 }
 
