@@ -58,9 +58,7 @@ export class Settings {
     return value;
   }
 
-  /**
-   * The same for reading: with the etcd cluster id where that has to decide. An empty namespace says that it has none.
-   */
+  /** The same for reading: with the etcd cluster id where that has to decide. An empty namespace says that it has none. */
   wanted(): Wanted {
     const named = this.cluster();
     const clusterId = this.clusterId();
