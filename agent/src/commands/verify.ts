@@ -171,7 +171,10 @@ async function verifyOne(
   return undefined;
 }
 
-/** One snapshot that cannot be read must not keep the others from being verified; a store that is unreachable ends the run. */
+/**
+ * One snapshot that cannot be read must not keep the others from being verified; a store that is unreachable ends the
+ * run.
+ */
 async function check(
   entry: Entry | WholeEntry,
   { level, identities, undecryptable }: Request,

@@ -3,7 +3,10 @@ import { AgentError, codeOf, ExitCode, messageOf } from '../lib/errors.ts';
 const unavailable = (message: string, cause?: unknown) => new AgentError(ExitCode.etcdUnavailable, message, { cause });
 const mistake = (message: string, cause?: unknown) => new AgentError(ExitCode.usage, message, { cause });
 
-/** Error for a server that closes a connection before it sends anything. Over plain http, the server may have expected TLS. */
+/**
+ * Error for a server that closes a connection before it sends anything. Over plain http, the server may have expected
+ * TLS.
+ */
 export function greetingError(endpoint: string, error: unknown): AgentError {
   const isClosed = error === undefined || ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
   return isClosed && endpoint.startsWith('http:') ? closedPlainly(endpoint, error) : connectionError(endpoint, error);

@@ -61,7 +61,8 @@ export class GrpcChannel {
     );
     const abort = () => reject(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
-    // Wait for 'remoteSettings', not for 'connect': a server that rejects the client's certificate or does not use HTTP/2 never sends its settings.
+    // Wait for 'remoteSettings', not for 'connect': a server that rejects the client's certificate or does not use
+    // HTTP/2 never sends its settings.
     session.once('remoteSettings', () => resolve());
     session.once('error', (error) => reject(greetingError(endpoint, error)));
     // With TLS 1.3, the server checks the client's certificate after the handshake. Only the socket receives its alert.

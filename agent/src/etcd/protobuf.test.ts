@@ -3,7 +3,7 @@ import { encodeInt, fieldsOf, hexId, integer, text } from './protobuf.ts';
 
 const read = (...bytes: number[]) => [...fieldsOf(Uint8Array.from(bytes))];
 
-test('an integer comes back as it was', () => {
+test('an integer is decoded as it was encoded', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 28 }), fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (field, value) => {
       const fields = [...fieldsOf(encodeInt(field, value))];
@@ -12,7 +12,7 @@ test('an integer comes back as it was', () => {
   );
 });
 
-test('numbers are signed or ids, as asked', () => {
+test('numbers are read as signed numbers or as ids', () => {
   const [[, value]] = [...fieldsOf(encodeInt(3, -1))] as [[number, bigint]];
 
   expect(integer(value)).toBe(-1);
@@ -20,7 +20,7 @@ test('numbers are signed or ids, as asked', () => {
   expect(hexId(0x0a0bn)).toBe('a0b');
 });
 
-test('fields of every wire type are told apart, and unknown ones passed over', () => {
+test('fields of every wire type are distinguished, and unknown ones skipped', () => {
   const fields = read(0x08, 0x96, 0x01, 0x12, 2, 0x68, 0x69, 0x19, 1, 2, 3, 4, 5, 6, 7, 8, 0x25, 9, 9, 9, 9);
 
   expect(fields.map(([field]) => field)).toEqual([1, 2, 3, 4]);
@@ -46,7 +46,7 @@ test.each([
   expect(() => read(...bytes)).toThrow(RangeError);
 });
 
-test('no bytes at all make it run on or throw anything else', () => {
+test('random bytes never cause an endless loop or another error', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       try {

@@ -22,7 +22,7 @@ async function read(snapshot: Partial<FakeSnapshot>, idleTimeout = 300) {
   }
 }
 
-test('a whole stream gives database and trailer, and their sums', async () => {
+test('a complete stream yields the database and the trailer, and their checksums', async () => {
   const { bytes, sums, expectedBytes } = await read({});
 
   expect(bytes.subarray(0, -32).equals(database)).toBe(true);
@@ -34,7 +34,7 @@ test('a whole stream gives database and trailer, and their sums', async () => {
   });
 });
 
-describe('a stream that is not whole is never taken for one', () => {
+describe('an incomplete stream is never accepted', () => {
   const cuts = [1, 32 * 1024, whole / 2, database.length - 1, database.length, whole - 16, whole - 1].map(Math.floor);
   test.each(cuts)('cut after %d bytes with an orderly end', async (bytes) => {
     await expect(read({ bytes })).rejects.toMatchObject({ exitCode: ExitCode.etcdUnavailable });
@@ -81,7 +81,7 @@ describe('a stream that is not whole is never taken for one', () => {
   });
 });
 
-test('a slow reader is no idle etcd', async () => {
+test('a slow reader does not count as an idle etcd', async () => {
   await using etcd = await fakeEtcd({ database });
   const channel = await GrpcChannel.connect(etcd.endpoint, { dialTimeout: 1_000 });
   const stream = await openSnapshot(channel, { idleTimeout: 50 });

@@ -155,7 +155,9 @@ function cut(endpoint: string, got: number, expected: number | undefined): Agent
   );
 }
 
-/** Checks a snapshot while it is read: the number of bytes, and the trailer, which is the sha256 of the bytes before it. */
+/**
+ * Checks a snapshot while it is read: the number of bytes, and the trailer, which is the sha256 of the bytes before it.
+ */
 export class SnapshotCheck {
   readonly #expected: number;
   readonly #from: string;

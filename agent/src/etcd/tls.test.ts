@@ -22,7 +22,7 @@ const refused = (files: TlsFiles, message: RegExp, now?: Date) =>
     message: expect.stringMatching(message),
   });
 
-test('no files are no TLS', async () => {
+test('without files there is no TLS', async () => {
   expect(await loadTls({})).toBeUndefined();
 });
 

@@ -30,7 +30,10 @@ function parse<T>(flag: string, file: string | undefined, what: string, make: ()
   }
 }
 
-/** Reads the client's TLS files. Throws if the certificate is expired, not yet valid, or does not match the key: etcd would report these only as a TLS alert. */
+/**
+ * Reads the client's TLS files. Throws if the certificate is expired, not yet valid, or does not match the key: etcd
+ * would report these only as a TLS alert.
+ */
 export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMaterial | undefined> {
   if (!files.cacert && !files.cert && !files.key) return undefined;
   if (!files.cert !== !files.key) throw usageError('--cert and --key go together; give both or neither');

@@ -91,7 +91,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     );
     expect((await manifestOf(taken)).content.hashKV).toBeUndefined();
     const { result } = await agent('verify', '--level=open');
-    expect(result.snapshots[0].detail).toMatch(/taken without HashKV/);
+    expect(result.snapshots[0].detail).toMatch(/its manifest has no HashKV/);
 
     await cluster.etcdctl('put', 'known', VALUE);
     expect((await backup(cluster)).result.comparison).toMatch(/^2 other members agree/);

@@ -100,7 +100,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
         expect(backup.stores[0].verified).toBe('read');
 
         const verified = await agent('verify', ...inStore, '--level=open');
-        expect(verified.snapshots[0].detail).toMatch(/HashKV is the cluster's/);
+        expect(verified.snapshots[0].detail).toMatch(/HashKV equals that of the cluster/);
         expect((await agent('list', ...inStore)).snapshots).toMatchObject([{ id: backup.snapshot.id, verified: true }]);
 
         const { manifest } = await agent('show', backup.snapshot.id, ...inStore);

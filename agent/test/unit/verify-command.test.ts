@@ -1,4 +1,4 @@
-// What `verify` says of snapshots that are not as they should be, or no longer there.
+// Results of `verify` for snapshots that are damaged, withheld by the store, or deleted meanwhile.
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,16 +56,19 @@ function deleteBefore(method: keyof typeof original, key: string): void {
 }
 
 test.each([
-  ['before it is looked at', 'put', `orders/${second}.verify.json`],
+  ['before it is read', 'put', `orders/${second}.verify.json`],
   ['before its payload is read', 'get', `orders/${first}.db`],
-  ['before its payload is looked for', 'stat', `orders/${first}.db`],
+  ['before its payload is checked', 'stat', `orders/${first}.db`],
   ['before what was found is noted', 'put', `orders/${first}.verify.json`],
-] as const)('a snapshot that is deleted %s is not damaged, and no note of it is left', async (_name, method, key) => {
-  deleteBefore(method, key);
+] as const)(
+  'a snapshot that is deleted %s is not reported as damaged, and no finding is left',
+  async (_name, method, key) => {
+    deleteBefore(method, key);
 
-  expect(await run('verify')).toMatchObject({ exitCode: 0, data: { verified: 1, failed: 0 } });
-  expect(await files()).toEqual([`${second}.db`, `${second}.json`, `${second}.verify.json`]);
-});
+    expect(await run('verify')).toMatchObject({ exitCode: 0, data: { verified: 1, failed: 0 } });
+    expect(await files()).toEqual([`${second}.db`, `${second}.json`, `${second}.verify.json`]);
+  },
+);
 
 test('a manifest that names a payload outside of the folder is a finding, and the others are verified', async () => {
   await put(first, { object: { key: '../../etc/passwd' } });
@@ -261,7 +264,7 @@ describe('a snapshot that is named and known to be bad', () => {
   });
 });
 
-test('one that no identity decrypts keeps no other from being verified, and is a mistake where it is the only one', async () => {
+test('a snapshot that no identity decrypts does not prevent others from being verified, and is a usage error if it is the only one', async () => {
   const [mine, other] = [await generateIdentity(), await generateIdentity()];
   await writeFile(join(path, 'identity'), mine);
   const recipients = [await identityToRecipient(other)];
@@ -346,7 +349,7 @@ describe('a snapshot that is encrypted for another key', () => {
   });
 });
 
-test('extra files that rot are found at level read, and missing ones at level stream', async () => {
+test('damaged extra files are found at level read, and missing ones at level stream', async () => {
   const recipients = [await identityToRecipient(await generateIdentity())];
   await writeFile(join(path, 'ca.key'), 'secret');
   const packed = await packExtra({ paths: [join(path, 'ca.key')], recipients });

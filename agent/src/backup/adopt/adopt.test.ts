@@ -41,7 +41,7 @@ const files = async () =>
     .sort();
 const list = async () => (await runHere('list', ...inStore())).data;
 
-test('a plain snapshot becomes one of ours, with nothing of it changed', async () => {
+test('a plain snapshot is adopted, and its file is not changed', async () => {
   await put('orders/snapshot-20261120-023807.db');
   expect(await adopt()).toMatchObject({
     exitCode: 0,
@@ -63,7 +63,7 @@ test('a plain snapshot becomes one of ours, with nothing of it changed', async (
   });
 });
 
-test('compressed ones; names that are no id; the same name twice', async () => {
+test('compressed files, names that are not valid ids, and the same name twice are adopted', async () => {
   await put('orders/a.db.gz', gzipSync(saved));
   await put('orders/a.db', saved);
   await put('orders/etcd 2026-11-20T02:38:07.db.zst', zstdCompressSync(saved));
@@ -79,7 +79,7 @@ test('compressed ones; names that are no id; the same name twice', async () => {
   }
 });
 
-test('retention deletes an adopted one like its own, and no file beside it that is not its', async () => {
+test('retention deletes an adopted snapshot like any other, and keeps other files beside it', async () => {
   const day = 86_400_000;
   for (let n = 0; n < 5; n++) await put(`orders/s${n}.db`, saved, new Date(modified.getTime() - n * day));
   await put('orders/s4.db.sha256', Buffer.from('x'));
@@ -91,7 +91,7 @@ test('retention deletes an adopted one like its own, and no file beside it that 
   expect((await files()).filter((key) => key.includes('s4'))).toEqual(['orders/s4.db.sha256']);
 });
 
-test('what is no snapshot stays as it is, and the others are adopted', async () => {
+test('a file that is not a snapshot is left alone, and the others are adopted', async () => {
   const flipped = Buffer.from(saved);
   flipped[flipped.length >> 1]! ^= 1;
   await put('orders/cut.db', saved.subarray(0, saved.length / 2));
@@ -110,7 +110,7 @@ test('what is no snapshot stays as it is, and the others are adopted', async () 
   expect(await files()).toEqual([...before, 'orders/good.json'].sort());
 });
 
-test('a database whose keys are not what etcd writes is no snapshot, though its sum is right', async () => {
+test('a database whose keys etcd could not have written is refused, although its checksum is right', async () => {
   const database = saved.subarray(0, -32);
   const name = database.indexOf('\x0a\x0akey-000001');
   const revision = name + 12 + 3;
@@ -132,7 +132,7 @@ test('a database whose keys are not what etcd writes is no snapshot, though its 
   ]);
 });
 
-test('a dry run checks and writes nothing', async () => {
+test('a dry run checks the files and writes nothing', async () => {
   await put('orders/a.db');
   expect(await adopt('--dry-run')).toMatchObject({
     exitCode: 0,
@@ -141,7 +141,7 @@ test('a dry run checks and writes nothing', async () => {
   expect(await files()).toEqual(['orders/a.db']);
 });
 
-test('a name in local time: the store orders it, and that is said', async () => {
+test('for a name in local time the time of the store is used, with a warning', async () => {
   await put('orders/db_2026-11-20_03-38-07.db');
   const { data, log } = await adopt();
   expect(data.snapshots[0]).toMatchObject({
@@ -152,7 +152,7 @@ test('a name in local time: the store orders it, and that is said', async () => 
   expect(log).toEqual([]);
 });
 
-test('copies of today keep the months in their names, also after retention', async () => {
+test('files copied today are ordered by the months in their names, also by retention', async () => {
   const months = Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2025, month, 1, 2, 38)));
   const at = new Date('2026-11-20T09:38:30Z');
   for (const month of months) await put(`orders/monthly-${month.toISOString().slice(0, 16)}.db`, saved, at);
@@ -165,7 +165,7 @@ test('copies of today keep the months in their names, also after retention', asy
   expect(await files()).toHaveLength(24);
 });
 
-test('copies of one day keep the hours in their names', async () => {
+test('files copied on one day are ordered by the hours in their names', async () => {
   const at = new Date('2026-11-20T12:00:30Z');
   for (let hour = 0; hour < 12; hour++)
     await put(`orders/h-20261120-${String(hour).padStart(2, '0')}0000.db`, saved, at);
@@ -174,7 +174,7 @@ test('copies of one day keep the hours in their names', async () => {
   expect(pruned).toMatchObject({ exitCode: 0, data: { deleted: [] } });
 });
 
-test('a key elsewhere gets its manifest beside it, and `list` does not show it', async () => {
+test('a key outside the folder gets its manifest beside it, and `list` does not show it', async () => {
   await put('old/backups/x.db');
   await put('orders/sub/y');
   expect(await adopt('old/backups/x.db', '/orders/sub/y')).toMatchObject({ exitCode: 0, data: { adopted: 2 } });
@@ -185,7 +185,7 @@ test('a key elsewhere gets its manifest beside it, and `list` does not show it',
   expect(await adopt('old/nothing.db')).toMatchObject({ exitCode: ExitCode.nothingThere });
 });
 
-test('restore adopts one file when told to', async () => {
+test('restore adopts one file with --adopt', async () => {
   await put('orders/a.db.gz', gzipSync(saved));
   const fetch = (...more: string[]) =>
     runHere('restore', 'fetch', ...inStore(), '--object-key=orders/a.db.gz', `--etcdutl=${etcdutl()}`, ...more);
@@ -209,7 +209,7 @@ test('restore adopts one file when told to', async () => {
   expect(await files()).not.toContain('4.db');
 });
 
-describe('a file that has a manifest of its own', () => {
+describe('a file that already has a manifest', () => {
   test.each([
     ['damaged', '{'],
     ['of a newer format', '{"schema":"cdk8s-etcd/snapshot/v2"}'],
@@ -230,7 +230,7 @@ describe('a file that has a manifest of its own', () => {
     expect(await files()).toEqual(['orders/free.db', 'orders/free.json', 'orders/own.db', 'orders/own.json']);
   });
 
-  test('a file beside it that its manifest does not lead to is not its', async () => {
+  test('a file beside a manifest that names another payload can be adopted', async () => {
     await put('orders/a.db');
     await adopt();
     await put('orders/a.snap');
@@ -238,7 +238,7 @@ describe('a file that has a manifest of its own', () => {
   });
 });
 
-test("a file among another cluster's snapshots is refused, until it is taken all the same; then their retention leaves it", async () => {
+test("a file among another cluster's snapshots is refused without --force-foreign; with it, that cluster's retention keeps the file", async () => {
   const staging = ['--namespace=staging', '--cluster=orders', `--store=file://${path}`];
   const theirs = (...more: string[]) => runHere(...more, ...staging, `--etcdutl=${etcdutl()}`, `--scratch=${path}`);
   const key = 'staging/orders/dump.db';
@@ -269,7 +269,7 @@ test("a file among another cluster's snapshots is refused, until it is taken all
   expect(await fetch('3.out')).toMatchObject({ exitCode: 0 });
 });
 
-test('a revision that contradicts the order of times is a warning, where the time is in doubt', async () => {
+test('a revision that contradicts an uncertain time causes a warning', async () => {
   await put('orders/snapshot-20261120-010000.db', later, new Date('2026-11-20T01:00:00Z'));
   await put('orders/old.db', saved, new Date('2026-11-20T02:00:00Z'));
   const said =

@@ -42,7 +42,10 @@ export interface Adopted {
   readonly warning?: string;
 }
 
-/** Finds the files in the cluster's folder that look like snapshots, have no manifest, and are not leftovers of a dead run of the agent. */
+/**
+ * Finds the files in the cluster's folder that look like snapshots, have no manifest, and are not leftovers of a dead
+ * run of the agent.
+ */
 export async function findAdoptable(
   context: AdoptContext,
   options: CallOptions,
@@ -82,7 +85,10 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   return found;
 }
 
-/** Reads the snapshots in the folder of a key outside the cluster's folder. The retention of that folder's cluster could delete the adopted file. */
+/**
+ * Reads the snapshots in the folder of a key outside the cluster's folder. The retention of that folder's cluster could
+ * delete the adopted file.
+ */
 async function readOther(
   key: string,
   { store, forceForeign }: AdoptContext,
@@ -102,7 +108,9 @@ async function readOther(
 /** Key of the manifest that a file with an ordinary name would have. */
 const manifestBeside = (key: string) => manifestKey(dirname(key), stemOf(basename(key)));
 
-/** Whether the manifest beside the file may be that of the file: true unless it is readable and names another payload. */
+/**
+ * Whether the manifest beside the file may be that of the file: true unless it is readable and names another payload.
+ */
 function mayOwn(key: string, entries: readonly Entry[]): boolean {
   const entry = entries.find(({ manifestKey: each }) => each === manifestBeside(key));
   return !entry?.manifest || entry.manifest.object.key === key;
@@ -143,7 +151,10 @@ async function readFolder(store: Store, path: string, options: CallOptions): Pro
   };
 }
 
-/** Chooses the id, the manifest's key and the time of a file. In the cluster's folder it becomes an ordinary snapshot, elsewhere one under an exact key. */
+/**
+ * Chooses the id, the manifest's key and the time of a file. In the cluster's folder it becomes an ordinary snapshot,
+ * elsewhere one under an exact key.
+ */
 function place(object: StoredObject, folder: Folder): Found {
   const { key } = object;
   const stem = stemOf(basename(key));

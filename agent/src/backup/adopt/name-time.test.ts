@@ -56,7 +56,7 @@ describe('names are in local time', () => {
   ])('not those %s', (_, given) => expect(namesAreLocal(given)).toBe(false));
 });
 
-test('a name from the future is not believed', () => {
+test('a time in the future is not used', () => {
   const modified = new Date('2026-11-20T02:38:00Z');
   expect(dateOf({ name: 'db-20271120-023800.db', modified }, false, modified.getTime())).toEqual({
     createdAt: modified,

@@ -13,7 +13,10 @@ const DAY = 24 * 60 * MINUTE;
 /** Limits of the offsets of time zones, which are multiples of a quarter of an hour. */
 const ZONES = { min: -12 * 60 * MINUTE, max: 14 * 60 * MINUTE };
 const DAYLIGHT_SAVING = 60 * MINUTE;
-/** Allowance for the time between the moment in the name and the writing of the file, and for the difference of two clocks. */
+/**
+ * Allowance for the time between the moment in the name and the writing of the file, and for the difference of two
+ * clocks.
+ */
 const SAME_TIME = 5 * MINUTE;
 
 export interface DatedFile {
@@ -22,7 +25,10 @@ export interface DatedFile {
   readonly modified: Date;
 }
 
-/** Returns the time in a file's name, read as UTC. A date alone does not count. `isUtc` says that the time can only be UTC. */
+/**
+ * Returns the time in a file's name, read as UTC. A date alone does not count. `isUtc` says that the time can only be
+ * UTC.
+ */
 export function timeInName(name: string): { readonly time: Date; readonly isUtc: boolean } | undefined {
   const parts = CALENDAR.exec(name)?.groups;
   if (parts) {
@@ -61,7 +67,10 @@ export function dateOf(
   };
 }
 
-/** Uses the store's time if it lies within the day in the name, in any time zone. Otherwise the file is a copy, and the beginning of the day is used. */
+/**
+ * Uses the store's time if it lies within the day in the name, in any time zone. Otherwise the file is a copy, and the
+ * beginning of the day is used.
+ */
 function dayOf(name: string, modified: Date, now: number): { createdAt: Date; warning: string } {
   const { year, month, day } = DAY_ONLY.exec(name)?.groups ?? {};
   const date = `${year}-${month}-${day}`;

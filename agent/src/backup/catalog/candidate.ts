@@ -3,7 +3,9 @@ import { type Entry, isVerified, stateOf } from './catalog.ts';
 /** One snapshot of a cluster's folder, reduced to what retention needs. */
 export interface Candidate {
   readonly id: string;
-  /** From the manifest. Undefined only if the manifest is unreadable; the cluster's name and id are then undefined too. */
+  /**
+   * From the manifest. Undefined only if the manifest is unreadable; the cluster's name and id are then undefined too.
+   */
   readonly createdAt?: Date;
   readonly clusterName?: string;
   readonly namespace?: string;
@@ -46,7 +48,10 @@ export type Snapshot = Candidate & { readonly createdAt: Date };
 export interface ClusterLine {
   readonly id: string;
   readonly lineage: readonly string[];
-  /** For each of those ids, the time in milliseconds until which its snapshots belong to this line: an etcd that kept running after that is a different cluster. */
+  /**
+   * For each of those ids, the time in milliseconds until which its snapshots belong to this line: an etcd that kept
+   * running after that is a different cluster.
+   */
   readonly ends?: ReadonlyMap<string, number>;
 }
 

@@ -50,7 +50,7 @@ async function verified(outcome: Verification['outcome'], level: Level): Promise
   return isVerified(await only());
 }
 
-test('a snapshot is its manifest and its payload', async () => {
+test('a snapshot consists of its manifest and its payload', async () => {
   await store1();
   const entry = await only();
 
@@ -59,7 +59,7 @@ test('a snapshot is its manifest and its payload', async () => {
   expect(isVerified(entry)).toBe(true);
 });
 
-test('what has no manifest is no snapshot, whatever lies around it', async () => {
+test('objects without a manifest are not listed as a snapshot', async () => {
   await write(`${ID}.db.zst`, payload);
   await write(`${ID}.pin`, '');
   await write(`${ID}.verify.json`, {});
@@ -76,7 +76,7 @@ test('fields that a newer agent has added are ignored', async () => {
   expect((await only()).problem).toBeUndefined();
 });
 
-describe('is listed with what is wrong with it, and never counts as verified', () => {
+describe('a damaged snapshot is listed with its problem and never counts as verified', () => {
   const newer = { ...manifestOf(payload), schema: 'cdk8s-etcd/snapshot/v2' };
   const { content: _, ...lacking } = manifestOf(payload);
 
@@ -111,7 +111,7 @@ describe('is listed with what is wrong with it, and never counts as verified', (
 });
 
 describe('verified', () => {
-  test('is what the manifest says, from level read on', async () => {
+  test('is a snapshot whose manifest says so, at level read or higher', async () => {
     await store1({ verified: { level: 'stream', at } });
     expect(isVerified(await only())).toBe(false);
     await store1({ verified: undefined });
@@ -120,20 +120,20 @@ describe('verified', () => {
     expect(isVerified(await only())).toBe(true);
   });
 
-  test('is not what a later verification found bad', async () => {
+  test('is not a snapshot that a later verification found bad', async () => {
     await store1();
     expect(await verified('failed', 'read')).toBe(false);
     expect(await verified('verified', 'open')).toBe(true);
   });
 
-  test('is what a later verification proved, from level read on', async () => {
+  test('is a snapshot that a later verification proved, at level read or higher', async () => {
     await store1({ verified: { level: 'stream', at } });
     expect(await verified('verified', 'stream')).toBe(false);
     expect(await verified('inconclusive', 'open')).toBe(false);
     expect(await verified('verified', 'read')).toBe(true);
   });
 
-  test('is still what it was after a verification that came to nothing', async () => {
+  test('is not changed by an inconclusive verification', async () => {
     await store1();
     expect(await verified('inconclusive', 'open')).toBe(true);
   });
@@ -148,13 +148,13 @@ describe('verified', () => {
     expect(stateOf(await select(ID))).toBe('unread');
   });
 
-  test('is never what came of a suspect source', async () => {
+  test('is never a snapshot from a suspect source', async () => {
     await store1({ source: { suspect: ['MembersInconsistent'] } });
     expect(await verified('verified', 'open')).toBe(false);
   });
 });
 
-test('the newest comes first, by the time in the manifest and not by name', async () => {
+test('snapshots are sorted by the time in the manifest and not by name, newest first', async () => {
   const times = { b: '2026-01-03T00:00:00Z', c: '2026-01-01T00:00:00Z', a: '2026-01-02T00:00:00Z' };
   for (const [id, createdAt] of Object.entries(times)) await store1({ id, createdAt });
   await write(`${ID}.json`, 'unreadable');
@@ -162,7 +162,7 @@ test('the newest comes first, by the time in the manifest and not by name', asyn
   expect((await list()).map(({ id }) => id)).toEqual(['b', 'a', 'c', ID]);
 });
 
-test('pins and restores are read from the names beside it', async () => {
+test('pins and restores are read from the names of objects', async () => {
   await store1();
   await write(`${ID}.pin`, '');
   for (const clusterId of ['1a', '2b']) await write(`${ID}.restored-${clusterId}.json`, {});
@@ -172,7 +172,7 @@ test('pins and restores are read from the names beside it', async () => {
   expect(objects).toHaveLength(5);
 });
 
-test('a manifest that is deleted while it is read was none', async () => {
+test('a manifest that is deleted while it is read does not count', async () => {
   await store1();
   await store1({ id: 'gone' });
   class Deleting extends FilesystemStore {
@@ -185,7 +185,7 @@ test('a manifest that is deleted while it is read was none', async () => {
   expect((await readCatalog(new Deleting({ path: root }), 'orders')).map(({ id }) => id)).toEqual([ID]);
 });
 
-describe('a manifest that the store does not give out', () => {
+describe('a manifest that the store refuses to return', () => {
   class Refusing extends FilesystemStore {
     readonly asked: string[] = [];
     override async get(key: string) {
@@ -212,7 +212,7 @@ describe('a manifest that the store does not give out', () => {
     });
   });
 
-  test('is not read when another one is asked for by its id', async () => {
+  test('is not read when another snapshot is requested by its id', async () => {
     await store1();
     await store1({ id: 'cold' });
     const refusing = new Refusing({ path: root });
@@ -254,7 +254,7 @@ describe('of many snapshots', () => {
     throw error;
   };
 
-  test('a run reads each manifest once, and the next run those only that are new or changed', async () => {
+  test('a run reads each manifest once, and the next run only those that are new or changed', async () => {
     await fill(0, 70);
     const first = new Counting({ path: root });
     expect(await readCatalog(first, 'orders', { keepIndex })).toHaveLength(70);
@@ -277,12 +277,12 @@ describe('of many snapshots', () => {
       [idOf(6)]: 'failed',
       [idOf(7)]: 'broken',
     });
-    // What the index says is what the manifests say.
+    // The index gives the same result as the manifests.
     await rm(join(root, 'orders/.index.jsonl.gz'));
     expect(entries).toEqual(await readCatalog(new FilesystemStore({ path: root }), 'orders'));
   });
 
-  test('a finding that one reader is refused is none that others are told of', async () => {
+  test('a finding that one reader may not read is not hidden from others by the index', async () => {
     await fill(0, 70);
     await write(`${idOf(69)}.verify.json`, verification('failed'));
     class Refusing extends FilesystemStore {
@@ -306,16 +306,18 @@ describe('of many snapshots', () => {
     },
   );
 
-  test('an index that cannot be written is told and costs nothing', async () => {
+  test('a failure to write the index is reported and changes nothing else', async () => {
     await fill(0, 70);
     class Full extends FilesystemStore {
       override put(): Promise<never> {
         return Promise.reject(new AgentError(ExitCode.storeRefused, 'full'));
       }
     }
-    const told: unknown[] = [];
-    const entries = await readCatalog(new Full({ path: root }), 'orders', { keepIndex: (error) => told.push(error) });
+    const failures: unknown[] = [];
+    const entries = await readCatalog(new Full({ path: root }), 'orders', {
+      keepIndex: (error) => failures.push(error),
+    });
     expect(entries).toHaveLength(70);
-    expect(told).toEqual([expect.objectContaining({ message: 'full' })]);
+    expect(failures).toEqual([expect.objectContaining({ message: 'full' })]);
   });
 });

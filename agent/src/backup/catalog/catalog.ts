@@ -19,7 +19,10 @@ const SECONDS_EACH = 0.05;
 /** Memory is freed after reading this many manifests. */
 const GARBAGE_AFTER = 100;
 
-/** Suffixes of the objects that the agent writes beside a payload. With a name of the user's own, any other object is not the agent's. */
+/**
+ * Suffixes of the objects that the agent writes beside a payload. With a name of the user's own, any other object is
+ * not the agent's.
+ */
 const OWN = /^\.(json|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+(-[0-9a-f]+)?\.json)$/;
 
 /** Suffix that follows the id in the name of a payload of the agent. */
@@ -35,9 +38,15 @@ export interface Entry {
   readonly pinned: boolean;
   /** Cluster ids of the etcd clusters that were restored from it. */
   readonly restoredAs: readonly string[];
-  /** Why the snapshot is incomplete: the payload is missing or has another size, or the manifest or the finding is unreadable. */
+  /**
+   * Why the snapshot is incomplete: the payload is missing or has another size, or the manifest or the finding is
+   * unreadable.
+   */
   readonly problem?: string;
-  /** Set if a newer agent wrote the manifest or the finding, or if the store refuses to return an object: then the state of the snapshot is not known. */
+  /**
+   * Set if the state of the snapshot is not known: a newer agent wrote the manifest or the finding, the finding is damaged,
+   * or the store refuses to return an object.
+   */
   readonly unread?: Unusable['unread'];
   /** Every object of this snapshot. */
   readonly objects: readonly StoredObject[];
@@ -203,7 +212,8 @@ async function readEntryOf(
     const stamps = stampsOf(folder, id, names);
     const found = stamps[1] && (await readVerification(store, verificationKeyOf(key), options));
     const manifest = briefSchema.parse(read.manifest);
-    // Remember only a finding that was read: another agent may be allowed to read it, and a later run may find it deleted.
+    // Remember only a finding that was read: another agent may be allowed to read it, and a later run may find it
+    // deleted.
     if (stamps[1] && !(found && 'verification' in found)) {
       return describe(folder, id, names, { manifest, ...foundOf(found) });
     }
@@ -221,14 +231,17 @@ interface Read {
   readonly manifest: Brief;
   readonly verification?: Entry['verification'];
   /** Why the finding of `verify` cannot be read. */
-  readonly unfound?: Unusable;
+  readonly findingProblem?: Unusable;
 }
 
 type Found = Awaited<ReturnType<typeof readVerification>> | null;
-const foundOf = (found: Found): { readonly verification?: Verification; readonly unfound?: Unusable } =>
-  found ? ('verification' in found ? found : { unfound: found }) : {};
+const foundOf = (found: Found): { readonly verification?: Verification; readonly findingProblem?: Unusable } =>
+  found ? ('verification' in found ? found : { findingProblem: found }) : {};
 
-/** Describes a snapshot from the names of its objects and its manifest. Returns undefined if the manifest is not one of ours. */
+/**
+ * Describes a snapshot from the names of its objects and its manifest. Returns undefined if the manifest is not one of
+ * ours.
+ */
 function describe<T extends Read>(
   folder: string,
   id: string,
@@ -244,7 +257,7 @@ function describe<T extends Read>(
     const isOurs = isSnapshotId(id) || read.unread === 'newer' || (read.unread && objects.length > 1);
     return isOurs ? { ...common, ...read } : undefined;
   }
-  const { manifest, verification, unfound } = read;
+  const { manifest, verification, findingProblem } = read;
   const { key } = manifest.object;
   if (manifest.id !== id) {
     // This is the manifest of an exact key without an extension.
@@ -262,7 +275,7 @@ function describe<T extends Read>(
     manifest,
     ...(verification && { verification }),
     problem,
-    ...(problem === undefined && (withheld ?? unfound)),
+    ...(problem === undefined && (withheld ?? findingProblem)),
   };
 }
 

@@ -12,7 +12,10 @@ import {
 const MAX_DOCUMENT = 1024 * 1024;
 const familyOf = (schema: string) => schema.replace(/[^/]*$/, '');
 
-/** Why a document cannot be used. With `unread`, the state of the snapshot is not known; `damaged` occurs only for a finding. */
+/**
+ * Why a document cannot be used. With `unread`, the state of the snapshot is not known; `damaged` occurs only for a
+ * finding.
+ */
 export interface Unusable {
   readonly problem: string;
   readonly unread?: 'newer' | 'refused' | 'damaged';
@@ -67,7 +70,10 @@ async function readKnown(
   return { document };
 }
 
-/** Returns the result of the call, or that the store refuses it: the object is in cold storage, its encryption key was withdrawn, or the credentials may not read it. */
+/**
+ * Returns the result of the call, or that the store refuses it: the object is in cold storage, its encryption key was
+ * withdrawn, or the credentials may not read it.
+ */
 export const orRefused = <T>(what: string, call: Promise<T>): Promise<T | Unusable> =>
   call.catch((error): Unusable => {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;

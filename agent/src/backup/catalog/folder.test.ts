@@ -1,6 +1,6 @@
 import { folderOf, namedCluster } from './folder.ts';
 
-test('the folder carries the namespace, so that two clusters of one name stay apart', () => {
+test('the folder contains the namespace, so that clusters of the same name do not share a folder', () => {
   expect(folderOf({ cluster: 'orders' })).toBe('orders');
   expect(folderOf({ cluster: 'orders', namespace: 'prod' })).toBe('prod/orders');
   expect(folderOf(namedCluster('orders', ''))).toBe('orders');

@@ -35,7 +35,7 @@ const newest = (entries: Entry[], wanted: Parameters<typeof newestVerified>[1] =
 const refused = (message: RegExp) =>
   expect.objectContaining({ exitCode: ExitCode.refused, message: expect.stringMatching(message) });
 
-test("another cluster's snapshots in the folder are never the newest, nor do they count", () => {
+test("another cluster's snapshots in the folder are never the newest and are not counted", () => {
   const [ours, staging, shop] = [
     snapshot('a'),
     snapshot('b', { namespace: 'staging' }),
@@ -48,7 +48,7 @@ test("another cluster's snapshots in the folder are never the newest, nor do the
   expect(ownEntries(entries, orders, '', { isCandidate: () => true, isDated: () => true })).toEqual([ours]);
 });
 
-test('two etcds that no restore connects are refused with their list, until a cluster id decides', () => {
+test('two etcds that no restore connects are listed and refused, unless a cluster id is given', () => {
   const [a, b, c] = [snapshot('a'), snapshot('b'), snapshot('a')];
   const entries = newestFirst(a, b, c);
 
@@ -67,12 +67,12 @@ test.each([
   expect(newest(newestFirst(before, after))).toBe(after.id);
 });
 
-test('what connects two lines may come last', () => {
+test('the snapshot that connects two lines may be the last one', () => {
   const entries = newestFirst(snapshot('a', { restoredAs: ['c', 'b'] }), snapshot('b'), snapshot('c'));
   expect(linesOf(entries)).toHaveLength(1);
 });
 
-describe('an etcd that lives on after another was restored from it', () => {
+describe('an etcd that keeps running after another was restored from it', () => {
   const HOUR = 3600;
   const at_ = (clusterId: string, hours: number, changes: Changes = {}) => {
     count = hours * HOUR;
@@ -97,35 +97,35 @@ describe('an etcd that lives on after another was restored from it', () => {
     expect(newestVerified(entries, orders, '', { ...at, before }).newest?.id).toBe(first.id);
   });
 
-  test('is the only one as long as the other has no snapshot of its own', () => {
+  test('is the only line as long as the other has no snapshot', () => {
     expect(newest(newestFirst(noted, d))).toBe(d.id);
   });
 
-  test('is none when its last came at the same time, by clocks that differ; who names it is taken at his word', () => {
+  test('is not a line of its own if its last snapshot is within the clock allowance, unless its cluster id is given', () => {
     const late = at_('d', 2 + 1 / 60);
     const entries = newestFirst(noted, r, late);
     expect(newest(entries)).toBe(late.id);
     expect(newest(entries, of('r'))).toBe(r.id);
   });
 
-  test('is none when what it took is dated in the future', () => {
+  test('is not a line of its own if its snapshots are dated in the future', () => {
     const future = { ...d, manifest: { ...d.manifest, createdAt: '2027-01-01T00:00:00.000Z' } };
     expect(newest([future, r, noted])).toBe(r.id);
   });
 
-  test('without a verified snapshot since, it is one only when it is the newest', () => {
+  test('without a verified snapshot since, it is a line of its own only if it has the newest snapshot', () => {
     const bad = at_('d', 3, { verified: false });
     expect(() => newest(newestFirst(noted, r, bad))).toThrow(refused(/d \(1,/));
     const later = at_('r', 4, { lineage: ['d'] });
     expect(newest(newestFirst(noted, r, bad, later))).toBe(later.id);
   });
 
-  test('restores in place, one after the other, stay one line, also of one snapshot', () => {
+  test('restores in place, one after the other, stay one line, even if they use the same snapshot', () => {
     const chain = [noted, r, at_('s', 3, { lineage: ['r', 'd'] }), at_('t', 4, { lineage: ['d'] })];
     expect(linesOf(newestFirst(...chain))).toMatchObject([{ head: 't', entries: { length: 4 } }]);
   });
 
-  test('the common past of two that live is of both', () => {
+  test('the common past of two running etcds belongs to both lines', () => {
     const [s, later] = [at_('s', 4, { lineage: ['r', 'd'] }), at_('r', 5, { lineage: ['d'] })];
     const entries = newestFirst(noted, r, s, later);
     expect(() => newest(entries, of('d'))).toThrow(refused(/2 etcd clusters/));
@@ -138,36 +138,36 @@ describe('an etcd that lives on after another was restored from it', () => {
   });
 });
 
-test('an adopted snapshot, of which nobody knows the cluster, is of every line', () => {
+test('an adopted snapshot, whose cluster is not known, belongs to every line', () => {
   const [adopted, a] = [snapshot('unknown'), snapshot('a')];
   expect(newest(newestFirst(a, adopted))).toBe(adopted.id);
   expect(newest(newestFirst(adopted))).toBe(adopted.id);
 });
 
-test('only what could be chosen makes a choice: an older etcd without a verified snapshot is no rival', () => {
+test('an older etcd without a verified snapshot does not compete', () => {
   const [b, a] = [snapshot('b', { verified: false }), snapshot('a')];
   expect(newest(newestFirst(b, a))).toBe(a.id);
 });
 
-test('a newer etcd is one, even if none of its snapshots is good: the data of the older are not taken unasked', () => {
+test('a newer etcd competes even without a good snapshot, so that the data of the older are not used by accident', () => {
   const [a, b] = [snapshot('a'), snapshot('b', { verified: false })];
   const entries = newestFirst(a, b);
   const both = new RegExp(`2 etcd clusters.*b \\(none verified, newest ${b.id}\\), a \\(1, newest ${a.id}\\)`);
   expect(() => newest(entries)).toThrow(refused(both));
   expect(() => newest([{ ...b, problem: 'its payload is missing' }, a])).toThrow(refused(both));
   expect(newest(entries, { ...orders, clusterId: 'a' })).toBe(a.id);
-  // From before that etcd there is only one.
+  // Before that etcd existed, there is only one line.
   const before = new Date(Date.parse(b.manifest.createdAt) - 1);
   expect(newestVerified(entries, orders, '', { ...at, before }).newest?.id).toBe(a.id);
 });
 
-test('what is dated in the future makes no etcd the newest', () => {
+test('a snapshot that is dated in the future does not make its etcd the newest', () => {
   const [a, b] = [snapshot('a'), snapshot('b', { verified: false })];
   const late = { ...b, manifest: { ...b.manifest, createdAt: '2027-01-01T00:00:00.000Z' } };
   expect(newest(newestFirst(a, late))).toBe(a.id);
 });
 
-test('what is dated in the future is not the newest', () => {
+test('a snapshot that is dated in the future is not the newest', () => {
   const [now, future] = [snapshot('a'), snapshot('a')];
   const late = { ...future, manifest: { ...future.manifest, createdAt: '2027-01-01T00:00:00.000Z' } };
   const found = newestVerified(newestFirst(now, late), orders, 'the store', at);

@@ -15,7 +15,10 @@ export interface Line {
   /** Id of the latest cluster. Undefined if there are only adopted snapshots, whose cluster is not known. */
   readonly head?: string;
   readonly clusterIds: readonly string[];
-  /** Shared by all lines that restores connect. A family has several lines if an etcd kept running beside its restored copy. */
+  /**
+   * Shared by all lines that restores connect. A family has several lines if an etcd kept running beside its restored
+   * copy.
+   */
   readonly family: ReadonlySet<string>;
   /** Adopted snapshots belong to every line. */
   readonly entries: readonly Entry[];
@@ -72,7 +75,10 @@ function linesOfFamily(
     .sort((a, b) => b.first - a.first || b.lineage.length - a.lineage.length || (a.id < b.id ? -1 : 1));
   type Head = (typeof heads)[number];
   const livedBeside = (a: Head, b: Head) => a.last > b.first + allowance && b.last > a.first + allowance;
-  /** If neither was restored from the other, the earlier one ended when the later one began, unless it ran beside an ancestor of the later one. */
+  /**
+   * If neither was restored from the other, the earlier one ended when the later one began, unless it ran beside an
+   * ancestor of the later one.
+   */
   const follows = (later: Head, one: Head) =>
     later.lineage.includes(one.id)
       ? isOfLine(one.id, one.last, later)

@@ -15,7 +15,10 @@ export const memberNoteKey = (noteKey: string, memberId: string) => noteKey.repl
 export const isMemberNote = (key: string, clusterId: string, memberId: string): boolean =>
   key.endsWith(`.restored-${clusterId}-${memberId}.json`);
 
-/** Whether a store accepts the key. A damaged or forged manifest may name any text, and a store throws on an invalid key. */
+/**
+ * Whether a store accepts the key. A damaged or forged manifest may name any text, and a store throws on an invalid
+ * key.
+ */
 export function isValidKey(key: string): boolean {
   try {
     checkKey(key);

@@ -9,21 +9,21 @@ function snapshot(clusterId: string, lineage?: string[], restoredAs: string[] = 
   return { id: manifest.id, manifestKey: '', manifest, pinned: false, restoredAs, objects: [] };
 }
 
-test('a cluster that nobody restored has none', () => {
+test('a cluster that was never restored has no lineage', () => {
   expect(lineageOf([snapshot('a'), snapshot('b')], 'c')).toEqual([]);
 });
 
-test('what restore left beside a snapshot tells where the cluster came from, and that one before it', () => {
+test('the notes of restores say which cluster it was restored from, and which one before', () => {
   const entries = [snapshot('b', ['a'], ['c', 'd']), snapshot('x')];
 
   expect(lineageOf(entries, 'c')).toEqual(['b', 'a']);
 });
 
-test("the cluster's own snapshots tell it, after the one that it was restored from is gone", () => {
+test("the cluster's own snapshots say it after the snapshot that it was restored from is deleted", () => {
   expect(lineageOf([snapshot('c', ['b', 'a']), snapshot('b', ['a'])], 'c')).toEqual(['b', 'a']);
 });
 
-test('what the caller knows comes first; nothing comes twice, nor does the cluster itself or an unknown one', () => {
+test('ids from the caller come first; there are no duplicates, not the cluster itself and no unknown one', () => {
   const entries = [snapshot('c', ['b']), snapshot('b', ['a'], ['c']), snapshot('unknown', [], ['c'])];
 
   expect(lineageOf(entries, 'c', ['z', 'c', 'b'])).toEqual(['z', 'b', 'a']);
@@ -39,7 +39,7 @@ describe('the note of a restore', () => {
     expect(noted(entry, [stored('newer', 'a'), entry])).toBe(`${named.cluster}/x.restored-c0ffee.json`);
   });
 
-  test('of one under a key of its own beside the newest of its line: the restored cluster is of that line', () => {
+  test('for an exact key lies beside the newest snapshot of its line, which the restored cluster then continues', () => {
     const entries = [stored('other', 'b'), stored('newest', 'a'), stored('older', 'a')];
     expect(noted(stored('keyed', 'a'), entries)).toBe(`${named.cluster}/newest.restored-c0ffee.json`);
     expect(noted(stored('keyed', 'z', ['a']), entries)).toBe(`${named.cluster}/newest.restored-c0ffee.json`);
@@ -48,13 +48,13 @@ describe('the note of a restore', () => {
     expect(ownEntries(after, named, 's3://b', { isCandidate: () => true, isDated: () => true })).toHaveLength(3);
   });
 
-  test('is nowhere where there is nothing to connect', () => {
+  test('is not written if there is nothing to connect', () => {
     expect(noted(stored('keyed', 'a'), [stored('other', 'b')])).toBeUndefined();
     expect(noted(stored('adopted', 'unknown'), [stored('another', 'unknown')])).toBeUndefined();
     expect(noted(stored('keyed', 'a'), [stored('newest', 'a')], { cluster: 'bills' })).toBeUndefined();
   });
 });
 
-test('a snapshot whose manifest cannot be read tells nothing', () => {
+test('a snapshot without a readable manifest adds nothing', () => {
   expect(lineageOf([{ ...snapshot('b', [], ['c']), manifest: undefined }], 'c')).toEqual([]);
 });

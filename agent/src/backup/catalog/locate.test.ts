@@ -31,13 +31,13 @@ class Listing extends FilesystemStore {
 }
 const hang = () => new Promise<never>(() => {});
 
-test('whoever found nothing hears where snapshots of that name are', async () => {
+test('a command that finds nothing names the folders with snapshots of that name', async () => {
   const hint = await otherFoldersHint(new FilesystemStore({ path: root }), wanted, {});
   expect(hint).toBe('; it has snapshots of prod/orders (1): check --namespace');
 });
 
-describe('a hint that cannot be had is none', () => {
-  test('as the listing never ends', async () => {
+describe('the hint is empty', () => {
+  test('if the listing never ends', async () => {
     expect(await otherFoldersHint(new Listing(hang), wanted, { limit: 50 })).toBe('');
   });
 
@@ -48,13 +48,13 @@ describe('a hint that cannot be had is none', () => {
     expect(await otherFoldersHint(new Listing(() => Promise.reject(error)), wanted, {})).toBe('');
   });
 
-  test('as the time of the run is over', async () => {
+  test('if the time limit of the run is reached', async () => {
     const { signal, abort } = aborting(new AgentError(ExitCode.timedOut, 'not done'));
     expect(await otherFoldersHint(new Listing(() => Promise.resolve(abort()).then(hang)), wanted, { signal })).toBe('');
   });
 });
 
-test('a search for the namespace ends with the run, also where the store does not', async () => {
+test('a search for the namespace ends with the run, even if the store does not answer', async () => {
   const { signal, abort } = aborting(new AgentError(ExitCode.timedOut, 'not done'));
   const store = new Listing(() => Promise.resolve(abort()).then(hang));
   await expect(locate(store, { cluster: 'orders' }, { signal, warn: () => {} })).rejects.toThrow('not done');
@@ -83,7 +83,7 @@ describe('a folder of the same name without a manifest', () => {
     warnings.length = 0;
   });
 
-  test('is passed over, with a warning, when it holds no snapshot at all', async () => {
+  test('is ignored, with a warning, if it has no snapshot at all', async () => {
     await putBeside('.pin');
     expect(await found()).toEqual({ cluster: 'orders', namespace: 'prod' });
     expect(warnings).toEqual([
@@ -91,7 +91,7 @@ describe('a folder of the same name without a manifest', () => {
     ]);
   });
 
-  test('is asked about when it holds a payload, in true words', async () => {
+  test('is listed with the number of its payloads if it has some', async () => {
     await putBeside('.db.zst');
     await expect(found()).rejects.toThrow(
       /orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\); give --namespace= or --namespace=prod$/,
@@ -101,7 +101,7 @@ describe('a folder of the same name without a manifest', () => {
     );
   });
 
-  test('is the one where there is no other', async () => {
+  test('is used if there is no other', async () => {
     await rm(join(root, 'prod'), { recursive: true });
     await putBeside('.pin');
     expect(await found()).toEqual({ cluster: 'orders', namespace: undefined });

@@ -46,7 +46,10 @@ function described({ folder, count, payloads }: Folder): string {
   return `${folder} (${payloads > 0 ? `${payloads} without a manifest, as a killed backup leaves it` : 'no snapshot, only objects that lay beside one'})`;
 }
 
-/** Throws `nothingThere` if the store's directory does not exist. For commands that only read: the first backup creates the directory, so a missing one means a wrong name. */
+/**
+ * Throws `nothingThere` if the store's directory does not exist. For commands that only read: the first backup creates
+ * the directory, so a missing one means a wrong name.
+ */
 export async function refuseMissing(store: Store, options: CallOptions): Promise<void> {
   if ((await store.isThere?.(options)) !== false) return;
   throw new AgentError(

@@ -51,7 +51,9 @@ export const manifestSchema = z.object({
     alarms: z.array(z.string()),
     dbSize: z.optional(count),
     dbSizeInUse: z.optional(count),
-    /** Why the source's data are doubtful: `Corrupt`, `MembersInconsistent`. Such a snapshot never counts as verified. */
+    /**
+     * Why the source's data are doubtful: `Corrupt`, `MembersInconsistent`. Such a snapshot never counts as verified.
+     */
     suspect: z.optional(z.array(z.string())),
   }),
   /** Every member as etcd lists them; only if etcd was asked. */
@@ -66,7 +68,10 @@ export const manifestSchema = z.object({
       }),
     ),
   ),
-  /** The machine that the backup ran on; only if the backup was asked to describe it, because it runs beside etcd and not in a pod of its own. */
+  /**
+   * The machine that the backup ran on; only if the backup was asked to describe it, because it runs beside etcd and
+   * not in a pod of its own.
+   */
   host: z.optional(
     z.object({
       nodeName: z.optional(z.string()),
@@ -97,7 +102,10 @@ export const manifestSchema = z.object({
     sha256,
     trailerSha256: sha256,
     hashKV: z.optional(hashKV),
-    /** Revision of the data when the snapshot was requested. Present even if no hash could be computed, which is the case at the compact revision. */
+    /**
+     * Revision of the data when the snapshot was requested. Present even if no hash could be computed, which is the
+     * case at the compact revision.
+     */
     revision: z.optional(count),
   }),
   object: z.object({
@@ -124,7 +132,10 @@ export const manifestSchema = z.object({
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** Returns a revision that the snapshot is known to hold. It may hold newer ones, because writes continue while it is taken. */
+/**
+ * Returns a revision that the snapshot is known to hold. It may hold newer ones, because writes continue while it is
+ * taken.
+ */
 export const revisionOf = ({ content }: Pick<Brief, 'content'>): number | undefined =>
   content.hashKV?.revision ?? content.revision;
 

@@ -67,7 +67,7 @@ const exitCodeOf = (outcome: PromiseSettledResult<unknown>) =>
   outcome.status === 'fulfilled' ? 0 : (outcome.reason as { exitCode?: number }).exitCode;
 
 describe('an exact key', () => {
-  test('killed at any step: the same request tried again ends with the snapshot under its key, and nothing else', async () => {
+  test('killed at any step: another attempt of the same request ends with the snapshot under its key, and nothing else', async () => {
     const healthy = new CrashingStore(directory('healthy'));
     await take(healthy, { key: KEY });
     for (let step = 1; step <= healthy.steps.length; step++) {
@@ -77,7 +77,7 @@ describe('an exact key', () => {
       expect(again.targets).toMatchObject([{ key: KEY, verified: 'read' }]);
       expect(again.targets[0]!.keyError).toBeUndefined();
       expect(await wholeAt(directory(name))).toBe(again.manifest.id);
-      // A rest of the last step goes with the next run that has this key.
+      // The next run with this key deletes a leftover of the last step.
       const files = await filesIn(name);
       expect(files.filter((file) => !file.startsWith('before.db.etcd-snapshot-'))).toEqual([
         'before.db',
@@ -86,7 +86,7 @@ describe('an exact key', () => {
     }
   });
 
-  test('killed at any step: any other try succeeds, or is refused as a whole snapshot is there', async () => {
+  test('killed at any step: another run succeeds, or is refused because a complete snapshot is there', async () => {
     const healthy = new CrashingStore(directory('healthy'));
     await take(healthy, { key: KEY });
     for (let step = 1; step <= healthy.steps.length; step++) {
@@ -98,7 +98,7 @@ describe('an exact key', () => {
     }
   });
 
-  test('overwritten and killed at any step: the old or the new snapshot is under it, whole, and rests go', async () => {
+  test('overwritten and killed at any step: the complete old or new snapshot is under it, and leftovers are deleted', async () => {
     const counted = new CrashingStore(directory('counted'));
     await take(directory('counted'), { key: KEY });
     await take(counted, { key: KEY, overwrite: true });
@@ -107,7 +107,7 @@ describe('an exact key', () => {
       await take(directory(name), { key: KEY });
       await take(new CrashingStore(directory(name), step), { key: KEY, overwrite: true }).catch(() => {});
       await wholeAt(directory(name));
-      // The first replaces what the key may still lead to beside it, the second removes that.
+      // The first run replaces the payload that the key may still lead to, the second deletes that payload.
       await take(directory(name), { key: KEY, overwrite: true, sweepAge: 0 });
       const { manifest } = await take(directory(name), { key: KEY, overwrite: true, sweepAge: 0 });
       expect(await wholeAt(directory(name))).toBe(manifest.id);
@@ -115,7 +115,7 @@ describe('an exact key', () => {
     }
   });
 
-  test('whose second put is damaged: the snapshot stays beside it, the key leads there, and it is told', async () => {
+  test('whose second put is damaged: the snapshot stays beside it, the key leads there, and the error is reported', async () => {
     await take(bucket, { key: KEY });
     stub.intercept = (request, operation) => {
       if (operation !== 'PutObject' || request.key !== KEY) return undefined;
@@ -150,7 +150,7 @@ describe('an exact key', () => {
     },
   );
 
-  test('overwritten twice at once: what is under it is whole', async () => {
+  test('overwritten by two concurrent runs: the snapshot under it is complete', async () => {
     await take(bucket, { key: KEY });
     for (let round = 0; round < 5; round++) {
       stub.delay = () => Math.random() * 30;
@@ -160,13 +160,13 @@ describe('an exact key', () => {
     }
   });
 
-  test('that somebody else took is refused, and their object stays', async () => {
+  test('that another program took is refused, and its object stays', async () => {
     await bucket.put(KEY, once('theirs'));
     await expect(take(bucket, { key: KEY })).rejects.toMatchObject({ exitCode: ExitCode.refused });
     expect(stub.objects.get(KEY)!.body.toString()).toBe('theirs');
   });
 
-  test('in the folder of the cluster is no snapshot of the catalog, wherever it lies', async () => {
+  test('in the folder of the cluster is not in the catalog, wherever its payload lies', async () => {
     stub.intercept = ({ key }, operation) =>
       operation === 'PutObject' && key === 'orders/before' ? { status: 403, code: 'AccessDenied' } : undefined;
     const { targets } = await take(bucket, { key: 'orders/before' });
@@ -176,7 +176,7 @@ describe('an exact key', () => {
   });
 });
 
-describe('a name of the caller', () => {
+describe('a user-defined name', () => {
   const fileName = 'daily-%Y';
   const name = `daily-${new Date().getUTCFullYear()}`;
 
@@ -197,7 +197,7 @@ describe('a name of the caller', () => {
     expect((await keysOf(open(), 'orders/')).filter((key) => key.endsWith('.reserved'))).toEqual([]);
   });
 
-  test('killed at any step: the next run has a snapshot, and a later one removes what lies around', async () => {
+  test('killed at any step: the next run stores a snapshot, and a later one deletes leftovers', async () => {
     const healthy = new CrashingStore(directory('healthy'));
     await take(healthy, { fileName });
     for (let step = 1; step <= healthy.steps.length; step++) {
@@ -212,7 +212,7 @@ describe('a name of the caller', () => {
     }
   });
 
-  test('an etcd that is away costs no name', async () => {
+  test('an unreachable etcd does not leave a reserved name', async () => {
     const stopped = { access: { endpoints: ['http://127.0.0.1:1'], dialTimeout: 500 } };
     await expect(take(bucket, { fileName, ...stopped })).rejects.toMatchObject({ exitCode: ExitCode.etcdUnavailable });
     expect((await take(bucket, { fileName })).manifest.id).toBe(name);

@@ -23,7 +23,9 @@ export interface Newest {
   readonly own: readonly Entry[];
 }
 
-/** Returns the newest verified snapshot of a cluster; with `before`, only from those that were taken before that time. */
+/**
+ * Returns the newest verified snapshot of a cluster; with `before`, only from those that were taken before that time.
+ */
 export function newestVerified(
   entries: readonly Entry[],
   wanted: Wanted,

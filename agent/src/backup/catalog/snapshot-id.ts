@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 
 const ID = /^etcd-snapshot-\d{8}-\d{6}-[0-9a-f]{6}$/;
 
-/** Returns an id such as `etcd-snapshot-20261121-023807-3f9c2a`: the time in UTC, so that names sort by time, and six random hex digits, so that two runs do not collide. */
+/**
+ * Returns an id such as `etcd-snapshot-20261121-023807-3f9c2a`: the time in UTC, so that names sort by time, and six
+ * random hex digits, so that two runs do not collide.
+ */
 export function newSnapshotId(now: Date): string {
   const [day, time] = now.toISOString().replaceAll(/[-:]/g, '').split(/[T.]/);
   return `etcd-snapshot-${day}-${time}-${randomBytes(3).toString('hex')}`;
@@ -10,7 +13,10 @@ export function newSnapshotId(now: Date): string {
 
 export const isSnapshotId = (text: string): boolean => ID.test(text);
 
-/** Splits an object's name into the snapshot's id, which the user may have chosen, and the suffix: `.db.zst`, `.json`, `.verify.json`, `.pin`. */
+/**
+ * Splits an object's name into the snapshot's id, which the user may have chosen, and the suffix: `.db.zst`, `.json`,
+ * `.verify.json`, `.pin`.
+ */
 export function splitName(name: string): { id: string; suffix: string } | undefined {
   const dot = name.indexOf('.');
   if (dot < 0) return undefined;

@@ -19,7 +19,7 @@ test('a CORRUPT alarm fails as the source of a backup would', () => {
 test.each([
   ['half full', { dbSizeQuota: 2000 }, 'ok'],
   ['nearly full', { dbSizeQuota: 1200 }, 'warning'],
-  ['of an etcd that tells no quota', {}, 'ok'],
+  ['of an etcd that reports no quota', {}, 'ok'],
   ['with an error of its own', { errors: ['etcdserver: something'] }, 'warning'],
   ['without a leader', { leader: '0' }, 'failed'],
 ])('a member %s', (_, changes, outcome) => {

@@ -1,7 +1,10 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 
 export interface Finding {
-  /** Subject of the check: `etcd`, `member`, `quorum`, `alarms`, `tls`, `store`, `clock`, `snapshots`, `encryption`, `etcdutl`. */
+  /**
+   * Subject of the check: `etcd`, `member`, `quorum`, `alarms`, `tls`, `store`, `clock`, `snapshots`, `encryption`,
+   * `etcdutl`.
+   */
   readonly check: string;
   readonly outcome: 'ok' | 'warning' | 'failed';
   /** One line. */

@@ -43,7 +43,7 @@ const copy = (...more: string[]) =>
 const files = async (place: string) => (await readdir(join(place, cluster)).catch(() => [])).sort();
 const both = (id: string) => [`${id}.db`, `${id}.json`];
 
-test('every verified snapshot, the newest first, with its bytes; a second run does nothing', async () => {
+test('every verified snapshot is copied unchanged, newest first, and a second run does nothing', async () => {
   const first = await copy();
   expect(first).toMatchObject({ exitCode: 0, data: { copied: 3, there: 0 } });
   expect(first.data.snapshots.map(({ id }: { id: string }) => id)).toEqual([newest, middle, old]);
@@ -56,7 +56,7 @@ test('every verified snapshot, the newest first, with its bytes; a second run do
   expect(await readFile(join(to, cluster, `${old}.json`), 'utf8')).toBe(before);
 });
 
-test('the copy is verified as of now, keeps fields that this agent does not know, and loses the old store’s', async () => {
+test('the copy is verified at the time of the copy, keeps unknown fields, and loses those of the old store', async () => {
   await put(from, newest, 'x', { later: { field: 1 } });
   const path = join(from, cluster, `${newest}.json`);
   const source = JSON.parse(await readFile(path, 'utf8'));
@@ -69,7 +69,7 @@ test('the copy is verified as of now, keeps fields that this agent does not know
   expect(manifest.object).not.toHaveProperty('parts');
 });
 
-test('restore notes go along, also later; pins and findings do not', async () => {
+test('restore notes are copied, also later; pins and findings are not', async () => {
   const note = JSON.stringify({ schema: 'cdk8s-etcd/restore/v1', id: old, clusterId: 'c1' });
   await copy();
   const notes = [`${old}.restored-c1-a1.json`, `${old}.restored-c1.json`];
@@ -87,14 +87,14 @@ describe('extra files', () => {
     await writeFile(join(from, key), content);
   };
 
-  test('go along', async () => {
+  test('are copied', async () => {
     await withExtra('extra');
     expect(await copy(newest)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
     expect(await readFile(join(to, key), 'utf8')).toBe('extra');
     expect(await files(to)).toHaveLength(3);
   });
 
-  test('that are damaged, or gone, keep the snapshot from being called copied', async () => {
+  test('that are damaged or missing make the copy fail', async () => {
     await withExtra('exTra');
     expect(await copy(newest)).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { failed: 1 } });
     expect(await files(to)).toEqual([]);
@@ -103,7 +103,7 @@ describe('extra files', () => {
   });
 });
 
-test('one with damaged bytes is not committed; the others go on', async () => {
+test('a damaged snapshot is not committed, and the others are copied', async () => {
   const path = join(from, cluster, `${middle}.db`);
   const bytes = await readFile(path);
   bytes[3]! ^= 1;
@@ -118,7 +118,7 @@ test('one with damaged bytes is not committed; the others go on', async () => {
   expect(await files(to)).toEqual([...both(old), ...both(newest)].sort());
 });
 
-test('what verify found bad is not copied, not by name either', async () => {
+test('a snapshot that verify found bad is not copied, even if it is named', async () => {
   const verification = {
     schema: 'cdk8s-etcd/verification/v1',
     id: old,
@@ -134,14 +134,14 @@ test('what verify found bad is not copied, not by name either', async () => {
   expect(await files(to)).not.toContain(`${old}.json`);
 });
 
-test('a snapshot of the same name with other content is refused, and stays', async () => {
+test('a snapshot of the same name with other content is refused and stays', async () => {
   await put(to, middle, 'something else');
   const before = await readFile(join(to, cluster, `${middle}.db`));
   expect(await copy()).toMatchObject({ exitCode: ExitCode.refused, data: { copied: 2, refused: 1 } });
   expect(await readFile(join(to, cluster, `${middle}.db`))).toEqual(before);
 });
 
-test('under a name of the user’s own a file without a manifest is somebody’s, unless its bytes are the same', async () => {
+test('a file with a user-defined name and without a manifest is not overwritten, unless its bytes are the same', async () => {
   const own = 'orders-20261122-0200';
   await put(from, own);
   await mkdir(join(to, cluster), { recursive: true });
@@ -152,7 +152,7 @@ test('under a name of the user’s own a file without a manifest is somebody’s
   expect(await copy(own)).toMatchObject({ exitCode: 0, data: { copied: 1 } });
 });
 
-test('mistakes are told before anything is copied', async () => {
+test('mistakes are reported before anything is copied', async () => {
   expect(await copy(newest, 'no-such-id')).toMatchObject({
     exitCode: ExitCode.nothingThere,
     text: expect.stringMatching(/no-such-id/),
@@ -176,7 +176,7 @@ test('mistakes are told before anything is copied', async () => {
   expect(await files(to)).toEqual([]);
 });
 
-test('killed at any step at the target, nothing there is half, and the next copy mends it', async () => {
+test('killed at any step, the target has no partial snapshot, and the next copy completes it', async () => {
   const entries = await readCatalog(new FilesystemStore({ path: from }), cluster);
   const log = createLog(process.stderr);
   log.level = 'silent';

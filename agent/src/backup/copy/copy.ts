@@ -121,7 +121,10 @@ async function copyExtra({ id, extra }: Manifest, { from, to, folder, signal }: 
   }
 }
 
-/** Whether the target already has this payload under a user-defined name. Such an object may be any file; under an id of ours, a payload without a manifest is a leftover that may be overwritten. */
+/**
+ * Whether the target already has this payload under a user-defined name. Such an object may be any file; under an id of
+ * ours, a payload without a manifest is a leftover that may be overwritten.
+ */
 async function isThere(manifest: Manifest, { to, signal, progress }: CopyContext): Promise<boolean> {
   const { id, object } = manifest;
   if (isSnapshotId(id) || !(await to.stat(object.key, { signal }))) return false;

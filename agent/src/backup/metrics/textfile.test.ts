@@ -16,7 +16,7 @@ const backup = { command: 'backup', cluster: 'orders' };
 const store = { cluster: 'orders', store: 'file:///x' };
 const lines = async () => (await readFile(file, 'utf8')).split('\n').filter((line) => line && !line.startsWith('#'));
 
-test('is what Prometheus reads: help, type and escaped labels, and nothing lies beside it', async () => {
+test('the file has help, type and escaped labels as Prometheus reads them, and no temporary file is left', async () => {
   const labels = { cluster: 'orders', store: 'a"b\\c\nd' };
   await writeMetrics(file, [gauge('etcd_backup_last_verified_timestamp_seconds', labels, 1795228687.5)], backup);
   expect(await readFile(file, 'utf8')).toBe(
@@ -30,7 +30,7 @@ test('is what Prometheus reads: help, type and escaped labels, and nothing lies 
   expect(await readdir(directory)).toEqual(['etcd.prom']);
 });
 
-test('a run that failed early keeps when the last verified snapshot was taken, and only that of the run before', async () => {
+test('a run that failed early keeps the time of the last verified snapshot, and replaces its own series', async () => {
   const phase = gauge('etcd_backup_last_run_phase_duration_seconds', { ...backup, phase: 'stream' }, 3);
   await writeMetrics(file, [gauge('etcd_backup_last_verified_timestamp_seconds', store, 100), phase], backup);
   await writeMetrics(file, [gauge('etcd_backup_last_run_exit_code', backup, 10)], backup);
@@ -53,6 +53,6 @@ test('several commands and clusters share a file', async () => {
   ]);
 });
 
-test('where it cannot be written, it says so', async () => {
+test('a file that cannot be written is reported', async () => {
   await expect(writeMetrics(join(directory, 'no', 'such.prom'), [], backup)).rejects.toThrow(/ENOENT/);
 });

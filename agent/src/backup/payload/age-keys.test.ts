@@ -64,7 +64,7 @@ describe('recipients', () => {
     }
   });
 
-  test('what only looks like one is told', async () => {
+  test('a mistyped recipient is reported', async () => {
     const typo = recipient.replace(/.$/, (last) => (last === 'q' ? 'p' : 'q'));
     await mistake(
       readRecipients([typo], []),
@@ -73,7 +73,7 @@ describe('recipients', () => {
     await mistake(readRecipients([hybrid.slice(0, -1)], []), /typing errors: age1pq1.{17}…$/);
   });
 
-  test('what is nothing of the kind is not repeated, as it could be a secret', async () => {
+  test('any other text is not repeated, because it may be a secret', async () => {
     await mistake(
       readRecipients([identity.slice(20)], []),
       /^--age-recipient: the value is not an age recipient; write age1…$/,
@@ -81,12 +81,12 @@ describe('recipients', () => {
     await mistake(readRecipients(['ssh-ed25519 AAAA'], []), /: the value is not an age recipient; write age1…$/);
   });
 
-  test('a point that nothing can be encrypted to is refused', async () => {
+  test('a key that cannot be used for encryption is refused', async () => {
     const zero = 'age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq5cu47z';
     await mistake(readRecipients([zero], []), /is not a valid age recipient/);
   });
 
-  test('post-quantum ones beside others would be in vain', async () => {
+  test('post-quantum recipients cannot be mixed with others', async () => {
     await mistake(readRecipients([hybrid, recipient], []), /some recipients are post-quantum and some are not/);
   });
 });
@@ -97,7 +97,7 @@ describe('identities', () => {
     expect(await readIdentities([path, await file(identity)])).toEqual([identity, hybridIdentity, identity]);
   });
 
-  test('a directory, as a Secret is mounted, means every file in it', async () => {
+  test('a directory, such as a mounted Secret, stands for every file in it', async () => {
     const mounted = await mkdtemp(join(directory, 'mounted-'));
     await mistake(readIdentities([mounted]), /the directory .* has no files/);
     await mkdir(join(mounted, '..2026'));
@@ -108,12 +108,12 @@ describe('identities', () => {
     expect(await readIdentities([mounted])).toEqual([hybridIdentity, identity]);
   });
 
-  test('a recipient is none', async () => {
+  test('a recipient is refused', async () => {
     const line = /^--age-identity-file: \S+: line 1 is a recipient, which cannot decrypt/;
     await mistake(readIdentities([await file(recipient)]), line);
   });
 
-  test('one with a typing error, with a passphrase, of a plugin or of another tool is none, and not repeated', async () => {
+  test('a mistyped identity, or one with a passphrase, of a plugin or of another tool, is refused and not repeated', async () => {
     const broken = identity.replace(/.$/, (last) => (last === 'Q' ? 'P' : 'Q'));
     const plugin = `AGE-PLUGIN-YUBIKEY-${identity}`;
     for (const text of [broken, identity.toLowerCase(), plugin, '-----BEGIN AGE ENCRYPTED FILE-----']) {

@@ -29,7 +29,10 @@ export async function readRecipients(
   return all;
 }
 
-/** Reads age identities. They are secret, so no message repeats any of their text. A directory, such as a mounted Secret, stands for every file in it. */
+/**
+ * Reads age identities. They are secret, so no message repeats any of their text. A directory, such as a mounted
+ * Secret, stands for every file in it.
+ */
 export async function readIdentities(paths: readonly string[]): Promise<string[]> {
   const identities: string[] = [];
   for (const file of (await Promise.all(paths.map(filesOf))).flat()) {

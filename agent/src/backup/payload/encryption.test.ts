@@ -35,7 +35,7 @@ const decrypted = (bytes: Uint8Array, ...identities: string[]) => buffer(decrypt
 const refused = (work: Promise<unknown>, exitCode: ExitCode, message: RegExp) =>
   expect(work).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
 
-describe('what was encrypted comes back', () => {
+describe('encrypted bytes are decrypted', () => {
   test.each([0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 1_000_000])('%d bytes', async (size) => {
     const plain = randomBytes(size);
     const stored = await encrypted(plain, own.recipient);
@@ -64,7 +64,7 @@ describe('what was encrypted comes back', () => {
   });
 });
 
-test('for nobody the bytes stay as they are', async () => {
+test('without recipients the bytes stay as they are', async () => {
   expect((await encrypted(Buffer.from('plain'))).toString()).toBe('plain');
 });
 
@@ -74,7 +74,7 @@ test('the same bytes are never encrypted the same way twice', async () => {
   expect(a.subarray(-1_000).equals(b.subarray(-1_000))).toBe(false);
 });
 
-describe('what is stored is refused', () => {
+describe('stored bytes are refused', () => {
   let plain: Buffer;
   let stored: Buffer;
   beforeAll(async () => {
@@ -117,14 +117,14 @@ describe('what is stored is refused', () => {
     await damaged(plain);
   });
 
-  test('encrypted for somebody else: a mistake, as far as anybody can tell', async () => {
+  test('encrypted for another identity, as a usage error', async () => {
     await refused(decrypted(stored, other.identity), ExitCode.usage, /none of the identities decrypts/);
   });
 });
 
 describe('the source', () => {
   const directions = ['encrypt', 'decrypt'] as const;
-  /** Endless, or ending with an error; counts what is read of it and tells when it is closed. */
+  /** Endless, or ends with an error. Counts the chunks that are read and records when it is closed. */
   async function source(direction: (typeof directions)[number], end?: unknown, pieces = Number.POSITIVE_INFINITY) {
     const state = { read: 0, closed: false };
     const head = (await encrypted(randomBytes(10 * CHUNK), own.recipient)).subarray(0, 9 * CHUNK);
@@ -153,7 +153,7 @@ describe('the source', () => {
       expect(state.closed).toBe(true);
     });
 
-    test('is read no faster than its reader, and closed when that leaves', async () => {
+    test('is read only as fast as the reader reads, and closed when the reader stops', async () => {
       const { bytes, state } = await source(direction);
       let got = 0;
       for await (const chunk of through(direction, bytes)) {
@@ -165,7 +165,7 @@ describe('the source', () => {
       expect(state.closed).toBe(true);
     });
 
-    test('that hangs does not hold up a reader who leaves', async () => {
+    test('that hangs does not block a reader that stops', async () => {
       const { bytes } = await source(direction, undefined, 3);
       const hangs = Promise.withResolvers<void>();
       const hanging = (async function* () {
@@ -185,7 +185,7 @@ describe('the source', () => {
     });
   });
 
-  test('is closed when its header is no header', async () => {
+  test('is closed if its header is not valid', async () => {
     let closed = false;
     const bytes = (async function* () {
       try {
@@ -206,7 +206,7 @@ describe('identities are compared with the recipients before anything is read', 
     await checkIdentities('s', [], [other.identity]);
   });
 
-  test('none of them is a mistake that names the recipients, and no identity', async () => {
+  test('if none matches, the error names the recipients and no identity', async () => {
     const work = checkIdentities('s', [own.recipient, hybrid.recipient], [other.identity]);
     await refused(
       work,
@@ -215,7 +215,7 @@ describe('identities are compared with the recipients before anything is read', 
     );
   });
 
-  test('none at all says what to give', async () => {
+  test('without any, the error says what to give', async () => {
     await refused(checkIdentities('s', [], []), ExitCode.usage, /^--age-identity-file: s is encrypted; give a file/);
   });
 });

@@ -39,7 +39,7 @@ async function pki(): Promise<string> {
   return directory;
 }
 
-test('files come back from the store as they were, through tar', async () => {
+test('the files are restored unchanged with tar', async () => {
   const manifest = await stored([await pki(), join(root, 'pki', 'ca.key')]);
   const tar = await readExtra(store, manifest, { identities: [identity] });
   const target = join(root, 'restored');
@@ -55,7 +55,7 @@ test('files come back from the store as they were, through tar', async () => {
   expect(modes).toMatch(/^l.* \S*sa\.key -> ca\.key$/m);
 });
 
-test('nothing of them is stored in plain text, and another identity does not open it', async () => {
+test('the files are not stored in plain text, and another identity does not decrypt them', async () => {
   const manifest = await stored([await pki()]);
   expect(manifest.extra.key).toBe(`prod/${id}.extra.tar.age`);
   const file = await readFile(join(root, 'store', manifest.extra.key));
@@ -67,7 +67,7 @@ test('nothing of them is stored in plain text, and another identity does not ope
   await expect(readExtra(store, manifest, {})).rejects.toMatchObject({ exitCode: ExitCode.usage });
 });
 
-test('damage is told', async () => {
+test('damage is reported', async () => {
   const manifest = await stored([await pki()]);
   const file = join(root, 'store', manifest.extra.key);
   const bytes = await readFile(file);
@@ -84,7 +84,7 @@ test('a snapshot without them says so', async () => {
   });
 });
 
-test('what is not there, or is more than keys, is a mistake in one line', async () => {
+test('a missing or too large file is a usage error of one line', async () => {
   const recipients = [await identityToRecipient(identity)];
   const large = join(root, 'large');
   await writeFile(large, Buffer.alloc(9 * 1024 * 1024));

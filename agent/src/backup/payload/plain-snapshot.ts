@@ -49,7 +49,8 @@ export async function plainSnapshot(
   const { revision, keys } = tried;
   refuseNewer(id, tried.storageVersion, expected.serverVersion);
   refuseUnserved(id, tried);
-  // Writes continued while the snapshot was taken, so the revision that the backup reported may be the one at which members were compared.
+  // Writes continued while the snapshot was taken, so the revision that the backup reported may be the one at which
+  // members were compared.
   const known = [revision, content.hashKV?.revision, content.revision];
   if (expected.revision !== undefined && !known.includes(expected.revision)) {
     throw failed(`${id}: its revision is ${revision}, not the expected ${expected.revision}`);

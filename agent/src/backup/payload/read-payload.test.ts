@@ -32,7 +32,7 @@ describe.each(compressions)('stored with %s', (compression) => {
     manifest = describing(stored);
   });
 
-  test('it comes back as etcd sent it', async () => {
+  test('it is read as etcd sent it', async () => {
     expect((await read(manifest, stored)).equals(snapshot)).toBe(true);
   });
 
@@ -48,7 +48,7 @@ describe.each(compressions)('stored with %s', (compression) => {
     await refused(manifest, flipped, /sha256|not a complete/);
   });
 
-  test('another snapshot, whole in itself, is refused', async () => {
+  test('another, intact snapshot is refused', async () => {
     const other = Buffer.from(database);
     other[0]! ^= 1;
     const whole = Buffer.concat([other, createHash('sha256').update(other).digest()]);
@@ -64,7 +64,7 @@ describe.each(compressions)('stored with %s', (compression) => {
   });
 });
 
-test('a change to what is stored is told, even where it changes nothing of what that holds', async () => {
+test('a change of the stored bytes is reported, even if the content is not changed', async () => {
   const stored = await buffer(compress('gzip', chunks(snapshot)));
   const manifest = manifestOf(snapshot, stored, { object: { compression: 'gzip' } });
   // The time stamp in gzip's header.
@@ -72,7 +72,7 @@ test('a change to what is stored is told, even where it changes nothing of what 
   await refused(manifest, stored, /the bytes in file:\/\/\/x are not those that were stored/);
 });
 
-test('what unpacks to more than etcd sent is not unpacked to its end', async () => {
+test('content that is longer than the content that etcd sent is not decompressed to its end', async () => {
   const bomb = await buffer(compress('zstd', chunks(Buffer.alloc(50_000_000))));
   const manifest = manifestOf(snapshot, bomb, { object: { compression: 'zstd' } });
   let bytes = 0;
@@ -84,7 +84,7 @@ test('what unpacks to more than etcd sent is not unpacked to its end', async () 
   expect(bytes).toBeLessThanOrEqual(snapshot.length);
 });
 
-test("the store's own error is told as it is: it says nothing about the snapshot", async () => {
+test("the store's own error passes through: it says nothing about the snapshot", async () => {
   const away = new AgentError(ExitCode.storeUnreachable, 'away');
   const failing = async function* () {
     yield Buffer.from('x');

@@ -33,7 +33,10 @@ export async function* readStored(store: Store, manifest: Manifest, options: Rea
     throw failed(`${manifest.id}: the bytes in ${store.url} are not those that were stored (sha256 differs)`);
 }
 
-/** Reads the snapshot as etcd sent it. Throws `verificationFailed` at the end unless all checksums, and etcd's own trailer, match. */
+/**
+ * Reads the snapshot as etcd sent it. Throws `verificationFailed` at the end unless all checksums, and etcd's own
+ * trailer, match.
+ */
 export async function* readContent(store: Store, manifest: Manifest, options: ReadOptions = {}): Bytes {
   const { content, object } = manifest;
   await checkDecryptable(manifest, options);
@@ -56,7 +59,9 @@ export async function* readContent(store: Store, manifest: Manifest, options: Re
   }
 }
 
-/** Throws NoIdentityError if the snapshot is encrypted and, as far as its recipients are known, no identity decrypts it. */
+/**
+ * Throws NoIdentityError if the snapshot is encrypted and, as far as its recipients are known, no identity decrypts it.
+ */
 export async function checkDecryptable(
   { id, object }: Pick<Brief, 'id' | 'object'>,
   { identities = [] }: ReadOptions,

@@ -1,6 +1,9 @@
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 
-/** Throws `refused` if the data are of a newer minor version than the server: etcd may start with such data without reporting an error. */
+/**
+ * Throws `refused` if the data are of a newer minor version than the server: etcd may start with such data without
+ * reporting an error.
+ */
 export function refuseNewer(id: string, data: string | undefined, serverVersion: string | undefined): void {
   if (!serverVersion) return;
   const server = minor(serverVersion);

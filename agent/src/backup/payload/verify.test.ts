@@ -21,7 +21,7 @@ let saved: SavedSnapshot;
 let compactedMeanwhile: SavedSnapshot;
 
 beforeAll(async () => {
-  // Only etcdutl 3.7 can compute HashKV of a file: without it this fails with the line that says so.
+  // Only etcdutl 3.7 can compute HashKV of a file. Without it, this fails with an error that says so.
   etcdOf('3.7');
   directory = await mkdtemp(join(tmpdir(), 'verify-'));
   await using etcd = await EtcdCluster.start();
@@ -87,7 +87,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     await etcd.put(3);
     await etcd.etcdctl('del', '', '--prefix');
     await etcd.etcdctl('compact', '5', '--physical');
-    // HashKV says nothing at the revision of a compaction.
+    // HashKV cannot be compared at the revision of a compaction.
     const file = join(await mkdtemp(join(directory, 'compacted-')), 'snapshot.db');
     await etcd.etcdctl('snapshot', 'save', file);
     const snapshot = await readFile(file);
@@ -109,7 +109,7 @@ test('at level open its HashKV is compared', async () => {
   );
 });
 
-test('data that are differ from those of the cluster are refused', async () => {
+test('data that differ from those of the cluster are refused', async () => {
   await expect(verify(withHashKV({ hash: 1 }))).rejects.toMatchObject(failed(/HashKV at revision \d+ is \d+, not 1/));
 });
 
@@ -117,13 +117,13 @@ test('a snapshot from before the revision that its members were compared at is r
   await expect(verify(withHashKV({ revision: 1_000 }))).rejects.toMatchObject(failed(/compared at revision 1000/));
 });
 
-test('a snapshot that was compacted less than its source is refused: nothing takes a compaction back', async () => {
+test('a snapshot that was compacted less than its source is refused, because compact revisions never go back', async () => {
   await expect(verify(withHashKV({ compactRevision: 11 }))).rejects.toMatchObject(
     failed(/differ from those of the cluster/),
   );
 });
 
-test('damage inside the database is refused before etcdutl gets to see it', async () => {
+test('damage inside the database is found before etcdutl runs', async () => {
   const database = Buffer.from(saved.snapshot.subarray(0, -32));
   const root = Number(database.readBigUInt64LE(32)) * 4096;
   const snapshot = seal(database.fill(0, root, root + 4096));
@@ -139,7 +139,7 @@ test('without HashKV it is opened, and the report says that nothing was compared
   });
 });
 
-describe('what can be neither proved nor disproved is proved at level read only', () => {
+describe('a snapshot that can be neither proved nor disproved is verified at level read only', () => {
   test('a compaction between HashKV and the snapshot', async () => {
     expect(await verify(compactedMeanwhile)).toEqual({ level: 'read', detail: expect.stringMatching(/compacted/) });
   });
@@ -154,7 +154,7 @@ describe('what can be neither proved nor disproved is proved at level read only'
     }
   });
 
-  test('an etcdutl that is killed, as for want of memory', async () => {
+  test('an etcdutl that is killed, for example because memory runs out', async () => {
     for (const command of ['snapshot', 'hashkv']) {
       const script = await program(
         join(directory, 'killed'),
@@ -174,7 +174,7 @@ test('etcdutl is killed when it takes too long', async () => {
   expect(Date.now() - started).toBeLessThan(10_000);
 });
 
-test('an etcdutl that is not there is a mistake of whoever called', async () => {
+test('a missing etcdutl is a usage error', async () => {
   await expect(verify(saved, '/nowhere/etcdutl')).rejects.toMatchObject({ exitCode: ExitCode.usage });
 });
 
@@ -185,7 +185,7 @@ test('a scratch directory that cannot be written to is named', async () => {
   });
 });
 
-test('the command says 31 when it came to nothing, and what failed stays so until as much is proved', async () => {
+test('an inconclusive verification ends with 31, and a failed snapshot stays failed until the same level is proved', async () => {
   const path = join(directory, 'command');
   const { manifest, snapshot } = saved;
   await mkdir(join(path, 'orders'), { recursive: true });

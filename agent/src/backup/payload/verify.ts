@@ -103,7 +103,10 @@ async function checkDatabase(
   return { level: 'open', detail: `${opens}, and its HashKV equals that of the cluster` };
 }
 
-/** Writes the verified content to a new file. With `durable`, also syncs it to the disk, which scratch files do not need. */
+/**
+ * Writes the verified content to a new file. With `durable`, also syncs it to the disk, which scratch files do not
+ * need.
+ */
 export async function writeContent(
   store: Store,
   manifest: Manifest,
@@ -111,7 +114,8 @@ export async function writeContent(
   options: ReadOptions & { readonly durable?: boolean },
 ): Promise<void> {
   try {
-    // Open the file first and close it last: a later removal of the file must not overtake an open that is still in progress.
+    // Open the file first and close it last: a later removal of the file must not overtake an open that is still in
+    // progress.
     const handle = await open(file, 'wx', 0o600);
     try {
       await writeAll(handle, readContent(store, manifest, options));

@@ -45,13 +45,13 @@ const whole = (bytes: Uint8Array) => (response: ServerResponse) => {
   response.writeHead(200, { 'content-length': bytes.length }).end(bytes);
 };
 
-test('the snapshot that was announced is written, whole', async () => {
+test('the announced snapshot is written completely', async () => {
   await using server = await serving(whole(snapshot));
   expect(await fetchFrom(server.port)).toMatchObject({ sha256, sizeBytes: snapshot.length });
   expect((await readFile(file())).equals(snapshot)).toBe(true);
 });
 
-test('a slow server is waited for as long as bytes come', async () => {
+test('a slow server is waited for as long as bytes arrive', async () => {
   await using server = await serving(async (response) => {
     response.writeHead(200, { 'content-length': snapshot.length });
     for (let at = 0; at < snapshot.length; at += 50_000) {
@@ -104,7 +104,7 @@ test.each<[string, (response: ServerResponse) => void, ExitCode, RegExp]>([
   ['another address', (response) => response.writeHead(302, { location: '/' }).end(), ExitCode.etcdUnavailable, /302/],
   ['not yet', (response) => response.writeHead(503).end(), ExitCode.etcdUnavailable, /answers 503/],
   [
-    'a length that is no number of bytes',
+    'a length that is not a number of bytes',
     (response) => {
       response.writeHead(200, { 'content-length': '99999999999999999999' });
       response.write(snapshot);
@@ -119,7 +119,7 @@ test.each<[string, (response: ServerResponse) => void, ExitCode, RegExp]>([
   expect(error.message).not.toMatch(/secret-token|\n/);
 });
 
-test.each(['http', 'https'])('a server that accepts and says nothing, over %s', async (scheme) => {
+test.each(['http', 'https'])('a server that accepts the connection and sends nothing, over %s', async (scheme) => {
   await using server = await listen(createTcpServer(() => {}));
   await expect(fetchFrom(server.port, { scheme })).rejects.toMatchObject({
     exitCode: ExitCode.etcdUnavailable,
@@ -127,7 +127,7 @@ test.each(['http', 'https'])('a server that accepts and says nothing, over %s', 
   });
 });
 
-test('a server that says one byte of a header now and then', async () => {
+test('a server that sends a byte of a header now and then', async () => {
   await using server = await listen(
     createTcpServer((socket) => {
       const timer = setInterval(() => socket.write('H'), 100);
@@ -137,7 +137,7 @@ test('a server that says one byte of a header now and then', async () => {
   await expect(fetchFrom(server.port)).rejects.toMatchObject({ exitCode: ExitCode.etcdUnavailable });
 });
 
-test('a server that says one byte of a long header now and then', async () => {
+test('a server that sends a byte of a long header now and then', async () => {
   await using server = await listen(
     createTcpServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx: ');
@@ -160,7 +160,7 @@ test('a server that sends a few bytes now and then', async () => {
   });
 });
 
-test('a stop is obeyed at once, and says why', async () => {
+test('the signal stops the transfer immediately, with its reason', async () => {
   await using server = await serving((response) => {
     response.writeHead(200, { 'content-length': snapshot.length });
     response.write(snapshot.subarray(0, 1_000));
@@ -172,7 +172,7 @@ test('a stop is obeyed at once, and says why', async () => {
   );
 });
 
-test('a file that is there already is not written over', async () => {
+test('an existing file is not overwritten', async () => {
   await using server = await serving(whole(snapshot));
   await fetchFrom(server.port);
   await expect(fetchFrom(server.port)).rejects.toMatchObject({

@@ -35,7 +35,10 @@ const unavailable = (message: string, cause?: unknown) =>
   new AgentError(ExitCode.etcdUnavailable, message, cause === undefined ? undefined : { cause });
 const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);
 
-/** Writes the snapshot to a new file. Throws unless it arrived completely, with etcd's own trailer and the announced checksum. */
+/**
+ * Writes the snapshot to a new file. Throws unless it arrived completely, with etcd's own trailer and the announced
+ * checksum.
+ */
 export async function fetchSource(source: Source, file: string, options: FetchOptions): Promise<SnapshotSums> {
   const response = await respond(source, options);
   try {

@@ -6,7 +6,10 @@ import { withFileLock } from '../../lib/files/file-lock.ts';
 
 const lockOf = (path: string) => `${path}.lock`;
 
-/** Creates the content of `path` under a temporary name beside it, one run at a time. Removes what is left under that name at the end. */
+/**
+ * Creates the content of `path` under a temporary name beside it, one run at a time. Removes what is left under that
+ * name at the end.
+ */
 export async function withPartial<T>(path: string, flag: string, work: (partial: string) => Promise<T>): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
   return withFileLock(lockOf(path), `${flag}: another run is restoring to ${path}`, async () => {

@@ -22,7 +22,10 @@ export interface DataDirRequest {
   readonly objectKey?: string;
   /** Whether the user named the snapshot. Otherwise it is the newest verified one. */
   readonly named: boolean;
-  /** What to do if the directory was already restored: `refuse` it unless nothing has changed since, `leave` it as it is, or restore `again`. */
+  /**
+   * What to do if the directory was already restored: `refuse` it unless nothing has changed since, `leave` it as it
+   * is, or restore `again`.
+   */
   readonly repeat: 'refuse' | 'leave' | 'again';
 }
 
@@ -69,7 +72,10 @@ export async function markerOf(dataDir: string, manifest: Manifest, made: Resolv
 export const writeMarker = (dataDir: string, marker: Marker): Promise<void> =>
   replaceFile(join(dataDir, MARKER), `${JSON.stringify(marker)}\n`);
 
-/** Sets `isNoted`, unless another restore has replaced the data meanwhile: that restore, or the next start, then sets it. */
+/**
+ * Sets `isNoted`, unless another restore has replaced the data meanwhile: that restore, or the next start, then sets
+ * it.
+ */
 export async function markNoted(dataDir: string, { clusterId, memberId }: Marker): Promise<void> {
   await unlessBusy(dataDir, async () => {
     const marker = await readMarker(dataDir);

@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-test('what is refused before a byte is read shows no phase', async () => {
+test('a restore that is refused before a byte is read shows no phase', async () => {
   const inStore = [saved.manifest.id, '--cluster=orders', `--store=file://${join(directory, 'store')}`];
   const to = join(place, 'there.db');
   await writeFile(to, 'x');
@@ -90,28 +90,28 @@ async function oldData(): Promise<void> {
 const oldDataAt = (path: string) => readFile(join(path, 'member/old'), 'utf8');
 
 describe('a data directory', () => {
-  test('has the ids that were told, and the data; what was there lies beside it', async () => {
+  test('has the reported ids and the data, and the old directory lies beside it', async () => {
     await oldData();
     const [plan] = await planMembers(1);
     const { name, peerUrl } = plan!;
-    const told = await restore({ name, initialCluster: `${name}=${peerUrl}`, initialAdvertisePeerUrls: peerUrl });
+    const result = await restore({ name, initialCluster: `${name}=${peerUrl}`, initialAdvertisePeerUrls: peerUrl });
 
-    expect(told.alreadyRestored).toBe(false);
-    expect(await oldDataAt(told.movedAside!)).toBe('precious');
-    expect(told.movedAside).toMatch(/\/data\.replaced-\d{8}-\d{6}$/);
-    expect((await readdir(place)).sort()).toEqual(['data', told.movedAside!.slice(place.length + 1)]);
+    expect(result.alreadyRestored).toBe(false);
+    expect(await oldDataAt(result.movedAside!)).toBe('precious');
+    expect(result.movedAside).toMatch(/\/data\.replaced-\d{8}-\d{6}$/);
+    expect((await readdir(place)).sort()).toEqual(['data', result.movedAside!.slice(place.length + 1)]);
 
     await using restored = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
     const member = await EtcdMember.connect(restored.endpoints[0]!, { endpoints: [], dialTimeout: 5_000 });
-    expect(await member.status()).toMatchObject({ memberId: told.memberId, clusterId: told.clusterId });
+    expect(await member.status()).toMatchObject({ memberId: result.memberId, clusterId: result.clusterId });
     member.close();
-    expect(told.clusterId).not.toBe(saved.manifest.source.clusterId);
+    expect(result.clusterId).not.toBe(saved.manifest.source.clusterId);
     expect(await restored.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
   });
 
-  test('is restored once, however often it is asked for', async () => {
+  test('is restored once, however often the command runs', async () => {
     const first = await restore();
-    // Were it to restore, it would fail.
+    // The second run would fail if it restored.
     const again = await restore({}, damaged, '/nowhere/etcdutl');
     const { id } = saved.manifest;
     expect(again).toEqual({ id, clusterId: first.clusterId, memberId: first.memberId, alreadyRestored: true });
@@ -138,7 +138,7 @@ describe('a data directory', () => {
     expect((await readdir(place)).filter((name) => name.startsWith('data.replaced-'))).toHaveLength(1);
   });
 
-  test('that was restored from another snapshot is refused, unless nobody named one', async () => {
+  test('that was restored from another snapshot is refused, unless no snapshot is named', async () => {
     await restore();
     await expect(restore({}, another())).rejects.toMatchObject(
       refused(new RegExp(`the snapshot was ${saved.manifest.id}, and is another; --again`)),
@@ -148,7 +148,7 @@ describe('a data directory', () => {
     expect(other).toMatchObject({ id: 'another', alreadyRestored: false, movedAside: expect.any(String) });
   });
 
-  test('that etcd has written to since is refused, left with --once and restored with --again', async () => {
+  test('that etcd has written to since is refused, left as it is with --once and restored with --again', async () => {
     const [plan] = await planMembers(1);
     const { name, peerUrl } = plan!;
     const members = { name, initialCluster: `${name}=${peerUrl}`, initialAdvertisePeerUrls: peerUrl };
@@ -212,7 +212,7 @@ describe('a data directory', () => {
     expect(await etcd.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
   });
 
-  test.each(['runs', 'has run'])('is left where it is when an etcd %s on it since the restore began', async (how) => {
+  test.each(['runs', 'has run'])('is left in place if an etcd %s on it since the restore began', async (how) => {
     const [plan] = await planMembers(1);
     const { name, peerUrl } = plan!;
     const members = { name, initialCluster: `${name}=${peerUrl}`, initialAdvertisePeerUrls: peerUrl };
@@ -235,7 +235,7 @@ describe('a data directory', () => {
     expect(await begun.etcdctl('get', 'since', '--print-value-only')).toBe('value\n');
   });
 
-  test('is marked as noted only while it is the one that was noted', async () => {
+  test('is marked as noted only if it was not replaced meanwhile', async () => {
     await restore();
     const first = await readMarker(dataDir);
     await restore({ initialClusterToken: 'new', repeat: 'again' });
@@ -269,7 +269,7 @@ describe('a data directory', () => {
     expect((await readdir(place)).filter((name) => name.startsWith('data'))).toEqual(['data']);
   });
 
-  test('is left as it was by a run that is stopped', async () => {
+  test('is not changed by a run that is stopped', async () => {
     await oldData();
     const controller = new AbortController();
     const slow = await program(join(place, 'slow'), 'exec sleep 60');
@@ -280,7 +280,7 @@ describe('a data directory', () => {
     expect((await readdir(place)).filter((name) => /^data\.(partial|lock)/.test(name))).toEqual([]);
   });
 
-  test('is left as it was by kill -9, and the next run begins anew', async () => {
+  test('is not changed by a run that is killed with kill -9, and the next run starts again', async () => {
     await oldData();
     const waiting = join(place, 'waiting');
     const slow = await program(join(place, 'slow'), `touch ${waiting}`, 'exec sleep 5');
@@ -298,7 +298,7 @@ describe('a data directory', () => {
     expect((await readdir(place)).filter((name) => /^data\.(partial|lock)/.test(name))).toEqual([]);
   });
 
-  test('of a run that was killed after it moved the old one aside is made again', async () => {
+  test('is restored again if a run was killed after it moved the old directory aside', async () => {
     await oldData();
     const { movedAside } = await restore();
     // As if it had died before the last rename.
@@ -325,7 +325,7 @@ describe('a data directory', () => {
     expect(await restore()).toMatchObject({ alreadyRestored: true });
   });
 
-  test('that is a mount point is told so, and keeps what it holds', async () => {
+  test('that is a mount point is refused and keeps its contents', async () => {
     await mkdir(dataDir);
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', dataDir]).status !== 0) {
       console.warn('skipped: only root may mount a tmpfs');
@@ -345,7 +345,7 @@ describe('a data directory', () => {
 });
 
 describe('a fetched file', () => {
-  test('is the snapshot as etcd sent it, also where a killed run left a part of it', async () => {
+  test('is the snapshot as etcd sent it, even if a killed run left a part of it', async () => {
     const file = join(place, 'deep/er/snapshot.db');
     await mkdir(join(place, 'deep/er'), { recursive: true });
     await writeFile(`${file}.partial`, 'rest');
@@ -374,13 +374,13 @@ describe('a fetched file', () => {
     expect(await readFile(file, 'utf8')).toBe('precious');
   });
 
-  test('is not left behind when its bytes are damaged', async () => {
+  test('is not left behind if its bytes are damaged', async () => {
     const fetching = fetchSnapshot(store, damaged, join(place, 'snapshot.db'), {});
     await expect(fetching).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
     expect(await readdir(place)).toEqual([]);
   });
 
-  test('below something that is no directory is a mistake', async () => {
+  test('below a path that is not a directory is a usage error', async () => {
     await writeFile(join(place, 'file'), '');
     await expect(fetchSnapshot(store, saved.manifest, join(place, 'file/snapshot.db'), {})).rejects.toMatchObject({
       exitCode: ExitCode.usage,
@@ -395,7 +395,7 @@ describe('the command restore data-dir', () => {
   const members = ['--name=a', '--initial-advertise-peer-urls=http://127.0.0.1:1', '--initial-cluster-token=new'];
   const ofTwo = [...members, '--initial-cluster=a=http://127.0.0.1:1,b=http://127.0.0.1:2', `--etcdutl=${etcdutl()}`];
 
-  test('for several members wants the snapshot named: a backup may come in between', async () => {
+  test('for several members requires the name of the snapshot: a backup may complete in between', async () => {
     const { id } = saved.manifest;
     for (const unnamed of [[], ['latest']]) {
       expect(await run(...ofTwo, ...unnamed)).toMatchObject({
@@ -407,7 +407,7 @@ describe('the command restore data-dir', () => {
     expect(await run(...ofTwo, id)).toMatchObject({ exitCode: 0, data: { id, alreadyRestored: false } });
   });
 
-  test('for several members wants the sha256 of what lies under a key: a backup may replace it in between', async () => {
+  test('for several members requires the sha256 of an exact key: a backup may replace it in between', async () => {
     const { manifest, snapshot } = saved;
     const { id, content } = manifest;
     const key = 'latest.db';
@@ -440,7 +440,7 @@ describe('the command restore data-dir', () => {
     expect((await readdir(place)).filter((name) => name.startsWith('b'))).toEqual([]);
   });
 
-  test('warns of auth that comes back with the data, as restore fetch does', async () => {
+  test('warns of authentication that is restored with the data, as restore fetch does', async () => {
     await using guarded = await EtcdCluster.start({ size: 1 });
     await enableAuth(guarded);
     const at = new FilesystemStore({ path: join(place, 'guarded') });
@@ -460,7 +460,7 @@ describe('the command restore data-dir', () => {
     }
   });
 
-  describe('once more', () => {
+  describe('repeated', () => {
     const own = () => join(place, 'store');
     const asked = (...more: string[]) =>
       runHere('restore', 'data-dir', `--store=file://${own()}`, '--cluster=orders', `--etcdutl=${etcdutl()}`, ...more);
@@ -474,7 +474,7 @@ describe('the command restore data-dir', () => {
       await writeFile(join(own(), `orders/${manifest.id}.json`), JSON.stringify(manifest));
     });
 
-    test('the revision goes beyond what was served, by what is left of data, markers or notes', async () => {
+    test('the revision exceeds every revision served before, according to data, markers or notes', async () => {
       expect(await here()).toMatchObject({ exitCode: 0 });
       expect(await bumped()).toBe(1e9);
       expect(await here('--again')).toMatchObject({ exitCode: 0 });
@@ -491,13 +491,13 @@ describe('the command restore data-dir', () => {
         if (name.startsWith('data')) await rm(join(place, name), { recursive: true });
       expect(await here()).toMatchObject({ exitCode: 0 });
       expect(await bumped()).toBe(3e9);
-      // A copy in another place may be anything.
+      // A copy in another place says nothing about this member.
       dataDir = join(place, 'copy');
       expect(await here('--bump-revision=0')).toMatchObject({ exitCode: 0 });
       expect(await bumped()).toBe(0);
     });
 
-    test('members that are restored with one token come to the same number', async () => {
+    test('members that are restored with one token get the same revision', async () => {
       const { id } = saved.manifest;
       const urls = ['http://127.0.0.1:1', 'http://127.0.0.1:2'];
       const of = (n: number, ...more: string[]) =>
@@ -518,7 +518,7 @@ describe('the command restore data-dir', () => {
       }
     });
 
-    test('a lone member with a token of its own is not restored as the same cluster again', async () => {
+    test('a single member with its own token is not restored as the same cluster again', async () => {
       const lone = ['--name=a', '--initial-advertise-peer-urls=http://127.0.0.1:1', '--initial-cluster-token=fixed'];
       const { data } = await here(...lone);
       await rm(dataDir, { recursive: true });
@@ -569,7 +569,7 @@ describe('the command restore data-dir', () => {
         await writeFile(join(folder(), `${id}.json`), JSON.stringify(other));
       };
 
-      test.each([undefined, 5])('takes the number of the others (%p), however late it comes', async (given) => {
+      test.each([undefined, 5])('gets the revision of the others (%p), however late it is restored', async (given) => {
         expect(await member(0, ...(given === undefined ? [] : [`--bump-revision=${given}`]))).toMatchObject({
           exitCode: 0,
         });
@@ -588,7 +588,7 @@ describe('the command restore data-dir', () => {
         expect(await bumped()).toBe(bump);
       });
 
-      test('goes by a backup of that cluster only when it is told to join it', async () => {
+      test('uses a backup of that cluster only if it is to join it', async () => {
         await member(0);
         await backupOf(await aged(), 1e9 + 50);
         expect(await member(1)).toMatchObject({
@@ -603,7 +603,7 @@ describe('the command restore data-dir', () => {
 
       const refusedAs = (message: RegExp) => ({ exitCode: ExitCode.refused, text: expect.stringMatching(message) });
 
-      test('is refused where the number of the others lies below the data that were here', async () => {
+      test('is refused if the revision of the others is below that of the old data here', async () => {
         await member(0, '--bump-revision=5');
         dataDir = join(place, 'node1', 'data');
         await restore({ bumpRevision: 2_000_000, initialClusterToken: 'old' });
@@ -637,13 +637,13 @@ describe('the command restore data-dir', () => {
         expect(await member(1, '--again')).toMatchObject({ exitCode: 0, data: { clusterId } });
       });
 
-      test('with another number is refused, however the list of members is written', async () => {
+      test('with another revision is refused, however the list of members is written', async () => {
         const list = `--initial-cluster=,m0=HTTP${urls[0]!.slice(4)},,m1=HTTP${urls[1]!.slice(4)},`;
         await member(0, list, '--bump-revision=3000000000');
         expect(await member(1, list, '--bump-revision=9000000000')).toMatchObject(refusedAs(/with 3000000000; pass/));
       });
 
-      test('at the same time with another number is refused', async () => {
+      test('at the same time with another revision is refused', async () => {
         const ended = await Promise.all([member(0, '--bump-revision=5'), member(1)]);
         const wrong = ended.filter(({ exitCode }) => exitCode !== 0);
         expect(wrong).toMatchObject([
@@ -653,7 +653,7 @@ describe('the command restore data-dir', () => {
         expect(there.flat()).toEqual(['data']);
       });
 
-      test('cannot know the number where nothing could be noted: the first one is told to give it', async () => {
+      test('cannot know the revision if the store took no note: the error asks for it', async () => {
         const { manifest, snapshot } = saved;
         const key = 'latest.db';
         await writeFile(join(own(), key), snapshot);
@@ -676,7 +676,7 @@ describe('the command restore data-dir', () => {
         expect(await member(1, '--once', ...byKey)).toMatchObject({ exitCode: 0, log: [] });
       });
 
-      test('is refused where nobody knows the number, and where the cluster is of another snapshot', async () => {
+      test('is refused if the revision is not known, and if the cluster was restored from another snapshot', async () => {
         await member(0);
         await aged({ bump: undefined, revision: undefined });
         expect(await member(1)).toMatchObject({
@@ -693,7 +693,7 @@ describe('the command restore data-dir', () => {
       });
     });
 
-    test('a new etcd over an empty directory says nothing of how far the one before came', async () => {
+    test('a new etcd with an empty directory does not show how far the previous one came', async () => {
       {
         const [plan] = await planMembers(1);
         await using begun = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
@@ -708,7 +708,7 @@ describe('the command restore data-dir', () => {
       expect(await here('--bump-revision=1000000000')).toMatchObject({ exitCode: 0 });
     });
 
-    test('--once needs no store when there is nothing to do', async () => {
+    test('--once does not need the store if there is nothing to do', async () => {
       const { id } = saved.manifest;
       const { data } = await here(id);
       await rm(own(), { recursive: true });
@@ -744,7 +744,7 @@ describe('the command restore data-dir', () => {
         if (name.includes('.restored-')) await rm(join(own(), 'orders', name));
     };
 
-    test('--once needs no store either when the restore was never noted, and tries to note it', async () => {
+    test('--once does not need the store if the restore was never noted, and tries to note it', async () => {
       const { id } = saved.manifest;
       await here(id);
       await forget();
@@ -781,7 +781,7 @@ describe('the command restore data-dir', () => {
       },
     );
 
-    test('--once notes what a run that was killed has not', async () => {
+    test('--once notes a restore that a killed run did not note', async () => {
       await here();
       const marker = join(dataDir, 'etcd-agent-restore.json');
       await writeFile(marker, JSON.stringify({ ...JSON.parse(await readFile(marker, 'utf8')), isNoted: undefined }));
@@ -792,7 +792,7 @@ describe('the command restore data-dir', () => {
     });
   });
 
-  test('takes one of --again and --once', async () => {
+  test('accepts only one of --again and --once', async () => {
     expect(await run('--again', '--once')).toMatchObject({
       exitCode: ExitCode.usage,
       text: expect.stringMatching(/choose one/),

@@ -75,7 +75,9 @@ export interface DataDirResult extends Partial<Switches> {
 export interface DataDirSteps {
   /** Returns the number of revisions to skip. */
   readonly bump?: () => Promise<number>;
-  /** Called with the completed restore before it is moved into place. Throws if other members were restored differently. */
+  /**
+   * Called with the completed restore before it is moved into place. Throws if other members were restored differently.
+   */
   readonly claim?: (made: Marker) => Promise<void>;
 }
 
@@ -231,10 +233,15 @@ function waysOut({ initialCluster }: Marker, change: Change | undefined): string
   return isAlone ? again : `${REPLACE_MEMBER}; or ${again}, all members with the same new token`;
 }
 
-/** A member that has served and lost its data must not vote again: it may have forgotten entries that it acknowledged. */
+/**
+ * A member that has served and lost its data must not vote again: it may have forgotten entries that it acknowledged.
+ */
 const REPLACE_MEMBER = 'if its cluster still serves, remove this member there and add it again';
 
-/** Throws if the restore would have the cluster id of the present data: members that were not restored with it would accept it although its data differ. */
+/**
+ * Throws if the restore would have the cluster id of the present data: members that were not restored with it would
+ * accept it although its data differ.
+ */
 async function refuseSameCluster(dataDir: string, clusterId: string | undefined): Promise<void> {
   const [log, marker] = await Promise.all(
     [walIdentity, readMarker].map((read) => read(dataDir).catch(() => undefined)),

@@ -14,7 +14,10 @@ export interface SnapshotServerOptions {
   readonly listen: ListenAddress;
   /** SHA-256, in hex, of the token that GET /snapshot requires. */
   readonly tokenSha256: string;
-  /** Directory with `tls.crt`, `tls.key` and `ca.crt`. With it, GET /snapshot also requires a client certificate of that authority. */
+  /**
+   * Directory with `tls.crt`, `tls.key` and `ca.crt`. With it, GET /snapshot also requires a client certificate of that
+   * authority.
+   */
   readonly peerTlsDir?: string;
   readonly log: Log;
   /** Called, before the first byte is sent, with the id of the etcd cluster that the snapshot is restored as. */

@@ -1,4 +1,6 @@
-/** A second implementation of the calendar: it reads the wall clock field by field and counts weeks by their Mondays. */
+/**
+ * A second implementation of the calendar: it reads the wall clock field by field and counts weeks by their Mondays.
+ */
 export interface Periods {
   readonly hourly: string;
   readonly daily: string;

@@ -31,12 +31,12 @@ const run = async (store: FilesystemStore) =>
   prune(store, 'orders', await readCatalog(store, 'orders'), { last: 1 }, context, {});
 const context = { now: NOW, storeNow: NOW, clusterName: 'orders', force: true };
 
-test('what the policy does not keep goes', async () => {
+test('a snapshot that the policy does not keep is deleted', async () => {
   expect(await run(new FilesystemStore({ path: root }))).toMatchObject({ deleted: ['a', 'b'], retained: [] });
   expect(await files()).toEqual(['c.db', 'c.json']);
 });
 
-test('a snapshot whose payload alone is held stays as it was, and is reported as retained', async () => {
+test('a snapshot whose payload alone is locked stays unchanged and is reported as retained', async () => {
   const held = new FilesystemStore({ path: root });
   const remove = held.delete.bind(held);
   const hold: Store['delete'] = async (key) => (key === 'orders/a.db' ? 'retained' : remove(key));
@@ -58,18 +58,18 @@ test('a payload that may not be deleted keeps its manifest', async () => {
   expect(await files()).toEqual(ALL);
 });
 
-test('nothing under a name goes once its manifest has gone: another run may be writing there', async () => {
+test('nothing is deleted under a name whose manifest is gone: another run may be writing there', async () => {
   const store = new FilesystemStore({ path: root });
   const entries = await readCatalog(store, 'orders');
-  // Another run deleted it, and a third one that has its name has put its payload.
+  // Another run deleted the snapshot, and a third run with the same name stored its payload.
   await store.delete('orders/a.json');
   const pruned = await prune(store, 'orders', entries, { last: 1 }, context, {});
   expect(pruned).toMatchObject({ deleted: ['b'], retained: ['a'] });
   expect(await files()).toEqual(['a.db', 'c.db', 'c.json']);
 });
 
-test('a snapshot that another run deletes at the same instant is left to it', async () => {
-  /** The other run deletes the manifest right after this one has looked at it once more. */
+test('a snapshot that another run deletes at the same time is left to that run', async () => {
+  /** The other run deletes the manifest right after this one has read it again. */
   class Shared extends FilesystemStore {
     #reads = 0;
     override async get(key: string) {
@@ -95,7 +95,7 @@ test.each<[string, string, (store: FilesystemStore) => Promise<void>]>([
       await putJson(store, 'orders/x.json', manifest, {});
     },
   ],
-  ['somebody uses it by its key', 'a.db.json', (store) => putJson(store, 'orders/a.db.json', {}, {})],
+  ['it also has the manifest of an exact key', 'a.db.json', (store) => putJson(store, 'orders/a.db.json', {}, {})],
 ])('a payload stays when %s', async (_, other, add) => {
   const store = new FilesystemStore({ path: root });
   await add(store);
@@ -105,7 +105,7 @@ test.each<[string, string, (store: FilesystemStore) => Promise<void>]>([
   for (const { problem } of await readCatalog(store, 'orders')) expect(problem).toBeUndefined();
 });
 
-test('a payload stays that has the name of another snapshot, whose manifest cannot be read', async () => {
+test('a payload with the name of another snapshot, whose manifest cannot be read, is kept', async () => {
   const store = new FilesystemStore({ path: root });
   const createdAt = new Date(NOW.getTime() - 9 * DAY).toISOString();
   const bytes = Buffer.alloc(64, 'a');
@@ -116,7 +116,7 @@ test('a payload stays that has the name of another snapshot, whose manifest cann
   expect(await files()).toEqual(expect.arrayContaining(['a.db', 'a.json']));
 });
 
-test('a payload under a name of ours stays when somebody uses it by its key; the rest of that name goes', async () => {
+test('a payload under a generated name is kept if it has the manifest of an exact key; the other objects of that name are deleted', async () => {
   const store = new FilesystemStore({ path: root });
   const id = 'etcd-snapshot-20261101-000000-aaaaaa';
   const bytes = Buffer.alloc(64, 'z');
@@ -135,7 +135,7 @@ describe('the notes of restores', () => {
     await putJson(store, key('-a1'), { schema: 'cdk8s-etcd/restored-member/v1', id, clusterId, memberId: 'a1' }, {});
   };
 
-  test('outlive their snapshot, beside the newest one of the same line', async () => {
+  test('are moved to the newest snapshot of the same line', async () => {
     const store = new FilesystemStore({ path: root });
     await note(store, 'a', '0a');
     expect(await run(store)).toMatchObject({ deleted: ['a', 'b'], retained: [] });
@@ -147,7 +147,7 @@ describe('the notes of restores', () => {
     expect(c).toMatchObject({ id: 'c', restoredAs: ['0a'] });
   });
 
-  test('that lie there already are left as they are', async () => {
+  test('that already exist there are not changed', async () => {
     const store = new FilesystemStore({ path: root });
     await note(store, 'a', '0a');
     await putJson(store, 'orders/c.restored-0a.json', { mine: true }, {});
@@ -155,7 +155,7 @@ describe('the notes of restores', () => {
     expect(JSON.parse(await readFile(join(root, 'orders/c.restored-0a.json'), 'utf8'))).toEqual({ mine: true });
   });
 
-  test('keep their snapshot when they cannot be kept', async () => {
+  test('keep their snapshot if they cannot be moved', async () => {
     class Full extends FilesystemStore {
       override async put(key: string, ...rest: [never, never]) {
         if (key.includes('restored')) throw new AgentError(ExitCode.storeRefused, 'AccessDenied');
@@ -167,7 +167,7 @@ describe('the notes of restores', () => {
     expect(await files()).toEqual(expect.arrayContaining(['a.db', 'a.json', 'a.restored-0a.json']));
   });
 
-  test('an etcd that lives on after its copy is left alone by the retention of that', async () => {
+  test('the retention of a restored copy does not touch an etcd that keeps running', async () => {
     const store = new FilesystemStore({ path: root });
     const cluster = { id: 'ffff', lineage: ['c0'], ends: new Map([['c0', NOW.getTime() - 2.5 * DAY]]) };
     const entries = await readCatalog(store, 'orders');

@@ -85,7 +85,10 @@ function namesOf(entries: readonly Entry[]): (key: string, id: string) => boolea
   return (key, id) => shared.has(key) || (first.has(key) && first.get(key) !== id);
 }
 
-/** Reads again the newest verified snapshot of each etcd, in favour of which others are deleted. Returns why one cannot be relied on. */
+/**
+ * Reads again the newest verified snapshot of each etcd, in favour of which others are deleted. Returns why one cannot
+ * be relied on.
+ */
 async function doubtOf(
   store: Store,
   folder: string,
@@ -135,7 +138,8 @@ async function deleteSnapshot(
   const own = objects.filter(({ key }) => !isNamed(key, id));
   // Never delete an object only because the manifest names it: it may belong to another program.
   const named = own.find(({ key }) => key === manifest?.object.key)?.key;
-  // For an id of ours, every object was listed. For a user-defined name, delete only objects that certainly belong to it.
+  // For an id of ours, every object was listed. For a user-defined name, delete only objects that certainly belong to
+  // it.
   const isListed = isSnapshotId(id) && objects.some(({ key }) => key === named && key.startsWith(`${folder}/${id}.`));
   const isOthers = isListed
     ? objects.some(({ key }) => key === exactManifestKey(named!))
@@ -161,7 +165,10 @@ async function deleteSnapshot(
   return 'deleted';
 }
 
-/** Whether another manifest may need the payload: one with the payload's own name, or one of an exact key. It counts even if it cannot be read. */
+/**
+ * Whether another manifest may need the payload: one with the payload's own name, or one of an exact key. It counts
+ * even if it cannot be read.
+ */
 async function hasOtherManifest(
   store: Store,
   folder: string,

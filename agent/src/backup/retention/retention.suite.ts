@@ -15,11 +15,11 @@ test(`${histories} random histories keep every promise`, () => {
     }),
     { numRuns: histories, includeErrorInReport: true },
   );
-  process.stdout.write(`retention: ${lived} histories, in which retention said so many times\n`);
+  process.stdout.write(`retention: ${lived} histories; number of decisions by reason:\n`);
   for (const [what, times] of [...tally].sort()) process.stdout.write(`  ${what}: ${times}\n`);
   expect(lived).toBeGreaterThanOrEqual(histories);
 });
 
-test(`${plain} plain histories lose nothing on the way`, () => {
+test(`${plain} plain histories lose no snapshot that should be kept`, () => {
   fc.assert(fc.property(plainHistory, livePlainly), { numRuns: plain, includeErrorInReport: true });
 });

@@ -65,7 +65,7 @@ describe('what the rules keep', () => {
     expect(gone([old!, edge!, newest!], { within: '24h', minKeep: 1 })).toEqual([old!.id]);
   });
 
-  test('the newest of a day stays, and only days with a snapshot count', () => {
+  test('the newest of a day is kept, and only days with a snapshot count', () => {
     const kept = [snapshot('2026-03-01T23:00Z'), snapshot('2026-11-01T05:00Z')];
     const lost = [snapshot('2026-01-01T00:00Z'), snapshot('2026-03-01T22:00Z'), snapshot('2026-11-01T04:00Z')];
     const decisions = decide([...kept, ...lost], { daily: 2, minKeep: 1 }, context);
@@ -73,7 +73,7 @@ describe('what the rules keep', () => {
     expect(reasonsFor(kept[0]!, decisions)).toEqual(['daily 2026-03-01']);
   });
 
-  test('the oldest stays while a rule has fewer than it asks for', () => {
+  test('the oldest is kept while a rule has fewer snapshots than it wants', () => {
     const all = ['2026-11-01T01:00Z', '2026-11-01T02:00Z', '2026-11-01T03:00Z'].map((at) => snapshot(at));
     const decisions = decide(all, { daily: 2, minKeep: 1 }, context);
     expect(ids(decisions, 'delete')).toEqual([all[1]!.id]);
@@ -87,7 +87,7 @@ describe('what the rules keep', () => {
     expect(bucketsOf(after.createdAt!, 'Europe/Berlin').daily).toBe('2026-11-19');
   });
 
-  test('an hour that a clock going back repeats is two hours', () => {
+  test('the hour that is repeated when clocks go back counts as two hours', () => {
     const twice = [snapshot('2026-10-25T00:30Z'), snapshot('2026-10-25T01:30Z')];
     const decisions = decide(twice, { hourly: 2, minKeep: 1, timeZone: 'Europe/Berlin' }, context);
     expect(decisions.flatMap(({ reasons }) => reasons)).toEqual([
@@ -108,7 +108,7 @@ describe('what the rules keep', () => {
     expect(bucketsOf(new Date(at), 'UTC').weekly).toBe(week);
   });
 
-  test('a newer snapshot that is not verified costs no verified one', () => {
+  test('a newer unverified snapshot does not displace a verified one', () => {
     const good = snapshot('2026-11-18T10:00Z');
     const failed = snapshot('2026-11-18T11:00Z', { verified: false });
     const newest = snapshot('2026-11-19T10:00Z');
@@ -131,7 +131,7 @@ describe('what is never deleted', () => {
     expect(gone([...before, ...current, adopted], keepOne)).toEqual([before[0]!.id, current[0]!.id]);
   });
 
-  test('1: restored twice before a backup: the id before is the nearest that has one', () => {
+  test('1: restored twice before a backup: the id before is the nearest one with snapshots', () => {
     const before = snapshot('2026-11-01T00:00Z', { clusterId: 'a' });
     const line = { id: 'c', lineage: ['b', 'a'] };
     expect(gone([before, snapshot('2026-11-02T00:00Z', { clusterId: 'unknown' })], keepOne, { cluster: line })).toEqual(
@@ -139,7 +139,7 @@ describe('what is never deleted', () => {
     );
   });
 
-  test('2: anything, when this run is not verified', () => {
+  test('2: anything, if this run is not verified', () => {
     const all = days(5);
     const own = all.at(-1)!;
     expect(gone(all, keepOne, { ownRun: { id: own.id, verified: false }, force: true })).toEqual([]);
@@ -149,7 +149,7 @@ describe('what is never deleted', () => {
     expect(gone(all, keepOne, { ownRun: { id: own.id, verified: true } })).toHaveLength(4);
   });
 
-  test('2: anything, when the clocks differ by more than five minutes', () => {
+  test('2: anything, if the clocks differ by more than five minutes', () => {
     const all = days(5);
     for (const [storeNow, deletions] of [
       ['2026-11-20T12:05:00Z', 4],
@@ -185,7 +185,7 @@ describe('what is never deleted', () => {
     expect(ids(decisions, 'delete')).toHaveLength(2);
   });
 
-  test('3: what takes no part uses up no bucket', () => {
+  test('3: an excluded snapshot does not use up a bucket', () => {
     const good = snapshot('2026-11-19T10:00Z');
     const later = { id: 'later', createdAt: new Date('2026-11-19T11:00Z') };
     for (const strange of [{ clusterId: 'f' }, { exactKey: true }, { readable: false }, { namespace: 'elsewhere' }]) {
@@ -194,7 +194,7 @@ describe('what is never deleted', () => {
     }
   });
 
-  test('4: the last minKeep, verified ones before others', () => {
+  test('4: the last minKeep snapshots, verified ones first', () => {
     const [oldest, ...verified] = days(4);
     const failed = days(4, { verified: false });
     expect(gone([oldest!, ...verified, ...failed], { yearly: 1, minKeep: 3 })).toContain(oldest!.id);
@@ -213,7 +213,7 @@ describe('what is never deleted', () => {
     expect(gone(days(9), policy)).toHaveLength(9 - left);
   });
 
-  test('5: more than ten or a quarter in one run; the oldest go first, the rest next time', () => {
+  test('5: more than ten or a quarter in one run; the oldest are deleted first, the others in the next run', () => {
     let all = days(30);
     const first = decide(all, keepOne, context);
     expect(ids(first, 'delete')).toEqual(idsOf(all.slice(0, 10)));
@@ -235,7 +235,7 @@ describe('what is never deleted', () => {
   });
 });
 
-describe('where etcd cannot be asked', () => {
+describe('if etcd cannot be asked', () => {
   const unasked = { cluster: undefined };
 
   test('the newest snapshot says which cluster this is, and what it was restored from', () => {
@@ -245,7 +245,7 @@ describe('where etcd cannot be asked', () => {
     expect(gone([...old, foreign, newest], { last: 1 }, unasked)).toEqual([old[0]!.id]);
   });
 
-  test('one dated in the future or of another cluster has no say', () => {
+  test('a snapshot dated in the future or of another cluster does not count', () => {
     const [old, newest] = days(2);
     const strange = [
       snapshot('2036-11-01T00:00Z', { clusterId: 'f' }),
@@ -255,7 +255,7 @@ describe('where etcd cannot be asked', () => {
   });
 });
 
-test('1000 random histories keep every promise, and come to everything', () => {
+test('1000 random histories keep every promise, and every decision occurs', () => {
   const tally: Tally = new Map();
   fc.assert(
     fc.property(history, (one) => live(one, tally)),
@@ -274,6 +274,6 @@ test('1000 random histories keep every promise, and come to everything', () => {
   }
 });
 
-test('500 plain histories lose nothing on the way', () => {
+test('500 plain histories lose no snapshot that should be kept', () => {
   fc.assert(fc.property(plainHistory, livePlainly), { numRuns: 500, includeErrorInReport: true });
 });

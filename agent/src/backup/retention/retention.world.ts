@@ -56,7 +56,10 @@ class World {
     if (kind === 'policy') this.policy = dice % 8 ? this.policies[dice % this.policies.length] : undefined;
   }
 
-  /** Runs retention until nothing is deferred: after the number of runs that the limit requires, everything that no rule keeps is deleted. */
+  /**
+   * Runs retention until nothing is deferred: after the number of runs that the limit requires, everything that no rule
+   * keeps is deleted.
+   */
   settle(): void {
     const runs = Math.ceil(this.stored.length / 10);
     for (let run = 0; run < runs; run++) this.run(this.context(), false);
@@ -155,7 +158,10 @@ class World {
   }
 }
 
-/** Checks that deleting step by step loses no snapshot that the policy would keep if it were applied once, at the end, to all snapshots ever taken. */
+/**
+ * Checks that deleting step by step loses no snapshot that the policy would keep if it were applied once, at the end,
+ * to all snapshots ever taken.
+ */
 export function livePlainly({ beginning, policy, backups }: PlainHistory): void {
   const taken: Candidate[] = [];
   let stored: Candidate[] = [];

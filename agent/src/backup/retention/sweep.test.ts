@@ -46,14 +46,14 @@ class CutShort extends FilesystemStore {
 test.each([
   ['whole', FilesystemStore],
   ['cut short', CutShort],
-])('on a listing that is %s only the rest of a dead run goes', async (_name, Kind) => {
+])('with a listing that is %s only leftovers of a dead run are deleted', async (_name, Kind) => {
   expect(await run(new Kind({ path: root }))).toEqual({ swept: [`orders/${REST}.db`], warnings: [] });
   expect(await left()).toEqual([`${WHOLE}.db`, `${WHOLE}.json`, `${PINNED}.db`, `${PINNED}.pin`]);
 });
 
 const refuse = (): Promise<never> => Promise.reject(new AgentError(ExitCode.storeRefused, 'AccessDenied'));
 
-test('without the right to list uploads the rest is swept, with a warning', async () => {
+test('without the right to list uploads everything else is swept, with a warning', async () => {
   class NoUploads extends FilesystemStore {
     override sweep = refuse;
   }
@@ -74,7 +74,7 @@ test('without the right to delete it is a warning', async () => {
   expect(await left()).toHaveLength(5);
 });
 
-test('what another manifest leads to is no rest', async () => {
+test('a payload that another manifest names is not swept', async () => {
   const store = new FilesystemStore({ path: root });
   const key = `orders/${REST}.db`;
   expect(await sweep(store, 'orders', 24 * hour, new Set([key]), { warn: () => {} })).toEqual([]);
@@ -84,7 +84,7 @@ test('what another manifest leads to is no rest', async () => {
   expect(await run(store)).toEqual({ swept: [], warnings: [] });
 });
 
-test('what another run, such as a copy, has put anew since the listing stays', async () => {
+test('an object that another run, such as a copy, has stored since the listing is kept', async () => {
   const store = new FilesystemStore({ path: root });
   const names = await listNames(store, 'orders', {});
   await writeFile(join(root, 'orders', `${REST}.db`), 'anew');

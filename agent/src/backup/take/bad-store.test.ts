@@ -91,7 +91,7 @@ describe.each([0, 1])('one of two stores, at place %i', (at) => {
     await expectOne(await take(both(bucket())), at, hangs);
   });
 
-  test('hangs in the middle of what it reads back', async () => {
+  test('hangs while the payload is read back', async () => {
     stub.intercept = (_, operation) =>
       operation === 'GetObject' ? { status: 200, body: Buffer.alloc(5 * MIB), stallAt: MIB } : undefined;
     await expectOne(await take(both(bucket())), at, hangs);
@@ -117,7 +117,7 @@ describe.each([0, 1])('one of two stores, at place %i', (at) => {
     await expectOne(await take(both(patient('s3://bad', open))), at, error);
   });
 
-  test('hangs, and names are of the caller', async () => {
+  test('hangs, with user-defined names', async () => {
     stub.intercept = (_, operation) => (operation === 'UploadPart' ? 'hang' : undefined);
     await expectOne(await take(both(bucket()), { fileName: 'own-%Y' }), at, hangs);
   });
@@ -171,7 +171,7 @@ describe('the index of many snapshots', () => {
     expect((await readCatalog(await open(), 'orders'))[0]).toMatchObject({ id: manifest.id, problem: undefined });
   };
 
-  test('is refused: the backup is taken, with a warning, and nothing of it is left', async () => {
+  test('is refused: the backup is taken with a warning, and no part of the index is left', async () => {
     fill(0, 70);
     stub.intercept = ({ key }, operation) =>
       key === INDEX && operation === 'PutObject' ? { status: 403, code: 'AccessDenied' } : undefined;
@@ -179,7 +179,7 @@ describe('the index of many snapshots', () => {
     expect([...stub.objects.keys(), ...stub.uploads.values()]).not.toContain(INDEX);
   });
 
-  test('cannot be replaced, as nothing can: the backup is taken, with a warning, and reads what the old one lacks', async () => {
+  test('cannot be replaced, because no object can: the backup is taken with a warning, and reads the manifests that the old index lacks', async () => {
     fill(0, 70);
     await take([await open()], { targets: [{ store: await open() }] });
     const old = stub.objects.get(INDEX)!;
@@ -194,7 +194,7 @@ describe('the index of many snapshots', () => {
     expect(stub.log).not.toContain('GetObject orders/etcd-snapshot-20260101-000000-000000.json');
   });
 
-  test('hangs: it is given up', async () => {
+  test('hangs: writing it is abandoned', async () => {
     stub.intercept = ({ key }, operation) => (key === INDEX && operation === 'PutObject' ? 'hang' : undefined);
     await expect(writeIndex(await open(), 'orders', [], {}, 100)).rejects.toThrow(/timeout/);
   });
@@ -204,7 +204,7 @@ describe('a time-out', () => {
   const later = (controller: AbortController) =>
     controller.abort(new AgentError(ExitCode.timedOut, 'not done after 1s; allow more with --timeout'));
 
-  test('in retention costs no snapshot that is committed', async () => {
+  test('during retention does not affect a committed snapshot', async () => {
     const store = await openS3({ bucket: stub.bucket, endpoint: stub.endpoint, credentialsDirectory });
     opened.push(store);
     for (let n = 0; n < 2; n++) await take([store], { targets: [{ store }] });
@@ -220,7 +220,7 @@ describe('a time-out', () => {
     expect((await readCatalog(store, 'orders')).map(({ id }) => id)).toContain(manifest.id);
   });
 
-  test('while one store hangs costs nothing of the other', async () => {
+  test('while one store hangs does not affect the other', async () => {
     const controller = new AbortController();
     const bad = await openS3({ bucket: stub.bucket, endpoint: stub.endpoint, credentialsDirectory });
     opened.push(bad);
@@ -233,7 +233,7 @@ describe('a time-out', () => {
     await expectOne(await take([bad, healthy()], {}, controller.signal), 0, timedOut);
   });
 
-  test('before anything is committed ends the run, and leaves nothing', async () => {
+  test('before anything is committed ends the run and leaves nothing', async () => {
     const controller = new AbortController();
     const store = await openS3({ bucket: stub.bucket, endpoint: stub.endpoint, credentialsDirectory });
     opened.push(store);

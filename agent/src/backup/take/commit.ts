@@ -22,7 +22,10 @@ export interface Stored {
   readonly extra?: Buffer;
 }
 
-/** Verifies the stored payload, then writes the manifest, then applies retention. If retention fails, the snapshot stays. */
+/**
+ * Verifies the stored payload, then writes the manifest, then applies retention. If retention fails, the snapshot
+ * stays.
+ */
 export async function commit(
   target: Target,
   { manifest, extra }: Stored,
@@ -67,7 +70,10 @@ export async function commit(
   }
 }
 
-/** Logs a failure after the snapshot was committed, and returns the reason. Rethrows if the run was stopped, but not after a time-out. */
+/**
+ * Logs a failure after the snapshot was committed, and returns the reason. Rethrows if the run was stopped, but not
+ * after a time-out.
+ */
 function failureAfter(what: string, store: Store, error: unknown, { log, signal }: RunContext): string {
   if (!isTimeout(signal)) signal.throwIfAborted();
   const why = messageOf(signal.aborted ? signal.reason : error);

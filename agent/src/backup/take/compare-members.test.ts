@@ -12,7 +12,7 @@ interface Fake {
 const fake = (...hashes: (HashKVAnswer | Error)[]): Fake => ({ hashes, asked: 0 });
 const at = (compactRevision: number, hash = 7): HashKVAnswer => ({ hash, compactRevision });
 
-/** Members that answer one after the other, the last answer for ever, all at revision 50. */
+/** Members that give these answers one after the other and then repeat the last one, all at revision 50. */
 function compare(source: Fake, ...others: Fake[]) {
   const reach = (member: Fake, index: number) =>
     ({
@@ -41,7 +41,7 @@ test('members with the same hash agree', async () => {
   });
 });
 
-test('one that differs is named, and once is enough', async () => {
+test('a member that differs once is named', async () => {
   const other = fake(at(40, 8));
   expect(await compare(fake(at(40)), fake(at(40)), other)).toMatchObject({
     outcome: 'differ',
@@ -50,11 +50,11 @@ test('one that differs is named, and once is enough', async () => {
   expect(other.asked).toBe(1);
 });
 
-test('another compact revision makes another hash of the same data: asked again, it may agree', async () => {
+test('another compact revision changes the hash of the same data, so members are compared again', async () => {
   expect(await compare(fake(at(40), at(45)), fake(at(45, 9), at(45)))).toMatchObject({ outcome: 'agree' });
 });
 
-test('after three times it is inconclusive, never a difference', async () => {
+test('after three attempts the comparison is inconclusive, never a difference', async () => {
   const other = fake(at(30, 9));
   expect(await compare(fake(at(40)), other)).toMatchObject({
     outcome: 'inconclusive',
@@ -64,12 +64,12 @@ test('after three times it is inconclusive, never a difference', async () => {
   expect(other.asked).toBe(3);
 });
 
-test('a follower that has not got there yet is waited for', async () => {
+test('a follower that has not reached the revision is waited for', async () => {
   const behind = new AgentError(ExitCode.etcdUnavailable, 'mvcc: required revision is a future revision');
   expect(await compare(fake(at(40)), fake(behind, behind, at(40)))).toMatchObject({ outcome: 'agree' });
 });
 
-test('one that does not answer makes it inconclusive; one that differs all the same makes it a difference', async () => {
+test('a member that does not answer makes the comparison inconclusive, unless another one differs', async () => {
   const away = new AgentError(ExitCode.etcdUnavailable, 'it is away');
   expect(await compare(fake(at(40)), fake(away))).toMatchObject({
     outcome: 'inconclusive',
@@ -78,7 +78,7 @@ test('one that does not answer makes it inconclusive; one that differs all the s
   expect(await compare(fake(at(40)), fake(away), fake(at(40, 8)))).toMatchObject({ outcome: 'differ' });
 });
 
-test('compacted right up to the revision there is nothing to hash, and no hash is kept', async () => {
+test('at the compact revision there is nothing to hash, and no hash is kept', async () => {
   const source = { ...fake(at(40)), compactedAt: 49 };
   expect(await compare(source, fake(at(40)))).toEqual({
     outcome: 'inconclusive',
@@ -86,7 +86,7 @@ test('compacted right up to the revision there is nothing to hash, and no hash i
   });
 });
 
-test('a missing permission is a mistake to be mended, not an inconclusive comparison', async () => {
+test('a missing permission is a usage error, not an inconclusive comparison', async () => {
   const refused = new AgentError(ExitCode.usage, 'permission denied');
   await expect(compare(fake(refused))).rejects.toBe(refused);
 });

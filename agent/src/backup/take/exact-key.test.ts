@@ -12,7 +12,7 @@ const KEY = 'releases/before.db';
 const signal = new AbortController().signal;
 const verifying = { level: 'read', scratch: '/nowhere', etcdutl: new Etcdutl('none'), signal } as const;
 
-/** Its clock only tells days: two puts look alike. */
+/** A store whose clock has a resolution of a day, so that two puts look alike. */
 class Memory implements Store {
   readonly url = 'memory:';
   readonly objects = new Map<string, Buffer>();
@@ -61,7 +61,10 @@ class Memory implements Store {
   close(): void {}
 }
 
-/** One of several runs that each replace what is under the key; it goes on only when it is told to. */
+/**
+ * One of several runs that replace the snapshot under the key. It waits before each step until the test lets it
+ * continue.
+ */
 class Run {
   readonly manifest: Manifest;
   readonly steps: string[] = [];
@@ -130,7 +133,7 @@ async function expectWhole(objects: Map<string, Buffer>, runs: readonly Run[]): 
 const ALL = Number.POSITIVE_INFINITY;
 const idAt = async (objects: Map<string, Buffer>) => (await readExactEntry(new Memory(objects), KEY, {})).manifest.id;
 
-test('overwritten by one run: the key has it, and nothing lies beside', async () => {
+test('overwritten by one run: the key has the snapshot, and nothing lies beside', async () => {
   const objects = new Map<string, Buffer>();
   const run = new Run(objects, 'a');
   await run.go(ALL);
@@ -138,7 +141,7 @@ test('overwritten by one run: the key has it, and nothing lies beside', async ()
   expect([...objects.keys()].sort()).toEqual([KEY, `${KEY}.json`]);
 });
 
-test('overwritten by two runs, whose steps come in any order of two changes: it is whole', async () => {
+test('overwritten by two runs, with any order of steps that switches twice: the snapshot is complete', async () => {
   const counted = new Run(new Map(), 'a');
   await counted.go(ALL);
   for (let first = 0; first <= counted.steps.length; first++) {
@@ -156,7 +159,7 @@ test('overwritten by two runs, whose steps come in any order of two changes: it 
   }
 });
 
-test('overwritten while another run that does so is dead at any step: it is whole', async () => {
+test('overwritten while another run is dead at any step: the snapshot is complete', async () => {
   for (let step = 1; ; step++) {
     const objects = new Map<string, Buffer>();
     const [dead, run] = [new Run(objects, 'a'), new Run(objects, 'b')];
@@ -167,7 +170,7 @@ test('overwritten while another run that does so is dead at any step: it is whol
   }
 });
 
-test('overwritten by three runs in any order of their steps: it is whole', async () => {
+test('overwritten by three runs in any order of their steps: the snapshot is complete', async () => {
   let seed = 1;
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647;
@@ -186,7 +189,7 @@ test('overwritten by three runs in any order of their steps: it is whole', async
   }
 });
 
-test('what a newer run has put whole under the key is not replaced by a slower one', async () => {
+test('a snapshot that a newer run has completed under the key is not replaced by a slower run', async () => {
   const objects = new Map<string, Buffer>();
   const [slow, newer] = [new Run(objects, 'a'), new Run(objects, 'b')];
   await slow.goTo(`get ${slow.manifest.object.key}`);
@@ -197,7 +200,7 @@ test('what a newer run has put whole under the key is not replaced by a slower o
   await expectWhole(objects, [newer]);
 });
 
-test('a put that lands while a newer run is at work does not take the key from it', async () => {
+test('a put that completes while a newer run is working does not take the key from it', async () => {
   const objects = new Map<string, Buffer>();
   const [slow, newer] = [new Run(objects, 'a'), new Run(objects, 'b')];
   await slow.goTo(`put ${KEY}`);
@@ -207,7 +210,7 @@ test('a put that lands while a newer run is at work does not take the key from i
   await expectWhole(objects, [newer]);
 });
 
-test('whoever was replaced does not say that --object-key finds it', async () => {
+test('a run that was replaced does not claim that --object-key finds its snapshot', async () => {
   const objects = new Map<string, Buffer>();
   const [older, newer] = [new Run(objects, 'a'), new Run(objects, 'b')];
   await older.go(ALL);

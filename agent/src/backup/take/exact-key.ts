@@ -110,7 +110,8 @@ export async function moveToKey(store: Store, beside: Manifest, key: string, opt
       });
     await verifySnapshot(store, moved, { ...options, level: level === 'stream' && put ? level : 'read' }).catch(
       (error) => {
-        // An earlier attempt of the same request may have stored the same bytes, so a refusal counts only if they differ.
+        // An earlier attempt of the same request may have stored the same bytes, so a refusal counts only if they
+        // differ.
         throw refusal ?? error;
       },
     );
@@ -170,7 +171,10 @@ async function refuseReplaced(store: Store, { id }: Manifest, key: string, signa
   );
 }
 
-/** Deletes payloads that killed runs left beside a key: those that its manifest does not name and that are older than `age` milliseconds. */
+/**
+ * Deletes payloads that killed runs left beside a key: those that its manifest does not name and that are older than
+ * `age` milliseconds.
+ */
 export async function sweepBeside(store: Store, key: string, age: number, options: CallOptions): Promise<string[]> {
   const swept: string[] = [];
   const now = await store.now(options);

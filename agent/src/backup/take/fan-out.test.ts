@@ -20,7 +20,7 @@ async function readAll(source: AsyncIterable<Uint8Array>, delay = 0): Promise<nu
   return seen;
 }
 
-test('every reader sees every chunk once, however slow the others are', async () => {
+test('every reader gets every chunk once, however slow the others are', async () => {
   const [a, b, c] = fanOut(numbers(20), 3);
 
   const seen = await Promise.all([readAll(a!), readAll(b!, 2), readAll(c!)]);
@@ -28,7 +28,7 @@ test('every reader sees every chunk once, however slow the others are', async ()
   for (const one of seen) expect(one).toEqual([...Array(20).keys()]);
 });
 
-test('nothing is taken from the source before all readers want it', async () => {
+test('the source is read only when all readers wait', async () => {
   const log: string[] = [];
   const [a, b] = fanOut(numbers(5, log), 2);
   const reader = a![Symbol.asyncIterator]();
@@ -41,7 +41,7 @@ test('nothing is taken from the source before all readers want it', async () => 
   expect(log).toEqual(['take 0']);
 });
 
-test('a reader that leaves does not hold up the others, and the last one closes the source', async () => {
+test('a reader that stops does not block the others, and the last one closes the source', async () => {
   const log: string[] = [];
   const [a, b] = fanOut(numbers(5, log), 2);
   const leaving = (async () => {
@@ -53,7 +53,7 @@ test('a reader that leaves does not hold up the others, and the last one closes 
   expect(log.at(-1)).toBe('closed');
 });
 
-test('a reader that never began can leave too', async () => {
+test('a reader that never began can stop too', async () => {
   const [a, b] = fanOut(numbers(3), 2);
   const reading = readAll(b!);
   await a![Symbol.asyncIterator]().return!();
@@ -79,7 +79,7 @@ describe('patience', () => {
       (error: Error) => error.message,
     );
 
-  test('a reader that hangs is left behind, and the others get everything', async () => {
+  test('a reader that hangs is dropped, and the others get everything', async () => {
     const [a, b, c] = fanOut(numbers(20), 3, () => 100);
     const hanging = a![Symbol.asyncIterator]();
     await Promise.all([hanging.next(), b![Symbol.asyncIterator]().next(), c![Symbol.asyncIterator]().next()]);
@@ -97,7 +97,7 @@ describe('patience', () => {
     ]);
   });
 
-  test('nobody is left behind for a slow source', async () => {
+  test('no reader is dropped because of a slow source', async () => {
     const slowly = async function* () {
       for await (const chunk of numbers(5)) {
         await new Promise((resolve) => setTimeout(resolve, 50));

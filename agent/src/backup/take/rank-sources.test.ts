@@ -31,36 +31,36 @@ test('followers come before the leader, the one with the least lag first', () =>
   ).toEqual(['c', 'b', 'a']);
 });
 
-test('a follower far behind is none', () => {
+test('a follower that is far behind is not a source', () => {
   expect(choose([member('a'), member('b', { raftAppliedIndex: 100 })])).toEqual(['a']);
 });
 
-test('a learner never is one', () => {
+test('a learner is never a source', () => {
   expect(choose([member('a'), member('b', { isLearner: true })])).toEqual(['a']);
   expect(() => choose([member('b', { isLearner: true })])).toThrow(/only learners/);
 });
 
-test('a member that knows another leader or none is left out', () => {
+test('a member that knows another leader or none is excluded', () => {
   expect(choose([member('a'), member('b', { leader: '0' }), member('c', { leader: 'x' }), member('d')])).toEqual([
     'd',
     'a',
   ]);
 });
 
-test('no leader anywhere means no quorum', () => {
+test('if no member knows a leader, there is no quorum', () => {
   expect(() => choose([member('a', { leader: '0' }), member('b', { leader: '0' })])).toThrow(
     /quorum is lost.*--survivor/,
   );
 });
 
-test('a member of another cluster is outvoted; a draw is a mistake of the caller', () => {
+test('a member of another cluster is outvoted, and a tie is a usage error', () => {
   expect(choose([member('a'), member('b'), member('x', { clusterId: 'c2', leader: 'x' })])).toEqual(['b', 'a']);
   expect(() => choose([member('a'), member('x', { clusterId: 'c2' })])).toThrow(
     expect.objectContaining({ exitCode: ExitCode.usage }),
   );
 });
 
-test('a member that a CORRUPT alarm names is avoided where another is left', () => {
+test('a member with a CORRUPT alarm is avoided if there is another one', () => {
   expect(choose([member('a'), member('b'), member('c')], ['b'])).toEqual(['c', 'a']);
   expect(choose([member('a')], ['a'])).toEqual(['a']);
 });

@@ -1,7 +1,10 @@
 import type { MemberStatus } from '../../etcd/maintenance.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 
-/** Number of Raft entries by which a follower may lag and still be a source: etcd keeps 5,000 entries for slow followers. */
+/**
+ * Number of Raft entries by which a follower may lag and still be a source: etcd keeps 5,000 entries for slow
+ * followers.
+ */
 const MAX_LAG = 5_000;
 
 export interface ObservedMember {

@@ -22,7 +22,7 @@ async function write(name: string, age: number): Promise<void> {
 }
 const left = async () => (await readdir(join(root, 'orders'))).sort();
 
-test('what a dead run left goes with its reservation', async () => {
+test('leftovers of a dead run are deleted with its reservation', async () => {
   for (const name of ['nightly.reserved', 'nightly.db', 'other.db']) await write(name, 48 * hour);
   const store = new FilesystemStore({ path: root });
   const names = await listNames(store, 'orders', {});
@@ -37,7 +37,7 @@ test.each([
   ['payload', ['nightly.reserved', 'nightly.db']],
   ['reservation', ['nightly.reserved']],
   ['extra files', ['nightly.reserved', 'nightly.extra.tar.age']],
-])('a listing that is out of date costs no other run its new %s', async (_what, anew) => {
+])('an outdated listing does not delete the new %s of another run', async (_what, anew) => {
   for (const name of ['nightly.reserved', 'nightly.db']) await write(name, 48 * hour);
   const store = new FilesystemStore({ path: root });
   const names = await listNames(store, 'orders', {});

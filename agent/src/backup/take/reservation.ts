@@ -22,7 +22,10 @@ export async function reserve(store: Store, folder: string, name: string, option
   return true;
 }
 
-/** Deletes leftovers of dead runs under reserved names. Under any other user-defined name, an object may belong to another program. */
+/**
+ * Deletes leftovers of dead runs under reserved names. Under any other user-defined name, an object may belong to
+ * another program.
+ */
 export async function sweepReserved(
   store: Store,
   folder: string,

@@ -118,7 +118,10 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** Returns the snapshot's id. A user-defined name is reserved in every store that still takes part, so that only one of several concurrent runs gets it. */
+/**
+ * Returns the snapshot's id. A user-defined name is reserved in every store that still takes part, so that only one of
+ * several concurrent runs gets it.
+ */
 async function nameSnapshot(
   request: StoreRequest,
   runs: readonly TargetRun[],

@@ -55,11 +55,11 @@ async function allAreWhole(store: Store): Promise<string[]> {
 }
 
 describe('killed at any step', () => {
-  test('nothing is listed that is not whole, nothing good is gone, and the next run sweeps what lies around', async () => {
+  test('only complete snapshots are listed, no good one is lost, and the next run sweeps leftovers', async () => {
     const healthy = new CrashingStore(open('healthy'));
     for (let n = 0; n < 3; n++) await take([healthy]);
     const steps = healthy.steps.length;
-    // The third run deletes the first snapshot: all kinds of steps have been seen.
+    // The third run deletes the first snapshot, so that every kind of step occurs.
     expect(healthy.steps.filter((step) => step.includes('delete')).length).toBeGreaterThan(0);
 
     for (let step = 1; step <= steps; step++) {
@@ -76,7 +76,7 @@ describe('killed at any step', () => {
         }
       }
       const left = await allAreWhole(open(name));
-      // Retention keeps two; a run that was killed may have stored its own and not been able to say so.
+      // Retention keeps two. A killed run may have stored its snapshot without reporting it.
       expect(left).toEqual(expect.arrayContaining(good.slice(-1)));
 
       const { manifest } = await take([open(name)], { sweepAge: 0 });
@@ -120,7 +120,7 @@ describe('several stores', () => {
   });
 });
 
-describe('what etcd says of itself', () => {
+describe('alarms of etcd', () => {
   const alarm = async (action: 'Activate' | 'Deactivate', type: 'Nospace' | 'Corrupt') => {
     const client = await etcd.connect();
     const { header } = await client.maintenance.status();
@@ -128,7 +128,7 @@ describe('what etcd says of itself', () => {
     client.close();
   };
 
-  test('NOSPACE: the snapshot is taken and called degraded', async () => {
+  test('NOSPACE: the snapshot is taken and reported as degraded', async () => {
     await alarm('Activate', 'Nospace');
     const { degraded, targets } = await take([open()]);
     await alarm('Deactivate', 'Nospace');
@@ -137,7 +137,7 @@ describe('what etcd says of itself', () => {
     expect(targets[0]?.verified).toBe('read');
   });
 
-  test('CORRUPT: it is taken, never counts as verified, and nothing is pruned on it', async () => {
+  test('CORRUPT: the snapshot is taken but never counts as verified, and nothing is pruned', async () => {
     const store = open();
     const before: string[] = [];
     for (let n = 0; n < 2; n++) before.push((await take([store])).manifest.id);
@@ -164,10 +164,10 @@ describe('an exact key', () => {
   });
 });
 
-describe('a request that may have been met before', () => {
+describe('a request that an earlier run may have completed', () => {
   const unreachable = { access: { endpoints: ['http://127.0.0.1:1'], dialTimeout: 500 } };
 
-  test('is reported, with nobody asking etcd, and another request takes another snapshot', async () => {
+  test('is reported without asking etcd, and another request takes another snapshot', async () => {
     const [a, b] = [open('a'), open('b')];
     const first = await take([a, b], { request: 'uid-1' });
     const again = await take([a, b], { request: 'uid-1', ...unreachable });
@@ -180,7 +180,7 @@ describe('a request that may have been met before', () => {
     expect(await allAreWhole(b)).toHaveLength(2);
   });
 
-  test('is not met while one store lacks it, or has not all of it', async () => {
+  test('is not complete while one store lacks the snapshot or a part of it', async () => {
     const [a, b] = [open('a'), open('b')];
     const first = await take([a], { request: 'uid-1' });
     await expect(take([a, b], { request: 'uid-1', ...unreachable })).rejects.toThrow();
@@ -188,7 +188,7 @@ describe('a request that may have been met before', () => {
     await expect(take([a], { request: 'uid-1', ...unreachable })).rejects.toThrow();
   });
 
-  test('is not met by a snapshot that a later verify found bad', async () => {
+  test('is not completed by a snapshot that a later verify found bad', async () => {
     const { manifest } = await take([open()], { request: 'uid-1' });
     const verification = {
       ...{ schema: 'cdk8s-etcd/verification/v1', id: manifest.id, level: 'read', outcome: 'failed' },
@@ -198,7 +198,7 @@ describe('a request that may have been met before', () => {
     expect((await take([open()], { request: 'uid-1' })).manifest.id).not.toBe(manifest.id);
   });
 
-  test('nor under a key of its own, where it is then refused, until it is replaced', async () => {
+  test('nor under an exact key, where the new one is then refused unless it may overwrite', async () => {
     const key = 'before/upgrade.db';
     const { manifest } = await take([open()], { key, request: 'uid-1' });
     const verification = {
@@ -211,7 +211,7 @@ describe('a request that may have been met before', () => {
     expect(again.manifest.id).not.toBe(manifest.id);
   });
 
-  test('a key of its own is not refused to the request that it was written for', async () => {
+  test('an exact key is not refused to the request that wrote it', async () => {
     const key = 'before/upgrade.db';
     const first = await take([open()], { key, request: 'uid-1' });
     const again = await take([open()], { key, request: 'uid-1', ...unreachable });
@@ -230,19 +230,22 @@ describe('extra files of the machine', () => {
   const filesIn = async (name: string) => (await readdir(join(root, name, 'orders'))).sort();
   const filesOf = (ids: readonly string[]) => ids.flatMap((id) => endings.map((ending) => `${id}${ending}`)).sort();
 
-  test.each([undefined, 'own-%Y%m%d-%H%M%S'])('lie beside the snapshot, named %s, and go with it', async (fileName) => {
-    const host = { nodeName: 'cp-1' };
-    for (let n = 0; n < 3; n++) await take([open()], { extra: await keys(), host, fileName });
-    const left = await allAreWhole(open());
-    expect(left).toHaveLength(2);
-    expect(await filesIn('store')).toEqual(filesOf(left));
-    const entry = await whole(open(), { cluster: 'orders' }, left[0]!, {});
-    expect(entry.manifest).toMatchObject({
-      host,
-      extra: { key: `orders/${left[0]}.extra.tar.age`, paths: [join(root, 'ca.key')] },
-      members: [{ id: entry.manifest.source.memberId, clientUrls: etcd.endpoints }],
-    });
-  });
+  test.each([undefined, 'own-%Y%m%d-%H%M%S'])(
+    'lie beside the snapshot, named %s, and are deleted with it',
+    async (fileName) => {
+      const host = { nodeName: 'cp-1' };
+      for (let n = 0; n < 3; n++) await take([open()], { extra: await keys(), host, fileName });
+      const left = await allAreWhole(open());
+      expect(left).toHaveLength(2);
+      expect(await filesIn('store')).toEqual(filesOf(left));
+      const entry = await whole(open(), { cluster: 'orders' }, left[0]!, {});
+      expect(entry.manifest).toMatchObject({
+        host,
+        extra: { key: `orders/${left[0]}.extra.tar.age`, paths: [join(root, 'ca.key')] },
+        members: [{ id: entry.manifest.source.memberId, clientUrls: etcd.endpoints }],
+      });
+    },
+  );
 
   test('a kill at any step leaves none of them without a snapshot', async () => {
     const extra = await keys();
@@ -257,7 +260,7 @@ describe('extra files of the machine', () => {
     }
   });
 
-  test('a path that is not there is told before etcd is asked', async () => {
+  test('a missing path is reported before etcd is asked', async () => {
     const access = { endpoints: ['http://127.0.0.1:1'], dialTimeout: 500 };
     const extra = { ...(await keys()), paths: [join(root, 'gone')] };
     await expect(take([open()], { extra, access })).rejects.toMatchObject({ exitCode: ExitCode.usage });
@@ -267,7 +270,7 @@ describe('extra files of the machine', () => {
 describe.each(compressions)('encrypted, with compression %s', (compression) => {
   const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-  test('it is verified as it is stored, opened by any of its identities and by no other, and damage is told', async () => {
+  test('it is verified as stored and decrypted by any of its identities only, and damage is reported', async () => {
     const [first, second, other] = [
       await generateX25519Identity(),
       await generateX25519Identity(),
@@ -324,7 +327,7 @@ describe.each(compressions)('encrypted, with compression %s', (compression) => {
 test.each<[string, Partial<BackupRequest>, number]>([
   ['alone', {}, 1],
   ['that may have been met before', { request: 'uid-1' }, 1],
-  ['under a name of the caller', { fileName: 'own-%Y' }, 1],
+  ['under a user-defined name', { fileName: 'own-%Y' }, 1],
   ['with retention, which has to see what other runs did meanwhile', { targets: [] }, 2],
 ])('a backup lists the folder once, %s', async (_, overrides, times) => {
   const listed: string[] = [];
@@ -339,7 +342,7 @@ test.each<[string, Partial<BackupRequest>, number]>([
   expect(listed.filter((prefix) => prefix === 'orders/')).toHaveLength(times);
 });
 
-test('names of the caller’s own: the second run in the same second gets another, and all is as with ours', async () => {
+test('user-defined names: a second run in the same second gets another name, and everything else works as with generated names', async () => {
   const store = open();
   const ids: string[] = [];
   for (let n = 0; n < 3; n++)
@@ -350,7 +353,7 @@ test('names of the caller’s own: the second run in the same second gets anothe
   expect((await allAreWhole(store)).sort()).toEqual(ids.slice(1));
 });
 
-test('the time allowed grows with the database before its members are compared, which takes long when it is large', async () => {
+test('the time limit grows with the database before the members are compared, which takes long for a large one', async () => {
   const seen: string[] = [];
   const progress = { ...silent.progress, phase: (name: string) => void seen.push(name) };
   await takeBackup(request([open()]), { ...silent, progress, onSize: (bytes) => void seen.push(`size ${bytes > 0}`) });
@@ -366,7 +369,7 @@ test('a survivor is taken without asking for a quorum, and the manifest says so'
 
   expect(manifest.source.role).toBe('survivor');
   expect(manifest.content.hashKV).toBeUndefined();
-  // A cluster at rest that was restored in place is at its compact revision, which has no hash either.
+  // An idle cluster that was restored in place is at its compact revision, which has no hash either.
   expect(manifest.content.revision).toBeGreaterThan(0);
   expect(revisionOf(manifest)).toBe(manifest.content.revision);
 });

@@ -55,7 +55,9 @@ function sharedProgress(progress: Progress, last: { run?: number }, run: number)
   };
 }
 
-/** Throws if the run was stopped or no store is left. After a time-out it continues if a store already has the snapshot. */
+/**
+ * Throws if the run was stopped or no store is left. After a time-out it continues if a store already has the snapshot.
+ */
 export function checkRuns(runs: readonly TargetRun[], signal: AbortSignal): void {
   const stored = runs.some(({ outcome }) => outcome);
   if (signal.aborted && !(stored && isTimeout(signal))) throw signal.reason;

@@ -132,7 +132,7 @@ test.each([
     () => changed((bytes) => flip(bytes, bucket('lease').value + 16 + 16 + 16 + 7)),
     /cannot read the contents of its bucket lease/,
   ],
-])('%s is told', async (_name, found, message) => {
+])('%s is reported', async (_name, found, message) => {
   const before = process.memoryUsage().rss;
   expect(await found()).toMatch(message);
   expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);

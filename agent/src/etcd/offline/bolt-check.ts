@@ -14,7 +14,10 @@ const NO_FREELIST = 2n ** 64n - 1n;
 
 export class Damage extends Error {}
 
-/** Called with the name of every bucket. Returns a function that is called with each key and value in it, in order, or undefined to skip the bucket. */
+/**
+ * Called with the name of every bucket. Returns a function that is called with each key and value in it, in order, or
+ * undefined to skip the bucket.
+ */
 export type BucketVisitor = (bucket: string) => ((key: Buffer, value: Buffer) => void) | undefined;
 
 export interface Page {

@@ -35,5 +35,7 @@ export function idsOf(
 export const clusterIdOf = (initialCluster: string, token: string): string | undefined =>
   idsOf(initialCluster, token)?.clusterId;
 
-/** Computes the id of a cluster with one member, which etcd and etcdutl derive from its peer URL and its token alone. */
+/**
+ * Computes the id of a cluster with one member, which etcd and etcdutl derive from its peer URL and its token alone.
+ */
 export const loneClusterId = (peerUrl: string, token: string): string => idOf(first8(first8(peerUrl + token)));

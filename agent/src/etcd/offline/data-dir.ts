@@ -2,7 +2,10 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { walDirectory } from './wal.ts';
 
-/** Whether an etcd has this data directory open: then it holds locks on the database and on the newest WAL file. Always false on other systems than Linux. */
+/**
+ * Whether an etcd has this data directory open: then it holds locks on the database and on the newest WAL file. Always
+ * false on other systems than Linux.
+ */
 export async function isInUse(dataDir: string, wal = walDirectory(dataDir)): Promise<boolean> {
   const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
   const locked = new Set(Array.from(locks.matchAll(/ [0-9a-f]+:[0-9a-f]+:(\d+) /g), ([, inode]) => Number(inode)));
@@ -17,7 +20,10 @@ export async function isInUse(dataDir: string, wal = walDirectory(dataDir)): Pro
   return false;
 }
 
-/** Returns the Raft index of the newest Raft snapshot in a data directory, or undefined if there is none. The file's name is `<term>-<index>.snap`, in hex. */
+/**
+ * Returns the Raft index of the newest Raft snapshot in a data directory, or undefined if there is none. The file's
+ * name is `<term>-<index>.snap`, in hex.
+ */
 export async function snapIndex(etcdDir: string): Promise<number | undefined> {
   const names = await readdir(join(etcdDir, 'member', 'snap')).catch(() => []);
   const indexes = names.flatMap((name) => {

@@ -2,7 +2,10 @@ import { fieldsOf } from '../protobuf.ts';
 import { type BucketVisitor, boltDamage } from './bolt-check.ts';
 import { keyDamage, revisionOf } from './key-check.ts';
 
-/** Buckets of every etcd database. A database without them cannot be restored, or loses its leases or its authentication settings. */
+/**
+ * Buckets of every etcd database. A database without them cannot be restored, or loses its leases or its authentication
+ * settings.
+ */
 const needed = ['auth', 'authRoles', 'authUsers', 'key', 'lease', 'members', 'meta'];
 
 const AUTH_ENABLED = Buffer.from('authEnabled');
@@ -125,7 +128,10 @@ function passes(check: Check, value: Buffer, key: Buffer): boolean {
 
 type FieldKind = 'number' | 'bytes' | ((bytes: Buffer) => boolean);
 
-/** Whether the bytes are a protobuf message whose fields, from 1 on, have these kinds. A newer etcd may write more fields. */
+/**
+ * Whether the bytes are a protobuf message whose fields, from 1 on, have these kinds. A newer etcd may write more
+ * fields.
+ */
 function message(bytes: Buffer, kinds: readonly FieldKind[]): boolean {
   return [...fieldsOf(bytes)].every(([field, value]) => {
     const kind = kinds[field - 1];

@@ -20,7 +20,10 @@ export interface RunOptions {
   readonly timeout?: number;
 }
 
-/** Result of etcdutl for a file. Its output may contain values of keys, so it is used only to distinguish outcomes and never shown. */
+/**
+ * Result of etcdutl for a file. Its output may contain values of keys, so it is used only to distinguish outcomes and
+ * never shown.
+ */
 export type Answer<T> =
   | { readonly outcome: 'found'; readonly value: T }
   | { readonly outcome: 'refused' }
@@ -35,7 +38,10 @@ export interface SnapshotStatus {
   readonly storageVersion?: string;
 }
 
-/** Runs etcd's offline tool, of any version from 3.5 on. It crashes on damaged files, so a failure is a result and not an error. */
+/**
+ * Runs etcd's offline tool, of any version from 3.5 on. It crashes on damaged files, so a failure is a result and not
+ * an error.
+ */
 export class Etcdutl {
   readonly #program: string;
 
@@ -54,7 +60,10 @@ export class Etcdutl {
     return promise;
   }
 
-  /** Reads the status of a snapshot file. The storage version is known only if the file has one and etcdutl is 3.6 or newer. */
+  /**
+   * Reads the status of a snapshot file. The storage version is known only if the file has one and etcdutl is 3.6 or
+   * newer.
+   */
   async snapshotStatus(file: string, options: RunOptions): Promise<Answer<SnapshotStatus>> {
     const result = await this.run(['snapshot', 'status', file, '-w', 'json'], options);
     const { revision, totalKey, version } = parse(result) ?? {};

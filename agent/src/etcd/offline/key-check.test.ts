@@ -53,7 +53,7 @@ test.each([
   ['a key with something behind it', under(7, 'x'), encode(good), /without a valid revision/],
   ['revision 0', under(0), encode({ ...good, created: 0, modified: 0 }), /without a valid revision/],
   ['a negative revision', under(-1), encode(good), /without a valid revision/],
-])('%s is told', (_, key, value, message) => {
+])('%s is reported', (_, key, value, message) => {
   expect(keyDamage(key, value)).toMatch(message);
 });
 

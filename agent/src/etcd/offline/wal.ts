@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { fieldsOf, hexId } from '../protobuf.ts';
 
 // Format of the write-ahead log in etcd 3.4 to 3.7: each frame is a little-endian length, whose highest byte holds the
-// padding after the record, and a Record {type = 1, crc = 2, data = 3}. A length of zero marks the end of the written part.
+// padding after the record, and a Record {type = 1, crc = 2, data = 3}. A length of zero marks the end of the written
+// part.
 const METADATA_RECORD = 1n;
 /** Bytes, far more than the metadata and the records before it need. A new file already has 64 MiB. */
 const HEAD = 64 * 1024;
@@ -20,7 +21,10 @@ export async function walFiles(directory: string): Promise<string[]> {
   return (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.wal')).sort();
 }
 
-/** Reads the member id and the cluster id of a data directory from the first records of its log. The metadata are {nodeID = 1, clusterID = 2}. */
+/**
+ * Reads the member id and the cluster id of a data directory from the first records of its log. The metadata are
+ * {nodeID = 1, clusterID = 2}.
+ */
 export async function walIdentity(
   dataDir: string,
   directory = walDirectory(dataDir),
