@@ -13,7 +13,7 @@ interface Peer {
   members: readonly { name?: string; peerURLs: readonly string[]; isLearner?: boolean }[];
 }
 
-/** Answers as etcd does to its peers. */
+/** A server that answers like etcd's peer URL. */
 async function peer(clusterId: string): Promise<Peer> {
   const server = createServer((_, response) => {
     response.setHeader('x-etcd-cluster-id', made.clusterId).end(JSON.stringify(made.members));
@@ -59,7 +59,7 @@ async function three() {
   return { own, late };
 }
 
-test('members that joined after the snapshot are found by who answers', async () => {
+test('members that joined after the snapshot are found through members that answer', async () => {
   const { own } = await three();
   const found = await find(own);
   expect(told(found)).toEqual([
