@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isInTheWay, type LeftOut, leftOutNotes, leftOutOf, refuseAlive } from './members-left-out.ts';
+import { blocksRestore, type LeftOut, leftOutNotes, leftOutOf, refuseAlive } from './members-left-out.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -105,7 +105,7 @@ test('an etcd that was restored alone from the same snapshot still has the name 
 
 test('a restored member waits for an etcd with the name of a left-out member, not for an unrelated etcd at its address', () => {
   const url = 'http://b:2380';
-  const isAsked = isInTheWay({
+  const isAsked = blocksRestore({
     leftOut: [{ name: 'cp2', peerUrls: [url], isAlive: false }],
     oldIds: ['old'],
     initialCluster: 'cp1=http://a:2380',
