@@ -25,9 +25,9 @@ test.each([
   [500_000_007, 7, 1e9],
   [500_000_008, 7, 2e9],
   [1_999_999_999, 7, 3e9],
-  // The step is added: the revision of a cluster that is restored repeatedly grows linearly, and does not double.
+  // It is added: the revision of a cluster that is restored again and again grows by steps, and does not double.
   [4_000_000_010, 4_000_000_003, 1e9],
-])('beyond %d, from %d, there is room for revisions that were served later', (highest, revision, bump) => {
+])('beyond %d, from %d on, there is room for what was served since', (highest, revision, bump) => {
   expect(bumpBeyond(highest, revision)).toBe(bump);
 });
 

@@ -28,23 +28,23 @@ export interface BumpRequest {
  */
 export function bumpOf(served: Served, request: BumpRequest): number {
   const { revision, several, given, isPlan } = request;
-  const inProgress = served.notes.filter((note) => isInProgress(note, request, served));
+  const underWay = served.notes.filter((note) => isInProgress(note, request, served));
   const seenAt = (bump: number) => {
-    const same = inProgress.filter((note) => note.bump === bump).map(({ clusterId }) => clusterId);
+    const same = underWay.filter((note) => note.bump === bump).map(({ clusterId }) => clusterId);
     const notes = served.notes.filter((note) => !same.includes(note.clusterId));
     return [...served.inStore, ...seenOf(notes)].filter(({ clusterId }) => !same.includes(clusterId ?? ''));
   };
   const all = (bump: number) =>
-    highestOf([...seenAt(bump), ...served.here.filter((seen) => !isOf(inProgress, seen, bump))]);
+    highestOf([...seenAt(bump), ...served.here.filter((seen) => !isOf(underWay, seen, bump))]);
   const fits = (bump: number) => revision + bump > all(bump).revision;
   // Local data that are ahead of every known revision are the data that served last.
-  const past = served.notes.filter((note) => !inProgress.includes(note));
+  const past = served.notes.filter((note) => !underWay.includes(note));
   const head = Math.max(revision, highestOf([...served.inStore, ...seenOf(past)]).revision);
   const isAhead = served.here.some((seen) => seen.revision >= head && !seen.isFresh);
   const next = bumpBeyond(all(0).revision, revision);
   if (given !== undefined) {
     const hasRoom = isAhead || revision + given >= all(given).revision + STEP / 2;
-    if (fits(given) && (hasRoom || inProgress.some(({ bump }) => bump === given))) return given;
+    if (fits(given) && (hasRoom || underWay.some(({ bump }) => bump === given))) return given;
     const { where, revision: highest } = all(given);
     throw tooLow(
       `--bump-revision=${given} moves the revision of ${request.id} from ${revision} to ${revision + given}`,
@@ -55,7 +55,7 @@ export function bumpOf(served: Served, request: BumpRequest): number {
   }
   if (isPlan) return next;
   if (served.unknown.length > 0 && !isAhead) throw unknown(served.unknown, next, several);
-  const joined = inProgress.map(({ bump }) => bump).find((bump) => bump !== undefined && fits(bump));
+  const joined = underWay.map(({ bump }) => bump).find((bump) => bump !== undefined && fits(bump));
   if (joined !== undefined) return joined;
   if (!several) return next;
   const byStore = bumpBeyond(highestOf(seenAt(0)).revision, revision);

@@ -149,7 +149,7 @@ describe('the pod of a deleted Job of the same name is not its own', () => {
     expect(await jobs.jobs()).toMatchObject([{ backup: { id: 's2' } }]);
   });
 
-  test('its served snapshot', async () => {
+  test('what that one still serves', async () => {
     await using _ = await served(proofOf(answer, tokenSha256));
     job('restore');
     pod('restore', running, 'earlier');
