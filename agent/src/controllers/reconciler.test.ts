@@ -57,7 +57,7 @@ const cluster = (name: string, spec: object = {}) => ({
 const put = (name: string, spec?: object) => api.put(paths.of('etcdclusters', name), cluster(name, spec));
 const statusOf = (name: string) => api.object<{ status?: { reason: string } }>(paths.of('etcdclusters', name))?.status;
 
-/** Throws while it does not listen yet. */
+/** Throws until the server listens. */
 async function get(path: string): Promise<{ status: number; body: string }> {
   const response = await fetch(`http://127.0.0.1:${reconciler.port}${path}`);
   return { status: response.status, body: await response.text() };
@@ -71,7 +71,7 @@ async function until<T>(what: () => T | Promise<T>): Promise<NonNullable<T>> {
   }
 }
 
-test('without CRDs it says so, is not ready, and goes on when they are there', async () => {
+test('without CRDs it reports them, is not ready, and continues when they exist', async () => {
   api.fault = (_, response, path) => {
     if (!path.includes('cdk8s-etcd.dev')) return false;
     failure(response, 404, 'NotFound', 'the server could not find the requested resource');
@@ -92,7 +92,7 @@ test('without CRDs it says so, is not ready, and goes on when they are there', a
   await until(async () => (await get('/readyz')).status === 200);
 });
 
-test('tells that the manifests are missing, in status, events and metrics, and only once', async () => {
+test('reports missing manifests in status, events and metrics, and only once', async () => {
   put('orders');
   start();
   expect(await until(() => statusOf('orders'))).toMatchObject({ phase: 'Stalled', reason: 'ManifestsMissing' });
@@ -117,7 +117,7 @@ test('tells that the manifests are missing, in status, events and metrics, and o
   );
 });
 
-test('tells so, too, where the rights are missing with the manifests', async () => {
+test('reports them also if the Roles are missing with the manifests', async () => {
   put('orders');
   api.fault = (request, response, path) => {
     const own = ['/configmaps/orders-record', '/statefulsets/orders'].some((end) => path.endsWith(end));
@@ -132,7 +132,7 @@ test('tells so, too, where the rights are missing with the manifests', async () 
 
 const status = (name: string) => `PATCH ${paths.of('etcdclusters', name, 'status')}`;
 
-test('a restore of a cluster that is not there says so, and goes on when it is', async () => {
+test('a restore without its cluster reports it, and continues when the cluster exists', async () => {
   const path = paths.of('etcdrestores', 'monday');
   const told = () => api.object<{ status?: { phase: string; reason: string } }>(path)?.status;
   api.put(path, { metadata: { generation: 1 }, spec: { clusterName: 'orders', source: { backupName: 'b' } } });
@@ -153,7 +153,7 @@ test('a cluster whose objects cannot be read delays no other', async () => {
   api.closeConnections();
 });
 
-test('looks after those of its selector, and after no other', async () => {
+test('manages only the clusters of its selector', async () => {
   put('orders');
   put('search');
   start({ selector: 'team=search' });
@@ -163,7 +163,7 @@ test('looks after those of its selector, and after no other', async () => {
   expect(api.asked(`GET ${paths.of('configmaps', 'orders-record')}`)).toBe(0);
 });
 
-test('when its namespace goes, it lets go of every cluster: its own pod is the first to be told', async () => {
+test('when its namespace is deleted, it releases the finalizer of every cluster: its own pod is deleted first', async () => {
   api.put('/api/v1/namespaces/shop', {});
   const finalizers = ['cdk8s-etcd.dev/cluster', 'other.example.com/kept'];
   const spec = { paused: true, pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } };
@@ -177,7 +177,7 @@ test('when its namespace goes, it lets go of every cluster: its own pod is the f
   expect(api.object(paths.of('etcdclusters', 'orders'))?.metadata.finalizers).toEqual(['other.example.com/kept']);
 });
 
-test('when it goes itself, it lets go of a cluster that is being deleted', async () => {
+test('when it is deleted itself, it releases the finalizer of a cluster that is being deleted', async () => {
   const finalizers = ['cdk8s-etcd.dev/cluster', 'other.example.com/kept'];
   api.put(paths.of('deployments', 'etcd-reconciler'), {});
   api.put('/api/v1/namespaces/shop', {});
@@ -221,7 +221,7 @@ describe('a finalizer', () => {
     };
   };
 
-  test('stays when the Deployment that it names was never there: that is no uninstallation', async () => {
+  test('stays when the named Deployment never existed: that is not an uninstallation', async () => {
     deleted();
     start({ deployment: 'etcd-reconciler' });
     await until(() => api.asked(`GET ${deployment}`) > 2);
@@ -231,7 +231,7 @@ describe('a finalizer', () => {
     expect(log.filter((line) => line.includes('--deployment'))).toHaveLength(1);
   });
 
-  test('goes with a reconciler whose Role was deleted before its Deployment', async () => {
+  test('is released by a reconciler whose Role was deleted before its Deployment', async () => {
     api.put(deployment, {});
     deleted();
     start({ deployment: 'etcd-reconciler' });
@@ -244,7 +244,7 @@ describe('a finalizer', () => {
     expect(kept()).toEqual(['other.example.com/kept']);
   });
 
-  test('whose removal is no longer allowed: it says what to type', async () => {
+  test('whose removal is no longer allowed: the error names the command', async () => {
     api.put(deployment, {});
     deleted();
     start({ deployment: 'etcd-reconciler' });
@@ -257,7 +257,7 @@ describe('a finalizer', () => {
     expect(log.join('\n')).toContain('kubectl patch etcdcluster orders -n shop');
   });
 
-  test('goes when the cluster’s Role and StatefulSet were deleted with it, and the reconciler stays', async () => {
+  test('is released when the cluster’s Role and StatefulSet were deleted with it, and the reconciler stays', async () => {
     api.put(deployment, {});
     forbid('configmaps/orders-record');
     deleted({});
@@ -266,7 +266,7 @@ describe('a finalizer', () => {
     expect(api.objects(paths.of('persistentvolumeclaims'))).toHaveLength(1);
   });
 
-  test('stays while the StatefulSet is there: a right that is missing may come back', async () => {
+  test('stays while the StatefulSet exists: a missing Role may come back', async () => {
     api.put(deployment, {});
     api.put(paths.of('statefulsets', 'orders'), { spec: { template: { spec: { containers: [] } } } });
     forbid('configmaps/orders-record');
@@ -295,7 +295,7 @@ describe('backups', () => {
   const ran = '2026-11-22T01:00:00Z';
   const found = (name: string) => api.object<EtcdBackupObject>(paths.of('etcdbackups', name));
 
-  /** A run of a CronJob that has ended, with what its pod said. */
+  /** A finished run of a CronJob, with the message of its pod. */
   function run(cronJob: string, name: string, result: { exitCode: number } & Record<string, unknown>): void {
     const type = result.exitCode === 0 ? 'Complete' : 'Failed';
     const { metadata } = api.put(paths.of('jobs', name), {
@@ -318,7 +318,7 @@ describe('backups', () => {
   const snapshot = { id: 'the-id', revision: 7, sizeBytes: 20, sha256: 'ab' };
   const good = { exitCode: 0, snapshot, stores: [{ store: 's', key: 'k', verified: 'read' }] };
 
-  test('each run of a schedule has a record that goes with its Job, in kubectl get, status and metrics', async () => {
+  test('each scheduled run has an EtcdBackup that is deleted with its Job, and appears in status and metrics', async () => {
     put('orders', { backup: { schedules } });
     run('orders-nightly', 'orders-nightly-29380000', good);
     run('every-hour', 'every-hour-29380001', { exitCode: 21, error: 'access denied' });
@@ -357,14 +357,14 @@ describe('backups', () => {
     expect(found('of-somebody-else-29380001')).toBeUndefined();
     expect(api.asked(`POST ${paths.of('etcdbackups')}`)).toBe(2);
     expect(api.asked(`POST ${paths.of('jobs')}`)).toBe(0);
-    // Kubernetes deletes it with its Job; that is nothing to make good.
+    // Kubernetes deletes it with its Job, and it is not created again.
     api.delete(paths.of('etcdbackups', 'orders-nightly-29380000'));
     put('search');
     await until(() => statusOf('search'));
     expect(api.asked(`POST ${paths.of('etcdbackups')}`)).toBe(2);
   });
 
-  test('one that is asked for is taken, also when it came before the reconciler', async () => {
+  test('a requested backup is taken, also if it is older than the reconciler', async () => {
     const spec = { endpoints: ['http://10.0.0.1:2379'], store: stores[0] };
     api.put(paths.of('etcdbackups', 'first'), { spec });
     start();
@@ -375,7 +375,7 @@ describe('backups', () => {
     await until(() => found('second')?.status?.phase === 'BackingUp');
   });
 
-  test('with a selector those of its clusters alone', async () => {
+  test('with a selector only backups of its clusters are taken', async () => {
     for (const name of ['orders', 'search']) {
       put(name);
       api.put(paths.of('etcdbackups', name), { spec: { clusterName: name, store: stores[0] } });

@@ -12,7 +12,7 @@ test('flags are read in every spelling that etcd takes', () => {
   });
 });
 
-test('flags come before the environment, and a config file before both', async () => {
+test('flags take precedence over the environment, and a config file over both', async () => {
   const env = { ETCD_NAME: 'env', ETCD_DATA_DIR: '/env', PATH: '/bin' };
   expect(await effectiveFlags(['--name=flag'], env, noConfig)).toEqual({ name: 'flag', 'data-dir': '/env' });
   const config =

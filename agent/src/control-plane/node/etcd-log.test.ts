@@ -12,7 +12,7 @@ afterEach(() => rm(root, { recursive: true }));
 const since = new Date('2026-11-22T03:00:00Z');
 const at = (time: string, level: string, msg: string) => `{"level":"${level}","ts":"${time}","msg":"${msg}"}`;
 
-test('errors since a moment, of plain logs and of those of the container runtime', async () => {
+test('errors since a given time, in plain logs and in logs of the container runtime', async () => {
   await writeFile(
     join(root, '0.log'),
     [
@@ -28,6 +28,6 @@ test('errors since a moment, of plain logs and of those of the container runtime
   expect(errors.map((line) => /bad|panic|worse/.exec(line)?.[0])).toEqual(['bad', 'panic', 'worse']);
 });
 
-test('no log is no error', async () => {
+test('a missing log is not an error', async () => {
   expect(await logErrors([join(root, 'nothing-*')], since)).toEqual({ files: [], errors: [] });
 });

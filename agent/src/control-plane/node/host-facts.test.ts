@@ -47,7 +47,7 @@ test('executable and flags of the service, not of an etcd in a pod', async () =>
   });
 });
 
-test('what cannot be found out is told, and costs nothing else', async () => {
+test('missing facts are reported, and change nothing else', async () => {
   expect(await ofProcess()).toEqual({ nodeName: 'cp-1', etcd: undefined });
   await process(7, 'etcd', 1, ['etcd']);
   await process(8, 'etcd', 1, ['etcd']);
@@ -60,6 +60,6 @@ test('what cannot be found out is told, and costs nothing else', async () => {
   ]);
 });
 
-test('nothing is said of a machine that nobody asked about', async () => {
+test('without a request there are no facts', async () => {
   expect(await hostFacts({ etcdProcess: false }, log)).toBeUndefined();
 });

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Another process that has the lock; its pid. */
+/** Starts another process that holds the lock. */
 async function holder() {
   const script = `
     const { DatabaseSync } = require('node:sqlite');

@@ -47,7 +47,7 @@ const kubeadm = {
 };
 const manifest = (content: unknown) => writeFile(join(root, 'etcd.yaml'), stringify(content));
 
-test("kubeadm's manifest says all, with paths of the host", async () => {
+test("kubeadm's manifest contains all settings, with paths on the host", async () => {
   await manifest(kubeadm);
   const node = await readNode({ manifestsDir: root });
   expect(node).toMatchObject({ kind: 'static-pod', version: '3.6.5', uid: 1001, dataDir: '/var/lib/etcd' });
@@ -79,12 +79,12 @@ test.each([
     { ...kubeadm, spec: { containers: [{ name: 'etcd', command: ['sh', '-c', 'etcd'] }] } },
     /the command is sh/,
   ],
-])("%s: no manifest of kubeadm's", async (_, content, message) => {
+])('%s: not a kubeadm manifest', async (_, content, message) => {
   await (typeof content === 'string' ? writeFile(join(root, 'etcd.yaml'), content) : manifest(content));
   await expect(readNode({ manifestsDir: root })).rejects.toThrow(message);
 });
 
-test('a write-ahead log in its default place is none of its own, and elsewhere in the member it cannot be', async () => {
+test('a write-ahead log in its default place is not separate; another place inside the member is refused', async () => {
   const env = join(root, 'etcd.env');
   const read = async (walDir: string) => {
     await writeFile(env, `ETCD_DATA_DIR=/srv/etcd\nETCD_WAL_DIR=${walDir}\n`);
@@ -111,13 +111,13 @@ test.each([
   ['--config-file=%E/etcd.yaml', '', /--config-file is %E\/etcd.yaml, /],
   ['--data-dir=etcd', 'A=b\nWorkingDirectory=%S', /WorkingDirectory is %S, /],
   ['--data-dir=/srv', 'A=b\nEnvironmentFile=-/etc/%i.env', /EnvironmentFile is \/etc\/%i\.env, /],
-])('a unit with %s %s is refused: nobody but systemd knows what it means', async (args, environment, message) => {
+])('a unit with %s %s is refused: only systemd knows the value', async (args, environment, message) => {
   const unit = join(root, 'etcd.service');
   await writeFile(unit, `[Service]\nEnvironment=${environment}\nExecStart=/nowhere/etcd ${args}\n`);
   await expect(readNode({ manifestsDir: root, unit })).rejects.toThrow(message);
 });
 
-test('a specifier in what does not matter, or one that a drop-in replaces, does not either', async () => {
+test('a specifier in an unrelated setting, or one that a drop-in replaces, is accepted', async () => {
   const unit = join(root, 'etcd.service');
   await mkdir(`${unit}.d`);
   await writeFile(
@@ -128,7 +128,7 @@ test('a specifier in what does not matter, or one that a drop-in replaces, does 
   expect((await readNode({ manifestsDir: root, unit })).member.dataDir).toBe('/srv/100%');
 });
 
-test('a folder without etcd.yaml names what to give', async () => {
+test('a folder without etcd.yaml is refused with the flags to pass', async () => {
   await mkdir(join(root, 'manifests'));
   const dataDir = join(root, 'nowhere');
   await expect(readNode({ manifestsDir: join(root, 'manifests'), dataDir })).rejects.toThrow(
@@ -136,7 +136,7 @@ test('a folder without etcd.yaml names what to give', async () => {
   );
 });
 
-test('an etcd on machines of its own is named by the API server', async () => {
+test("an external etcd is found through the API server's manifest", async () => {
   const manifestsDir = join(root, 'external');
   await mkdir(manifestsDir);
   const apiServer = (servers: string) =>
@@ -174,7 +174,7 @@ test('etcd outside the kubelet: environment file, config file, unit', async () =
   );
 });
 
-test('a write-ahead log of its own is found; a relative data directory is refused', async () => {
+test('a separate write-ahead log is found; a relative data directory is refused', async () => {
   const env = join(root, 'etcd.env');
   await writeFile(env, 'ETCD_WAL_DIR=/wal\nETCD_DATA_DIR=/data\n');
   expect((await readNode({ manifestsDir: root, environmentFile: env })).member.walDir).toBe('/wal');
@@ -182,7 +182,7 @@ test('a write-ahead log of its own is found; a relative data directory is refuse
   await expect(readNode({ manifestsDir: root, environmentFile: env })).rejects.toThrow(/m1.etcd is relative/);
 });
 
-test('the drop-ins of a unit count, in their order, and say whose the data are', async () => {
+test('the drop-ins of a unit apply in their order, including the owner of the data', async () => {
   const unit = join(root, 'etcd.service');
   await mkdir(`${unit}.d`);
   await writeFile(
@@ -197,7 +197,7 @@ test('the drop-ins of a unit count, in their order, and say whose the data are',
   expect(files).toEqual([join(`${unit}.d`, '10-start.conf'), join(`${unit}.d`, '20-data.conf')]);
 });
 
-test('a version is found in an image and in what etcd says of itself', () => {
+test('a version is found in an image tag and in the output of etcd', () => {
   expect(versionIn('registry.k8s.io/etcd:3.6.5-0')).toBe('3.6.5');
   expect(versionIn('quay.io/coreos/etcd:v3.5.35')).toBe('3.5.35');
   expect(versionIn('etcd Version: 3.4.23\nGit SHA: x')).toBe('3.4.23');

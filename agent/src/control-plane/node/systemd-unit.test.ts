@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { dropInsOf, expanded, parseEnvironmentFile, parseSystemdUnit, unknownIn, unseenRoots } from './systemd-unit.ts';
 
-test('a unit says what etcd is started with', () => {
+test('a unit contains program, arguments and environment', () => {
   const unit = parseSystemdUnit(
     [
       '[Service]',
@@ -22,7 +22,7 @@ test('a unit says what etcd is started with', () => {
   expect(args).toEqual(['--data-dir=/var/lib/etcd', '--name', 'cp1', '--a=1', '--b=2']);
 });
 
-test('a unit that starts nothing is none', () => {
+test('a unit that starts nothing is undefined', () => {
   expect(parseSystemdUnit('[Unit]\nDescription=etcd\n')).toBeUndefined();
 });
 
@@ -34,7 +34,7 @@ test('an environment file may have quotes and comments', () => {
   });
 });
 
-test('what only systemd can put in is told apart', () => {
+test('values that only systemd can expand are detected', () => {
   const unit = parseSystemdUnit(
     [
       'Environment=ETCD_DATA_DIR=%S/etcd ETCD_NAME=100%%',
@@ -61,7 +61,7 @@ describe('drop-ins', () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  /** Those of a unit among these files, without the folder that they are in. */
+  /** Drop-ins of a unit among these files, without their folder. */
   const found = async (unit: string, ...files: string[]) => {
     for (const file of files) {
       await mkdir(dirname(join(root, file)), { recursive: true });
@@ -71,7 +71,7 @@ describe('drop-ins', () => {
     return all.filter((file) => file.startsWith(root)).map((file) => file.slice(root.length + 1));
   };
 
-  test('also of the type, and of a name up to each dash, by the names of the files', async () => {
+  test('include those of the type and of each name prefix up to a dash, sorted by file name', async () => {
     const files = ['service.d/9.conf', 'etcd-.service.d/2.conf', 'etcd-main-.service.d/3.conf', 'socket.d/4.conf'];
     const [type, main, longer] = files;
     const own = 'etcd-main-a.service.d/1.conf';
@@ -79,7 +79,7 @@ describe('drop-ins', () => {
     expect(await found('etcd.service')).toEqual([type]);
   });
 
-  test('of files of one name that of the narrowest folder counts', async () => {
+  test('of files with the same name, the one in the most specific folder applies', async () => {
     const folders = ['etcd-main-a.service.d', 'etcd-main-.service.d', 'etcd-.service.d', 'service.d'];
     while (folders.length > 0) {
       const files = folders.map((folder) => `${folder}/x.conf`);
@@ -88,7 +88,7 @@ describe('drop-ins', () => {
     }
   });
 
-  test('of an instance also those of its template', async () => {
+  test('of an instance include those of its template', async () => {
     const files = ['etcd-a@.service.d/2.conf', 'etcd-@.service.d/3.conf', 'etcd-@b.service.d/4.conf'];
     expect(await found('etcd-a@b.service', 'etcd-a@b.service.d/1.conf', ...files)).toEqual([
       'etcd-a@b.service.d/1.conf',
@@ -97,7 +97,7 @@ describe('drop-ins', () => {
   });
 });
 
-test('the roots of systemd that the container does not see', async () => {
+test('the directories of systemd that the container does not see', async () => {
   const mounts = ['/', '/etc/systemd/system', '/usr/lib'].map((path, n) => `${n} 1 0:1 / ${path} rw`).join('\n');
   const unseen = await unseenRoots({ program: '/opt/etcd-agent/bin/etcd-agent.mjs', mounts });
   expect(unseen).toEqual(['/run/systemd/system', '/usr/local/lib/systemd/system', '/lib/systemd/system']);

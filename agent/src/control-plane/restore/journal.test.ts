@@ -12,7 +12,7 @@ afterEach(() => rm(parent, { recursive: true }));
 const content = (id: string) =>
   ({ schema: JOURNAL_SCHEMA, state: 'prepared', startedAt: '2026-11-22T03:15:00.123Z', id }) as JournalContent;
 
-test('the newest one is found again, with what was noted last', async () => {
+test('the newest journal is found, with its last state', async () => {
   await Journal.begin(parent, content('a'));
   const second = await Journal.begin(parent, content('b'));
   await second.set({ state: 'stopped' });
@@ -21,24 +21,24 @@ test('the newest one is found again, with what was noted last', async () => {
   expect(found?.content).toMatchObject({ id: 'b', state: 'stopped' });
 });
 
-test('folders of a run that was killed at once go; what holds a manifest stays', async () => {
+test('unused folders of killed runs are removed; folders with a manifest remain', async () => {
   await mkdir(join(parent, 'etcd-restore-1', 'manifests'), { recursive: true });
   await mkdir(join(parent, 'etcd-restore-2', 'manifests'), { recursive: true });
   await writeFile(join(parent, 'etcd-restore-2', 'manifests', 'etcd.yaml'), '');
-  // Who only looks may see the folder of a run that has just begun.
+  // Reading does not remove folders: one may belong to a run that has just begun.
   expect(await Journal.newest(parent)).toBeUndefined();
   expect(await readdir(parent)).toEqual(['etcd-restore-1', 'etcd-restore-2']);
   await Journal.tidy(parent);
   expect(await readdir(parent)).toEqual(['etcd-restore-2']);
 });
 
-test('a journal of another agent is not touched', async () => {
+test('a journal of another version is refused', async () => {
   const journal = await Journal.begin(parent, content('a'));
   await writeFile(join(journal.folder, 'journal.json'), '{"schema":"cdk8s-etcd/control-plane-restore/v2"}');
   await expect(Journal.newest(parent)).rejects.toThrow(/another version/);
 });
 
-test('where the clock went back, the last one begun is the newest all the same', async () => {
+test('the journal that was begun last is the newest, even if the clock went back', async () => {
   const ended = await Journal.begin(parent, { ...content('a'), startedAt: '2026-11-23T03:15:00.000Z' });
   await ended.set({ state: 'done' });
   const killed = await Journal.begin(parent, content('b'));
@@ -48,7 +48,7 @@ test('where the clock went back, the last one begun is the newest all the same',
   expect((await Journal.all(parent)).map((each) => each.content.id)).toEqual(['c', 'b', 'a']);
 });
 
-test.each(['', '{"schema":', 'null'])('a journal that holds %j is named, with what to do', async (text) => {
+test.each(['', '{"schema":', 'null'])('a journal with the content %j is refused with a remedy', async (text) => {
   const journal = await Journal.begin(parent, content('a'));
   await writeFile(join(journal.folder, 'journal.json'), text);
   await expect(Journal.newest(parent)).rejects.toThrow(
@@ -56,6 +56,6 @@ test.each(['', '{"schema":', 'null'])('a journal that holds %j is named, with wh
   );
 });
 
-test('a stamp is a time in UTC', () => {
+test('a stamp is in UTC', () => {
   expect(stampOf(new Date('2026-11-22T03:15:00.000Z'))).toBe('20261122-031500');
 });

@@ -51,7 +51,7 @@ test('one node', () => {
   expect(planText(plan(1))).toMatch(/^2\. On cp1 \(10\.0\.0\.1\): fetch and verify/m);
 });
 
-test('three nodes: all are out before the first is restored', () => {
+test('three nodes: all are stopped before the first is restored', () => {
   const commands = at(plan(3));
   expect(commands.slice(1, 7)).toEqual([
     ...['cp1', 'cp2', 'cp3'].map((node) => [node, `${restore} --stop`]),
@@ -59,7 +59,7 @@ test('three nodes: all are out before the first is restored', () => {
   ]);
 });
 
-test('the agent is run with what it needs of the host, and no more', () => {
+test('the agent gets only the paths of the host that it needs', () => {
   const [, command] = at(plan(1))[0]!;
   expect(command).toMatch(/ctr -n k8s\.io run .*--net-host --with-ns pid:\/proc\/1\/ns\/pid .* "\$image" "\$name" /);
   expect(command).toContain('image=registry/etcd-agent:1;');
@@ -77,7 +77,7 @@ test('the agent is run with what it needs of the host, and no more', () => {
 
 const bash = (script: string) => spawnSync('bash', ['-ec', script], { encoding: 'utf8' });
 
-test('the image is found by its name, whatever registry it is from; of several the newest, or that of the static Pod', () => {
+test('the image is found by name, from any registry; of several the newest, or the one of the static Pod', () => {
   const [, command] = at(plan(1, { image: undefined as never }))[0]!;
   const chosen = (...images: string[]) => {
     const list = images.map((name) => `echo ${name}`).join('; ');
@@ -118,7 +118,7 @@ test.each([
   },
 );
 
-/** What a function of this shell has of the host, by path. */
+/** Paths of the host that the function mounts, with their mode. */
 function mountsOf(command: string): Map<string, string> {
   const ctr = 'ctr() { case "$*" in *" run "*) printf "%s\\n" "$@" >&2;; esac; }';
   const { stderr } = bash(`${ctr}\n${command}\netcd-agent list`);
@@ -126,7 +126,7 @@ function mountsOf(command: string): Map<string, string> {
   return new Map(Array.from(found, ([, path, mode]) => [path!, mode!]));
 }
 
-/** The path and its folders. */
+/** The path and all its parent folders. */
 const above = (path: string): string[] => (path === '/' ? ['/'] : [path, ...above(dirname(path))]);
 
 async function parsed(args: string[]): Promise<Settings> {
@@ -142,7 +142,7 @@ const blocks = Array.from(guide.matchAll(/^( *)```sh\n(.*?)^\1```$/gms), ([, ind
   code!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
 );
 const oneLine = (code: string) => code.replaceAll(/\\\n */g, ' ');
-/** The lines that the guide has typed into its function, by the first path in them. */
+/** The lines that the guide adds to its function. */
 const extraLines = blocks.filter((code) =>
   oneLine(code)
     .trim()
@@ -183,31 +183,31 @@ describe.each(plans)('%s', (line) => {
     guided = mountsOf(withLines(own.join('')));
   });
 
-  test("the guide's function sees all that the one of the plan sees, and may write where that may", () => {
+  test("the guide's function mounts everything that the plan's function mounts, with the same modes", () => {
     expect(planned.size).toBeGreaterThan(2);
     const modes = (path: string) => above(path).flatMap((folder) => guided.get(folder) ?? []);
     const missing = [...planned].filter(([path, mode]) => !modes(path).some((one) => one === 'rw' || one === mode));
     expect(missing).toEqual([]);
   });
 
-  test('and sees and writes nothing that this does not', () => {
+  test('and mounts nothing else', () => {
     const needs = (folder: string, mode: string) =>
       [...planned].some(([path, its]) => above(path).includes(folder) && its === mode);
-    // Where the credentials of any store are, and the identities; the plan names those that are used.
+    // The guide mounts the folder with all credentials and identities; the plan mounts only those in use.
     const beyond = [...guided].filter(([folder, mode]) => !needs(folder, mode) && folder !== '/etc/etcd-restore');
     expect(beyond).toEqual([]);
     expect(guided.get('/etc/etcd-restore')).toBe('ro');
   });
 });
 
-test('the lines for a unit of systemd are of the folders that the plan mounts for it', () => {
+test('the lines for a systemd unit name the folders that the plan mounts for it', () => {
   const unit = mountsOf(withLines(extraLines.find((lines) => lines.includes('systemd'))!));
   const folders = [...unit].filter(([path]) => path.endsWith('/systemd/system'));
   expect(folders).toHaveLength(2);
   expect(folders.filter(([path, mode]) => !SYSTEMD_ROOTS.includes(path) || mode !== 'ro')).toEqual([]);
 });
 
-test('but for what it mounts, the function of the guide is that of the plan', () => {
+test('the functions of the guide and of the plan differ only in their mounts', () => {
   const bare = (lines: readonly string[]) =>
     lines.map((line) => line.trim().replace(/ ?[\\;]$/, '')).filter((line) => !/^(#|--mount )/.test(line));
   const [line, agent] = /^ *agent='(.*)'\n/m.exec(ofGuide)!;
@@ -215,7 +215,7 @@ test('but for what it mounts, the function of the guide is that of the plan', ()
   expect(bare(spelledOut.split('\n'))).toEqual(bare(agentScript([])));
 });
 
-test('what may say more of a unit is mounted where it exists', () => {
+test('further files of a unit are mounted where they exist', () => {
   const [there, missing] = [import.meta.dirname, join(import.meta.dirname, "it's not there")];
   const request = plan(1, { mayExist: [there, join(there, 'plan.ts'), missing], files: [join(there, 'plan.ts')] });
   const [, command] = at(request)[0]!;
@@ -227,7 +227,7 @@ test('what may say more of a unit is mounted where it exists', () => {
   ]);
 });
 
-test('what is in the store or in a flag is no command and no line of the plan', () => {
+test('text from the store or from a flag becomes neither a command nor a line of the plan', () => {
   const hostile = "x'; touch /tmp/plan-was-run; '\n     touch /tmp/plan-was-run";
   const request = plan(3, {
     id: hostile,
@@ -260,7 +260,7 @@ test('etcd outside the kubelet is stopped and started by hand', () => {
   expect(text).toMatch(/stop etcd \(`systemctl stop etcd`\).*start etcd \(`systemctl start etcd`\)/);
 });
 
-test('a member that joined after the snapshot is told of', () => {
+test('a member that joined after the snapshot gets a step of its own', () => {
   const leftOut = [{ name: '', peerUrls: ['https://10.0.0.9:2380'] }, member(3)];
   expect(planText(plan(1, { leftOut }))).toMatch(/^1\. On 10\.0\.0\.9, which is not a member/m);
   expect(planText(plan(1, { leftOut }))).toMatch(/^2\. On cp3 \(10\.0\.0\.3\), which is not a member.*mv \/etc/ms);

@@ -81,8 +81,8 @@ export function planSteps(plan: PlanRequest): PlanStep[] {
       : []),
     ...on(
       several
-        ? `restore, and start again. Start this on every node without waiting for the previous one to finish: the nodes wait for each other${starting}`
-        : `fetch and verify the snapshot, stop the API server and etcd, restore, and start again${stopping}${starting}`,
+        ? `restore, and start etcd and the API server again. Run this on every node without waiting for the previous node to finish: the nodes wait for each other${starting}`
+        : `fetch and verify the snapshot, stop the API server and etcd, restore, and start them again${stopping}${starting}`,
       [restore],
     ),
     ...on(

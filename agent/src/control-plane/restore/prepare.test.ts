@@ -14,7 +14,7 @@ import type { EtcdNode } from '../node/node.ts';
 import type { RestoreNote, Seen } from '../state/served-revisions.ts';
 import { bumpAndToken, fetchChecked, type PrepareRequest } from './prepare.ts';
 
-test('a snapshot with auth enabled says so', async () => {
+test('a snapshot with authentication enabled is reported', async () => {
   const root = await mkdtemp(join(tmpdir(), 'prepare-'));
   await using etcd = await EtcdCluster.start();
   await enableAuth(etcd);
@@ -53,7 +53,7 @@ describe('a token that has already made a cluster', () => {
   const refused = (message: RegExp) =>
     expect.objectContaining({ exitCode: ExitCode.refused, message: expect.stringMatching(message) });
 
-  test('makes no other data under the same cluster id', () => {
+  test('is refused for other data under the same cluster id', () => {
     const other =
       /^--initial-cluster-token: .* already made the cluster [0-9a-f]+ of \S+ .*; pass the same new token on all nodes/;
     expect(() => bumpWith({ notes: [{}] })).toThrow(refused(other));
@@ -64,7 +64,7 @@ describe('a token that has already made a cluster', () => {
     expect(() => bumpWith({ inStore: [seen] })).toThrow(refused(/already made the cluster [0-9a-f]+; pass/));
   });
 
-  test('is taken for the same data, and where nothing has served', () => {
+  test('is accepted for the same data, and where nothing has served', () => {
     expect(bumpWith({}).bump).toBe(1e9);
     expect(bumpWith({ notes: [{ isRecent: true }] }).bump).toBe(1e9);
     expect(bumpWith({ notes: [{ isAlive: true }] }, 1e9).bump).toBe(1e9);

@@ -21,7 +21,7 @@ afterEach(() => rm(dataDir, { recursive: true }));
 
 const isOld = (directory: string) => readFile(join(directory, 'what'), 'utf8').then((text) => text === 'old');
 
-test('old and new change places, once', async () => {
+test('the new member replaces the old one, once', async () => {
   await replaceMember({ dataDir }, aside, made);
   await replaceMember({ dataDir }, aside, made);
   expect(await readdir(dataDir)).toEqual(['member', 'member.replaced-1']);
@@ -29,7 +29,7 @@ test('old and new change places, once', async () => {
   expect(oldDataText(await oldData({ dataDir }, aside))).toBe(`the old data are in ${aside}`);
 });
 
-test('on a disk that is new there are no old data, and nothing says so', async () => {
+test('on a new disk there are no old data', async () => {
   await rm(memberDir(dataDir), { recursive: true });
   await replaceMember({ dataDir }, aside, made);
   expect(oldDataText(await oldData({ dataDir }, aside))).toBe('there were no old data');
@@ -38,7 +38,7 @@ test('on a disk that is new there are no old data, and nothing says so', async (
 const guide = () => readFile(join(import.meta.dirname, '../../../../docs/control-plane/restore.md'), 'utf8');
 const named = (place: string, [name]: string[]) => `\`<${place}>/${name!.replace('-1', '-<time>')}\``;
 
-test('a write-ahead log of its own goes aside within its folder; the guide names what is kept of it', async () => {
+test('a separate write-ahead log is replaced inside its directory; the guide names the folders that remain', async () => {
   const walDir = join(dataDir, 'log');
   await mkdir(walDir);
   await writeFile(join(walDir, '0.wal'), 'old');
@@ -54,7 +54,7 @@ test('a write-ahead log of its own goes aside within its folder; the guide names
   expect(text).toContain(kept.replace('replaced-', 'undone-'));
 });
 
-test('and back; what was restored is kept', async () => {
+test('the old data are put back; the restored data are kept', async () => {
   await replaceMember({ dataDir }, aside, made);
   await putBack({ dataDir }, aside, made);
   await putBack({ dataDir }, aside, made);
@@ -63,13 +63,13 @@ test('and back; what was restored is kept', async () => {
   expect(await isOld(memberDir(dataDir))).toBe(true);
 });
 
-test('data that an etcd made meanwhile are not overwritten', async () => {
+test('data of an etcd that was started meanwhile are not overwritten', async () => {
   await mkdir(aside);
   await expect(replaceMember({ dataDir }, aside, made)).rejects.toThrow(/both exist/);
   expect(await isOld(memberDir(dataDir))).toBe(true);
 });
 
-test('old data that cannot come back are not said to be back', async () => {
+test('old data that cannot be put back are reported', async () => {
   await replaceMember({ dataDir }, aside, made);
   await rm(memberDir(dataDir), { recursive: true });
   await mkdir(memberDir(dataDir));
@@ -77,19 +77,19 @@ test('old data that cannot come back are not said to be back', async () => {
   expect(await isOld(aside)).toBe(true);
 });
 
-test('another member in its place is no success', async () => {
+test('another member in its place is refused', async () => {
   await rm(partialDir(dataDir), { recursive: true });
   await expect(replaceMember({ dataDir }, aside, made)).rejects.toThrow(/does not hold the data restored/);
 });
 
-test('no room is told before anything is written', async () => {
+test('missing space is reported before anything is written', async () => {
   await expect(refuseWithoutRoom({ dataDir: join(dataDir, 'deep', 'er') }, 2 ** 60)).rejects.toThrow(
     /no room for a second data dir/,
   );
   expect(await readdir(dataDir)).toEqual(['member', 'member.partial']);
 });
 
-test('a write-ahead log of its own needs room where it lies', async () => {
+test('a separate write-ahead log needs room in its own file system', async () => {
   const walDir = join(dataDir, 'log');
   await mkdir(walDir);
   if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', walDir]).status !== 0) {
@@ -102,7 +102,7 @@ test('a write-ahead log of its own needs room where it lies', async () => {
       /log\/wal: no room for a/,
     );
     await expect(refuseWithoutRoom({ dataDir, walDir }, 1)).rejects.toThrow(log);
-    // On one disk both have to fit.
+    // On one disk there must be room for both.
     const both = refuseWithoutRoom({ dataDir: walDir, walDir }, 1);
     await expect(both).rejects.toThrow(/no room for a second data directory: it needs 320 MiB/);
   } finally {

@@ -59,14 +59,14 @@ describe('while others answer', () => {
     await expect(wait({ leftOut: leftOut() })).rejects.toThrow(/^cp2 .* serves the old one again/);
   });
 
-  test('so does any other cluster at the address of a restored member', async () => {
+  test('any other cluster at the address of a restored member stops it too', async () => {
     etcd = { clusterId: 'strange', peerURLs: [url] };
     await expect(wait({ leftOut: [] })).rejects.toThrow(
       /still serves the old cluster, or the cluster of another restore/,
     );
   });
 
-  test('and at every address, where an earlier release began it', async () => {
+  test('another cluster at any address stops a restore that an earlier release began', async () => {
     etcd = { clusterId: 'strange', peerURLs: [url] };
     await expect(wait({ leftOut: leftOut(), oldIds: undefined })).rejects.toThrow(/^cp2 /);
   });

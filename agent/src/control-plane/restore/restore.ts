@@ -5,7 +5,7 @@ import type { Progress } from '../../lib/terminal/progress.ts';
 import { API_MANIFESTS, API_SERVER_MANIFEST, manifestsIn, moveIn, moveOut } from '../node/manifests.ts';
 import { ETCD_MANIFEST } from '../node/node.ts';
 import { apiServerTrouble, apiServerUrl, etcdTrouble, otherCluster, serveTrouble } from '../state/health.ts';
-import { isInTheWay, titleOf } from '../state/members-left-out.ts';
+import { blocksRestore, titleOf } from '../state/members-left-out.ts';
 import { etcdStillRunning, stillRunning } from '../state/still-running.ts';
 import type { Journal, JournalContent, State } from './journal.ts';
 import { discardPrepared, replaceMember } from './replace-member.ts';
@@ -78,7 +78,7 @@ async function waitForOthers(journal: Journal, context: RestoreContext): Promise
   const { others, leftOut = [], clusterId, node } = journal.content;
   context.progress.phase('others', 'waiting until no other node serves the old cluster');
   const servesOld = async () => {
-    const other = await otherCluster(others, clusterId, node.member, isInTheWay(journal.content));
+    const other = await otherCluster(others, clusterId, node.member, blocksRestore(journal.content));
     if (!other) return undefined;
     const left = leftOut.find(({ peerUrls }) => peerUrls.includes(other.url));
     return left
@@ -107,7 +107,7 @@ async function startEtcd(journal: Journal, context: RestoreContext): Promise<Sta
 async function whatToDo(content: JournalContent): Promise<string> {
   const { node, others, clusterId, id, bump } = content;
   if (others.length === 0) return 'check its log, then run this command again';
-  const other = await otherCluster(others, clusterId, node.member, isInTheWay(content));
+  const other = await otherCluster(others, clusterId, node.member, blocksRestore(content));
   return other === undefined
     ? 'check its log, run this command on the other nodes too, then run it here again'
     : `etcd on ${other.host} serves another cluster (${other.clusterId}): it was not restored from ${id} with --bump-revision=${bump}, as this node was. On the nodes that took the wrong snapshot or number, go back with --undo, then restore what the others have`;

@@ -25,11 +25,11 @@ test.each<[string, Partial<Served>, number]>([
   ['the store notes a restore of another snapshot', { notes: [note({ id: 'y', revision: 3e9 + 9 })] }, 4e9],
   ['the store notes an earlier restore of the same one', { notes: [note({})] }, 2e9],
   ['a member answers', { here: [seen(9_000_001_969)] }, 10e9],
-])('it is beyond all that was served: %s', (_, known, bump) => {
+])('it exceeds every served revision: %s', (_, known, bump) => {
   expect(bumpOf(served(known), request)).toBe(bump);
 });
 
-test('a number that is too low is refused, whatever says so', () => {
+test('a number that is too low is refused, for every source of a revision', () => {
   const low = { ...request, given: 5e9 };
   for (const known of [{ here: [seen(9e9)] }, { inStore: [seen(9e9)] }, { notes: [note({ revision: 9e9 })] }]) {
     expect(() => bumpOf(served(known), low)).toThrow(
@@ -39,7 +39,7 @@ test('a number that is too low is refused, whatever says so', () => {
   expect(bumpOf(served({ here: [seen(5e9)] }), low)).toBe(5e9);
 });
 
-test('what cannot be known is asked for, unless the data here are the newest of all', () => {
+test('an unknown revision needs a number, unless the local data are the newest', () => {
   const unknown = { unknown: ['y was taken since'], inStore: [seen(1e9)] };
   expect(() => bumpOf(served(unknown), request)).toThrow(
     /unknown: y was taken since; pass --bump-revision, .* 2000000000$/,
@@ -50,7 +50,7 @@ test('what cannot be known is asked for, unless the data here are the newest of 
   expect(() => bumpOf(served({ ...unknown, here: [seen(3)] }), request)).toThrow(/is unknown/);
 });
 
-test('a node that is late joins the restore that the others made', () => {
+test('a late node joins the restore of the others', () => {
   const alive = { notes: [note({ isAlive: true, isRecent: false })], here: [seen(1e9 + 90, 'c1')] };
   for (const given of [undefined, 1e9]) {
     const asked = given === undefined ? several : { ...several, given };
@@ -58,17 +58,17 @@ test('a node that is late joins the restore that the others made', () => {
     expect(bumpOf(served(alive), asked)).toBe(1e9);
     expect(bumpOf(served({ ...alive, inStore: [seen(1e9 + 50, 'c1')] }), asked)).toBe(1e9);
   }
-  // This node was part of it, and it has served: it is a restore of the past.
+  // This node has served in that restore, so it is in the past.
   expect(bumpOf(served({ notes: [note({ part: 'served' })] }), several)).toBe(2e9);
   expect(bumpOf(served({ notes: [note({ isRecent: false })] }), several)).toBe(2e9);
-  // Of a single node nobody else can be part of it, unless it was killed before it served.
+  // A restore of a single node can only be continued by the same node, if it was killed before it served.
   expect(bumpOf(served({ notes: [note({ part: 'begun' })] }), request)).toBe(1e9);
 });
 
-test('nobody joins a restore whose cluster has served and is gone', () => {
+test('no node joins a restore whose cluster has served and is gone', () => {
   const backedUp = { notes: [note({})], inStore: [seen(7), seen(1e9 + 22, 'c1')] };
   const began = { notes: [note({ part: 'begun' })], inStore: [seen(7), seen(1e9 + 22, 'c1')] };
-  // It answers, and has no quorum: those that had one are gone.
+  // The member answers without a quorum: the members that had one are gone.
   const left = { notes: [note({})], here: [seen(1e9 + 22, 'c1')], inStore: [seen(7)] };
   expect(bumpOf(served(backedUp), several)).toBe(2e9);
   expect(bumpOf(served(began), several)).toBe(2e9);
@@ -76,21 +76,21 @@ test('nobody joins a restore whose cluster has served and is gone', () => {
     /reached 1000000022/,
   );
   expect(bumpOf(served(left), several)).toBe(2e9);
-  // Those that serve under its id came to less than a backup of it: it went back already.
+  // The members that serve under its id are behind a backup of it: it has already gone back.
   expect(bumpOf(served({ ...backedUp, notes: [note({ isAlive: true })], here: [seen(1e9 + 9, 'c1')] }), several)).toBe(
     2e9,
   );
 });
 
-test('nobody joins where something is not known, and a plan joins nothing', () => {
+test('no node joins if a revision is unknown, and a plan joins nothing', () => {
   const unknown = { unknown: ['y was taken since'], notes: [note({})], inStore: [seen(7)] };
   expect(() => bumpOf(served(unknown), several)).toThrow(/unknown: y was taken since/);
-  // The note of the node before is of what is under way: these data are the newest of all the same.
+  // The note of the previous node belongs to the restore in progress, so the local data still count as the newest.
   expect(bumpOf(served({ ...unknown, here: [seen(99)] }), several)).toBe(1e9);
   expect(bumpOf(served({ notes: [note({})] }), { ...several, isPlan: true })).toBe(2e9);
 });
 
-test('a number that leaves no room for what was served since the last backup is refused when no data show it', () => {
+test('a number without room for revisions after the last backup is refused if no data show them', () => {
   const low = { ...request, given: 1 };
   const known = { inStore: [seen(7)] };
   expect(() => bumpOf(served(known), low)).toThrow(
@@ -98,7 +98,7 @@ test('a number that leaves no room for what was served since the last backup is 
   );
   expect(() => bumpOf(served({ ...known, here: [seen(1)] }), low)).toThrow(/nothing shows/);
   expect(bumpOf(served({ ...known, here: [seen(7)] }), low)).toBe(1);
-  // A new etcd over an empty directory says nothing of how far the one before came.
+  // A new etcd in an empty directory does not show how far the previous one got.
   const fresh = { ...seen(900), isFresh: true };
   expect(() => bumpOf(served({ ...known, here: [fresh] }), { ...low, given: 1_000 })).toThrow(/nothing shows/);
   expect(() => bumpOf(served({ ...known, unknown: ['y was taken since'], here: [fresh] }), request)).toThrow(
@@ -108,7 +108,7 @@ test('a number that leaves no room for what was served since the last backup is 
   expect(bumpOf(served(known), { ...request, given: 5e8 })).toBe(5e8);
 });
 
-test('several nodes go by what all of them see', () => {
+test('several nodes use only facts that all of them see', () => {
   expect(bumpOf(served({ inStore: [seen(7)], here: [seen(900)] }), several)).toBe(1e9);
   const known = served({ inStore: [seen(7)], here: [seen(4e9)] });
   expect(() => bumpOf(known, several)).toThrow(/pass the same --bump-revision on all nodes, for example 5000000000$/);

@@ -13,7 +13,7 @@ test('the data of a killed etcd never report less than it served, in every versi
     const client = await etcd.connect();
     for (let n = 0; n < 30; n++) await client.put(`key-${n % 5}`).value('x'.repeat(20_000));
     await member.kill();
-    // The database is written every 100 ms; what was acknowledged since is in the log alone.
+    // The database is written every 100 ms; later acknowledged writes are only in the log.
     const killed = await dataRevision(member);
     await member.spawn();
     await member.healthy();

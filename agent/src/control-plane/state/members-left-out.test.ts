@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isInTheWay, type LeftOut, leftOutNotes, leftOutOf, refuseAlive } from './members-left-out.ts';
+import { blocksRestore, type LeftOut, leftOutNotes, leftOutOf, refuseAlive } from './members-left-out.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -13,7 +13,7 @@ interface Peer {
   members: readonly { name?: string; peerURLs: readonly string[]; isLearner?: boolean }[];
 }
 
-/** Answers as etcd does to its peers. */
+/** A server that answers like etcd's peer URL. */
 async function peer(clusterId: string): Promise<Peer> {
   const server = createServer((_, response) => {
     response.setHeader('x-etcd-cluster-id', made.clusterId).end(JSON.stringify(made.members));
@@ -59,7 +59,7 @@ async function three() {
   return { own, late };
 }
 
-test('members that joined after the snapshot are found by who answers', async () => {
+test('members that joined after the snapshot are found through members that answer', async () => {
   const { own } = await three();
   const found = await find(own);
   expect(told(found)).toEqual([
@@ -105,7 +105,7 @@ test('an etcd that was restored alone from the same snapshot still has the name 
 
 test('a restored member waits for an etcd with the name of a left-out member, not for an unrelated etcd at its address', () => {
   const url = 'http://b:2380';
-  const isAsked = isInTheWay({
+  const isAsked = blocksRestore({
     leftOut: [{ name: 'cp2', peerUrls: [url], isAlive: false }],
     oldIds: ['old'],
     initialCluster: 'cp1=http://a:2380',

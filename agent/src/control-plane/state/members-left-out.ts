@@ -87,7 +87,7 @@ export async function leftOutOf(request: LeftOutRequest): Promise<Found> {
  * Returns a check that another answering cluster may be the old one, or the cluster of another restore. An unrelated cluster at
  * the address of a left-out member does not block the restore.
  */
-export function isInTheWay({
+export function blocksRestore({
   leftOut = [],
   oldIds,
   initialCluster,

@@ -7,7 +7,7 @@ import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { bumpOf } from './bump.ts';
 import { highestInStore, servedBefore } from './served-revisions.ts';
 
-test('the restore of a snapshot that is in no folder is noted beside another one, under its own id', async () => {
+test('the note of a snapshot outside any folder is stored next to another snapshot, under its own id', async () => {
   const path = await mkdtemp(join(tmpdir(), 'served-'));
   const store = new FilesystemStore({ path });
   await mkdir(join(path, 'orders'));
@@ -51,7 +51,7 @@ test.each([ExitCode.storeRefused, ExitCode.nothingThere])(
   },
 );
 
-test('a backup without a hash says its revision too', async () => {
+test('the revision of a backup without a hash is known too', async () => {
   const backup = (id: string, clusterId: string, content: object) => ({
     id,
     objects: [],

@@ -7,7 +7,7 @@ const members = [
 ];
 const node = (name: string, peerUrls: string) => ({ member: { name, peerUrls } as MemberFlags });
 
-test('the members are those of the snapshot', () => {
+test('the members come from the snapshot', () => {
   expect(membersToRestore('x', members, undefined, node('cp1', 'https://10.0.0.1:2380/'))).toEqual(members);
   expect(membersToRestore('x', members, undefined, node('cp2', members[1]!.peerUrls.toReversed().join()))).toEqual(
     members,
@@ -22,7 +22,7 @@ test('a snapshot of another cluster, or flags of another node, are refused', () 
   expect(wrong('cp1', 'https://10.0.0.9:2380')).toThrow(/member is cp1=https:..10.0.0.9:2380, but/);
 });
 
-test('new machines are given', () => {
+test('new machines are listed in --initial-cluster', () => {
   const given = 'new=https://10.1.0.1:2380';
   const found = membersToRestore('x', members, given, node('new', 'https://10.1.0.1:2380'));
   expect(initialClusterOf(found)).toBe(given);
@@ -31,6 +31,6 @@ test('new machines are given', () => {
   );
 });
 
-test('an initial cluster survives the way there and back', () => {
+test('parsing reverses formatting', () => {
   expect(parseInitialCluster(initialClusterOf(members))).toEqual(members);
 });

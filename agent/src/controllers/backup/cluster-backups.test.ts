@@ -23,7 +23,7 @@ const orders = cluster('hourly', 'nightly');
 const good = (minute: number) => backup(minute, { phase: 'Completed', snapshotId: `s${minute}` });
 const failed = (minute: number) => backup(minute, { phase: 'Failed', message: `m${minute}` });
 
-test('the newest good one is the last, in whatever order they come', () => {
+test('the newest good backup is the last one, in any order', () => {
   expect(clusterBackups(orders, [good(3), good(9), good(1)]).last).toMatchObject({
     id: 's9',
     at: at(9),
@@ -40,7 +40,7 @@ test.each([
   expect(clusterBackups(orders, [good(1), other]).last?.id).toBe('s1');
 });
 
-test('one from before the cluster was made is of another etcd that had its name', () => {
+test('a backup older than the cluster belongs to a previous cluster with the same name', () => {
   const made = { ...orders, metadata: { ...orders.metadata, creationTimestamp: at(5) } };
   expect(clusterBackups(made, [good(3), failed(4)])).toEqual({});
   expect(clusterBackups(made, [good(3), good(6)]).last?.id).toBe('s6');
@@ -62,18 +62,18 @@ describe('a run whose pod does not start', () => {
       expect(clusterBackups(orders, [waits(2, reason)]).waits).toBeUndefined();
   });
 
-  test('counts no longer when a newer run is there, nor for a schedule that is no more', () => {
+  test('no longer counts when there is a newer run, or when the schedule was removed', () => {
     expect(clusterBackups(orders, [waits(2), good(3)]).waits).toBeUndefined();
     expect(clusterBackups(cluster('hourly'), [waits(2)]).waits).toBeUndefined();
   });
 
-  test('says nothing of a schedule when it is one by hand', () => {
+  test('does not affect a schedule if it was started by hand', () => {
     const byHand = backup(2, { phase: 'BackingUp', reason: 'PodWaits', message }, { byHand: true });
     expect(clusterBackups(orders, [byHand]).waits).toBeUndefined();
   });
 });
 
-test('one by hand that failed says nothing of the schedule', () => {
+test('a failed backup by hand does not affect the schedule', () => {
   expect(clusterBackups(orders, [good(1), backup(2, { phase: 'Failed' }, { byHand: true })]).failed).toBeUndefined();
 });
 
@@ -84,13 +84,13 @@ describe('a schedule that does not run', () => {
     return { ...orders, spec: { ...orders.spec, backup: { schedules } } };
   };
 
-  test('is due when the next two runs have brought no good backup', () => {
+  test('is due after two runs without a good backup', () => {
     const { due } = clusterBackups(daily('nightly'), [good(1), failed(9)]);
     const cronJob = 'orders-nightly';
     expect(due).toEqual({ schedule: 'nightly', cronJob, at: Date.parse(at(1)) + 48 * hour, last: at(1) });
   });
 
-  test('counts from the birth of the cluster while there is no backup at all', () => {
+  test('counts from the creation of the cluster while there is no backup', () => {
     expect(clusterBackups(daily('nightly'), []).due).toEqual({
       schedule: 'nightly',
       cronJob: 'orders-nightly',
@@ -99,7 +99,7 @@ describe('a schedule that does not run', () => {
     expect(clusterBackups(daily('nightly', 'new'), [good(1)]).due).toMatchObject({ schedule: 'nightly' });
   });
 
-  test('counts the newest good backup that the status knows, whose EtcdBackup went with its Job', () => {
+  test('counts the newest good backup in the status, whose EtcdBackup was deleted with its Job', () => {
     const told = (schedule: string) => ({
       ...daily('nightly'),
       status: { lastBackup: { id: 's9', at: at(9), schedule } },
@@ -111,7 +111,7 @@ describe('a schedule that does not run', () => {
     expect(clusterBackups(told('hourly'), []).due).toBeUndefined();
   });
 
-  test('counts what is only streamed where no more is asked for', () => {
+  test('counts a backup verified at level stream if the schedule requires no more', () => {
     const streamed = backup(9, { phase: 'Completed', snapshotId: 's9', verified: 'stream' });
     const asks = (verify: string) => {
       const schedules = [{ name: 'nightly', stores: [], cron: '0 2 * * *', verify }];
@@ -121,11 +121,11 @@ describe('a schedule that does not run', () => {
     expect(clusterBackups(asks('open'), [streamed]).due).not.toHaveProperty('last');
   });
 
-  test('is not known without a time that makes sense', () => {
+  test('is unknown without a valid cron expression', () => {
     expect(clusterBackups(orders, [good(1)]).due).toBeUndefined();
   });
 });
 
-test('nor does what failed of a schedule that is no more', () => {
+test('a failed run of a removed schedule does not count', () => {
   expect(clusterBackups(cluster('hourly'), [failed(2)]).failed).toBeUndefined();
 });

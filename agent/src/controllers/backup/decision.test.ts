@@ -58,12 +58,12 @@ describe('a Job that timed out reports after how long, and what it was doing', (
     expect(status?.message).toContain('timeouts.total');
   });
 
-  test('an earlier try ended at the agent’s own limit', () => {
+  test('an earlier attempt ended at the agent’s own time-out', () => {
     const said = { error: 'not done after 600s', phases: { snapshot: 3, upload: 597 } };
     expect(failed(backingUp, [over(50, said)])?.message).toContain('not done after 600s (phase upload)');
   });
 
-  test('and so does one that Kubernetes did not have to end', () => {
+  test('a Job that ended before Kubernetes stopped it', () => {
     const said = { error: 'not done after 600s', phases: { snapshot: 600 } };
     const jobs = [job({ type: 'Failed', reason: 'BackoffLimitExceeded' })];
     const { status } = decide({ backup: backup(backingUp), jobs, pods: [over(50, said)] });
@@ -72,11 +72,11 @@ describe('a Job that timed out reports after how long, and what it was doing', (
 });
 
 describe('before there is a Job', () => {
-  test('it is made', () => {
+  test('the Job is created', () => {
     expect(decide({ backup: backup() })).toEqual({ create: 1 });
   });
 
-  test('what is in its way is told, without an event, and the phase is Pending', () => {
+  test('an obstacle is reported without an Event, and the phase is Pending', () => {
     const obstacle = { reason: 'ClusterNotFound', message: 'there is none' };
     const { status, event, create } = decide({ backup: backup(), obstacle });
     expect(status).toMatchObject({ phase: 'Pending', ...obstacle, source: 'orders', observedGeneration: 1 });
@@ -87,7 +87,7 @@ describe('before there is a Job', () => {
     expect([event, create]).toEqual([undefined, undefined]);
   });
 
-  test('a Job that the API server refuses is a condition, and one Warning', () => {
+  test('a Job that the API server refuses is reported in the status and with one Warning', () => {
     const obstacle = { reason: 'JobNotCreated', message: 'POST jobs: exceeded quota' };
     const first = decide({ backup: backup(), obstacle });
     expect(first.status).toMatchObject({ phase: 'Pending', ...obstacle });
@@ -96,7 +96,7 @@ describe('before there is a Job', () => {
     expect(decide({ backup: backup(first.status) })).toEqual({ create: 1 });
   });
 
-  test('what can never be is Failed', () => {
+  test('a request that can never be fulfilled is Failed', () => {
     const obstacle = { reason: 'BadSpec', message: 'prefix: a command store has none', permanent: true } as const;
     const { status, event } = decide({ backup: backup(), obstacle });
     expect(status).toMatchObject({ phase: 'Failed', reason: 'BadSpec', completionTime: now });
@@ -105,7 +105,7 @@ describe('before there is a Job', () => {
 });
 
 describe('while the Job runs', () => {
-  test('its start is told once', () => {
+  test('its start is reported once', () => {
     const first = decide({ backup: backup(), jobs: [job()] });
     expect(first.status).toMatchObject({
       phase: 'BackingUp',
@@ -124,7 +124,7 @@ describe('while the Job runs', () => {
     expect(second.event).toBeUndefined();
   });
 
-  test('an image that cannot be pulled is told with its reason, which the back-off does not hide', () => {
+  test('an image that cannot be pulled is reported with its reason, which the back-off does not hide', () => {
     const pulls = (reason: string, message: string) => [pod({ waiting: { reason, message } }, 'Pending')];
     const jobs = [job()];
     const first = decide({ backup: backup(backingUp), jobs, pods: pulls('ErrImagePull', 'not found') }).status;
@@ -179,7 +179,7 @@ describe('while the Job runs', () => {
     expect(status).toMatchObject({ reason: 'PodWaits', message: expect.stringContaining(told) });
   });
 
-  test('a try that failed is told while the next one comes', () => {
+  test('a failed attempt is reported until the next one starts', () => {
     const pods = [over(20, { error: 's3: connection refused' })];
     const { status, event } = decide({ backup: backup(backingUp), jobs: [job()], pods });
     expect(status?.message).toContain('attempt 1 failed: s3: connection refused');
@@ -188,7 +188,7 @@ describe('while the Job runs', () => {
 });
 
 describe('at the end of the Job', () => {
-  test('Completed, with all that the agent told', () => {
+  test('Completed, with the result of the agent', () => {
     const jobs = [job({ type: 'Complete' })];
     const { status, event } = decide({ backup: backup(backingUp), jobs, pods: [over(0, stored)] });
     expect(status).toMatchObject({
@@ -232,12 +232,12 @@ describe('at the end of the Job', () => {
     expect(event?.message).toContain(line);
   });
 
-  test('without a pod the Job itself says why', () => {
+  test("without a pod the Job's condition says why", () => {
     const jobs = [job({ type: 'Failed', reason: 'BackoffLimitExceeded', message: 'reached the limit' })];
     expect(decide({ backup: backup(backingUp), jobs }).status?.message).toBe(`Job ${jobName(1)}: reached the limit`);
   });
 
-  test('the pods of another Job with its name say nothing', () => {
+  test('the pods of another Job with its name do not count', () => {
     const jobs = [job({ type: 'Failed', message: 'limit' })];
     expect(decide({ backup: backup(), jobs, pods: [over(0, stored, 'older')] }).status?.message).toContain('limit');
   });
@@ -257,7 +257,7 @@ describe('at the end of the Job', () => {
 });
 
 describe('when the Job vanishes', () => {
-  test('it is told, what is left of it is waited for, and another one is made', () => {
+  test('it is reported, its remaining pod is awaited, and another Job is created', () => {
     const gone = decide({ backup: backup(backingUp) });
     expect(gone.status).toMatchObject({ phase: 'BackingUp', reason: 'JobVanished', startTime: created });
     expect(gone.event).toMatchObject({ type: 'Warning', reason: 'JobVanished' });
@@ -269,7 +269,7 @@ describe('when the Job vanishes', () => {
     expect(again.status?.startTime).toBe(created);
   });
 
-  test('one that is being deleted is waited for', () => {
+  test('a Job that is being deleted is awaited', () => {
     const deleting = { ...job(), metadata: { ...job().metadata, deletionTimestamp: now } };
     expect(decide({ backup: backup(backingUp), jobs: [deleting] })).toEqual({});
   });
@@ -281,7 +281,7 @@ test.each(['Completed', 'Failed'] as const)('%s is final', (phase) => {
   }
 });
 
-test('nothing is done for what is being deleted', () => {
+test('nothing is done for an EtcdBackup that is being deleted', () => {
   expect(decide({ backup: backup(undefined, { deletionTimestamp: now }) })).toEqual({});
 });
 
@@ -289,12 +289,12 @@ describe('a record of a scheduled run', () => {
   const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'orders-nightly-1', uid: 'job-uid-1' }];
   const mirror = (status?: Partial<BackupStatus>) => backup(status, { ownerReferences });
 
-  test('never makes a Job', () => {
+  test('never creates a Job', () => {
     expect(decide({ backup: mirror() })).toEqual({});
     expect(decide({ backup: mirror(backingUp) })).toEqual({});
   });
 
-  test('tells how the run went', () => {
+  test('reports the result of the run', () => {
     const run = decide({ backup: mirror(), jobs: [job()] });
     expect(run.status?.phase).toBe('BackingUp');
     expect(run.event).toBeUndefined();

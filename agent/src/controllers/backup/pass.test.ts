@@ -1,101 +1,36 @@
 import { buildProgram, type Invocation } from '../../commands/cli/program.ts';
 import { Settings } from '../../commands/cli/settings.ts';
-import { ApiClient } from '../../kube/api-client.ts';
-import { Troubles } from '../../kube/event-reader.ts';
 import { Events } from '../../kube/events.ts';
-import type { JobObject } from '../../kube/objects.ts';
-import { Paths } from '../../kube/paths.ts';
-import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
-import type { BackupStatus, EtcdBackupObject } from './object.ts';
+import { failure } from '../cluster/kubernetes/fake-api.fixture.ts';
+import {
+  api,
+  argsOf,
+  ask,
+  client,
+  cluster,
+  created,
+  end,
+  found,
+  jobs,
+  log,
+  none,
+  objects,
+  pass,
+  paths,
+  reasons,
+  settle,
+  specOf,
+  statusOf,
+  store,
+  stored,
+  useFakeApi,
+  warnings,
+} from './pass.fixture.ts';
 import { backupPass } from './pass.ts';
 
-const paths = new Paths('shop');
-const store = { s3: { bucket: 'backups', prefix: 'eu' }, retention: { last: 3 } };
-const created = '2026-11-22T02:00:00Z';
+useFakeApi();
 
-let api: FakeApi;
-let client: ApiClient;
-const warnings: string[] = [];
-beforeEach(async () => {
-  api = await FakeApi.listen();
-  client = new ApiClient(api.access, 2_000);
-  warnings.length = 0;
-});
-afterEach(async () => {
-  client.close();
-  await api[Symbol.asyncDispose]();
-});
-
-const log = { warn: (text: string) => void warnings.push(text), debug() {} } as never;
-
-function cluster(spec: object = {}, available = { status: 'True', reason: 'Serving' }): void {
-  const schedules = [{ name: 'nightly', stores: [store], timeout: '10m' }];
-  api.put(paths.of('etcdclusters', 'orders'), {
-    spec: { size: 3, version: '3.6.16', backup: { schedules }, ...spec },
-    status: { conditions: [{ type: 'Available', message: '', lastTransitionTime: created, ...available }] },
-  });
-  const gate = { name: 'gate', image: 'registry/agent:1', args: ['--cluster-domain=example.org'] };
-  const template = { spec: { initContainers: [gate], containers: [], nodeSelector: { disk: 'fast' } } };
-  api.put(paths.of('statefulsets', 'orders'), { spec: { template } });
-}
-
-function ask(
-  name: string,
-  spec: object = { clusterName: 'orders', schedule: 'nightly' },
-  metadata: object = {},
-  status?: object,
-): void {
-  api.put(paths.of('etcdbackups', name), {
-    metadata: { creationTimestamp: created, generation: 1, ...metadata },
-    spec,
-    ...(status && { status }),
-  } as never);
-}
-
-const found = (name: string) => api.object<EtcdBackupObject>(paths.of('etcdbackups', name))!;
-const statusOf = (name: string): Partial<BackupStatus> => found(name)?.status ?? {};
-
-const none = { of: async () => [] };
-
-/** One pass of a reconciler that has just begun. */
-function pass(name: string, more: { at?: (point: string) => void; deployment?: string } = {}) {
-  const events = new Events(client, paths, 'me', log);
-  const troubles = new Troubles({ client, paths, log }, { patience: 0, again: 0, gap: 0 });
-  const options = { client, paths, events, troubles, at: () => {}, ...more };
-  return backupPass(name, found(name)?.metadata.uid ?? 'gone', options);
-}
-
-/** Passes until nothing is left to do for now. */
-async function settle(name: string, at: (point: string) => void = () => {}): Promise<void> {
-  for (let n = 0; n < 20; n++) if (!(await pass(name, { at })).acted) return;
-  throw new Error(`${name} does not come to rest: ${JSON.stringify(statusOf(name))}`);
-}
-
-const objects = <T>(resource: 'jobs' | 'events' | 'pods'): T[] => api.objects<T>(paths.of(resource));
-const jobs = () => objects<JobObject>('jobs');
-const reasons = () => objects<{ reason: string }>('events').map(({ reason }) => reason);
-
-/** What the Job controller and the agent do. */
-function end(type: 'Complete' | 'Failed', exitCode: number, result: object): void {
-  const [job] = jobs();
-  const { name, uid } = job!.metadata;
-  api.put(paths.of('pods', `${name}-x`), {
-    metadata: { labels: { 'batch.kubernetes.io/job-name': name }, ownerReferences: [{ kind: 'Job', name, uid }] },
-    status: {
-      phase: type === 'Complete' ? 'Succeeded' : 'Failed',
-      containerStatuses: [{ name: 'backup', state: { terminated: { exitCode, message: JSON.stringify(result) } } }],
-    },
-  });
-  const conditions = [{ type, status: 'True', lastTransitionTime: created }];
-  api.put(paths.of('jobs', name), { ...job, status: { conditions } });
-}
-const snapshot = { id: 'the-id', revision: 7, sizeBytes: 20, sha256: 'ab' };
-const stored = { snapshot, stores: [{ store: 's3://backups', key: 'orders/the-id.db', verified: 'read' }] };
-// biome-ignore lint/suspicious/noExplicitAny: a manifest
-const specOf = (job: JobObject | undefined): any => (job as unknown as { spec: object }).spec;
-const argsOf = (job: JobObject | undefined): string[] => specOf(job).template.spec.containers[0].args;
-
-test('a backup of a cluster as its schedule says, from the first look to the end', async () => {
+test('a backup of a cluster according to its schedule, from the first pass to the end', async () => {
   cluster({ tls: true, clientTlsSecret: 'orders-client-tls' });
   ask('before');
   await settle('before');
@@ -133,7 +68,7 @@ test('a backup of a cluster as its schedule says, from the first look to the end
   expect(warnings).toEqual([]);
 });
 
-test('a backup of any endpoints, in a place of its own, needs no cluster', async () => {
+test('a backup of any endpoints, in its own store, needs no cluster', async () => {
   const template = {
     spec: { containers: [{ name: 'reconciler', image: 'mine/agent:2' }], imagePullSecrets: [{ name: 'pull' }] },
   };
@@ -165,7 +100,7 @@ test('a backup of any endpoints, in a place of its own, needs no cluster', async
   );
 });
 
-test('the agent reads what its Job says', async () => {
+test('the agent accepts the arguments of its Job', async () => {
   cluster();
   ask('before', { clusterName: 'orders', schedule: 'nightly', key: 'k.db', compression: 'gzip' });
   await settle('before');
@@ -181,7 +116,7 @@ test('the agent reads what its Job says', async () => {
   expect(settings.stores()).toMatchObject([{ s3: { bucket: 'backups', prefix: 'eu' } }]);
 });
 
-test('a folder of its own has not the retention of the schedule', async () => {
+test('a backup in its own folder does not use the retention of the schedule', async () => {
   cluster();
   ask('before', { clusterName: 'orders', schedule: 'nightly', prefix: 'releases' });
   await settle('before');
@@ -189,7 +124,7 @@ test('a folder of its own has not the retention of the schedule', async () => {
   expect(JSON.parse(flag.slice('--store='.length))).toEqual({ s3: { bucket: 'backups', prefix: 'releases' } });
 });
 
-test('a failure is a Warning with the Job and the line of the agent, and the Job stays', async () => {
+test("a failure is a Warning with the Job and the agent's message, and the Job remains", async () => {
   cluster();
   ask('before');
   await settle('before');
@@ -211,7 +146,7 @@ test.each([
   ['ScheduleNotFound', () => cluster({ backup: {} })],
   ['ClusterNotServing', () => cluster({}, { status: 'False', reason: 'Bootstrapping' })],
   ['ClusterNotServing', () => cluster({}, { status: 'False', reason: 'Restoring' })],
-])('%s is waited for', async (reason, given) => {
+])('%s is awaited', async (reason, given) => {
   given();
   ask('before');
   await settle('before');
@@ -228,7 +163,7 @@ test.each([
   expect(statusOf('before').phase).toBe('BackingUp');
 });
 
-test('without a quorum it does not wait: its failure tells', async () => {
+test('without a quorum it does not wait: the backup fails', async () => {
   cluster({}, { status: 'False', reason: 'QuorumLost' });
   ask('before');
   await settle('before');
@@ -238,7 +173,7 @@ test('without a quorum it does not wait: its failure tells', async () => {
 test('one at a time for a cluster, the oldest first', async () => {
   cluster();
   ask('second', undefined, { creationTimestamp: '2026-11-22T02:00:01Z' });
-  // As the API server fills it in before anybody has seen it.
+  // The initial status that the CRD's default sets.
   ask('first', undefined, undefined, { phase: 'Pending', reason: 'NotSeen', message: 'no reconciler' });
   ask('elsewhere', { endpoints: ['http://10.0.0.1:2379'], store });
   await settle('second');
@@ -266,7 +201,7 @@ function refuseJobs(status: number, reason: string, message: string): void {
   };
 }
 
-test('a Job that the API server refuses is told, and made when it no longer does', async () => {
+test('a refused Job is reported, and created once the API server accepts it', async () => {
   cluster();
   ask('before');
   refuseJobs(403, 'Forbidden', 'exceeded quota: jobs');
@@ -280,7 +215,7 @@ test('a Job that the API server refuses is told, and made when it no longer does
   expect(statusOf('before').phase).toBe('BackingUp');
 });
 
-test('an API server that fails is asked again, and nothing is told', async () => {
+test('a failing API server is retried, and nothing is reported', async () => {
   cluster();
   ask('before');
   refuseJobs(500, 'InternalError', 'etcd is busy');
@@ -288,7 +223,7 @@ test('an API server that fails is asked again, and nothing is told', async () =>
   expect(statusOf('before').phase).toBeUndefined();
 });
 
-test('what can never be done is Failed at once', async () => {
+test('a request that can never be fulfilled is Failed at once', async () => {
   cluster();
   ask('before', { clusterName: 'orders', store: { command: { path: '/bin/mine' } }, prefix: 'x', image: 'mine' });
   await settle('before');
@@ -297,7 +232,7 @@ test('what can never be done is Failed at once', async () => {
   expect(reasons()).toEqual(['BackupFailed']);
 });
 
-test('a Job that vanishes is made again with the same request, so that the store is looked at first', async () => {
+test('a Job that vanishes is created again with the same request id, so that the store is checked first', async () => {
   cluster();
   ask('before');
   await settle('before');
@@ -314,7 +249,7 @@ test('a Job that vanishes is made again with the same request, so that the store
 });
 
 describe('a reconciler that ends at any point', () => {
-  /** All points of a backup that goes well, with one that is cut short there when it is given. */
+  /** Runs a successful backup and returns all points; interrupts it at the given point. */
   async function run(cutAt?: number): Promise<string[]> {
     const points: string[] = [];
     const at = (point: string) => {
@@ -348,7 +283,7 @@ describe('a reconciler that ends at any point', () => {
     'after ReportBackupCompleted',
   ];
 
-  test('goes by these points', async () => {
+  test('passes these points', async () => {
     expect(await run()).toEqual(points);
   });
 
@@ -363,7 +298,7 @@ describe('a reconciler that ends at any point', () => {
   );
 });
 
-test('what another reconciler has brought to its end meanwhile stays as it is', async () => {
+test('a backup that another reconciler has finished meanwhile does not change', async () => {
   cluster();
   ask('before');
   await pass('before');
@@ -388,7 +323,7 @@ describe('a Job whose pod does not start', () => {
       ...{ type: 'Warning', reason, message, lastTimestamp: created },
     });
 
-  test('as a Secret is missing, which its events alone say', async () => {
+  test('because a Secret is missing, which only its Events say', async () => {
     const job = await began();
     const { uid } = api.put(paths.of('pods', 'before-pod'), {
       metadata: {
@@ -403,7 +338,7 @@ describe('a Job whose pod does not start', () => {
     expect(statusOf('before').message).toContain('secret "s3" not found');
   });
 
-  test('as it is given none, whatever a deleted Job of its name left', async () => {
+  test('because no pod can be created, even if a deleted Job of the same name left one', async () => {
     const { name, uid } = (await began()).metadata;
     api.put(paths.of('pods', 'earlier-pod'), {
       metadata: {
@@ -418,7 +353,7 @@ describe('a Job whose pod does not start', () => {
   });
 });
 
-test('another one of the same name is not taken for it', async () => {
+test('another EtcdBackup with the same name is not mistaken for it', async () => {
   cluster();
   ask('before');
   const { uid } = found('before').metadata;

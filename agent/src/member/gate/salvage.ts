@@ -4,7 +4,7 @@ import { cp, mkdir, open, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GrpcChannel } from '../../etcd/grpc.ts';
+import { GrpcChannel, GrpcStatus } from '../../etcd/grpc.ts';
 import { status } from '../../etcd/maintenance.ts';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
 import { walState } from '../../etcd/offline/wal-state.ts';
@@ -146,7 +146,8 @@ async function leading(url: string, patience: number, signal: AbortSignal): Prom
     if (leader !== '0' && raftAppliedIndex >= raftIndex) return channel;
   } catch (error) {
     signal.throwIfAborted();
-    if (/user name is empty|permission denied/.test(messageOf(error))) {
+    if (isDenied(error)) {
+      channel?.close();
       throw new AgentError(
         ExitCode.refused,
         'etcd authentication is enabled in the data, so no snapshot can be taken of the copy',
@@ -156,6 +157,12 @@ async function leading(url: string, patience: number, signal: AbortSignal): Prom
   channel?.close();
   return undefined;
 }
+
+/** The error's own message names flags of `backup` instead of etcd's words. */
+const isDenied = (error: unknown): boolean =>
+  error instanceof AgentError &&
+  error.cause instanceof GrpcStatus &&
+  /user name is empty|permission denied/.test(error.cause.message);
 
 /** Rejects when the process exits or cannot be started, with its last line of output. */
 function ended(child: ChildProcess, program: string): Promise<never> {

@@ -47,7 +47,7 @@ const around: JobInputs = {
 const manifest = (request: JobRequest, more: Partial<JobInputs> = {}): any =>
   jobManifest(request, { ...around, ...more });
 
-/** The agent's own reading of it. */
+/** Parses the arguments as the agent does. */
 async function parsed(args: string[]): Promise<{ invocation: Invocation; settings: Settings }> {
   let invocation: Invocation | undefined;
   await buildProgram(async (found) => {
@@ -56,7 +56,7 @@ async function parsed(args: string[]): Promise<{ invocation: Invocation; setting
   return { invocation: invocation!, settings: await Settings.load(invocation!) };
 }
 
-test('a backup goes where the schedule says, as its account, and where the members may run', async () => {
+test('a backup uses the stores and the ServiceAccount of the schedule, and the scheduling constraints of the members', async () => {
   const { metadata, spec } = manifest({ kind: 'pre-upgrade', op: 'op1', schedule: 'nightly' });
   expect(metadata).toMatchObject({
     name: 'orders-pre-upgrade',
@@ -116,13 +116,13 @@ test.each<[string, JobRequest]>([
     'restore',
     { kind: 'restore', op: 'op1', restore: { source: { store, snapshotId: 'id' }, minor: '3.6', token: 't' } },
   ],
-])('a %s knows its namespace, which is a part of the folder of backups', (_, request) => {
+])('a %s knows its namespace, which is part of the folder of backups', (_, request) => {
   const [{ env }] = manifest(request).spec.template.spec.containers;
   const found = env.filter(({ name }: { name: string }) => name === 'ETCD_AGENT_NAMESPACE');
   expect(found).toMatchObject([{ valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }]);
 });
 
-test('a restore of an EtcdBackup takes its store and its snapshot', async () => {
+test('a restore of an EtcdBackup uses its store and its snapshot', async () => {
   const restore = { source: { backupName: 'monday' }, minor: '3.6', token: 't' };
   const backup = {
     store: { filesystem: { persistentVolumeClaim: { claimName: 'backup' } } },
@@ -135,7 +135,7 @@ test('a restore of an EtcdBackup takes its store and its snapshot', async () => 
   expect(settings.stores()).toMatchObject([{ filesystem: { path: '/backup/0' } }]);
 });
 
-test('one of somebody else’s etcd lies in a folder of its own, or under a key', async () => {
+test('a backup of an external etcd is in its own folder, or under its own key', async () => {
   const restore = { source: { backupName: 'legacy' }, minor: '3.6', token: 't' };
   const backup = { store, id: 'the-id', folder: 'legacy' };
   const read = async (more: object) => {

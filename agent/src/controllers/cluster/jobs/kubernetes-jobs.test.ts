@@ -67,7 +67,7 @@ const ended = (message?: string, exitCode = 0) => ({
 });
 const snapshot = { id: 's1', revision: 7, sha256: 'abc', sizeBytes: 1 };
 
-test('a backup that succeeded says what is in the store', async () => {
+test('a successful backup reports its snapshot', async () => {
   job('pre-upgrade', 'Complete');
   pod('pre-upgrade', ended(JSON.stringify({ snapshot })));
   expect(await jobs.jobs()).toMatchObject([
@@ -120,7 +120,7 @@ test.each([
   ['a proof of another key', hmacOf(answer, 'cd'.repeat(32))],
   ['a proof of another answer', hmacOf(`${answer} `, tokenSha256)],
   ['what is no proof', 'x'],
-])('a status with %s is as none, and is logged once', async (_, proof) => {
+])('a status with %s is ignored, and is logged once', async (_, proof) => {
   await using _server = await served(proof);
   job('restore');
   pod('restore', running);
@@ -130,7 +130,7 @@ test.each([
   expect(warned).toEqual([expect.stringContaining('does not prove')]);
 });
 
-test('it serves, and says what it passed over for that', async () => {
+test('it serves, and reports the snapshots that it passed over', async () => {
   const passedOver = 'passed over: s2, 2h newer: it was never verified';
   const body = JSON.stringify({ v: 1, state: 'Serving', ...snapshot, passedOver, highestRevision: 1e9 + 9 });
   await using _ = await served(hmacOf(body, tokenSha256), body);
@@ -141,7 +141,7 @@ test('it serves, and says what it passed over for that', async () => {
 });
 
 describe('the pod of a deleted Job of the same name is not its own', () => {
-  test('what that one stored', async () => {
+  test('its snapshot', async () => {
     job('final', 'Complete');
     pod('final', ended(JSON.stringify({ snapshot })), 'earlier');
     expect((await jobs.jobs())[0]?.backup).toBeUndefined();
@@ -179,7 +179,7 @@ describe('a Job whose pod does not start says why', () => {
     ]);
   });
 
-  test('nothing is known yet, or there is none', async () => {
+  test('nothing is known yet, or there is no pod', async () => {
     job('restore');
     expect(await jobs.jobs()).toMatchObject([{ waits: 'Job orders-restore: the pod has not started' }]);
     pod('restore', {
@@ -189,7 +189,7 @@ describe('a Job whose pod does not start says why', () => {
     expect(await jobs.jobs()).toMatchObject([{ waits: 'Job orders-restore: the pod has not started' }]);
   });
 
-  test('its state is known beside that, also after a try that failed, and goes with it', async () => {
+  test('its state is known too, also after a failed attempt, and is removed with the Job', async () => {
     expect(jobs.states).toBeUndefined();
     job('restore');
     pod('restore', { ...ended(JSON.stringify({ error: 'there is no snapshot x' }), 1), phase: 'Failed' });
@@ -205,25 +205,25 @@ describe('a Job whose pod does not start says why', () => {
     expect(jobs.states?.size).toBe(0);
   });
 
-  test('and one that runs does not', async () => {
+  test('a running Job has no reason to wait', async () => {
     job('restore');
     pod('restore', { phase: 'Running', containerStatuses: [{ name: 'job', state: { running: {} } }] });
     expect((await jobs.jobs())[0]).not.toHaveProperty('waits');
   });
 });
 
-describe('a Job for which the StatefulSet has to say how', () => {
+describe('a Job that is built from the StatefulSet', () => {
   const cluster = { metadata: { name: 'orders', namespace: 'shop', uid: 'c' }, spec: {} } as never;
   const request = { kind: 'final', op: 'o1', schedule: 'nightly' } as const;
   const created = async () => api.objects(paths.of('jobs'));
 
-  test('is tried again while that is not known', async () => {
+  test('is retried while the StatefulSet has not been read', async () => {
     context.setCluster(cluster);
     await expect(jobs.create(request)).rejects.toThrow('the StatefulSet orders has not been read yet');
     expect(await jobs.jobs()).toEqual([]);
   });
 
-  test('counts as failed when there is none, until there is one again', async () => {
+  test('counts as failed while the StatefulSet does not exist', async () => {
     context.setCluster(cluster);
     context.setTemplate(undefined);
     await jobs.create(request);

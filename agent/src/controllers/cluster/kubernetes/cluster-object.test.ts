@@ -12,7 +12,7 @@ const around = { domain: 'cluster.local', reconcilerGoing: false };
 const specOf = (spec: Partial<EtcdClusterObject['spec']>) =>
   clusterOf({ metadata, spec: { size: 3, version: '3.6.16', ...spec } }, around).spec;
 
-test('what the custom resource leaves out has the defaults of its documentation', () => {
+test('missing fields of the custom resource get the documented defaults', () => {
   expect(specOf({})).toEqual({
     ...{ size: 3, allowEvenSize: false, version: '3.6.16', paused: false, tls: false, ephemeral: false },
     replace: { policy: 'OnVolumeLoss', force: [] },
@@ -21,14 +21,14 @@ test('what the custom resource leaves out has the defaults of its documentation'
   });
 });
 
-test('a final backup is required where volumes go, unless it says otherwise', () => {
+test('a final backup is required if volumes are deleted, unless it is disabled', () => {
   expect(specOf({ pvcPolicy: { onDelete: 'Delete' } }).finalBackupRequired).toBe(true);
   expect(specOf({ pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } }).finalBackupRequired).toBe(
     false,
   );
 });
 
-test('the first schedule is the one of operations, unless another is named', () => {
+test('operations use the first schedule, unless another one is named', () => {
   const schedules = [
     { name: 'hourly', stores: [] },
     { name: 'nightly', stores: [] },
@@ -37,7 +37,7 @@ test('the first schedule is the one of operations, unless another is named', () 
   expect(specOf({ backup: { schedules, schedule: 'nightly' } }).schedule).toBe('nightly');
 });
 
-test('a restore is the same request in whatever order its fields are', () => {
+test('the order of the fields does not change a restore request', () => {
   const restore = (spec: EtcdRestoreObject['spec']) => restoreOf({ metadata, spec });
   const source = { store: { s3: { bucket: 'b' } }, snapshotId: 'x' };
   const turned = { snapshotId: 'x', store: { s3: { bucket: 'b' } } };
@@ -47,7 +47,7 @@ test('a restore is the same request in whatever order its fields are', () => {
   expect(restore({ clusterName: 'orders', source, sha256: 'ab' }).specHash).not.toBe(first.specHash);
 });
 
-test('what the StatefulSet says', () => {
+test('the facts of a StatefulSet', () => {
   const gate = {
     name: 'gate',
     image: 'i',
@@ -81,7 +81,7 @@ test('a pod runs when its init phase has begun, and not after its end', () => {
   expect(pod({ podIP: '10.0.0.1', initContainerStatuses, phase: 'Failed' })).toBe(false);
 });
 
-test('a pod has begun once a container of it has run, also when its node starts it again', () => {
+test('a pod has begun once one of its containers has run, also after a restart of its node', () => {
   const began = (status: PodObject['status']) => podOf({ metadata, status: status! }, 0, known(true)).began;
   const waiting = { name: 'gate', state: { waiting: { reason: 'PodInitializing' } } };
   expect(began({})).toBe(false);
@@ -104,7 +104,7 @@ const status = (...conditions: ReportedCondition[]): ClusterStatus => ({
 const told = (before: ClusterStatus | undefined, now: ClusterStatus) =>
   conditionEvents(before, now).map(({ type, reason }) => `${type} ${reason}`);
 
-test('events tell of changes alone', () => {
+test('only changes cause events', () => {
   const well = status(condition('Degraded', 'False', 'AllMembersHealthy'), condition('Ready', 'True', 'UpToDate'));
   const down = status(condition('Degraded', 'True', 'MemberDown'), condition('Ready', 'False', 'NotUpToDate'));
   const lost = status(condition('Degraded', 'True', 'VolumeLost'), condition('Ready', 'False', 'NotUpToDate'));
@@ -116,7 +116,7 @@ test('events tell of changes alone', () => {
   expect(told(well, status(condition('Progressing', 'True', 'Growing')))).toEqual(['Normal Growing']);
 });
 
-test('a restore that was asked for is one event, that it cannot be reached meanwhile is none', () => {
+test('a requested restore causes one event, and its unavailability meanwhile none', () => {
   const serves = status(
     condition('Available', 'True', 'Serving'),
     condition('Progressing', 'True', 'PreparingRestore'),
@@ -127,7 +127,7 @@ test('a restore that was asked for is one event, that it cannot be reached meanw
   expect(told(fenced, back)).toEqual(['Normal Growing']);
 });
 
-test('what belongs to forming, scaling and restarts is no event, nor is its end; what keeps them is', () => {
+test('forming, scaling and restarts cause no events, nor do their ends; problems do', () => {
   const born = status(
     condition('Available', 'False', 'Bootstrapping'),
     condition('Degraded', 'Unknown', 'Bootstrapping'),

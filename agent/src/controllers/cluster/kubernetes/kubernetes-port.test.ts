@@ -52,7 +52,7 @@ afterEach(async () => {
 
 const look = () => read(port, 'h', fresh, emptyMemory(0), defaultSettings);
 
-test('the first look already has the domain that the pod template names', async () => {
+test('the first observation already has the domain that the pod template names', async () => {
   api.put(paths.of('statefulsets', 'orders'), {
     spec: { replicas: 3, template: { metadata: {}, spec: { initContainers: [gate] } } },
   } as never);
@@ -60,7 +60,7 @@ test('the first look already has the domain that the pod template names', async 
   expect(cluster.known && cluster.v?.domain).toBe('corp.example');
 });
 
-test('while the StatefulSet cannot be read, nothing is known of the cluster', async () => {
+test('while the StatefulSet cannot be read, the cluster is unknown', async () => {
   api.fault = (_, response, path) => {
     if (!path.includes('statefulsets')) return false;
     response.writeHead(500).end('{}');

@@ -40,7 +40,7 @@ describe('eviction', () => {
     };
   };
 
-  test('asks for the one pod, by its uid', async () => {
+  test('evicts exactly one pod, by its uid', async () => {
     api.put(pod, { metadata: { uid: 'u1' } });
     await workload.evictPod(1, 'u1');
     expect(api.requests).toEqual([`POST ${pod}/eviction`]);
@@ -54,14 +54,14 @@ describe('eviction', () => {
     ]);
   });
 
-  test('refused by the budget: not now, in the words of Kubernetes', async () => {
+  test('refused by the budget: not now, with the message of Kubernetes', async () => {
     const message = "Cannot evict pod as it would violate the pod's disruption budget.";
     answers(429, 'TooManyRequests', message);
     const refused = expect.objectContaining({ name: 'NotNow', message: expect.stringMatching(/disruption budget$/) });
     await expect(workload.evictPod(1, 'u1')).rejects.toEqual(refused);
   });
 
-  test('a pod that is gone is evicted', async () => {
+  test('a pod that no longer exists counts as evicted', async () => {
     answers(404, 'NotFound', 'pods "orders-1" not found');
     await workload.evictPod(1, 'u1');
   });
@@ -75,7 +75,7 @@ describe('eviction', () => {
     await expect(workload.evictPod(1, 'u1')).rejects.toEqual(refused);
   });
 
-  test('another pod of that name, or no answer: a failure', async () => {
+  test('another pod with that name, or no response: a failure', async () => {
     answers(409, 'Conflict', 'the UID in the precondition does not match');
     await expect(workload.evictPod(1, 'u1')).rejects.toMatchObject({ name: 'ApiError', status: 409 });
     api.fault = (_, response) => {

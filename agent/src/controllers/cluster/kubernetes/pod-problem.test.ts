@@ -65,7 +65,7 @@ test.each<[string, PodObject['status'], string | undefined]>([
   expect(words(status)).toBe(expected);
 });
 
-test('a mount that fails is told by the newest of its events, until a container runs', () => {
+test('a failed mount is reported from the newest Event, until a container runs', () => {
   const creating = { containerStatuses: [waiting('ContainerCreating')] };
   const events = [
     event(4, 'FailedMount', 'secret "orders-peer" not found'),
@@ -80,7 +80,7 @@ test('a mount that fails is told by the newest of its events, until a container 
   expect(words(runs, events)).toBeUndefined();
 });
 
-test('a pod that could not be made is told, unless it was made since', () => {
+test('a pod that could not be created is reported, unless it was created later', () => {
   const failed = event(3, 'FailedCreate', 'create Pod orders-2 in StatefulSet orders failed error: exceeded quota: q');
   const made = (minute: number) =>
     event(minute, 'SuccessfulCreate', 'create Pod orders-2 in StatefulSet orders', 'Normal');
@@ -103,7 +103,7 @@ describe('events', () => {
     new Troubles({ client: new ApiClient(api.access, 1_000), paths, log: { debug() {} } }, times);
   const none = { patience: 0, again: 0, gap: 0 };
 
-  test('are read of what is asked for, and not again and again', async () => {
+  test('are read for requested objects, and not repeatedly', async () => {
     api.put(paths.of('events', 'e1'), { ...event(1, 'FailedMount', 'm'), involvedObject: { uid: 'u1' } });
     api.put(paths.of('events', 'e2'), { ...event(1, 'FailedMount', 'n'), involvedObject: { uid: 'u2' } });
     const asked = troubles({ ...none, again: 60_000 });
@@ -114,7 +114,7 @@ describe('events', () => {
     expect(api.asked(list)).toBe(2);
   });
 
-  test('are not read of what may start yet, nor of many at once', async () => {
+  test('are not read for objects that may still start, nor for many at once', async () => {
     expect(await troubles({ ...none, patience: 60_000 }).of('u1')).toEqual([]);
     expect(api.asked(list)).toBe(0);
     const slow = troubles({ ...none, gap: 60_000 });
@@ -122,7 +122,7 @@ describe('events', () => {
     expect(api.asked(list)).toBe(1);
   });
 
-  test('that may not be read are none', async () => {
+  test('that cannot be read count as none', async () => {
     api.fault = (_, response) => {
       failure(response, 403, 'Forbidden', 'no');
       return true;

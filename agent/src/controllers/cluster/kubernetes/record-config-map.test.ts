@@ -36,7 +36,7 @@ afterEach(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-test('is made once, and read back', async () => {
+test('is created once, and read back', async () => {
   expect(await records.read()).toBeUndefined();
   await records.write(doc);
   expect(await records.read()).toEqual({ doc, rv: expect.any(String) });
@@ -44,7 +44,7 @@ test('is made once, and read back', async () => {
   await expect(records.write(doc)).rejects.toThrow(/already exists/);
 });
 
-test('is changed only as it was read, and what others wrote on it stays', async () => {
+test('is changed only if it is as it was read, and keeps the fields of others', async () => {
   await records.write(doc);
   api.put(path, {
     ...api.object(path),
@@ -57,14 +57,14 @@ test('is changed only as it was read, and what others wrote on it stays', async 
   expect((await records.read())?.doc.rev).toBe(2);
 });
 
-test('one that is not understood is not taken for none', async () => {
+test('an unreadable record does not count as missing', async () => {
   api.put(path, { data: { 'record.json': JSON.stringify({ ...doc, v: 2 }) } });
   await expect(records.read()).rejects.toThrow(/ConfigMap orders-record: .*newer agent/);
   api.put(path, { data: {} });
   await expect(records.read()).rejects.toThrow(/ConfigMap orders-record/);
 });
 
-test('is deleted only as it was read', async () => {
+test('is deleted only if it is as it was read', async () => {
   await records.write(doc);
   await expect(records.remove('1')).rejects.toThrow(/Precondition/);
   await records.remove((await records.read())!.rv);

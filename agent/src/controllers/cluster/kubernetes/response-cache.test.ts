@@ -11,13 +11,13 @@ beforeEach(() => {
 
 const pods = (keep?: (answer: number) => boolean) => look.get('pods', async () => ++asked, keep);
 
-test('what was answered counts until something changed', async () => {
+test('a response is valid until something changes', async () => {
   expect([await pods(), await pods()]).toEqual([1, 1]);
   look.changed();
   expect(await pods()).toBe(2);
 });
 
-test('a change of one thing leaves the others as they were', async () => {
+test('a change of one resource keeps the other responses', async () => {
   expect([await pods(), await pods()]).toEqual([1, 1]);
   look.changed('etcdclusters');
   expect(await pods()).toBe(1);
@@ -25,7 +25,7 @@ test('a change of one thing leaves the others as they were', async () => {
   expect(await pods()).toBe(2);
 });
 
-test('before anything is done, what was kept is asked for anew, once', async () => {
+test('before an action the responses are fetched again, once', async () => {
   await pods();
   expect(look.again()).toBe(false);
   await pods();
@@ -36,7 +36,7 @@ test('before anything is done, what was kept is asked for anew, once', async () 
   expect(look.again()).toBe(false);
 });
 
-test('an answer that was on its way when something changed is not kept', async () => {
+test('a response that was in flight during a change is not cached', async () => {
   const { promise, resolve } = Promise.withResolvers<number>();
   const old = look.get('pods', () => promise);
   look.changed();
@@ -45,18 +45,18 @@ test('an answer that was on its way when something changed is not kept', async (
   expect(await pods()).toBe(1);
 });
 
-test('nothing counts while no watch would tell of a change', async () => {
+test('no response is valid while watches do not report changes', async () => {
   await pods();
   isWatched = false;
   expect(await pods()).toBe(2);
 });
 
-test('what may change without being told is not kept', async () => {
+test('a response that may change unnoticed is not cached', async () => {
   await pods(() => false);
   expect(await pods()).toBe(2);
 });
 
-test('a failure is not kept', async () => {
+test('a failure is not cached', async () => {
   await expect(look.get('pods', () => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
   expect(await pods()).toBe(1);
 });

@@ -37,14 +37,14 @@ test.each([
   expect(told(at(step))).toMatchObject({ phase, reason: phase, startTime: startedAt, [time]: now });
 });
 
-test('one that nobody began yet is Pending and has no times; one that came through the fence regrows', () => {
+test('a restore that has not begun is Pending and has no times; after its fence it regrows', () => {
   const pending = { phase: 'Pending', reason: 'Waiting', message: expect.any(String), observedGeneration: 1 };
   expect(told(undefined)).toEqual(pending);
   expect(told(record({ op: { kind: 'Upgrade' } }))).toEqual(pending);
   expect(told(record({ restores: [{ id: 'monday' }] }))).toMatchObject({ phase: 'Regrowing', regrowingTime: now });
 });
 
-test('one that was made again under its name regrows nothing', () => {
+test('a restore that was created again under its name does not regrow', () => {
   const fenced = (uid: string) => record({ restores: [{ id: 'monday', uid }] });
   expect(told(fenced('u'))).toMatchObject({ phase: 'Regrowing' });
   expect(told(fenced('before'))).toMatchObject({ phase: 'Pending' });
@@ -86,20 +86,20 @@ test('nothing is reported when it has ended, or is about to fail', () => {
   for (const phase of ['Completed', 'Failed']) expect(told(undefined, { phase })).toBeUndefined();
 });
 
-describe('it says what its Job says', () => {
+describe('it reports the state of its Job', () => {
   const job = (kind: JobKind, reason: PodState['reason'] | 'JobFailed', message: string, op = 'op1') => ({
     jobs: new Map([[kind, { op, reason, message }]]),
   });
   const pulls = job('restore', 'ImageNotPulled', 'pod orders-restore-x: ErrImagePull: not found');
 
-  test('a pod that does not start, in the words of Kubernetes', () => {
+  test('a pod that does not start, with the message of Kubernetes', () => {
     expect(told(at('verify'), undefined, undefined, pulls)).toMatchObject({
       ...{ phase: 'Verifying', reason: 'ImageNotPulled' },
       message: 'pod orders-restore-x: ErrImagePull: not found; nothing has been changed yet',
     });
   });
 
-  test('a try that failed, in the words of its pod, while there is another one', () => {
+  test('a failed attempt, with the message of its pod, while another one runs', () => {
     const tried = job('restore', 'Retrying', 'Job orders-restore: attempt 1 failed: there is no snapshot x');
     const status = told(at('verify')) as EtcdRestoreObject['status'];
     expect(told(at('verify'), status, undefined, tried)).toMatchObject({
@@ -108,13 +108,13 @@ describe('it says what its Job says', () => {
     });
   });
 
-  test('the safety backup says what its own does', () => {
+  test('the safety backup reports the state of its own Job', () => {
     const waits = job('safety', 'PodWaits', 'pod orders-safety-x: FailedMount: secret "s3" not found');
     expect(told(at('safety'), undefined, undefined, waits)).toMatchObject({ phase: 'BackingUp', reason: 'PodWaits' });
     expect(told(at('safety'), undefined, undefined, pulls)).toMatchObject({ reason: 'BackingUp' });
   });
 
-  test('what holds its pod up next, in the place of what did before', () => {
+  test('the next problem of its pod replaces the previous one', () => {
     const cpu = told(at('verify'), undefined, undefined, job('restore', 'PodWaits', 'pod x: Unschedulable: cpu'));
     const mount = job('restore', 'PodWaits', 'pod x: FailedMount: secret "s3" not found');
     const before = { startTime: startedAt, ...cpu } as EtcdRestoreObject['status'];
@@ -163,7 +163,7 @@ describe('it says what its Job says', () => {
   });
 });
 
-test('past the fence it says what keeps the cluster', () => {
+test('after the fence it reports the problem of the cluster', () => {
   const trouble = 'pod orders-0: FailedMount: no such volume';
   expect(told(at('seed'), undefined, undefined, { trouble })).toMatchObject({
     message: `waiting for the first member to restore the snapshot; ${trouble}`,
@@ -173,7 +173,7 @@ test('past the fence it says what keeps the cluster', () => {
   });
 });
 
-test('what keeps a restore is what is Stalled or Degraded, and a template of which no pod is made', () => {
+test('Stalled, Degraded and a refused pod template are the problems that block a restore', () => {
   const condition = (type: string, status: string, reason: string, message: string) => ({
     type,
     status,
@@ -190,7 +190,7 @@ test('what keeps a restore is what is Stalled or Degraded, and a template of whi
   expect(of(condition('Accepted', 'False', 'SizeRefused', 'size 4'))).toBeUndefined();
 });
 
-test('before it begins, and at the fence, it says what keeps the cluster', () => {
+test('before it begins, and at the fence, it reports the problem of the cluster', () => {
   const trouble = 'pod orders-0: the agent of a pod does not answer';
   expect(told(undefined, undefined, undefined, { trouble })).toMatchObject({
     ...{ phase: 'Pending', message: `waiting until the cluster can start the restore; ${trouble}` },
@@ -205,7 +205,7 @@ test('before it begins, and at the fence, it says what keeps the cluster', () =>
     });
 });
 
-test('a safety backup that is left out for want of a quorum is told', () => {
+test('a safety backup that is skipped because there is no quorum is reported', () => {
   const without = (step: RestoreStep, args: object) => {
     const { op } = at(step) as unknown as { op: { args: object } };
     return record({ op: { ...op, args: { ...op.args, ...args } } });
@@ -219,9 +219,9 @@ test('a safety backup that is left out for want of a quorum is told', () => {
   expect(told(without('safety', { safetyBackup: true }))).not.toMatchObject(leftOut);
 });
 
-test('the safety backup has an id, as soon as it is stored', () => {
+test('the safety backup has an id as soon as it is stored', () => {
   const withBackup = (args: object) => {
-    // Of another operation, whenever that was.
+    // The safety backup of another operation does not count.
     const lastBackup = { id: 'another', revision: 7, sha256: 'abc', at: '2026-11-22T02:59:30.000Z' };
     const { op } = at('fence') as unknown as { op: { args: object } };
     return record({ lastBackup, op: { ...op, args: { ...op.args, ...args } } });
@@ -235,7 +235,7 @@ test('the safety backup has an id, as soon as it is stored', () => {
     expect(told(withBackup({ safetyBackup }))).not.toHaveProperty('safetyBackupId');
 });
 
-test('one that gave way and is taken up again says nothing of the attempt before', () => {
+test('a restore that is resumed does not mention its previous attempt', () => {
   const first = {
     ...{ ...told(at('fence')), snapshotId: 'snapshot-0', safetyBackupId: 'safety-0', backingUpTime: now },
     startTime: '2026-11-21T02:59:00.123Z',
@@ -250,24 +250,24 @@ test('one that gave way and is taken up again says nothing of the attempt before
     message: expect.stringContaining('no safety backup was taken'),
   });
   expect(told(fenced, first, { op: 'op1', id: 'snapshot-1' })).toMatchObject({ snapshotId: 'snapshot-1' });
-  // Past its operation, and while the record is not known, it is the attempt that it was.
+  // After its operation, and while the record is unknown, it is still the same attempt.
   expect(told(record({ restores: [{ id: 'monday' }] }), first)).not.toHaveProperty('safetyBackupId');
   expect(told(undefined, first)).toBeUndefined();
 });
 
-test('what is newer than the snapshot that was found, and was not taken, stays told', () => {
+test('newer snapshots that were passed over remain in the message', () => {
   const passedOver = 'passed over: snapshot-2, 2h newer: it was never verified';
   const served = { op: 'op1', id: 'snapshot-1', passedOver };
   const found = told(at('verify'), undefined, served) as EtcdRestoreObject['status'];
   expect(found).toMatchObject({ passedOver, message: expect.stringContaining(`; ${passedOver}`) });
   expect(told(at('verify'), { ...found, startTime: startedAt }, served)).toBeUndefined();
-  // A reconciler that has just begun knows it from the status alone.
+  // A reconciler that has just started knows them only from the status.
   const grown = told(record({ restores: [{ id: 'monday' }] }), { ...found, startTime: startedAt });
   expect(grown).toMatchObject({ message: expect.stringMatching(/others to join; passed over: snapshot-2/) });
   expect(told(at('verify'), undefined, { ...served, op: 'another' })).not.toHaveProperty('passedOver');
 });
 
-test('an EtcdBackup that cannot be restored says why', () => {
+test('an EtcdBackup that cannot be restored is explained', () => {
   const backup = (status?: object) => ({ status }) as unknown as Parameters<typeof whyNotRestored>[0];
   expect(whyNotRestored(undefined)).toBe('does not exist');
   expect(whyNotRestored(backup())).toContain('no reconciler');
@@ -278,7 +278,7 @@ test('an EtcdBackup that cannot be restored says why', () => {
   expect(whyNotRestored(backup({ phase: 'Completed' }))).toContain('does not name its snapshot');
 });
 
-test('kubectl can wait for its end', () => {
+test('kubectl can wait for the outcome', () => {
   expect(outcomeConditions({ phase: 'Failed', reason: 'SnapshotRefused', message: 'm' }, now)).toMatchObject([
     { type: 'Completed', status: 'False' },
     { type: 'Failed', status: 'True', reason: 'SnapshotRefused', lastTransitionTime: now },

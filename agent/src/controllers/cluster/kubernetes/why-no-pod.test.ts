@@ -40,7 +40,7 @@ const event = (uid: string, reason: string, message: string, minute = 0) =>
     lastTimestamp: `2026-11-23T12:0${minute}:00Z`,
   });
 
-test('a pod that a quota keeps from being made is told in its words, until it is there', async () => {
+test('a pod that a quota prevents is reported with the message of Kubernetes, until it exists', async () => {
   const { uid } = putSet(2).metadata;
   expect((await workload.statefulSet())?.lacks).toEqual({});
   const refused = 'create Pod orders-2 in StatefulSet orders failed error: exceeded quota: small';
@@ -51,7 +51,7 @@ test('a pod that a quota keeps from being made is told in its words, until it is
   expect((await workload.statefulSet())?.lacks).toBeUndefined();
 });
 
-test('a pod says why it does not run, by its status or its events', async () => {
+test('the status or the Events of a pod say why it does not run', async () => {
   const waiting = (reason: string, message?: string) => [{ name: 'etcd', state: { waiting: { reason, message } } }];
   putPod(0, { containerStatuses: waiting('ImagePullBackOff', 'no such image') });
   const { uid } = putPod(1, { containerStatuses: waiting('ContainerCreating') }).metadata;
