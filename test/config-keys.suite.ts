@@ -11,7 +11,7 @@ import {
   type Settings,
   type SettingType,
   translate,
-} from '../src/cluster/settings/etcd-config-keys';
+} from '../src/etcd/etcd-config-keys';
 
 const { CDK8S_ETCD_CACHE, XDG_CACHE_HOME } = process.env;
 const cache = resolve(CDK8S_ETCD_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'cdk8s-etcd'));

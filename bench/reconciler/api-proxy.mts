@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
 import { createServer, Agent as HttpsAgent, request as requestHttps, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { ApiAccess } from '../../agent/src/kube/api-access.ts';
+import type { ApiAccess } from '../../agent/src/kube/api-client.ts';
 import type { KeyPair } from '../../agent/test/harness/certificates.ts';
 
 /** A request that changes something, the renewal of the Lease left out. */

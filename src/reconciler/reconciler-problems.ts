@@ -5,7 +5,7 @@ import { quantitiesProblems } from '../lib/quantities';
 import { problemsOf } from '../validation/problems';
 import type { EtcdReconcilerProps } from './etcd-reconciler-props';
 import { reservedLabels, selectorText } from './reconciler-pod';
-import { neighboursOf, type RegisteredReconciler } from './reconciler-registry';
+import { neighborsOf, type RegisteredReconciler } from './reconciler-registry';
 
 /** Problems with a reconciler, each with its remedy. */
 export function reconcilerProblems(reconciler: RegisteredReconciler, props: EtcdReconcilerProps): string[] {
@@ -32,7 +32,7 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
     ...registryProblems(props.registry),
     ...quantitiesProblems(props.resources ?? {}),
     ...(props.metricsAccess?._problems('metricsAccess') ?? []),
-    ...neighbourProblems(reconciler),
+    ...neighborProblems(reconciler),
   ];
 }
 
@@ -43,9 +43,9 @@ function reconcilerNameProblem(name: string): string | undefined {
 }
 
 /** Problem if two reconcilers manage the same clusters. */
-function neighbourProblems(reconciler: RegisteredReconciler): string[] {
+function neighborProblems(reconciler: RegisteredReconciler): string[] {
   const selector = reconciler._selector();
-  for (const other of neighboursOf(reconciler)) {
+  for (const other of neighborsOf(reconciler)) {
     const theirs = other._selector();
     if (selector && theirs && selectorText(selector) !== selectorText(theirs)) continue;
     return [

@@ -70,7 +70,7 @@ export function reconcilersFor(cluster: Construct): RegisteredReconciler[] {
 }
 
 /** Returns the user's other reconcilers in the same namespace, or in the same chart if it has no namespace. */
-export function neighboursOf(reconciler: RegisteredReconciler): RegisteredReconciler[] {
+export function neighborsOf(reconciler: RegisteredReconciler): RegisteredReconciler[] {
   const found = registryOf(reconciler).explicit.get(keysOf(reconciler)[0]) ?? [];
   return found.filter((other) => other !== reconciler && isAttached(other));
 }

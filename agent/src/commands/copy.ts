@@ -17,7 +17,8 @@ import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import type { Settings } from './cli/settings.ts';
-import { type OpenedStore, withStore } from './shared/store-run.ts';
+import type { OpenedStore } from './shared/opened-store.ts';
+import { withStore } from './shared/store-run.ts';
 
 /** Time for the calls to slow stores per snapshot, as the number of bytes that take as long. */
 const EACH = 10 * 1024 * 1024;

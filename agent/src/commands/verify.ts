@@ -24,7 +24,8 @@ import { agentVersion } from '../lib/version.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
-import { askedFor, type OpenedStore, withStore } from './shared/store-run.ts';
+import type { OpenedStore } from './shared/opened-store.ts';
+import { askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
 const SECONDS_EACH = 0.5;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApiAccess } from '../kube/api-access.ts';
+import type { ApiAccess } from '../kube/api-client.ts';
 import { ApiClient } from '../kube/api-client.ts';
 import { Troubles } from '../kube/event-reader.ts';
 import { Events } from '../kube/events.ts';

@@ -3,15 +3,7 @@ import type { RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { apiTokenDirectory } from '../../../src/lib/api-token.ts';
 import { codeOf, messageOf, usageError } from '../lib/errors.ts';
-
-/** Address of the API server and the credentials for it. */
-export interface ApiAccess {
-  readonly server: URL;
-  /** Namespace of the context or of the pod. */
-  readonly namespace?: string;
-  /** Called for every request, because tokens and certificates are replaced while the process runs. */
-  options(): Promise<RequestOptions>;
-}
+import type { ApiAccess } from './api-client.ts';
 
 /** Milliseconds for which a pod's files are cached. The kubelet renews a token minutes before the old one expires. */
 const cached = 10_000;

@@ -1,9 +1,17 @@
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
-import type { ApiAccess } from './api-access.ts';
 import { ApiError } from './api-error.ts';
 import type { KubeList, KubeObject } from './objects.ts';
+
+/** Address of the API server and the credentials for it. */
+export interface ApiAccess {
+  readonly server: URL;
+  /** Namespace of the context or of the pod. */
+  readonly namespace?: string;
+  /** Called for every request, because tokens and certificates are replaced while the process runs. */
+  options(): Promise<RequestOptions>;
+}
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 

@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { messageOf, usageError } from '../lib/errors.ts';
-import type { ApiAccess } from './api-access.ts';
+import type { ApiAccess } from './api-client.ts';
 
 /** Uses the same configuration as kubectl: files, context and credential plugins. With `file`, uses only that file. */
 export function kubeConfigAccess(file?: string): ApiAccess {

@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { minors } from '../../../src/cluster/settings/etcd-config-keys.ts';
+import { minors } from '../../../src/etcd/etcd-config-keys.ts';
 import { etcdConfig, isUntouched, permitConfig, sealConfig } from './etcd-config.ts';
 import { permit, TestGate } from './gate/gate.fixture.ts';
 

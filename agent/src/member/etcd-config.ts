@@ -2,12 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import {
-  configKey,
-  problemsOfSettings,
-  type Settings,
-  translate,
-} from '../../../src/cluster/settings/etcd-config-keys.ts';
+import { configKey, problemsOfSettings, type Settings, translate } from '../../../src/etcd/etcd-config-keys.ts';
 import { AgentError, codeOf, ExitCode } from '../lib/errors.ts';
 import { replaceFile } from '../lib/files/replace-file.ts';
 import type { Identity } from '../protocol/agent-status.ts';

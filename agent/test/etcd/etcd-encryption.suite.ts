@@ -73,7 +73,7 @@ test.each(compressions)(
     expect(await agent('verify')).toMatchObject({ code: 0, result: { verified: 1 } });
     expect(await agent('verify', '--level=open', ...by('other', 'second'))).toMatchObject({
       code: 0,
-      result: { verified: 1, snapshots: [{ detail: expect.stringContaining("HashKV equals that of the cluster") }] },
+      result: { verified: 1, snapshots: [{ detail: expect.stringContaining('HashKV equals that of the cluster') }] },
     });
 
     const file = join(store, 'fetched.db');

@@ -18,7 +18,7 @@ export interface Tally {
 
 export type Verdict = 'trailer' | 'structure' | 'etcdutl' | 'HashKV' | 'inconclusive' | 'proven equal';
 
-/** Mutates these snapshots, attacks every line of defence with each, and counts what they come to. */
+/** Mutates these snapshots, attacks every line of defense with each, and counts what they come to. */
 export async function runMutations(count: number, seed: number, specimens: readonly Specimen[]): Promise<Tally> {
   const scratch = await mkdtemp(join(tmpdir(), 'mutations-'));
   try {

@@ -1,7 +1,7 @@
 import { Chart, Size, Testing } from 'cdk8s';
 import { EtcdTuning, EtcdVersion } from '../..';
+import { problemsOfSettings, translate } from '../../etcd/etcd-config-keys';
 import { resolveCluster } from '../resolve-cluster';
-import { problemsOfSettings, translate } from './etcd-config-keys';
 import { etcdSettings } from './etcd-settings';
 
 const versions = [EtcdVersion.V3_5, EtcdVersion.V3_6, EtcdVersion.V3_7];

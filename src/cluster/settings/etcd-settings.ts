@@ -1,5 +1,3 @@
-import type { EtcdVersion } from '../../etcd/etcd-version';
-import { corruptCheckTime } from '../../lib/defaults';
 import {
   agentKeys,
   type ConfigKey,
@@ -8,7 +6,9 @@ import {
   neverWritten,
   type Settings,
   valueProblem,
-} from './etcd-config-keys';
+} from '../../etcd/etcd-config-keys';
+import type { EtcdVersion } from '../../etcd/etcd-version';
+import { corruptCheckTime } from '../../lib/defaults';
 import type { EtcdTuning } from './etcd-tuning';
 
 export interface EtcdSettingsProps {

@@ -1,7 +1,7 @@
 import { Duration, type Size } from 'cdk8s';
 import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
-import { agentKeys, type ConfigKey, configKeys, neverWritten } from '../../cluster/settings/etcd-config-keys';
 import { AutoCompaction, EtcdTuning } from '../../cluster/settings/etcd-tuning';
+import { agentKeys, type ConfigKey, configKeys, neverWritten } from '../../etcd/etcd-config-keys';
 import type { EtcdVersion } from '../../etcd/etcd-version';
 import type { Fields } from '../fields';
 import { parseDuration, sizeOf } from '../units';

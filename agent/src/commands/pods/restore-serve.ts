@@ -17,8 +17,9 @@ import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
 import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
+import type { OpenedStore } from '../shared/opened-store.ts';
 import { sha256 } from '../shared/snapshot-flags.ts';
-import { askedToRestore, type OpenedStore, passedOverFor, withStore } from '../shared/store-run.ts';
+import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 
 export const run: Command = async (context) => {
   const { settings, log, progress, signal } = context;

@@ -6,7 +6,7 @@ import type { WholeEntry } from '../../backup/catalog/catalog.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
-import type { OpenedStore } from '../shared/store-run.ts';
+import type { OpenedStore } from '../shared/opened-store.ts';
 import { bumpFor } from './data-dir-bump.ts';
 
 test('if the notes cannot be read, a single member uses the data here, and several members are refused', async () => {

@@ -20,7 +20,7 @@ import {
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { CommandContext } from '../cli/command.ts';
-import type { OpenedStore } from '../shared/store-run.ts';
+import type { OpenedStore } from '../shared/opened-store.ts';
 
 interface Wanted {
   readonly opened: OpenedStore;

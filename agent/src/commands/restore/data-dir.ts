@@ -17,8 +17,9 @@ import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
 import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
+import type { OpenedStore } from '../shared/opened-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
-import { askedToRestore, type OpenedStore, withStore } from '../shared/store-run.ts';
+import { askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFor } from './data-dir-bump.ts';
 

@@ -5,7 +5,7 @@ import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { agentVersion } from '../../lib/version.ts';
 import type { CommandContext } from '../cli/command.ts';
-import type { OpenedStore } from './store-run.ts';
+import type { OpenedStore } from './opened-store.ts';
 
 export async function adoptContext(
   { cluster, namespace, store, readAll }: OpenedStore,

@@ -15,17 +15,8 @@ import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
+import type { OpenedStore } from './opened-store.ts';
 import { askedId, beforeFlag, sha256Flag } from './snapshot-flags.ts';
-
-/** The store of a command, and the cluster whose snapshots the command is about. */
-export interface OpenedStore extends Wanted {
-  readonly spec: StoreSpec;
-  readonly store: Store;
-  /** Reads every snapshot in the cluster's folder, newest first. */
-  readonly readAll: () => Promise<readonly Entry[]>;
-  /** Lists the snapshots in the folder that have lost their manifest. */
-  readonly readLost: (now: Date) => Promise<readonly Entry[]>;
-}
 
 /** An opened store with every snapshot of the folder. */
 export interface OpenedCatalog extends OpenedStore {

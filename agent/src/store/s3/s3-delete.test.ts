@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { S3Stub, type StubAnswer } from '../../../test/s3-stub.ts';
-import { secretDirectory } from '../../../test/secret-directory.ts';
+import { S3Stub, type StubAnswer } from '../../../test/support/s3-stub.ts';
+import { secretDirectory } from '../../../test/support/secret-directory.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { Store } from '../store.ts';
 import { openS3 } from './s3-store.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { ApiAccess } from '../../../kube/api-access.ts';
+import type { ApiAccess } from '../../../kube/api-client.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 
 /** Replaces the usual response to a request. Returns true if it has answered. */

@@ -1,0 +1,14 @@
+import type { Entry } from '../../backup/catalog/catalog.ts';
+import type { Wanted } from '../../backup/catalog/identity.ts';
+import type { StoreSpec } from '../../store/spec.ts';
+import type { Store } from '../../store/store.ts';
+
+/** The store of a command, and the cluster whose snapshots the command is about. */
+export interface OpenedStore extends Wanted {
+  readonly spec: StoreSpec;
+  readonly store: Store;
+  /** Reads every snapshot in the cluster's folder, newest first. */
+  readonly readAll: () => Promise<readonly Entry[]>;
+  /** Lists the snapshots in the folder that have lost their manifest. */
+  readonly readLost: (now: Date) => Promise<readonly Entry[]>;
+}
