@@ -1,6 +1,7 @@
 import type { DeleteOp, RestoreOp } from '../../../protocol/record.ts';
 import type { Claim } from '../observed.ts';
-import { claimsOf, isSeeded, podsOf, statefulSet } from '../plan/facts.ts';
+import { isSeeded } from '../plan/facts.ts';
+import { claimsOf, podsOf, statefulSet } from '../plan/observations.ts';
 import { rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';

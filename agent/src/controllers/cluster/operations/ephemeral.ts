@@ -1,5 +1,6 @@
 import type { Pod } from '../observed.ts';
-import { allVotersHealthy, lasts, podsOf, voters } from '../plan/facts.ts';
+import { allVotersHealthy, voters } from '../plan/facts.ts';
+import { lasts, podsOf } from '../plan/observations.ts';
 import { rule, steps } from '../plan/rule.ts';
 import { templateMayRun } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';

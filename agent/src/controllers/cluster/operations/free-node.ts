@@ -1,5 +1,6 @@
 import type { Claim, Pod } from '../observed.ts';
-import { claimAt, evidenceLasts, isWanted, podsOf, requestOf } from '../plan/facts.ts';
+import { evidenceLasts, isWanted } from '../plan/facts.ts';
+import { claimAt, podsOf, requestOf } from '../plan/observations.ts';
 import { crowdsOut } from '../plan/places.ts';
 import { implied, rule } from '../plan/rule.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
@@ -27,7 +28,7 @@ export const freeNode = [
       'a voter’s pod waits for its node': (v, { ordinal }) => crowdsOut(v, ordinal),
       'its claim is new, and stays': (v, pod) => newClaim(v, pod)?.deleting === false,
     },
-    requires: { 'two sights of the evidence': (v, { ordinal }) => evidenceLasts(v, ordinal) },
+    requires: { 'two sights of the evidence': evidenceLasts },
     effect: (v, pod) => {
       const { ordinal, uid, rv } = newClaim(v, pod)!;
       return { kind: 'DeletePvc', ordinal, uid, basedOn: rv };

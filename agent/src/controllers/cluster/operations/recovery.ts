@@ -1,16 +1,7 @@
 import type { Permit, RecordDoc, RestoreArgs } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
-import {
-  agentAt,
-  agentOf,
-  isSeeded,
-  lasts,
-  podAt,
-  quorumLostLong,
-  quorumServes,
-  requestOf,
-  statusOf,
-} from '../plan/facts.ts';
+import { isSeeded, quorumLostLong, quorumServes } from '../plan/facts.ts';
+import { agentAt, agentOf, lasts, podAt, requestOf, statusOf } from '../plan/observations.ts';
 import { rule, steps } from '../plan/rule.ts';
 import { survivor } from '../plan/survivors.ts';
 import { imageFits } from '../plan/upgrade-path.ts';

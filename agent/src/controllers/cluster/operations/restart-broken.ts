@@ -1,5 +1,6 @@
 import type { Pod } from '../observed.ts';
-import { agentAt, isSeeded, lasts, memberAt, podsOf, quorumLostLong, recorded } from '../plan/facts.ts';
+import { isSeeded, memberAt, quorumLostLong } from '../plan/facts.ts';
+import { agentAt, lasts, podsOf, recorded } from '../plan/observations.ts';
 import { implied, rule } from '../plan/rule.ts';
 import { imageFits, templateMayRun } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';

@@ -1,20 +1,8 @@
 import { minorOf } from '../../../protocol/versions.ts';
-import type { Member, Pod } from '../observed.ts';
-import {
-  agentAt,
-  answers,
-  lagOf,
-  lasts,
-  learners,
-  memberAt,
-  podAt,
-  podsOf,
-  recorded,
-  safeRestart,
-  statefulSet,
-  statusOf,
-  voters,
-} from '../plan/facts.ts';
+import type { Pod } from '../observed.ts';
+import { answers, lagOf, learners, memberAt, safeRestart, voters } from '../plan/facts.ts';
+import type { PlacedMember } from '../plan/member-view.ts';
+import { agentAt, lasts, podAt, podsOf, recorded, statefulSet, statusOf } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
 import { templateMayRun } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
@@ -31,7 +19,7 @@ export const isOfAnother = (v: View, pod: Pod): boolean => {
   return sts?.observed === true && pod.revision !== sts.updateRevision;
 };
 
-const voterAt = (v: View, ordinal: number): Member | undefined => {
+const voterAt = (v: View, ordinal: number): PlacedMember | undefined => {
   const member = memberAt(v, ordinal);
   return member && !member.isLearner ? member : undefined;
 };
@@ -56,12 +44,12 @@ const onlyOutdated = 'the rule is about pods that are not';
 const mayGoBack = (v: View): boolean => {
   const { current } = v.record.versions;
   const back = isMixed(v) && minorOf(statefulSet(v)?.version ?? '') === current;
-  return !back || voters(v).some(({ id }) => minorOf(statusOf(v, id)?.version ?? '') === current);
+  return !back || voters(v).some(({ status }) => minorOf(status?.version ?? '') === current);
 };
 
 const deletion = (v: View) => v.op('DeletePod');
 
-const memberOfOp = (v: View): Member | undefined => {
+const memberOfOp = (v: View): PlacedMember | undefined => {
   const op = deletion(v);
   return op && voterAt(v, op.ordinal);
 };

@@ -1,6 +1,7 @@
 import type { Effect } from '../effect.ts';
 import type { Pod } from '../observed.ts';
-import { quorumLostLong, statefulSet, statusOf } from '../plan/facts.ts';
+import { quorumLostLong } from '../plan/facts.ts';
+import { statefulSet, statusOf } from '../plan/observations.ts';
 import { rule, steps } from '../plan/rule.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';

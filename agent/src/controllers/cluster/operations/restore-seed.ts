@@ -2,7 +2,7 @@ import { bumpBeyond } from '../../../backup/restore/bump-beyond.ts';
 import type { Permit, RecordDoc } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import { peerUrl, podName } from '../names.ts';
-import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../plan/facts.ts';
+import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../plan/observations.ts';
 import { rule, steps } from '../plan/rule.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';

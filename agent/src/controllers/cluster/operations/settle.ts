@@ -1,5 +1,5 @@
 import { minorOf } from '../../../protocol/versions.ts';
-import { agentAt, alarms, allVotersHealthy, leaderIndex, ordinalOf, statusOf, voters } from '../plan/facts.ts';
+import { alarms, allVotersHealthy, leaderIndex, voters } from '../plan/facts.ts';
 import { rule } from '../plan/rule.ts';
 import { isSettled } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
@@ -10,7 +10,7 @@ import { isMixed } from './scale.ts';
 // a raft snapshot far enough beyond them. No key, no revision, no restart.
 
 const on36 = (v: View): boolean =>
-  !isMixed(v) && voters(v).every(({ id }) => minorOf(statusOf(v, id)?.version ?? '') === '3.6');
+  !isMixed(v) && voters(v).every(({ status }) => minorOf(status?.version ?? '') === '3.6');
 
 export const settle = [
   rule({
@@ -32,7 +32,7 @@ export const settle = [
     to: 'running',
     when: { 'every voter runs 3.6, no upgrade is half done': on36, 'not settled': (v) => !isSettled(v) },
     requires: {
-      'every agent is known': (v) => voters(v).every((m) => agentAt(v, ordinalOf(v, m) ?? -1) !== undefined),
+      'every agent is known': (v) => voters(v).every((m) => m.agent !== undefined),
       'all voters healthy': allVotersHealthy,
       'no alarm': (v) => alarms(v, 'NoSpace').length === 0,
     },

@@ -1,18 +1,7 @@
 import type { RecordDoc } from '../../../protocol/record.ts';
 import { minorOf } from '../../../protocol/versions.ts';
-import {
-  alarms,
-  allVotersHealthy,
-  healthy,
-  jobOf,
-  lasts,
-  leaderIndex,
-  learners,
-  removalDue,
-  statefulSet,
-  statusOf,
-  voters,
-} from '../plan/facts.ts';
+import { alarms, allVotersHealthy, healthy, jobOf, leaderIndex, learners, removalDue, voters } from '../plan/facts.ts';
+import { lasts, statefulSet } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
 import { clusterVersionIs, upgradeProblem, waitsForVersion } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
@@ -39,7 +28,7 @@ const withoutFailure = (v: View) => (v.record.failure?.of === failureOf(v) ? { f
 const repairWaits = (v: View): boolean => voters(v).some((member) => removalDue(v, member));
 
 const runs = (v: View, minor: string): boolean =>
-  voters(v).every(({ id }) => minorOf(statusOf(v, id)?.version ?? '') === minor);
+  voters(v).every(({ status }) => minorOf(status?.version ?? '') === minor);
 
 const added = (v: View): string =>
   v.record.versions.allowedMinors.find((minor) => minor !== v.record.versions.current)!;
