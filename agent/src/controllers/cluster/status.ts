@@ -17,8 +17,7 @@ import {
   volumeLost,
   voters,
 } from './plan/facts.ts';
-import type { MemberView } from './plan/member-view.ts';
-import { listed } from './plan/member-view.ts';
+import { listed, type MemberView } from './plan/member-view.ts';
 import { lasts, podAt, podsOf, recorded, statefulSet, statusOf } from './plan/observations.ts';
 import { View } from './plan/view.ts';
 import type { Settings } from './settings.ts';

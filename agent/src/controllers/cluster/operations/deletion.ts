@@ -6,7 +6,7 @@ import { rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
 import { ownJob, restoreOp } from './jobs.ts';
-import { pastFence, slotFree, suspended } from './restore-op.ts';
+import { pastFence, slotFree, suspended } from './restore/operation.ts';
 
 // A finalizer is only there while a deletion has work to do: a final backup, or claims to delete.
 

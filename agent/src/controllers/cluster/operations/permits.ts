@@ -1,8 +1,7 @@
 import type { Permit } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import { isSeeded, learners, placed, started, voters } from '../plan/facts.ts';
-import type { MemberView, PlacedMember } from '../plan/member-view.ts';
-import { listed } from '../plan/member-view.ts';
+import { listed, type MemberView, type PlacedMember } from '../plan/member-view.ts';
 import { crowdsNobodyOut } from '../plan/places.ts';
 import { implied, rule } from '../plan/rule.ts';
 import { mayJoin } from '../plan/upgrade-path.ts';

@@ -5,7 +5,7 @@ import { atLeast } from '../../../protocol/versions.ts';
 import { podName } from '../names.ts';
 import type { ClusterBackups } from '../observed.ts';
 import { outdated } from '../operations/restart.ts';
-import { beforeFence } from '../operations/restore-op.ts';
+import { beforeFence } from '../operations/restore/operation.ts';
 import { isMixed } from '../operations/scale.ts';
 import {
   degraded,

@@ -6,7 +6,7 @@ import { podName } from '../names.ts';
 import type { Pod } from '../observed.ts';
 import { quorumReason } from '../operations/holds.ts';
 import { restoreOp } from '../operations/jobs.ts';
-import { beforeFence } from '../operations/restore-op.ts';
+import { beforeFence } from '../operations/restore/operation.ts';
 import {
   answers,
   hasLostVolume,

@@ -2,8 +2,7 @@ import { addsWithDeadVoter, compareVersions } from '../../../protocol/versions.t
 import { podName } from '../names.ts';
 import type { Alarm, Job, JobKind, Member, Pod } from '../observed.ts';
 import { sizeProblem } from '../size.ts';
-import type { MemberView, PlacedMember } from './member-view.ts';
-import { isPlaced, listed } from './member-view.ts';
+import { isPlaced, listed, type MemberView, type PlacedMember } from './member-view.ts';
 import { agentAt, lasts, recorded, requestOf, statusOf } from './observations.ts';
 import type { View } from './view.ts';
 

@@ -1,13 +1,13 @@
-import { reasons } from '../../../protocol/reasons.ts';
-import type { Job } from '../observed.ts';
-import { isForced, placed, quorumLostLong, quorumServes, removalDue, safeRemove, voters } from '../plan/facts.ts';
-import type { PlacedMember } from '../plan/member-view.ts';
-import { implied, rule, steps } from '../plan/rule.ts';
-import { imageDiffers } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { timestamp, write } from '../plan/write.ts';
-import { givesUp, ownJob, restoreOp, stuckJob } from './jobs.ts';
-import { intendRemoval } from './remove.ts';
+import { reasons } from '../../../../protocol/reasons.ts';
+import type { Job } from '../../observed.ts';
+import { isForced, placed, quorumLostLong, quorumServes, removalDue, safeRemove, voters } from '../../plan/facts.ts';
+import type { PlacedMember } from '../../plan/member-view.ts';
+import { implied, rule, steps } from '../../plan/rule.ts';
+import { imageDiffers } from '../../plan/upgrade-path.ts';
+import type { View } from '../../plan/view.ts';
+import { timestamp, write } from '../../plan/write.ts';
+import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
+import { intendRemoval } from '../remove.ts';
 import {
   args,
   at,
@@ -20,7 +20,7 @@ import {
   seedIsSilent,
   serving,
   step,
-} from './restore-op.ts';
+} from './operation.ts';
 
 // R1 and R2: nothing of the cluster is touched.
 
