@@ -167,6 +167,7 @@ function checkReport(world: World, name: string, phase: string): string | undefi
   const isOld = world.pods.some((p) => p?.cut);
   const instead =
     args &&
+    !world.spec?.deleting &&
     doc?.phase === 'Restoring' &&
     world.restores.some((r) => r.name !== name && !r.phase) &&
     (mayFail || (leaves && isOld));

@@ -1,7 +1,8 @@
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
 import type { Permit, RecordDoc, RecordedMember } from '../../protocol/record.ts';
 import { minorOf } from '../../protocol/versions.ts';
-import { agentOf, listed, ordinalOf, podsOf, statefulSet } from './plan/facts.ts';
+import { listed } from './plan/member-view.ts';
+import { agentOf, podsOf, statefulSet } from './plan/observations.ts';
 import type { View } from './plan/view.ts';
 import { timestamp } from './plan/write.ts';
 
@@ -50,7 +51,7 @@ const newest = (v: View): Identity[] => sealed(v).filter(({ epoch }) => epoch ==
 export function membersOf(v: View): Record<string, RecordedMember> {
   const found: Record<string, RecordedMember> = {};
   for (const member of listed(v)) {
-    const ordinal = ordinalOf(v, member);
+    const ordinal = member.ordinal;
     const identity = newest(v).find(({ memberId }) => memberId === member.id);
     if (ordinal === undefined || identity?.ordinal !== ordinal) continue;
     const { volumeId, epoch } = identity;
@@ -78,7 +79,7 @@ const tombstonesOf = (v: View): RecordDoc['tombstones'] =>
 const permitsOf = (v: View, members: Record<string, RecordedMember>): RecordDoc['permits'] =>
   Object.fromEntries(
     listed(v)
-      .map((member) => ({ member, ordinal: ordinalOf(v, member) }))
+      .map((member) => ({ member, ordinal: member.ordinal }))
       .filter(({ member, ordinal }) => member.isLearner && ordinal !== undefined)
       .map(({ member, ordinal }) => [ordinal, usedPermit(v, ordinal!, member.id, members[ordinal!]?.volumeId ?? '')]),
   );

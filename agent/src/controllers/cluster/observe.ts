@@ -1,7 +1,9 @@
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { type Known, known, Unreadable, unknown } from '../../protocol/known.ts';
 import type { Fresh, HashResult, Job, MemberStatus, Observed, Pod, Refusal, Since } from './observed.ts';
-import { agentOf, answers, lagOf, learners, listed, quorumServes } from './plan/facts.ts';
+import { answers, lagOf, learners, quorumServes } from './plan/facts.ts';
+import { listed } from './plan/member-view.ts';
+import { agentOf } from './plan/observations.ts';
 import { View } from './plan/view.ts';
 import { dueOrdinals } from './plan/why-down.ts';
 import type { Port } from './port.ts';

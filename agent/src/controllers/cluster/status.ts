@@ -10,19 +10,15 @@ import {
   healthyVoters,
   lacksManifests,
   lagOf,
-  lasts,
   leaderOf,
   learners,
-  listed,
-  ordinalOf,
-  podAt,
-  podsOf,
-  recorded,
-  statefulSet,
-  statusOf,
+  memberAt,
+  placed,
   volumeLost,
   voters,
 } from './plan/facts.ts';
+import { listed, type MemberView } from './plan/member-view.ts';
+import { lasts, podAt, podsOf, recorded, statefulSet, statusOf } from './plan/observations.ts';
 import { View } from './plan/view.ts';
 import type { Settings } from './settings.ts';
 
@@ -102,13 +98,13 @@ const newest = (backups: readonly ClusterStatus['lastBackup'][]): ClusterStatus[
 
 function memberFacts(v: View): Partial<ClusterStatus> {
   const versions = listed(v)
-    .flatMap(({ id }) => statusOf(v, id)?.version ?? [])
+    .flatMap(({ status }) => status?.version ?? [])
     .sort(compareVersions);
   const leader = listed(v).find(({ id }) => id === leaderOf(v));
   const [learner] = learners(v);
   return {
     voters: voters(v).length,
-    readyVoters: healthyVoters(v).filter((member) => hasReadyPod(v, member)).length,
+    readyVoters: healthyVoters(v).filter(hasReadyPod).length,
     learner: learner && podOf(v, learner),
     leader: leader && podOf(v, leader),
     version: versions.findLast((version) => minorOf(version) === v.record.versions.current) ?? versions[0],
@@ -116,22 +112,20 @@ function memberFacts(v: View): Partial<ClusterStatus> {
   };
 }
 
-const podOf = (v: View, member: Member): string | undefined => {
-  const ordinal = ordinalOf(v, member);
-  return ordinal === undefined ? undefined : podName(v.cluster, ordinal);
-};
+const podOf = (v: View, { ordinal }: MemberView): string | undefined =>
+  ordinal === undefined ? undefined : podName(v.cluster, ordinal);
 
 function members(v: View): ReportedMember[] {
   const ordinals = [
     ...Object.keys(v.record.members).map(Number),
     ...podsOf(v).map(({ ordinal }) => ordinal),
-    ...listed(v).flatMap((member) => ordinalOf(v, member) ?? []),
+    ...placed(listed)(v).map(({ ordinal }) => ordinal),
   ];
   return [...new Set(ordinals)].sort((a, b) => a - b).map((ordinal) => reported(v, ordinal));
 }
 
 function reported(v: View, ordinal: number): ReportedMember {
-  const member = listed(v).find((each) => ordinalOf(v, each) === ordinal);
+  const member = memberAt(v, ordinal);
   const memberId = member?.id ?? recorded(v, ordinal)?.memberId;
   const status = memberId === undefined ? undefined : statusOf(v, memberId);
   return withoutUndefined({

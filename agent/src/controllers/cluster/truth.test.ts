@@ -1,5 +1,4 @@
-import type { Condition, ConditionType } from '../../protocol/condition.ts';
-import { conditionTypes } from '../../protocol/condition.ts';
+import { type Condition, type ConditionType, conditionTypes } from '../../protocol/condition.ts';
 import { known, unknown } from '../../protocol/known.ts';
 import { agent, idOf, longAgo, now, World } from './observed.fixture.ts';
 import type { Observed } from './observed.ts';

@@ -3,20 +3,8 @@ import type { Permit, RecordDoc } from '../../../protocol/record.ts';
 import { minorOf, minorsUp } from '../../../protocol/versions.ts';
 import type { Effect } from '../effect.ts';
 import { peerUrl, podName } from '../names.ts';
-import {
-  agentAt,
-  claimAt,
-  healthyVoters,
-  isSeeded,
-  memberAt,
-  podAt,
-  quorumOf,
-  requestOf,
-  started,
-  statusOf,
-  voters,
-  wantedSize,
-} from '../plan/facts.ts';
+import { healthyVoters, isSeeded, memberAt, quorumOf, started, voters, wantedSize } from '../plan/facts.ts';
+import { agentAt, claimAt, podAt, requestOf, statusOf } from '../plan/observations.ts';
 import { implied, rule } from '../plan/rule.ts';
 import { imageFits } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
@@ -72,7 +60,7 @@ const seedAgent = (v: View): AgentStatus | undefined => {
 const seedServes = (v: View): boolean => {
   const agent = seedAgent(v);
   const member = memberAt(v, 0);
-  const status = member && statusOf(v, member.id);
+  const status = member?.status;
   return (
     voters(v).length === quorumOf(1) &&
     member !== undefined &&

@@ -1,11 +1,12 @@
 import type { DeleteOp, RestoreOp } from '../../../protocol/record.ts';
 import type { Claim } from '../observed.ts';
-import { claimsOf, isSeeded, podsOf, statefulSet } from '../plan/facts.ts';
+import { isSeeded } from '../plan/facts.ts';
+import { claimsOf, podsOf, statefulSet } from '../plan/observations.ts';
 import { rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
 import { ownJob, restoreOp } from './jobs.ts';
-import { pastFence, slotFree, suspended } from './restore-op.ts';
+import { pastFence, slotFree, suspended } from './restore/operation.ts';
 
 // A finalizer is only there while a deletion has work to do: a final backup, or claims to delete.
 

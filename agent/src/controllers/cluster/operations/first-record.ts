@@ -1,7 +1,7 @@
 import type { RecordDoc } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import { agents, epochRead, firstRecord, hasData, membersOf, newestEpoch, oneCluster, rebuilt } from '../new-record.ts';
-import { agentOf, statefulSet } from '../plan/facts.ts';
+import { agentOf, statefulSet } from '../plan/observations.ts';
 import { implied, rule } from '../plan/rule.ts';
 import { versionProblem } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';

@@ -1,10 +1,11 @@
-import { alarms, allVotersHealthy, lasts, ordinalOf, podAt, voters } from '../plan/facts.ts';
+import { alarms, allVotersHealthy, voters } from '../plan/facts.ts';
+import { lasts } from '../plan/observations.ts';
 import { rule } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 
 /** Which members, on which starts, a comparison was about: a replacement, a restart or a restore makes another. */
 export const fingerprint = (v: View): string =>
-  [v.record.epoch, ...voters(v).map((m) => `${m.id}@${podAt(v, ordinalOf(v, m) ?? -1)?.uid}`)].join(' ');
+  [v.record.epoch, ...voters(v).map((m) => `${m.id}@${m.pod?.uid}`)].join(' ');
 
 const compared = (v: View): boolean => v.o.hash?.of === fingerprint(v);
 

@@ -1,18 +1,8 @@
 import type { Reason } from '../../../protocol/reasons.ts';
 import { minorOf } from '../../../protocol/versions.ts';
 import type { Pod } from '../observed.ts';
-import {
-  agentAt,
-  foreignMember,
-  isSeeded,
-  lacksManifests,
-  ordinalOf,
-  podsOf,
-  quorumServes,
-  requestOf,
-  statefulSet,
-  voters,
-} from '../plan/facts.ts';
+import { foreignMember, isSeeded, lacksManifests, quorumServes, voters } from '../plan/facts.ts';
+import { agentAt, podsOf, requestOf, statefulSet } from '../plan/observations.ts';
 import { rule } from '../plan/rule.ts';
 import { clusterVersionIsWithin, templateMayRun } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
@@ -27,10 +17,8 @@ const reportedReason = (v: View, reasons: readonly string[]): boolean =>
 const splitEvidence = (v: View): boolean =>
   reportedReason(v, ['DuplicateMember']) ||
   voters(v).some((m) => {
-    const ordinal = ordinalOf(v, m) ?? -1;
-    const identity = agentAt(v, ordinal)?.volume.identity;
-    const member = v.record.members[ordinal];
-    return identity?.memberId === m.id && member?.memberId === m.id && identity.volumeId !== member.volumeId;
+    const identity = m.agent?.volume.identity;
+    return identity?.memberId === m.id && m.recorded?.memberId === m.id && identity.volumeId !== m.recorded.volumeId;
   });
 
 /** Of a lost quorum, by what the agents say of the volumes. */

@@ -2,7 +2,8 @@ import type { RestoreOp, RestoreSource } from '../../../protocol/record.ts';
 import { minorOf } from '../../../protocol/versions.ts';
 import type { JobRequest } from '../effect.ts';
 import type { Job, JobKind } from '../observed.ts';
-import { agentAt, jobOf, lasts, statefulSet } from '../plan/facts.ts';
+import { jobOf } from '../plan/facts.ts';
+import { agentAt, lasts, statefulSet } from '../plan/observations.ts';
 import { rule } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 

@@ -1,22 +1,18 @@
 import type { AddLearnerOp } from '../../../protocol/record.ts';
 import { peerUrl } from '../names.ts';
-import type { Member } from '../observed.ts';
 import {
-  agentAt,
   allVotersHealthy,
   canAdd,
   foreignMember,
   isWanted,
   lagOf,
-  lasts,
   learners,
   memberAt,
-  ordinalOf,
-  podAt,
-  recorded,
-  requestOf,
+  placed,
   wantedSize,
 } from '../plan/facts.ts';
+import type { MemberView, PlacedMember } from '../plan/member-view.ts';
+import { lasts, podAt, recorded, requestOf } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
 import { mayJoin } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
@@ -43,20 +39,19 @@ const inSync = (v: View, memberId: string): boolean =>
   lagOf(v, memberId) <= v.s.promoteLag && lasts(v, v.o.since.inSync[memberId], v.s.promoteGap);
 
 /** The volume at the learner's ordinal is the one that it was permitted on. */
-const runsThere = (v: View, learner: Member): boolean => {
-  const volume = agentAt(v, ordinalOf(v, learner) ?? -1)?.volume;
-  const identity = volume?.identity;
+const runsThere = (v: View, { id, agent }: MemberView): boolean => {
+  const identity = agent?.volume.identity;
   return (
-    volume?.walPresent === true &&
-    identity?.memberId === learner.id &&
+    agent?.volume.walPresent === true &&
+    identity?.memberId === id &&
     identity.volumeId === recorded(v, identity.ordinal)?.volumeId
   );
 };
 
-const promotable = (v: View, learner: Member): boolean =>
+const promotable = (v: View, learner: MemberView): boolean =>
   inSync(v, learner.id) && allVotersHealthy(v) && runsThere(v, learner);
 
-const promoted = (v: View): Member | undefined => learners(v).find(({ id }) => id === v.op('Promote')?.memberId);
+const promoted = (v: View): MemberView | undefined => learners(v).find(({ id }) => id === v.op('Promote')?.memberId);
 
 export const addLearnerSteps = [
   ...steps({ when: { 'op AddLearner': (v) => v.op('AddLearner') !== undefined }, from: 'adding' }, [
@@ -104,12 +99,12 @@ export const promoteSteps = [
   }),
 ];
 
-export const promoteLearner = rule<Member>({
+export const promoteLearner = rule<PlacedMember>({
   name: 'PromoteLearner',
   does: 'WriteRecord',
   from: 'joining',
   to: 'promoting',
-  each: learners,
+  each: placed(learners),
   requires: {
     'it runs on its permitted volume': implied(
       'in sync it has started, and only the volume of its permit can start it',
@@ -118,7 +113,7 @@ export const promoteLearner = rule<Member>({
     'in sync for promoteGap': (v, m) => inSync(v, m.id),
     'all voters healthy': allVotersHealthy,
   },
-  effect: (v, m) => write(v, { op: { ...opBase(v), kind: 'Promote', ordinal: ordinalOf(v, m)!, memberId: m.id } }),
+  effect: (v, m) => write(v, { op: { ...opBase(v), kind: 'Promote', ordinal: m.ordinal, memberId: m.id } }),
 });
 
 export const addLearner = rule<number>({

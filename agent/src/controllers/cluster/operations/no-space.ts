@@ -1,16 +1,6 @@
-import type { AgentStatus } from '../../../protocol/agent-status.ts';
-import type { Member } from '../observed.ts';
-import {
-  agentAt,
-  alarms,
-  allVotersHealthy,
-  answers,
-  lasts,
-  leaderOf,
-  ordinalOf,
-  statusOf,
-  voters,
-} from '../plan/facts.ts';
+import { alarms, allVotersHealthy, answers, leaderOf, voters } from '../plan/facts.ts';
+import type { MemberView } from '../plan/member-view.ts';
+import { lasts } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, timestamp, write } from '../plan/write.ts';
@@ -27,34 +17,31 @@ const op = (v: View, step: 'compact' | 'defrag' | 'disarm') => {
 };
 
 const compaction = (v: View): string => `compact ${v.op('ClearNoSpace')!.id}`;
-const defragOf = (v: View, member: Member): string => `defrag ${v.op('ClearNoSpace')!.id} ${member.id}`;
-
-const agentOfMember = (v: View, member: Member): AgentStatus | undefined => agentAt(v, ordinalOf(v, member) ?? -1);
+const defragOf = (v: View, member: MemberView): string => `defrag ${v.op('ClearNoSpace')!.id} ${member.id}`;
 
 /** What etcd took for its quota: 3.6 and newer say it themselves, an older one by its metrics. */
-const quotaOf = (v: View, member: Member): number | undefined =>
-  statusOf(v, member.id)?.quota ?? agentOfMember(v, member)?.etcd?.quota;
+const quotaOf = (member: MemberView): number | undefined => member.status?.quota ?? member.agent?.etcd?.quota;
 
 /** Undefined: not known. */
-const hasRoom = (v: View, member: Member): boolean | undefined => {
-  const size = statusOf(v, member.id)?.dbSize;
-  const quota = quotaOf(v, member);
+const hasRoom = (member: MemberView): boolean | undefined => {
+  const size = member.status?.dbSize;
+  const quota = quotaOf(member);
   return size === undefined || quota === undefined ? undefined : size < roomy * quota;
 };
 
-const everyAgentAnswers = (v: View): boolean => voters(v).every((m) => agentOfMember(v, m) !== undefined);
+const everyAgentAnswers = (v: View): boolean => voters(v).every((m) => m.agent !== undefined);
 
 /** A defragmentation writes a whole copy beside the database. */
-const canCopy = (v: View, member: Member): boolean => {
-  const free = agentOfMember(v, member)?.volume.freeBytes;
-  const inUse = statusOf(v, member.id)?.dbInUse;
+const canCopy = (member: MemberView): boolean => {
+  const free = member.agent?.volume.freeBytes;
+  const inUse = member.status?.dbInUse;
   return free !== undefined && inUse !== undefined && free >= copyFactor * inUse + copyMargin;
 };
 
-const followersFirst = (v: View): Member[] =>
+const followersFirst = (v: View): MemberView[] =>
   [...voters(v)].sort((a, b) => Number(a.id === leaderOf(v)) - Number(b.id === leaderOf(v)));
 
-const toDefrag = (v: View): Member[] =>
+const toDefrag = (v: View): MemberView[] =>
   followersFirst(v)
     .filter(({ id }) => !v.op('ClearNoSpace')?.done.includes(id))
     .slice(0, 1);
@@ -73,7 +60,7 @@ const backsOff = (v: View): boolean =>
   clearedJustNow(v) || (v.record.failure?.of === 'ClearNoSpace' && !lasts(v, v.o.since.failure, v.s.noSpaceBackoff));
 
 const revision = (v: View): number =>
-  Math.max(0, Math.max(...voters(v).map(({ id }) => statusOf(v, id)?.revision ?? 0)) - v.s.keepRevisions);
+  Math.max(0, Math.max(...voters(v).map(({ status }) => status?.revision ?? 0)) - v.s.keepRevisions);
 
 export const clearNoSpaceSteps = [
   ...steps(
@@ -119,7 +106,7 @@ export const clearNoSpaceSteps = [
     ],
   ),
   ...steps({ when: { 'step defrag': (v) => op(v, 'defrag') !== undefined }, from: 'clearing space' }, [
-    rule<Member>({
+    rule<MemberView>({
       name: 'ClearNoSpace.defragged',
       does: 'WriteRecord',
       to: 'clearing space',
@@ -130,15 +117,15 @@ export const clearNoSpaceSteps = [
         return write(v, { op: { ...found, done: [...found.done, id] } });
       },
     }),
-    rule<Member>({
+    rule<MemberView>({
       name: 'ClearNoSpace.defrag',
       does: 'Defrag',
       to: 'clearing space',
       each: toDefrag,
-      requires: { 'all voters healthy': allVotersHealthy, 'its volume has room for a copy': canCopy },
+      requires: { 'all voters healthy': allVotersHealthy, 'its volume has room for a copy': (_, m) => canCopy(m) },
       effect: (v, m) => ({ kind: 'Defrag', memberId: m.id, done: defragOf(v, m) }),
     }),
-    rule<Member>({
+    rule<MemberView>({
       name: 'ClearNoSpace.noRoom',
       does: 'WriteRecord',
       to: 'running',
@@ -146,9 +133,9 @@ export const clearNoSpaceSteps = [
       requires: {
         'its agent is known': implied(
           'ClearNoSpace.drop, above, ends the operation once an agent does not answer',
-          (v, m) => agentOfMember(v, m) !== undefined,
+          (_, m) => m.agent !== undefined,
         ),
-        'its volume has no room for a copy': (v, m) => !canCopy(v, m),
+        'its volume has no room for a copy': (_, m) => !canCopy(m),
       },
       effect: (v, m) => failed(v, `the volume of member ${m.id} has no room to defragment: make it larger`),
     }),
@@ -167,7 +154,7 @@ export const clearNoSpaceSteps = [
       to: 'clearing space',
       requires: {
         'an alarm is raised': (v) => alarms(v, 'NoSpace').length > 0,
-        'every database has room': (v) => voters(v).length > 0 && voters(v).every((m) => hasRoom(v, m) === true),
+        'every database has room': (v) => voters(v).length > 0 && voters(v).every((m) => hasRoom(m) === true),
       },
       effect: (v) => ({ kind: 'Disarm', memberId: alarms(v, 'NoSpace')[0]!.memberId, alarm: 'NoSpace' }),
     }),
@@ -175,7 +162,7 @@ export const clearNoSpaceSteps = [
       name: 'ClearNoSpace.full',
       does: 'WriteRecord',
       to: 'running',
-      requires: { 'a database has no room': (v) => voters(v).some((m) => hasRoom(v, m) === false) },
+      requires: { 'a database has no room': (v) => voters(v).some((m) => hasRoom(m) === false) },
       effect: (v) => failed(v, 'compacted and defragmented, and still full: delete keys or raise the quota'),
     }),
   ]),

@@ -1,7 +1,7 @@
 import type { Permit } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
-import type { Member } from '../observed.ts';
-import { agentAt, isSeeded, learners, listed, ordinalOf, recorded, requestOf, started, voters } from '../plan/facts.ts';
+import { isSeeded, learners, placed, started, voters } from '../plan/facts.ts';
+import { listed, type MemberView, type PlacedMember } from '../plan/member-view.ts';
 import { crowdsNobodyOut } from '../plan/places.ts';
 import { implied, rule } from '../plan/rule.ts';
 import { mayJoin } from '../plan/upgrade-path.ts';
@@ -10,18 +10,13 @@ import { initialClusterOf, timestamp, without, write } from '../plan/write.ts';
 
 // Who is permitted on which volume, and who is a voter by now.
 
-const permitOf = (v: View, learner: Member): Permit | undefined => {
-  const permit = v.record.permits[ordinalOf(v, learner) ?? -1];
-  return permit?.memberId === learner.id ? permit : undefined;
-};
+const permitOf = ({ id, permit }: MemberView): Permit | undefined => (permit?.memberId === id ? permit : undefined);
 
-const asksForItsPermit = (v: View, learner: Member): boolean => {
-  const volumeId = requestOf(v, ordinalOf(v, learner) ?? -1);
-  return volumeId !== undefined && permitOf(v, learner)?.volumeId === volumeId;
-};
+const asksForItsPermit = (learner: MemberView): boolean =>
+  learner.request !== undefined && permitOf(learner)?.volumeId === learner.request;
 
-function permit(v: View, learner: Member, volumeId: string, id = v.o.fresh.id): Permit {
-  const ordinal = ordinalOf(v, learner)!;
+function permit(v: View, learner: PlacedMember, volumeId: string, id = v.o.fresh.id): Permit {
+  const { ordinal } = learner;
   return {
     id,
     ordinal,
@@ -35,9 +30,9 @@ function permit(v: View, learner: Member, volumeId: string, id = v.o.fresh.id): 
   };
 }
 
-function issue(v: View, learner: Member, id: string): Effect {
-  const ordinal = ordinalOf(v, learner)!;
-  const issued = permit(v, learner, requestOf(v, ordinal)!, id);
+function issue(v: View, learner: PlacedMember, id: string): Effect {
+  const { ordinal } = learner;
+  const issued = permit(v, learner, learner.request!, id);
   const { permits, members, epoch, op } = v.record;
   return write(v, {
     permits: { ...permits, [ordinal]: issued },
@@ -46,30 +41,29 @@ function issue(v: View, learner: Member, id: string): Effect {
   });
 }
 
-const onlyItsOwnOp = (v: View, ordinal: number | undefined): boolean => {
+const onlyItsOwnOp = (v: View, { ordinal }: PlacedMember): boolean => {
   const { op } = v.record;
   return op === undefined || (op.kind === 'AddLearner' && op.ordinal === ordinal);
 };
 
 /** Its data directory says which member it is, and the list agrees. */
-const attested = (v: View, member: Member): boolean => {
-  const volume = agentAt(v, ordinalOf(v, member) ?? -1)?.volume;
-  const identity = volume?.identity;
-  return volume?.walPresent === true && identity?.memberId === member.id && identity.epoch === v.record.epoch;
+const attested = (v: View, { id, agent }: PlacedMember): boolean => {
+  const identity = agent?.volume.identity;
+  return agent?.volume.walPresent === true && identity?.memberId === id && identity.epoch === v.record.epoch;
 };
 
-export const recordVoter = rule<Member>({
+export const recordVoter = rule<PlacedMember>({
   name: 'RecordVoter',
   does: 'WriteRecord',
   from: 'promoting',
   to: 'running',
-  each: voters,
+  each: placed(voters),
   when: {
-    'its permit is recorded': (v, m) => recorded(v, ordinalOf(v, m) ?? -1)?.memberId === m.id,
-    'it was no voter before': (v, m) => !recorded(v, ordinalOf(v, m)!)!.everVoter,
+    'its permit is recorded': (_, m) => m.recorded?.memberId === m.id,
+    'it was no voter before': (_, m) => !m.recorded!.everVoter,
   },
   effect: (v, m) => {
-    const ordinal = ordinalOf(v, m)!;
+    const { ordinal } = m;
     const { members, permits, op } = v.record;
     return write(v, {
       members: { ...members, [ordinal]: { ...members[ordinal]!, everVoter: true } },
@@ -79,21 +73,21 @@ export const recordVoter = rule<Member>({
   },
 });
 
-export const adoptMember = rule<Member>({
+export const adoptMember = rule<PlacedMember>({
   name: 'AdoptMember',
   does: 'WriteRecord',
   from: 'running',
   to: 'running',
-  each: listed,
+  each: placed(listed),
   when: {
     'epoch seeded': isSeeded,
     'its volume attests for it': attested,
-    'the record does not know it': (v, m) => recorded(v, ordinalOf(v, m)!)?.memberId !== m.id,
+    'the record does not know it': (_, m) => m.recorded?.memberId !== m.id,
     'it is not being removed': (v, m) => v.op('Remove')?.memberId !== m.id,
   },
   effect: (v, m) => {
-    const ordinal = ordinalOf(v, m)!;
-    const { volumeId, epoch } = agentAt(v, ordinal)!.volume.identity!;
+    const { ordinal } = m;
+    const { volumeId, epoch } = m.agent!.volume.identity!;
     const { members, permits } = v.record;
     return write(v, {
       members: { ...members, [ordinal]: { memberId: m.id, volumeId, epoch, everVoter: !m.isLearner } },
@@ -102,42 +96,42 @@ export const adoptMember = rule<Member>({
   },
 });
 
-export const issuePermit = rule<Member>({
+export const issuePermit = rule<PlacedMember>({
   name: 'IssuePermit',
   does: 'WriteRecord',
   from: 'adding',
   to: 'joining',
-  each: learners,
+  each: placed(learners),
   when: {
     'epoch seeded': implied(
       'past a fence the restore is the operation, and before a first seed there is no learner',
       isSeeded,
     ),
     'learner never started': (_, m) => !started(m),
-    'no permit ever named it': (v, m) => permitOf(v, m) === undefined,
+    'no permit ever named it': (_, m) => permitOf(m) === undefined,
   },
   requires: {
-    'no other operation': (v, m) => onlyItsOwnOp(v, ordinalOf(v, m)),
-    'its volume requests a permit': (v, m) => requestOf(v, ordinalOf(v, m) ?? -1) !== undefined,
-    'its version may join': (v, m) => mayJoin(v, ordinalOf(v, m) ?? -1),
-    'no voter’s pod waits for its node': (v, m) => crowdsNobodyOut(v, ordinalOf(v, m) ?? -1),
+    'no other operation': onlyItsOwnOp,
+    'its volume requests a permit': (_, m) => m.request !== undefined,
+    'its version may join': (v, m) => mayJoin(v, m.ordinal),
+    'no voter’s pod waits for its node': (v, m) => crowdsNobodyOut(v, m.ordinal),
   },
   effect: (v, m) => issue(v, m, v.o.fresh.id),
 });
 
-export const reissuePermit = rule<Member>({
+export const reissuePermit = rule<PlacedMember>({
   name: 'IssuePermit.again',
   does: 'WriteRecord',
   from: 'joining',
   to: 'joining',
-  each: learners,
+  each: placed(learners),
   when: {
     'learner never started': implied(
       'a volume that had data asks with a new volumeId, which is not its permit’s',
       (_, m) => !started(m),
     ),
-    'its volume still requests its permit': asksForItsPermit,
-    'membership moved since': (v, m) => permitOf(v, m)!.initialCluster !== initialClusterOf(v, listed(v)),
+    'its volume still requests its permit': (_, m) => asksForItsPermit(m),
+    'membership moved since': (v, m) => permitOf(m)!.initialCluster !== initialClusterOf(v, listed(v)),
   },
-  effect: (v, m) => issue(v, m, permitOf(v, m)!.id),
+  effect: (v, m) => issue(v, m, permitOf(m)!.id),
 });

@@ -1,30 +1,29 @@
 import type { RemoveOp } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
-import type { Member } from '../observed.ts';
 import {
-  claimAt,
   healthy,
   isForced,
   isGone,
   isListed,
-  lasts,
   leaderOf,
-  ordinalOf,
+  placed,
   removalDue,
   safeRemove,
   voters,
 } from '../plan/facts.ts';
+import type { PlacedMember } from '../plan/member-view.ts';
+import { claimAt, lasts } from '../plan/observations.ts';
 import { rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, tombstone, write } from '../plan/write.ts';
 
-// A removal: its intent is recorded first, and completed by whoever finds it (I4). The rules ask for it of members at a pod's address alone.
-export const intendRemoval = (v: View, member: Member, why: RemoveOp['why'], claimUid?: string): Effect =>
+// A removal: its intent is recorded first, and completed by whoever finds it (I4).
+export const intendRemoval = (v: View, member: PlacedMember, why: RemoveOp['why'], claimUid?: string): Effect =>
   write(v, {
     op: {
       ...opBase(v),
       kind: 'Remove',
-      ordinal: ordinalOf(v, member)!,
+      ordinal: member.ordinal,
       memberId: member.id,
       why,
       step: 'remove',
@@ -93,16 +92,16 @@ export const removeSteps = [
       requires: { 'it is a member no more': (v) => isGone(v, v.op('Remove')!.memberId) },
       effect: finish,
     }),
-    rule<Member>({
+    rule<PlacedMember>({
       name: 'Remove.yield',
       does: 'WriteRecord',
       to: 'removing',
-      each: voters,
+      each: placed(voters),
       when: {
         'it is not safe now': (v) => isListed(v, v.op('Remove')!.memberId) && !safeRemove(v, v.op('Remove')!.memberId),
       },
       requires: { 'another removal is due': removalDue, safeRemove: (v, m) => safeRemove(v, m.id) },
-      effect: (v, m) => intendRemoval(v, m, isForced(v, ordinalOf(v, m), m.id) ? 'Forced' : 'Dead'),
+      effect: (v, m) => intendRemoval(v, m, isForced(v, m) ? 'Forced' : 'Dead'),
     }),
   ]),
   ...steps({ from: 'removing' }, [

@@ -1,23 +1,21 @@
-import type { Member, Pod } from '../observed.ts';
+import type { Claim, Pod } from '../observed.ts';
 import {
-  agentAt,
-  claimAt,
   evidenceLasts,
+  hasLostVolume,
   isForced,
   isGone,
   isTombstoned,
   isWanted,
-  lasts,
   learners,
-  ordinalOf,
-  podsOf,
-  requestOf,
+  placed,
   safeRemove,
   started,
-  volumeLost,
   voters,
 } from '../plan/facts.ts';
-import { rule } from '../plan/rule.ts';
+import type { MemberView, PlacedMember } from '../plan/member-view.ts';
+import { agentAt, claimAt, lasts, podsOf, requestOf } from '../plan/observations.ts';
+import { crowdsOut } from '../plan/places.ts';
+import { implied, rule } from '../plan/rule.ts';
 import { imageFits, mayJoin } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { tombstone, write } from '../plan/write.ts';
@@ -25,22 +23,18 @@ import { intendRemoval } from './remove.ts';
 
 // What is not as it should be: members without a volume, learners that will never vote, pods with retired data.
 
-const discards = (v: View, member: Member): boolean =>
+const discards = (v: View, member: MemberView): boolean =>
   v.spec.replace.force.some((request) => request.memberId === member.id && request.discardVolume);
 
 /** Why a learner will never be a voter: not wanted, on another volume than its permit's, or on a version that may not join. */
-function unusable(v: View, learner: Member): boolean {
-  const ordinal = ordinalOf(v, learner);
-  if (ordinal === undefined) return false;
-  if (!isWanted(v, ordinal) || isForced(v, ordinal, learner.id)) return true;
-  const agent = agentAt(v, ordinal);
-  if (agent?.state === 'Refused' && refusedVersions.includes(agent.reason ?? '')) return evidenceLasts(v, ordinal);
-  const volumeId = requestOf(v, ordinal);
-  const permit = v.record.permits[ordinal];
+function unusable(v: View, learner: PlacedMember): boolean {
+  const { ordinal, agent, request: volumeId, permit } = learner;
+  if (!isWanted(v, ordinal) || isForced(v, learner)) return true;
+  if (agent?.state === 'Refused' && refusedVersions.includes(agent.reason ?? '')) return evidenceLasts(v, learner);
   const ours = permit?.memberId === learner.id;
   if (volumeId === undefined) return !ours && lasts(v, v.o.since.down[learner.id], v.s.learnerStuck);
   const refused = ours ? permit.volumeId !== volumeId : !mayJoin(v, ordinal);
-  return evidenceLasts(v, ordinal) && (refused || started(learner));
+  return evidenceLasts(v, learner) && (refused || started(learner));
 }
 
 const refusedVersions = ['VersionRefused', 'NeedsSnapshot'];
@@ -82,42 +76,87 @@ export const restartRetired = rule<Pod>({
   effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
 });
 
-export const removeDead = rule<Member>({
+export const removeDead = rule<PlacedMember>({
   name: 'RemoveDead',
   does: 'WriteRecord',
   from: 'running',
   to: 'removing',
-  each: voters,
+  each: placed(voters),
   when: {
-    'its volume is lost': (v, m) => volumeLost(v, ordinalOf(v, m) ?? -1, m.id),
+    'its volume is lost': hasLostVolume,
     'policy OnVolumeLoss': (v) => v.spec.replace.policy === 'OnVolumeLoss',
   },
   requires: {
-    'two sights of the evidence': (v, m) => evidenceLasts(v, ordinalOf(v, m)!),
+    'two sights of the evidence': evidenceLasts,
   },
   effect: (v, m) => intendRemoval(v, m, 'Dead'),
 });
 
-export const removeForced = rule<Member>({
+export const removeForced = rule<PlacedMember>({
   name: 'RemoveForced',
   does: 'WriteRecord',
   from: 'running',
   to: 'removing',
-  each: voters,
-  when: { 'asked for by its member id': (v, m) => isForced(v, ordinalOf(v, m), m.id) },
+  each: placed(voters),
+  when: { 'asked for by its member id': isForced },
   requires: {
     'claims are known': (v, m) => !discards(v, m) || v.o.claims.known,
     safeRemove: (v, m) => safeRemove(v, m.id),
   },
-  effect: (v, m) => intendRemoval(v, m, 'Forced', discards(v, m) ? claimAt(v, ordinalOf(v, m)!)?.uid : undefined),
+  effect: (v, m) => intendRemoval(v, m, 'Forced', discards(v, m) ? m.claim?.uid : undefined),
 });
 
-export const collectLearner = rule<Member>({
+export const collectLearner = rule<PlacedMember>({
   name: 'GcLearner',
   does: 'WriteRecord',
   from: 'joining',
   to: 'removing',
-  each: learners,
+  each: placed(learners),
   when: { 'it will never be a voter': unusable },
   effect: (v, m) => intendRemoval(v, m, 'Learner'),
 });
+
+// A new volume may be made on the node that holds a member's, whose pod then finds no place. The empty one goes.
+
+const isEmpty = (v: View, { ordinal }: Pod): boolean => requestOf(v, ordinal) !== undefined;
+
+/** Of a volume that never held a voter. */
+const newClaim = (v: View, { ordinal }: Pod): Claim | undefined => {
+  const claim = claimAt(v, ordinal);
+  return claim?.clusterUid === undefined ? claim : undefined;
+};
+
+export const freeNode = [
+  rule<Pod>({
+    name: 'FreeNode.claim',
+    does: 'DeletePvc',
+    from: 'running',
+    to: 'running',
+    each: podsOf,
+    when: {
+      'its volume is empty': implied('nobody gets a permit where a voter’s pod waits; beside a late one', isEmpty),
+      'a voter’s pod waits for its node': (v, { ordinal }) => crowdsOut(v, ordinal),
+      'its claim is new, and stays': (v, pod) => newClaim(v, pod)?.deleting === false,
+    },
+    requires: { 'two sights of the evidence': evidenceLasts },
+    effect: (v, pod) => {
+      const { ordinal, uid, rv } = newClaim(v, pod)!;
+      return { kind: 'DeletePvc', ordinal, uid, basedOn: rv };
+    },
+  }),
+  rule<Pod>({
+    name: 'FreeNode.pod',
+    does: 'DeletePod',
+    from: 'running',
+    to: 'running',
+    each: podsOf,
+    when: {
+      'its volume is empty': isEmpty,
+      'its claim is being deleted': (v, { ordinal }) => claimAt(v, ordinal)?.deleting === true,
+      'its ordinal is wanted': (v, { ordinal }) => isWanted(v, ordinal),
+      'it is not being deleted': (_, pod) => !pod.deleting,
+    },
+    requires: { 'the image is of the version that the template says': imageFits },
+    effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
+  }),
+];

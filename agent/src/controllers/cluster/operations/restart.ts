@@ -1,22 +1,10 @@
 import { minorOf } from '../../../protocol/versions.ts';
-import type { Member, Pod } from '../observed.ts';
-import {
-  agentAt,
-  answers,
-  lagOf,
-  lasts,
-  learners,
-  memberAt,
-  podAt,
-  podsOf,
-  recorded,
-  safeRestart,
-  statefulSet,
-  statusOf,
-  voters,
-} from '../plan/facts.ts';
+import type { Pod } from '../observed.ts';
+import { answers, isSeeded, lagOf, learners, memberAt, quorumLostLong, safeRestart, voters } from '../plan/facts.ts';
+import type { PlacedMember } from '../plan/member-view.ts';
+import { agentAt, lasts, podAt, podsOf, recorded, statefulSet, statusOf } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
-import { templateMayRun } from '../plan/upgrade-path.ts';
+import { imageFits, templateMayRun } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
 import { intendRemoval, leads, otherLeader } from './remove.ts';
@@ -31,7 +19,7 @@ export const isOfAnother = (v: View, pod: Pod): boolean => {
   return sts?.observed === true && pod.revision !== sts.updateRevision;
 };
 
-const voterAt = (v: View, ordinal: number): Member | undefined => {
+const voterAt = (v: View, ordinal: number): PlacedMember | undefined => {
   const member = memberAt(v, ordinal);
   return member && !member.isLearner ? member : undefined;
 };
@@ -56,12 +44,12 @@ const onlyOutdated = 'the rule is about pods that are not';
 const mayGoBack = (v: View): boolean => {
   const { current } = v.record.versions;
   const back = isMixed(v) && minorOf(statefulSet(v)?.version ?? '') === current;
-  return !back || voters(v).some(({ id }) => minorOf(statusOf(v, id)?.version ?? '') === current);
+  return !back || voters(v).some(({ status }) => minorOf(status?.version ?? '') === current);
 };
 
 const deletion = (v: View) => v.op('DeletePod');
 
-const memberOfOp = (v: View): Member | undefined => {
+const memberOfOp = (v: View): PlacedMember | undefined => {
   const op = deletion(v);
   return op && voterAt(v, op.ordinal);
 };
@@ -195,4 +183,60 @@ export const replacePod = rule<Pod>({
     safeRestart: (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
   },
   effect: (v, pod) => intendRemoval(v, memberAt(v, pod.ordinal)!, 'Roll'),
+});
+
+// Pods that follow the template at once, as nothing is lost by it.
+
+/** The record may be one that was rebuilt without it. */
+const neverVoted = (v: View, { ordinal }: Pod): boolean => {
+  if (recorded(v, ordinal)?.everVoter) return false;
+  if (v.o.members.known) return memberAt(v, ordinal)?.isLearner !== false;
+  return !isSeeded(v) || agentAt(v, ordinal)?.volume.walPresent === false;
+};
+
+export const restartUnstarted = rule<Pod>({
+  // Nothing of it runs, so that whatever else is under way goes on: no operation waits for a pod that cannot start.
+  name: 'RestartUnstarted',
+  does: 'DeletePod',
+  from: 'running',
+  to: 'running',
+  each: podsOf,
+  when: {
+    'not on the template': outdated,
+    'it does not start': (v, { began, ordinal }) => !began && lasts(v, v.o.since.silent?.[ordinal], v.s.stable),
+  },
+  requires: { 'the image is of the version that the template says': imageFits },
+  effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
+});
+
+export const restartUnborn = rule<Pod>({
+  name: 'RestartUnborn',
+  does: 'DeletePod',
+  from: 'running',
+  to: 'running',
+  each: podsOf,
+  when: {
+    'not on the template': outdated,
+    'it never voted': neverVoted,
+    'it is not ready': implied('no pod is ready but a voter’s; kubelet’s sight beside ours', (_, pod) => !pod.ready),
+  },
+  requires: { 'the image is of the version that the template says': imageFits },
+  effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
+});
+
+export const restartBroken = rule<Pod>({
+  name: 'RestartBroken',
+  does: 'DeletePod',
+  from: 'running',
+  to: 'running',
+  each: podsOf,
+  when: { 'not on the template': outdated, 'quorum is lost': (v) => isSeeded(v) && quorumLostLong(v) },
+  requires: {
+    'volumes persist': (v) => !v.spec.ephemeral,
+    'its version is allowed': templateMayRun,
+    'its etcd is down, says its agent': (v, pod) =>
+      agentAt(v, pod.ordinal) !== undefined && agentAt(v, pod.ordinal)?.etcd?.up !== true,
+    'it is not ready': implied('no pod is ready without a quorum; kubelet’s sight beside ours', (_, pod) => !pod.ready),
+  },
+  effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
 });

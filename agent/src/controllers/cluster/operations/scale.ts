@@ -1,20 +1,19 @@
-import type { Claim, Member } from '../observed.ts';
+import type { Claim } from '../observed.ts';
 import {
-  agentAt,
   allVotersHealthy,
   healthy,
   highestMember,
   isSeeded,
+  isWanted,
   learners,
   memberAt,
-  ordinalOf,
-  podAt,
-  recorded,
+  placed,
   safeRemove,
-  statefulSet,
   voters,
   wantedSize,
 } from '../plan/facts.ts';
+import type { PlacedMember } from '../plan/member-view.ts';
+import { agentAt, podAt, recorded, statefulSet } from '../plan/observations.ts';
 import { rule } from '../plan/rule.ts';
 import { imageFits, templateMayRun } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
@@ -40,10 +39,11 @@ const settled = (v: View): boolean =>
   learners(v).length === 0 &&
   [...Array(Math.min(pods(v), wantedSize(v))).keys()].every((ordinal) => memberAt(v, ordinal) !== undefined);
 
-const victim = (v: View): Member | undefined => voters(v).find((member) => ordinalOf(v, member) === highestMember(v));
+const victim = (v: View): PlacedMember | undefined =>
+  placed(voters)(v).find((member) => member.ordinal === highestMember(v));
 
 const keptHealthy = (v: View): boolean =>
-  voters(v).every((member) => ordinalOf(v, member)! >= wantedSize(v) || healthy(v, member.id)) &&
+  voters(v).every((member) => !isWanted(v, member.ordinal) || healthy(v, member.id)) &&
   [...Array(wantedSize(v)).keys()].every((ordinal) => memberAt(v, ordinal) !== undefined);
 
 const memberClaim = (v: View, claim: Claim): boolean => {

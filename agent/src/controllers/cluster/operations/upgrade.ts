@@ -1,20 +1,9 @@
 import type { RecordDoc } from '../../../protocol/record.ts';
 import { minorOf } from '../../../protocol/versions.ts';
-import {
-  alarms,
-  allVotersHealthy,
-  healthy,
-  jobOf,
-  lasts,
-  leaderIndex,
-  learners,
-  removalDue,
-  statefulSet,
-  statusOf,
-  voters,
-} from '../plan/facts.ts';
+import { alarms, allVotersHealthy, healthy, jobOf, leaderIndex, learners, removalDue, voters } from '../plan/facts.ts';
+import { lasts, statefulSet } from '../plan/observations.ts';
 import { implied, rule, steps } from '../plan/rule.ts';
-import { clusterVersionIs, upgradeProblem, waitsForVersion } from '../plan/upgrade-path.ts';
+import { clusterVersionIs, isSettled, upgradeProblem, waitsForVersion } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, timestamp, write } from '../plan/write.ts';
 import { isMixed } from './scale.ts';
@@ -39,7 +28,7 @@ const withoutFailure = (v: View) => (v.record.failure?.of === failureOf(v) ? { f
 const repairWaits = (v: View): boolean => voters(v).some((member) => removalDue(v, member));
 
 const runs = (v: View, minor: string): boolean =>
-  voters(v).every(({ id }) => minorOf(statusOf(v, id)?.version ?? '') === minor);
+  voters(v).every(({ status }) => minorOf(status?.version ?? '') === minor);
 
 const added = (v: View): string =>
   v.record.versions.allowedMinors.find((minor) => minor !== v.record.versions.current)!;
@@ -165,5 +154,39 @@ export const beginUpgrade = [
     },
     requires: ready,
     effect: (v) => write(v, { versions: { ...allow(v, target(v)), withoutBackup: true } }),
+  }),
+];
+
+// Entries of 3.5 leave the raft log before 3.7 comes: leases are granted and revoked until each member has written
+// a raft snapshot far enough beyond them. No key, no revision, no restart.
+
+const on36 = (v: View): boolean =>
+  !isMixed(v) && voters(v).every(({ status }) => minorOf(status?.version ?? '') === '3.6');
+
+export const settle = [
+  rule({
+    name: 'Settle.mark',
+    does: 'WriteRecord',
+    from: 'running',
+    to: 'running',
+    when: {
+      'every voter runs 3.6, no upgrade is half done': on36,
+      'no index is known beyond which 3.5 wrote nothing': (v) => v.record.versions.finalizedIndex === undefined,
+    },
+    requires: { 'all voters healthy': allVotersHealthy },
+    effect: (v) => write(v, { versions: { ...v.record.versions, finalizedIndex: leaderIndex(v) } }),
+  }),
+  rule({
+    name: 'Settle.churn',
+    does: 'LeaseChurn',
+    from: 'running',
+    to: 'running',
+    when: { 'every voter runs 3.6, no upgrade is half done': on36, 'not settled': (v) => !isSettled(v) },
+    requires: {
+      'every agent is known': (v) => voters(v).every((m) => m.agent !== undefined),
+      'all voters healthy': allVotersHealthy,
+      'no alarm': (v) => alarms(v, 'NoSpace').length === 0,
+    },
+    effect: (v) => ({ kind: 'LeaseChurn', pairs: v.s.churnPairs }),
   }),
 ];

@@ -3,9 +3,9 @@ import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import type { Op } from '../../../protocol/record.ts';
 import { atLeast } from '../../../protocol/versions.ts';
 import { podName } from '../names.ts';
-import type { ClusterBackups, Member } from '../observed.ts';
+import type { ClusterBackups } from '../observed.ts';
 import { outdated } from '../operations/restart.ts';
-import { beforeFence } from '../operations/restore-op.ts';
+import { beforeFence } from '../operations/restore/operation.ts';
 import { isMixed } from '../operations/scale.ts';
 import {
   degraded,
@@ -17,7 +17,6 @@ import {
   withoutQuorum,
 } from './degraded.ts';
 import {
-  agentAt,
   alarms,
   answers,
   hasReadyPod,
@@ -26,14 +25,12 @@ import {
   learners,
   memberAt,
   nameOf,
-  ordinalOf,
-  podsOf,
   quorumServes,
-  statefulSet,
-  statusOf,
   voters,
   wantedSize,
 } from './facts.ts';
+import type { MemberView } from './member-view.ts';
+import { podsOf, statefulSet, statusOf } from './observations.ts';
 import { heldReason, messageOf, whyDeletionWaits } from './stalled.ts';
 import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
@@ -116,7 +113,7 @@ function available(v: View): Condition {
 
 /** The reconciler asks etcd in the pods themselves; everybody else goes through Services. */
 function unreachable(v: View): Condition | undefined {
-  if (!v.o.pods.known || voters(v).some((m) => hasReadyPod(v, m))) return undefined;
+  if (!v.o.pods.known || voters(v).some((m) => hasReadyPod(m))) return undefined;
   const { reason, message } = keptPod(v) ?? { reason: 'NoReadyPod' as const, message: undefined };
   return is('Available', false, reason, [reasons.NoReadyPod, message].filter(Boolean).join('; '));
 }
@@ -144,9 +141,9 @@ function lacking(v: View): string | undefined {
   return other && `${nameOf(v, other)} runs ${statusOf(v, other.id)?.version}, ${version} is asked for`;
 }
 
-function unwell(v: View, member: Member): string | undefined {
+function unwell(v: View, member: MemberView): string | undefined {
   if (!answers(v, member.id)) return 'does not answer';
-  if (!hasReadyPod(v, member)) return 'answers, but its pod is not ready';
+  if (!hasReadyPod(member)) return 'answers, but its pod is not ready';
   return healthy(v, member.id)
     ? undefined
     : `answers, and counts as healthy when it has for ${Math.round(v.s.stable / 1000)} s`;
@@ -220,8 +217,7 @@ function troubledJob(v: View): string | undefined {
 const restarts: readonly Reason[] = ['RollingRestart', 'Upgrading'];
 
 /** What a member has left of 3.5, its agent says. */
-const isSettling = (v: View): boolean =>
-  !isSettled(v) && voters(v).every((m) => agentAt(v, ordinalOf(v, m) ?? -1) !== undefined);
+const isSettling = (v: View): boolean => !isSettled(v) && voters(v).every((m) => m.agent !== undefined);
 
 function reasonOf(v: View, op: Op): Reason {
   const removals = {

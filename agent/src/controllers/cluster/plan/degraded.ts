@@ -3,30 +3,26 @@ import { type Condition, type ConditionType, is, unknown } from '../../../protoc
 import { type Reason, reasons } from '../../../protocol/reasons.ts';
 import type { RestoreOp } from '../../../protocol/record.ts';
 import { podName } from '../names.ts';
-import type { Member, Pod } from '../observed.ts';
+import type { Pod } from '../observed.ts';
 import { quorumReason } from '../operations/holds.ts';
 import { restoreOp } from '../operations/jobs.ts';
-import { beforeFence } from '../operations/restore-op.ts';
+import { beforeFence } from '../operations/restore/operation.ts';
 import {
-  agentAt,
-  agentOf,
   answers,
+  hasLostVolume,
   isSeeded,
-  lasts,
   learners,
   memberAt,
   nameOf,
-  ordinalOf,
-  podAt,
-  podsOf,
   quorumLostLong,
   quorumOf,
   quorumServes,
-  statefulSet,
   volumeLost,
   voters,
   wantedSize,
 } from './facts.ts';
+import type { MemberView } from './member-view.ts';
+import { agentAt, agentOf, lasts, podAt, podsOf, statefulSet } from './observations.ts';
 import type { View } from './view.ts';
 import { doesNotRun, dueOrdinals, isSilentLong, isStarting, whyDown, whyPodsAreDown } from './why-down.ts';
 
@@ -114,7 +110,7 @@ export function quorumUnknown(v: View, type: ConditionType): Condition {
 }
 
 function lostVolume(v: View): Condition | undefined {
-  const isLost = (m: Member) => volumeLost(v, ordinalOf(v, m) ?? -1, m.id);
+  const isLost = (m: MemberView) => hasLostVolume(v, m);
   const lost = voters(v).find(isLost);
   if (!lost) return undefined;
   const said = quorumStays(v, isLost) ? reasons.VolumeLost : 'it lost its volume, and those that stay are no quorum';
@@ -122,8 +118,8 @@ function lostVolume(v: View): Condition | undefined {
 }
 
 /** Those that answer, and whose pods are not on their way out. */
-function quorumStays(v: View, isLost: (m: Member) => boolean = () => false): boolean {
-  const stays = (m: Member) => answers(v, m.id) && !isLost(m) && podAt(v, ordinalOf(v, m) ?? -1)?.deleting === false;
+function quorumStays(v: View, isLost: (m: MemberView) => boolean = () => false): boolean {
+  const stays = (m: MemberView) => answers(v, m.id) && !isLost(m) && m.pod?.deleting === false;
   return voters(v).filter(stays).length >= quorumOf(voters(v).length);
 }
 
@@ -131,33 +127,35 @@ function down(v: View): Condition | undefined {
   const away = voters(v).filter((m) => !answers(v, m.id) || losesPod(v, m));
   const [first] = away;
   if (!first) return undefined;
-  const starts = (m: Member) => !wasDown(v) && isStarting(v, ordinalOf(v, m) ?? -1, v.o.since.down[m.id]);
+  const starts = (m: MemberView) =>
+    !wasDown(v) && m.ordinal !== undefined && isStarting(v, m.ordinal, v.o.since.down[m.id]);
   const bad = away.find((m) => !starts(m));
   if (!bad) {
     const said = quorumStays(v) ? reasons.Starting : 'it is being started again, and those that stay are no quorum';
     return is('Degraded', true, 'Starting', `${nameOf(v, first)}: ${said}`);
   }
-  const ordinal = ordinalOf(v, bad) ?? -1;
-  const why = whyDown(v, ordinal);
+  const why = whyMemberDown(v, bad);
   const said = `${nameOf(v, bad)} ${answers(v, bad.id) ? 'has no pod' : 'does not answer'}${why ? `: ${why}` : ''}`;
-  return is('Degraded', true, isVolumeFull(v, ordinal) ? 'DiskFull' : 'MemberDown', said);
+  return is('Degraded', true, isVolumeFull(bad.agent) ? 'DiskFull' : 'MemberDown', said);
 }
+
+const whyMemberDown = (v: View, { ordinal }: MemberView): string | undefined =>
+  ordinal === undefined ? undefined : whyDown(v, ordinal);
 
 /** So it was told, and its event; what follows is its end. */
 const wasDown = (v: View): boolean =>
   v.cluster.status.conditions?.some(({ reason, status }) => reason === 'MemberDown' && status === 'True') ?? false;
 
 /** It still answers, but not for long, or from where nobody can look. */
-function losesPod(v: View, member: Member): boolean {
-  const ordinal = ordinalOf(v, member);
+function losesPod(v: View, member: MemberView): boolean {
+  const ordinal = member.ordinal;
   return ordinal !== undefined && podAt(v, ordinal)?.deleting !== false;
 }
 
 /** etcd writes its log in files of this size, and ends when there is no room for the next. */
 const logFile = 64 * 2 ** 20;
 
-function isVolumeFull(v: View, ordinal: number): boolean {
-  const agent = agentAt(v, ordinal);
+function isVolumeFull(agent: AgentStatus | undefined): boolean {
   const { freeBytes = 0, totalBytes = 0 } = agent?.volume ?? {};
   return agent?.reason === 'DiskFull' || (totalBytes > 0 && freeBytes < logFile);
 }
@@ -165,7 +163,7 @@ function isVolumeFull(v: View, ordinal: number): boolean {
 function stuckLearner(v: View): Condition | undefined {
   const stuck = learners(v).find(({ id }) => lasts(v, v.o.since.down[id], v.s.learnerStuck));
   if (!stuck) return undefined;
-  const why = whyDown(v, ordinalOf(v, stuck) ?? -1);
+  const why = whyMemberDown(v, stuck);
   return is('Degraded', true, 'LearnerStuck', `${nameOf(v, stuck)} does not catch up${why ? `: ${why}` : ''}`);
 }
 

@@ -1,39 +1,33 @@
-import type { AgentStatus } from '../../../protocol/agent-status.ts';
-import type { RecordedMember } from '../../../protocol/record.ts';
 import { addsWithDeadVoter, compareVersions } from '../../../protocol/versions.ts';
-import { ordinalOfUrl, podName } from '../names.ts';
-import type { Alarm, Claim, Job, JobKind, Member, MemberStatus, Pod, StatefulSet } from '../observed.ts';
+import { podName } from '../names.ts';
+import type { Alarm, Job, JobKind, Member, Pod } from '../observed.ts';
 import { sizeProblem } from '../size.ts';
+import { isPlaced, listed, type MemberView, type PlacedMember } from './member-view.ts';
+import { agentAt, lasts, recorded, requestOf, statusOf } from './observations.ts';
 import type { View } from './view.ts';
 
 // Each fact is true only when it is certain: what is unknown makes it false (or undefined), never "absent".
 
 export const quorumOf = (voters: number): number => Math.floor(voters / 2) + 1;
 
-export const listed = (v: View): Member[] => (v.o.members.known ? v.o.members.v : []);
-export const voters = (v: View): Member[] => listed(v).filter((member) => !member.isLearner);
-export const learners = (v: View): Member[] => listed(v).filter((member) => member.isLearner);
+export const voters = (v: View): MemberView[] => listed(v).filter((member) => !member.isLearner);
+export const learners = (v: View): MemberView[] => listed(v).filter((member) => member.isLearner);
 export const started = (member: Member): boolean => member.name !== '';
-export const ordinalOf = (v: View, member: Member): number | undefined => ordinalOfUrl(v.cluster, member.peerUrl);
-export const memberAt = (v: View, ordinal: number): Member | undefined =>
-  listed(v).find((member) => ordinalOf(v, member) === ordinal);
+/** Those at the address of a pod. */
+export const placed =
+  (of: (v: View) => readonly MemberView[]) =>
+  (v: View): PlacedMember[] =>
+    of(v).filter(isPlaced);
+export const memberAt = (v: View, ordinal: number): PlacedMember | undefined =>
+  placed(listed)(v).find((member) => member.ordinal === ordinal);
 /** At an address that is none of the pods': added by hand, or under another domain. Nothing is known of it. */
-export const foreignMember = (v: View): Member | undefined =>
-  listed(v).find((member) => ordinalOf(v, member) === undefined);
-export function nameOf(v: View, member: Member): string {
-  const ordinal = ordinalOf(v, member);
-  return `member ${member.id}${ordinal === undefined ? '' : ` (${podName(v.cluster, ordinal)})`}`;
-}
+export const foreignMember = (v: View): MemberView | undefined =>
+  listed(v).find((member) => member.ordinal === undefined);
+export const nameOf = (v: View, { id, ordinal }: MemberView): string =>
+  `member ${id}${ordinal === undefined ? '' : ` (${podName(v.cluster, ordinal)})`}`;
 export const isListed = (v: View, memberId: string): boolean => listed(v).some(({ id }) => id === memberId);
 /** Certain: a linearizable read did not name it. */
 export const isGone = (v: View, memberId: string): boolean => v.o.members.known && !isListed(v, memberId);
-
-export const recorded = (v: View, ordinal: number): RecordedMember | undefined => v.record.members[ordinal];
-
-export const statusOf = (v: View, memberId: string): MemberStatus | undefined => {
-  const status = v.o.status[memberId];
-  return status?.known ? status.v : undefined;
-};
 
 export const leaderOf = (v: View): string | undefined => {
   for (const { id } of voters(v)) {
@@ -43,8 +37,7 @@ export const leaderOf = (v: View): string | undefined => {
   return undefined;
 };
 
-export const leaderIndex = (v: View): number =>
-  Math.max(0, ...listed(v).map(({ id }) => statusOf(v, id)?.raftIndex ?? 0));
+export const leaderIndex = (v: View): number => Math.max(0, ...listed(v).map(({ status }) => status?.raftIndex ?? 0));
 
 export const lagOf = (v: View, memberId: string): number => {
   const status = statusOf(v, memberId);
@@ -62,25 +55,22 @@ export const answers = (v: View, memberId: string): boolean => {
   );
 };
 
-export const lasts = (v: View, since: number | undefined, howLong: number): boolean =>
-  since !== undefined && v.now - since >= howLong;
-
 /** answers, has for long enough, and its pod stays: one that is being deleted still answers for seconds. */
 export const healthy = (v: View, memberId: string): boolean =>
   answers(v, memberId) && lasts(v, v.o.since.healthy[memberId], v.s.stable) && podStays(v, memberId);
 
 const podStays = (v: View, memberId: string): boolean => {
   const member = listed(v).find(({ id }) => id === memberId);
-  return member !== undefined && podAt(v, ordinalOf(v, member) ?? -1)?.deleting === false;
+  return member !== undefined && member.pod?.deleting === false;
 };
 
-export const healthyVoters = (v: View): Member[] => voters(v).filter(({ id }) => healthy(v, id));
+export const healthyVoters = (v: View): MemberView[] => voters(v).filter(({ id }) => healthy(v, id));
 export const allVotersHealthy = (v: View): boolean =>
   v.o.members.known && voters(v).length > 0 && healthyVoters(v).length === voters(v).length;
 
 /** Only such a pod is behind a Service. */
 const isServing = (pod: Pod | undefined): boolean => pod?.ready === true && !pod.deleting;
-export const hasReadyPod = (v: View, member: Member): boolean => isServing(podAt(v, ordinalOf(v, member) ?? -1));
+export const hasReadyPod = (member: MemberView): boolean => isServing(member.pod);
 const healthyWithout = (v: View, memberId: string): number =>
   healthyVoters(v).filter(({ id }) => id !== memberId).length;
 
@@ -108,7 +98,7 @@ export const safeRemove = (v: View, memberId: string): boolean =>
  */
 export const safeRestart = (v: View, memberId: string): boolean => {
   const others = voters(v).filter(({ id }) => id !== memberId);
-  const justTwo = wantedSize(v) === 2 && voters(v).every((member) => isWanted(v, ordinalOf(v, member)));
+  const justTwo = wantedSize(v) === 2 && voters(v).every((member) => isWanted(v, member.ordinal));
   const pauses = others.length === 0 || (others.length === 1 && justTwo);
   if (pauses) return others.every(({ id }) => healthy(v, id));
   if (healthyWithout(v, memberId) < quorumOf(voters(v).length)) return false;
@@ -117,13 +107,13 @@ export const safeRestart = (v: View, memberId: string): boolean => {
 
 const lowestVersion = (v: View): string | undefined =>
   voters(v)
-    .map(({ id }) => statusOf(v, id)?.version)
+    .map(({ status }) => status?.version)
     .filter((version) => version !== undefined)
     .sort(compareVersions)[0];
 
 /** Whether etcd would accept a learner now. */
 export const canAdd = (v: View): boolean => {
-  if (listed(v).some(({ id }) => statusOf(v, id)?.downgradeEnabled)) return false;
+  if (listed(v).some(({ status }) => status?.downgradeEnabled)) return false;
   const connected = voters(v).filter(({ id }) => answers(v, id)).length;
   const all = voters(v).length;
   const version = lowestVersion(v);
@@ -131,13 +121,6 @@ export const canAdd = (v: View): boolean => {
   return all > 0 && connected === all;
 };
 
-export const podsOf = (v: View): Pod[] => (v.o.pods.known ? v.o.pods.v : []);
-export const podAt = (v: View, ordinal: number): Pod | undefined => podsOf(v).find((pod) => pod.ordinal === ordinal);
-export const claimsOf = (v: View): Claim[] => (v.o.claims.known ? v.o.claims.v : []);
-export const claimAt = (v: View, ordinal: number): Claim | undefined =>
-  claimsOf(v).find((claim) => claim.ordinal === ordinal);
-export const statefulSet = (v: View): StatefulSet | undefined =>
-  v.o.statefulSet.known ? v.o.statefulSet.v : undefined;
 export const alarms = (v: View, type: Alarm['type']): Alarm[] =>
   v.o.alarms.known ? v.o.alarms.v.filter((alarm) => alarm.type === type) : [];
 export const jobOf = (v: View, kind: JobKind): Job | undefined =>
@@ -146,25 +129,6 @@ export const jobOf = (v: View, kind: JobKind): Job | undefined =>
 /** An EtcdCluster without the rest of its manifests, and without the rights that come with them. */
 export const lacksManifests = ({ o, cluster }: View): boolean =>
   o.statefulSet.known && o.statefulSet.v === undefined && !cluster.deleting;
-
-/** The agent's answer, if it came from the pod that there is. */
-export const agentOf = (v: View, ordinal: number): AgentStatus | undefined => {
-  const agent = v.o.agents[ordinal];
-  return agent?.known && agent.v.podUid === podAt(v, ordinal)?.uid ? agent.v : undefined;
-};
-
-/** The same, and its volume is empty or this cluster's. */
-export const agentAt = (v: View, ordinal: number): AgentStatus | undefined => {
-  const agent = agentOf(v, ordinal);
-  const owner = agent?.volume.identity?.clusterUid;
-  return owner === undefined || owner === v.record.clusterUid ? agent : undefined;
-};
-
-/** The volumeId with which an empty volume asks for a permit. */
-export const requestOf = (v: View, ordinal: number): string | undefined => {
-  const agent = agentAt(v, ordinal);
-  return agent && !agent.volume.walPresent ? agent.request?.volumeId : undefined;
-};
 
 /**
  * The volume of the member at this ordinal is not there any more: its pod asks for a permit with another volumeId, or
@@ -177,21 +141,25 @@ export const volumeLost = (v: View, ordinal: number, memberId: string): boolean 
   return member?.memberId !== memberId || member.volumeId !== volumeId || member.everVoter;
 };
 
-export const evidenceLasts = (v: View, ordinal: number): boolean => lasts(v, v.o.since.evidence[ordinal], v.s.evidence);
+export const hasLostVolume = (v: View, { ordinal, id }: MemberView): boolean =>
+  ordinal !== undefined && volumeLost(v, ordinal, id);
+
+/** The agent at this ordinal has said the same for long enough. */
+export const evidenceLasts = (v: View, { ordinal }: Pick<MemberView, 'ordinal'>): boolean =>
+  ordinal !== undefined && lasts(v, v.o.since.evidence[ordinal], v.s.evidence);
 
 /** Named by `replace.force` with its own id. */
-export const isForced = (v: View, ordinal: number | undefined, memberId: string): boolean =>
-  v.spec.replace.force.some((request) => request.ordinal === ordinal && request.memberId === memberId);
+export const isForced = (v: View, { ordinal, id }: MemberView): boolean =>
+  v.spec.replace.force.some((request) => request.ordinal === ordinal && request.memberId === id);
 
 /** Lost for certain, or asked for by name. */
-export const removalDue = (v: View, member: Member): boolean => {
-  const ordinal = ordinalOf(v, member) ?? -1;
-  const lost = volumeLost(v, ordinal, member.id) && evidenceLasts(v, ordinal);
-  return isForced(v, ordinal, member.id) || (lost && v.spec.replace.policy === 'OnVolumeLoss');
+export const removalDue = (v: View, member: MemberView): boolean => {
+  const lost = hasLostVolume(v, member) && evidenceLasts(v, member);
+  return isForced(v, member) || (lost && v.spec.replace.policy === 'OnVolumeLoss');
 };
 
 export const highestMember = (v: View): number =>
-  Math.max(-1, ...Object.keys(v.record.members).map(Number), ...listed(v).map((m) => ordinalOf(v, m) ?? -1));
+  Math.max(-1, ...Object.keys(v.record.members).map(Number), ...placed(listed)(v).map(({ ordinal }) => ordinal));
 
 /** The size asked for; one that is refused leaves the size as it is. */
 export const wantedSize = (v: View): number => (sizeProblem(v.spec) === undefined ? v.spec.size : highestMember(v) + 1);

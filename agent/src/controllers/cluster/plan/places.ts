@@ -1,4 +1,4 @@
-import { claimAt, podAt, podsOf, recorded } from './facts.ts';
+import { claimAt, podAt, podsOf, recorded } from './observations.ts';
 import type { View } from './view.ts';
 
 /** Ordinals of the other voters whose volumes are on the node of this pod. */

@@ -5,9 +5,10 @@ import { waitsForRestore } from '../operations/deletion.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../operations/jobs.ts';
 import { clearedJustNow } from '../operations/no-space.ts';
 import { outdated } from '../operations/restart.ts';
-import { at, beforeFence, blocked, isUnreachable, noRoom } from '../operations/restore-op.ts';
+import { at, beforeFence, blocked, isUnreachable, noRoom } from '../operations/restore/operation.ts';
 import { degraded } from './degraded.ts';
-import { agentAt, alarms, foreignMember, lasts, podsOf, statefulSet, voters } from './facts.ts';
+import { alarms, foreignMember, voters } from './facts.ts';
+import { agentAt, lasts, podsOf, statefulSet } from './observations.ts';
 import { imageDiffers, upgradeRefusal } from './upgrade-path.ts';
 import type { View } from './view.ts';
 

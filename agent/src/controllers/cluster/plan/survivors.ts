@@ -1,4 +1,4 @@
-import { agentAt, statusOf } from './facts.ts';
+import { agentAt, statusOf } from './observations.ts';
 import type { View } from './view.ts';
 
 /** A recorded member whose volume still has its data. */

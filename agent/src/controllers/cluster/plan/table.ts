@@ -7,9 +7,7 @@ import {
   releaseFinalizer,
   setFinalizer,
 } from '../operations/deletion.ts';
-import { rollSingle } from '../operations/ephemeral.ts';
 import { firstRecordRules } from '../operations/first-record.ts';
-import { freeNode } from '../operations/free-node.ts';
 import { disarmCorrupt, holdAlarmsUnknown, holdCorrupt, verifyHash } from '../operations/hash.ts';
 import {
   holdForeignMember,
@@ -26,13 +24,27 @@ import { jobRules, pruneJobs } from '../operations/jobs.ts';
 import { addLearner, addLearnerSteps, promoteLearner, promoteSteps } from '../operations/join.ts';
 import { clearNoSpace, clearNoSpaceSteps } from '../operations/no-space.ts';
 import { adoptMember, issuePermit, recordVoter, reissuePermit } from '../operations/permits.ts';
-import { recover, skipRecovery } from '../operations/recovery.ts';
 import { removeSteps } from '../operations/remove.ts';
-import { collectLearner, removeDead, removeForced, restartRetired, tombstoneVanished } from '../operations/repair.ts';
-import { replacePod, restartPod, restartSteps } from '../operations/restart.ts';
-import { restartBroken, restartUnborn, restartUnstarted } from '../operations/restart-broken.ts';
-import { reportRestore, restoreCluster, restoreOrigin } from '../operations/restore-request.ts';
-import { restoreSteps } from '../operations/restore-steps.ts';
+import {
+  collectLearner,
+  freeNode,
+  removeDead,
+  removeForced,
+  restartRetired,
+  tombstoneVanished,
+} from '../operations/repair.ts';
+import {
+  replacePod,
+  restartBroken,
+  restartPod,
+  restartSteps,
+  restartUnborn,
+  restartUnstarted,
+} from '../operations/restart.ts';
+import { recover, skipRecovery } from '../operations/restore/recovery.ts';
+import { reportRestore, restoreCluster, restoreOrigin } from '../operations/restore/request.ts';
+import { rollSingle } from '../operations/restore/roll.ts';
+import { restoreSteps } from '../operations/restore/steps.ts';
 import {
   annotateClaim,
   annotateEpoch,
@@ -42,8 +54,7 @@ import {
   raiseReplicas,
   shrink,
 } from '../operations/scale.ts';
-import { settle } from '../operations/settle.ts';
-import { beginUpgrade, finalizeUpgrade, revertUpgrade, upgradeSteps } from '../operations/upgrade.ts';
+import { beginUpgrade, finalizeUpgrade, revertUpgrade, settle, upgradeSteps } from '../operations/upgrade.ts';
 import type { AnyRule } from './rule.ts';
 
 // The rules stand in the order in which they decide: the first one that holds wins.

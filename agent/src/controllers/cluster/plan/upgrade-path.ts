@@ -1,7 +1,8 @@
 import type { Reason } from '../../../protocol/reasons.ts';
 import { atLeast, compareVersions, minorOf, minorsUp } from '../../../protocol/versions.ts';
-import type { Member } from '../observed.ts';
-import { agentAt, nameOf, ordinalOf, statefulSet, statusOf, voters } from './facts.ts';
+import { nameOf, voters } from './facts.ts';
+import type { MemberView } from './member-view.ts';
+import { agentAt, statefulSet } from './observations.ts';
 import type { View } from './view.ts';
 
 export interface Problem {
@@ -47,14 +48,14 @@ export const templateMayRun = (v: View): boolean => {
 
 /** What etcd itself calls the cluster's version: the lowest that any member has run since all were there. */
 export const clusterVersionIs = (v: View, minor: string): boolean =>
-  voters(v).some((m) => minorOf(clusterVersionAt(v, m) ?? '') === minor);
+  voters(v).some((m) => minorOf(clusterVersionAt(m) ?? '') === minor);
 
 /** Not beyond this minor, whose etcd so still starts on the data. */
 export const clusterVersionIsWithin = (v: View, minor: string): boolean =>
-  voters(v).every((m) => minorsUp(minor, minorOf(clusterVersionAt(v, m) ?? '')) <= 0);
+  voters(v).every((m) => minorsUp(minor, minorOf(clusterVersionAt(m) ?? '')) <= 0);
 
-const clusterVersionAt = (v: View, m: Member): string | undefined =>
-  statusOf(v, m.id)?.clusterVersion ?? agentAt(v, ordinalOf(v, m) ?? -1)?.etcd?.clusterVersion;
+const clusterVersionAt = (m: MemberView): string | undefined =>
+  m.status?.clusterVersion ?? m.agent?.etcd?.clusterVersion;
 
 /** etcd itself would not let it in, though its gate does: nobody joins with less than the cluster's version. */
 const isTooOldToJoin = (v: View, ordinal: number): boolean => {
@@ -102,17 +103,16 @@ function pathProblem(v: View, to: string): Problem | undefined {
 }
 
 /** What it runs, or ran before its gate refused the version that is to be allowed. */
-const versionOf = (v: View, m: Member): string =>
-  statusOf(v, m.id)?.version ?? agentAt(v, ordinalOf(v, m) ?? -1)?.volume.identity?.lastVersion ?? '0';
+const versionOf = (m: MemberView): string => m.status?.version ?? m.agent?.volume.identity?.lastVersion ?? '0';
 
 /** Its pod was made again on the version asked for before that was allowed. */
-export const waitsForVersion = (v: View, m: Member): boolean => {
-  const agent = agentAt(v, ordinalOf(v, m) ?? -1);
+export const waitsForVersion = (v: View, m: MemberView): boolean => {
+  const agent = m.agent;
   return agent?.state === 'Refused' && agent.reason === 'VersionRefused' && agent.etcdBinary === v.spec.version;
 };
 
 function tooOld(v: View, floor: string): Problem | undefined {
-  const old = voters(v).find((m) => !atLeast(versionOf(v, m), floor));
+  const old = voters(v).find((m) => !atLeast(versionOf(m), floor));
   return old && problem('VersionTooOld', `${nameOf(v, old)} runs less than ${floor}; upgrade to a newer patch first`);
 }
 
@@ -121,8 +121,8 @@ function restartFirst(v: View): Problem | undefined {
   const { bornOn } = v.record.versions;
   if (bornOn && atLeast(bornOn, leavesNoneWrong)) return undefined;
   const bad = voters(v).find((m) => {
-    const version = versionOf(v, m);
-    const restarted = v.record.members[ordinalOf(v, m) ?? -1]?.restartedOn;
+    const version = versionOf(m);
+    const restarted = m.recorded?.restartedOn;
     return !atLeast(version, mendsMembers) || restarted === undefined || compareVersions(restarted, version) !== 0;
   });
   return bad && problem('RestartRequired', restartMessage(nameOf(v, bad)));
@@ -137,7 +137,7 @@ export const isSettled = (v: View): boolean => {
   if (finalizedIndex === undefined) return false;
   if (finalizedIndex === 0) return true;
   return voters(v).every((m) => {
-    const index = agentAt(v, ordinalOf(v, m) ?? -1)?.volume.snapIndex;
+    const index = m.agent?.volume.snapIndex;
     return index !== undefined && index - v.s.catchUpEntries > finalizedIndex;
   });
 };
@@ -153,10 +153,10 @@ const notSettled = (v: View): Problem | undefined =>
 const diskFactor = 1.5;
 
 function diskProblem(v: View): Problem | undefined {
-  const volumeOf = (m: Member) => agentAt(v, ordinalOf(v, m) ?? -1)?.volume;
-  const isFull = (m: Member) => volumeOf(m)!.freeBytes < diskFactor * (statusOf(v, m.id)?.dbSize ?? 0);
+  const volumeOf = (m: MemberView) => m.agent?.volume;
+  const isFull = (m: MemberView) => volumeOf(m)!.freeBytes < diskFactor * (m.status?.dbSize ?? 0);
   // A gate that begins has not looked at it yet.
-  const isSeen = (m: Member) => Boolean(volumeOf(m)?.totalBytes);
+  const isSeen = (m: MemberView) => Boolean(volumeOf(m)?.totalBytes);
   const full = voters(v).find((m) => isSeen(m) && isFull(m));
   if (full) return problem('DiskPressure', `${nameOf(v, full)} needs free space of ${diskFactor} times its database`);
   const unseen = voters(v).find((m) => !isSeen(m));

@@ -1,5 +1,6 @@
 import { sizeProblem } from '../size.ts';
-import { isSeeded, isTombstoned, memberAt, quorumLostLong, statefulSet } from './facts.ts';
+import { isSeeded, isTombstoned, memberAt, quorumLostLong } from './facts.ts';
+import { statefulSet } from './observations.ts';
 import { survivor } from './survivors.ts';
 import { imageDiffers, type Problem, upgradeRefusal, versionProblem } from './upgrade-path.ts';
 import type { View } from './view.ts';

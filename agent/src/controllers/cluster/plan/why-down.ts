@@ -1,5 +1,5 @@
 import { podName } from '../names.ts';
-import { agentOf, lasts, podAt, podsOf, statefulSet } from './facts.ts';
+import { agentOf, lasts, podAt, podsOf, statefulSet } from './observations.ts';
 import type { View } from './view.ts';
 
 // Why nothing runs at an ordinal, in the words of Kubernetes and of the agent.

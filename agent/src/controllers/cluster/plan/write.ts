@@ -1,8 +1,8 @@
 import type { Op, RecordDoc, Tombstone } from '../../../protocol/record.ts';
 import type { Effect } from '../effect.ts';
 import { podName } from '../names.ts';
-import type { Member } from '../observed.ts';
-import { ordinalOf, recorded } from './facts.ts';
+import type { MemberView } from './member-view.ts';
+import { recorded } from './observations.ts';
 import type { View } from './view.ts';
 
 const tombstonesKept = 64;
@@ -47,10 +47,10 @@ export const restored = (v: View, id: string, uid: string, specHash: string): Re
   [...v.record.restores, { id, uid, specHash, at: timestamp(v) }].slice(-restoresKept);
 
 /** `initial-cluster` of a joining member: exactly the members that there are. */
-export const initialClusterOf = (v: View, members: readonly Member[]): string =>
+export const initialClusterOf = (v: View, members: readonly MemberView[]): string =>
   members
     .map((member) => {
-      const ordinal = ordinalOf(v, member);
+      const ordinal = member.ordinal;
       return `${ordinal === undefined ? member.name : podName(v.cluster, ordinal)}=${member.peerUrl}`;
     })
     .sort()

@@ -1,12 +1,13 @@
-import { reasons } from '../../../protocol/reasons.ts';
-import type { Job, Member } from '../observed.ts';
-import { isForced, ordinalOf, quorumLostLong, quorumServes, removalDue, safeRemove, voters } from '../plan/facts.ts';
-import { implied, rule, steps } from '../plan/rule.ts';
-import { imageDiffers } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { timestamp, write } from '../plan/write.ts';
-import { givesUp, ownJob, restoreOp, stuckJob } from './jobs.ts';
-import { intendRemoval } from './remove.ts';
+import { reasons } from '../../../../protocol/reasons.ts';
+import type { Job } from '../../observed.ts';
+import { isForced, placed, quorumLostLong, quorumServes, removalDue, safeRemove, voters } from '../../plan/facts.ts';
+import type { PlacedMember } from '../../plan/member-view.ts';
+import { implied, rule, steps } from '../../plan/rule.ts';
+import { imageDiffers } from '../../plan/upgrade-path.ts';
+import type { View } from '../../plan/view.ts';
+import { timestamp, write } from '../../plan/write.ts';
+import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
+import { intendRemoval } from '../remove.ts';
 import {
   args,
   at,
@@ -19,7 +20,7 @@ import {
   seedIsSilent,
   serving,
   step,
-} from './restore-op.ts';
+} from './operation.ts';
 
 // R1 and R2: nothing of the cluster is touched.
 
@@ -157,20 +158,20 @@ export const safetySteps = [
   }),
 ];
 
-export const yieldToRemoval = rule<Member>({
+export const yieldToRemoval = rule<PlacedMember>({
   name: 'Restore.yield',
   does: 'WriteRecord',
   from: ['verifying', 'backing up'],
   to: 'removing',
-  each: voters,
+  each: placed(voters),
   when: {
     'step verify or safety, before the fence': (v) =>
       beforeFence(v) !== undefined && (at(v, 'verify') ?? at(v, 'safety')) !== undefined,
     'it keeps no other operation waiting': (v) => restoreOp(v)!.suspended === undefined,
-    'its volume is lost, and its removal due': (v, m) => removalDue(v, m) && !isForced(v, ordinalOf(v, m), m.id),
+    'its volume is lost, and its removal due': (v, m) => removalDue(v, m) && !isForced(v, m),
   },
   requires: {
-    safeRemove: implied<Member>(
+    safeRemove: implied<PlacedMember>(
       'Remove.call, of the operation that begins here, asks again; beside it, so that the slot is not given up for a wait',
       (v, m) => safeRemove(v, m.id),
     ),

@@ -1,11 +1,12 @@
-import type { Effect } from '../effect.ts';
-import type { Pod } from '../observed.ts';
-import { quorumLostLong, statefulSet, statusOf } from '../plan/facts.ts';
-import { rule, steps } from '../plan/rule.ts';
-import { imageFits } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { restored, write } from '../plan/write.ts';
-import { restoreOp } from './jobs.ts';
+import type { Effect } from '../../effect.ts';
+import type { Pod } from '../../observed.ts';
+import { quorumLostLong } from '../../plan/facts.ts';
+import { statefulSet, statusOf } from '../../plan/observations.ts';
+import { rule, steps } from '../../plan/rule.ts';
+import { imageFits } from '../../plan/upgrade-path.ts';
+import type { View } from '../../plan/view.ts';
+import { restored, write } from '../../plan/write.ts';
+import { restoreOp } from '../jobs.ts';
 import {
   args,
   at,
@@ -17,7 +18,7 @@ import {
   sameSnapshot,
   serving,
   step,
-} from './restore-op.ts';
+} from './operation.ts';
 
 // R3 to R5: the old epoch ends.
 

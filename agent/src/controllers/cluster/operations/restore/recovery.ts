@@ -1,23 +1,14 @@
-import type { Permit, RecordDoc, RestoreArgs } from '../../../protocol/record.ts';
-import type { Effect } from '../effect.ts';
-import {
-  agentAt,
-  agentOf,
-  isSeeded,
-  lasts,
-  podAt,
-  quorumLostLong,
-  quorumServes,
-  requestOf,
-  statusOf,
-} from '../plan/facts.ts';
-import { rule, steps } from '../plan/rule.ts';
-import { survivor } from '../plan/survivors.ts';
-import { imageFits } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { opBase, timestamp, without, write } from '../plan/write.ts';
-import { ownJob } from './jobs.ts';
-import { beforeFence, ended, fails, slotFree, step, suspended } from './restore-op.ts';
+import type { Permit, RecordDoc, RestoreArgs } from '../../../../protocol/record.ts';
+import type { Effect } from '../../effect.ts';
+import { isSeeded, quorumLostLong, quorumServes } from '../../plan/facts.ts';
+import { agentAt, agentOf, lasts, podAt, requestOf, statusOf } from '../../plan/observations.ts';
+import { rule, steps } from '../../plan/rule.ts';
+import { survivor } from '../../plan/survivors.ts';
+import { imageFits } from '../../plan/upgrade-path.ts';
+import type { View } from '../../plan/view.ts';
+import { opBase, timestamp, without, write } from '../../plan/write.ts';
+import { ownJob } from '../jobs.ts';
+import { beforeFence, ended, fails, slotFree, step, suspended } from './operation.ts';
 
 // Q1 the best survivor, Q2 a backup of it (alive, or salvaged from its volume), then a restore of that backup.
 

@@ -1,9 +1,9 @@
-import { known, unknown } from '../../../protocol/known.ts';
-import type { Op, RecordDoc } from '../../../protocol/record.ts';
-import { agent, asking, idOf, longAgo, now, pod, status, World } from '../observed.fixture.ts';
-import type { Job, RestoreRequest } from '../observed.ts';
-import { plan } from '../plan/plan.ts';
-import { defaultSettings } from '../settings.ts';
+import { known, unknown } from '../../../../protocol/known.ts';
+import type { Op, RecordDoc } from '../../../../protocol/record.ts';
+import { agent, asking, idOf, longAgo, now, pod, status, World } from '../../observed.fixture.ts';
+import type { Job, RestoreRequest } from '../../observed.ts';
+import { plan } from '../../plan/plan.ts';
+import { defaultSettings } from '../../settings.ts';
 
 const request = (change: Partial<RestoreRequest> = {}): RestoreRequest => ({
   name: 'monday',

@@ -1,14 +1,14 @@
-import { bumpBeyond } from '../../../backup/restore/bump-beyond.ts';
-import type { Permit, RecordDoc } from '../../../protocol/record.ts';
-import type { Effect } from '../effect.ts';
-import { peerUrl, podName } from '../names.ts';
-import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../plan/facts.ts';
-import { rule, steps } from '../plan/rule.ts';
-import { imageFits } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { timestamp, write } from '../plan/write.ts';
-import { bornOn } from './bootstrap.ts';
-import { args, at, sameSnapshot, serving, step } from './restore-op.ts';
+import { bumpBeyond } from '../../../../backup/restore/bump-beyond.ts';
+import type { Permit, RecordDoc } from '../../../../protocol/record.ts';
+import type { Effect } from '../../effect.ts';
+import { peerUrl, podName } from '../../names.ts';
+import { agentAt, agentOf, podAt, requestOf, statefulSet } from '../../plan/observations.ts';
+import { rule, steps } from '../../plan/rule.ts';
+import { imageFits } from '../../plan/upgrade-path.ts';
+import type { View } from '../../plan/view.ts';
+import { timestamp, write } from '../../plan/write.ts';
+import { bornOn } from '../bootstrap.ts';
+import { args, at, sameSnapshot, serving, step } from './operation.ts';
 
 // R6 to R8: one pod, one permit, the verified snapshot.
 

@@ -1,12 +1,13 @@
-import type { Pod } from '../observed.ts';
-import { allVotersHealthy, lasts, podsOf, voters } from '../plan/facts.ts';
-import { rule, steps } from '../plan/rule.ts';
-import { templateMayRun } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { opBase, timestamp, write } from '../plan/write.ts';
-import { ownJob } from './jobs.ts';
-import { outdated } from './restart.ts';
-import { fails, step } from './restore-op.ts';
+import type { Pod } from '../../observed.ts';
+import { allVotersHealthy, voters } from '../../plan/facts.ts';
+import { lasts, podsOf } from '../../plan/observations.ts';
+import { rule, steps } from '../../plan/rule.ts';
+import { templateMayRun } from '../../plan/upgrade-path.ts';
+import type { View } from '../../plan/view.ts';
+import { opBase, timestamp, write } from '../../plan/write.ts';
+import { ownJob } from '../jobs.ts';
+import { outdated } from '../restart.ts';
+import { fails, step } from './operation.ts';
 
 // The only member, on a volume that goes with its pod: backed up, and restored into the next pod.
 

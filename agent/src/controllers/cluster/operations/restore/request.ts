@@ -1,12 +1,12 @@
-import type { RestoreArgs } from '../../../protocol/record.ts';
-import type { Effect } from '../effect.ts';
-import type { RestoreRequest } from '../observed.ts';
-import { isSeeded, voters, wantedSize } from '../plan/facts.ts';
-import { rule, steps } from '../plan/rule.ts';
-import { imageFits } from '../plan/upgrade-path.ts';
-import type { View } from '../plan/view.ts';
-import { opBase, write } from '../plan/write.ts';
-import { givesUp, notLater, restoreOp } from './jobs.ts';
+import type { RestoreArgs } from '../../../../protocol/record.ts';
+import type { Effect } from '../../effect.ts';
+import type { RestoreRequest } from '../../observed.ts';
+import { isSeeded, voters, wantedSize } from '../../plan/facts.ts';
+import { rule, steps } from '../../plan/rule.ts';
+import { imageFits } from '../../plan/upgrade-path.ts';
+import type { View } from '../../plan/view.ts';
+import { opBase, write } from '../../plan/write.ts';
+import { givesUp, notLater, restoreOp } from '../jobs.ts';
 import {
   args,
   at,
@@ -19,7 +19,7 @@ import {
   seedIsSilent,
   slotFree,
   suspended,
-} from './restore-op.ts';
+} from './operation.ts';
 
 // Which restore is asked for, and what its EtcdRestore is told.
 

@@ -1,7 +1,7 @@
-import type { AgentStatus } from '../../../protocol/agent-status.ts';
-import { known } from '../../../protocol/known.ts';
-import { agent, idOf, now, World } from '../observed.fixture.ts';
-import type { RecoveryRequest } from '../observed.ts';
+import type { AgentStatus } from '../../../../protocol/agent-status.ts';
+import { known } from '../../../../protocol/known.ts';
+import { agent, idOf, now, World } from '../../observed.fixture.ts';
+import type { RecoveryRequest } from '../../observed.ts';
 
 const recovery: RecoveryRequest = { id: 'r1', action: 'RestoreFromSurvivor', acceptDataLoss: true };
 

@@ -1,11 +1,12 @@
-import { formatBytes } from '../../../lib/terminal/progress.ts';
-import type { Op, RecordDoc, RestoreArgs, RestoreOp, RestoreStep } from '../../../protocol/record.ts';
-import type { Effect } from '../effect.ts';
-import type { Pod, RestoreRequest } from '../observed.ts';
-import { agentOf, lasts, podsOf, quorumLostLong } from '../plan/facts.ts';
-import type { View } from '../plan/view.ts';
-import { without, write } from '../plan/write.ts';
-import { givesUp, ownJob, restoreOp, stuckJob } from './jobs.ts';
+import { formatBytes } from '../../../../lib/terminal/progress.ts';
+import type { Op, RecordDoc, RestoreArgs, RestoreOp, RestoreStep } from '../../../../protocol/record.ts';
+import type { Effect } from '../../effect.ts';
+import type { Pod, RestoreRequest } from '../../observed.ts';
+import { quorumLostLong } from '../../plan/facts.ts';
+import { agentOf, lasts, podsOf } from '../../plan/observations.ts';
+import type { View } from '../../plan/view.ts';
+import { without, write } from '../../plan/write.ts';
+import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
 
 // What the steps of a restore share: R1 verify, R2 safety backup, R3 fence, R4–R5 drain, R6 seed, R7–R8 restore; R9 is growing again.
 

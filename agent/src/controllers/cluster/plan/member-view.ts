@@ -1,0 +1,77 @@
+import type { AgentStatus } from '../../../protocol/agent-status.ts';
+import type { Permit, RecordedMember } from '../../../protocol/record.ts';
+import { ordinalOfUrl } from '../names.ts';
+import type { Claim, Member, MemberStatus, Pod } from '../observed.ts';
+import { agentAt, claimAt, podAt, recorded, requestOf, statusOf } from './observations.ts';
+import type { View } from './view.ts';
+
+/** A member of etcd's list, with what was observed and recorded of it. */
+export class MemberView implements Member {
+  readonly id: string;
+  readonly name: string;
+  readonly peerUrl: string;
+  readonly isLearner: boolean;
+  /** Ordinal of the pod at whose address it is; undefined: of no pod, so that nothing else is known of it. */
+  readonly ordinal: number | undefined;
+  readonly #view: View;
+
+  constructor(view: View, { id, name, peerUrl, isLearner }: Member) {
+    this.#view = view;
+    this.id = id;
+    this.name = name;
+    this.peerUrl = peerUrl;
+    this.isLearner = isLearner;
+    this.ordinal = ordinalOfUrl(view.cluster, peerUrl);
+  }
+
+  get status(): MemberStatus | undefined {
+    return statusOf(this.#view, this.id);
+  }
+
+  get pod(): Pod | undefined {
+    return this.#at(podAt);
+  }
+
+  get claim(): Claim | undefined {
+    return this.#at(claimAt);
+  }
+
+  /** Of its pod, whose volume is empty or of this cluster. */
+  get agent(): AgentStatus | undefined {
+    return this.#at(agentAt);
+  }
+
+  /** The volumeId with which its pod, on an empty volume, asks for a permit. */
+  get request(): string | undefined {
+    return this.#at(requestOf);
+  }
+
+  /** What the record says of its ordinal; it may be another member. */
+  get recorded(): RecordedMember | undefined {
+    return this.#at(recorded);
+  }
+
+  /** The permit of its ordinal; it may name another member. */
+  get permit(): Permit | undefined {
+    return this.#at((view, ordinal) => view.record.permits[ordinal]);
+  }
+
+  #at<T>(find: (view: View, ordinal: number) => T): T | undefined {
+    return this.ordinal === undefined ? undefined : find(this.#view, this.ordinal);
+  }
+}
+
+/** A member at the address of a pod. */
+export type PlacedMember = MemberView & { readonly ordinal: number };
+
+export const isPlaced = (member: MemberView): member is PlacedMember => member.ordinal !== undefined;
+
+const known = new WeakMap<View, readonly MemberView[]>();
+
+/** The members that a linearizable read listed; none while the list is unknown. */
+export function listed(view: View): readonly MemberView[] {
+  const { members } = view.o;
+  const found = known.get(view) ?? (members.known ? members.v.map((member) => new MemberView(view, member)) : []);
+  known.set(view, found);
+  return found;
+}

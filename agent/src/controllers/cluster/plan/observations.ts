@@ -1,0 +1,47 @@
+import type { AgentStatus } from '../../../protocol/agent-status.ts';
+import type { RecordedMember } from '../../../protocol/record.ts';
+import type { Claim, MemberStatus, Pod, StatefulSet } from '../observed.ts';
+import type { View } from './view.ts';
+
+// What was observed at an ordinal, or of a member id. What is unknown is undefined, or no entry; it is never "absent".
+
+export const recorded = (v: View, ordinal: number): RecordedMember | undefined => v.record.members[ordinal];
+
+export const statusOf = (v: View, memberId: string): MemberStatus | undefined => {
+  const status = v.o.status[memberId];
+  return status?.known ? status.v : undefined;
+};
+
+export const lasts = (v: View, since: number | undefined, howLong: number): boolean =>
+  since !== undefined && v.now - since >= howLong;
+
+export const podsOf = (v: View): Pod[] => (v.o.pods.known ? v.o.pods.v : []);
+
+export const podAt = (v: View, ordinal: number): Pod | undefined => podsOf(v).find((pod) => pod.ordinal === ordinal);
+
+export const claimsOf = (v: View): Claim[] => (v.o.claims.known ? v.o.claims.v : []);
+
+export const claimAt = (v: View, ordinal: number): Claim | undefined =>
+  claimsOf(v).find((claim) => claim.ordinal === ordinal);
+
+export const statefulSet = (v: View): StatefulSet | undefined =>
+  v.o.statefulSet.known ? v.o.statefulSet.v : undefined;
+
+/** The agent's answer, if it came from the pod that there is. */
+export const agentOf = (v: View, ordinal: number): AgentStatus | undefined => {
+  const agent = v.o.agents[ordinal];
+  return agent?.known && agent.v.podUid === podAt(v, ordinal)?.uid ? agent.v : undefined;
+};
+
+/** The same, and its volume is empty or this cluster's. */
+export const agentAt = (v: View, ordinal: number): AgentStatus | undefined => {
+  const agent = agentOf(v, ordinal);
+  const owner = agent?.volume.identity?.clusterUid;
+  return owner === undefined || owner === v.record.clusterUid ? agent : undefined;
+};
+
+/** The volumeId with which an empty volume asks for a permit. */
+export const requestOf = (v: View, ordinal: number): string | undefined => {
+  const agent = agentAt(v, ordinal);
+  return agent && !agent.volume.walPresent ? agent.request?.volumeId : undefined;
+};
