@@ -162,3 +162,52 @@ describe('without a directory', () => {
     store.close();
   });
 });
+
+describe('credentials of a store', () => {
+  const valid = { AWS_ACCESS_KEY_ID: 'stub-access', AWS_SECRET_ACCESS_KEY: 'stub-secret' };
+  const body = async function* (size: number) {
+    yield Buffer.alloc(size);
+  };
+  const MIB = 1024 * 1024;
+
+  test('that are rotated during an upload are used', async () => {
+    await using stub = await S3Stub.start();
+    const { path, replace } = secret(valid);
+    const { bucket, endpoint } = stub;
+    const store = await openS3({ bucket, endpoint, credentialsDirectory: path }, { minPartSize: MIB, maxAttempts: 2 });
+    const used = new Set<string>();
+    stub.intercept = ({ accessKeyId, query }) => {
+      used.add(accessKeyId);
+      if (query.get('partNumber') === '2' && stub.accessKeyIds[0] !== 'second') {
+        // From now on the server accepts only the new key, and the Secret has it.
+        stub.accessKeyIds = ['second'];
+        replace({ ...valid, AWS_ACCESS_KEY_ID: 'second' });
+      }
+      return undefined;
+    };
+    await store.put('x', body(4 * MIB)).finally(() => store.close());
+    expect([...used]).toEqual(['stub-access', 'second']);
+    expect(stub.objects.get('x')!.body).toHaveLength(4 * MIB);
+  });
+
+  test('that stay wrong are tried twice, and never printed', async () => {
+    const files = {
+      AWS_ACCESS_KEY_ID: 'wrong-access-key',
+      AWS_SECRET_ACCESS_KEY: 'wrong-secret',
+      AWS_SESSION_TOKEN: 'wrong-token',
+    };
+    await using stub = await S3Stub.start();
+    const { bucket, endpoint } = stub;
+    const store = await openS3({ bucket, endpoint, credentialsDirectory: secret(files).path }, { maxAttempts: 2 });
+    const error = await store.put('x', body(1)).then(
+      () => Promise.reject(new Error('it did not fail')),
+      (thrown: Error) => thrown,
+    );
+    store.close();
+    expect(error).toMatchObject({ exitCode: ExitCode.storeRefused });
+    expect(error.message).toContain('InvalidAccessKeyId (403): the server does not know the access key');
+    expect(error.message).toContain('it says: No such key: ***');
+    for (const value of Object.values(files)) expect(error.message).not.toContain(value);
+    expect(stub.log.filter((entry) => entry.startsWith('PutObject '))).toHaveLength(2);
+  });
+});

@@ -340,37 +340,60 @@ describe('the clock', () => {
   });
 });
 
-describe('credentials', () => {
-  test('that are rotated during an upload are used', async () => {
-    const { path, replace } = secret(valid);
-    const store = await open({ credentialsDirectory: path });
-    const used = new Set<string>();
-    stub.intercept = ({ accessKeyId, query }) => {
-      used.add(accessKeyId);
-      if (query.get('partNumber') === '2' && stub.accessKeyIds[0] !== 'second') {
-        // From now on the server accepts only the new key, and the Secret has it.
-        stub.accessKeyIds = ['second'];
-        replace({ ...valid, AWS_ACCESS_KEY_ID: 'second' });
-      }
-      return undefined;
-    };
-    await store.put('x', once(Buffer.alloc(4 * MIB)));
-    expect([...used]).toEqual(['stub-access', 'second']);
-    expect(stub.objects.get('x')!.body).toHaveLength(4 * MIB);
+describe('deleting', () => {
+  test.each([
+    [403, 'AccessDenied', 'forbidden by object lock'],
+    [403, 'AccessDenied', 'Access Denied because object protected by object lock.'],
+    [403, 'AccessDenied', 'User: arn:aws:iam::1:user/a is not authorized to perform: s3:BypassGovernanceRetention'],
+    [400, 'InvalidRequest', 'Object is WORM protected and cannot be overwritten'],
+    [403, 'ObjectLockedByBucketPolicy', 'locked'],
+    [409, 'FileImmutable', 'The object is immutable'],
+  ])('%i %s: %s means retained', async (status, code, message) => {
+    const store = await open();
+    always('DeleteObject', { status, code, message });
+    expect(await store.delete('x')).toBe('retained');
   });
 
-  test('that stay wrong are tried twice, and never printed', async () => {
-    const files = {
-      AWS_ACCESS_KEY_ID: 'wrong-access-key',
-      AWS_SECRET_ACCESS_KEY: 'wrong-secret',
-      AWS_SESSION_TOKEN: 'wrong-token',
-    };
-    const store = await open({ credentialsDirectory: secret(files).path });
-    const error = await failure(store.put('x', once('x')));
-    expect(error).toMatchObject({ exitCode: ExitCode.storeRefused });
-    expect(error.message).toContain('InvalidAccessKeyId (403): the server does not know the access key');
-    expect(error.message).toContain('it says: No such key: ***');
-    for (const value of Object.values(files)) expect(error.message).not.toContain(value);
-    expect(count('PutObject')).toBe(2);
+  test.each([
+    [403, 'AccessDenied', 'User: arn:aws:iam::1:user/object-lock is not authorized to perform: s3:DeleteObject'],
+    [403, 'AccessDenied', 'Access Denied'],
+    [400, 'InvalidRequest', 'Bad'],
+  ])('%i %s: %s is an error', async (status, code, message) => {
+    const store = await open();
+    always('DeleteObject', { status, code, message });
+    expect(await failure(store.delete('x'))).toMatchObject({ exitCode: ExitCode.storeRefused });
+  });
+});
+
+describe('deleting in a bucket with object lock, where the server would only hide the object', () => {
+  const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
+  const yesterday = () => new Date(Date.now() - 86_400_000).toISOString();
+
+  test.each<[string, () => Record<string, string>]>([
+    ['held', () => ({ 'x-amz-object-lock-legal-hold': 'ON' })],
+    ['locked', () => ({ 'x-amz-object-lock-mode': 'COMPLIANCE', 'x-amz-object-lock-retain-until-date': tomorrow() })],
+  ])('%s means retained, and nothing is deleted', async (_, headers) => {
+    const store = await open();
+    always('HeadObject', { status: 200, headers: headers() });
+    expect(await store.delete('x')).toBe('retained');
+    expect(count('DeleteObject')).toBe(0);
+  });
+
+  test.each<[string, StubAnswer]>([
+    ['a lock that has ended', { status: 200, headers: { 'x-amz-object-lock-retain-until-date': yesterday() } }],
+    ['a hold that was lifted', { status: 200, headers: { 'x-amz-object-lock-legal-hold': 'OFF' } }],
+    ['no right to ask', { status: 403 }],
+  ])('%s does not protect it', async (_, head) => {
+    const store = await open();
+    always('HeadObject', head);
+    expect(await store.delete('x')).toBe('deleted');
+    expect(count('DeleteObject')).toBe(1);
+  });
+
+  test('nothing is deleted while the server cannot answer', async () => {
+    const store = await open();
+    always('HeadObject', { status: 503 });
+    expect(await failure(store.delete('x'))).toMatchObject({ exitCode: ExitCode.storeUnreachable });
+    expect(count('DeleteObject')).toBe(0);
   });
 });
