@@ -25,7 +25,7 @@ test.each(guides)('the links of %s lead somewhere', (guide) => {
   expect(dead.map(([link]) => link)).toEqual([]);
 });
 
-/** Of the headings, as GitHub makes them, and those that are written out. */
+/** Anchors of the headings, as GitHub generates them, and explicit anchors. */
 function anchorsOf(path: string): string[] {
   const text = readFileSync(path, 'utf8');
   const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!);
