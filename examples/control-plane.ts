@@ -1,13 +1,13 @@
-// Backs up the etcd of the Kubernetes that it is applied to, a kubeadm one: to an SFTP server, to a bucket of Ceph, and to a
-// folder of the node itself. With each snapshot go kubeadm's PKI and the encryption configuration, encrypted.
+// Backs up the etcd of the kubeadm cluster to which it is applied: to an SFTP server, to a bucket in Ceph, and to a directory
+// on the node itself. kubeadm's PKI and the encryption configuration are stored with each snapshot, encrypted.
 //
-// The Secrets, once the namespace is there:
+// Create these Secrets after the namespace exists:
 //   kubectl create secret generic backup-sftp -n etcd-backup --from-literal=username=etcd \
 //     --from-file=privateKey=id_backup --from-file=knownHosts=known_hosts
 //   kubectl create secret generic backup-ceph -n etcd-backup --from-env-file=ceph.env   (AWS_ACCESS_KEY_ID=… and so on)
 import { writeFileSync } from 'node:fs';
 import { App, Chart, Cron } from 'cdk8s';
-// In a project of your own: from 'cdk8s-etcd'.
+// In your own project, import from 'cdk8s-etcd'.
 import {
   BackupStore,
   Compression,
@@ -24,7 +24,7 @@ const chart = new Chart(app, 'control-plane-backup', { namespace: 'etcd-backup' 
 const backup = new ControlPlaneEtcdBackup(chart, 'hourly', {
   cluster: 'prod',
   schedule: Cron.schedule({ minute: '17' }),
-  // Names that the tools of today look for, in the time of the people who read them.
+  // File names that existing tools expect, in the time zone of their users.
   fileName: 'etcd-snapshot-%Y%m%d-%H%M%S.db',
   fileNameTimeZone: 'Asia/Shanghai',
   compression: Compression.NONE,
@@ -57,5 +57,5 @@ backup.addStore(BackupStore.filesystem({ hostPath: '/var/backups/etcd' }), { ret
 
 app.synth();
 
-// Beside dist/, as it is for the nodes and not for the API server: docs/control-plane/backup.md.
+// Not in dist/, because this file is for the nodes and not for the API server: docs/control-plane/backup.md.
 writeFileSync('etcd-restore.yaml', backup.restorePodYaml());

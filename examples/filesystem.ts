@@ -1,9 +1,9 @@
-// Backs up an etcd without TLS, but with password authentication, to a volume and to an NFS server.
+// Backs up an etcd cluster without TLS, but with password authentication, to a volume and to an NFS server.
 //
-// The Secret, in the namespace of the backup:
+// Create this Secret in the namespace of the backup:
 //   kubectl create secret generic etcd-user --from-file=username --from-file=password
 import { App, Chart, Cron, Duration, Size } from 'cdk8s';
-// In a project of your own: from 'cdk8s-etcd'.
+// In your own project, import from 'cdk8s-etcd'.
 import { BackupStore, Compression, EtcdAuth, EtcdBackupSchedule, Retention } from '../src';
 
 const app = new App();
@@ -15,7 +15,7 @@ const backup = new EtcdBackupSchedule(chart, 'nightly', {
   auth: EtcdAuth.fromSecret('etcd-user'),
   schedule: Cron.daily(),
   timeout: Duration.minutes(10),
-  // The stored file is what `etcdctl snapshot save` writes.
+  // The stored file is the same as the one that `etcdctl snapshot save` writes.
   compression: Compression.NONE,
   fileName: 'lab-%Y%m%d-%H%M%S',
   fileNameTimeZone: 'Europe/Berlin',

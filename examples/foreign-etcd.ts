@@ -1,11 +1,11 @@
-// Backs up an etcd that somebody else runs, over mutual TLS, to a bucket nearby and one far away.
+// Backs up an existing etcd cluster over mutual TLS, to a bucket nearby and to a bucket in another region.
 //
-// The Secrets, in the namespace of the backup:
+// Create these Secrets in the namespace of the backup:
 //   kubectl create secret generic orders-etcd-client --from-file=ca.crt --from-file=tls.crt --from-file=tls.key
 //   kubectl create secret generic backup-minio --from-env-file=minio.env   (MINIO_ACCESS_KEY=… and MINIO_SECRET_KEY=…)
 //   kubectl create secret generic minio-ca --from-file=ca.crt
 import { App, Chart, Cron, Duration } from 'cdk8s';
-// In a project of your own: from 'cdk8s-etcd'.
+// In your own project, import from 'cdk8s-etcd'.
 import {
   BackupStore,
   CaBundle,

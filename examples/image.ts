@@ -1,6 +1,6 @@
-// How many members, and which image: the tag says which etcd it has.
+// Sets the number of members and the image. The tag of the image determines the version of etcd.
 import { App, Chart } from 'cdk8s';
-// In a project of your own: from 'cdk8s-etcd'.
+// In your own project, import from 'cdk8s-etcd'.
 import { EtcdCluster } from '../src';
 
 const app = new App();

@@ -1,12 +1,13 @@
-// The platform's repository exports a chart with an etcd; a shop uses it, and so does a report that knows only its names.
+// The platform's repository exports a chart with an etcd cluster. A shop uses this chart, and a report knows only the
+// cluster's names.
 //
-// In the namespace there must be cert-manager's Issuer `etcd-ca`, a CA, and the volume claim `report`.
+// The namespace must contain cert-manager's Issuer `etcd-ca`, which is a CA, and the volume claim `report`.
 import { ApiObject, App, Chart, type ChartProps, Cron } from 'cdk8s';
 import type { Construct } from 'constructs';
-// In a project of your own: from 'cdk8s-etcd'.
+// In your own project, import from 'cdk8s-etcd'.
 import { BackupStore, EtcdClientTls, EtcdCluster, EtcdReconciler, EtcdTls } from '../src';
 
-/** In a project of your own: `import { OrdersEtcd } from '@example/platform'`. */
+/** In your own project: `import { OrdersEtcd } from '@example/platform'`. */
 class OrdersEtcd extends Chart {
   readonly etcd: EtcdCluster;
 
@@ -14,7 +15,7 @@ class OrdersEtcd extends Chart {
     super(scope, id, props);
     this.etcd = new EtcdCluster(this, 'orders', {
       tls: EtcdTls.certManager({ issuer: 'etcd-ca' }),
-      // Another app of this namespace has it.
+      // Another app creates the reconciler of this namespace.
       reconciler: EtcdReconciler.external(),
     });
   }
@@ -40,7 +41,7 @@ class Shop extends Chart {
               runAsNonRoot: true,
               runAsUser: 65532,
               runAsGroup: 65532,
-              // Who may read the certificate.
+              // The group that may read the certificate.
               fsGroup: 65532,
               seccompProfile: { type: 'RuntimeDefault' },
             },
@@ -76,7 +77,7 @@ const namespace = 'shop';
 const { etcd } = new OrdersEtcd(app, 'orders', { namespace });
 new Shop(app, 'shop', { namespace, etcd });
 
-// An app that does not have the chart at hand names what it needs.
+// An app without access to the chart gives the attributes that it needs.
 const report = new Chart(app, 'report', { namespace });
 const known = EtcdCluster.fromAttributes(report, 'etcd', {
   clusterName: 'orders',

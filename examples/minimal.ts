@@ -1,10 +1,10 @@
 // Three members with a volume of 8 GiB each, without TLS and without backups.
 import { App, Chart } from 'cdk8s';
-// In a project of your own: from 'cdk8s-etcd'.
+// In your own project, import from 'cdk8s-etcd'.
 import { EtcdCluster, EtcdCrds } from '../src';
 
 const app = new App();
-// The custom resources are applied first, once per Kubernetes.
+// Apply the custom resources first, once per Kubernetes cluster.
 new EtcdCrds(new Chart(app, 'crds'), 'crds');
 
 const chart = new Chart(app, 'orders');

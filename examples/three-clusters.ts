@@ -1,12 +1,12 @@
-// Three clusters in one namespace, looked after by one reconciler.
+// Three clusters in one namespace, all managed by one reconciler.
 import { App, Chart, Size } from 'cdk8s';
-// In a project of your own: from 'cdk8s-etcd'.
+// In your own project, import from 'cdk8s-etcd'.
 import { EtcdCluster, EtcdReconciler, EtcdResources, EtcdVersion } from '../src';
 
 const app = new App();
 const namespace = 'shop';
 
-// Without this chart, the first cluster would bring a reconciler with the defaults.
+// Without this chart, the first cluster would create a reconciler with the defaults.
 new EtcdReconciler(new Chart(app, 'etcd-reconciler', { namespace }), 'reconciler', { replicas: 2 });
 
 const orders = new Chart(app, 'orders', { namespace });
@@ -18,7 +18,7 @@ new EtcdCluster(orders, 'orders', {
 
 const search = new Chart(app, 'search', { namespace });
 new EtcdCluster(search, 'search', { version: EtcdVersion.V3_5 });
-// Its data is gone when all of its pods are.
+// Its data is lost when all of its pods are lost.
 new EtcdCluster(search, 'search-cache', { volume: { size: Size.gibibytes(4), ephemeral: true } });
 
 app.synth();

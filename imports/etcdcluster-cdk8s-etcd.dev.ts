@@ -168,7 +168,7 @@ export interface EtcdClusterSpec {
   readonly storage?: EtcdClusterSpecStorage;
 
   /**
-   * What happens to PersistentVolumeClaims that are no longer needed.
+   * The policies for PersistentVolumeClaims that are no longer needed.
    *
    * @schema EtcdClusterSpec#pvcPolicy
    */
@@ -424,20 +424,20 @@ export function toJson_EtcdClusterSpecStorage(obj: EtcdClusterSpecStorage | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What happens to PersistentVolumeClaims that are no longer needed.
+ * The policies for PersistentVolumeClaims that are no longer needed.
  *
  * @schema EtcdClusterSpecPvcPolicy
  */
 export interface EtcdClusterSpecPvcPolicy {
   /**
-   * What happens to the claim of a member when size is lowered.
+   * The policy for the claim of a member that is removed because size is lowered.
    *
    * @schema EtcdClusterSpecPvcPolicy#onShrink
    */
   readonly onShrink?: EtcdClusterSpecPvcPolicyOnShrink;
 
   /**
-   * What happens to all claims when this EtcdCluster is deleted.
+   * The policy for all claims when this EtcdCluster is deleted.
    *
    * @schema EtcdClusterSpecPvcPolicy#onDelete
    */
@@ -538,7 +538,7 @@ export function toJson_EtcdClusterSpecFinalBackup(obj: EtcdClusterSpecFinalBacku
  */
 export interface EtcdClusterSpecMaintenance {
   /**
-   * What happens when the database has reached its quota. Report: the reconciler only reports it. CompactDefragDisarm: the reconciler frees space and allows writes again.
+   * The policy for a database that has reached its quota. Report: the reconciler only reports it. CompactDefragDisarm: the reconciler frees space and allows writes again.
    *
    * @schema EtcdClusterSpecMaintenance#onNoSpace
    */
@@ -702,7 +702,7 @@ export enum EtcdClusterSpecRecoveryAction {
 }
 
 /**
- * What happens to the claim of a member when size is lowered.
+ * The policy for the claim of a member that is removed because size is lowered.
  *
  * @schema EtcdClusterSpecPvcPolicyOnShrink
  */
@@ -714,7 +714,7 @@ export enum EtcdClusterSpecPvcPolicyOnShrink {
 }
 
 /**
- * What happens to all claims when this EtcdCluster is deleted.
+ * The policy for all claims when this EtcdCluster is deleted.
  *
  * @schema EtcdClusterSpecPvcPolicyOnDelete
  */
@@ -842,7 +842,7 @@ export function toJson_EtcdClusterSpecBackupSchedules(obj: EtcdClusterSpecBackup
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What happens when the database has reached its quota. Report: the reconciler only reports it. CompactDefragDisarm: the reconciler frees space and allows writes again.
+ * The policy for a database that has reached its quota. Report: the reconciler only reports it. CompactDefragDisarm: the reconciler frees space and allows writes again.
  *
  * @schema EtcdClusterSpecMaintenanceOnNoSpace
  */

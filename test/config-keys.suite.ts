@@ -22,7 +22,7 @@ test('each minor that the constructs support is at hand', () => {
   expect(available).toEqual(expect.arrayContaining(['3.5', '3.6', '3.7']));
 });
 
-// etcd ignores a key that it does not know, whatever its value; of one that it knows it refuses a value of another type.
+// etcd ignores an unknown key, whatever its value. For a known key, it refuses a value of another type.
 const goTypes: Record<SettingType, RegExp> = {
   bool: /^bool$/,
   int: /^u?int(32|64)?$/,

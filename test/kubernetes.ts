@@ -38,7 +38,7 @@ const kinds: Record<string, Kind> = {
   EtcdBackup: { validate: () => {}, known: toJson_EtcdBackupProps },
   EtcdCluster: { validate: () => {}, known: toJson_EtcdClusterProps },
   EtcdRestore: { validate: () => {}, known: toJson_EtcdRestoreProps },
-  // Of cert-manager: as above.
+  // The same for cert-manager.
   Certificate: { validate: () => {}, known: (fields) => fields },
 };
 
@@ -88,7 +88,7 @@ const abbreviations: Record<string, string> = {
   hostPID: 'hostPid',
 };
 
-/** What the restricted Pod Security Standard forbids about a pod, control by control. */
+/** Violations of the restricted Pod Security Standard by a pod, control by control. */
 export function restrictedProblems(pod: Manifest): string[] {
   const containers: Manifest[] = [...pod.containers, ...(pod.initContainers ?? []), ...(pod.ephemeralContainers ?? [])];
   const volumes: object[] = (pod.volumes ?? []).map(({ name: _, ...source }: Manifest) => source);

@@ -6,7 +6,7 @@ export interface Pod {
   readonly namespaceLabels?: Readonly<Record<string, string>>;
 }
 
-/** Whether a label selector of Kubernetes selects these labels; an empty one selects everything, none nothing. */
+/** Returns true if a label selector selects these labels. An empty selector selects everything, and undefined nothing. */
 export function selects(selector: Manifest, labels: Pod['labels'] = {}): boolean {
   if (!selector) return false;
   if (selector.matchExpressions) throw new Error('matchExpressions are not understood here');

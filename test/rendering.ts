@@ -29,7 +29,7 @@ export function only({ manifests }: Rendering, kind: string): Manifest {
   return found[0];
 }
 
-/** What is wrong with objects, or with a text. */
+/** The errors of objects, or of a text. */
 export function errorsOf(input: readonly Manifest[] | string, options: Partial<RenderOptions> = {}): readonly string[] {
   const text = typeof input === 'string' ? input : yamlOf(input);
   try {

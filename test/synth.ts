@@ -41,7 +41,7 @@ export function argumentsOf(backup: EtcdBackupSchedule): string[] {
   return podOf(backup).containers[0].args;
 }
 
-/** What the agent is told about each store. */
+/** The value of each `--store` argument. */
 export function storesOf(backup: EtcdBackupSchedule): Manifest[] {
   const flag = '--store=';
   return argumentsOf(backup)

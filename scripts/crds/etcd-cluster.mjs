@@ -179,9 +179,9 @@ const spec = object(
     ),
     recovery,
     storage,
-    pvcPolicy: object('What happens to PersistentVolumeClaims that are no longer needed.', {
-      onShrink: deletion('What happens to the claim of a member when size is lowered.'),
-      onDelete: deletion('What happens to all claims when this EtcdCluster is deleted.'),
+    pvcPolicy: object('The policies for PersistentVolumeClaims that are no longer needed.', {
+      onShrink: deletion('The policy for the claim of a member that is removed because size is lowered.'),
+      onDelete: deletion('The policy for all claims when this EtcdCluster is deleted.'),
     }),
     backup,
     finalBackup: object('The final backup before a deletion.', {
@@ -189,7 +189,7 @@ const spec = object(
     }),
     maintenance: object('Maintenance that the reconciler performs by itself.', {
       onNoSpace: choice(
-        'What happens when the database has reached its quota. Report: the reconciler only reports it. CompactDefragDisarm: the reconciler frees space and allows writes again.',
+        'The policy for a database that has reached its quota. Report: the reconciler only reports it. CompactDefragDisarm: the reconciler frees space and allows writes again.',
         ['Report', 'CompactDefragDisarm'],
         { default: 'CompactDefragDisarm' },
       ),

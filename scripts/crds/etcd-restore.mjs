@@ -37,7 +37,7 @@ const status = object('The state and the result of the restore.', {
   drainingTime: time('The time at which the old pods started to stop.'),
   restoringTime: time('The time at which the first pod started to restore.'),
   regrowingTime: time('The time at which the other members started to join.'),
-  snapshotId: text('The id of the snapshot that is restored.', 512),
+  snapshotId: text('The snapshot that is restored.', 512),
   passedOver: text('Snapshots that are newer than the restored one, and why they were not used.', 32_768),
   safetyBackupId: text('The id of the snapshot of the replaced data.', 253),
   conditions: conditions('Completed, Failed'),

@@ -35,7 +35,7 @@ export function backupProblems(backup: Construct, name: string, props: EtcdBacku
 }
 
 function sourceProblems(backup: Construct, { cluster, endpoints, tls, auth }: EtcdBackupProps): string[] {
-  if (!cluster && !endpoints) return ['cluster: is missing; give cluster or endpoints to say what to back up'];
+  if (!cluster && !endpoints) return ['cluster: is missing; give cluster or endpoints'];
   if (cluster && endpoints)
     return ['endpoints: cannot be combined with cluster, which has its own endpoints; remove one of them'];
   if (endpoints) {
@@ -55,8 +55,7 @@ function sourceProblems(backup: Construct, { cluster, endpoints, tls, auth }: Et
 function targetProblems({ cluster, schedule, store, encryption }: EtcdBackupProps): string[] {
   if (schedule !== undefined && store)
     return ['store: cannot be combined with schedule, which has its own stores; remove one of them'];
-  if (schedule === undefined)
-    return store ? [] : ['store: is missing; give store or schedule to say where the backup is stored'];
+  if (schedule === undefined) return store ? [] : ['store: is missing; give store or schedule'];
   if (!cluster || isExistingEtcd(cluster)) {
     return [`schedule: '${schedule}' needs an EtcdCluster, which has schedules; give store instead`];
   }

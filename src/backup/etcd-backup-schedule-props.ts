@@ -78,7 +78,7 @@ export interface BackupScheduleOptions {
    */
   readonly activeDeadline?: Duration;
   /**
-   * Time after which the agent aborts one attempt. Its error message then says what it was doing.
+   * Time after which the agent aborts one attempt. The error message then contains the step in progress.
    * @default - depends on the size of the database
    */
   readonly timeout?: Duration;

@@ -89,7 +89,7 @@ test('the pod is small, may do nothing, and leaves the defaults to the agent', (
   ]);
 });
 
-test('each recipient of encryption is told to the agent, and no secret is mounted', () => {
+test('the agent gets every recipient of the encryption, and no secret is mounted', () => {
   const recipients = [
     'age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh',
     'age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj',
@@ -311,7 +311,7 @@ test('cdk8s shorthands of a schedule are taken as they are', () => {
   );
 });
 
-describe('what an EtcdCluster says of its schedule', () => {
+describe('the entry of a schedule in its EtcdCluster', () => {
   const specOf = (cluster: EtcdCluster) =>
     Testing.synth(Chart.of(cluster)).find(({ kind }: Manifest) => kind === 'EtcdCluster').spec.backup;
 

@@ -29,7 +29,7 @@ function ofCluster(props: EtcdBackupProps = { schedule: 'nightly' }): EtcdBackup
   return backup({ cluster, ...props }, chart);
 }
 
-test('of a cluster, as its schedule says', () => {
+test('a backup of a cluster, with the settings of its schedule', () => {
   const each = ofCluster();
   expect(each.backupName).toBe('orders-now');
   expect(manifestOf(each)).toEqual({
@@ -62,7 +62,7 @@ test('of a cluster of another app, by its name alone', () => {
   });
 });
 
-test("of somebody else's etcd, every property", () => {
+test('a backup of an existing etcd cluster, with every property', () => {
   const each = backup({
     name: 'before-2.0',
     endpoints: ['etcd-0:2379', 'https://etcd-1:2379/'],
@@ -111,7 +111,7 @@ test("of somebody else's etcd, every property", () => {
   checkSchema(manifest);
 });
 
-test("of somebody else's etcd that is a construct: its endpoints, its TLS and its user", () => {
+test('a backup of an existing etcd cluster that is a construct: its endpoints, its TLS and its user', () => {
   const chart = chartOf();
   const auth = EtcdAuth.fromSecret('user');
   const cluster = new ExistingEtcdCluster(chart, 'legacy', ['etcd:2379'], {
@@ -145,7 +145,7 @@ describe('the ServiceAccount of its Job', () => {
     expect(resource.spec.serviceAccountName).toBe('now-backup');
   });
 
-  test('is not made when one is named, or none is needed', () => {
+  test('is not created when one is given, or none is needed', () => {
     const kinds = (more: Partial<EtcdBackupProps>) =>
       Testing.synth(Chart.of(backup({ ...props, ...more }))).map(({ kind }: Manifest) => kind);
     expect(kinds({ serviceAccountName: 'mine' })).toEqual(['EtcdBackup']);
@@ -157,8 +157,8 @@ const endpoints = ['etcd:2379'];
 const command = BackupStore.command({ path: '/opt/store' });
 
 test.each<[EtcdBackupProps, string]>([
-  [{ store: s3 }, 'cluster: is missing; give cluster or endpoints to say what to back up'],
-  [{ endpoints }, 'store: is missing; give store or schedule to say where the backup is stored'],
+  [{ store: s3 }, 'cluster: is missing; give cluster or endpoints'],
+  [{ endpoints }, 'store: is missing; give store or schedule'],
   [{ endpoints, name: 'Now', store: s3 }, "name: 'Now' is not a valid Kubernetes name"],
   [{ endpoints, name: 'n'.repeat(53), store: s3 }, 'has 53 characters; use at most 52'],
   [{ endpoints: [], store: s3 }, 'endpoints: is empty; give at least one'],

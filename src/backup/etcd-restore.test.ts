@@ -163,7 +163,7 @@ test.each([
   expect(restore(props).node.validate()).toEqual([expect.stringContaining(message)]);
 });
 
-test('a safety backup needs a schedule that says where to', () => {
+test('a safety backup needs a schedule with a store', () => {
   const chart = chartOf();
   const problems = (more: Partial<EtcdRestoreProps>) =>
     new EtcdRestore(chart, `${more.safetyBackup}`, { cluster, source, ...more }).node.validate();
@@ -176,10 +176,10 @@ test('a safety backup needs a schedule that says where to', () => {
   expect(problems({ safetyBackup: true, cluster: EtcdCluster.fromAttributes(chart, 'i', imported) })).toEqual([]);
 });
 
-test("somebody else's etcd is not the reconciler's to restore", () => {
+test('the reconciler does not restore an existing etcd cluster', () => {
   const cluster = new ExistingEtcdCluster(chartOf(), 'legacy', ['etcd:2379'], {});
   expect(restore({ cluster }).node.validate()).toEqual([
-    "cluster: 'legacy' is an existing etcd cluster, not an EtcdCluster; restore it with `etcd-agent restore`, as docs/backups/restore.md says",
+    "cluster: 'legacy' is an existing etcd cluster, not an EtcdCluster; restore it with `etcd-agent restore`, as docs/backups/restore.md describes",
   ]);
 });
 

@@ -100,7 +100,7 @@ export class EtcdRestore extends Construct {
 
   private clusterProblem({ cluster }: EtcdRestoreProps): string | undefined {
     if (!isExistingEtcd(cluster)) return otherNamespaceProblem(this, cluster);
-    return `cluster: '${cluster.clusterName}' is an existing etcd cluster, not an EtcdCluster; restore it with \`etcd-agent restore\`, as docs/backups/restore.md says`;
+    return `cluster: '${cluster.clusterName}' is an existing etcd cluster, not an EtcdCluster; restore it with \`etcd-agent restore\`, as docs/backups/restore.md describes`;
   }
 }
 

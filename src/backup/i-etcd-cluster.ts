@@ -10,7 +10,10 @@ export interface IEtcdCluster {
    * Client URL of each member. Give clients all of them: a Service still leads to a failed node for a while.
    */
   readonly clientEndpoints: string[];
-  /** TLS settings of its clients. Undefined means plain http. */
+  /**
+   * TLS settings of its clients.
+   * @default - plain http
+   */
   readonly clientTls?: EtcdClientTls;
   /**
    * Backs up the cluster on a schedule.

@@ -3,7 +3,7 @@ import { problemsOf } from '../validation/problems';
 import { replaceTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
-/** What happens to a volume that is no longer needed. */
+/** Policy for a volume that is no longer needed. */
 export enum DeletionPolicy {
   /** The volume is kept, and causes costs, until you delete its claim. */
   RETAIN = 'Retain',
@@ -11,7 +11,7 @@ export enum DeletionPolicy {
   DELETE = 'Delete',
 }
 
-/** What the reconciler does if etcd refuses writes because the database has reached its quota (the alarm NOSPACE). */
+/** Policy for a database that has reached its quota, so that etcd refuses writes (the alarm NOSPACE). */
 export enum NoSpacePolicy {
   /** The reconciler only reports the alarm. */
   REPORT = 'Report',

@@ -21,7 +21,7 @@ const schedule = { schedule: Cron.hourly(), store: s3 };
 const recipient = 'age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthxh';
 const recovery = { id: 'first', acceptDataLoss: true };
 
-/** What synthesis says about each mistake. */
+/** The message of synthesis for each mistake. */
 const mistakes: [EtcdClusterProps, string][] = [
   [{ name: 'Orders' }, "name: 'Orders' is not a valid Service name; use lower-case letters, digits and '-'"],
   [{ name: '7days' }, "name: '7days' is not a valid Service name"],
@@ -122,7 +122,7 @@ test.each<[string, EtcdClusterProps]>([
   ['a deletion without a last backup', { onDelete: DeletionPolicy.DELETE, finalBackup: false }],
   ['an ephemeral volume', { volume: { ephemeral: true, size: Size.gibibytes(4) } }],
   ['a longer memory', { tuning: EtcdTuning.of({ autoCompaction: AutoCompaction.periodic(Duration.days(7)) }) }],
-])('%s is no mistake', (_, props) => {
+])('%s is not a mistake', (_, props) => {
   expect(cluster(props).node.validate()).toEqual([]);
 });
 

@@ -23,7 +23,7 @@ export function clusterProblems(cluster: ResolvedCluster, schedules: readonly st
     ...volumeProblems(cluster.volume),
     ...cluster.resources._problems(),
     ...cluster.tuning._problems(),
-    // The settings are checked against the version, so an unsupported version says nothing about them.
+    // The settings can only be checked against a supported version.
     ...(images.version._problems().length > 0 ? [] : settings.problems),
     ...problemsOf(nameProblem('clusterDomain', clusterDomain)),
     ...tls.problems,

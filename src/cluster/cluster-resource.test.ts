@@ -22,11 +22,11 @@ const nightly = { schedule: Cron.daily(), store: s3 };
 describe('the custom resource', () => {
   const specOf = (subject: EtcdCluster) => objectOf(subject, 'EtcdCluster').spec;
 
-  test('says the size, the version and the volume, and leaves the rest to its defaults', () => {
+  test('has the size, the version and the volume, and leaves everything else to the defaults of the CRD', () => {
     expect(specOf(cluster())).toEqual({ size: 3, version: '3.6.16', storage: { size: '8Gi' } });
   });
 
-  test('says everything that was chosen', () => {
+  test('has everything that was set', () => {
     const subject = cluster({
       size: 4,
       allowEvenSize: true,
@@ -70,7 +70,7 @@ describe('the custom resource', () => {
     expect(specOf(cluster({ volume: { ephemeral: true } })).storage).toEqual({ size: '8Gi', ephemeral: true });
   });
 
-  test('says the version that the image has', () => {
+  test('has the version of the image', () => {
     const subject = cluster({ image: 'registry.example.com/etcd:v3.5.30' });
     expect(specOf(subject).version).toBe('3.5.30');
     const [etcd] = templateOf(subject).spec.containers;
@@ -106,7 +106,7 @@ describe('the custom resource', () => {
     checkSchema(objectOf(subject, 'EtcdCluster'));
   });
 
-  test('forgets a schedule that was removed from the tree', () => {
+  test('leaves out a schedule that was removed from the tree', () => {
     const subject = cluster();
     subject.addBackupSchedule('nightly', nightly);
     subject.addBackupSchedule('hourly', nightly);
@@ -117,7 +117,7 @@ describe('the custom resource', () => {
     });
   });
 
-  test('names another schedule for these backups when told to', () => {
+  test('names the schedule of backupSchedule for these backups', () => {
     const subject = cluster({ backupSchedule: 'hourly' });
     subject.addBackupSchedule('nightly', nightly);
     subject.addBackupSchedule('hourly', nightly);

@@ -169,12 +169,12 @@ export interface EtcdClusterProps {
    */
   readonly recovery?: QuorumRecovery;
   /**
-   * What happens to a member's volume when you lower `size`.
+   * Policy for the volume of a member that is removed because you lower `size`.
    * @default DeletionPolicy.RETAIN
    */
   readonly onShrink?: DeletionPolicy;
   /**
-   * What happens to the volumes when the EtcdCluster is deleted. With `DELETE`, delete the EtcdCluster first and by itself
+   * Policy for the volumes when the EtcdCluster is deleted. With `DELETE`, delete the EtcdCluster first and by itself
    * with `kubectl delete etcdcluster NAME`, because the reconciler and its permissions must still exist.
    * @default DeletionPolicy.RETAIN
    */
@@ -197,7 +197,7 @@ export interface EtcdClusterProps {
    */
   readonly requireBackupForUpgrade?: boolean;
   /**
-   * What the reconciler does when the database has reached its quota.
+   * Policy for a database that has reached its quota.
    * @default NoSpacePolicy.COMPACT_DEFRAG_DISARM
    */
   readonly onNoSpace?: NoSpacePolicy;

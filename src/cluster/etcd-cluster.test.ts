@@ -14,7 +14,7 @@ import {
 
 const nightly = { schedule: Cron.daily(), store: s3 };
 
-test('a name is all that it takes', () => {
+test('only a name is required', () => {
   const manifests = manifestsOf(new EtcdCluster(new Chart(Testing.app(), 'shop'), 'orders'));
   const own = manifests.filter(({ metadata }) => metadata.labels['app.kubernetes.io/name'] === 'etcd');
   expect(own.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
@@ -52,7 +52,7 @@ describe.each(sorts)('a cluster %s', (_, make) => {
     expect(Yaml.stringify(...manifestsOf(make()))).toBe(Yaml.stringify(...manifests));
   });
 
-  test('makes no object twice', () => {
+  test('creates no object twice', () => {
     const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(new Set(names).size).toBe(names.length);
   });
@@ -88,7 +88,7 @@ test('clients get a name for each member, of the namespace where that is known',
   ]);
 });
 
-test('other charts are wired by what it says of itself', () => {
+test('its attributes connect other charts to it', () => {
   const plain = cluster({ name: 'payments', size: 5, version: EtcdVersion.V3_7 });
   expect(plain).toMatchObject({
     clusterName: 'payments',
@@ -158,7 +158,7 @@ test('labels are on every object, and the standard ones stay', () => {
   }
 });
 
-test('a label or annotation changes nothing that Kubernetes lets nobody change', () => {
+test('a label or annotation changes no immutable field', () => {
   const immutable = (subject: EtcdCluster) => {
     const { selector, serviceName, podManagementPolicy, volumeClaimTemplates } = objectOf(subject, 'StatefulSet').spec;
     return { selector, serviceName, podManagementPolicy, volumeClaimTemplates };
@@ -199,7 +199,7 @@ describe('a backup schedule', () => {
     expect(backedUp({ agentImage: 'mine:2' })()).toBe('mine:2');
   });
 
-  test('pulls its image as the members do, unless it says otherwise', () => {
+  test('pulls its image as the members do, unless it has its own settings', () => {
     const mirrored = () => cluster({ registry: 'registry.example.com', imagePullSecrets: ['mirror'] });
     const inherits = mirrored();
     inherits.addBackupSchedule('nightly', nightly);
@@ -221,7 +221,7 @@ describe('the reconciler', () => {
   const deployments = (chart: Chart) =>
     (Testing.synth(chart) as Manifest[]).filter(({ kind }) => kind === 'Deployment');
 
-  test('is brought once, with the image of the first cluster', () => {
+  test('is created once, with the image of the first cluster', () => {
     const chart = new Chart(Testing.app(), 'shop');
     new EtcdCluster(chart, 'orders', { registry: 'registry.example.com', imagePullSecrets: ['mirror'] });
     new EtcdCluster(chart, 'carts');
@@ -241,7 +241,7 @@ describe('the reconciler', () => {
     expect(accounts(chart)).toEqual(['mine']);
   });
 
-  test('is the one that the cluster is given', () => {
+  test('is the one in the props of the cluster', () => {
     const chart = new Chart(Testing.app(), 'shop');
     new EtcdCluster(chart, 'orders', { reconciler: EtcdReconciler.external({ name: 'theirs' }) });
     expect(deployments(chart)).toEqual([]);
@@ -250,7 +250,7 @@ describe('the reconciler', () => {
 });
 
 describe('a mistake', () => {
-  test('is told at synth, with the path of the construct', () => {
+  test('is reported at synthesis, with the path of the construct', () => {
     expect(() => manifestsOf(cluster({ size: 4 }))).toThrow(/\[shop\/orders\] size: 4 members survive no more/);
     const tls = EtcdTls.certManager({ issuer: 'ca' });
     expect(() => manifestsOf(cluster({ tls }))).toThrow(
@@ -258,7 +258,7 @@ describe('a mistake', () => {
     );
   });
 
-  test('is told when the custom resource could not hold all schedules or stores', () => {
+  test('is reported when the custom resource cannot hold all schedules or stores', () => {
     const subject = cluster();
     const schedules = Array.from({ length: 17 }, (_, index) => subject.addBackupSchedule(`n${index}`, nightly));
     for (let index = 0; index < 8; index++) schedules[3]!.addStore(BackupStore.filesystem({ claimName: `c${index}` }));
@@ -270,7 +270,7 @@ describe('a mistake', () => {
     ]);
   });
 
-  test('is forgiven when what was missing comes later', () => {
+  test('disappears when the missing schedule is added later', () => {
     const subject = cluster({ onDelete: DeletionPolicy.DELETE });
     expect(() => manifestsOf(subject)).toThrow(/\[shop\/orders\] finalBackup: the cluster has no backup schedule/);
     subject.addBackupSchedule('nightly', nightly);
@@ -278,9 +278,9 @@ describe('a mistake', () => {
   });
 });
 
-describe('an etcd that is made elsewhere', () => {
+describe('an etcd that is created elsewhere', () => {
   test.each([
-    ['by somebody else', (chart: Chart) => EtcdCluster.fromEndpoints(chart, 'theirs', ['etcd:2379'])],
+    ['by something else', (chart: Chart) => EtcdCluster.fromEndpoints(chart, 'theirs', ['etcd:2379'])],
     [
       'by another app',
       (chart: Chart) =>

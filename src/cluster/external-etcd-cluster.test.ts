@@ -6,7 +6,7 @@ const chartOf = () => new Chart(Testing.app(), 'shop', { namespace: 'shop' });
 const tls = EtcdClientTls.fromSecret('client');
 const options = { schedule: Cron.daily(), store: s3 };
 
-test("somebody else's etcd is backed up on a schedule, and has no object of its own", () => {
+test('an existing etcd cluster is backed up on a schedule, and has no objects of its own', () => {
   const chart = chartOf();
   const auth = EtcdAuth.fromSecret('user');
   const legacy = EtcdCluster.fromEndpoints(chart, 'legacy', ['etcd-0:2379', 'etcd-1:2379'], { tls, auth });
@@ -41,7 +41,7 @@ test('an EtcdCluster of another app is backed up on a schedule, and has no objec
   );
 });
 
-test('what a real cluster says of itself is what another app needs to know', () => {
+test('the attributes of a real cluster are what another app needs', () => {
   const orders = new EtcdCluster(chartOf(), 'orders');
   const imported = EtcdCluster.fromAttributes(chartOf(), 'imported', orders);
   expect(argumentsOf(imported.addBackupSchedule('nightly', options))).toEqual(
@@ -72,7 +72,7 @@ test.each([
   expect(chart.node.findChild('legacy').node.validate()).toEqual([expect.stringContaining(message)]);
 });
 
-test('a mistake is told once, not by the cluster and its schedule', () => {
+test('a mistake is reported once, not by both the cluster and its schedule', () => {
   const chart = chartOf();
   EtcdCluster.fromEndpoints(chart, 'legacy', ['etcd']).addBackupSchedule('nightly', options);
   const problems = chart.node.findAll().flatMap(({ node }) => node.validate());

@@ -81,7 +81,7 @@ describe('the least that can be given', () => {
     expect(nodeSelectorTerms).toEqual([{ matchExpressions: [control] }]);
     expect(tolerations).toEqual([
       control,
-      // Of nodes that were made before Kubernetes 1.24.
+      // The taint of nodes that were created before Kubernetes 1.24.
       { key: 'node-role.kubernetes.io/master', operator: 'Exists' },
     ]);
     expect([hostNetwork, dnsPolicy]).toEqual([true, 'Default']);
@@ -90,7 +90,7 @@ describe('the least that can be given', () => {
     expect(cronJobOf(schedule()).spec.concurrencyPolicy).toBe('Forbid');
   });
 
-  test('is root without any capability, and goes beyond restricted only by what needs the namespace', () => {
+  test('is root without any capability, and violates the restricted standard only where it needs the privileged namespace', () => {
     const pod = podOf(backup);
     expect(restrictedProblems(pod)).toEqual([
       ...['host namespaces', 'volume types'],
@@ -103,7 +103,7 @@ describe('the least that can be given', () => {
     });
   });
 
-  test('says which node it ran on', () => {
+  test('reports the node that it ran on', () => {
     expect(podOf(backup).containers[0].env).toContainEqual({
       name: 'ETCD_AGENT_NODE_NAME',
       valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'spec.nodeName' } },
@@ -273,7 +273,7 @@ describe('etcd-restore.yaml', () => {
     ]);
   });
 
-  test('is started by the kubelet alone: no scheduler takes one that was applied', () => {
+  test('is started only by the kubelet: no scheduler accepts an applied pod', () => {
     expect(staticPod(controlPlane()).spec.schedulerName).toBe('static-pods-only');
   });
 
@@ -312,7 +312,7 @@ describe('etcd-restore.yaml', () => {
     expect(JSON.parse(argument.slice('--store='.length))).toEqual(expected);
   });
 
-  test('reads from another store when told to, and says which it cannot', () => {
+  test('reads from the store with the given number, and refuses stores that it cannot use', () => {
     const backup = controlPlane({ store: onClaim });
     backup.addStore(sftp);
     expect(staticPod(backup, 2).spec.containers[0].args).toContainEqual(expect.stringContaining('{"sftp":'));
@@ -346,7 +346,7 @@ describe('a mistake is one line with the path and what to do', () => {
     expect(controlPlane(props).node.validate()).toEqual([expect.stringContaining(message)]);
   });
 
-  test('a value of another class is told at once', () => {
+  test('a value of another class is reported at once', () => {
     const wrong = { files: { directories: '/etc/kubernetes/pki' } } as unknown as ControlPlaneEtcdBackupProps;
     expect(() => controlPlane(wrong)).toThrow(
       /^platform\/hourly: files.directories: '.*' is not a list; write it in brackets/,

@@ -12,13 +12,13 @@ describe('a name that is taken', () => {
     return app.node.findAll().flatMap(({ node }) => node.validate());
   };
 
-  test('is told once per cluster, whichever chart has the other', () => {
+  test('is reported once per cluster, whichever chart has the other', () => {
     const namesake = (place: string) =>
       `name: another etcd cluster of this ${place} is called 'orders' too; give each its own name`;
     expect(problems(['a', 'orders'], ['b', 'orders'])).toEqual([namesake('namespace'), namesake('namespace')]);
   });
 
-  test('is told when only an object of it is taken', () => {
+  test('is reported when only the name of one object is taken', () => {
     const app = Testing.app();
     const chart = new Chart(app, 'a');
     new EtcdReconciler(chart, 'reconciler', { name: 'orders' });

@@ -42,7 +42,7 @@ test('3.7 has the keys of 3.6, but not one that begins with experimental-', () =
   }
 });
 
-test('gates of a newer minor are left out, and without gates there is no key for them', () => {
+test('gates of a newer minor version are left out, and without gates the key is missing', () => {
   const gates = { PriorityRequest: true, FastLeaseKeepAlive: false };
   expect(translate(gates, '3.7')).toEqual({ 'feature-gates': 'FastLeaseKeepAlive=false,PriorityRequest=true' });
   expect(translate(gates, '3.6')).toEqual({});

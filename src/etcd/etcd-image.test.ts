@@ -4,7 +4,7 @@ import { etcdImages, type ImageProps } from './etcd-image';
 
 const digest = `sha256:${'0'.repeat(64)}`;
 
-test('without anything said it is the pinned 3.6 from where etcd publishes it', () => {
+test('the default is the pinned 3.6 from the registry of the etcd project', () => {
   expect(etcdImages({})).toMatchObject({
     etcd: 'gcr.io/etcd-development/etcd:v3.6.16',
     agent: agentImage,
@@ -13,7 +13,7 @@ test('without anything said it is the pinned 3.6 from where etcd publishes it', 
   });
 });
 
-test('a mirror takes the place of both registries, but not in an image that is given', () => {
+test('a mirror replaces both registries, but not in an image that is given', () => {
   expect(etcdImages({ registry: 'mirror.example.com:5000/all', version: EtcdVersion.V3_7 })).toMatchObject({
     etcd: 'mirror.example.com:5000/all/etcd-development/etcd:v3.7.3',
     agent: agentImage.replace('ghcr.io', 'mirror.example.com:5000/all'),
@@ -31,7 +31,7 @@ test.each([
   ['localhost:5000/etcd:v3.6.16', '3.6.16'],
   ['registry.k8s.io/etcd:3.6.16-0', '3.6.16'],
   [`etcd:v3.7.3@${digest}`, '3.7.3'],
-])('%s tells by its tag that it is %s', (image, version) => {
+])('the tag of %s shows version %s', (image, version) => {
   expect(etcdImages({ image })).toMatchObject({ etcd: image, version: { version }, problems: [] });
 });
 

@@ -16,6 +16,6 @@ export const restrictedContainer = {
 
 /** An environment variable that holds a field of the pod. */
 export function fieldVariable(name: string, fieldPath: string): object {
-  // Kubernetes would add apiVersion as a default, and whoever applies the manifest would not own that field.
+  // Kubernetes would add apiVersion as a default, and the applied manifest would not own that field.
   return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } };
 }

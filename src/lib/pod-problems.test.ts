@@ -23,7 +23,7 @@ const restore = (props: Props) => {
   return new EtcdRestore(scope, 'back', { cluster: orders(scope), source: RestoreSource.backup('now'), ...props });
 };
 
-/** What has pods of its own. */
+/** Constructs that have pods. */
 const pods: [string, (props: Props) => Construct][] = [
   ['a cluster', (props) => new EtcdCluster(chart(), 'orders', { ...props, reconciler: EtcdReconciler.external() })],
   ['a reconciler', (props) => new EtcdReconciler(chart(), 'reconciler', props)],

@@ -145,13 +145,13 @@ test('reconcilers with different selectors have different Leases, whatever the o
   expect(lease({ a: '1', b: '2' })).not.toBe(lease({ a: '2', b: '1' }));
 });
 
-test('a registry that mirrors takes the place of the default one', () => {
+test('a mirror replaces the default registry', () => {
   expect(podOf({ registry: 'registry.example.com/mirror' }).containers[0].image).toMatch(
     /^registry\.example\.com\/mirror\/cdk8s-etcd\/agent:/,
   );
 });
 
-test('metrics are for nobody, unless somebody is named', () => {
+test('no client may read the metrics, unless metricsAccess allows it', () => {
   const spec = (metricsAccess?: NetworkAccess) => manifestsOf({ metricsAccess }).NetworkPolicy.spec;
   const ports = [{ port: 8080, protocol: 'TCP' }];
   expect(spec()).toEqual({ podSelector: { matchLabels: pods }, policyTypes: ['Ingress'] });

@@ -40,14 +40,14 @@ describe('a cluster finds its reconciler:', () => {
     });
   });
 
-  test('one that was made before', () => {
+  test('a reconciler that was created before it', () => {
     const chart = chartOf('a');
     reconciler(chart, { name: 'keeper' });
     cluster(chart, 'orders');
     expect(synthesis(chart)).toEqual({ reconcilers: ['keeper'], accounts: { orders: 'keeper' } });
   });
 
-  test('one that is made after takes the place of the one that was brought, of which nothing is left', () => {
+  test('a reconciler that is created later replaces the implicit one, of which nothing remains', () => {
     const chart = chartOf('a');
     const orders = cluster(chart, 'orders');
     const brought = orders.node.findChild('Reconciler');
@@ -164,12 +164,12 @@ describe('charts without a namespace', () => {
       /^name: one\/orders is called 'orders' too, and neither chart has a namespace/,
     );
     expect(problemsOf(app)).toEqual([problem]);
-    // A second validation says the same.
+    // A second validation reports the same.
     expect(problemsOf(app)).toEqual([problem]);
   });
 });
 
-describe('says so when', () => {
+describe('reports a problem when', () => {
   const two = (chart: Chart, selectors: (Record<string, string> | undefined)[]) =>
     selectors.map((selector, index) => new EtcdReconciler(chart, `r${index}`, { name: `r${index}`, selector }));
 
@@ -177,7 +177,7 @@ describe('says so when', () => {
     [undefined, undefined],
     [undefined, { team: 'a' }],
     [{ team: 'a' }, { team: 'a' }],
-  ])('two look after the same clusters: %j and %j', (...selectors) => {
+  ])('two reconcilers manage the same clusters: %j and %j', (...selectors) => {
     const chart = chartOf('a');
     two(chart, selectors);
     expect(problemsOf(chart)).toEqual([
@@ -197,7 +197,7 @@ describe('says so when', () => {
     ]);
   });
 
-  test('a cluster does not say which of several is its own', () => {
+  test('a cluster does not select one of several reconcilers', () => {
     const chart = chartOf('a');
     two(chart, [{ team: 'a' }, { team: 'b' }]);
     const orders = cluster(chart, 'orders', { labels: { team: 'a' } });
@@ -230,7 +230,7 @@ describe('says so when', () => {
     ]);
   });
 
-  test('the reconciler is external for one cluster, and brought by another', () => {
+  test('the reconciler is external for one cluster, and created by another', () => {
     const chart = chartOf('a');
     cluster(chart, 'carts', { reconciler: EtcdReconciler.external() });
     expect(problemsOf(cluster(chart, 'orders'))).toEqual([
@@ -238,7 +238,7 @@ describe('says so when', () => {
     ]);
   });
 
-  test('the cluster that had brought it was removed with it', () => {
+  test('the cluster that created it was removed with it', () => {
     const chart = chartOf('a');
     cluster(chart, 'carts');
     const orders = cluster(chart, 'orders');
@@ -260,7 +260,7 @@ describe('says so when', () => {
   });
 });
 
-test('one that was removed leaves its name free, and the next cluster brings one', () => {
+test('a reconciler that was removed leaves its name free, and the next cluster creates one', () => {
   const chart = chartOf('a');
   reconciler(chart);
   chart.node.tryRemoveChild('reconciler');

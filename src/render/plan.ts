@@ -9,7 +9,7 @@ import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { Document } from './documents';
 import type { DocumentReport } from './report';
 
-/** What a document is rendered as. */
+/** The resource that a document becomes. */
 export type Planned = PlannedCluster | PlannedSchedule | PlannedBackup | PlannedRestore;
 
 export interface PlannedCluster {

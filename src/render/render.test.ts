@@ -40,7 +40,7 @@ const store = { s3: { bucket: 'backups' } };
 
 describe('every field of the custom resources is known', () => {
   test.each(Object.entries(good))('%s', (_, object) => {
-    // Some are no more than the schema asks for; what is wrong with them is then said of a known field.
+    // Some satisfy only the schema. The errors about them then name a known field.
     const lines = tolerant(
       () => rendering([object]).lines,
       () => errorsOf([object]),
@@ -349,7 +349,7 @@ describe('notes', () => {
     ],
   ])('%s', (_, object, lines) => expect(rendering([object]).lines).toEqual(lines));
 
-  test('what is no resource of etcd is left out', () => {
+  test('resources other than those of etcd are left out', () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's3' }, stringData: { key: 'hunter2' } };
     const { lines, manifests } = rendering([secret, cluster()]);
     expect(lines[0]).toBe(
@@ -585,7 +585,7 @@ describe('errors', () => {
     ],
   ])('%s', (_, input, lines) => expect(errorsOf(input)).toEqual(lines));
 
-  test('all are told at once, by document', () => {
+  test('all errors are reported at once, by document', () => {
     expect(
       errorsOf([cluster({ sise: 1, tls: 'yes' }), backup({ stroe: {} })]).map((line) => line.split(': ')[1]),
     ).toEqual(['EtcdCluster orders (document 1)', 'EtcdCluster orders (document 1)', 'EtcdBackup orders (document 2)']);

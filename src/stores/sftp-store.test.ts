@@ -109,7 +109,7 @@ test.each<[Partial<SftpStoreProps>, string]>([
 test.each<[string, Partial<SftpStoreProps>, Partial<SftpStoreProps>]>([
   ['sftp://backup.example.com:22/a', { path: '/a' }, { path: '/a/', port: 22 }],
   ['sftp://backup.example.com:22/~/a', { path: 'a' }, { path: 'a/', host: 'Backup.example.com' }],
-])('two stores that are both %s', (place, store, same) => {
+])('two stores in the same place, %s', (place, store, same) => {
   const backup = scheduleTo(store);
   backup.addStore(BackupStore.sftp({ host: 'backup.example.com', credentials, ...same }));
   expect(backup.node.validate()).toEqual([expect.stringContaining(`the same place as store 1, ${place}; remove one`)]);

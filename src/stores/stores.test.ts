@@ -49,7 +49,7 @@ test('all keys of a Secret are mounted, for the agent to find the ones it knows'
   expect(podOf(scheduleTo({})).volumes[0].secret).toEqual({ secretName: 's3', defaultMode: 0o440 });
 });
 
-test('a key for SSE-C is mounted, and the agent is told where', () => {
+test('a key for SSE-C is mounted, and the agent gets its path', () => {
   const backup = scheduleTo({ sseCustomerKey: SseCustomerKey.fromSecret('sse', 'sse.key') });
   expect(storesOf(backup)[0].s3.sseCustomerKeyFile).toBe('/etc/etcd-agent/stores/0/sse-customer-key/key');
   const pod = podOf(backup);
@@ -91,7 +91,7 @@ test.each(['minio', 'minio:9000', 'http://10.0.0.1:7070', 'https://s3.example.co
   },
 );
 
-test('a claim and an NFS export are mounted whole, and the agent is told the folder', () => {
+test('a claim and an NFS export are mounted completely, and the agent gets the folder', () => {
   const claim = schedule({ store: BackupStore.filesystem({ claimName: 'backups' }) });
   expect(storesOf(claim)).toEqual([{ filesystem: { path: '/backup/0' } }]);
   expect(podOf(claim).volumes[0]).toEqual({ name: 'store-0', persistentVolumeClaim: { claimName: 'backups' } });
@@ -137,7 +137,7 @@ test('an OSS store needs no more than a bucket and a Secret', () => {
   expect(podOf(backup).volumes[0].secret).toEqual({ secretName: 'o', defaultMode: 0o440 });
 });
 
-test('a command store tells the agent where the executables are and what they get', () => {
+test('the agent gets the path and the environment of the executables of a command store', () => {
   const image = 'registry.example.com/agent:1';
   const plain = schedule({ image, store: BackupStore.command({ path: '/opt/store' }) });
   expect(storesOf(plain)).toEqual([{ command: { path: '/opt/store' } }]);

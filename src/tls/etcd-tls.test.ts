@@ -35,7 +35,7 @@ test('each certificate fills the Secret of its own name', () => {
   ).toEqual(Object.values(secrets!).map((name) => [name, 'shop', name]));
 });
 
-test('the peers have the names of all members that there may ever be, and no address', () => {
+test('the peers have the names of all possible members, and no IP address', () => {
   expect(peer.spec.dnsNames).toEqual(
     [0, 1, 2, 3, 4, 5, 6].map((ordinal) => `orders-${ordinal}.orders-peers.shop.svc.cluster.local`),
   );
@@ -78,7 +78,7 @@ test('a common name is never longer than a certificate takes', () => {
   expect(longClient.spec.commonName.length).toBeLessThanOrEqual(64);
 });
 
-test('keys are made anew with each certificate', () => {
+test('each renewal of a certificate creates a new key', () => {
   for (const { spec } of [peer, server, client]) {
     expect(spec.privateKey).toEqual({ algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' });
   }

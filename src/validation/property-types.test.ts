@@ -13,7 +13,7 @@ import {
   Retention,
 } from '..';
 
-// What JavaScript lets everybody write, and TypeScript with an `any`.
+// Mistakes that JavaScript allows, and TypeScript with an `any`.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 type Props = any;
 
@@ -97,13 +97,13 @@ test('a schedule of a cluster without a store', () => {
   );
 });
 
-test('somebody else’s etcd without endpoints', () => {
+test('an existing etcd cluster without endpoints', () => {
   expect(() => EtcdCluster.fromEndpoints(chart(), 'theirs', undefined as Props)).toThrow(
     /^shop\/theirs: clientEndpoints: undefined is not a list; write it in brackets, \[…\]$/,
   );
 });
 
-test('every mistake of the properties is told at once', () => {
+test('all mistakes in the properties are reported at once', () => {
   expect(() => cluster({ size: '3', sise: 3 })).toThrow(/^shop\/orders: size: .*\nshop\/orders: sise: [^\n]*$/);
 });
 

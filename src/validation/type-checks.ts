@@ -8,7 +8,7 @@ export interface PropertyType {
   /** Name of the type, with its article. */
   readonly name: string;
   readonly accepts: (value: unknown) => boolean;
-  /** What to write in place of a value that is not accepted. */
+  /** Returns the text to write instead of a value that is not accepted. */
   readonly remedy: (value: unknown) => string;
   readonly required?: boolean;
   /** Types of an object's fields. */

@@ -12,12 +12,12 @@ import { s3 } from '../synth';
 const examples = blocks('ts');
 const resources = blocks('yaml').filter(({ code }) => code.includes('apiVersion: cdk8s-etcd.dev/'));
 
-// What stands for a part of an app has the names of both libraries, and these.
+// A part of an app can use the names of both libraries, and these.
 const surroundings = {
   app: 'App',
   chart: 'Chart',
   etcd: 'EtcdCluster',
-  /** Of a backup schedule. */
+  /** Names that a part of a backup schedule can use. */
   options: "Parameters<EtcdCluster['addBackupSchedule']>[1]",
 };
 const cdk8s = ['ApiObject', 'App', 'Chart', 'Cron', 'Duration', 'JsonPatch', 'Size'];

@@ -57,11 +57,11 @@ describe.each(named)('$name', ({ manifest }) => {
 });
 
 describe.each(apps)('$name', ({ manifests }) => {
-  // A static Pod is no part of what is applied.
+  // A static Pod is not applied.
   const others = ['CustomResourceDefinition', 'Namespace', 'Pod'];
   const namespaced = manifests.filter(({ kind }) => !others.includes(kind));
 
-  test('is for one namespace, or names none, so that kubectl -n decides', () => {
+  test('is for one namespace, or has no namespace, so that kubectl -n selects it', () => {
     expect(new Set(namespaced.map(({ metadata }) => metadata.namespace)).size).toBe(1);
   });
 
@@ -110,7 +110,7 @@ describe.each(pods)('$name', ({ pod, claims }) => {
     }
   });
 
-  test('every file that a container is told of is mounted', () => {
+  test("every file in a container's arguments is mounted", () => {
     for (const { command = [], args = [], volumeMounts } of containers) {
       const told = [...command, ...args].filter((argument: string) => !argument.startsWith('--server-tls-dir='));
       for (const path of pathsIn(told)) expect(mountsOf(path, volumeMounts)).toHaveLength(1);
@@ -126,7 +126,7 @@ describe.each(pods)('$name', ({ pod, claims }) => {
     }
   });
 
-  test('the files that the gate tells etcd of are mounted there', () => {
+  test("the files in etcd's configuration are mounted there", () => {
     const told = containers.flatMap(({ args = [] }) => args).filter((each) => /^--(peer|server)-tls-dir=/.test(each));
     const [{ volumeMounts }] = pod.containers;
     for (const path of pathsIn(told)) expect(mountsOf(path, volumeMounts)).toHaveLength(1);
@@ -142,7 +142,7 @@ function mountsOf(path: string, mounts: Manifest[]): Manifest[] {
 }
 
 test.each(cronJobs)('a Job made of $name by hand holds to the schema', ({ manifest }) => {
-  // What `kubectl create job --from` does.
+  // The same as `kubectl create job --from`.
   const { metadata, spec } = manifest.spec.jobTemplate;
   const annotations = { ...metadata.annotations, 'cronjob.kubernetes.io/instantiate': 'manual' };
   const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'now', ...metadata, annotations }, spec };

@@ -38,7 +38,7 @@ const recipient = 'age123z0dujas5ltpxxq72m3uqn9x0xwrfls84nga7pfe466w9tsdc0s7rthx
 const secretKey = `AGE-SECRET-KEY-1${'Q'.repeat(58)}`;
 const encrypted = (...recipients: string[]) => ({ encryption: Encryption.age({ recipients }) });
 
-/** What synthesis says about each mistake: the construct's path first, then the property, then what to do. */
+/** The message of synthesis for each mistake: the path of the construct, the property, and the remedy. */
 const mistakes: [Partial<EtcdBackupScheduleProps>, string][] = [
   [{ cluster: 'a/b', name: 'n' }, "cluster: 'a/b' is not a valid cluster name; use up to 63 letters"],
   [{ cluster: 'c'.repeat(64), name: 'n' }, 'is not a valid cluster name'],
@@ -256,7 +256,7 @@ test.each([
     BackupStore.filesystem({ claimName: 'c', directory: 'd' }),
     BackupStore.filesystem({ claimName: 'c', directory: 'd' }),
   ],
-])('two stores that are both %s', (place, store, same) => {
+])('two stores in the same place, %s', (place, store, same) => {
   const backup = schedule({ store });
   backup.addStore(same);
   expect(problemsOf(backup)).toEqual([
@@ -287,7 +287,7 @@ test('two stores cannot ask for different identities', () => {
   ]);
 });
 
-test('a secret key is nowhere repeated', () => {
+test('a secret key is never repeated', () => {
   const backup = schedule(encrypted(recipient, secretKey, secretKey.toLowerCase(), secretKey.slice(16)));
   expect(synthesisError(backup).split('\n  ').slice(1)).toEqual([
     expect.stringMatching(/^\[shop\/nightly\] encryption: recipients: a SECRET KEY is given/),

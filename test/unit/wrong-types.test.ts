@@ -1,4 +1,5 @@
-// What plain JavaScript may hand to each property of each public interface: one line with the construct's path and the property.
+// Values that plain JavaScript may pass to each property of each public interface. Each must cause one line with the
+// construct's path and the property.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Chart, Cron, Testing } from 'cdk8s';
@@ -116,7 +117,7 @@ const drivers: Readonly<Record<string, Make>> = {
     }) as Any,
 };
 
-/** Values that are no such thing, by what a type looks like. */
+/** Returns values of a wrong type, given the text of the right type. */
 function wrongFor(type: string): readonly unknown[] {
   if (type === 'string') return [3, true, {}, ['a'], null];
   if (type === 'number') return ['3', true, {}, null, Number.NaN];
@@ -128,7 +129,7 @@ function wrongFor(type: string): readonly unknown[] {
   return ['nonsense', 3, {}, ['a'], null];
 }
 
-/** Of an object of no properties nothing can be wrong. */
+/** Interfaces for which an empty object is valid. */
 const mayBeEmpty = /^(EtcdVolume|BackupResources|ReconcilerResources|ControlPlaneCertificates|ControlPlaneFiles)$/;
 
 interface Property {
@@ -160,7 +161,7 @@ function propertiesOf(name: string): Property[] {
   return [...parents.flatMap(propertiesOf), ...properties];
 }
 
-/** All that an app says of its mistakes. */
+/** All messages of an app about its mistakes. */
 function linesOf(make: Make, props: unknown): string[] {
   const app = Testing.app();
   const chart = new Chart(app, 'shop', { namespace: 'shop' });
@@ -182,7 +183,7 @@ test('every public interface of properties has a driver', () => {
   expect(Object.keys(drivers).sort()).toEqual(wanted.sort());
 });
 
-test.each(Object.entries(drivers))('%s without a mistake has none', (_, make) => {
+test.each(Object.entries(drivers))('%s without a mistake reports none', (_, make) => {
   expect(linesOf(make, {})).toEqual([]);
 });
 
@@ -200,6 +201,6 @@ test.each(cases)('$of: $property: $value', ({ property, value, make }) => {
   expect(lines.join()).not.toMatch(/is not a function|Cannot |not iterable|TypeError/);
 });
 
-test.each(Object.entries(drivers))('%s: a property that there is none of', (_, make) => {
+test.each(Object.entries(drivers))('%s: an unknown property', (_, make) => {
   expect(linesOf(make, { sise: 3 })).toEqual([expect.stringMatching(/^shop\/\S+: .*\bsise: is not a property/)]);
 });

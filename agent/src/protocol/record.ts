@@ -155,7 +155,7 @@ export interface DeletePodOp extends OpBase {
 }
 
 /**
- * `Restore`: a restore (R1–R9), the first data of a new cluster from its origin, or the roll of a single member without a
+ * `Restore`: a restore, the first data of a new cluster from its origin, or the roll of a single member without a
  * persistent volume. `Recover`: the same after a backup of a survivor.
  */
 export interface RestoreOp extends OpBase {
@@ -167,8 +167,8 @@ export interface RestoreOp extends OpBase {
 }
 
 /**
- * `backup` and `salvage` save a survivor, or a single member without a persistent volume. The restore follows: R1 verify,
- * R2 safety, R3 fence, R4–R5 drain, R6 seed, R7–R8 restore.
+ * `backup` and `salvage` save a survivor, or a single member without a persistent volume. The restore follows: verify,
+ * safety backup, fence, drain, seed, restore.
  */
 export type RestoreStep =
   | 'backup'

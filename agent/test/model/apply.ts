@@ -117,7 +117,11 @@ function writeRecord(world: World, effect: Extract<Effect, { kind: 'WriteRecord'
   if (parsed.kind === 'refused')
     return ok(violated(written, `a record is written that nobody can read: ${parsed.reason}`));
   const expected = (world.record?.doc.rev ?? 0) + 1;
-  return ok(effect.doc.rev === expected || !world.record ? written : violated(written, 'C8: rev does not grow by one'));
+  return ok(
+    effect.doc.rev === expected || !world.record
+      ? written
+      : violated(written, 'ConsecutiveRevs: rev does not grow by one'),
+  );
 }
 
 /** The keys of what was done belong to one op. */

@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 
 /**
  * What an effect must not be, held against the world as it is when plan() asks for it: the reconciler is not blamed
- * for what changes before a late effect arrives. Written from membership.md, without a look at plan()'s own facts.
+ * for what changes before a late effect arrives. Written from docs/contributing/protocol.md, without a look at plan()'s own facts.
  */
 export function checkEffect(world: World, effect: Effect, observed: Observed): string | undefined {
   if (world.spec?.paused) return `${effect.kind} while paused`;
@@ -25,7 +25,7 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
   if (blind && adds) return 'a member is added whose name does not resolve';
   const restarts = effect.kind === 'WriteRecord' && effect.doc.op?.kind === 'DeletePod' && !world.record?.doc.op;
   if (restarts && lags(observed)) return 'a restart while the others lag';
-  if (salvages(world, effect, observed)) return 'F49: a survivor is restarted that answers';
+  if (salvages(world, effect, observed)) return 'LiveSurvivorFirst: a survivor is restarted that answers';
   if (isIdle(world, effect)) return `${effect.kind} for nothing`;
   switch (effect.kind) {
     case 'WriteRecord':
@@ -35,7 +35,9 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
     case 'MemberAdd':
       return checkAdd(world, effect.ordinal);
     case 'MemberPromote':
-      return opOf(world, 'Promote')?.memberId === effect.memberId ? undefined : 'I4: a promotion without its op';
+      return opOf(world, 'Promote')?.memberId === effect.memberId
+        ? undefined
+        : 'IntentFirst: a promotion without its op';
     case 'MoveLeader':
       return checkMoveLeader(world, effect.leader, effect.to);
     case 'DeletePod':
@@ -54,7 +56,7 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
       if (world.claims.some((c) => c)) return 'the record is deleted before the claims';
       return world.spec?.deleting && world.spec.onDelete === 'Delete' ? undefined : 'the record is deleted unasked';
     case 'CreateJob':
-      return world.record?.doc.op?.id === effect.job.op ? undefined : 'I13: a Job without its op';
+      return world.record?.doc.op?.id === effect.job.op ? undefined : 'OneOperation: a Job without its op';
     case 'DeleteJob':
       return checkDeleteJob(world, effect.uid);
     case 'HashKV':
@@ -64,13 +66,13 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
     case 'ReportRestore':
       return checkReport(world, effect.name, effect.phase);
     case 'Compact':
-      return opOf(world, 'ClearNoSpace') ? undefined : 'I13: Compact without its op';
+      return opOf(world, 'ClearNoSpace') ? undefined : 'OneOperation: Compact without its op';
     case 'Defrag':
-      if (!opOf(world, 'ClearNoSpace')) return 'I13: Defrag without its op';
+      if (!opOf(world, 'ClearNoSpace')) return 'OneOperation: Defrag without its op';
       return allUp(world) && !young ? undefined : 'Defrag while a voter is down';
     case 'Disarm':
       if (effect.alarm === 'Corrupt') return checkDisarmCorrupt(world);
-      if (!opOf(world, 'ClearNoSpace')) return 'I13: Disarm without its op';
+      if (!opOf(world, 'ClearNoSpace')) return 'OneOperation: Disarm without its op';
       return checkDisarm(world, effect.memberId);
     case 'LeaseChurn':
       if (current(world)?.minor !== 6) return 'Settle on another minor than 3.6';
@@ -175,7 +177,7 @@ function checkReport(world: World, name: string, phase: string): string | undefi
 }
 
 function checkAdd(world: World, ordinal: number): string | undefined {
-  if (opOf(world, 'AddLearner')?.ordinal !== ordinal) return 'I4: a member is added without its op';
+  if (opOf(world, 'AddLearner')?.ordinal !== ordinal) return 'IntentFirst: a member is added without its op';
   const cluster = current(world);
   if (cluster?.members.some((m) => m.learner)) return 'a learner is added beside a learner';
   if (cluster?.members.some((m) => m.ordinal === ordinal)) return 'a member is added where one is';
@@ -185,7 +187,7 @@ function checkAdd(world: World, ordinal: number): string | undefined {
 
 function checkMoveLeader(world: World, leader: string, to: string): string | undefined {
   const op = world.record?.doc.op;
-  if (!op || !('ordinal' in op)) return 'I13: leadership moves without an op';
+  if (!op || !('ordinal' in op)) return 'OneOperation: leadership moves without an op';
   if (!to || to === leader) return 'leadership moves to nobody';
   const member = current(world)?.members.find((m) => m.id === leader);
   return member && member.ordinal !== op.ordinal ? 'leadership moves off a member that nobody is to touch' : undefined;
@@ -234,28 +236,28 @@ function checkDeletePod(world: World, ordinal: number, young: boolean): string |
   if (!isUp(pod) && !named && (serves(world) || spec?.ephemeral)) return 'a voter’s pod is deleted without an op';
   if (!isUp(pod)) return undefined;
   const op = record?.doc.op;
-  if (!op || !('ordinal' in op) || op.ordinal !== ordinal) return 'I13: a pod is deleted without an op';
+  if (!op || !('ordinal' in op) || op.ordinal !== ordinal) return 'OneOperation: a pod is deleted without an op';
   if (young && votersOf(cluster!).length > 1) return 'a pod is deleted while the others are not known to be stable';
   const { running } = liveness(world, cluster!);
   const voters = votersOf(cluster!);
   const left = voters.filter((m) => m.id !== member.id && running.has(m.id)).length;
   // One or two voters: a restart is announced downtime.
   const pauses = voters.length === 1 || (voters.length === 2 && (spec?.size ?? 0) <= 2);
-  return !pauses && left < quorum(voters.length) ? 'I5: a restart that leaves less than a quorum' : undefined;
+  return !pauses && left < quorum(voters.length) ? 'QuorumKept: a restart that leaves less than a quorum' : undefined;
 }
 
 function checkDeletePvc(world: World, ordinal: number, young: boolean): string | undefined {
   const { spec } = world;
   if (spec?.deleting)
-    return spec.onDelete === 'Delete' ? undefined : 'I7: a claim is deleted although onDelete is Retain';
+    return spec.onDelete === 'Delete' ? undefined : 'NoDataDeleted: a claim is deleted although onDelete is Retain';
   const wal = world.volumes[ordinal]?.wal;
   const member = current(world)?.members.some((m) => m.id === wal?.member);
-  if (member) return 'I7: the volume of a member is deleted';
+  if (member) return 'NoDataDeleted: the volume of a member is deleted';
   const { on, clusterUid } = world.claims[ordinal] ?? {};
   if (on !== undefined && !wal && !clusterUid && world.pods[on]?.state === 'new')
     return young ? 'a volume makes room on the evidence of a moment' : undefined;
   const meant = opOf(world, 'Remove')?.claimUid === world.claims[ordinal]?.uid;
-  return meant ? undefined : 'I7: a claim is deleted without its op';
+  return meant ? undefined : 'NoDataDeleted: a claim is deleted without its op';
 }
 
 function checkScale(world: World, replicas: number): string | undefined {
@@ -265,7 +267,7 @@ function checkScale(world: World, replicas: number): string | undefined {
   if (replicas > sts.replicas) return checkRaise(world, replicas, sts.replicas);
   if (replicas === sts.replicas) return undefined;
   const lost = current(world)?.members.find((m) => m.ordinal >= replicas);
-  if (lost) return `I5: scaled below member ${lost.ordinal}`;
+  if (lost) return `QuorumKept: scaled below member ${lost.ordinal}`;
   return replicas < (world.spec?.size ?? 0) ? 'scaled below the size' : undefined;
 }
 

@@ -25,7 +25,7 @@ export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
     const there = current(world)?.members.some((m) => m.id === was.memberId);
     const yields = is?.kind === 'Delete' || (is?.kind === 'Remove' && is.why === 'Dead');
     if (there && !suspended && !waits && !yields && doc.epoch === before.epoch)
-      return 'I4: the intent of a removal is dropped';
+      return 'IntentFirst: the intent of a removal is dropped';
   }
   if (
     was?.kind === 'Restore' &&
@@ -33,7 +33,7 @@ export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
     is?.kind === 'Remove' &&
     is.id !== was.suspended.id
   )
-    return 'I4: the intent of a removal that waits is dropped';
+    return 'IntentFirst: the intent of a removal that waits is dropped';
   if (is?.kind === 'Delete' && is.step === 'scale' && !(was?.kind === 'Delete' && was.step === 'scale')) {
     const isTaken = world.jobs.some((j) => j.kind === 'final' && j.op === is.id && j.state === 'Succeeded');
     if (needsFinalBackup(world) && !isTaken) return 'a deletion goes on without its final backup';
@@ -49,7 +49,7 @@ export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
   const instead = was?.kind === 'Restore' && is.kind === 'Restore' && before.phase === 'Restoring';
   // Before its fence a restore lets a lost volume go first.
   const yields = was?.kind === 'Restore' && is.kind === 'Remove' && is.why === 'Dead' && before.phase !== 'Restoring';
-  if (was && !suspends && !gives && !instead && !yields) return 'I13: a second op takes the slot';
+  if (was && !suspends && !gives && !instead && !yields) return 'OneOperation: a second op takes the slot';
   if (is.kind === 'Remove' && is.step === 'claim') return checkClaimOp(world, is);
   if (is.kind === 'Remove') return checkRemoveOp(world, is, young) ?? checkLoss(world, is.memberId);
   if (is.kind === 'AddLearner') return checkAddOp(world, is);
@@ -127,7 +127,7 @@ function checkCourse(
   if (was.kind !== 'Restore' && was.kind !== 'Recover') return undefined;
   const failedBackup = world.jobs.some((j) => j.kind === 'recovery' && j.state === 'Failed');
   if (was.step === 'backup' && step === 'salvage' && !failedBackup)
-    return 'F49: a survivor is restarted that could be backed up';
+    return 'LiveSurvivorFirst: a survivor is restarted that could be backed up';
   const failedBefore = world.jobs.some(
     (j) => j.kind === 'safety' && j.op === was.id && j.state === 'Failed' && !j.deleting,
   );
@@ -137,7 +137,7 @@ function checkCourse(
   if (was.step === 'report' && !is && untold) return 'an EtcdRestore is not told that it failed';
   // With ignoreUnreachablePods it is a human who says so.
   const waits = !was.args.ignoreUnreachablePods && world.pods.some((p) => p);
-  if (was.step === 'drain' && step === 'seed' && waits) return 'R5: an old pod is still there';
+  if (was.step === 'drain' && step === 'seed' && waits) return 'DrainedBeforeSeed: an old pod is still there';
   const failed = is && 'args' in is ? is.args.failed : undefined;
   const mayFail =
     world.tight ||
@@ -177,14 +177,14 @@ function checkDropped(world: World, was: OpOf<'Restore' | 'Recover'>): string | 
   return open && !cannotGoOn && !world.spec?.deleting ? 'a restore is dropped that nobody took back' : undefined;
 }
 
-/** I7: a claim is left over from a shrink. */
+/** A claim is left over from a shrink (protocol.md: NoDataDeleted). */
 function checkClaimOp(world: World, op: OpOf<'Remove'>): string | undefined {
   const { spec } = world;
   if (spec?.onShrink !== 'Delete' || op.ordinal < spec.size)
-    return 'I7: a claim is to be deleted without a word of a human';
+    return 'NoDataDeleted: a claim is to be deleted without a word of a human';
   if (world.claims[op.ordinal]?.deleting) return 'a claim is to be deleted that is going already';
   const member = current(world)?.members.some((m) => m.ordinal === op.ordinal);
-  return member || world.pods[op.ordinal] ? 'I7: a claim in use is to be deleted' : undefined;
+  return member || world.pods[op.ordinal] ? 'NoDataDeleted: a claim in use is to be deleted' : undefined;
 }
 
 function checkRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string | undefined {
@@ -195,7 +195,7 @@ function checkRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
   if (member.ordinal < 0) return 'a member is removed that somebody else added';
   const discard = spec.force.some((f) => f.ordinal === op.ordinal && f.discardVolume && f.memberId === op.memberId);
   const shrunk = op.why === 'Shrink' && spec.onShrink === 'Delete';
-  if (op.claimUid && !discard && !shrunk) return 'I7: a claim is to be deleted without a word of a human';
+  if (op.claimUid && !discard && !shrunk) return 'NoDataDeleted: a claim is to be deleted without a word of a human';
   const volume = world.volumes[op.ordinal];
   const lost = volume?.wal?.member !== member.id;
   switch (op.why) {
@@ -220,7 +220,8 @@ function checkRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
     }
     case 'Shrink': {
       if (op.ordinal < spec.size) return 'a wanted member is removed to shrink';
-      if (record!.doc.versions.allowedMinors.length > 1) return 'F20: shrunk while an upgrade is half done';
+      if (record!.doc.versions.allowedMinors.length > 1)
+        return 'SizeWaitsForUpgrade: shrunk while an upgrade is half done';
       const { upToDate } = liveness(world, cluster);
       const well = cluster.members.every((m) => m.ordinal >= spec.size || upToDate.has(m.id));
       return well && !young ? undefined : 'shrunk onto a broken set';
@@ -259,7 +260,7 @@ function checkRestoreOp(
   if (op.kind === 'Recover' && (serves(world) || young)) return 'a recovery although a quorum may serve';
   if (op.kind === 'Recover' && hasLess(world, op)) return 'a survivor is taken although another has more';
   if (op.kind === 'Recover' && !world.spec?.schedule) return 'a recovery with nowhere to store the survivor’s data';
-  if (before.restores.some((r) => r.id === id)) return 'I18: a restore begins a second time';
+  if (before.restores.some((r) => r.id === id)) return 'RestoredOnce: a restore begins a second time';
   if (id.startsWith('recovery:'))
     return world.spec?.recovery?.acceptDataLoss ? undefined : 'a recovery without the acknowledgement';
   if (id.startsWith('origin:'))

@@ -104,46 +104,46 @@ function checkFailure(world: World, before: RecordDoc, doc: RecordDoc): string |
   return failed ? undefined : 'an upgrade is called failed that did not fail';
 }
 
-/** I16. */
+/** (protocol.md: NoSecondBootstrap) */
 function checkFirst(world: World, doc: RecordDoc): string | undefined {
   const data =
     world.volumes.some((v) => v?.wal && world.truth.seeded.includes(v.wal.cluster)) ||
     world.claims.some((c) => c?.clusterUid) ||
     world.statusEpoch !== undefined;
   if (doc.epoch === 0 && (world.spec?.size ?? 0) < 1) return 'a cluster begins that cannot be';
-  if (data && doc.epoch === 0) return 'I16: a first record although there was a cluster';
+  if (data && doc.epoch === 0) return 'NoSecondBootstrap: a first record although there was a cluster';
   if (!data && doc.epoch > 0 && !world.volumes.some((v) => v?.wal)) return 'a record is rebuilt from nothing';
   if (doc.epoch === 0) return undefined;
   if (!world.truth.began.some((epoch) => epoch.startsWith(`${doc.clusterUid} `)))
     return 'a record is rebuilt of another cluster';
   if (Object.keys(doc.members).length === 0) return 'a record is rebuilt that knows no member';
   const fenced = Math.max(world.sts?.minEpoch ?? 0, world.statusEpoch ?? 0, ...world.claims.map((c) => c?.epoch ?? 0));
-  if (doc.epoch < fenced) return 'I8: a record is rebuilt from data of an epoch that is over';
+  if (doc.epoch < fenced) return 'OldEpochNeverServes: a record is rebuilt from data of an epoch that is over';
   if (world.read?.restores.some((each) => !doc.restores.some(({ id }) => id === each)))
-    return 'I18: a rebuilt record has forgotten a restore that its members know of';
+    return 'RestoredOnce: a rebuilt record has forgotten a restore that its members know of';
   if (doc.restores.some(({ id }) => !world.truth.restored.includes(id)))
     return 'a rebuilt record knows of a restore that never happened';
   if (world.restores.some((r) => r.phase === 'Completed' && !doc.restores.some(({ id }) => id === r.name)))
-    return 'I18: a rebuilt record has forgotten a restore';
+    return 'RestoredOnce: a rebuilt record has forgotten a restore';
   const newest = Math.max(0, ...world.clusters.map((c) => c.epoch));
-  return doc.epoch === newest ? undefined : `I16: rebuilt with epoch ${doc.epoch}, but it is ${newest}`;
+  return doc.epoch === newest ? undefined : `NoSecondBootstrap: rebuilt with epoch ${doc.epoch}, but it is ${newest}`;
 }
 
 function checkEpoch(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
   if (doc.epoch === before.epoch)
-    return doc.token === before.token ? undefined : 'I2: the token changes within an epoch';
+    return doc.token === before.token ? undefined : 'FreshTokenPerEpoch: the token changes within an epoch';
   if (doc.epoch !== before.epoch + 1) return 'an epoch is skipped';
-  if (doc.token === before.token) return 'I2: a new epoch with the old token';
+  if (doc.token === before.token) return 'FreshTokenPerEpoch: a new epoch with the old token';
   if (doc.minEpoch === before.minEpoch) return before.seeded ? 'a seeded cluster is bootstrapped again' : undefined;
   const id = doc.restores.at(-1)?.id;
-  if (!id || before.restores.some((r) => r.id === id)) return 'I18: a fence without a restore of its own';
+  if (!id || before.restores.some((r) => r.id === id)) return 'RestoredOnce: a fence without a restore of its own';
   const op = before.op;
   if (op?.kind !== 'Restore' && op?.kind !== 'Recover') return 'a fence without an op';
   if (world.sts?.image) return 'fenced on an image of another version';
   if (world.tight && before.phase !== 'Restoring') return 'fenced although the seed has no room';
   if (op.kind === 'Recover' && serves(world)) return 'fenced although the quorum is back';
   if (!world.jobs.some((j) => j.kind === 'restore' && j.op === op.id && j.serving))
-    return 'I12: fenced before the snapshot was verified';
+    return 'VerifiedBeforeFence: fenced before the snapshot was verified';
   const safety = op.args.safetyBackup && !op.args.id.includes(':');
   const saved = ownBackups(world) > 0;
   return safety && serves(world) && !saved ? 'fenced without the safety backup' : undefined;
@@ -162,7 +162,7 @@ function checkPermit(world: World, before: RecordDoc, doc: RecordDoc, permit: Pe
   if (permit.epoch !== doc.epoch || permit.token !== doc.token) return 'a permit of another epoch';
   if (!permit.volumeId) return 'a permit for any volume';
   if (permit.mode === 'new' && (permit.ordinal !== 0 || before.seeded || doc.minEpoch > before.minEpoch))
-    return 'I1: a permit `new` that is not the seed’s';
+    return 'OneSeedPerEpoch: a permit `new` that is not the seed’s';
   if ((permit.mode === 'new' || permit.mode === 'restore') && world.sts?.image)
     return 'a seed gets its permit on an image of another version';
   if (permit.mode === 'restore' && (permit.ordinal !== 0 || doc.phase !== 'Restoring'))
@@ -175,7 +175,7 @@ function checkPermit(world: World, before: RecordDoc, doc: RecordDoc, permit: Pe
   if (permit.mode === 'salvage' && again?.mode === 'salvage' && again.volumeId === permit.volumeId)
     return 'a second permit to salvage the same volume';
   if (permit.mode === 'new' && before.permits[0]?.mode === 'new' && before.permits[0].volumeId === permit.volumeId)
-    return 'I1: a second permit for one seed';
+    return 'OneSeedPerEpoch: a second permit for one seed';
   if (permit.mode !== 'existing') return undefined;
   const member = current(world)?.members.find((m) => m.id === permit.memberId);
   if (!member || member.ordinal !== permit.ordinal) return 'a permit for what is no member there';
@@ -183,7 +183,9 @@ function checkPermit(world: World, before: RecordDoc, doc: RecordDoc, permit: Pe
   const named = old?.memberId === permit.memberId && old?.volumeId !== permit.volumeId;
   const { wal, identity } = world.volumes[permit.ordinal] ?? {};
   if (wal?.member === member.id && identity?.volumeId === permit.volumeId) return undefined;
-  return member.started || named ? 'I6: a permit for a member id that another volume may hold' : undefined;
+  return member.started || named
+    ? 'OneVolumePerMember: a permit for a member id that another volume may hold'
+    : undefined;
 }
 
 /** The same minor, or one up. */
@@ -197,7 +199,7 @@ function startsOnSeed(world: World, { epoch, versions }: RecordDoc): boolean {
 function checkVersions(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
   const added = doc.versions.allowedMinors.filter((m) => !before.versions.allowedMinors.includes(m));
   if (!before.seeded && doc.epoch === before.epoch && !startsOnSeed(world, doc))
-    return 'I15: a minor is allowed that does not start on the seed’s data';
+    return 'OneMinorPerStep: a minor is allowed that does not start on the seed’s data';
   const cluster = current(world);
   if (!cluster || before.epoch === 0 || doc.epoch !== before.epoch) return undefined;
   const gone = before.versions.allowedMinors.filter((m) => !doc.versions.allowedMinors.includes(m));
@@ -211,8 +213,8 @@ function checkVersions(world: World, before: RecordDoc, doc: RecordDoc, young: b
     return 'a minor is refused that the next pod will have';
   for (const minor of added) {
     const to = Number(minor.split('.')[1]);
-    if (to > cluster.minor + 1) return 'I15: a skipped minor is allowed';
-    if (to < cluster.minor) return 'I15: an older minor than the cluster’s is allowed';
+    if (to > cluster.minor + 1) return 'OneMinorPerStep: a skipped minor is allowed';
+    if (to < cluster.minor) return 'OneMinorPerStep: an older minor than the cluster’s is allowed';
     const wrong = to > cluster.minor && before.op?.kind !== 'Upgrade' ? checkUpgradeOp(world, young) : undefined;
     if (wrong) return wrong;
     if (minor !== shortMinor(world.sts?.version ?? '')) return 'a minor is allowed that nobody asks for';

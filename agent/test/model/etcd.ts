@@ -1,4 +1,4 @@
-/** etcd as the reconciler meets it: the rules of membership changes, as tried by hand (experiments.md). */
+/** etcd as the reconciler meets it: the rules of membership changes, as tried on real etcd (docs/contributing/decisions.md). */
 
 export interface EtcdMember {
   readonly id: string;

@@ -41,7 +41,7 @@ test('the shortest way to a broken invariant is told', () => {
     faults: ['podLost'] as const,
   };
   const { violation } = new Explorer(scenario, plannerOf(mutant.actions)).run(5000);
-  expect(violation?.what).toBe('I5: a removal that leaves less than a quorum');
+  expect(violation?.what).toBe('QuorumKept: a removal that leaves less than a quorum');
   expect(violation?.story.map((line) => line.split(':')[0])).toEqual([
     'size is set to 1',
     'Shrink',

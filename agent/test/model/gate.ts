@@ -4,7 +4,7 @@ import { type Cluster, INDEX_UNIT } from './etcd.ts';
 import { clusterById, isUp, settled, startEtcd, withCluster } from './processes.ts';
 import type { Identity, Pod, Volume, World } from './world.ts';
 
-/** The gate of membership.md §3: what the init container decides, and the start of etcd behind it. */
+/** The gate: what the init container decides, and the start of etcd behind it. */
 
 /** One look of the gate. `api`: whether it can read the record. The same world when nothing changes. */
 export function look(world: World, i: number, api: boolean): World {
@@ -35,7 +35,7 @@ function isStale(doc: RecordDoc, identity: Identity): boolean {
   return identity.epoch < doc.epoch || doc.tombstones.some((t) => t.memberId === identity.memberId);
 }
 
-/** G2: the data go aside, the volume gets a new volumeId. */
+/** The data go aside, the volume gets a new volumeId. */
 function aside(world: World, i: number, doc: RecordDoc | undefined): World {
   const [next, volumeId] = fresh(world, 'n');
   const emptied = withVolume(next, i, { volumeId });
@@ -84,10 +84,11 @@ function begin(world: World, i: number, volume: Volume, doc: RecordDoc, permit: 
   const pod = world.pods[i]!;
   const minor = minorOf(pod.version);
   let next = world;
-  if (clusterById(world, id)) next = violated(next, 'I2: a token is used twice: same ids over different data');
-  if (i !== 0) next = violated(next, 'I1: another ordinal than 0 is the seed');
+  if (clusterById(world, id))
+    next = violated(next, 'FreshTokenPerEpoch: a token is used twice: same ids over different data');
+  if (i !== 0) next = violated(next, 'OneSeedPerEpoch: another ordinal than 0 is the seed');
   const epoch = `${doc.clusterUid} ${permit.epoch}`;
-  if (world.truth.began.includes(epoch)) next = violated(next, 'I1: two clusters begin in one epoch');
+  if (world.truth.began.includes(epoch)) next = violated(next, 'OneSeedPerEpoch: two clusters begin in one epoch');
   const cluster: Cluster = {
     id,
     epoch: permit.epoch,
@@ -117,7 +118,7 @@ function join(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc,
       ? undefined
       : withPod(world, i, { ...pod, state: 'down', reason });
   }
-  const next = self.started ? violated(world, 'I6: a member id starts on a second volume') : world;
+  const next = self.started ? violated(world, 'OneVolumePerMember: a member id starts on a second volume') : world;
   return started(next, i, volume, doc, permit, cluster.id, self.id, 0);
 }
 
@@ -166,7 +167,7 @@ function snapshotSent(world: World, { leader }: Cluster): number {
   return world.volumes.find((v) => leader !== undefined && v?.wal?.member === leader)?.wal?.snapIndex ?? 0;
 }
 
-/** The version rule of §3 over data. */
+/** The version rule over data. */
 function versionRefusal(pod: Pod, identity: Identity, volume: Volume, doc: RecordDoc | undefined): string | undefined {
   const [from, to] = [minorOf(identity.version), minorOf(pod.version)];
   if (from === to) return undefined;

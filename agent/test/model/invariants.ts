@@ -8,7 +8,7 @@ export function broken(world: World): string | undefined {
   return twoClusters(world) ?? sharedMember(world) ?? twoLearners(world);
 }
 
-/** I8, G1: two clusters that take writes at once. */
+/** Two clusters that take writes at once (protocol.md: OneServingCluster, OldEpochNeverServes). */
 function twoClusters(world: World): string | undefined {
   const serving = world.clusters.filter((c) => hasQuorum(c, liveness(world, c)));
   return serving.length > 1
@@ -16,10 +16,10 @@ function twoClusters(world: World): string | undefined {
     : undefined;
 }
 
-/** I6: one member id on two volumes. */
+/** One member id on two volumes (protocol.md: OneVolumePerMember). */
 function sharedMember(world: World): string | undefined {
   const ids = world.volumes.flatMap((v, i) => (v?.wal && isUp(world.pods[i]) ? [v.wal.member] : []));
-  return new Set(ids).size < ids.length ? 'I6: a member id runs on two volumes' : undefined;
+  return new Set(ids).size < ids.length ? 'OneVolumePerMember: a member id runs on two volumes' : undefined;
 }
 
 function twoLearners(world: World): string | undefined {

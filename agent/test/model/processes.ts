@@ -36,9 +36,12 @@ export function startEtcd(world: World, i: number): World {
   const down = (reason: string): World => withPod(world, i, { ...pod, state: 'down', reason });
   if (!cluster.members.some((m) => m.id === wal.member)) return down('removed');
   const minor = minorOf(pod.version);
-  if (minor < cluster.minor) return violated(down('invalid downgrade'), 'I15: a member started on an older minor');
-  if (minor > cluster.minor + 1) return violated(down('skipped minor'), 'I15: a member started on a skipped minor');
-  if (minor >= 7 && wal.snapIndex < cluster.lastV2) return violated(down('v2 panic'), 'I15: 3.7 met a v2 request');
+  if (minor < cluster.minor)
+    return violated(down('invalid downgrade'), 'OneMinorPerStep: a member started on an older minor');
+  if (minor > cluster.minor + 1)
+    return violated(down('skipped minor'), 'OneMinorPerStep: a member started on a skipped minor');
+  if (minor >= 7 && wal.snapIndex < cluster.lastV2)
+    return violated(down('v2 panic'), 'OneMinorPerStep: 3.7 met a v2 request');
   const members = cluster.members.map((m) => (m.id === wal.member && !m.started ? { ...m, started: true } : m));
   const lastV2 = minor <= 5 ? cluster.index : cluster.lastV2;
   const up = withPod(world, i, { ...pod, state: 'run', reason: undefined, mute: true });

@@ -36,7 +36,7 @@ export const serves = (world: World): boolean => {
 export const isDraining = (world: World): boolean =>
   ['Restore', 'Recover', 'Delete'].includes(world.record?.doc.op?.kind ?? '');
 
-/** I5. */
+/** (protocol.md: QuorumKept) */
 export function checkLoss(world: World, memberId: string): string | undefined {
   const cluster = current(world);
   const member = cluster?.members.find((m) => m.id === memberId);
@@ -44,7 +44,7 @@ export function checkLoss(world: World, memberId: string): string | undefined {
   const voters = votersOf(cluster);
   const { running } = liveness(world, cluster);
   const left = voters.filter((m) => m.id !== memberId && running.has(m.id)).length;
-  return left < quorum(voters.length - 1) ? 'I5: a removal that leaves less than a quorum' : undefined;
+  return left < quorum(voters.length - 1) ? 'QuorumKept: a removal that leaves less than a quorum' : undefined;
 }
 
 /** Clients may have written to it, and the last backup is neither off nor skipped. */
@@ -60,7 +60,7 @@ export const mayStart = (world: World, doc: RecordDoc): boolean =>
 export const shortMinor = (version: string): string => version.split('.').slice(0, 2).join('.');
 
 export function checkRemove(world: World, memberId: string, young: boolean): string | undefined {
-  if (opOf(world, 'Remove')?.memberId !== memberId) return 'I4: a removal without a durable intent';
+  if (opOf(world, 'Remove')?.memberId !== memberId) return 'IntentFirst: a removal without a durable intent';
   if (young) return 'a new lease holder removes at once';
   return checkLoss(world, memberId);
 }

@@ -39,7 +39,7 @@ test('a cluster of three is what its spec says', () => {
   expect(broken(world)).toBeUndefined();
 });
 
-test('E2.1: all restart at once on their WALs with the same ids, also without the record', () => {
+test('all restart at once on their WALs with the same ids, also without the record', () => {
   const before = of3();
   let world = before;
   for (const i of [0, 1, 2]) world = podGone(world, i)!;
@@ -48,7 +48,7 @@ test('E2.1: all restart at once on their WALs with the same ids, also without th
   expect(world.clusters[0]!.members).toEqual(before.clusters[0]!.members);
 });
 
-test('E9.2: a member that starts without a quorum answers nobody until there is one', () => {
+test('a member that starts without a quorum answers nobody until there is one', () => {
   let world = of3();
   for (const i of [0, 1, 2]) world = podGone(world, i)!;
   world = podCreated(world, 2, true)!;
@@ -65,7 +65,7 @@ test('a lost volume asks with a new volumeId and starts nothing', () => {
   expect(world.volumes[1]!.volumeId).not.toBe(before.volumes[1]!.volumeId);
 });
 
-test('E4.3: a removed member that comes back exits; with the record its data go aside', () => {
+test('a removed member that comes back exits; with the record its data go aside', () => {
   const lost = struck(of3(), 'volumeLost', 'volume of 1');
   const replaced = settledFrom(lost, planner);
   const blind = { ...struck(replaced, 'oldVolume', 'of 1') };
@@ -75,17 +75,17 @@ test('E4.3: a removed member that comes back exits; with the record its data go 
   expect(seeing.volumes[1]!.wal).toBeUndefined();
 });
 
-test('E2.5: a wiped member that starts under its old id breaks I6', () => {
+test('a wiped member that starts under its old id breaks OneVolumePerMember', () => {
   const world = rest(struck(of3(), 'volumeLost', 'volume of 1'));
   const { volumeId } = world.volumes[1]!;
   const { members, token, epoch } = world.record!.doc;
   const list = 'c-0=http://x,c-1=http://y,c-2=http://z';
   const permit = { id: 'o#998', ordinal: 1, volumeId: volumeId!, epoch, mode: 'existing', token, initialCluster: list };
   const wrong = setRecord(world, { permits: { 1: { ...permit, memberId: members[1]!.memberId } } });
-  expect(broken(rest(wrong))).toBe('I6: a member id starts on a second volume');
+  expect(broken(rest(wrong))).toBe('OneVolumePerMember: a member id starts on a second volume');
 });
 
-test('E10.5: an initial-cluster that is not the member list does not start', () => {
+test('an initial-cluster that is not the member list does not start', () => {
   const lost = struck(of3(), 'volumeLost', 'volume of 1');
   const world = rest(lost);
   const id = world.record!.doc.members[1]!.memberId;
@@ -101,7 +101,7 @@ test('E10.5: an initial-cluster that is not the member list does not start', () 
   expect(rest(all).pods[1]!.state).toBe('run');
 });
 
-test('E3.9: the same token twice breaks I2', () => {
+test('the same token twice breaks FreshTokenPerEpoch', () => {
   const world = running({ size: 1 }, planner);
   const lost = rest(struck(withBudget(world, { faults: 1 }), 'volumeLost', 'volume of 0'));
   const { token, epoch, clusterUid } = lost.record!.doc;
@@ -115,10 +115,10 @@ test('E3.9: the same token twice breaks I2', () => {
     initialCluster: '',
   };
   expect(clusterUid).toBeDefined();
-  expect(broken(rest(setRecord(lost, { permits: { 0: permit } })))).toMatch('I2');
+  expect(broken(rest(setRecord(lost, { permits: { 0: permit } })))).toMatch('FreshTokenPerEpoch');
 });
 
-test('E3.12: two old volumes that start beside a restored seed are a split brain', () => {
+test('two old volumes that start beside a restored seed are a split brain', () => {
   const world = of3();
   const [wal] = [world.volumes[0]!.wal!];
   const other = {
@@ -149,17 +149,17 @@ test('a write is on a quorum; a follower that was away has it after it caught up
 });
 
 test.each([
-  ['3.7.3', 'I15: 3.7 met a v2 request', 6],
-  ['3.7.3', 'I15: a member started on a skipped minor', 5],
-  ['3.4.23', 'I15: a member started on an older minor', 5],
-])('E14, E15: %s on data of 3.%i: %s', (version, what, minor) => {
+  ['3.7.3', 'OneMinorPerStep: 3.7 met a v2 request', 6],
+  ['3.7.3', 'OneMinorPerStep: a member started on a skipped minor', 5],
+  ['3.4.23', 'OneMinorPerStep: a member started on an older minor', 5],
+])('%s on data of 3.%i: %s', (version, what, minor) => {
   const world = of3();
   const stopped = withPod(world, 0, { ...world.pods[0]!, version, state: 'stopped' });
   const clusters = world.clusters.map((c) => ({ ...c, minor }));
   expect(broken(startEtcd({ ...stopped, clusters }, 0))).toBe(what);
 });
 
-test('E13.7, E3.11: an alarm is cleared by member id, and comes back while the space is not free', () => {
+test('an alarm is cleared by member id, and comes back while the space is not free', () => {
   const world = struck(of3(), 'noSpace', 'NOSPACE');
   const ids = world.clusters[0]!.members.map((m) => m.id);
   const early = apply(world, { kind: 'Disarm', memberId: ids[0]!, alarm: 'NoSpace' }).world;

@@ -52,12 +52,12 @@ test('a Job serves its own members and the reconciler alone', () => {
   expect(callers(pods.job, 22)).toEqual([]);
 });
 
-test('with access for nobody its own Jobs and the reconciler still reach it', () => {
+test('with NetworkAccess.nobody() its own Jobs and the reconciler still reach it', () => {
   const { pods, callers } = network({ networkAccess: NetworkAccess.nobody() });
   expect(callers(pods.member, ports.client)).toEqual(['member', 'job', 'reconciler']);
 });
 
-test('with access for anybody everybody reaches clients, and no other port', () => {
+test('with NetworkAccess.anywhere() every client reaches the client port, and no other port', () => {
   const { pods, callers } = network({ networkAccess: NetworkAccess.anywhere() });
   expect(callers(pods.member, ports.client)).toEqual(Object.keys(pods));
   expect(callers(pods.member, ports.peer)).toEqual(['member']);
@@ -82,7 +82,7 @@ test('what a member may call is not limited', () => {
   for (const { spec } of policies) expect(spec.policyTypes).toEqual(['Ingress']);
 });
 
-test('a rule never names nobody, which would mean everybody', () => {
+test('a rule never has an empty list of peers, which would allow every client', () => {
   const subject = cluster({ networkAccess: NetworkAccess.nobody(), metricsAccess: NetworkAccess.nobody() });
   for (const { from } of objectOf(subject, 'NetworkPolicy', 'orders').spec.ingress)
     expect(from.length).toBeGreaterThan(0);
@@ -119,7 +119,7 @@ describe('every selector', () => {
     ]),
   ];
 
-  test.each(selectors)('%s finds the members, and nobody else', (_, selector) => {
+  test.each(selectors)('%s selects the members, and nothing else', (_, selector) => {
     expect(selects(selector, statefulSet.template.metadata.labels)).toBe(true);
     const others = Object.entries(pods).filter(([name]) => name !== 'member');
     expect(others.filter(([, { labels }]) => selects(selector, labels))).toEqual([]);

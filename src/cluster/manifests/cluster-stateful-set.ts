@@ -1,7 +1,10 @@
 import { dataVolume } from '../../etcd/cluster-names';
+import { apiTokenVolume } from '../../lib/api-token';
+import { restrictedPod } from '../../lib/pod-parts';
 import type { ResolvedCluster } from '../resolve-cluster';
-import { memberSelector } from './cluster-labels';
-import { clusterPod } from './cluster-pod';
+import { agentContainer, epochAnnotation, etcdContainer, gateContainer, volumes } from './cluster-containers';
+import { memberLabels, memberSelector } from './cluster-labels';
+import { settingsHash } from './cluster-settings';
 
 /**
  * Returns the StatefulSetSpec of the members. It has no `replicas`, and Kubernetes replaces no pod on its own: the
@@ -36,4 +39,57 @@ function claimTemplate({ volume }: ResolvedCluster): object {
     },
     status: { phase: 'Pending' },
   };
+}
+
+/** Returns the PodTemplateSpec of a member. It meets the restricted Pod Security Standard. */
+export function clusterPod(cluster: ResolvedCluster): object {
+  const { name, imagePullSecrets } = cluster;
+  const spread = cluster.spread._constraints(memberSelector(name));
+  return {
+    metadata: { labels: memberLabels(cluster), annotations: annotations(cluster) },
+    spec: {
+      serviceAccountName: name,
+      // Containers that need a token mount one themselves; etcd does not.
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 60,
+      imagePullSecrets: imagePullSecrets?.map((secret) => ({ name: secret })),
+      priorityClassName: cluster.priorityClassName,
+      nodeSelector: cluster.nodeSelector,
+      tolerations: cluster.tolerations,
+      topologySpreadConstraints: spread.length > 0 ? spread : undefined,
+      securityContext: {
+        ...restrictedPod,
+        // With Always, every mount would give the group access to the private keys on the volume.
+        fsGroupChangePolicy: 'OnRootMismatch',
+      },
+      initContainers: [gateContainer(cluster), agentContainer(cluster)],
+      containers: [etcdContainer(cluster)],
+      volumes: podVolumes(cluster),
+    },
+  };
+}
+
+function annotations(cluster: ResolvedCluster): object {
+  const { [epochAnnotation]: _, ...others } = cluster.podAnnotations;
+  return {
+    'kubectl.kubernetes.io/default-container': 'etcd',
+    ...others,
+    'cdk8s-etcd.dev/settings-hash': settingsHash(cluster),
+  };
+}
+
+function podVolumes({ names, tls: { secrets }, volume }: ResolvedCluster): object[] {
+  return [
+    ...(volume.ephemeral ? [{ name: volumes.data, emptyDir: { sizeLimit: volume.size.asString() } }] : []),
+    { name: volumes.scratch, emptyDir: {} },
+    { name: volumes.settings, configMap: { name: names.settings } },
+    apiTokenVolume(volumes.apiToken),
+    ...(secrets ? [secretVolume(volumes.peerTls, secrets.peer), secretVolume(volumes.serverTls, secrets.server)] : []),
+  ];
+}
+
+function secretVolume(name: string, secretName: string): object {
+  // 0440: the files belong to root and the pod's fsGroup.
+  return { name, secret: { secretName, defaultMode: 0o440 } };
 }

@@ -2,8 +2,8 @@ import { Size } from 'cdk8s';
 import { cluster, manifestsOf } from '../../../test/clusters';
 import type { Manifest } from '../../../test/synth';
 
-// What Kubernetes lets nobody change, as releases since 0.1.0 have written it. A difference here makes `kubectl apply` of
-// the new release fail on every cluster there is, or makes new volumes: keep the manifests, not the test, as they were.
+// Immutable fields, as releases since 0.1.0 have written them. If they differ, `kubectl apply` of the new release fails for
+// every existing cluster, or creates new volumes: then restore the manifests, and do not change this test.
 
 const selector = {
   matchLabels: {
@@ -24,7 +24,7 @@ const claim = (spec: object) => ({
 const statefulSet = { selector, serviceName: 'orders-peers', podManagementPolicy: 'Parallel' };
 const storage = (amount: string) => ({ resources: { requests: { storage: amount } } });
 
-/** What may change in a StatefulSet is left out. */
+/** Fields of a StatefulSet that may change are left out. */
 function immutable({ kind, spec, roleRef }: Manifest): unknown {
   switch (kind) {
     case 'StatefulSet': {

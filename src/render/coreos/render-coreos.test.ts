@@ -100,14 +100,14 @@ describe('a cluster', () => {
     expect(etcdOf(rendering([cluster({ repository: 'quay.io/coreos/etcd' })])).image).toMatch(/^gcr\.io/);
   });
 
-  test('of an even size, and of none', () => {
+  test('of an even size, and without a size', () => {
     const even = rendering([cluster({ size: 4 })]);
     expect(only(even, 'EtcdCluster').spec).toMatchObject({ size: 4, allowEvenSize: true });
     expect(about(even, 'spec.size')).toEqual(['note: 4 members survive no more failures than 3; prefer an odd size']);
     expect(about(rendering([cluster({ size: undefined })]), 'spec.size')).toEqual(['note: is missing; it becomes 3']);
   });
 
-  test('with all that its pods say', () => {
+  test('with all fields of its pods', () => {
     const tolerations = [{ key: 'etcd', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }];
     const rendered = rendering([
       cluster(
@@ -433,7 +433,7 @@ describe('a backup every so often', () => {
     expect(schedules.map(({ name }: Manifest) => name)).toEqual(['backup', 'orders-backup']);
   });
 
-  test('what is wrong with it is said of its own document', () => {
+  test('its mistakes are reported for its own document', () => {
     const object = periodic({}, { name: 'o'.repeat(50) });
     expect(errorsOf([cluster(), object])[0]).toMatch(/^error: EtcdBackup o+ \(document 2\): name: /);
   });

@@ -105,7 +105,7 @@ test('a template for the path stays one', () => {
   );
 });
 
-test('a restore of ours says what a cluster begins with', () => {
+test('our EtcdRestore determines the data that a cluster starts with', () => {
   const source = { backupName: 'demo' };
   const restore = {
     apiVersion: 'cdk8s-etcd.dev/v1alpha1',

@@ -317,7 +317,7 @@ describe('a data directory', () => {
     while (!(await readdir(place)).includes('waiting')) await new Promise((resolve) => setTimeout(resolve, 20));
     await expect(restore({ initialClusterToken: 'other' })).rejects.toMatchObject(
       refused(
-        new RegExp(`^--data-dir: another run is restoring to ${dataDir}.*; wait until it has ended, or stop it$`),
+        new RegExp(`^--data-dir: another run is restoring to ${dataDir}.*; wait until it ends, or stop it$`),
       ),
     );
     expect(await first).toMatchObject({ alreadyRestored: false });

@@ -1,6 +1,6 @@
 import { type Entry, lostManifests, readCatalog, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/folder.ts';
-import { isOf, ownerOf, type Wanted } from '../../backup/catalog/identity.ts';
+import { isOf, ownerOf } from '../../backup/catalog/identity.ts';
 import { locate, otherFoldersHint, refuseMissing } from '../../backup/catalog/locate.ts';
 import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';

@@ -7,7 +7,7 @@ import { versionProblem } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { sizeProblem } from '../size.ts';
 
-// Without a record: make the first one, or rebuild a lost one. Never a second bootstrap (I16).
+// Without a record: make the first one, or rebuild a lost one. Never a second bootstrap (protocol.md: NoSecondBootstrap).
 
 const allAgentsKnown = (v: View): boolean =>
   v.o.pods.known && v.o.pods.v.every(({ ordinal }) => agentOf(v, ordinal) !== undefined);

@@ -17,7 +17,7 @@ import { rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, tombstone, write } from '../plan/write.ts';
 
-// A removal: its intent is recorded first, and completed by whoever finds it (I4).
+// A removal: its intent is recorded first, and completed by whoever finds it (protocol.md: IntentFirst).
 export const intendRemoval = (v: View, member: PlacedMember, why: RemoveOp['why'], claimUid?: string): Effect =>
   write(v, {
     op: {

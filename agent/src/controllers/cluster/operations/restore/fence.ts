@@ -20,7 +20,7 @@ import {
   step,
 } from './operation.ts';
 
-// R3 to R5: the old epoch ends.
+// Fence and drain: the old epoch ends.
 
 /** Also of members that answer without a quorum; where nobody does, of what was known before. */
 const lastRevision = (v: View): number =>

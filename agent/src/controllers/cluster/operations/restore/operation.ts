@@ -8,7 +8,7 @@ import type { View } from '../../plan/view.ts';
 import { without, write } from '../../plan/write.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
 
-// What the steps of a restore share: R1 verify, R2 safety backup, R3 fence, R4–R5 drain, R6 seed, R7–R8 restore; R9 is growing again.
+// What the steps of a restore share: verify, safety backup, fence, drain, seed, restore; then the cluster grows again.
 
 export const at = (v: View, step: RestoreStep): RestoreOp | undefined => {
   const op = restoreOp(v);

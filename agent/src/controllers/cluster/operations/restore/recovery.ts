@@ -10,7 +10,7 @@ import { opBase, timestamp, without, write } from '../../plan/write.ts';
 import { ownJob } from '../jobs.ts';
 import { beforeFence, ended, fails, slotFree, step, suspended } from './operation.ts';
 
-// Q1 the best survivor, Q2 a backup of it (alive, or salvaged from its volume), then a restore of that backup.
+// The best survivor, a backup of it (alive, or salvaged from its volume), then a restore of that backup.
 
 const asked = (v: View): boolean => {
   const { recovery } = v.spec;
@@ -85,7 +85,7 @@ function permitSalvage(v: View): Effect {
 
 const stored = (v: View) => ownJob(v, at(v, 'salvage') ? 'salvage' : 'recovery')?.backup;
 
-/** What was stored is what R1 verifies and restores. */
+/** What was stored is what the step verify checks, and what is restored. */
 function verify(v: View): Effect {
   const backup = stored(v)!;
   const { ordinal } = chosen(v);

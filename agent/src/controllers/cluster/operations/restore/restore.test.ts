@@ -145,7 +145,7 @@ test('nor does an operation that takes the EtcdRestore up again: its own safety 
 });
 
 describe('in place', () => {
-  test('R1: nothing is touched before the snapshot is verified', () => {
+  test('verify: nothing is touched before the snapshot is verified', () => {
     const world = asked().commit();
     expect(world.record.op).toMatchObject({
       kind: 'Restore',
@@ -162,7 +162,7 @@ describe('in place', () => {
     });
   });
 
-  test('R1: what does not verify changes nothing, and the EtcdRestore says so', () => {
+  test('verify: what does not verify changes nothing, and the EtcdRestore says so', () => {
     const world = asked()
       .commit()
       .set({ jobs: known([job({ state: 'Failed', message: 'sha256 differs' })]) })
@@ -180,7 +180,7 @@ describe('in place', () => {
     expect(world.record).not.toHaveProperty('op');
   });
 
-  test('R1: no room for two databases', () => {
+  test('verify: no room for two databases', () => {
     const world = asked()
       .commit()
       .set({ jobs: known([job({ serving: { ...serving, sizeBytes: 4 * 2 ** 30 } })]) });
@@ -192,7 +192,7 @@ describe('in place', () => {
     expect(later.written?.op).toMatchObject(failed);
   });
 
-  test('R1: a gate that has only begun has not read its volume, which is no lack of room', () => {
+  test('verify: a gate that has only begun has not read its volume, which is no lack of room', () => {
     const volume = { walPresent: false, freeBytes: 0, totalBytes: 0, quarantineCount: 0 };
     const world = asked()
       .commit()
@@ -201,39 +201,39 @@ describe('in place', () => {
     expect(world.rule).toBe('Restore.verified');
   });
 
-  test('R3: not before the seed says that it has room', () => {
+  test('fence: not before the seed says that it has room', () => {
     const world = backedUp().agent(0, undefined);
     expect(world.effect).toBeUndefined();
     expect(world.agent(0, agent(0)).rule).toBe('Fence');
   });
 
-  test('R3: an ephemeral volume goes with what is on it', () => {
+  test('fence: an ephemeral volume goes with what is on it', () => {
     const full = { ...agent(0).volume, freeBytes: 0 };
     const world = backedUp().spec({ ephemeral: true });
     expect(world.agent(0, agent(0, { volume: full })).rule).toBe('Fence');
     expect(world.agent(0, agent(0, { volume: { ...full, totalBytes: 1 } })).rule).toBe('Restore.noSpace');
   });
 
-  test('R2: a safety backup first', () => {
+  test('safety: a safety backup first', () => {
     const world = verified();
     expect(world.record.op).toMatchObject({ step: 'safety' });
     expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'safety', schedule: 'nightly' } });
     expect(verified({ safetyBackup: false }).record.op).toMatchObject({ step: 'fence' });
   });
 
-  test('R2: the safety backup is the last backup from then on', () => {
+  test('safety: the safety backup is the last backup from then on', () => {
     expect(verified().set({ jobs: known([restoreJob, safetyJob]) }).written).toMatchObject({
       op: { step: 'fence' },
       lastBackup: { id: 's', at: expect.any(String) },
     });
   });
 
-  test('R2: no schedule, no restore', () => {
+  test('safety: no schedule, no restore', () => {
     const world = verified().spec({ schedule: undefined });
     expect(world.written?.op).toMatchObject({ step: 'report', args: { failed: { reason: 'NoSchedule' } } });
   });
 
-  test('R2: left out for want of a quorum, it is taken when that is back before the fence', () => {
+  test('safety: left out for want of a quorum, it is taken when that is back before the fence', () => {
     const world = verified();
     const { members } = world.o;
     world.set({ members: unknown('no leader') });
@@ -249,7 +249,7 @@ describe('in place', () => {
     expect(world.commit().record.op).toMatchObject({ step: 'safety' });
   });
 
-  test('R2: its safety backup is the one that it took, whatever the clocks say', () => {
+  test('safety: its safety backup is the one that it took, whatever the clocks say', () => {
     const ahead = verified();
     (ahead.record.op as { startedAt: string }).startedAt = new Date(now + 600_000).toISOString();
     ahead.set({ jobs: known([restoreJob, safetyJob]) }).commit();
@@ -261,7 +261,7 @@ describe('in place', () => {
     expect(behind.rule).toBe('Safety.again');
   });
 
-  test('R2: its Job that failed for want of a quorum is made again when that is back', () => {
+  test('safety: its Job that failed for want of a quorum is made again when that is back', () => {
     const world = verified();
     world.set({ jobs: known([restoreJob, job({ kind: 'safety', uid: 'safety-uid', state: 'Failed' })]) });
     expect(world.rule).toBe('Safety.failed');
@@ -280,13 +280,13 @@ describe('in place', () => {
     expect(world.effect).toMatchObject({ kind: 'CreateJob', job: { kind: 'safety' } });
   });
 
-  test('R2: nor is it taken to be gone while Jobs are unknown', () => {
+  test('safety: nor is it taken to be gone while Jobs are unknown', () => {
     const world = verified();
     world.record.op = { ...world.record.op!, step: 'fence' } as Op;
     expect(world.set({ jobs: unknown('the API server is slow') }).effect).toBeUndefined();
   });
 
-  test('R2: one that was left out, and is stored all the same, counts', () => {
+  test('safety: one that was left out, and is stored all the same, counts', () => {
     const world = verified();
     world.record.op = { ...world.record.op!, step: 'fence' } as Op;
     world.set({ jobs: known([restoreJob, safetyJob]), members: unknown('no leader') });
@@ -295,7 +295,7 @@ describe('in place', () => {
     expect(world.rule).not.toBe('Safety.done');
   });
 
-  test('R3: epoch, token, minEpoch and the name are fenced in one write', () => {
+  test('fence: epoch, token, minEpoch and the name are fenced in one write', () => {
     const { record } = fenced();
     expect(record).toMatchObject({
       epoch: 2,
@@ -311,24 +311,24 @@ describe('in place', () => {
     expect(record).not.toHaveProperty('clusterId');
   });
 
-  test('R3: not when the Job serves another snapshot by now', () => {
+  test('fence: not when the Job serves another snapshot by now', () => {
     const world = backedUp().set({ jobs: known([job({ serving: { ...serving, sha256: 'other' } })]) });
     expect(world.written?.op).toMatchObject({ step: 'report' });
   });
 
-  test('R3: not when the EtcdRestore was deleted', () => {
+  test('fence: not when the EtcdRestore was deleted', () => {
     expect(backedUp().set({ restores: known([]) }).rule).toBe('Restore.withdrawn');
     expect(backedUp().set({ restores: unknown('403') }).rule).toBe('Fence');
     expect(fenced().set({ restores: known([]) }).rule).not.toBe('Restore.withdrawn');
   });
 
-  test('R4: the template first, then no pod', () => {
+  test('drain: the template first, then no pod', () => {
     const world = fenced();
     expect(world.effect).toEqual({ kind: 'AnnotateEpoch', epoch: 2, basedOn: 'sts-rv' });
     expect(world.sts({ minEpoch: 2 }).effect).toEqual({ kind: 'ScaleTo', replicas: 0, basedOn: 'sts-rv' });
   });
 
-  test('R5: waits for the last pod; one on a dead node only by word, and never ordinal 0', () => {
+  test('drain: waits for the last pod; one on a dead node only by word, and never ordinal 0', () => {
     const left = (ordinal: number, ignoreUnreachablePods: boolean) => {
       const world = fenced().sts({ minEpoch: 2, replicas: 0 });
       const { op } = world.record;
@@ -348,7 +348,7 @@ describe('in place', () => {
     expect(left(0, true).effect).toBeUndefined();
   });
 
-  test('R6: one pod, with the new minEpoch', () => {
+  test('seed: one pod, with the new minEpoch', () => {
     const world = drained();
     expect(world.effect).toEqual({ kind: 'ScaleTo', replicas: 1, basedOn: 'sts-rv' });
     world
@@ -358,7 +358,7 @@ describe('in place', () => {
     expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 0, uid: 'pod-0' });
   });
 
-  test('R7: a permit for the one volume, from the verified snapshot', () => {
+  test('restore: a permit for the one volume, from the verified snapshot', () => {
     const permit = permitted().record.permits[0];
     expect(permit).toMatchObject({
       mode: 'restore',
@@ -369,7 +369,7 @@ describe('in place', () => {
     });
   });
 
-  test('R7: another volume asks: another epoch and token, the same minEpoch', () => {
+  test('restore: another volume asks: another epoch and token, the same minEpoch', () => {
     const world = permitted().agent(0, asking(0, 'other-volumeId', { minEpoch: 2 }));
     expect(world.written).toMatchObject({
       epoch: 3,
@@ -378,7 +378,7 @@ describe('in place', () => {
     });
   });
 
-  test('R7: the Job was made again: the same permit, another address', () => {
+  test('restore: the Job was made again: the same permit, another address', () => {
     const world = permitted().set({ jobs: known([job({ serving: { ...serving, url: 'https://10.0.0.10' } })]) });
     expect(world.written?.permits[0]).toMatchObject({
       volumeId: 'seed-volumeId',
@@ -386,7 +386,7 @@ describe('in place', () => {
     });
   });
 
-  test('R7: after the fence a lost snapshot is waited for', () => {
+  test('restore: after the fence a lost snapshot is waited for', () => {
     const world = permitted().set({ jobs: known([job({ state: 'Failed', message: 'gone' })]) });
     expect(world.effect).toBeUndefined();
     expect(world.reason('Stalled')).toBe('RestoreBlocked');
@@ -394,7 +394,7 @@ describe('in place', () => {
     expect(world.effect).toEqual({ kind: 'DeleteJob', job: 'restore', uid: 'job-uid' });
   });
 
-  test('R8: seeded; the Job goes; the EtcdRestore is completed when the cluster has grown again', () => {
+  test('restore: seeded; the Job goes; the EtcdRestore is completed when the cluster has grown again', () => {
     const world = permitted();
     const restored = agent(0);
     const identity = { ...restored.volume.identity!, epoch: 2, permitId: 'fresh-id', volumeId: 'seed-volumeId' };

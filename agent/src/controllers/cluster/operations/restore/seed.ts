@@ -10,7 +10,7 @@ import { timestamp, write } from '../../plan/write.ts';
 import { bornOn } from '../bootstrap.ts';
 import { args, at, sameSnapshot, serving, step } from './operation.ts';
 
-// R6 to R8: one pod, one permit, the verified snapshot.
+// Seed and restore: one pod, one permit, the verified snapshot.
 
 const bumpOf = (v: View): number => bumpBeyond(args(v).lastRevision ?? 0, args(v).verified!.revision);
 

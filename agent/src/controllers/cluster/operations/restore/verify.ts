@@ -22,7 +22,7 @@ import {
   step,
 } from './operation.ts';
 
-// R1 and R2: nothing of the cluster is touched.
+// Verify and safety backup: nothing of the cluster is touched.
 
 const unfenced = {
   'op before the fence, not failed': (v: View) => beforeFence(v) !== undefined && !at(v, 'report'),

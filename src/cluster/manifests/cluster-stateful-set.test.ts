@@ -74,14 +74,14 @@ describe.each(sorts)('the pod of a cluster %s', (_, make) => {
     expect(probed).toEqual([true, true, true, true]);
   });
 
-  test('there is no secret of a store, and none but those of TLS', () => {
+  test('the only Secrets are those of TLS, and none is that of a store', () => {
     const secrets = pod.volumes.flatMap(({ secret }: Manifest) => secret?.secretName ?? []);
     expect(secrets.length === 0 || secrets.length === 2).toBe(true);
     expect(secrets.every((name: string) => /-(peer|server)(-tls)?$/.test(name))).toBe(true);
     expect(JSON.stringify(pod)).not.toContain('secretKeyRef');
   });
 
-  test('says how much of a node it needs, and no CPU limit slows an election', () => {
+  test('has resource requests, and no CPU limit that would slow an election', () => {
     for (const { resources } of allContainers(pod)) {
       expect(resources.requests).toEqual({ cpu: expect.any(String), memory: expect.any(String) });
       expect(resources.limits).toEqual({ memory: expect.any(String) });
@@ -98,7 +98,7 @@ test('the gate runs before etcd, the agent beside it', () => {
   expect(etcd).not.toHaveProperty('env');
 });
 
-test('the gate and the agent are told the same, and the gate where its scratch space is', () => {
+test('the gate and the agent get the same arguments, and the gate also its scratch directory', () => {
   const { gate, agent } = containersOf(cluster({ clusterDomain: 'k8s.example.com' }));
   const common = [
     '--cluster=orders',
@@ -160,7 +160,7 @@ test('readiness and liveness of the agent are its own, over TLS where there is',
   expect(probes(containersOf(cluster({ tls })).agent).map(({ scheme }) => scheme)).toEqual(['HTTPS', 'HTTPS']);
 });
 
-test('certificates are mounted where the agent is told that they are, the keys for the group alone', () => {
+test('certificates are mounted where the agent expects them, and only the group can read the keys', () => {
   const secured = cluster({ tls: EtcdTls.fromSecrets(tlsSecrets) });
   const { gate, agent, etcd } = containersOf(secured);
   const directories = ['/etc/etcd/tls/peer', '/etc/etcd/tls/server'];
