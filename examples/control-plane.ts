@@ -1,5 +1,6 @@
-// Backs up the etcd of the kubeadm cluster to which it is applied: to an SFTP server, to a bucket in Ceph, and to a directory
-// on the node itself. kubeadm's PKI and the encryption configuration are stored with each snapshot, encrypted.
+// Backs up the etcd of the kubeadm cluster to which it is applied: to an SFTP server, to a bucket in Ceph, and to a
+// directory on the node itself. kubeadm's PKI and the encryption configuration are stored with each snapshot,
+// encrypted.
 //
 // Create these Secrets after the namespace exists:
 //   kubectl create secret generic backup-sftp -n etcd-backup --from-literal=username=etcd \

@@ -1,8 +1,8 @@
 // An etcd cluster with TLS, hourly backups that are verified by opening them, one member in each zone, and metrics for
 // Prometheus.
 //
-// The namespace `shop` must contain cert-manager's Issuers `etcd-ca` and `etcd-peer-ca`, each with its own CA, and the Secret
-// with the credentials of the bucket, AWS_ACCESS_KEY_ID=… and AWS_SECRET_ACCESS_KEY=… in s3.env:
+// The namespace `shop` must contain cert-manager's Issuers `etcd-ca` and `etcd-peer-ca`, each with its own CA, and the
+// Secret with the credentials of the bucket, AWS_ACCESS_KEY_ID=… and AWS_SECRET_ACCESS_KEY=… in s3.env:
 //   kubectl create secret generic etcd-backup-s3 -n shop --from-env-file=s3.env
 import { App, Chart, Cron, Size } from 'cdk8s';
 // In your own project, import from 'cdk8s-etcd'.

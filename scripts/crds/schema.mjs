@@ -8,7 +8,8 @@ export function object(description, fields, more = {}) {
   return { type: 'object', description, ...(required.length > 0 && { required }), properties, ...more };
 }
 
-// Every string has a maximum length: without it the API server cannot estimate the cost of a rule, and refuses the rule.
+// Every string has a maximum length: without it the API server cannot estimate the cost of a rule, and refuses the
+// rule.
 export const text = (description, maxLength = 1024, more = {}) => ({ type: 'string', description, maxLength, ...more });
 export const choice = (description, values, more = {}) => ({ type: 'string', description, enum: values, ...more });
 export const flag = (description, more = {}) => ({ type: 'boolean', description, ...more });

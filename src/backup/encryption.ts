@@ -4,9 +4,9 @@ import { buildIfValid } from '../validation/type-checks';
 /** Properties of `Encryption.age`. */
 export interface AgeEncryptionProps {
   /**
-   * Public keys, `age1…`. The secret key of any one of them decrypts the backups. Give at least two, and keep the second
-   * secret key in another place: without a secret key no backup can be read again. Either all keys or none must be
-   * post-quantum (`age1pq1…`).
+   * Public keys, `age1…`. The secret key of any one of them decrypts the backups. Give at least two, and keep the
+   * second secret key in another place: without a secret key no backup can be read again. Either all keys or none must
+   * be post-quantum (`age1pq1…`).
    */
   readonly recipients: string[];
 }

@@ -40,8 +40,8 @@ export interface BackupScheduleOptions {
   /**
    * Pattern for the names of stored snapshots: a strftime pattern of `%Y %m %d %H %M %S`, letters, digits, `-`, `_` and
    * `+`, such as `orders-%Y%m%d-%H%M%S`. The time is that of the backup. The agent appends the file extension; you may
-   * write `.db` yourself if the snapshot is neither compressed nor encrypted. With such names the agent does not sweep the
-   * incomplete files of a killed run, because they could belong to another tool.
+   * write `.db` yourself if the snapshot is neither compressed nor encrypted. With such names the agent does not sweep
+   * the incomplete files of a killed run, because they could belong to another tool.
    * @default - `etcd-snapshot-%Y%m%d-%H%M%S-` in UTC, and six random hex digits
    */
   readonly fileName?: string;
@@ -66,14 +66,15 @@ export interface BackupScheduleOptions {
    */
   readonly suspend?: boolean;
   /**
-   * How late a run may start, for example after an outage of the control plane, before it is skipped. Must be more than 10
-   * seconds, because the CronJob controller checks only every 10 seconds.
+   * How late a run may start, for example after an outage of the control plane, before it is skipped. Must be more than
+   * 10 seconds, because the CronJob controller checks only every 10 seconds.
    * @default Duration.hours(1)
    */
   readonly startingDeadline?: Duration;
   /**
-   * Time after which Kubernetes ends a run, including all its retries. It also ends a run that cannot start, for example
-   * because a Secret or the image is missing, and that would block all later runs. Must be longer than `timeout`.
+   * Time after which Kubernetes ends a run, including all its retries. It also ends a run that cannot start, for
+   * example because a Secret or the image is missing, and that would block all later runs. Must be longer than
+   * `timeout`.
    * @default Duration.hours(6)
    */
   readonly activeDeadline?: Duration;
@@ -152,8 +153,8 @@ export interface BackupScheduleOptions {
 /** Properties of `EtcdBackupSchedule`. */
 export interface EtcdBackupScheduleProps extends BackupScheduleOptions {
   /**
-   * Name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two etcd clusters
-   * must not share a name within one store.
+   * Name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two etcd
+   * clusters must not share a name within one store.
    */
   readonly cluster: string;
   /**

@@ -27,8 +27,8 @@ import type { Retention } from './retention';
 import { fileNameWithoutEnding } from './snapshot-file-name';
 
 /**
- * Backs up an etcd cluster on a schedule, with a CronJob and a ServiceAccount without permissions. It works with any etcd
- * cluster.
+ * Backs up an etcd cluster on a schedule, with a CronJob and a ServiceAccount without permissions. It works with any
+ * etcd cluster.
  *
  * Start a run by hand with `kubectl create job --from=cronjob/NAME JOB`.
  */

@@ -15,8 +15,8 @@ import { isExistingEtcd } from './etcd-cluster-checks';
 import { jobAccount } from './job-identity';
 
 /**
- * A single backup that the reconciler of the namespace takes once, for example before a release. `kubectl get etcdbackup`
- * shows its result, and `RestoreSource.backup` restores it.
+ * A single backup that the reconciler of the namespace takes once, for example before a release.
+ * `kubectl get etcdbackup` shows its result, and `RestoreSource.backup` restores it.
  */
 export class EtcdBackup extends Construct {
   /** Name of the resource. */

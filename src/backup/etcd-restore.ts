@@ -19,8 +19,8 @@ export interface EtcdRestoreProps extends ClusterOrigin {
   /** Cluster whose data is replaced. It must be in the same namespace. */
   readonly cluster: IEtcdCluster;
   /**
-   * Name of the resource: a Kubernetes name of at most 63 characters. A restore happens once per name: applying the same
-   * name again does nothing, so use another name for another restore.
+   * Name of the resource: a Kubernetes name of at most 63 characters. A restore happens once per name: applying the
+   * same name again does nothing, so use another name for another restore.
    * @default - `<cluster>-<id>`
    */
   readonly name?: string;
@@ -31,8 +31,8 @@ export interface EtcdRestoreProps extends ClusterOrigin {
    */
   readonly safetyBackup?: boolean;
   /**
-   * Continues even if it cannot be confirmed that a pod on an unreachable node has stopped. If that node is still running,
-   * clients that reach only its pod keep writing to the old data, and those writes are lost.
+   * Continues even if it cannot be confirmed that a pod on an unreachable node has stopped. If that node is still
+   * running, clients that reach only its pod keep writing to the old data, and those writes are lost.
    * @default false
    */
   readonly ignoreUnreachablePods?: boolean;
@@ -44,9 +44,9 @@ export interface EtcdRestoreProps extends ClusterOrigin {
 }
 
 /**
- * Replaces the data of a cluster with the data of a backup, once. Clients are disconnected until the restore is complete,
- * and everything that was written after the backup is lost. To create a new cluster from a backup, use `origin` of
- * `EtcdCluster`.
+ * Replaces the data of a cluster with the data of a backup, once. Clients are disconnected until the restore is
+ * complete, and everything that was written after the backup is lost. To create a new cluster from a backup, use
+ * `origin` of `EtcdCluster`.
  */
 export class EtcdRestore extends Construct {
   /** Name of the resource. */

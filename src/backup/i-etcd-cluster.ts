@@ -2,7 +2,9 @@ import type { EtcdClientTls } from '../tls/etcd-client-tls';
 import type { EtcdBackupSchedule } from './etcd-backup-schedule';
 import type { BackupScheduleOptions } from './etcd-backup-schedule-props';
 
-/** An etcd cluster that clients can connect to and that can be backed up: an `EtcdCluster`, or an existing etcd cluster. */
+/**
+ * An etcd cluster that clients can connect to and that can be backed up: an `EtcdCluster`, or an existing etcd cluster.
+ */
 export interface IEtcdCluster {
   /** Name of the cluster. Its backups are stored under this name. */
   readonly clusterName: string;

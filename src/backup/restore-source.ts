@@ -11,7 +11,9 @@ import { buildIfValid } from '../validation/type-checks';
 
 /** Selects the snapshot that a restore uses. */
 export class RestoreSource {
-  /** Selects the snapshot of an `EtcdBackup` in the same namespace, by the name of that resource. It must be completed. */
+  /**
+   * Selects the snapshot of an `EtcdBackup` in the same namespace, by the name of that resource. It must be completed.
+   */
   static backup(backupName: string): RestoreSource {
     return new RestoreSource({ backupName }, problemsOf(nameProblem('backup', backupName)));
   }

@@ -55,8 +55,8 @@ export interface RetentionTiers {
 }
 
 /**
- * Selects the backups in a store that are kept. The others are deleted after the next verified backup. The newest verified
- * backup is never deleted, whatever the rules select.
+ * Selects the backups in a store that are kept. The others are deleted after the next verified backup. The newest
+ * verified backup is never deleted, whatever the rules select.
  */
 export class Retention {
   /** Keeps the newest `count` backups. */

@@ -27,8 +27,8 @@ export interface ReplaceRequest {
   /** Ordinal of the member: the number at the end of its pod's name. */
   readonly ordinal: number;
   /**
-   * Hexadecimal id of the member, as shown by `etcdctl member list` and by the EtcdCluster's status. A request with an id
-   * that no longer exists does nothing, so it can stay in the code.
+   * Hexadecimal id of the member, as shown by `etcdctl member list` and by the EtcdCluster's status. A request with an
+   * id that no longer exists does nothing, so it can stay in the code.
    */
   readonly memberId: string;
   /**

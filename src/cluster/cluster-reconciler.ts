@@ -17,8 +17,8 @@ import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
 /**
- * The reconciler of one cluster: the one in its props, else the one of its namespace, which is created if there is none.
- * The result is final only when the app is complete: call `get` only from a Lazy or from validations.
+ * The reconciler of one cluster: the one in its props, else the one of its namespace, which is created if there is
+ * none. The result is final only when the app is complete: call `get` only from a Lazy or from validations.
  */
 export class ClusterReconciler {
   constructor(

@@ -16,9 +16,9 @@ import type { EtcdTuning } from './settings/etcd-tuning';
 /** Properties of `EtcdCluster`. */
 export interface EtcdClusterProps {
   /**
-   * Name of the cluster, with which the names of all its objects begin: at most 50 lower-case letters, digits and `-`. It
-   * must not end in `-peers`, `-jobs`, `-etcd-reconciler` or `-<number>-client`, which are suffixes of a cluster's objects.
-   * A different name is a different cluster with its own volumes.
+   * Name of the cluster, with which the names of all its objects begin: at most 50 lower-case letters, digits and `-`.
+   * It must not end in `-peers`, `-jobs`, `-etcd-reconciler` or `-<number>-client`, which are suffixes of a cluster's
+   * objects. A different name is a different cluster with its own volumes.
    * @default - the construct's id
    */
   readonly name?: string;
@@ -45,7 +45,8 @@ export interface EtcdClusterProps {
    */
   readonly image?: string;
   /**
-   * Registry that mirrors both default images, such as `registry.example.com/mirror`. It replaces `gcr.io` and `ghcr.io`.
+   * Registry that mirrors both default images, such as `registry.example.com/mirror`. It replaces `gcr.io` and
+   * `ghcr.io`.
    * @default - no mirror
    */
   readonly registry?: string;
@@ -92,7 +93,8 @@ export interface EtcdClusterProps {
   // biome-ignore lint/suspicious/noExplicitAny: jsii has no `unknown`
   readonly settings?: { readonly [key: string]: any };
   /**
-   * TLS for clients and between members. It cannot be switched on or off later: create a new cluster from a backup instead.
+   * TLS for clients and between members. It cannot be switched on or off later: create a new cluster from a backup
+   * instead.
    * @default EtcdTls.disabled()
    */
   readonly tls?: EtcdTls;
@@ -158,8 +160,8 @@ export interface EtcdClusterProps {
    */
   readonly replace?: ReplacePolicy;
   /**
-   * Starts this cluster with the data of a backup. It is used only once, when the cluster is created, and cannot be added,
-   * changed or removed later: leave it in the code. For an existing cluster use `EtcdRestore`.
+   * Starts this cluster with the data of a backup. It is used only once, when the cluster is created, and cannot be
+   * added, changed or removed later: leave it in the code. For an existing cluster use `EtcdRestore`.
    * @default - the cluster starts empty
    */
   readonly origin?: ClusterOrigin;
@@ -186,8 +188,8 @@ export interface EtcdClusterProps {
    */
   readonly finalBackup?: boolean;
   /**
-   * Id of the backup schedule whose stores and settings the reconciler uses for its own backups: before an upgrade, before
-   * a restore, of a survivor, and for the final backup.
+   * Id of the backup schedule whose stores and settings the reconciler uses for its own backups: before an upgrade,
+   * before a restore, of a survivor, and for the final backup.
    * @default - the schedule that was added first
    */
   readonly backupSchedule?: string;

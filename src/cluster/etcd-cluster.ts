@@ -30,8 +30,8 @@ import { clientEndpoints, type ResolvedCluster, resolveCluster } from './resolve
 /**
  * An etcd cluster with all objects that its members need, except for the CRDs (`EtcdCrds`).
  *
- * A change of the pods, for example of `version`, `resources`, `settings` or `labels`, replaces the pods one by one: the
- * reconciler continues when the replaced member is healthy again, and replaces the leader last.
+ * A change of the pods, for example of `version`, `resources`, `settings` or `labels`, replaces the pods one by one:
+ * the reconciler continues when the replaced member is healthy again, and replaces the leader last.
  *
  * If no property sets what you need, patch the objects themselves, for example
  * `cluster.statefulSet.addJsonPatch(JsonPatch.add('/spec/template/spec/hostAliases', …))`.
@@ -158,8 +158,8 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   }
 
   /**
-   * Backs up the cluster on a schedule. The reconciler uses the settings of the first schedule for its own backups, such as
-   * the one before an upgrade, unless `backupSchedule` names another schedule.
+   * Backs up the cluster on a schedule. The reconciler uses the settings of the first schedule for its own backups,
+   * such as the one before an upgrade, unless `backupSchedule` names another schedule.
    *
    * You cannot change the labels `app.kubernetes.io/name` and `app.kubernetes.io/part-of` of the schedule, because the
    * cluster's NetworkPolicy selects its pods by them.
@@ -169,7 +169,8 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
     requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);
     const { agentPull, hasOwnAgentImage, labels } = this.cluster;
-    // A mirror has only the agent's own image. If that is not enough for the store, the schedule requires another image.
+    // A mirror has only the agent's own image. If that is not enough for the store, the schedule requires another
+    // image.
     const isEnough = hasOwnAgentImage || !options.store._definition().needsOwnImage;
     const schedule = new EtcdBackupSchedule(this, id, {
       ...options,

@@ -5,8 +5,8 @@ import { Construct } from 'constructs';
 import { requireFreeId } from '../validation/construct-id';
 
 /**
- * The CustomResourceDefinitions of EtcdCluster, EtcdBackup and EtcdRestore. Apply them once per Kubernetes cluster, before
- * everything else: put them into a chart of their own, without a namespace.
+ * The CustomResourceDefinitions of EtcdCluster, EtcdBackup and EtcdRestore. Apply them once per Kubernetes cluster,
+ * before everything else: put them into a chart of their own, without a namespace.
  *
  * If you delete them, Kubernetes deletes every EtcdCluster, EtcdBackup and EtcdRestore too.
  */

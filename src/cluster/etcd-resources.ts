@@ -11,8 +11,8 @@ export interface EtcdResourcesProps {
    */
   readonly cpuRequest?: string;
   /**
-   * CPU limit in cores, such as `2`. Prefer no limit: a member that is throttled misses heartbeats, and the cluster then
-   * elects another leader.
+   * CPU limit in cores, such as `2`. Prefer no limit: a member that is throttled misses heartbeats, and the cluster
+   * then elects another leader.
    * @default - no limit
    */
   readonly cpuLimit?: string;
@@ -29,11 +29,11 @@ export interface EtcdResourcesProps {
 }
 
 /**
- * CPU and memory of a member. No preset limits the CPU: a member that is throttled misses heartbeats, and the cluster then
- * elects another leader.
+ * CPU and memory of a member. No preset limits the CPU: a member that is throttled misses heartbeats, and the cluster
+ * then elects another leader.
  *
- * The presets SMALL to XLARGE are the machines of etcd's hardware guide (https://etcd.io/docs/v3.6/op-guide/hardware/). A
- * node must be a little larger, because Kubernetes reserves a part of it.
+ * The presets SMALL to XLARGE are the machines of etcd's hardware guide (https://etcd.io/docs/v3.6/op-guide/hardware/).
+ * A node must be a little larger, because Kubernetes reserves a part of it.
  */
 export class EtcdResources {
   /** Enough to start with: 250m CPU and 1Gi memory as request, 2Gi memory as limit. */

@@ -3,11 +3,11 @@ type WhenUnsatisfiable = 'DoNotSchedule' | 'ScheduleAnyway';
 /**
  * How the members are spread over zones and nodes.
  *
- * If spreading over nodes is required, a node that is down still counts as an empty node. A pod of that node stays Pending
- * until the node is back or its Node object is deleted; it does not start on a node that already has a member. To avoid
- * the wait, have as many spare nodes as may fail. A node with taints that the members do not tolerate counts as an empty
- * node too: with three members, two usable nodes and one tainted node, one pod stays Pending. Let the pods tolerate the
- * taint, or use `PREFERRED`.
+ * If spreading over nodes is required, a node that is down still counts as an empty node. A pod of that node stays
+ * Pending until the node is back or its Node object is deleted; it does not start on a node that already has a member.
+ * To avoid the wait, have as many spare nodes as may fail. A node with taints that the members do not tolerate counts
+ * as an empty node too: with three members, two usable nodes and one tainted node, one pod stays Pending. Let the pods
+ * tolerate the taint, or use `PREFERRED`.
  */
 export class EtcdSpread {
   /** Always over nodes, as far as there are enough of them, and over zones if possible. */

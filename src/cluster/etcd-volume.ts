@@ -18,10 +18,10 @@ export interface EtcdVolume {
    */
   readonly storageClass?: string;
   /**
-   * Stores the data in the pod instead of a volume claim. A pod that is deleted or evicted loses its data, and its member
-   * is replaced. If all pods are lost at once, only a backup can bring the data back. In a cluster with one member, every
-   * change of the pod starts with a backup, and everything that is written after this backup is lost. Cannot be changed
-   * later.
+   * Stores the data in the pod instead of a volume claim. A pod that is deleted or evicted loses its data, and its
+   * member is replaced. If all pods are lost at once, only a backup can bring the data back. In a cluster with one
+   * member, every change of the pod starts with a backup, and everything that is written after this backup is lost.
+   * Cannot be changed later.
    * @default false
    */
   readonly ephemeral?: boolean;

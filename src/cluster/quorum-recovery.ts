@@ -3,8 +3,8 @@ import { nameProblem } from '../validation/names';
 import { problemsOf } from '../validation/problems';
 
 /**
- * Lets a cluster continue from one surviving member after most members have been lost permanently. Without it the cluster
- * waits, because members that come back still have all data.
+ * Lets a cluster continue from one surviving member after most members have been lost permanently. Without it the
+ * cluster waits, because members that come back still have all data.
  */
 export interface QuorumRecovery {
   /**

@@ -134,8 +134,8 @@ export function resolveCluster(cluster: Construct, props: EtcdClusterProps): Res
 }
 
 /**
- * Returns the client URL of each member, with the name of its own Service. Without a namespace in the chart the names are
- * valid only within the cluster's namespace.
+ * Returns the client URL of each member, with the name of its own Service. Without a namespace in the chart the names
+ * are valid only within the cluster's namespace.
  */
 export function clientEndpoints({ names, size, namespace, clusterDomain, tls }: ResolvedCluster): string[] {
   const scheme = tls.secrets ? 'https' : 'http';

@@ -4,8 +4,8 @@ import type { BackupScheduleOptions } from '../backup/etcd-backup-schedule-props
 /** Properties of `ControlPlaneEtcdBackup`. */
 export interface ControlPlaneEtcdBackupProps extends BackupScheduleOptions {
   /**
-   * Name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two etcd clusters
-   * must not share a name within one store.
+   * Name under which the backups are stored and found again: up to 63 letters, digits, `-`, `_` and `.`. Two etcd
+   * clusters must not share a name within one store.
    */
   readonly cluster: string;
   /**
@@ -20,20 +20,20 @@ export interface ControlPlaneEtcdBackupProps extends BackupScheduleOptions {
   readonly certificates?: ControlPlaneCertificates;
   /**
    * Labels of the nodes on which etcd runs: a node with at least one of them qualifies, whatever the label's value.
-   * Examples are `node-role.kubernetes.io/control-plane`, `node-role.kubernetes.io/master` and a label of dedicated etcd
-   * nodes. The pods tolerate taints with the same names, and those of `tolerations`.
+   * Examples are `node-role.kubernetes.io/control-plane`, `node-role.kubernetes.io/master` and a label of dedicated
+   * etcd nodes. The pods tolerate taints with the same names, and those of `tolerations`.
    * @default ['node-role.kubernetes.io/control-plane']
    */
   readonly nodeLabels?: string[];
   /**
-   * Directory on a node from which the kubelet starts static Pods. The backup records the image and the flags that are in
-   * its `etcd.yaml`.
+   * Directory on a node from which the kubelet starts static Pods. The backup records the image and the flags that are
+   * in its `etcd.yaml`.
    * @default /etc/kubernetes/manifests
    */
   readonly manifestsDirectory?: string;
   /**
-   * Set it if etcd runs as a service of the node, for example of systemd, and not as a static Pod. The backup then records
-   * the flags of etcd's process, and its pods must see the processes of the node.
+   * Set it if etcd runs as a service of the node, for example of systemd, and not as a static Pod. The backup then
+   * records the flags of etcd's process, and its pods must see the processes of the node.
    * @default false
    */
   readonly etcdService?: boolean;
@@ -43,8 +43,8 @@ export interface ControlPlaneEtcdBackupProps extends BackupScheduleOptions {
    */
   readonly dataDir?: string;
   /**
-   * Directory on a node, readable only by root, in which `etcd-restore.yaml` expects credentials, keys and the selection of
-   * the snapshot.
+   * Directory on a node, readable only by root, in which `etcd-restore.yaml` expects credentials, keys and the
+   * selection of the snapshot.
    * @default /etc/etcd-restore
    */
   readonly restoreDirectory?: string;
@@ -55,14 +55,14 @@ export interface ControlPlaneEtcdBackupProps extends BackupScheduleOptions {
    */
   readonly files?: ControlPlaneFiles;
   /**
-   * Creates the chart's namespace with the Pod Security level `privileged`. The backup needs this level because it uses the
-   * network and the files of the node.
+   * Creates the chart's namespace with the Pod Security level `privileged`. The backup needs this level because it uses
+   * the network and the files of the node.
    * @default true
    */
   readonly createNamespace?: boolean;
   /**
-   * Keeps the image on every node on which etcd runs, with a DaemonSet of idle pods. A node whose API server is down may
-   * not be able to pull the image.
+   * Keeps the image on every node on which etcd runs, with a DaemonSet of idle pods. A node whose API server is down
+   * may not be able to pull the image.
    * @default true
    */
   readonly keepImage?: boolean;

@@ -15,11 +15,12 @@ import { restorePod } from './control-plane-restore-pod';
 import { imageDaemonSet } from './image-daemon-set';
 
 /**
- * Backs up the etcd of a Kubernetes control plane, from within the same Kubernetes cluster. The pods of its CronJob run on
- * any control-plane node that is up. From the node they use only the network, etcd's client certificate and, if `files` is
- * given, the files to store. The chart needs a namespace of its own.
+ * Backs up the etcd of a Kubernetes control plane, from within the same Kubernetes cluster. The pods of its CronJob run
+ * on any control-plane node that is up. From the node they use only the network, etcd's client certificate and, if
+ * `files` is given, the files to store. The chart needs a namespace of its own.
  *
- * `restorePodYaml` returns the static Pod for a restore, which works without an API server: docs/control-plane/restore.md.
+ * `restorePodYaml` returns the static Pod for a restore, which works without an API server:
+ * docs/control-plane/restore.md.
  */
 export class ControlPlaneEtcdBackup extends EtcdBackupSchedule {
   /** Namespace of the chart. Undefined if `createNamespace` is false. */

@@ -24,8 +24,8 @@ interface HostDirectory {
 }
 
 /**
- * Returns a static Pod that restores a control plane's etcd on its node. It refers to no API objects, because there is no
- * API server: all files that it needs are in one directory on the node.
+ * Returns a static Pod that restores a control plane's etcd on its node. It refers to no API objects, because there is
+ * no API server: all files that it needs are in one directory on the node.
  */
 export function restorePod(spec: RestorePod): object {
   const { manifestsDirectory, dataDir, restoreDirectory, store } = spec;

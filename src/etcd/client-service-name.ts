@@ -1,2 +1,5 @@
-/** Name of the Service through which clients reach the member in a pod. The pod's own name may be that of another cluster. */
+/**
+ * Name of the Service through which clients reach the member in a pod. The pod's own name may be that of another
+ * cluster.
+ */
 export const clientServiceName = (pod: string): string => `${pod}-client`;

@@ -21,8 +21,8 @@ export interface EtcdAuthKeys {
 /** The etcd user to log in as, if etcd's password authentication is on. Snapshots require the role `root`. */
 export class EtcdAuth {
   /**
-   * Reads the user from a Secret in the backup's namespace. The default keys are those of Kubernetes' basic-auth Secrets
-   * and of `kubectl create secret generic NAME --from-file=username --from-file=password`.
+   * Reads the user from a Secret in the backup's namespace. The default keys are those of Kubernetes' basic-auth
+   * Secrets and of `kubectl create secret generic NAME --from-file=username --from-file=password`.
    */
   static fromSecret(secretName: string, keys: EtcdAuthKeys = {}): EtcdAuth {
     return buildIfValid(

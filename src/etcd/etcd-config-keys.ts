@@ -1,6 +1,6 @@
-// The keys of etcd's configuration file in each minor version. etcd silently ignores an unknown key, so a key is written
-// only for minor versions that have it. This file has no imports: the constructs use it at synthesis, and the agent uses it
-// when it writes the file.
+// The keys of etcd's configuration file in each minor version. etcd silently ignores an unknown key, so a key is
+// written only for minor versions that have it. This file has no imports: the constructs use it at synthesis, and the
+// agent uses it when it writes the file.
 
 export type SettingType = 'bool' | 'int' | 'string' | 'duration' | 'list' | 'map' | 'gate';
 

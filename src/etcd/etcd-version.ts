@@ -10,8 +10,8 @@ export class EtcdVersion {
   static readonly V3_7 = new EtcdVersion(newestPatches['3.7']);
 
   /**
-   * Selects another patch version, such as `3.5.35` or `v3.5.35`. The oldest supported ones are 3.5.11, 3.6.11 and 3.7.0;
-   * synthesis fails for any other.
+   * Selects another patch version, such as `3.5.35` or `v3.5.35`. The oldest supported ones are 3.5.11, 3.6.11 and
+   * 3.7.0; synthesis fails for any other.
    */
   static of(version: string): EtcdVersion {
     return new EtcdVersion(String(version).replace(/^v/, ''));

@@ -6,8 +6,8 @@ export function isImage(image: string): boolean {
 }
 
 /**
- * Returns the etcd version in the tag of an image, or undefined if the tag is not a version. Builds of a version often add
- * a suffix, such as `3.6.16-0`; a pre-release is a different version.
+ * Returns the etcd version in the tag of an image, or undefined if the tag is not a version. Builds of a version often
+ * add a suffix, such as `3.6.16-0`; a pre-release is a different version.
  */
 export function versionOfImage(image: string): string | undefined {
   const tag = reference.exec(image)?.[1] ?? '';

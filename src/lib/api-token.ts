@@ -1,7 +1,9 @@
 /** Directory in which clients of the Kubernetes API expect the token. */
 export const apiTokenDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** The token volume that Kubernetes otherwise mounts into every container: only containers that mount it get a token. */
+/**
+ * The token volume that Kubernetes otherwise mounts into every container: only containers that mount it get a token.
+ */
 export function apiTokenVolume(name: string): object {
   return {
     name,

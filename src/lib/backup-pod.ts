@@ -1,5 +1,5 @@
-// Builds the pod of a backup as plain data, from plain data. This file has no imports: the constructs use it at synthesis
-// and the reconciler uses it at run time.
+// Builds the pod of a backup as plain data, from plain data. This file has no imports: the constructs use it at
+// synthesis and the reconciler uses it at run time.
 
 /** Files from a Secret or a ConfigMap (the keys in `items`, or all keys), or files of the node. */
 export interface BackupPodFiles {
@@ -175,8 +175,8 @@ function onExitCodes(action: string, values: number[]): object {
 }
 
 /**
- * Returns the PodTemplateSpec of a backup. It meets the restricted Pod Security Standard, unless a store is an NFS export
- * or the pod runs on etcd's own node.
+ * Returns the PodTemplateSpec of a backup. It meets the restricted Pod Security Standard, unless a store is an NFS
+ * export or the pod runs on etcd's own node.
  */
 export function backupPod(spec: BackupPodSpec): object {
   const mounts = [
@@ -367,7 +367,7 @@ function hostMounts({ etcdManifest, extraPaths = [] }: Partial<BackupPodHost> = 
   ];
 }
 
-/** With a type the kubelet waits for a missing path; without one the container runtime would create a directory there. */
+/** With a type the kubelet waits for a missing path. Without one the container runtime creates a directory there. */
 function hostMount(name: string, mountPath: string, path: string, type: 'File' | 'Directory'): Mount {
   return { name, mountPath, source: { hostPath: { path, type } }, readOnly: true };
 }

@@ -22,7 +22,8 @@ export interface NetworkPeer {
    */
   readonly namespaceLabels?: { readonly [name: string]: string };
   /**
-   * Range of addresses, such as `10.0.0.0/8`, for clients that are not pods. Cannot be combined with the other properties.
+   * Range of addresses, such as `10.0.0.0/8`, for clients that are not pods. Cannot be combined with the other
+   * properties.
    * @default - none
    */
   readonly cidr?: string;

@@ -42,8 +42,8 @@ export interface EtcdReconcilerProps {
    */
   readonly resources?: ReconcilerResources;
   /**
-   * Labels of the EtcdClusters that this reconciler manages. Use it for several reconcilers in one namespace; each cluster
-   * must then name its reconciler.
+   * Labels of the EtcdClusters that this reconciler manages. Use it for several reconcilers in one namespace; each
+   * cluster must then name its reconciler.
    * @default - all EtcdClusters of the namespace
    */
   readonly selector?: { readonly [name: string]: string };

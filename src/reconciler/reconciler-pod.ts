@@ -93,7 +93,9 @@ type Labels = Readonly<Record<string, string>>;
 const nameLabel = 'app.kubernetes.io/name';
 const instanceLabel = 'app.kubernetes.io/instance';
 
-/** Labels that must not be overridden: a Deployment's selector is immutable, and the clusters' NetworkPolicies use them. */
+/**
+ * Labels that must not be overridden: a Deployment's selector is immutable, and the clusters' NetworkPolicies use them.
+ */
 export const reservedLabels = [nameLabel, instanceLabel] as const;
 
 /** Returns the labels that select the pods of one reconciler. */

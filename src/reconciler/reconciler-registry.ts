@@ -3,7 +3,10 @@ import type { Construct } from 'constructs';
 import { appState, isAttached } from '../lib/construct-tree';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
 
-/** The members of an `EtcdReconciler` that the registry uses. Another copy of this library may have created the construct. */
+/**
+ * The members of an `EtcdReconciler` that the registry uses. Another copy of this library may have created the
+ * construct.
+ */
 export interface RegisteredReconciler extends Construct, IEtcdReconciler {
   /** @internal */
   _selector(): Labels | undefined;
@@ -55,8 +58,8 @@ export function createReconcilerIfNone(cluster: Construct, create: () => void): 
 }
 
 /**
- * Returns the reconcilers of this app that could manage a cluster. Charts without a namespace count as one namespace, but a
- * reconciler in the cluster's own chart takes precedence.
+ * Returns the reconcilers of this app that could manage a cluster. Charts without a namespace count as one namespace,
+ * but a reconciler in the cluster's own chart takes precedence.
  */
 export function reconcilersFor(cluster: Construct): RegisteredReconciler[] {
   const { explicit, implicit } = registryOf(cluster);

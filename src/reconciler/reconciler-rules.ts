@@ -6,8 +6,9 @@ interface Rule {
 }
 
 /**
- * Returns the permissions of a reconciler in its namespace. Each cluster's own Role has the permissions for that cluster.
- * RBAC cannot limit list, watch and create to single objects, so these permissions are for the whole namespace.
+ * Returns the permissions of a reconciler in its namespace. Each cluster's own Role has the permissions for that
+ * cluster. RBAC cannot limit list, watch and create to single objects, so these permissions are for the whole
+ * namespace.
  */
 export function namespaceRules(reconcilerName: string, lease: string): Rule[] {
   const observe = ['list', 'watch'];

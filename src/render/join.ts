@@ -3,8 +3,8 @@ import type { Document } from './documents';
 import type { Planned, PlannedCluster, PlannedRestore, PlannedSchedule, ScheduleOfCluster } from './plan';
 
 /**
- * Joins documents that belong together. A cluster that replaces an old one starts with the snapshot of the old cluster's
- * EtcdRestore, and keeps its backup schedule.
+ * Joins documents that belong together. A cluster that replaces an old one starts with the snapshot of the old
+ * cluster's EtcdRestore, and keeps its backup schedule.
  */
 export function join(planned: readonly Planned[]): Planned[] {
   reportTwins(planned);

@@ -53,8 +53,8 @@ export interface SupportedVersion {
 const lowestMinor = Object.keys(newestPatches)[0] as keyof typeof newestPatches;
 
 /**
- * Returns the version itself, or the oldest supported version if it is older. Returns undefined if it is not a version of
- * etcd 3 up to the newest supported minor version.
+ * Returns the version itself, or the oldest supported version if it is older. Returns undefined if it is not a version
+ * of etcd 3 up to the newest supported minor version.
  */
 export function supportedVersion(text: string): SupportedVersion | undefined {
   const [, minorText, patchText, more] = /^v?3\.(\d+)(?:\.(\d+)(-.*)?)?$/.exec(text) ?? [];

@@ -10,7 +10,10 @@ interface Line {
   readonly text: string;
 }
 
-/** Messages for the user about a run, in the order of the documents. They contain a field's value only if the caller adds it. */
+/**
+ * Messages for the user about a run, in the order of the documents. They contain a field's value only if the caller
+ * adds it.
+ */
 export class Report {
   private readonly found: Line[] = [];
   private readonly wrong: Line[] = [];

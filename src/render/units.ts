@@ -15,7 +15,10 @@ const bytesOf: { readonly [suffix: string]: number } = {
   Pi: 2 ** 50,
 };
 
-/** Parses a quantity in Kubernetes' format, such as `8Gi` or `500M`. Returns bytes, or undefined if it is not above zero. */
+/**
+ * Parses a quantity in Kubernetes' format, such as `8Gi` or `500M`. Returns bytes, or undefined if it is not above
+ * zero.
+ */
 export function parseBytes(quantity: string): number | undefined {
   const [, amount, suffix = ''] = /^(\d+(?:\.\d+)?)(k|[MGTP]|[KMGTP]i)?$/.exec(quantity) ?? [];
   const bytes = Math.ceil(Number(amount) * bytesOf[suffix]!);

@@ -5,8 +5,9 @@ import { hostPathProblem } from './host-path';
 import type { StoreDefinition } from './store-definition';
 
 /**
- * An NFS export that the pod's node mounts. The agent's user 65532 must be allowed to write to it. Namespaces that enforce
- * the restricted Pod Security Standard refuse NFS volumes: there, create a PersistentVolume for the export and claim it.
+ * An NFS export that the pod's node mounts. The agent's user 65532 must be allowed to write to it. Namespaces that
+ * enforce the restricted Pod Security Standard refuse NFS volumes: there, create a PersistentVolume for the export and
+ * claim it.
  */
 export interface NfsVolume {
   /** Host name or IP address of the server. */
@@ -29,8 +30,8 @@ export interface FilesystemStoreProps {
   readonly nfs?: NfsVolume;
   /**
    * A directory on the node, such as `/var/backups/etcd`. It is created if it does not exist. Allowed only for a
-   * `ControlPlaneEtcdBackup`, because other pods run on any node. Each node has its own backups there, and they are lost
-   * with the node.
+   * `ControlPlaneEtcdBackup`, because other pods run on any node. Each node has its own backups there, and they are
+   * lost with the node.
    * @default - `claimName` or `nfs` is used
    */
   readonly hostPath?: string;

@@ -21,8 +21,8 @@ export interface OssSecretOptions {
 /** Credentials with which the agent signs in to Alibaba Cloud OSS. */
 export class OssCredentials {
   /**
-   * Reads the AccessKey from a Secret in the backup's namespace. The keys are `accessKeyID` and `accessKeySecret`, unless
-   * the options name others.
+   * Reads the AccessKey from a Secret in the backup's namespace. The keys are `accessKeyID` and `accessKeySecret`,
+   * unless the options name others.
    */
   static fromSecret(secretName: string, options: OssSecretOptions = {}): OssCredentials {
     return buildIfValid(

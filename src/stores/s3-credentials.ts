@@ -42,8 +42,8 @@ export class S3Credentials {
   /**
    * Reads the credentials from a Secret in the backup's namespace. The agent recognizes these keys: `AWS_ACCESS_KEY_ID`
    * and `AWS_SECRET_ACCESS_KEY` (with `AWS_SESSION_TOKEN`), `accessKeyID` and `accessKeySecret` or `secretAccessKey`,
-   * `MINIO_ACCESS_KEY` and `MINIO_SECRET_KEY`, or the AWS shared files `credentials` and `config`. Name any other keys in
-   * the options.
+   * `MINIO_ACCESS_KEY` and `MINIO_SECRET_KEY`, or the AWS shared files `credentials` and `config`. Name any other keys
+   * in the options.
    */
   static fromSecret(secretName: string, options: S3SecretOptions = {}): S3Credentials {
     // JavaScript callers may pass undefined: that must not select workload identity.

@@ -12,8 +12,8 @@ export enum ServerSideEncryption {
 
 /**
  * A key for SSE-C: the S3 server encrypts with this key and does not keep it. The key has 32 bytes, raw or in base64
- * (`openssl rand -base64 32`). Without the key no backup can be read again: keep a copy in a place that survives the loss
- * of etcd.
+ * (`openssl rand -base64 32`). Without the key no backup can be read again: keep a copy in a place that survives the
+ * loss of etcd.
  */
 export class SseCustomerKey {
   /**

@@ -48,8 +48,8 @@ export interface S3StoreProps {
    */
   readonly kmsKeyId?: string;
   /**
-   * Key for SSE-C: the agent sends it with every request, and the server encrypts with it but does not keep it. Requires
-   * TLS, and excludes `serverSideEncryption`.
+   * Key for SSE-C: the agent sends it with every request, and the server encrypts with it but does not keep it.
+   * Requires TLS, and excludes `serverSideEncryption`.
    * @default - no SSE-C
    */
   readonly sseCustomerKey?: SseCustomerKey;

@@ -5,8 +5,8 @@ import { sftpSecretTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 
 /**
- * Keys of a Secret that holds SFTP credentials, if the agent does not recognize their names. If you name one key, name all
- * keys that the agent needs.
+ * Keys of a Secret that holds SFTP credentials, if the agent does not recognize their names. If you name one key, name
+ * all keys that the agent needs.
  */
 export interface SftpSecretKeys {
   /**
@@ -40,8 +40,8 @@ export interface SftpSecretKeys {
 export class SftpCredentials {
   /**
    * Reads the credentials from a Secret in the backup's namespace. The agent recognizes these keys: `username`,
-   * `password`, `privateKey` or `ssh-privatekey`, `passphrase`, and `knownHosts` or `known_hosts`. Either a password or a
-   * private key is enough.
+   * `password`, `privateKey` or `ssh-privatekey`, `passphrase`, and `knownHosts` or `known_hosts`. Either a password or
+   * a private key is enough.
    */
   static fromSecret(secretName: string, keys: SftpSecretKeys = {}): SftpCredentials {
     return buildIfValid(SftpCredentials.prototype, keys, sftpSecretTypes, () => new SftpCredentials(secretName, keys));

@@ -25,8 +25,8 @@ export interface SftpStoreProps {
    */
   readonly path?: string;
   /**
-   * Host key of the server: its fingerprint, `SHA256:…`, or its public key, `ssh-ed25519 AAAA…`. The agent never connects
-   * to a server whose key is not configured.
+   * Host key of the server: its fingerprint, `SHA256:…`, or its public key, `ssh-ed25519 AAAA…`. The agent never
+   * connects to a server whose key is not configured.
    * @default - `knownHosts` from the credentials
    */
   readonly hostKey?: string;

@@ -61,8 +61,8 @@ export function peerNames(cluster: TlsCluster): string[] {
 }
 
 /**
- * Returns every name that a client may use for a member or for the client Service. The peer names are included because the
- * reconciler and its Jobs use them to reach members that are not ready.
+ * Returns every name that a client may use for a member or for the client Service. The peer names are included because
+ * the reconciler and its Jobs use them to reach members that are not ready.
  */
 export function serverNames(cluster: TlsCluster): string[] {
   const hosts = [cluster.name, ...clusterNames(cluster.name).clientServices];

@@ -28,8 +28,8 @@ export interface CertManagerTlsProps {
    */
   readonly issuerKind?: IssuerKind;
   /**
-   * Name of a separate issuer for the traffic between members. With one issuer for both, anyone with a client certificate
-   * can connect to the members as a peer.
+   * Name of a separate issuer for the traffic between members. With one issuer for both, anyone with a client
+   * certificate can connect to the members as a peer.
    * @default - `issuer`
    */
   readonly peerIssuer?: string;
@@ -44,8 +44,8 @@ export interface CertManagerTlsProps {
    */
   readonly duration?: Duration;
   /**
-   * How long before it expires a certificate is renewed. At least 5 minutes, and less than `duration`. etcd loads a renewed
-   * certificate without a restart.
+   * How long before it expires a certificate is renewed. At least 5 minutes, and less than `duration`. etcd loads a
+   * renewed certificate without a restart.
    * @default - cert-manager's default, a third of `duration`
    */
   readonly renewBefore?: Duration;
@@ -60,8 +60,9 @@ export interface TlsSecrets {
    */
   readonly peer: string;
   /**
-   * Secret with the certificate that members present to clients. It needs the usages serverAuth and clientAuth, all names
-   * that clients use, `localhost` and `127.0.0.1`. etcd accepts client certificates that are signed by its `ca.crt`.
+   * Secret with the certificate that members present to clients. It needs the usages serverAuth and clientAuth, all
+   * names that clients use, `localhost` and `127.0.0.1`. etcd accepts client certificates that are signed by its
+   * `ca.crt`.
    */
   readonly server: string;
   /** Secret with a client certificate (usage clientAuth) for the reconciler and for backups. */
@@ -83,8 +84,8 @@ export interface TlsBinding {
  */
 export class EtcdTls {
   /**
-   * Lets cert-manager issue and renew the certificates. The chart must have a namespace, because its name is part of the
-   * certificates.
+   * Lets cert-manager issue and renew the certificates. The chart must have a namespace, because its name is part of
+   * the certificates.
    */
   static certManager(props: CertManagerTlsProps): EtcdTls {
     return buildIfValid(

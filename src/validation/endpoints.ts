@@ -1,6 +1,8 @@
 const etcdAddress = /^(?:(https?):\/\/)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]):\d{1,5})\/?$/i;
 
-/** Returns an etcd endpoint as a URL: `host:port` becomes https with TLS, else http. An invalid endpoint is unchanged. */
+/**
+ * Returns an etcd endpoint as a URL: `host:port` becomes https with TLS, else http. An invalid endpoint is unchanged.
+ */
 export function endpointUrl(endpoint: string, tls: boolean): string {
   const [, scheme, address] = etcdAddress.exec(endpoint) ?? [];
   if (!address) return endpoint;

@@ -3,7 +3,8 @@ export function timeZoneProblem(what: string, name: string): string | undefined 
   const problem = `${what}: '${name}' is not an IANA time zone; write it like Europe/Berlin or Etc/UTC`;
   const canonical = canonicalTimeZone(name);
   if (!canonical) return problem;
-  // JavaScript ignores case and accepts offsets such as +01:00; Kubernetes looks up the exact name in the zone database.
+  // JavaScript ignores case and accepts offsets such as +01:00; Kubernetes looks up the exact name in the zone
+  // database.
   if (canonical !== name && canonical.toLowerCase() === name.toLowerCase()) return problem;
   if (!/^[A-Z][\w+-]*(\/[A-Z][\w+-]*)*$/.test(name)) return problem;
   return undefined;

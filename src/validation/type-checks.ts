@@ -1,8 +1,8 @@
 import { nearest } from './nearest';
 
 /**
- * The type that a property must have. TypeScript checks it at compile time, but not for callers that write JavaScript or
- * `any`.
+ * The type that a property must have. TypeScript checks it at compile time, but not for callers that write JavaScript
+ * or `any`.
  */
 export interface PropertyType {
   /** Name of the type, with its article. */
@@ -89,7 +89,10 @@ function fieldProblems(prefix: string, values: Readonly<Record<string, unknown>>
   ];
 }
 
-/** Returns false for an instance of a class, which may have more members, such as a cluster passed as its own attributes. */
+/**
+ * Returns false for an instance of a class, which may have more members, such as a cluster passed as its own
+ * attributes.
+ */
 const isLiteral = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value));
 
 function insteadOf(key: string, types: PropertyTypes): string {
@@ -145,8 +148,8 @@ interface HasPath {
 }
 
 /**
- * Checks the types of a construct's properties before anything uses them: later the only message would be that something
- * is not a function.
+ * Checks the types of a construct's properties before anything uses them: later the only message would be that
+ * something is not a function.
  *
  * @throws with one line per problem, each with the construct's path
  */

@@ -31,7 +31,10 @@ const directories = {
   serverTls: '/etc/etcd/tls/server',
 } as const;
 
-/** Prepares the volume and waits for the permit to start. It ends before etcd starts: data may only be moved before that. */
+/**
+ * Prepares the volume and waits for the permit to start. It ends before etcd starts: data may only be moved before
+ * that.
+ */
 export function gateContainer(cluster: ResolvedCluster): object {
   return {
     ...agentBase(cluster, 'gate', [`--scratch-dir=${directories.scratch}`]),

@@ -2,7 +2,10 @@ import { ports } from '../../etcd/cluster-ports';
 import type { ResolvedCluster } from '../resolve-cluster';
 import { jobSelector, memberSelector, reconcilerSelector } from './cluster-labels';
 
-/** Returns the ServiceSpec for the DNS names of members, ready or not: members must find each other before they are ready. */
+/**
+ * Returns the ServiceSpec for the DNS names of members, ready or not: members must find each other before they are
+ * ready.
+ */
 export function peerService(cluster: string): object {
   return {
     clusterIP: 'None',
@@ -19,8 +22,8 @@ export function clientService(cluster: string): object {
 
 /**
  * Returns the ServiceSpec that gives one member a name for clients while it is ready. A member that is not ready may be
- * about to lose what clients write, such as the first member of a restore. The peer Service cannot serve this purpose: it
- * also has members that are not ready, and Kubernetes gives a pod a DNS name in only one Service.
+ * about to lose what clients write, such as the first member of a restore. The peer Service cannot serve this purpose:
+ * it also has members that are not ready, and Kubernetes gives a pod a DNS name in only one Service.
  */
 export function memberService(cluster: string, pod: string): object {
   return {

@@ -27,7 +27,8 @@ export function clusterStatefulSet(cluster: ResolvedCluster): object {
 
 function claimTemplate({ volume }: ResolvedCluster): object {
   return {
-    // Kubernetes would add apiVersion, kind and status. With them an apply changes nothing and causes no conflict of owners.
+    // Kubernetes would add apiVersion, kind and status. With them an apply changes nothing and causes no conflict of
+    // owners.
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: { name: dataVolume },

@@ -2,8 +2,8 @@ import { Size } from 'cdk8s';
 import { cluster, manifestsOf } from '../../../test/clusters';
 import type { Manifest } from '../../../test/synth';
 
-// Immutable fields, as releases since 0.1.0 have written them. If they differ, `kubectl apply` of the new release fails for
-// every existing cluster, or creates new volumes: then restore the manifests, and do not change this test.
+// Immutable fields, as releases since 0.1.0 have written them. If they differ, `kubectl apply` of the new release fails
+// for every existing cluster, or creates new volumes: then restore the manifests, and do not change this test.
 
 const selector = {
   matchLabels: {

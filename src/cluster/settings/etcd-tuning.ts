@@ -61,8 +61,8 @@ export interface EtcdTuningProps {
    */
   readonly heartbeatInterval?: Duration;
   /**
-   * Time without heartbeats after which the members elect another leader. Set it to about ten times the round-trip time:
-   * at least five heartbeats, and at most 50 seconds.
+   * Time without heartbeats after which the members elect another leader. Set it to about ten times the round-trip
+   * time: at least five heartbeats, and at most 50 seconds.
    * @default Duration.millis(1000)
    */
   readonly electionTimeout?: Duration;
@@ -80,8 +80,8 @@ export interface EtcdTuningProps {
 }
 
 /**
- * Tuning of etcd, the same for all members. The presets follow etcd's tuning guide (https://etcd.io/docs/v3.6/tuning/): a
- * heartbeat of about the round-trip time between the members, and an election timeout of ten heartbeats.
+ * Tuning of etcd, the same for all members. The presets follow etcd's tuning guide (https://etcd.io/docs/v3.6/tuning/):
+ * a heartbeat of about the round-trip time between the members, and an election timeout of ten heartbeats.
  *
  * By default etcd compacts history that is older than one hour (`AutoCompaction`).
  */

@@ -31,7 +31,8 @@ function ownSchedule(fields: Fields, cluster: string): ScheduleOfCluster | undef
   const [first, ...more] = fields.objects('stores').flatMap((store) => scheduledStore(store) ?? []);
   const name = fields.text('cronJobName');
   const serviceAccountName = fields.text('serviceAccountName');
-  // The ServiceAccount that is created with the CronJob. If it has a workload identity, its annotations are unknown here.
+  // The ServiceAccount that is created with the CronJob. If it has a workload identity, its annotations are unknown
+  // here.
   const isMade = serviceAccountName === (name ?? `${cluster}-${id}`) && ![first, ...more].some(needsIdentity);
   const options: Omit<BackupScheduleOptions, 'store'> = {
     schedule: cronOf(fields, cron),
