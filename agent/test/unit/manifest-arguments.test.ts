@@ -132,7 +132,7 @@ const isMounted = (path: string, mounts: string[]) =>
 test('recipients of encryption of every kind are taken by the constructs and by the agent', async () => {
   // The compiler can't import the library's modules, which are CommonJS, from here.
   const library = join(import.meta.dirname, '../../../src');
-  const { ageRecipientProblem } = await import(`${library}/backup/age-recipient.ts`);
+  const { ageRecipientProblem } = await import(`${library}/backup/encryption.ts`);
   const { backupArguments } = await import(`${library}/lib/backup-pod.ts`);
   const identities = [await generateX25519Identity(), await generateX25519Identity(), await generateHybridIdentity()];
   const [first, second, hybrid] = await Promise.all(identities.map((identity) => identityToRecipient(identity)));
