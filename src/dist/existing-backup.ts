@@ -3,11 +3,11 @@ import { EtcdClientTls, EtcdCluster, Retention } from '../index';
 import { type DistFile, fileOf } from './dist-file';
 import { s3, s3Secret } from './s3';
 
-const id = 'foreign-etcd-backup';
+const id = 'existing-etcd-backup';
 
 export function existingBackup(app: App): DistFile {
   const chart = new Chart(app, id);
-  const etcd = EtcdCluster.fromEndpoints(chart, 'foreign-etcd', ['https://etcd.example.com:2379'], {
+  const etcd = EtcdCluster.fromEndpoints(chart, 'existing-etcd', ['https://etcd.example.com:2379'], {
     tls: EtcdClientTls.fromSecret('etcd-client'),
   });
   const { cronJobName } = etcd.addBackupSchedule('hourly', {
@@ -23,7 +23,7 @@ It needs no custom resources and no reconciler.
 3. ${s3Secret}
 4. Apply this file, and take a first backup at once.
      kubectl apply --server-side -n NAMESPACE -f ${fileOf(id)}
-     kubectl create job foreign-etcd-first -n NAMESPACE --from=cronjob/${cronJobName}
-     kubectl logs -n NAMESPACE -f job/foreign-etcd-first`;
+     kubectl create job existing-etcd-first -n NAMESPACE --from=cronjob/${cronJobName}
+     kubectl logs -n NAMESPACE -f job/existing-etcd-first`;
   return { chart, header };
 }

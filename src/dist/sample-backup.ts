@@ -9,7 +9,7 @@ const id = 'etcd-backup';
 export function sampleBackup(app: App): DistFile {
   const chart = new Chart(app, id);
   new EtcdBackup(chart, 'before-release', { cluster: sampleCluster(chart), schedule: 'hourly' });
-  new EtcdBackup(chart, 'foreign-etcd-before-release', {
+  new EtcdBackup(chart, 'existing-etcd-before-release', {
     endpoints: ['https://etcd.example.com:2379'],
     tls: EtcdClientTls.fromSecret('etcd-client'),
     store: s3,
