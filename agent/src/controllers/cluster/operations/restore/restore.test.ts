@@ -185,7 +185,7 @@ describe('in place', () => {
       .commit()
       .set({ jobs: known([job({ serving: { ...serving, sizeBytes: 4 * 2 ** 30 } })]) });
     const message =
-      'the snapshot has 4.0 GiB: to restore it, the volume of ordinal 0 needs 8.3 GiB, and has 6.0 GiB free';
+      'the snapshot has 4.0 GiB; to restore it, the volume of ordinal 0 needs 8.3 GiB free, but has 6.0 GiB';
     const failed = { step: 'report', args: { failed: { reason: 'NoSpace', message } } };
     expect(world.written?.op).toMatchObject(failed);
     const later = backedUp().set({ jobs: known([job({ serving: { ...serving, sizeBytes: 4 * 2 ** 30 } })]) });
@@ -640,7 +640,7 @@ describe('a cluster born from a backup', () => {
     expect(world.record.op).toMatchObject({ step: 'fence' });
     expect(world.effect).toBeUndefined();
     expect(world.reason('Stalled')).toBe('RestoreBlocked');
-    expect(world.message('Stalled')).toContain('needs 8.3 GiB, and has 6.0 GiB free');
+    expect(world.message('Stalled')).toContain('needs 8.3 GiB free, but has 6.0 GiB');
   });
 
   test('counts for nothing later', () => {
