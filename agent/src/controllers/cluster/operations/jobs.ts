@@ -13,11 +13,11 @@ export const restoreOp = (v: View): RestoreOp | undefined => v.op('Restore') ?? 
 
 const restoreSteps: readonly string[] = ['verify', 'safety', 'fence', 'drain', 'seed', 'restore'];
 
-/** Limits a source so that it selects no snapshot that was stored after this time. */
-export function notLater(source: RestoreSource, time: string): RestoreSource {
+/** Limits a source so that it selects no snapshot that was stored after this time, ms. */
+export function notLater(source: RestoreSource, time: number): RestoreSource {
   const { latestVerifiedBefore: asked } = source;
-  const isLater = typeof asked === 'string' && Date.parse(asked) > Date.parse(time);
-  return isLater ? { ...source, latestVerifiedBefore: time } : source;
+  const isLater = typeof asked === 'string' && Date.parse(asked) > time;
+  return isLater ? { ...source, latestVerifiedBefore: new Date(time).toISOString() } : source;
 }
 
 function restoreJob(v: View, { id, args, startedAt }: RestoreOp): JobRequest {
@@ -27,7 +27,7 @@ function restoreJob(v: View, { id, args, startedAt }: RestoreOp): JobRequest {
     op: id,
     restore: {
       // A second pod of the Job selects again, and must not select a snapshot that was stored meanwhile.
-      source: notLater(source!, startedAt),
+      source: notLater(source!, Date.parse(startedAt)),
       ...(identitySecret && { identitySecret }),
       ...(sha256 && { sha256 }),
       ...(expectedRevision !== undefined && { expectedRevision }),

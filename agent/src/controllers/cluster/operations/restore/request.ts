@@ -25,6 +25,9 @@ import {
 
 const known = (v: View, id: string): boolean => v.record.restores.some((restore) => restore.id === id);
 
+/** Kubernetes truncates a creationTimestamp to seconds, ms. */
+const second = 1000;
+
 const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
   const { name, uid, specHash, safetyBackup, ignoreUnreachablePods, createdAt } = request;
   const { identitySecret, sha256, expectedRevision } = request;
@@ -33,7 +36,7 @@ const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
     uid,
     specHash,
     // A later operation of the same EtcdRestore must not select the safety backup of an earlier one.
-    source: notLater(request.source, new Date(createdAt).toISOString()),
+    source: notLater(request.source, createdAt + second),
     ...(identitySecret && { identitySecret }),
     ...(sha256 && { sha256 }),
     ...(expectedRevision !== undefined && { expectedRevision }),
