@@ -142,5 +142,5 @@ test('a status that can not be written stops nothing', async () => {
   loop.port.clusters.reportStatus = () => Promise.reject(new Error('no API'));
   await loop.run(() => loop.voters === 3);
   expect(loop.voters).toBe(3);
-  expect(loop.said).toContain('the status could not be written: no API');
+  expect(loop.said).toContain('the status cannot be written: no API');
 });

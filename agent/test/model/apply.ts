@@ -16,11 +16,11 @@ import type { Job, Snapshot, World } from './world.ts';
 
 export interface Applied {
   readonly world: World;
-  /** Why the world refused: then it is as it was. */
+  /** Why the effect was refused; the world is then unchanged. */
   readonly error?: string;
 }
 
-/** What an effect does to the world, whoever sends it and however late. */
+/** Applies an effect to the world, whoever sends it and however late it arrives. */
 export function apply(world: World, effect: Effect): Applied {
   switch (effect.kind) {
     case 'WriteRecord':
@@ -124,7 +124,7 @@ function writeRecord(world: World, effect: Extract<Effect, { kind: 'WriteRecord'
   );
 }
 
-/** The keys of what was done belong to one op. */
+/** Keys of completed effects belong to one operation. */
 function memoryAfter(world: World, effect: Extract<Effect, { kind: 'WriteRecord' }>): World['memory'] {
   const [before, after] = [world.record?.doc.op, effect.doc.op];
   const same = after?.id === before?.id;
@@ -145,7 +145,7 @@ function annotateClaim(world: World, effect: Extract<Effect, { kind: 'AnnotatePv
   return ok(withClaim(next, effect.ordinal, { ...claim, rv, clusterUid, epoch }));
 }
 
-/** The reconciler's client asks the members that it sees: those of the newest cluster that serves. */
+/** The reconciler's client asks the members that it observes. */
 function membership(world: World, next: World, change: (cluster: Cluster) => Answer): Applied {
   const cluster = askedCluster(world);
   if (!cluster) return { world, error: 'unavailable' };
@@ -153,7 +153,7 @@ function membership(world: World, next: World, change: (cluster: Cluster) => Ans
   return answer.ok ? ok(settled(withCluster(next, answer.cluster))) : { world, error: answer.error };
 }
 
-/** The one of the record, as the reconciler checks the cluster id; without one, whichever serves. */
+/** The record's cluster, because the reconciler checks the cluster id; without one, the newest that serves. */
 export function askedCluster(world: World): Cluster | undefined {
   const serves = (c: Cluster): boolean => canCommit(c, liveness(world, c));
   const recorded = clusterById(world, world.record?.doc.clusterId);
@@ -169,7 +169,7 @@ function space(world: World, change: (cluster: Cluster, space: Space) => Cluster
   return ok(cluster.noSpace ? withCluster(world, change(cluster, cluster.noSpace)) : world);
 }
 
-/** Raised again while the member whose data differ is there. */
+/** The alarm is raised again while the member whose data differ exists. */
 function disarmCorrupt(world: World): Applied {
   const cluster = askedCluster(world);
   if (!cluster) return { world, error: 'unavailable' };
@@ -185,14 +185,14 @@ function hashKV(world: World, of: string): Applied {
   return ok({ ...world, memory: { ...world.memory, hash: { of, equal: !differs(cluster) } } });
 }
 
-/** Raised again at the next put while the backend is as large as before. */
+/** The alarm is raised again at the next put while the database is as large as before. */
 function disarmed(cluster: Cluster, noSpace: Space, memberId: string): Cluster {
   if (isThere(cluster, memberId) && !noSpace.small.includes(memberId)) return cluster;
   const alarms = noSpace.alarms.filter((id) => id !== memberId);
   return { ...cluster, noSpace: alarms.length > 0 ? { ...noSpace, alarms } : undefined };
 }
 
-/** Raft entries: far enough for a snapshot on each member that runs. */
+/** Adds raft entries until every running member has written a snapshot. */
 function leaseChurn(world: World, pairs: number): Applied {
   const cluster = askedCluster(world);
   if (!cluster) return { world, error: 'unavailable' };
@@ -220,13 +220,13 @@ function createJob(world: World, request: Extract<Effect, { kind: 'CreateJob' }>
   return ok({ ...next, jobs: [...world.jobs, job] });
 }
 
-/** The gate that serves a salvaged copy says its pod's uid as the address. */
+/** The address of a salvaged copy is the uid of its pod. */
 function servedBy(world: World, url: string): number | undefined {
   const at = world.pods.findIndex((p) => p?.uid === url && p.reason === 'Salvage');
   return at < 0 ? undefined : at;
 }
 
-/** The world's snapshots name themselves in the source; anything else is one of our own backups. */
+/** Finds the snapshot that a source names. */
 function snapshotOf(world: World, source: Record<string, unknown>): Snapshot | undefined {
   const text = JSON.stringify(source);
   const all = [...world.store, ...(world.spec?.origin ? [world.spec.origin] : [])];

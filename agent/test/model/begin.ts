@@ -17,7 +17,7 @@ export interface Start {
 
 const NO_BUDGET: Budget = { faults: 0, edits: 0, writes: 0, late: 0, torn: 0 };
 
-/** Everything applied, nothing has run. */
+/** All manifests are applied, and nothing has run yet. */
 export function nothingYet({ size, version = '3.5.35', room = size, rule = 'quorumConnected', spec }: Start): World {
   const none = Array.from({ length: room }, () => null);
   return {
@@ -38,10 +38,10 @@ export function nothingYet({ size, version = '3.5.35', room = size, rule = 'quor
   };
 }
 
-/** After a fair run. */
+/** The world after a fair run. */
 export const settledFrom = (world: World, planner: Planner): World => reached(world, planner, () => false);
 
-/** After a fair run up to where this holds, or to its end. */
+/** The world after a fair run until this holds, or to its end. */
 export function reached(world: World, planner: Planner, isThere: (world: World) => boolean): World {
   let now = world;
   for (let n = 0; n < 1000; n++) {
@@ -54,7 +54,7 @@ export function reached(world: World, planner: Planner, isThere: (world: World) 
 
 const settledWorlds = new WeakMap<Planner, Map<string, World>>();
 
-/** Its bootstrap is long over. */
+/** A cluster whose bootstrap is long over. */
 export function running(start: Start, planner: Planner): World {
   const known = settledWorlds.get(planner) ?? new Map<string, World>();
   settledWorlds.set(planner, known);

@@ -6,12 +6,12 @@ export interface Hash {
   low: number;
 }
 
-// An id, or a field by which nobody decides: the id counter, and a number that only grows.
+// An id, or a field that no decision depends on: the id counter, and a number that only grows.
 const ID_OR_NOISE = /[a-z]#\d+|"(?:seq|rev)":\d+,?/g;
 
 /**
- * The world as text in which two worlds that differ only in the numbers of their ids are equal:
- * ids are numbered in order of appearance. Whatever plan() puts into the record is covered, as an id keeps its form there.
+ * The world as text. Ids are numbered in order of appearance, so that two worlds that differ only in the numbers of their ids
+ * are equal. This covers whatever plan() writes into the record, because an id keeps its form there.
  */
 export function canonical(world: World): string {
   const names = new Map<string, string>();

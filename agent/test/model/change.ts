@@ -1,6 +1,6 @@
 import type { Claim, Pod, Volume, World } from './world.ts';
 
-/** A world with the next id of this kind taken, and the id. */
+/** Takes the next id of this kind. */
 export function fresh(world: World, kind: string): [World, string] {
   return [{ ...world, seq: world.seq + 1 }, `${kind}#${world.seq}`];
 }

@@ -10,8 +10,8 @@ import { allUp, checkRemove, current, isDraining, mayStart, opOf, ownBackups, se
 import type { World } from './world.ts';
 
 /**
- * What an effect must not be, held against the world as it is when plan() asks for it: the reconciler is not blamed
- * for what changes before a late effect arrives. Written from docs/contributing/protocol.md, without a look at plan()'s own facts.
+ * Checks an effect against the world at the time when plan() decides it; changes before a late effect arrives do not count.
+ * Written from the protocol, independently of plan()'s own facts.
  */
 export function checkEffect(world: World, effect: Effect, observed: Observed): string | undefined {
   if (world.spec?.paused) return `${effect.kind} while paused`;
@@ -87,7 +87,7 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
   }
 }
 
-/** Some answer, and are a little behind. */
+/** A member answers and lags a little. */
 const lags = ({ status }: Observed): boolean =>
   Object.values(status).some((s) => s.known && s.v.appliedIndex + A_LITTLE === s.v.raftIndex);
 
@@ -99,7 +99,7 @@ function salvages(world: World, effect: Effect, { status }: Observed): boolean {
   return status[before.args.survivor!.memberId]?.known === true;
 }
 
-/** Of a record that knows where the entries of 3.5 end. */
+/** The record knows where the entries of 3.5 end, and every voter has a snapshot beyond them. */
 function isSettled(world: World): boolean {
   const { finalizedIndex } = world.record!.doc.versions;
   if (finalizedIndex === undefined) return false;
@@ -108,7 +108,7 @@ function isSettled(world: World): boolean {
   return wals.every((wal) => INDEX_UNIT * wal.snapIndex - settings.catchUpEntries > finalizedIndex);
 }
 
-/** It says what is so already. */
+/** The effect changes nothing. */
 function isIdle(world: World, effect: Effect): boolean {
   switch (effect.kind) {
     case 'WriteRecord':
@@ -134,7 +134,7 @@ function isIdle(world: World, effect: Effect): boolean {
   }
 }
 
-/** Of a record: all but the ids and times that every write makes anew. */
+/** The content of a record without the ids and times that every write renews. */
 const substance = (doc: RecordDoc): string =>
   JSON.stringify(doc, (key, value) => (NEW_EACH_TIME.has(key) ? undefined : value));
 const NEW_EACH_TIME = new Set(['salvage', 'rev', 'id', 'holder', 'at', 'startedAt', 'issuedAt']);
@@ -193,7 +193,7 @@ function checkMoveLeader(world: World, leader: string, to: string): string | und
   return member && member.ordinal !== op.ordinal ? 'leadership moves off a member that nobody is to touch' : undefined;
 }
 
-/** Ready pods of members go as a drain takes them. */
+/** A ready pod of a member may only be evicted, as by a drain. */
 function checkEviction(world: World, effect: Effect & { kind: 'DeletePod' }, observed: Observed): string | undefined {
   const { pods } = observed;
   const { ordinal, evict } = effect;
@@ -208,7 +208,7 @@ const WRONG_IMAGE = 'a pod is made of an image of another version';
 function checkDeletePod(world: World, ordinal: number, young: boolean): string | undefined {
   const { record, sts, spec } = world;
   const pod = world.pods[ordinal]!;
-  // Nothing of it ever ran.
+  // None of its containers ever ran.
   if (pod.broken && pod.broken !== world.sts?.broken) return undefined;
   const cluster = current(world);
   const wal = world.volumes[ordinal]?.wal;
@@ -271,7 +271,7 @@ function checkScale(world: World, replicas: number): string | undefined {
   return replicas < (world.spec?.size ?? 0) ? 'scaled below the size' : undefined;
 }
 
-/** The alarm of a member that was removed has no space behind it. */
+/** The alarm of a removed member can always be disarmed. */
 function checkDisarm(world: World, memberId: string): string | undefined {
   const cluster = current(world);
   const large = cluster?.noSpace && votersOf(cluster).some((m) => !cluster.noSpace!.small.includes(m.id));
@@ -286,11 +286,11 @@ function checkDisarmCorrupt(world: World): string | undefined {
   return allUp(world) ? undefined : 'disarmed before all were compared';
 }
 
-/** A pod beyond the members comes only when all that is there is well. */
+/** A pod without a member is added only while every member is healthy. */
 function checkRaise(world: World, replicas: number, now: number): string | undefined {
   const cluster = current(world);
   if (!cluster || !world.record?.doc.seeded || cluster.members.some((m) => m.ordinal >= replicas - 1)) return undefined;
-  // Without a quorum nobody knows that it was removed.
+  // Without a quorum its removal cannot be known.
   if (world.record.doc.members[replicas - 1] && !serves(world)) return undefined;
   if (!mayStart(world, world.record.doc)) return 'a pod is added whose version is refused';
   const joined = Array.from({ length: now }, (_, i) => cluster.members.some((m) => m.ordinal === i && !m.learner));

@@ -15,7 +15,7 @@ import {
 } from './truth.ts';
 import type { World } from './world.ts';
 
-/** How an operation may begin, go on and end. */
+/** Checks how an operation begins, goes on and ends. */
 
 export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
   const [was, is] = [before.op, doc.op];
@@ -41,13 +41,13 @@ export function checkOp(world: World, before: RecordDoc, doc: RecordDoc, young: 
   const course = was && checkCourse(world, before, doc, was);
   if (course) return course;
   if (!is || is.id === was?.id) return undefined;
-  // What a restore kept waiting comes back, and asks again before it does anything.
+  // A suspended operation returns, and checks its guards again before any effect.
   if (was && 'suspended' in was && was.suspended?.id === is.id) return undefined;
   const suspends = 'suspended' in is && is.suspended?.id === was?.id;
   const gives = was?.kind === 'Remove' && ((is.kind === 'Remove' && is.why === 'Dead') || is.kind === 'Delete');
-  // A restore that is blocked past its fence gives way to another.
+  // A restore that is blocked past its fence is superseded by another.
   const instead = was?.kind === 'Restore' && is.kind === 'Restore' && before.phase === 'Restoring';
-  // Before its fence a restore lets a lost volume go first.
+  // Before its fence a restore yields to the removal of a member with a lost volume.
   const yields = was?.kind === 'Restore' && is.kind === 'Remove' && is.why === 'Dead' && before.phase !== 'Restoring';
   if (was && !suspends && !gives && !instead && !yields) return 'OneOperation: a second op takes the slot';
   if (is.kind === 'Remove' && is.step === 'claim') return checkClaimOp(world, is);
@@ -100,7 +100,7 @@ function checkPromoteOp(world: World, op: OpOf<'Promote'>, young: boolean): stri
   return allUp(world) && !young ? undefined : 'a promotion while a voter is down';
 }
 
-/** Voters that wait for the allowance itself are no obstacle. */
+/** Voters that wait for this allowance do not count. */
 export function checkUpgradeOp(world: World, young: boolean): string | undefined {
   if (current(world)!.members.some((m) => m.learner)) return 'an upgrade begins beside a learner';
   const cluster = current(world)!;
@@ -111,7 +111,7 @@ export function checkUpgradeOp(world: World, young: boolean): string | undefined
   return well && !young ? undefined : 'an upgrade begins with a member down';
 }
 
-/** How an op goes on, and how it ends. */
+/** Checks how an operation goes on and ends. */
 function checkCourse(
   world: World,
   before: RecordDoc,
@@ -135,7 +135,7 @@ function checkCourse(
     return 'a safety backup is to come of the Job that failed before';
   const untold = world.restores.some((r) => r.uid === was.args.uid && !r.phase);
   if (was.step === 'report' && !is && untold) return 'an EtcdRestore is not told that it failed';
-  // With ignoreUnreachablePods it is a human who says so.
+  // With ignoreUnreachablePods a person has decided it.
   const waits = !was.args.ignoreUnreachablePods && world.pods.some((p) => p);
   if (was.step === 'drain' && step === 'seed' && waits) return 'DrainedBeforeSeed: an old pod is still there';
   const failed = is && 'args' in is ? is.args.failed : undefined;
@@ -160,7 +160,7 @@ function checkCourse(
   return dropped && !doc.failure ? checkDropped(world, was) : undefined;
 }
 
-/** Before the fence. */
+/** Checks the end of a restore before its fence. */
 function checkDropped(world: World, was: OpOf<'Restore' | 'Recover'>): string | undefined {
   const { id, failed } = was.args;
   if (id.startsWith('roll:')) return undefined;
@@ -177,7 +177,7 @@ function checkDropped(world: World, was: OpOf<'Restore' | 'Recover'>): string | 
   return open && !cannotGoOn && !world.spec?.deleting ? 'a restore is dropped that nobody took back' : undefined;
 }
 
-/** A claim is left over from a shrink (protocol.md: NoDataDeleted). */
+/** Checks the deletion of a claim that is left over from a shrink (protocol.md: NoDataDeleted). */
 function checkClaimOp(world: World, op: OpOf<'Remove'>): string | undefined {
   const { spec } = world;
   if (spec?.onShrink !== 'Delete' || op.ordinal < spec.size)
@@ -235,7 +235,7 @@ function checkRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
   }
 }
 
-/** Of those that were there to choose from. */
+/** Another survivor could have been chosen that has more writes. */
 function hasLess(world: World, { args }: OpOf<'Restore' | 'Recover'>): boolean {
   if (world.spec?.recovery?.survivor !== undefined || world.spec?.ephemeral) return false;
   const of =

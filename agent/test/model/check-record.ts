@@ -5,7 +5,7 @@ import { hearsNothingOf, isUp } from './processes.ts';
 import { allUp, current, ownBackups, serves, shortMinor } from './truth.ts';
 import type { World } from './world.ts';
 
-/** What may be written into the record. */
+/** Checks what is written into the record. */
 
 export function checkRecord(world: World, doc: RecordDoc, young: boolean, justFailed: boolean): string | undefined {
   const before = world.record?.doc;
@@ -25,7 +25,7 @@ export function checkRecord(world: World, doc: RecordDoc, young: boolean, justFa
   );
 }
 
-/** A request for a recovery counts as done. */
+/** Checks that a recovery that counts as done was not needed. */
 function checkRecovered(world: World, before: RecordDoc, doc: RecordDoc): string | undefined {
   if (doc.lastRecoveryId === before.lastRecoveryId || before.op?.kind === 'Recover') return undefined;
   return serves(world) ? undefined : 'a recovery that is needed is taken as done';
@@ -39,7 +39,7 @@ function checkAgain(before: RecordDoc, doc: RecordDoc, justFailed: boolean): str
   return before.failure?.of.startsWith(roll) ? 'what has just failed is tried again at once' : undefined;
 }
 
-/** What the record says must be so. */
+/** Checks that the facts in the record are true. */
 function checkFacts(world: World, before: RecordDoc, doc: RecordDoc, young: boolean): string | undefined {
   const claim = world.claims[0];
   if (doc.seeded && !before.seeded && world.pods[0]?.image) return 'a seed counts that runs another version';
@@ -60,7 +60,7 @@ function checkFacts(world: World, before: RecordDoc, doc: RecordDoc, young: bool
   return checkSpace(world, before, doc);
 }
 
-/** It counts for an upgrade to 3.6. */
+/** A restart that counts for an upgrade to 3.6 is not recorded. */
 function forgetsRestart(world: World, { op }: RecordDoc, doc: RecordDoc): boolean {
   if (op?.kind !== 'DeletePod' || doc.op || op.version !== op.nextVersion) return false;
   const pod = world.pods[op.ordinal];
@@ -104,7 +104,7 @@ function checkFailure(world: World, before: RecordDoc, doc: RecordDoc): string |
   return failed ? undefined : 'an upgrade is called failed that did not fail';
 }
 
-/** (protocol.md: NoSecondBootstrap) */
+/** Checks the first or the rebuilt record (protocol.md: NoSecondBootstrap). */
 function checkFirst(world: World, doc: RecordDoc): string | undefined {
   const data =
     world.volumes.some((v) => v?.wal && world.truth.seeded.includes(v.wal.cluster)) ||
@@ -188,7 +188,7 @@ function checkPermit(world: World, before: RecordDoc, doc: RecordDoc, permit: Pe
     : undefined;
 }
 
-/** The same minor, or one up. */
+/** Every allowed minor is that of the seed's data or one above. */
 function startsOnSeed(world: World, { epoch, versions }: RecordDoc): boolean {
   const { wal, identity } = world.volumes[0] ?? {};
   if (!wal || identity?.epoch !== epoch) return true;

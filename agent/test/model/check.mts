@@ -11,7 +11,7 @@ const option = (name: string): string | undefined =>
   process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3);
 const smoke = process.argv.includes('--smoke');
 const maxStates = Number(option('states') ?? (smoke ? 1000 : 10_000));
-/** What the whole check explores at least. */
+/** The least number of states that the whole check explores. */
 const LEAST_STATES = 1_000_000;
 const only = option('only') ?? '';
 

@@ -18,7 +18,7 @@ export class Coverage {
     this.#of(`${move.rule} · ${move.step}`)[move.kind]++;
   }
 
-  /** A rule that holds all below it. */
+  /** Counts a rule that holds. */
   hold(rule: string, world: World): void {
     this.#of(`${rule} · ${stepOf(world)}`).done++;
   }
@@ -39,7 +39,7 @@ export class Coverage {
     }
   }
 
-  /** Names of the rules that were met. */
+  /** Names of the rules that were taken. */
   rules(): Set<string> {
     return new Set(Object.keys(this.counts).map((name) => name.split(' · ')[0]!));
   }

@@ -1,10 +1,10 @@
-/** etcd as the reconciler meets it: the rules of membership changes, as tried on real etcd (docs/contributing/decisions.md). */
+/** etcd as the reconciler meets it: the rules of membership changes, as observed on real servers. */
 
 export interface EtcdMember {
   readonly id: string;
   readonly ordinal: number;
   readonly learner: boolean;
-  /** It has published its name: it ran once. */
+  /** It has published its name, so it has run. */
   readonly started: boolean;
 }
 
@@ -12,20 +12,20 @@ export interface Cluster {
   readonly id: string;
   readonly epoch: number;
   readonly members: readonly EtcdMember[];
-  /** Acknowledged writes. A member's WAL says up to which one it has them. */
+  /** Number of acknowledged writes. A member's WAL says how many it has. */
   readonly log: number;
   readonly leader?: string;
-  /** Minor of the cluster version: the lowest that runs, never lower again. */
+  /** Minor of the cluster version: the lowest minor that runs; it never falls. */
   readonly minor: number;
-  /** Raft index: moved by Settle only, as nothing else compares it. */
+  /** Raft index. Only Settle moves it, because nothing else compares it. */
   readonly index: number;
-  /** Index of the last v2 request in the log: 3.7 panics on one that no snapshot covers. 0: none was ever written. */
+  /** Index of the last v2 request in the log; 0: there is none. 3.7 panics on a request that no snapshot covers. */
   readonly lastV2: number;
   /** CORRUPT: the member whose data differ. */
   readonly corrupt?: string;
   /** A member whose data differ, and etcd has not noticed. */
   readonly differs?: string;
-  /** NOSPACE alarms by member id, and what was done about the space. */
+  /** NOSPACE alarms by member id, and the progress of clearing space. */
   readonly noSpace?: {
     readonly alarms: readonly string[];
     readonly compacted: boolean;
@@ -33,18 +33,18 @@ export interface Cluster {
   };
 }
 
-/** Who is up, and who has all of the log: ids of members. */
+/** Ids of the members that run, and of those that have the whole log. */
 export interface Liveness {
   readonly running: ReadonlySet<string>;
   readonly upToDate: ReadonlySet<string>;
 }
 
-/** Before 3.5.30 and 3.6.11 every voter had to be connected for an add; from then on q(voters + 1) are enough. */
+/** Before 3.5.30 and 3.6.11 an add requires every voter to be connected; later versions require q(voters + 1). */
 export type AddRule = 'allConnected' | 'quorumConnected';
 
 export type Answer = { ok: true; cluster: Cluster } | { ok: false; error: string };
 
-/** One unit of `index` in raft entries; a write that is missing is a lag that nobody overlooks. */
+/** One unit of `index`, in raft entries. A missing write is a lag that always counts. */
 export const INDEX_UNIT = 1_000_000;
 const LAG_OF_A_WRITE = 100_000;
 export const raftIndex = (cluster: Cluster, at: number): number => INDEX_UNIT * cluster.index + LAG_OF_A_WRITE * at;

@@ -5,7 +5,7 @@ import { isUp, settled, withCluster, write } from './processes.ts';
 import { podCreated, podGone, type Step, withJob } from './steps.ts';
 import type { Budget, Spec, World } from './world.ts';
 
-/** What may happen to the world, as long as the budget lasts. */
+/** Events of the world, as long as the budget lasts. */
 export type FaultKind =
   | 'podLost'
   | 'volumeLost'
@@ -207,7 +207,7 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
   ],
 };
 
-/** It is time to compare again. */
+/** The next comparison is due. */
 const unseen = (world: World): World => ({ ...world, memory: { ...world.memory, hash: undefined } });
 
 const changed = (before: World, after: World): World | undefined => (after === before ? undefined : after);
@@ -219,12 +219,12 @@ export function volumeLost(world: World, i: number): World {
   return settled({ ...bare, shelf });
 }
 
-/** The rest of the volume stays. */
+/** Empties the data directory; the rest of the volume stays. */
 function emptied(world: World, i: number): World {
   return settled(withVolume(withPod(world, i, null), i, { ...world.volumes[i]!, wal: undefined }));
 }
 
-/** The pod is force-deleted and made again; it waits for a volume that no node has. */
+/** The pod is force-deleted and recreated; it waits for a volume that no longer exists. */
 function burnt(world: World, i: number): World {
   const [next, uid] = fresh(world, 'u');
   const dead = withClaim(next, i, { ...world.claims[i]!, dead: true });
@@ -232,7 +232,7 @@ function burnt(world: World, i: number): World {
   return settled(withVolume(withPod(dead, i, pod), i, {}));
 }
 
-/** No other node was free. A new volume is made before anybody thinks of its permit. */
+/** The new volume was created on another member's node, before it got a permit. */
 export function nodeTaken(world: World, i: number, j: number): World | undefined {
   const [pod, claim, volume] = [world.pods[i], world.claims[i], world.volumes[i]];
   const waits = pod?.state === 'wait' && !pod.cut && !pod.terminating && !volume?.wal;
@@ -249,7 +249,7 @@ function reattached(world: World): World | undefined {
   return settled({ ...withVolume(withPod(world, ordinal, null), ordinal, volume), shelf: undefined });
 }
 
-/** A node comes back with the pods that it had; the gate runs again. */
+/** A node comes back with its pods; their gates run again. */
 function heals(world: World): Step[] {
   const starting = world.jobs
     .filter((job) => job.stuck)
@@ -262,17 +262,17 @@ function heals(world: World): Step[] {
     const back = withPod(world, i, { ...pod, cut: undefined, state: 'wait' });
     return [{ text: `the node of ${i} is on again`, next: look(back, i, true) }];
   });
-  return [...starting, ...nodes, ...mended(world)];
+  return [...starting, ...nodes, ...repairs(world)];
 }
 
-/** By people, or as another pod is ready again. */
-function mended(world: World): Step[] {
+/** Repairs by people, or because another pod is ready again. */
+function repairs(world: World): Step[] {
   const found: Step[] = [];
   const { sts, memory } = world;
   if (sts?.image || sts?.broken) {
     const [next, rv] = fresh(world, 'r');
-    const mended = { ...sts, rv, image: undefined, broken: undefined };
-    found.push({ text: 'the manifests are applied again', next: { ...next, sts: mended } });
+    const repaired = { ...sts, rv, image: undefined, broken: undefined };
+    found.push({ text: 'the manifests are applied again', next: { ...next, sts: repaired } });
   }
   if (world.noEviction) {
     const next = { ...world, noEviction: undefined, memory: { ...memory, refused: undefined } };
@@ -322,7 +322,7 @@ export const pause: Edit = {
   apply: (spec) => ({ spec: { ...spec, paused: spec.paused ? undefined : true } }),
 };
 
-/** The member that is at this ordinal now. */
+/** Names the member that is at this ordinal now. */
 export const force = (ordinal: number, discardVolume: boolean): Edit => ({
   text: `replace.force for ${ordinal}${discardVolume ? ', discard its volume' : ''}`,
   apply: (spec, world) => {
@@ -342,7 +342,7 @@ function recordLost(world: World, { epoch, restores }: RecordDoc): Possible {
   return [[...known], ['the record is deleted, of which no agent has read the last restores', lost]];
 }
 
-/** `writes`: what is in the snapshot. */
+/** `writes`: number of writes in the snapshot. */
 export const restore = (
   name: string,
   writes: number,
@@ -384,13 +384,13 @@ export const remove: Edit = {
   apply: (spec) => (spec.deleting ? undefined : { spec: spec.finalizer ? { ...spec, deleting: true } : undefined }),
 };
 
-/** Something else holds the resource, too: `kubectl delete --cascade=foreground`. */
+/** Another finalizer keeps the resource, too: `kubectl delete --cascade=foreground`. */
 export const removeInForeground: Edit = {
   text: 'the EtcdCluster is deleted in the foreground',
   apply: (spec) => (spec.deleting ? undefined : { spec: { ...spec, deleting: true, foreground: true } }),
 };
 
-/** Somebody did not want to wait: the finalizer is taken off by hand, and the manifests are applied again. */
+/** The finalizer is removed by hand, and the manifests are applied again. */
 export const madeAgain: Edit = {
   text: 'the EtcdCluster is made again',
   apply: (spec) =>

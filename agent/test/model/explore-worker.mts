@@ -9,7 +9,7 @@ export interface Task {
   maxStates: number;
 }
 
-/** Explores one scenario after the other, as it is told. */
+/** Explores the scenarios that it receives, one after the other. */
 parentPort!.on('message', ({ name, maxStates }: Task) => {
   const coverage = new Coverage();
   const exploration = new Explorer(scenarioOf(name, planner), planner, { coverage }).run(maxStates);

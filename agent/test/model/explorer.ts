@@ -25,12 +25,12 @@ export interface Violation {
 
 const NOT_EXPANDED = -2;
 const END = -1;
-/** A fair run that takes longer goes round in circles. */
+/** A longer fair run goes round in circles. */
 const LONGEST_FAIR_RUN = 500;
-/** Of the last, unexpanded level the fair run of so many states is walked, for each state allowed. */
+/** Fair runs that are walked from the last, unexpanded level, per allowed state. */
 const SAMPLED = 1 / 300;
 
-/** An array of integers that grows, four bytes each. */
+/** A growing array of 32-bit integers. */
 class Numbers {
   #values = new Int32Array(1 << 12);
 
@@ -48,10 +48,10 @@ class Numbers {
   }
 }
 
-/** Who looks on. */
+/** Observers of an exploration. */
 export interface Watch {
   readonly coverage?: Coverage;
-  /** Of every state that is expanded. */
+  /** Called with every state that is expanded. */
   readonly visit?: (world: World) => void;
 }
 
@@ -61,8 +61,8 @@ interface Level {
 }
 
 /**
- * Breadth first over all that can happen: the first way found to a bad state is one of the shortest.
- * A state that is left takes 4 + 4 + 4 + 12 bytes: where it came from, by which move, where a fair run goes, its hash.
+ * Explores everything that can happen, breadth first, so that the first path to a bad state is one of the shortest.
+ * A visited state takes 4 + 4 + 4 + 12 bytes: its parent, its move, the next state of a fair run, its hash.
  */
 export class Explorer {
   readonly #scenario: Scenario;
@@ -89,7 +89,7 @@ export class Explorer {
       const next: Level = { worlds: [], numbers: [] };
       for (let at = 0; at < level.worlds.length && !violation; at++) {
         violation = this.#expand(level.worlds[at]!, level.numbers[at]!, next);
-        // Lets go of a world that is done with.
+        // Releases the memory of the expanded world.
         level.worlds[at] = this.#scenario.start;
       }
       level = next;
@@ -138,7 +138,7 @@ export class Explorer {
     return what ? { what, story: this.#replay(number).story } : undefined;
   }
 
-  /** Follows the fair move of every state that was expanded: it ends, or it is a circle. */
+  /** Follows the fair move of every expanded state. A path that does not end is a circle. */
   #circles(): Violation | undefined {
     const walk = new Int32Array(this.#states.size);
     for (let from = 0; from < walk.length; from++) {
@@ -168,7 +168,7 @@ export class Explorer {
     return fairRun(start, this.#planner, before);
   }
 
-  /** The way from the start to a state, walked again. */
+  /** Walks the path from the start to a state again. */
   #replay(number: number): { world: World; story: string[] } {
     const path: number[] = [];
     for (let at = number; this.#parent.get(at) >= 0; at = this.#parent.get(at)) path.unshift(this.#move.get(at));
@@ -183,7 +183,7 @@ export class Explorer {
   }
 }
 
-/** No faults from here on: it must end well. */
+/** Runs without further faults; the run must end well. */
 export function fairRun(start: World, planner: Planner, before: readonly string[] = []): Violation | undefined {
   const story = [...before, '— no fault from here on —'];
   const seen = new Set<string>();

@@ -4,9 +4,9 @@ import { type Cluster, INDEX_UNIT } from './etcd.ts';
 import { clusterById, isUp, settled, startEtcd, withCluster } from './processes.ts';
 import type { Identity, Pod, Volume, World } from './world.ts';
 
-/** The gate: what the init container decides, and the start of etcd behind it. */
+/** The gate: what the init container of a pod decides, and the start of etcd after it. */
 
-/** One look of the gate. `api`: whether it can read the record. The same world when nothing changes. */
+/** One pass of the gate. `api`: it can read the record. Returns the same world if nothing changes. */
 export function look(world: World, i: number, api: boolean): World {
   const pod = world.pods[i];
   const volume = world.volumes[i];
@@ -20,10 +20,10 @@ function withWal(world: World, i: number, pod: Pod, volume: Volume, doc: RecordD
   const { identity } = volume;
   if (!identity) return refuse(world, i, pod, 'ForeignData');
   if (doc && doc.clusterUid !== identity.clusterUid) return refuse(world, i, pod, 'ForeignData');
-  if (identity.epoch < pod.minEpoch || (doc && isStale(doc, identity))) return aside(world, i, doc);
+  if (identity.epoch < pod.minEpoch || (doc && isStale(doc, identity))) return quarantine(world, i, doc);
   const salvage = doc && permitFor(doc, i, volume);
   if (salvage?.mode === 'salvage') return refuse(world, i, pod, 'Salvage');
-  // Serve wrote down the cluster version that it saw: etcd would exit with "invalid downgrade" below it.
+  // The sidecar has noted the cluster version. An etcd below it would exit with "invalid downgrade".
   if (minorOf(pod.version) < clusterById(world, volume.wal!.cluster)!.minor)
     return refuse(world, i, pod, 'VersionRefused');
   const refusal = versionRefusal(pod, identity, volume, doc);
@@ -35,15 +35,15 @@ function isStale(doc: RecordDoc, identity: Identity): boolean {
   return identity.epoch < doc.epoch || doc.tombstones.some((t) => t.memberId === identity.memberId);
 }
 
-/** The data go aside, the volume gets a new volumeId. */
-function aside(world: World, i: number, doc: RecordDoc | undefined): World {
+/** Quarantines the data and gives the volume a new volumeId. */
+function quarantine(world: World, i: number, doc: RecordDoc | undefined): World {
   const [next, volumeId] = fresh(world, 'n');
   const emptied = withVolume(next, i, { volumeId });
   return withoutWal(emptied, i, emptied.pods[i]!, { volumeId }, doc);
 }
 
 function withoutWal(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc | undefined): World {
-  // An identity was sealed beside a WAL: somebody emptied the data directory, so this is another volume now.
+  // An identity without its WAL: the data directory was emptied, so this counts as another volume.
   if (!volume.volumeId || volume.identity) {
     const [next, volumeId] = fresh(world, 'n');
     return withPod(withVolume(next, i, { volumeId }), i, { ...pod, state: 'wait', reason: undefined });
@@ -77,7 +77,7 @@ function use(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc, 
   return undefined;
 }
 
-/** A cluster is born. Its ids come from URL and token alone. */
+/** Begins a cluster. Its ids depend only on URL and token. */
 function begin(world: World, i: number, volume: Volume, doc: RecordDoc, permit: Permit, log: number): World {
   const id = `c${permit.token.slice(1)}`;
   const member = `s${permit.token.slice(1)}`;
@@ -122,7 +122,7 @@ function join(world: World, i: number, pod: Pod, volume: Volume, doc: RecordDoc,
   return started(next, i, volume, doc, permit, cluster.id, self.id, 0);
 }
 
-/** etcd could not join: the agent gives it the permit as it is now. */
+/** etcd could not join, so the agent applies the present permit. */
 function joinAgain(world: World, i: number, pod: Pod, volume: Volume): World {
   const doc = world.record?.doc;
   if (volume.wal || !doc) return world;
@@ -162,12 +162,12 @@ function started(
   return settled(startEtcd(withVolume(withCluster(world, cluster), i, { ...volume, identity, wal }), i));
 }
 
-/** A leader that has no more of the old log sends its snapshot. */
+/** A leader that no longer has the old log sends its snapshot. */
 function snapshotSent(world: World, { leader }: Cluster): number {
   return world.volumes.find((v) => leader !== undefined && v?.wal?.member === leader)?.wal?.snapIndex ?? 0;
 }
 
-/** The version rule over data. */
+/** The version rule of a gate whose volume has data. */
 function versionRefusal(pod: Pod, identity: Identity, volume: Volume, doc: RecordDoc | undefined): string | undefined {
   const [from, to] = [minorOf(identity.version), minorOf(pod.version)];
   if (from === to) return undefined;

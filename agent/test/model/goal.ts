@@ -7,7 +7,7 @@ import { isCrowdedOut } from './steps.ts';
 import { needsFinalBackup } from './truth.ts';
 import type { Job, World } from './world.ts';
 
-/** Where a fair run may end: as wanted, or in a documented state that the conditions name. What is wrong, if neither. */
+/** What is wrong with the end of a fair run; undefined: it is as wanted, or in a documented state that the conditions name. */
 export function ending(world: World, planner: Planner): string | undefined {
   if (!world.spec || world.spec.paused || world.going) return undefined;
   if (world.spec.foreground && !world.spec.finalizer) return undefined;
@@ -41,7 +41,7 @@ const BROKEN = 'no pod of the template starts';
 const NO_EVICTION = 'no pod may be evicted';
 const TWO_VERSIONS = 'the template names another version';
 
-/** The first thing that is not as the spec says. */
+/** The first difference from the spec. */
 export function notWanted(world: World): string | undefined {
   const { spec, sts, record } = world;
   if (!spec || !sts) return NO_MANIFESTS;
@@ -82,7 +82,7 @@ export function notWanted(world: World): string | undefined {
   return open && `EtcdRestore ${open.name} is open`;
 }
 
-/** What only a human can end, of a deletion: a final backup that is to be skipped, or a node that comes back. */
+/** Why only a person can end a deletion: the final backup must be skipped, or a node must come back. */
 function excuseOfDeletion(world: World): string | undefined {
   const { record, spec } = world;
   const op = record?.doc.op;
@@ -92,7 +92,7 @@ function excuseOfDeletion(world: World): string | undefined {
   return spec?.onDelete && world.pods.some((p) => p?.cut) ? NODE_OFF : undefined;
 }
 
-/** A fault that only a human can end. */
+/** A fault that only a person can end. */
 function excuse(world: World): string | undefined {
   if (world.pods.some((p) => p?.cut) || world.claims.some((c) => c?.dead)) return NODE_OFF;
   if ((world.spec?.size ?? 1) < 1) return NO_SIZE;
@@ -124,7 +124,7 @@ function excuse(world: World): string | undefined {
   if (cluster?.corrupt || cluster?.differs) return 'a corrupt member waits for replace.force';
   if (cluster) {
     const voters = votersOf(cluster);
-    // A cluster that is being deleted is not repaired: nobody frees the node of a member.
+    // A cluster that is being deleted is not repaired, so the node of a member is not freed.
     const isFreed = (i: number): boolean => isCrowdedOut(world, i) && !spec?.deleting;
     const mayRun = (i: number): boolean => world.pods[i]?.broken === true || isUp(world.pods[i]) || isFreed(i);
     const able = voters.filter((m) => world.volumes.some((v, i) => v?.wal?.member === m.id && mayRun(i)));
@@ -141,11 +141,11 @@ const isSplit = ({ record, volumes }: World): boolean =>
     return v?.wal !== undefined && v.wal.member === member?.memberId && v.identity?.volumeId !== member.volumeId;
   });
 
-/** Whatever else happens: what has nothing to back up waits for what keeps that from serving. */
+/** A final backup fails for good only if the store refuses it. Without a cluster that serves, it fails for that reason. */
 const failsForGood = (world: World, job: Job): boolean =>
   job.snapshot?.bad === true && (job.kind !== 'final' || world.refusing === true);
 
-/** A recovery is asked for, and there is what it takes. */
+/** A recovery is requested and possible. */
 function isRecoverable({ spec, record, pods, volumes }: World, able: readonly EtcdMember[]): boolean {
   const { recovery, schedule, deleting, ephemeral } = spec!;
   if (!recovery?.acceptDataLoss || recovery.id === record!.doc.lastRecoveryId || !schedule || deleting) return false;

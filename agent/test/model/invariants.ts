@@ -2,13 +2,13 @@ import { hasQuorum, votersOf } from './etcd.ts';
 import { isUp, liveness } from './processes.ts';
 import type { World } from './world.ts';
 
-/** What must hold in every state. The first that does not. */
+/** Returns the first invariant of a state that is broken. */
 export function broken(world: World): string | undefined {
   if (world.truth.violation) return world.truth.violation;
   return twoClusters(world) ?? sharedMember(world) ?? twoLearners(world);
 }
 
-/** Two clusters that take writes at once (protocol.md: OneServingCluster, OldEpochNeverServes). */
+/** Two clusters take writes at once. */
 function twoClusters(world: World): string | undefined {
   const serving = world.clusters.filter((c) => hasQuorum(c, liveness(world, c)));
   return serving.length > 1
@@ -16,7 +16,7 @@ function twoClusters(world: World): string | undefined {
     : undefined;
 }
 
-/** One member id on two volumes (protocol.md: OneVolumePerMember). */
+/** One member id runs on two volumes. */
 function sharedMember(world: World): string | undefined {
   const ids = world.volumes.flatMap((v, i) => (v?.wal && isUp(world.pods[i]) ? [v.wal.member] : []));
   return new Set(ids).size < ids.length ? 'OneVolumePerMember: a member id runs on two volumes' : undefined;

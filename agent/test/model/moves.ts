@@ -10,7 +10,7 @@ export type Move = Step | Pass;
 /** Everything that can happen next. */
 export interface Moves {
   readonly all: readonly Move[];
-  /** The one of a fair run: the world's own steps first, else an undisturbed pass. −1: nothing is left to do. */
+  /** Index of the move in a fair run: the world's own steps first, then an undisturbed pass. −1: nothing is left to do. */
   readonly fair: number;
 }
 
@@ -29,7 +29,7 @@ export function moves(world: World, scenario: Scenario, planner: Planner, holds?
   return { all: [...own, ...reconciler, ...others], fair };
 }
 
-/** The move of a fair run alone, cheaper. */
+/** Only the move of a fair run, which is cheaper. */
 export function fairMove(world: World, planner: Planner): Move | undefined {
   return steps(world)[0] ?? passes(world, planner, false).find((pass) => pass.kind === 'done');
 }

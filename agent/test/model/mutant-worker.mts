@@ -23,7 +23,7 @@ export type MutantAnswer =
   | { readonly forks: Record<string, World[]>; readonly scenario: string }
   | { readonly mutant: string; readonly found?: string; readonly scenario?: string };
 
-/** After the first states of a scenario, in one of so many the incomplete observations are compared, too: they cost the most. */
+/** After the first states of a scenario, incomplete observations are compared in one state of so many: they cost the most. */
 const BLURRED = 4;
 const FIRST = 250;
 const LONGEST_WALK = 120;
@@ -31,8 +31,8 @@ const LONGEST_WALK = 120;
 const mutants = new Map(mutantsOf(actionTable).map((mutant) => [mutant.name, mutant]));
 
 /**
- * Walks on the fair way with random turns, many or few, and keeps for every mutant some worlds in which it would do
- * otherwise. Goes on for as long as new ones are met.
+ * Walks along fair runs with many or few random turns, and keeps some worlds for every mutant in which it decides otherwise.
+ * Goes on as long as it meets new ones.
  */
 function find(name: string, walks: number, perMutant: number): Record<string, World[]> {
   const forks: Record<string, World[]> = {};
@@ -72,13 +72,13 @@ function find(name: string, walks: number, perMutant: number): Record<string, Wo
   return forks;
 }
 
-/** One step in so many is a turn off the fair way. */
+/** One step of so many leaves the fair run. */
 const TURNS = [2, 3, 5, 8, 12];
 
 const isSpent = ({ budget, late }: World): boolean =>
   late === undefined && budget.faults + budget.edits + budget.writes + budget.late + budget.torn === 0;
 
-/** A pass, or something else: there are many more ways to see and to crash than things that happen. */
+/** A pass or another event, chosen first: there are many more ways to observe and to crash than other events. */
 function anyMove(world: World, scenario: Scenario, random: (below: number) => number): Move | undefined {
   const { all } = moves(world, scenario, planner);
   const isPass = random(3) === 0;
@@ -87,7 +87,7 @@ function anyMove(world: World, scenario: Scenario, random: (below: number) => nu
   return from[random(from.length)];
 }
 
-/** The same numbers in every run. */
+/** Random numbers that are the same in every run. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -96,7 +96,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** Explores on from there with the mutant in charge, and all that the scenario allows still to come. */
+/** Explores from a fork with the mutant, with the whole budget of the scenario. */
 function attack(mutated: Planner, { scenario, world }: Fork, maxStates: number): Violation | undefined {
   const whole = scenarioOf(scenario, planner);
   const start = { ...world, budget: whole.start.budget };
@@ -117,7 +117,7 @@ function answer(task: MutantTask): MutantAnswer {
   for (const maxStates of [40, task.maxStates]) {
     for (const fork of task.forks) {
       const found = checked(mutated, fork, maxStates);
-      // What plan() itself would do wrong from there is not the mutant's doing.
+      // A violation that plan() itself causes from there does not count.
       if (found && !checked(planner, fork, maxStates)) return { mutant: task.mutant, found, scenario: fork.scenario };
     }
   }

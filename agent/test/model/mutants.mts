@@ -40,7 +40,7 @@ const forks = new Map(
   ]),
 );
 
-/** The first of each scenario, then the second of each: other scenarios are other questions. */
+/** The first fork of each scenario, then the second of each, because different scenarios find different defects. */
 function mixed(list: readonly Fork[]): Fork[] {
   const turn = new Map<string, number>();
   const rank = (fork: Fork): number => {

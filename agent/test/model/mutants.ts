@@ -5,13 +5,13 @@ import { View } from '../../src/controllers/cluster/plan/view.ts';
 import { NOW } from './see.ts';
 import { settings } from './settings.ts';
 
-/** The action table with one guard of one rule left out. */
+/** The table with one guard of one rule left out. */
 export interface Mutant {
   /** `Rule: guard`, and which of the two lists it stands in. */
   readonly name: string;
   readonly rule: string;
   readonly actions: Actions;
-  /** Why it decides as plan() does, if that is said beside the guard. */
+  /** Why it decides as plan() does, if the guard says so. */
   readonly implied?: string;
 }
 
@@ -39,7 +39,7 @@ export function mutantsOf({ rules, rulesWithoutRecord }: Actions): Mutant[] {
   );
 }
 
-/** Which mutants decide otherwise here: those of a rule above the winner that lacks one guard alone. */
+/** The mutants that decide otherwise here: those of a rule above the winner for which exactly one guard fails. */
 export function divergent({ rules, rulesWithoutRecord }: Actions, observed: Observed): string[] {
   const { cluster, record } = observed;
   if (!cluster.known || !cluster.v || !record.known) return [];
@@ -55,7 +55,7 @@ export function divergent({ rules, rulesWithoutRecord }: Actions, observed: Obse
   return found;
 }
 
-/** Up to two names; a guard that cannot be asked once another failed counts as holding: the mutant throws. */
+/** Up to two names of guards that fail. A guard that throws after another has failed counts as holding. */
 function lacks(rule: AnyRule, view: View, subject: unknown): string[] {
   const found: string[] = [];
   for (const part of PARTS) {

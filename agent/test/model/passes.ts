@@ -12,22 +12,22 @@ import type { Step } from './steps.ts';
 import { tornSights } from './torn.ts';
 import type { World } from './world.ts';
 
-/** A pass of the reconciler: observe, plan, one effect; and each way in which it can be cut short. */
+/** A pass of the reconciler (observe, plan, one effect), and every way in which it can be interrupted. */
 export interface Planner {
   decide(observed: Observed): Pick<Plan, 'effect' | 'rule'>;
-  /** With the conditions. */
+  /** The same with the conditions. */
   plan(observed: Observed): Plan;
 }
 
 export interface Pass extends Step {
   readonly rule: string;
   readonly step: string;
-  /** Everything was seen as it is. */
+  /** The observation is complete and correct. */
   readonly clear: boolean;
   readonly kind: 'done' | 'crashBefore' | 'crashAfter' | 'aside';
 }
 
-/** All that the reconciler may do now. */
+/** Everything that the reconciler may do now. */
 export function passes(world: World, planner: Planner, blurred: boolean, holds?: (rule: string) => void): Pass[] {
   const found: Pass[] = [];
   const seen = new Set<string>();
@@ -37,7 +37,7 @@ export function passes(world: World, planner: Planner, blurred: boolean, holds?:
     if (!effect && rule) holds?.(rule);
     if (!effect) continue;
     const key = JSON.stringify(effect);
-    // The same effect is one transition, but it may be wrong on what this observation showed.
+    // Equal effects are one transition, but the effect may be wrong for this observation.
     if (seen.has(key) && !checkEffect(world, effect, observed)) continue;
     seen.add(key);
     found.push(...outcomes(world, effect, rule ?? '?', how, checkEffect(world, effect, observed)));
@@ -45,7 +45,7 @@ export function passes(world: World, planner: Planner, blurred: boolean, holds?:
   return found;
 }
 
-/** The world as a pass may see it: clearly, just begun, or lacking one part. */
+/** The ways in which a pass may observe the world: complete, just begun, or lacking one part. */
 export function sights(world: World, blurred: boolean): [string, Observed][] {
   const clear = see(world);
   if (!blurred) return [['', clear]];
@@ -90,17 +90,17 @@ export function sights(world: World, blurred: boolean): [string, Observed][] {
   return all;
 }
 
-/** Of a gate that has only begun. */
+/** The volume as a gate reports it that has just started. */
 const UNREAD = { walPresent: false, freeBytes: 0, totalBytes: 0, quarantineCount: 0 };
 
-/** Nothing has told the domain of the member names yet. */
+/** The domain of the member names is not known yet. */
 function nameless({ cluster }: Observed): Partial<Observed> {
   if (!cluster.known || !cluster.v) return {};
   const { domain: _, ...rest } = cluster.v;
   return { cluster: named(known(rest), unknown('no answer')) };
 }
 
-/** Every member answers, and has some entries still to apply. */
+/** Every member answers, and still has some entries to apply. */
 function underLoad(clear: Observed): Observed {
   const status = Object.entries(clear.status).map(([id, s]) => [
     id,
@@ -109,7 +109,7 @@ function underLoad(clear: Observed): Observed {
   return { ...clear, status: Object.fromEntries(status) };
 }
 
-/** An undisturbed pass does not try again what failed: the fair run would never end. */
+/** An undisturbed pass does not retry failures: the fair run would never end. */
 function longAfter(clear: Observed): Observed {
   const jobFailed = Object.fromEntries(Object.keys(clear.since.jobFailed).map((uid) => [uid, 0]));
   const { record } = clear;
@@ -126,7 +126,7 @@ const clearedLongAgo = <T extends { doc: RecordDoc }>(record: T): T => ({
   doc: { ...record.doc, spaceClearedAt: new Date(0).toISOString() },
 });
 
-/** Planned on what was seen at two instants: right if it is so at one of them, as what is late is. */
+/** Passes planned on two instants. An effect is right if it is right at one of them, as a late one is. */
 function tornPasses(world: World, glance: NonNullable<World['glance']>, planner: Planner): Pass[] {
   const first: World = { ...world, ...glance, glance: undefined };
   return tornSights(first, world).flatMap(([how, observed]) => {
@@ -143,7 +143,7 @@ const wrongAtBoth = (first: World, second: World, effect: Effect, observed: Obse
   if (!wrong) return undefined;
   const { error } = apply({ ...first, seq: second.seq + 1 }, effect);
   if (error === 'conflict') return wrong;
-  // For another reason each, or refused by etcd before: in between it may have been right.
+  // Wrong for different reasons, or refused by etcd at the first instant: it may have been right in between.
   return error === undefined && checkEffect(first, effect, observed) === wrong ? wrong : undefined;
 };
 
@@ -176,7 +176,7 @@ function outcomes(world: World, effect: Effect, rule: string, how: string, wrong
   return found;
 }
 
-/** An eviction: it is tried again after a while. */
+/** Remembers a refused eviction, which is retried after a while. */
 const refused = (world: World, error: string): World =>
   error === 'refused' ? { ...world, memory: { ...world.memory, refused: true } } : world;
 

@@ -6,7 +6,7 @@ import { settings } from './settings.ts';
 
 export const actionTable: Actions = { rules, rulesWithoutRecord };
 
-/** The real plan(), of the real action table or of another one. */
+/** The real plan() with the real table or with another one. */
 export const plannerOf = (actions: Actions): Planner => ({
   decide: (observed) => decideWith(actions, observed, NOW, settings),
   plan: (observed) => planWith(actions, observed, NOW, settings),

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** Hands the tasks to a few workers, each a free one; calls back with every answer as it comes. */
+/** Hands each task to a free worker, and calls back with every answer as it arrives. */
 export async function inWorkers<Task, Answer>(
   file: URL,
   workers: number,

@@ -5,7 +5,7 @@ import { apply, askedCluster } from './apply.ts';
 import { peerUrl, see } from './see.ts';
 import type { World } from './world.ts';
 
-/** The port of the reconciler on an abstract world, in memory. `world` is replaced by every effect. */
+/** The reconciler's port on an abstract world in memory. Every effect replaces `world`. */
 export class MemoryPort implements Port {
   world: World;
 

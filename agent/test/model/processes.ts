@@ -4,7 +4,7 @@ import type { Pod, Volume, World } from './world.ts';
 
 /** etcd processes: who runs, who leads, and what a start, a stop and a catch-up do. */
 
-/** Its node is off, or it cannot start. */
+/** Its agent does not answer, because its node is off or it cannot start. */
 export const hearsNothingOf = (pod: Pod | null | undefined): boolean => pod?.cut === true || pod?.broken === true;
 
 export const isUp = (pod: Pod | null | undefined): pod is Pod => pod?.state === 'run' && !pod.cut;
@@ -28,7 +28,7 @@ export function withCluster(world: World, cluster: Cluster): World {
   return { ...world, clusters: world.clusters.map((c) => (c.id === cluster.id ? cluster : c)) };
 }
 
-/** etcd starts on the WAL of this ordinal. */
+/** Starts etcd on the WAL of this ordinal. */
 export function startEtcd(world: World, i: number): World {
   const pod = world.pods[i]!;
   const wal = world.volumes[i]!.wal!;
@@ -56,7 +56,7 @@ export function catchUp(world: World, i: number): World | undefined {
   return withVolume(world, i, { ...volume, wal: { ...volume.wal, at: cluster.log } });
 }
 
-/** One more write is acknowledged by the cluster that clients reach. */
+/** Acknowledges one more write in the cluster that clients reach. */
 export function write(world: World): World | undefined {
   const cluster = world.clusters.find((c) => !c.corrupt && canCommit(c, liveness(world, c)) && reachable(world, c));
   if (!cluster) return undefined;
@@ -68,7 +68,7 @@ export function write(world: World): World | undefined {
   return withCluster({ ...world, volumes }, { ...cluster, log });
 }
 
-/** Some pod of it is ready: a voter that the record calls seeded, and not of an epoch that is over. */
+/** One of its pods is ready: a voter of the present epoch, which the record calls seeded. */
 export function reachable(world: World, cluster: Cluster): boolean {
   const voters = new Set(votersOf(cluster).map((m) => m.id));
   return world.pods.some((pod, i) => {
@@ -79,7 +79,7 @@ export function reachable(world: World, cluster: Cluster): boolean {
   });
 }
 
-/** What follows by itself, at once: removed members exit, a leader is found, the cluster version rises. */
+/** Applies what follows at once: removed members exit, a leader is elected, the cluster version rises. */
 export function settled(world: World): World {
   let next = world;
   for (const cluster of world.clusters) next = settledCluster(next, cluster);

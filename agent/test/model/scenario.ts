@@ -1,7 +1,7 @@
 import type { Edit, FaultKind } from './events.ts';
 import type { World } from './world.ts';
 
-/** One question to the model: where it starts, and what may happen. */
+/** One exploration: its start and what may happen. */
 export interface Scenario {
   readonly name: string;
   readonly start: World;
@@ -9,6 +9,6 @@ export interface Scenario {
   readonly edits: readonly Edit[];
   /** Observations may lack a part, or be too young to count. Default: yes. */
   readonly blurred?: boolean;
-  /** Explored breadth first up to so many states. */
+  /** Number of states that are explored, breadth first. */
   readonly maxStates?: number;
 }

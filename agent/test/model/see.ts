@@ -7,19 +7,19 @@ import { clusterById, isUp, liveness, reachable } from './processes.ts';
 import { failsAgain } from './steps.ts';
 import type { Pod, Spec, Volume, World } from './world.ts';
 
-/** The world as observe() tells it to plan(): the same facts, without the waiting. */
+/** Observes the world as observe() does for plan(): the same facts, without the waiting. */
 
-/** The clock of every pass. What is old enough began at 0, what has only just begun began now. */
+/** The time of every pass. A fact that is old enough began at 0; a fact that has just begun began now. */
 export const NOW = 1_000_000_000;
 
-/** Of every backend: 3.6 and newer say it themselves, an older one by its agent. */
+/** Quota of every database: 3.6 and newer report it themselves, older versions through their agent. */
 const QUOTA = 1000;
 
-/** A lag at which nothing waits but a restart. */
+/** A lag for which only a restart waits. */
 export const A_LITTLE = 500;
 
 export interface Sight {
-  /** Everything only just began: since when a member is well, since when evidence is there, since when the lease is held. */
+  /** Every time in `since` has just begun: health, evidence, the lease. */
   readonly young?: boolean;
 }
 
@@ -56,7 +56,7 @@ export function see(world: World, { young = false }: Sight = {}): seen.Observed 
 const DOMAIN = 'cluster.local';
 const urlIn = (domain: string, i: number): string => `http://c-${i}.c-peers.n.svc.${domain}:2380`;
 export const peerUrl = (i: number): string => urlIn(DOMAIN, i);
-/** A member that somebody added by hand is at no ordinal. */
+/** A member that was added by hand is at no ordinal. */
 const urlOf = ({ ordinal }: EtcdMember, { renamed }: World): string =>
   ordinal < 0 ? 'http://10.0.0.9:2380' : urlIn(renamed ? 'old.example' : DOMAIN, ordinal);
 
@@ -173,10 +173,10 @@ const STATES = {
   down: 'Starting',
 } as const;
 
-/** Also when etcd could not join with the permit that it got. */
+/** It also asks when etcd could not join with its permit. */
 const asks = (pod: Pod, volume: Volume): boolean => !volume.wal && (pod.state === 'wait' || pod.state === 'down');
 
-/** Another etcd runs than its template says. */
+/** etcd has another version than its template names. */
 const isMismatch = (pod: Pod): boolean => pod.state === 'run' && pod.image !== undefined;
 
 function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
@@ -229,7 +229,7 @@ function agentOf(world: World, i: number, pod: Pod): Known<AgentStatus> {
   });
 }
 
-/** What the agent has read of the record, or of the one that is lost. */
+/** What the agent has read in the record, or in the lost one. */
 function pastOf({ record, read }: World): Pick<AgentStatus, 'recordVersions' | 'recordPast'> {
   const known = record ? { epoch: record.doc.epoch, restores: record.doc.restores.map(({ id }) => id) } : read;
   return known ? { recordVersions: { epoch: known.epoch }, recordPast: { restores: known.restores } } : {};
@@ -247,7 +247,7 @@ function etcdOf(world: World, i: number, pod: Pod): AgentStatus['etcd'] {
     hasLeader: leads,
     isLeader: cluster.leader === wal!.member,
     isLearner: cluster.members.find((m) => m.id === wal!.member)?.learner === true,
-    // One that was cut off has counted terms up, and has fewer entries for it.
+    // A member that was cut off has raised its term, and has fewer entries.
     term: wal!.at < cluster.log ? 2 : 1,
     committedIndex: index,
     appliedIndex: index,
@@ -269,12 +269,12 @@ function membersOf(cluster: Cluster, world: World): seen.Member[] {
   }));
 }
 
-/** Of the record's cluster, or of what runs when the record knows none. */
+/** The record's cluster, or the newest one if the record names none. */
 function watched(world: World): Cluster | undefined {
   return clusterById(world, world.record?.doc.clusterId) ?? world.clusters.at(-1);
 }
 
-/** Without a quorum the record says whom to ask. */
+/** Without a quorum the record names the members to ask. */
 function statusOf(world: World, asked: Cluster | undefined): Record<string, Known<seen.MemberStatus>> {
   const recorded = Object.values(world.record?.doc.members ?? {}).map((m) => m.memberId);
   const ids = asked ? asked.members.map((m) => m.id) : recorded;

@@ -1,5 +1,5 @@
 import { defaultSettings, type Settings } from '../../src/controllers/cluster/settings.ts';
 import { INDEX_UNIT } from './etcd.ts';
 
-/** The defaults, but that one churn of leases is one unit of the model's raft index. */
+/** The defaults, except that one churn of leases is one unit of the model's raft index. */
 export const settings: Settings = { ...defaultSettings, churnPairs: INDEX_UNIT / 2 };

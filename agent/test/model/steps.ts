@@ -4,7 +4,7 @@ import { look } from './gate.ts';
 import { catchUp, clusterById, isUp, settled, startEtcd, withCluster } from './processes.ts';
 import type { Job, World } from './world.ts';
 
-/** What the world does by itself, without a fault: Kubernetes, gates, etcd, Jobs. */
+/** Steps of the world without a fault: Kubernetes, gates, etcd, Jobs. */
 export interface Step {
   /** A line of a story. */
   readonly text: string;
@@ -40,7 +40,7 @@ export function steps(world: World): Step[] {
   return found;
 }
 
-/** The gate's first look may be one without the API server. */
+/** Creates a pod. `api`: the gate's first pass reaches the API server. */
 export function podCreated(world: World, i: number, api: boolean): World | undefined {
   const { sts, spec } = world;
   if (!sts || i >= sts.replicas || world.pods[i] || world.claims[i]?.deleting) return undefined;
@@ -66,7 +66,7 @@ function claimed(world: World, i: number): World {
   return withVolume(withClaim(next, i, { uid, rv }), i, {});
 }
 
-/** The pod is bound to its volume, and its gate looks. */
+/** Binds the pod to its volume and runs its gate. */
 function admitted(world: World, i: number, api: boolean): World {
   if (world.claims[i]?.dead) return world.claims[i].deleting ? claimed(world, i) : world;
   if (isCrowdedOut(world, i) || world.pods[i]!.broken) return world;
@@ -74,7 +74,7 @@ function admitted(world: World, i: number, api: boolean): World {
   return look(withPod(world, i, { ...pod, state: 'wait' }), i, api);
 }
 
-/** Another pod runs where its volume is, and no two may share a node. */
+/** Another pod runs on the node of its volume, and two pods may not share a node. */
 export const isCrowdedOut = (world: World, i: number): boolean =>
   world.claims.some((claim, other) => claim?.on === i && world.pods[other]);
 
@@ -90,7 +90,7 @@ function scaledDown(world: World, i: number): World | undefined {
   return pod.cut ? withPod(world, i, { ...pod, terminating: true }) : podGone(world, i);
 }
 
-/** pvc-protection: a claim goes after its pod, unless that pod never started. */
+/** A claim is protected until its pod is gone, unless that pod never started. */
 function claimGone(world: World, i: number): World | undefined {
   const pod = world.pods[i];
   if (pod && pod.state !== 'new') return undefined;
@@ -104,7 +104,7 @@ export function withJob(world: World, job: Job, changed: Job): World {
   return { ...world, jobs: world.jobs.map((j) => (j === job ? changed : j)) };
 }
 
-/** NOSPACE, of every voter. */
+/** Raises NOSPACE for every voter. */
 export function filled(world: World): World | undefined {
   const cluster = clusterById(world, world.record?.doc.clusterId);
   if (!cluster?.leader || cluster.noSpace) return undefined;
@@ -126,11 +126,11 @@ function ran(world: World, job: Job): World {
   return { ...done, store: [...world.store.filter((s) => s.id !== snapshot.id), snapshot] };
 }
 
-/** It failed, and would again: an undisturbed run does not try for ever. */
+/** The Job failed and would fail again, so an undisturbed run does not retry it. */
 export const failsAgain = (world: World, job: Job): boolean =>
   job.snapshot?.bad === true && (job.kind === 'restore' || world.refusing === true || !snapshotNow(world, job));
 
-/** Of the leader, or of the one survivor that the Job names. */
+/** The snapshot that the Job would take of the leader, or of the survivor that it names. */
 function snapshotNow(world: World, job: Job): { id: string; writes: number } | undefined {
   const id = job.snapshot?.id ?? job.uid;
   if (job.kind === 'recovery' || job.kind === 'salvage') {

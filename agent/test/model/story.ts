@@ -1,6 +1,6 @@
 import type { Exploration } from './explorer.ts';
 
-/** A counterexample for a person: who did what, in which order. */
+/** A counterexample as a numbered list of events. */
 export function story({ scenario, violation }: Exploration): string {
   if (!violation) return '';
   const { what, story: lines } = violation;

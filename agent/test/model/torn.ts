@@ -4,9 +4,9 @@ import { see } from './see.ts';
 import type { Step } from './steps.ts';
 import type { World } from './world.ts';
 
-// A pass takes seconds: it reads the record, then Kubernetes and etcd's lists beside each other, then each agent and member.
+// A pass takes seconds: it reads the record, then Kubernetes and etcd's lists in parallel, then each agent and member.
 
-/** The pass has begun to look; whatever it has not read by then it reads later. */
+/** A pass begins to observe. What it has not read by then, it reads later. */
 export function glances(world: World): Step[] {
   const { glance, truth: _, budget, ...first } = world;
   if (budget.torn <= 0 || glance) return [];
@@ -14,7 +14,7 @@ export function glances(world: World): Step[] {
   return [{ text: 'the reconciler begins to look', next }];
 }
 
-/** What may be of the first of two instants, while the rest is of the second. */
+/** Observations of which one part is of the first instant and the rest of the second. */
 export function tornSights(first: World, second: World): [string, Observed][] {
   const [then, now] = [see(first), see(second)];
   const { record, cluster, statefulSet, pods, claims, jobs, restores, members, alarms } = then;
@@ -32,7 +32,7 @@ export function tornSights(first: World, second: World): [string, Observed][] {
   ]);
 }
 
-/** Agents of the pods, and members of the list, that were seen. */
+/** Limits agents and members to the pods and the member list that were observed. */
 function asked(observed: Observed): Observed {
   const { pods, members, record } = observed;
   const ordinals = pods.known ? pods.v.map(({ ordinal }) => ordinal) : [];
@@ -46,7 +46,7 @@ function asked(observed: Observed): Observed {
   };
 }
 
-/** Long true is what is so at both instants; of what has just begun there is no time that counts. */
+/** A fact has long been true only if it holds at both instants. */
 function since(then: Observed, now: Observed, { jobs }: Partial<Observed>): Observed['since'] {
   const [old, young] = [then.since, now.since];
   const both = <T extends Record<string, number>>(a: Record<string, number>, b: T): T =>

@@ -3,7 +3,7 @@ import { type Cluster, canCommit, quorum, votersOf } from './etcd.ts';
 import { clusterById, liveness } from './processes.ts';
 import type { World } from './world.ts';
 
-/** What the checks ask of the world. */
+/** Facts of the world for the checks. */
 
 export const current = (world: World): Cluster | undefined => clusterById(world, world.record?.doc.clusterId);
 
@@ -13,7 +13,7 @@ export function opOf<K extends string>(world: World, kind: K): OpOf<K> | undefin
   return op?.kind === kind ? (op as OpOf<K>) : undefined;
 }
 
-/** Every voter runs and has all of the log. */
+/** Every voter runs and has the whole log. */
 export function allUp(world: World): boolean {
   const cluster = current(world);
   if (!cluster) return false;
@@ -32,11 +32,11 @@ export const serves = (world: World): boolean => {
   return cluster !== undefined && canCommit(cluster, liveness(world, cluster));
 };
 
-/** Restores, recoveries and deletions take everything down on request. */
+/** Restores, recoveries and deletions stop all members on request. */
 export const isDraining = (world: World): boolean =>
   ['Restore', 'Recover', 'Delete'].includes(world.record?.doc.op?.kind ?? '');
 
-/** (protocol.md: QuorumKept) */
+/** Removals keep a quorum (protocol.md: QuorumKept). */
 export function checkLoss(world: World, memberId: string): string | undefined {
   const cluster = current(world);
   const member = cluster?.members.find((m) => m.id === memberId);
@@ -47,13 +47,13 @@ export function checkLoss(world: World, memberId: string): string | undefined {
   return left < quorum(voters.length - 1) ? 'QuorumKept: a removal that leaves less than a quorum' : undefined;
 }
 
-/** Clients may have written to it, and the last backup is neither off nor skipped. */
+/** Clients may have written to the cluster, and its final backup is required and not skipped. */
 export const needsFinalBackup = ({ spec, truth, record }: World): boolean =>
   spec?.finalBackup === true && !spec.skipFinalBackup && truth.served.includes(record?.doc.clusterUid ?? '');
 
 export const ownBackups = (world: World): number => world.store.filter((s) => !s.foreign).length;
 
-/** A pod comes back on the template's version. */
+/** A recreated pod may start on the template's version. */
 export const mayStart = (world: World, doc: RecordDoc): boolean =>
   !world.sts?.image && doc.versions.allowedMinors.includes(shortMinor(world.sts?.version ?? ''));
 

@@ -4,28 +4,30 @@ import type { RecordDoc } from '../../src/protocol/record.ts';
 import type { AddRule, Cluster } from './etcd.ts';
 
 /**
- * The abstract world: plain data, never changed in place, so that a step shares all that it leaves alone.
- * An id is a letter, `#` and a number, wherever it stands: `canonical` counts on it.
+ * The abstract world: plain data that is never changed in place, so that a step shares everything that it does not change.
+ * An id is a letter, `#` and a number wherever it occurs; `canonical` relies on that.
  *
- * Left out, each of which may hide something:
- * - time: a fact has just begun or is long true;
+ * Left out, each of which may hide a defect:
+ * - time: a fact has just begun or has long been true;
  * - raft below membership: a voter has all acknowledged writes or lags far behind;
- * - the agent's own steps between volumeId, permit, config and WAL, which are one, and its polls of the record: it knows the newest;
- * - torn reads of more than two instants: what a pass saw first is of one, the rest of another, with any steps between them;
- * - a second reconciler beside the holder but for its late calls, each planned on what it saw, two at most: one that wakes
- *   carries out no more than one, as it has lost the lease;
- * - which pods a disruption budget counts: it has room, or it refuses whatever it is asked;
- * - images of another version than their template says, but for another patch of the same minor whose tag says so;
- * - clients of a seed that is not seeded: none of the Services that they use leads to a member that is not ready;
- * - a gate's misses of the record at any other look than those that `noApi` spoils, one for each fault;
- * - the domain of the member names, but for that a cluster's may be another than its members' (`renamed`);
- * - TLS, auth, downgrades, sizes other than "room" and "no room".
+ * - the agent's own steps between volumeId, permit, config and WAL, which are one step here, and its polls of the record: it
+ *   always knows the newest;
+ * - torn reads of more than two instants: a pass observes its first part at one instant and the rest at another, with any
+ *   steps between them;
+ * - a second reconciler beside the holder, except for two late calls at most, each planned on what its sender observed: a
+ *   paused holder has lost the lease, so it carries out no more than one;
+ * - which pods a disruption budget counts: it has room, or it refuses every eviction;
+ * - images of another version than their template names, except for another patch of the same minor in the image's tag;
+ * - clients of a seed before it is seeded: their Services lead to no member that is not ready;
+ * - reads of the record that a gate misses, except for one per `noApi` fault;
+ * - the domain of the member names, except that it may differ between cluster and members (`renamed`);
+ * - TLS, auth, downgrades, and sizes other than "room" and "no room".
  */
 export interface World {
   /** Number of the next id. */
   readonly seq: number;
   readonly spec?: Spec;
-  /** What the CR's status says of the epoch: it outlives the record. */
+  /** The epoch in the status of the EtcdCluster, which outlives the record. */
   readonly statusEpoch?: number;
   readonly record?: { readonly doc: RecordDoc; readonly rv: string };
   readonly sts?: StatefulSet;
@@ -40,9 +42,9 @@ export interface World {
   /** The reconciler that holds the lease, and what it keeps in memory. */
   readonly holder: string;
   readonly memory: Memory;
-  /** Calls of paused old holders that are still to come, in any order. */
+  /** Calls of paused old holders that may still arrive, in any order. */
   readonly late?: readonly Effect[];
-  /** What the pass in flight has seen so far, of which the rest is of now. */
+  /** What the pass in flight has observed so far; it observes the rest later. */
   readonly glance?: Omit<World, 'glance' | 'truth' | 'budget'>;
   /** The pod disruption budget refuses every eviction. */
   readonly noEviction?: true;
@@ -52,27 +54,27 @@ export interface World {
   readonly tight?: true;
   /** The store refuses every backup. */
   readonly refusing?: true;
-  /** A volume that somebody detached and may attach again. */
+  /** A volume that was detached and may be attached again. */
   readonly shelf?: { readonly ordinal: number; readonly volume: Volume };
-  /** The pods have another DNS domain than that under which the members were added. */
+  /** The pods have another DNS domain than the one under which the members were added. */
   readonly renamed?: true;
   /** An old record was put back: the agents have read a newer one. */
   readonly putBack?: true;
-  /** What the agents have kept of the record that is lost. */
+  /** What the agents have cached of the lost record. */
   readonly read?: { readonly epoch: number; readonly restores: readonly string[] };
-  /** Whatever is cleared is filled again at once. */
+  /** Freed space is filled again at once. */
   readonly greedy?: true;
   readonly budget: Budget;
   readonly truth: Truth;
 }
 
-/** Lost with the process. */
+/** Memory of the reconciler, lost with its process. */
 export interface Memory {
-  /** What HashKV compared last, and whether it was equal. */
+  /** The last comparison of HashKV and its result. */
   readonly hash?: { readonly of: string; readonly equal: boolean };
   /** Keys of effects that succeeded under the present op. */
   readonly done: readonly string[];
-  /** An eviction was refused not long ago. */
+  /** An eviction was refused recently. */
   readonly refused?: true;
 }
 
@@ -99,7 +101,7 @@ export interface Spec {
   readonly report?: true;
   readonly finalizer?: true;
   readonly deleting?: true;
-  /** Another finalizer than ours keeps it. */
+  /** Another finalizer keeps the resource. */
   readonly foreground?: true;
 }
 
@@ -112,9 +114,9 @@ export interface StatefulSet {
   readonly minEpoch: number;
   /** The annotation as the StatefulSet controller knows it: new pods get this one. */
   readonly seenMinEpoch: number;
-  /** Its image is of this version, not of the one that it says. */
+  /** Its image has this version, not the one that it names. */
   readonly image?: string;
-  /** Its pods do not start: no node has what they ask for, or there is no such image. */
+  /** Its pods do not start, for example because the image does not exist. */
   readonly broken?: true;
 }
 
@@ -123,16 +125,16 @@ export interface Pod {
   readonly version: string;
   readonly change: number;
   readonly minEpoch: number;
-  /** Of the template from which it was made. */
+  /** The image version of the template from which it was created. */
   readonly image?: string;
   readonly broken?: true;
-  /** `new`: before the gate's first look. `down`: the container etcd exits and is started again, with no way forward. */
+  /** `new`: before the gate's first pass. `down`: the etcd container exits and restarts without progress. */
   readonly state: 'new' | 'wait' | 'run' | 'stopped' | 'refused' | 'down';
   readonly reason?: string;
   readonly terminating?: true;
-  /** etcd was started without a quorum and answers nobody until there is one. */
+  /** etcd started without a quorum and does not answer until there is one. */
   readonly mute?: true;
-  /** Its node is off: nothing runs, nobody answers, the API knows no more than before. */
+  /** Its node is off: nothing runs or answers, and the API still shows the last known state. */
   readonly cut?: true;
 }
 
@@ -142,9 +144,9 @@ export interface Claim {
   readonly clusterUid?: string;
   readonly epoch?: number;
   readonly deleting?: true;
-  /** On a node that is off for good: a pod that needs it stays Pending. */
+  /** On a node that is off for good, so a pod that needs it stays Pending. */
   readonly dead?: true;
-  /** Its volume was made on the node that holds the one of this ordinal. Default: each has a node. */
+  /** Its volume was created on the node that holds the volume of this ordinal. Default: a node of its own. */
   readonly on?: number;
 }
 
@@ -170,7 +172,7 @@ export interface Volume {
 export interface Wal {
   readonly cluster: string;
   readonly member: string;
-  /** Acknowledged writes that it has. */
+  /** Number of acknowledged writes that it has. */
   readonly at: number;
   /** Raft index of the newest snapshot. */
   readonly snapIndex: number;
@@ -182,12 +184,12 @@ export interface Job {
   readonly op: string;
   readonly state: 'Running' | 'Succeeded' | 'Failed';
   readonly deleting?: true;
-  /** Whose copy recovery and salvage take. */
+  /** The survivor that recovery and salvage copy. */
   readonly survivor?: number;
-  /** A snapshot in the store; for a restore Job, the one that it serves or is to serve. */
+  /** The snapshot that it stored; for a restore Job, the one that it serves or will serve. */
   readonly snapshot?: Snapshot;
   readonly serving?: true;
-  /** It succeeded, and its pod is gone with what it said. */
+  /** It succeeded, and its result is gone with its pod. */
   readonly lost?: true;
   /** Its pod does not start. */
   readonly stuck?: true;
@@ -195,10 +197,10 @@ export interface Job {
 
 export interface Snapshot {
   readonly id: string;
-  /** Acknowledged writes in it. */
+  /** Number of acknowledged writes in it. */
   readonly writes: number;
   readonly bad?: true;
-  /** Not taken by a Job of ours. */
+  /** Not taken by a Job of the cluster. */
   readonly foreign?: true;
   /** Other bytes under the same name. */
   readonly replaced?: true;
@@ -215,7 +217,7 @@ export interface Restore {
   readonly phase?: 'Completed' | 'Failed';
 }
 
-/** What may still happen. Every kind of event takes one. */
+/** Events that may still happen. Each event takes one of its kind. */
 export interface Budget {
   readonly faults: number;
   readonly edits: number;
@@ -224,17 +226,17 @@ export interface Budget {
   readonly torn: number;
 }
 
-/** What the invariants need to know of the past. Nobody in the world reads it. */
+/** The past, as the invariants need it. Nothing in the world reads it. */
 export interface Truth {
   readonly rule: AddRule;
   /** Epochs in which a cluster began, each with the uid of its record. */
   readonly began: readonly string[];
-  /** Clusters that a record ever called seeded: clients may have written to them. */
+  /** Clusters that a record ever called seeded, so clients may have written to them. */
   readonly seeded: readonly string[];
   /** The uids of their records. */
   readonly served: readonly string[];
   /** Restores from which a cluster began. */
   readonly restored: readonly string[];
-  /** Broken by a step: found at once. */
+  /** An invariant that a step has broken. */
   readonly violation?: string;
 }

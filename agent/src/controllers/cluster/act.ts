@@ -4,7 +4,7 @@ import type { Effect } from './effect.ts';
 import type { HashResult } from './observed.ts';
 import type { Port } from './port.ts';
 
-/** Carries out one effect. No decision is made here; a HashKV's result goes into the memory of observe(). */
+/** Carries out one effect and decides nothing. The result of a HashKV goes into the memory of observe(). */
 export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 'at'> | undefined> {
   const { records, clusters, workload, jobs, membership, maintenance } = port;
   switch (effect.kind) {
@@ -56,7 +56,7 @@ export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 
   }
 }
 
-/** Written all the same, it would stop the reconciler and every agent until somebody edits it. */
+/** An invalid record would stop the reconciler and every agent until a person edits it. */
 function readable(doc: RecordDoc): void {
   const answer = parseRecord(JSON.stringify(doc));
   if (answer.kind === 'refused') throw new Error(`this record is not written: ${answer.reason}`);

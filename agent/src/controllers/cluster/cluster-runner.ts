@@ -13,9 +13,9 @@ export type RunnerOptions = PortOptions & {
   readonly turn: WorkQueue['run'];
 };
 
-/** Looks after one cluster, apart from all others: what is slow here delays nobody. */
+/** Reconciles one cluster apart from all others, so that a slow cluster delays no other. */
 export class ClusterRunner {
-  /** Of the EtcdCluster. */
+  /** UID of the EtcdCluster. */
   readonly uid: string;
   readonly #options: RunnerOptions;
   readonly #port: KubernetesPort;
@@ -30,13 +30,13 @@ export class ClusterRunner {
     this.#ended = this.#run();
   }
 
-  /** Of the cluster, this changed. */
+  /** Triggers a pass because one of the cluster's resources changed. */
   wake(resource: string): void {
     this.#port.changed(resource);
     this.#wake.now();
   }
 
-  /** Begins no further pass; resolves when the present one has ended, or `grace` ms later. */
+  /** Begins no further pass. Resolves when the present pass has ended, or after `grace` ms. */
   async stop(grace: number): Promise<void> {
     this.#stop.abort();
     const late = Promise.withResolvers<void>();
@@ -46,7 +46,7 @@ export class ClusterRunner {
     this.#port.close();
   }
 
-  /** Nobody will be there to do what the finalizer of a cluster that is being deleted waits for. */
+  /** Removes the finalizer of a cluster that is being deleted, because no reconciler is left to do its work. */
   async releaseFinalizer(tries = 3): Promise<void> {
     const { clusters } = this.#port;
     this.#port.lookAgain();
@@ -57,7 +57,7 @@ export class ClusterRunner {
       if (!isStatus(error, 403)) throw error;
       const { name, namespace } = this.#options;
       throw new Error(
-        `EtcdCluster ${name} keeps its finalizer, as the right to remove it is gone; kubectl patch etcdcluster ${name} -n ${namespace} --type=merge -p '{"metadata":{"finalizers":null}}' lets go of it`,
+        `EtcdCluster ${name} keeps its finalizer because the permission to remove it is gone; remove it with kubectl patch etcdcluster ${name} -n ${namespace} --type=merge -p '{"metadata":{"finalizers":null}}'`,
       );
     });
   }
@@ -68,7 +68,7 @@ export class ClusterRunner {
     try {
       await runCluster({ port: this.#port, settings, holder, signal, log, at, turn, wake: this.#wake.wait });
     } catch (error) {
-      log.error({ err: error }, `no longer looked after: ${messageOf(error)}`);
+      log.error({ err: error }, `the cluster is no longer reconciled: ${messageOf(error)}`);
     }
   }
 }

@@ -2,22 +2,22 @@ import type { RecordDoc, RestoreSource } from '../../protocol/record.ts';
 import type { JobKind } from './observed.ts';
 
 /**
- * The one external side effect of a pass, as plain data. Each can be repeated, and each that an old lease holder
- * may emit late carries what makes it harmless then: a resource version, a UID, or a member id that is never used again.
+ * The one external side effect of a pass, as plain data. Every effect can be repeated. An effect that an old lease holder may
+ * send late carries what makes it harmless then: a resource version, a UID, or a member id that is never used again.
  */
 export type Effect =
-  /** No basedOn: create, fails if there is one. */
+  /** Without `basedOn` it creates the record, and fails if one exists. */
   | { kind: 'WriteRecord'; doc: RecordDoc; basedOn?: string }
   | { kind: 'DeleteRecord'; basedOn: string }
   | { kind: 'ScaleTo'; replicas: number; basedOn: string }
-  /** Of the pod template. */
+  /** Annotates the pod template. */
   | { kind: 'AnnotateEpoch'; epoch: number; basedOn: string }
   | { kind: 'AnnotatePvc'; ordinal: number; uid: string; clusterUid: string; epoch: number; basedOn: string }
-  /** evict: within the pod disruption budget, as a drain does it; else whatever the budget says. */
+  /** `evict`: within the pod disruption budget, as a drain does. Otherwise the budget does not count. */
   | { kind: 'DeletePod'; ordinal: number; uid: string; evict?: boolean }
-  /** basedOn: only as it was seen. */
+  /** `basedOn`: only if the claim has not changed since it was observed. */
   | { kind: 'DeletePvc'; ordinal: number; uid: string; basedOn?: string }
-  /** Always a learner. */
+  /** Adds a learner. */
   | { kind: 'MemberAdd'; ordinal: number; peerUrl: string }
   | { kind: 'MemberRemove'; memberId: string }
   | { kind: 'MemberPromote'; memberId: string }
@@ -27,9 +27,9 @@ export type Effect =
   | { kind: 'Compact'; revision: number; done: string }
   | { kind: 'Defrag'; memberId: string; done: string }
   | { kind: 'Disarm'; memberId: string; alarm: 'NoSpace' | 'Corrupt' }
-  /** A read; its result becomes `observed.hash`. */
+  /** Only reads. Its result becomes `observed.hash`. */
   | { kind: 'HashKV'; members: string[]; of: string }
-  /** Lease grants and revokes: raft entries without a key or a revision. */
+  /** Grants and revokes leases: raft entries without a key or a revision. */
   | { kind: 'LeaseChurn'; pairs: number }
   | { kind: 'SetFinalizer'; basedOn: string }
   | { kind: 'ReleaseFinalizer'; basedOn: string }
@@ -44,25 +44,25 @@ export type Effect =
 
 export type EffectKind = Effect['kind'];
 
-/** What a Job of ours is to do; its name is `<cluster>-<kind>`. */
+/** The task of a Job, whose name is `<cluster>-<kind>`. */
 export interface JobRequest {
   kind: JobKind;
-  /** The op it belongs to: its annotation. */
+  /** Id of its operation, which becomes its annotation. */
   op: string;
-  /** Backups: whose settings. */
+  /** Backups: the schedule whose settings apply. */
   schedule?: string;
-  /** recovery: the endpoint of this ordinal alone, without a quorum. */
+  /** recovery: back up only the endpoint of this ordinal, without a quorum. */
   survivor?: number;
-  /** restore: what to fetch and verify, and the token that guards what it serves. */
+  /** restore: the snapshot to fetch and verify, and the token that guards the served snapshot. */
   restore?: {
     source: RestoreSource;
     identitySecret?: string;
     sha256?: string;
     expectedRevision?: number;
-    /** Minor whose etcdutl makes the trial restore. */
+    /** Minor of the etcdutl that does the trial restore. */
     minor: string;
     token: string;
   };
-  /** salvage: where the gate serves its copy, and of which etcd it is: the copy itself does not say. */
+  /** salvage: where the gate serves its copy, and the cluster id, which the copy itself does not contain. */
   salvage?: { url: string; token: string; sha256: string; clusterId?: string };
 }

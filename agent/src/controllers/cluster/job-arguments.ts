@@ -5,7 +5,7 @@ import type { JobRequest } from './effect.ts';
 
 /** How a backup schedule stores its snapshots. */
 export interface BackupSettings {
-  /** What `--store` takes. */
+  /** Value of `--store`. */
   readonly stores: readonly string[];
   readonly compression?: string;
   readonly ageRecipients?: readonly string[];
@@ -15,27 +15,27 @@ export interface BackupSettings {
   readonly timeout?: string;
 }
 
-/** What a Job needs to know besides its request. */
+/** Input of a Job besides its request. */
 export interface JobFacts {
   readonly cluster: string;
   readonly namespace: string;
   /** Client URLs, by ordinal. */
   readonly endpoints: Readonly<Record<number, string>>;
-  /** By name. */
+  /** Backup schedules by name. */
   readonly schedules: Readonly<Record<string, BackupSettings>>;
-  /** What `--store` takes, for the `store` of a RestoreSource. */
+  /** Value of `--store` for the `store` of a RestoreSource. */
   readonly storeOf: (store: unknown) => string;
-  /** Of an EtcdBackup that is completed: its store, its id, the folder or the key that it has there. */
+  /** Store, id, and folder or key of a completed EtcdBackup. */
   readonly backupOf?: (
     name: string,
   ) => { readonly store: string; readonly id: string; readonly folder?: string; readonly key?: string } | undefined;
-  /** Files that the Secret with age identities is mounted as. */
+  /** Files of the mounted Secret with age identities. */
   readonly identityFiles: (secret: string) => readonly string[];
   readonly clientTls?: { readonly cacert: string; readonly cert: string; readonly key: string };
   readonly peerTlsDir?: string;
-  /** What the certificate of a gate holds, when gates are dialled by address. */
+  /** Name in the certificate of a gate, for gates that are dialled by address. */
   readonly serverName?: string;
-  /** Of the restore Job. */
+  /** Address on which the restore Job serves. */
   readonly listen?: string;
   readonly scratch?: string;
   readonly etcdutl?: string;
@@ -43,11 +43,11 @@ export interface JobFacts {
 
 export interface JobCommand {
   readonly args: readonly string[];
-  /** Secrets among them: never on a command line. */
+  /** Environment variables. Secrets are passed here, never on a command line. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The agent's command line and environment for a Job. Throws when the Job cannot do what it is asked for. */
+/** Builds the agent's command line and environment for a Job. Throws if the request cannot be carried out. */
 export function jobCommand(job: JobRequest, facts: JobFacts): JobCommand {
   const env = { ETCD_AGENT_NAMESPACE: facts.namespace };
   if (job.restore) return { args: restoreArguments(job.restore, facts), env };
@@ -69,7 +69,7 @@ function backupArguments(job: JobRequest, facts: JobFacts): string[] {
   ];
 }
 
-/** A gate shows clients what etcd shows them. */
+/** A gate serves with the same certificate as etcd. */
 const salvageArguments = (job: JobRequest, facts: JobFacts): string[] => [
   'salvage',
   ...flag('peer-tls-dir', facts.peerTlsDir),
@@ -109,7 +109,7 @@ function restoreArguments(restore: NonNullable<JobRequest['restore']>, facts: Jo
     ...flag('listen', facts.listen),
     ...flag('peer-tls-dir', facts.peerTlsDir),
     ...common({ ...facts, cluster: folderOf(source, facts) }),
-    // Else it is the pod's own.
+    // Default: the namespace of the pod.
     ...flag('namespace', text(source.clusterNamespace)),
   ];
 }

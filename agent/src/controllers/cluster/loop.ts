@@ -12,33 +12,33 @@ import { clusterStatus, statusToWrite } from './status.ts';
 export interface ClusterRun {
   port: Port;
   settings: Settings;
-  /** Who holds the lease: since when counts from the start of the run. */
+  /** Holder of the lease. How long it holds the lease counts from the start of the run. */
   holder: string;
   signal: AbortSignal;
   log: Pick<Log, 'info' | 'warn' | 'error' | 'debug'>;
   at?: AtPoint;
-  /** Resolves when something changed: the next pass does not wait its time out. */
+  /** Resolves when something changed, so that the next pass begins at once. */
   wake?: (signal: AbortSignal) => Promise<unknown>;
-  /** Carries a pass out when it is its turn, where there are many clusters. */
+  /** Runs a pass when its turn comes, where there are many clusters. */
   turn?: WorkQueue['run'];
 }
 
-/** Looks after one cluster: pass after pass, until the signal. */
+/** Reconciles one cluster, pass after pass, until the signal is aborted. */
 export async function runCluster(run: ClusterRun): Promise<void> {
   let kept: Kept = { memory: emptyMemory(clock()), said: undefined, wait: 0 };
   let changed = false;
   while (!run.signal.aborted) {
-    // What was seen is not kept while it waits: most clusters wait most of the time.
+    // The observation is not kept while the loop waits: most clusters wait most of the time.
     kept = await look(run, kept, changed || kept.wait < run.settings.steady / 2);
     changed = await pause(run, kept.wait);
   }
 }
 
-/** What goes from one look to the next. */
+/** State that goes from one pass to the next. */
 interface Kept {
   memory: Memory;
   said: string | undefined;
-  /** Until then, ms. */
+  /** Time until the next pass, ms. */
   wait: number;
 }
 
@@ -58,10 +58,10 @@ async function look(run: ClusterRun, { memory, said }: Kept, isUrgent: boolean):
 
 type Done = Pass & { now: number };
 
-/** Steps of the wall clock do not move it. */
+/** A monotonic clock: steps of the wall clock do not change it. */
 const clock = (): number => Math.round(performance.timeOrigin + performance.now());
 
-/** A pass does not throw; should it all the same, the other clusters of this process must not stop with it. */
+/** A pass is not expected to throw. If it does, the other clusters of this process must go on. */
 async function attempt(run: ClusterRun, memory: Memory): Promise<Done | undefined> {
   const { port, settings, holder, at, log } = run;
   const now = clock();
@@ -80,7 +80,7 @@ const freshValues = (): Fresh => ({
   secret: randomBytes(32).toString('hex'),
 });
 
-/** One line for each effect, and for each new reason to wait. */
+/** Logs one line for each effect and for each new reason to wait. */
 function tell({ log }: ClusterRun, { plan, error }: Pass, said: string | undefined): string {
   if (error) log.warn({ rule: plan.rule }, `${plan.rule}: ${messageOf(error)}`);
   else if (plan.effect) log.info({ rule: plan.rule, effect: plan.effect.kind }, `${plan.rule}: ${plan.effect.kind}`);
@@ -98,7 +98,7 @@ async function report({ port, settings, log }: ClusterRun, { observed, plan, now
   try {
     await port.clusters.reportStatus(status);
   } catch (error) {
-    log.warn(`the status could not be written: ${messageOf(error)}`);
+    log.warn(`the status cannot be written: ${messageOf(error)}`);
   }
 }
 
@@ -108,11 +108,11 @@ const isReady = ({ plan }: Pass): boolean =>
 function waitOf({ plan, memory, error }: Pass, { steady, next, backoffMin, backoffMax }: Settings): number {
   if (error) return Math.min(backoffMin * 2 ** (memory.failures - 1), backoffMax);
   if (plan.effect) return Math.min(next, plan.requeueMs);
-  // Many clusters that were looked at together are not for ever.
+  // Spreads the passes of clusters that began together.
   return plan.requeueMs === steady ? steady * (0.9 + Math.random() * 0.2) : plan.requeueMs;
 }
 
-/** True: something changed meanwhile. */
+/** Returns true if something changed meanwhile. */
 async function pause({ signal, wake }: ClusterRun, ms: number): Promise<boolean> {
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);

@@ -12,7 +12,7 @@ export function peerUrl(cluster: Cluster, ordinal: number): string {
   return `${spec.tls ? 'https' : 'http'}://${podName(cluster, ordinal)}.${name}-peers.${namespace}.svc.${domain}:2380`;
 }
 
-/** Undefined: not a URL of this cluster. */
+/** Returns the ordinal of a peer URL; undefined: the URL is not of this cluster. */
 export const ordinalOfUrl = (cluster: Cluster, url: string): number | undefined =>
   cluster.domain === undefined && cluster.peerUrls === undefined
     ? undefined

@@ -6,9 +6,9 @@ import { agentOf, podsOf, statefulSet } from './plan/observations.ts';
 import type { View } from './plan/view.ts';
 import { timestamp } from './plan/write.ts';
 
-// The records that are made without one: the first, and a lost one from what living volumes say.
+// Records that are created without an older one: the first, and a lost one that is rebuilt from living volumes.
 
-/** Beyond any revision that an agent may have cached, whose pod does not answer now. */
+/** Beyond any revision that an agent that does not answer now may have cached. */
 const revGap = 1000;
 
 export const agents = (v: View): AgentStatus[] =>
@@ -18,7 +18,7 @@ export const agents = (v: View): AgentStatus[] =>
 
 export const hasData = ({ volume }: AgentStatus): boolean => volume.walPresent || volume.identity !== undefined;
 
-/** Agents drop a record that is older than the one they know. */
+/** Agents ignore a record that is older than the one they know. */
 const highestRev = (v: View): number => Math.max(0, ...agents(v).map(({ recordRev }) => recordRev ?? 0));
 
 export const firstRecord = (v: View): RecordDoc => ({
@@ -47,7 +47,7 @@ export const newestEpoch = (v: View): number => Math.max(0, ...sealed(v).map(({ 
 
 const newest = (v: View): Identity[] => sealed(v).filter(({ epoch }) => epoch === newestEpoch(v));
 
-/** Each voter that a living volume attests for; the others are taken in when their pods are back. */
+/** Members that a living volume attests for. The others are adopted when their pods are back. */
 export function membersOf(v: View): Record<string, RecordedMember> {
   const found: Record<string, RecordedMember> = {};
   for (const member of listed(v)) {
@@ -60,7 +60,7 @@ export function membersOf(v: View): Record<string, RecordedMember> {
   return found;
 }
 
-/** Members of this epoch that are no members any more: their volumes must not come back. */
+/** Former members of this epoch, whose volumes must not come back. */
 const tombstonesOf = (v: View): RecordDoc['tombstones'] =>
   newest(v)
     .filter(({ memberId }) => memberId !== undefined && !listed(v).some(({ id }) => id === memberId))
@@ -73,8 +73,8 @@ const tombstonesOf = (v: View): RecordDoc['tombstones'] =>
     }));
 
 /**
- * A learner is permitted on the volume that attests for it. One that none attests for may have been permitted on a volume
- * that is lost since: its permit fits no volume, so that it is removed rather than permitted on another one.
+ * A learner is permitted on the volume that attests for it. A learner without such a volume may have been permitted on one
+ * that is lost, so its permit fits no volume: it is removed rather than permitted on another one.
  */
 const permitsOf = (v: View, members: Record<string, RecordedMember>): RecordDoc['permits'] =>
   Object.fromEntries(
@@ -101,7 +101,7 @@ const restoresOf = (v: View): RecordDoc['restores'] => {
   const fenced = past.filter(({ phase }) => phase !== undefined && phasesPastFence.includes(phase));
   const known = fenced.map(({ name, uid, specHash }) => ({ id: name, uid, specHash, at: timestamp(v) }));
   const ids = new Set(known.map(({ id }) => id));
-  // An EtcdRestore may have lost its status, as one that a backup of Kubernetes brought back has.
+  // An EtcdRestore may lack its status, for example after a backup of Kubernetes was restored.
   const seen = new Set([
     ...pastSeen(v).flatMap(({ restores }) => restores),
     ...newest(v).map(({ lastRestoreId }) => lastRestoreId),
@@ -113,22 +113,22 @@ const restoresOf = (v: View): RecordDoc['restores'] => {
   return [...others, ...known];
 };
 
-/** Agents that may have read the lost record: those of the cluster with the newest data. */
+/** Agents of the cluster with the newest data; they may have read the lost record. */
 const readers = (v: View): AgentStatus[] =>
   agents(v).filter(({ volume }) => volume.identity && volume.identity.clusterUid === newest(v)[0]?.clusterUid);
 
-/** What the lost record said of the past. */
+/** Restores and start revisions of the lost record. */
 const pastSeen = (v: View) => readers(v).flatMap(({ recordPast }) => recordPast ?? []);
 
-/** The epoch of the lost record: data of an older one were fenced off, and its last restore may not have happened. */
+/** Epoch of the lost record. Data of an older epoch were fenced off, and the last restore may not have happened. */
 export const epochRead = (v: View): number =>
   Math.max(0, ...readers(v).map(({ recordVersions }) => recordVersions?.epoch ?? 0));
 
 const phasesPastFence = ['Draining', 'Restoring', 'Regrowing', 'Completed'];
 
 /**
- * What the lost record said of this epoch, where an agent has read it: else a cluster that never ran 3.5 would have to get
- * rid of what 3.5 wrote. Of two indexes the later one is safe.
+ * Versions of this epoch in the lost record, if an agent has read it. Without them, a cluster that never ran 3.5 would have
+ * to flush entries of 3.5. Of two indexes the later one is safe.
  */
 function versionsSeen(v: View): Partial<RecordDoc['versions']> {
   const seen = agents(v).flatMap(({ recordVersions: found }) => (found?.epoch === newestEpoch(v) ? [found] : []));

@@ -9,12 +9,12 @@ import { dueOrdinals } from './plan/why-down.ts';
 import type { Port } from './port.ts';
 import type { Settings } from './settings.ts';
 
-/** What this process remembers between two passes; losing it only makes it wait again. */
+/** Memory of this process between two passes. Losing it only makes the reconciler wait again. */
 export interface Memory {
   since: Since;
-  /** What each evidence in `since.evidence` was. */
+  /** The evidence behind each time in `since.evidence`. */
   evidence: Record<number, string>;
-  /** What `since.failure` is about. */
+  /** The failure behind `since.failure`. */
   failure?: string;
   hash?: HashResult;
   done: string[];
@@ -25,7 +25,7 @@ export interface Memory {
   refused?: Refusal;
 }
 
-/** What plan() sees of it. */
+/** The part that plan() sees. */
 export const recalled = ({ since, hash, done, failures, error, refused }: Memory): Recalled => ({
   ...{ since, done, failures },
   ...(hash && { hash }),
@@ -42,7 +42,7 @@ export const emptyMemory = (holderSince: number): Memory => ({
   failures: 0,
 });
 
-/** One look at everything. The record comes first, so that nothing is older than it. */
+/** Observes everything once. The record is read first, so that nothing is older than it. */
 export async function read(
   port: Port,
   holder: string,
@@ -63,7 +63,7 @@ export async function read(
     look(jobs.jobs()),
     look(clusters.restores()),
   ]);
-  // The StatefulSet, which was read beside it, may have brought the domain.
+  // The StatefulSet, which was read in parallel, may name the domain.
   const isAbsent = statefulSet.known && statefulSet.v === undefined;
   const cluster = named(!isAbsent && isNameless(firstSight) ? await look(clusters.cluster()) : firstSight, statefulSet);
   const ours = ownMembers(members, record.known ? record.v?.doc.clusterId : undefined);
@@ -81,13 +81,13 @@ export async function read(
 const isNameless = (cluster: Observed['cluster']): boolean =>
   cluster.known && cluster.v !== undefined && cluster.v.domain === undefined && cluster.v.peerUrls === undefined;
 
-/** Without the domain no member's name is known: by a wrong one a member would be added. */
+/** Without the domain no member's name is known, and a wrong name would add a member. */
 export const named = (cluster: Observed['cluster'], statefulSet: Observed['statefulSet']): Observed['cluster'] =>
   isNameless(cluster) && !(statefulSet.known && statefulSet.v === undefined)
-    ? unknown('the StatefulSet, which names the domain of its members, was not read yet')
+    ? unknown('the StatefulSet, which names the domain of the members, was not read yet')
     : cluster;
 
-/** The members of another cluster at our addresses are not ours: an old epoch's, or somebody else's. */
+/** Members of another cluster at these addresses do not count: they are of an old epoch, or of an existing etcd cluster. */
 function ownMembers(
   members: Known<Awaited<ReturnType<Port['membership']['members']>>>,
   clusterId: string | undefined,
@@ -107,7 +107,7 @@ async function agentsOf(
   return Object.fromEntries(await Promise.all(pods.v.map(async (pod) => [pod.ordinal, await ask(pod)] as const)));
 }
 
-/** Without quorum the record says whom to ask: a survivor that still answers can be backed up. */
+/** Without quorum the record names the members to ask. A survivor that still answers can be backed up. */
 async function statusOf(
   members: Observed['members'],
   record: Observed['record'],
@@ -130,7 +130,7 @@ async function within<T>(ms: number, what: Promise<T>): Promise<Known<T>> {
   return first;
 }
 
-/** What is now, added to what was remembered: each time is when its fact was first seen without a break. */
+/** Updates the memory: each time is when its fact was first observed without a break. */
 export function remember(memory: Memory, observed: Observed, now: number, settings: Settings): Memory {
   const { record, jobs } = observed;
   if (!observed.cluster.known || !observed.cluster.v) return memory;
@@ -181,7 +181,7 @@ export function remember(memory: Memory, observed: Observed, now: number, settin
   };
 }
 
-/** Old times of what still holds, `now` for what is new. */
+/** Keeps the times of facts that still hold; new facts get `now`. */
 function keep<K extends string | number>(
   before: Record<K, number>,
   still: readonly K[],
@@ -203,7 +203,7 @@ const inSync = (view: View): string[] =>
     .map(({ id }) => id)
     .filter((id) => lagOf(view, id) <= view.s.promoteLag);
 
-/** What a pod says that speaks for a removal: that it asks for a permit, or that its gate refuses to go on. */
+/** Evidence for a removal: the pod asks for a permit, or its gate refuses to go on. */
 function evidenceNow(view: View): Record<number, string> {
   const found: Record<number, string> = {};
   for (const key of Object.keys(view.o.agents)) {

@@ -3,14 +3,14 @@ import type { ClusterStatus } from '../../protocol/cluster-status.ts';
 import type { Known } from '../../protocol/known.ts';
 import type { RecordDoc, RestoreSource } from '../../protocol/record.ts';
 
-/** Everything that plan() knows. Read in this order: record, cluster, then the rest, so nothing is older than the record. */
+/** Everything that plan() knows. The record is read first, then the cluster, then the rest, so nothing is older than the record. */
 export interface Observed {
   cluster: Known<Cluster | undefined>;
   record: Known<{ doc: RecordDoc; rv: string } | undefined>;
   statefulSet: Known<StatefulSet | undefined>;
   pods: Known<Pod[]>;
   claims: Known<Claim[]>;
-  /** By ordinal, for each pod that there is. */
+  /** By ordinal, for each existing pod. */
   agents: Record<number, Known<AgentStatus>>;
   /** A linearizable read: known means that a quorum answered. */
   members: Known<Member[]>;
@@ -20,60 +20,60 @@ export interface Observed {
   jobs: Known<Job[]>;
   restores: Known<RestoreRequest[]>;
   since: Since;
-  /** Outcome of HashKV, kept in memory. */
+  /** Result of HashKV, kept in memory. */
   hash?: HashResult;
-  /** Keys of the effects that succeeded under the present op, kept in memory (a lost one is repeated). */
+  /** Keys of the effects that succeeded under the present operation, kept in memory. An effect whose key is lost is repeated. */
   done: string[];
-  /** An eviction that was refused not long ago. */
+  /** An eviction that was refused recently. */
   refused?: Refusal;
   /** Passes in a row that ended with an error. */
   failures: number;
-  /** The last of those: which rule, and why. */
+  /** The last of those errors, with its rule. */
   error?: string;
   holder: string;
   fresh: Fresh;
 }
 
 export interface Refusal {
-  /** The last time, ms. */
+  /** Time of the last refusal, ms. */
   at: number;
-  /** The first time of this pod, without a long pause. */
+  /** Time of the first refusal for this pod without a long pause, ms. */
   since: number;
   podUid: string;
   message: string;
 }
 
-/** Random values of this pass; each is used at most once. */
+/** Random values for this pass; each is used at most once. */
 export interface Fresh {
-  /** Of an op, a permit. */
+  /** Id of an operation or a permit. */
   id: string;
   clusterUid: string;
-  /** 128 bit, of an epoch. */
+  /** Token of an epoch, 128 bit. */
   token: string;
-  /** 256 bit, of a SourceRef. */
+  /** Token of a SourceRef, 256 bit. */
   secret: string;
 }
 
-/** When something was first seen without a break, in ms; memory of this process, so a restart waits again. */
+/** Times since when a fact has been observed without a break, ms. Kept in memory, so a restart waits again. */
 export interface Since {
-  /** By member id: answers, has a leader, lags little. */
+  /** By member id: it answers, has a leader and a small lag. */
   healthy: Record<string, number>;
-  /** By member id: unhealthy. */
+  /** By member id: it is not healthy. */
   down: Record<string, number>;
-  /** By ordinal: the same evidence of a lost volume. */
+  /** By ordinal: the same evidence of a lost volume is reported. */
   evidence: Record<number, number>;
-  /** By member id: learner within promoteLag. */
+  /** By member id: the learner is within promoteLag. */
   inSync: Record<string, number>;
   quorumLost?: number;
-  /** By ordinal: there is no pod where there should be one, or its agent does not answer. */
+  /** By ordinal: a pod that should exist does not, or its agent does not answer. */
   silent?: Record<number, number>;
   /** The record cannot be read. */
   blind?: number;
-  /** `record.failure` as it is. */
+  /** `record.failure` has not changed. */
   failure?: number;
-  /** By UID: a Job that failed. */
+  /** By UID: the Job has failed. */
   jobFailed: Record<string, number>;
-  /** By UID: a Job whose pod has not started. */
+  /** By UID: the pod of the Job has not started. */
   jobWaits?: Record<string, number>;
   /** This process holds the lease. */
   holder: number;
@@ -85,34 +85,34 @@ export interface Cluster {
   namespace: string;
   uid: string;
   rv: string;
-  /** Of the spec; unset where nobody counts. */
+  /** metadata.generation; unset where it does not exist. */
   generation?: number;
-  /** DNS domain of the Kubernetes cluster; undefined: not known yet. */
+  /** DNS domain of the Kubernetes cluster; undefined: unknown yet. */
   domain?: string;
-  /** By ordinal, where there is no DNS; default the names of the pods. */
+  /** Peer URLs by ordinal, where there is no DNS. Default: made from the names of the pods. */
   peerUrls?: readonly string[];
-  /** It, or its namespace. */
+  /** The resource or its namespace is being deleted. */
   deleting: boolean;
   finalizer: boolean;
-  /** The annotation cdk8s-etcd.dev/skip-final-backup. */
+  /** The annotation cdk8s-etcd.dev/skip-final-backup is set. */
   skipFinalBackup: boolean;
-  /** The reconciler or the namespace is going: finalizers are released without their work. */
+  /** The reconciler or the namespace is being deleted, so finalizers are released without their work. */
   reconcilerGoing: boolean;
   spec: ClusterSpec;
   status: Partial<ClusterStatus>;
-  /** Unset where nobody mirrors them. */
+  /** Unset where EtcdBackups are not mirrored. */
   backups?: ClusterBackups;
 }
 
-/** What its schedules and EtcdBackups came to. */
+/** State of its schedules and EtcdBackups. */
 export interface ClusterBackups {
-  /** The newest good one. */
+  /** The newest good backup. */
   last?: NonNullable<ClusterStatus['lastBackup']>;
   /** A schedule whose newest run failed. */
   failed?: { schedule: string; message: string };
-  /** A schedule the pod of whose newest run does not start. */
+  /** A schedule whose newest run has a pod that does not start. */
   waits?: { schedule: string; message: string };
-  /** Of the schedule that is due first: when its newest good backup is too old, ms; the time of that backup. */
+  /** The schedule that is due first; `at`: when its newest good backup becomes too old, ms; `last`: the time of that backup. */
   due?: { schedule: string; cronJob: string; at: number; last?: string };
 }
 
@@ -166,9 +166,9 @@ export interface StatefulSet {
   minEpoch: number;
   /** ETCD_VERSION of the pod template. */
   version: string;
-  /** What the tag of its image says; unset where it says nothing. */
+  /** Version in the tag of its image; unset if the tag names none. */
   imageVersion?: string;
-  /** Fewer pods than it should have, and why, in Kubernetes' words; for the status alone. */
+  /** It has fewer pods than it should have; `why` quotes Kubernetes. Only for the status. */
   lacks?: { why?: string };
 }
 
@@ -176,19 +176,19 @@ export interface Pod {
   ordinal: number;
   uid: string;
   revision: string;
-  /** Has an IP and its init phase has begun. */
+  /** It has an IP, and its init phase has begun. */
   running: boolean;
-  /** A container of it runs, or has run: there may be something on an ephemeral volume. */
+  /** One of its containers runs or has run, so an ephemeral volume may hold data. */
   began: boolean;
   ready: boolean;
   deleting: boolean;
   /** Its peer name resolves to its IP. */
   resolves: Known<boolean>;
-  /** Where it was put. */
+  /** Name of its node. */
   node?: string;
-  /** No node takes it. */
+  /** It cannot be scheduled. */
   unschedulable?: true;
-  /** What keeps it from running, in Kubernetes' words; for the status alone. */
+  /** What keeps it from running, as Kubernetes reports it. Only for the status. */
   problem?: string;
 }
 
@@ -199,13 +199,13 @@ export interface Claim {
   deleting: boolean;
   clusterUid?: string;
   epoch?: number;
-  /** For which its volume was made, where that waits for the first pod. */
+  /** The node for which its volume was created, if that waited for the first pod. */
   node?: string;
 }
 
 export interface Member {
   id: string;
-  /** Empty: never started. */
+  /** Empty if it never started. */
   name: string;
   peerUrl: string;
   isLearner: boolean;
@@ -215,7 +215,7 @@ export interface Member {
 export interface MemberStatus {
   clusterId: string;
   version: string;
-  /** Member id; empty = none. */
+  /** Member id; empty if there is none. */
   leader: string;
   raftTerm: number;
   raftIndex: number;
@@ -243,11 +243,11 @@ export interface Job {
   state: 'Running' | 'Succeeded' | 'Failed';
   deleting: boolean;
   message?: string;
-  /** No container of it has begun: why. */
+  /** Why none of its containers has begun. */
   waits?: string;
-  /** A backup that succeeded: it is in the store, verified. */
+  /** The backup that it stored and verified. */
   backup?: { id: string; revision: number; sha256: string };
-  /** The restore Job verified its snapshot and serves it. */
+  /** The snapshot that the restore Job has verified and serves; `highestRevision`: the highest later revision that its store knows. */
   serving?: { url: string; sha256: string; sizeBytes: number; revision: number; highestRevision?: number };
 }
 
@@ -263,17 +263,17 @@ export interface RestoreRequest {
   expectedRevision?: number;
   safetyBackup: boolean;
   ignoreUnreachablePods: boolean;
-  /** Of its status. */
+  /** Phase of its status. */
   phase?: string;
 }
 
 export interface HashResult {
-  /** Which members, on which starts, were compared: see fingerprint(). */
+  /** The members and pods that were compared; see fingerprint(). */
   of: string;
   at: number;
   equal: boolean;
-  /** Those that differ from the majority. */
+  /** Members that differ from the majority. */
   minority: string[];
-  /** Why nothing could be compared: then `equal` proves nothing. */
+  /** Why nothing could be compared, so that `equal` proves nothing. */
   inconclusive?: string;
 }

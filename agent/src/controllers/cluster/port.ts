@@ -16,12 +16,12 @@ import type {
   StatefulSet,
 } from './observed.ts';
 
-/** Refused for the moment, which is no failure: it is tried again later, and told until then. */
+/** Refused for the moment, which is not a failure: the effect is retried later, and the refusal is reported until then. */
 export class NotNow extends Error {
   override readonly name = 'NotNow';
 }
 
-/** All that the reconciler can see and do. Reads throw when they fail; writes throw when refused or when the outcome is unknown. */
+/** Everything that the reconciler can observe and do. Reads throw if they fail; writes throw if they are refused or their outcome is unknown. */
 export interface Port {
   readonly records: RecordStore;
   readonly clusters: Clusters;
@@ -29,9 +29,9 @@ export interface Port {
   readonly jobs: Jobs;
   readonly membership: Membership;
   readonly maintenance: Maintenance;
-  /** Of one that keeps what it read while nothing changes: reads all of it anew. False: it has just done so. */
+  /** Reads everything anew, in a port that caches what it read. Returns false if it has just done so. */
   lookAgain?(): boolean;
-  /** Nothing is under way: what only that takes is let go. */
+  /** No operation is in flight, so the port may release what only operations need. */
   rest?(): void;
 }
 
@@ -47,7 +47,7 @@ export interface Clusters {
   restores(): Promise<RestoreRequest[]>;
   setFinalizer(basedOn: string): Promise<void>;
   releaseFinalizer(basedOn: string): Promise<void>;
-  /** All of it, in place of the one before. */
+  /** Replaces the whole status. */
   reportStatus(status: ClusterStatus): Promise<void>;
   reportRestore(report: { name: string; uid: string; phase: string; reason: string; message: string }): Promise<void>;
 }
@@ -68,7 +68,7 @@ export interface Workload {
     basedOn: string;
   }): Promise<void>;
   deletePod(ordinal: number, uid: string): Promise<void>;
-  /** Throws NotNow when it is refused, as by a pod disruption budget that has no room for it. */
+  /** Throws NotNow if the eviction is refused, for example by a pod disruption budget. */
   evictPod(ordinal: number, uid: string): Promise<void>;
   deleteClaim(claim: { ordinal: number; uid: string; basedOn?: string }): Promise<void>;
 }
@@ -81,7 +81,7 @@ export interface Jobs {
 
 /** The only client that changes membership. */
 export interface Membership {
-  /** Linearizable; clusterId is of the answer's header. */
+  /** A linearizable read; clusterId comes from the header of the response. */
   members(): Promise<{ clusterId: string; members: Member[] }>;
   addLearner(peerUrl: string): Promise<void>;
   remove(memberId: string): Promise<void>;

@@ -7,18 +7,18 @@ import { NotNow, type Port } from './port.ts';
 import type { Settings } from './settings.ts';
 
 export interface Pass {
-  /** What plan() saw. */
+  /** The input of plan(). */
   observed: Observed;
   plan: Plan;
   memory: Memory;
-  /** Of the effect; its outcome is unknown then, and the next pass looks. */
+  /** Error of the effect. Its outcome is then unknown, and the next pass observes it. */
   error?: unknown;
 }
 
 /** Called with `before <rule>` and `after <rule>` around every effect: tests end the process there. */
 export type AtPoint = (point: string) => void | Promise<void>;
 
-/** One pass: look, decide, do at most one thing. Memory goes from pass to pass. */
+/** One pass: observe, decide, carry out at most one effect. Memory goes from pass to pass. */
 export async function pass(
   port: Port,
   now: number,
@@ -33,7 +33,7 @@ export async function pass(
   const observed = { ...seen, ...recalled(before) };
   const decided = plan(observed, now, settings);
   if (!decided.effect) return { observed, plan: decided, memory: { ...before, ...noFailure } };
-  // Nothing is done on what was read before.
+  // An effect is never carried out on an older observation.
   if (port.lookAgain?.()) return pass(port, now, settings, holder, fresh, memory, at);
   try {
     await at(`before ${decided.rule}`);
@@ -64,13 +64,13 @@ function failed(before: Memory, { rule }: Plan, error: unknown): Memory {
   return { ...before, failures: before.failures + 1, error: `${rule}: ${line}` };
 }
 
-/** It goes on from the last one of the same pod: one that has not been asked for in between says nothing of how long. */
+/** Continues an earlier refusal for the same pod, unless the pause between them was long. */
 function refusal({ refused }: Memory, podUid: string, message: string, now: number, { evictAgain }: Settings): Refusal {
   const goesOn = refused?.podUid === podUid && now - refused.at < 4 * evictAgain;
   return { at: now, since: goesOn ? refused.since : now, podUid, message };
 }
 
-/** As a pass that waits, and says for what. */
+/** Turns the pass into one that waits for the eviction. */
 function refused(seen: Observed, { rule }: Plan, before: Memory, by: Refusal, settings: Settings): Pass {
   const observed = { ...seen, refused: by };
   const { effect: _, ...waits } = plan(observed, by.at, settings);

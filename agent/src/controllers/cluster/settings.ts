@@ -1,28 +1,28 @@
 const second = 1000;
 const minute = 60 * second;
 
-/** Every time and every lag of the reconciler; plan() and act() hold no number of their own. Durations in ms, lags in raft entries. */
+/** Every duration and lag of the reconciler; plan() and act() have no numbers of their own. Durations in ms, lags in raft entries. */
 export interface Settings {
-  /** Between two passes without, and with an operation. */
+  /** Time between two passes without and with an operation. */
   steady: number;
-  /** How old a status gets before it is written again though nothing changed: older ones say that nobody looks any more. */
+  /** Age at which an unchanged status is written again. An older status shows that no reconciler runs. */
   heartbeat: number;
   op: number;
-  /** After an effect: the next pass sees what it brought. */
+  /** Wait after an effect, so that the next pass sees its result. */
   next: number;
-  /** Lease of the holder; a new one waits this long before its first removal. */
+  /** Duration of the lease. A new holder waits this long before its first removal. */
   lease: number;
   renew: number;
   retry: number;
-  /** One etcd call; one that changes membership; one read of observe(). */
+  /** Timeout of an etcd call, of a call that changes membership, and of a read of observe(). */
   rpc: number;
   memberRpc: number;
   observeRpc: number;
   backoffMin: number;
   backoffMax: number;
-  /** How long a member is well before it counts as healthy. */
+  /** How long a member must answer before it counts as healthy. */
   stable: number;
-  /** How long the same evidence is seen before a removal. */
+  /** How long the same evidence must be observed before a removal. */
   evidence: number;
   healthyLag: number;
   promoteLag: number;
@@ -30,19 +30,19 @@ export interface Settings {
   restartLag: number;
   learnerStuck: number;
   quorumLost: number;
-  /** How long an agent does not answer before its pod counts as unreachable. */
+  /** How long an agent must be silent before its pod counts as unreachable. */
   unreachable: number;
   hashEvery: number;
   noSpaceBackoff: number;
-  /** After a refused eviction; until then what else there is to do has its turn. */
+  /** Wait after a refused eviction; other rules have their turn meanwhile. */
   evictAgain: number;
-  /** Passes in a row that end with an error before a person is told. */
+  /** Consecutive failed passes before that is reported as ActionFailing. */
   failuresTold: number;
-  /** After a failed backup or verification; how long an eviction is refused before a person is told. */
+  /** Wait after a failed backup or verification; also how long an eviction is refused before that is reported. */
   retryFailed: number;
-  /** How long the pod of a Job may take to start before a person is told, and the slot is given back where it can be. */
+  /** How long the pod of a Job may take to start before that is reported and, where possible, the operation ends. */
   jobStart: number;
-  /** Revisions that a compaction of ClearNoSpace keeps. */
+  /** Number of revisions that a compaction of ClearNoSpace keeps. */
   keepRevisions: number;
   /** Entries that a leader keeps in memory behind its snapshot (etcd's snapshot-catchup-entries). */
   catchUpEntries: number;

@@ -22,7 +22,7 @@ import { lasts, podAt, podsOf, recorded, statefulSet, statusOf } from './plan/ob
 import { View } from './plan/view.ts';
 import type { Settings } from './settings.ts';
 
-/** Undefined when the resource could not be read, or the record just now: what is not known is not reported. */
+/** Builds the status; undefined while the resource cannot be read, or the record cannot be read for a moment. */
 export function clusterStatus(
   observed: Observed,
   conditions: readonly Condition[],
@@ -48,7 +48,7 @@ export function clusterStatus(
   });
 }
 
-/** The status to write; undefined while the one that is there says it, and is new enough to be believed. */
+/** The status to write; undefined while the present one says the same and is recent enough. */
 export function statusToWrite(
   before: Partial<ClusterStatus> | undefined,
   status: ClusterStatus,
@@ -57,12 +57,12 @@ export function statusToWrite(
 ): ClusterStatus | undefined {
   const { observedAt, ...said } = before ?? {};
   const age = now - Date.parse(observedAt ?? '');
-  // A time that is yet to come is of another clock.
+  // A time in the future comes from another clock.
   if (isSameStatus(said, status) && age >= 0 && age < heartbeat) return undefined;
   return { ...status, observedAt: new Date(now).toISOString().replace(/\.\d+/, '') };
 }
 
-/** From one status to the next; false for what only the passing of time changed. */
+/** The statuses are equal; the order of their keys does not count. */
 export const isSameStatus = (a: object | undefined, b: object): boolean =>
   a !== undefined && canonical(a) === canonical(b);
 
@@ -75,11 +75,11 @@ const canonical = (value: unknown): string =>
 
 function recordFacts(v: View): Partial<ClusterStatus> {
   const { epoch, clusterId, clusterUid, lastRestoreId } = v.record;
-  // A bootstrap that has not begun is no proof that there ever was a cluster.
+  // A bootstrap that has not begun does not prove that there was a cluster.
   return { epoch: epoch > 0 ? epoch : undefined, clusterId, clusterUid, lastRestoreId };
 }
 
-/** Of a record that is gone, or that cannot be read: what it said of the cluster that there was. */
+/** Facts of a record that is gone or cannot be read, from the last status. */
 const lastFacts = ({
   epoch,
   clusterId,
@@ -89,7 +89,7 @@ const lastFacts = ({
   ...{ epoch, clusterId, clusterUid, lastRestoreId },
 });
 
-/** One that was told stays: its EtcdBackup may be gone. */
+/** The newest of these backups. A reported one stays, because its EtcdBackup may be gone. */
 const newest = (backups: readonly ClusterStatus['lastBackup'][]): ClusterStatus['lastBackup'] =>
   backups
     .filter((backup) => backup !== undefined)
@@ -159,28 +159,28 @@ function reasonOf(v: View, ordinal: number, memberId: string | undefined): strin
 
 const mebibyte = 1024 * 1024;
 
-/** A status that says each byte would be written with each pass. */
+/** Rounded: an exact size would be written in each pass. */
 const roughly = (bytes: number): number => Math.ceil(bytes / mebibyte) * mebibyte;
 const lagAbove = (lag: number, small: number): number => (lag > small ? lag : 0);
 
 interface Telling {
   type: ConditionType;
   status: Condition['status'];
-  /** Default any. */
+  /** Default: any. */
   reasons?: readonly Reason[];
-  /** Default the reason. */
+  /** Default: the reason. */
   phase?: string;
-  /** What is not well is the reason to tell, beside it. */
+  /** The reason comes from what is degraded, if anything is. */
   yields?: true;
   /** Only while this one is True. */
   beside?: ConditionType;
 }
 
-/** The first that holds says the phase and why. */
+/** The first that holds gives phase and reason. */
 const telling: readonly Telling[] = [
   { type: 'Progressing', status: 'False', reasons: ['Paused'], yields: true },
   { type: 'Stalled', status: 'True', phase: 'Stalled' },
-  // Without a quorum, but somebody asked for it.
+  // Quorum is lost, but a restore or recovery was requested.
   { type: 'Progressing', status: 'True', reasons: ['PreparingRestore', 'Restoring', 'Recovering'], yields: true },
   { type: 'QuorumLost', status: 'True', phase: 'QuorumLost' },
   { type: 'Accepted', status: 'False', phase: 'Refused' },
@@ -199,7 +199,7 @@ const telling: readonly Telling[] = [
   { type: 'Ready', status: 'False', phase: 'Waiting' },
 ];
 
-/** What a restart brings with it is no trouble. */
+/** Effects of a planned restart are not a problem. */
 const isTrouble = ({ type, status, reason }: Condition): boolean =>
   type === 'Degraded' && status === 'True' && reason !== 'Starting';
 

@@ -77,7 +77,7 @@ describe('a cluster that never formed', () => {
 
 describe('that nothing waits for a person', () => {
   test('is not said while Kubernetes says what keeps a pod', () => {
-    expect(new World(3).message('Stalled')).toBe('the reconciler waits for no decision');
+    expect(new World(3).message('Stalled')).toBe('no action is required');
     const kept = new World(3).down(1).agent(1, undefined).pod(1, { ready: false, running: false, problem: image });
     kept.o.since.silent = { 1: now - defaultSettings.stable };
     for (const world of [unborn().pod(1, { problem: image }), kept]) {
@@ -114,10 +114,10 @@ describe('a restore that only prepares', () => {
 describe('a cluster that grows', () => {
   test('says that a member joins when there is one, and before that what it lacks', () => {
     const small = new World(3, { size: 5 });
-    expect(small.message('Progressing')).toBe('3 of 5 voters are there; the others are to join');
+    expect(small.message('Progressing')).toBe('3 of 5 voters exist; the others will join');
     const asked = new World(3, { size: 5 }).sts({ replicas: 4 });
     asked.o.since.silent = { 3: longAgo };
-    expect(asked.message('Progressing')).toBe('3 of 5 voters are there; pod c-3 is not there');
+    expect(asked.message('Progressing')).toBe('3 of 5 voters exist; pod c-3 does not exist');
     const joins = new World(3, { size: 3 }).removed(2).learner(2);
     expect(joins.message('Progressing')).toBe(`member ${idOf(2)} (c-2) is joining`);
   });
@@ -151,7 +151,7 @@ describe('a cluster that has not got its size', () => {
     expect(stateOf(world, 'Degraded')).toBe('True PodNotRunning');
     expect(world.message('Degraded')).toContain(quota);
     world.sts({ lacks: {} }).o.since.silent = { 2: longAgo };
-    expect(world.message('Degraded')).toContain('pod c-2 is not there');
+    expect(world.message('Degraded')).toContain('pod c-2 does not exist');
   });
 
   test('but whose pod is not its turn yet lacks nothing', () => {
@@ -249,7 +249,7 @@ describe('a quorum that no Service leads to', () => {
   test('compares with the template as it is now', () => {
     expect(unready(0).message('Degraded')).toContain('the pod template says 3.6.16');
     expect(unready(0).sts({ version: '3.7.3' }).message('Degraded')).toBe(
-      'pod c-0: etcd 3.7.3 runs, and its pod was made for 3.6.16; the template says 3.7.3 by now',
+      'pod c-0: etcd 3.7.3 runs in a pod that was created for 3.6.16; the template now names 3.7.3',
     );
   });
 });
@@ -260,7 +260,7 @@ describe('pods that go', () => {
     expect(one.message('Degraded')).toContain('quorum is kept');
     const all = one.pod(0, { deleting: true }).pod(2, { deleting: true });
     expect(stateOf(all, 'Degraded')).toBe('True Starting');
-    expect(all.message('Degraded')).toContain('those that stay are no quorum');
+    expect(all.message('Degraded')).toContain('the voters that stay are not a quorum');
   });
 
   test('for a recovery: it is not said that nothing is touched', () => {

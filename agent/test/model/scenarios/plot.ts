@@ -32,7 +32,7 @@ export const tight =
   (from: Plot['from']) =>
   (planner: Planner): World => ({ ...from(planner), tight: true });
 
-/** A cluster on 3.6 that came from 3.5: nobody knows which of its entries are of 3.5. */
+/** A cluster on 3.6 that came from 3.5, so it is unknown which of its entries are of 3.5. */
 export const unsettled =
   (size: number, spec?: Start['spec']) =>
   (planner: Planner): World => {
@@ -43,7 +43,7 @@ export const unsettled =
     return { ...world, clusters, record: { doc: { ...doc, versions: { current, allowedMinors } }, rv } };
   };
 
-/** Something has happened, and what follows up to where this holds. */
+/** Applies an event and runs on until this holds. */
 export const after =
   (from: Plot['from'], happens: (world: World) => World, isThere: (world: World) => boolean = () => true) =>
   (planner: Planner): World => {
@@ -56,7 +56,7 @@ export const edited =
   (edit: Edit) =>
   (world: World): World => ({ ...world, ...edit.apply(world.spec!, world) });
 
-/** It is added, and not yet permitted. */
+/** A learner is added and not permitted yet. */
 export const withLearner = (world: World, ordinal: number): World => {
   const [next, id] = newId(world, 'm');
   const { doc, rv } = next.record!;
@@ -123,7 +123,7 @@ export const forgetful =
     return { ...world, record: { doc: { ...doc, members }, rv } };
   };
 
-/** A record from before this learner was added was put in the place of the newest, and no agent knows it. */
+/** A record from before this learner was added has replaced the newest, and no agent knows that. */
 export const unlearned = (world: World, ordinal: number): World => {
   const { doc, rv } = world.record!;
   const { [ordinal]: _, ...members } = doc.members;
@@ -131,7 +131,7 @@ export const unlearned = (world: World, ordinal: number): World => {
   return { ...world, record: { doc: { ...doc, members, permits }, rv } };
 };
 
-/** A record from when a member was to be added where one is by now. */
+/** A record from a time when a member was to be added where one exists now. */
 export const adding = (world: World, ordinal: number): World => {
   const { doc, rv } = world.record!;
   const { [ordinal]: _, ...members } = doc.members;
@@ -153,13 +153,13 @@ export const suspending = (world: World, ordinal: number): World => {
   return { ...world, record: { doc: { ...doc, op }, rv } };
 };
 
-/** It has not got the last write. */
+/** A member that lacks the last write. */
 export const behind = (world: World, ordinal: number): World => {
   const volume = world.volumes[ordinal]!;
   return withVolume(world, ordinal, { ...volume, wal: { ...volume.wal!, at: volume.wal!.at - 1 } });
 };
 
-/** Somebody has put a volume of another cluster in the place of ordinal 0's. */
+/** A volume of another cluster has replaced the one of ordinal 0. */
 export const intruded =
   (from: Plot['from']) =>
   (planner: Planner): World => {
@@ -178,7 +178,7 @@ export const intruded =
     return settled(withVolume({ ...world, clusters: [other, ...world.clusters] }, 0, volume));
   };
 
-/** A restore was done, and the volume that it was done on is replaced since. */
+/** A restore was done, and the volume on which it was done has been replaced since. */
 export const restoredBefore =
   (from: Plot['from']) =>
   (planner: Planner): World => {

@@ -306,7 +306,7 @@ test('without a StatefulSet nothing happens, and it says what is missing', () =>
 
 test('no EtcdCluster, or an unknown one: hands off', () => {
   expect(new World().set({ cluster: known(undefined) }).plan()).toMatchObject({
-    why: 'there is no EtcdCluster: hands off',
+    why: 'there is no EtcdCluster, so nothing is done',
   });
   expect(new World().set({ cluster: unknown('timeout') }).effect).toBeUndefined();
 });

@@ -16,7 +16,7 @@ const noPermitWhenSeeded = 'MarkSeeded empties the permits, so that of a seeded 
 const hasPermit = (v: View, volumeId: string | undefined): boolean =>
   volumeId !== undefined && v.record.permits[0]?.volumeId === volumeId;
 
-/** What an epoch's first member says of versions: it is the only one. */
+/** Versions of an epoch that has only its first member. */
 export const bornOn = (version: string): RecordDoc['versions'] => ({
   current: minorOf(version),
   allowedMinors: [minorOf(version)],
@@ -35,7 +35,7 @@ const seedPermit = (v: View, volumeId: string): Permit => ({
   issuedAt: timestamp(v),
 });
 
-/** A new epoch with its own token, whose only seed is the volume that asks. A seed that lost its volume never served. */
+/** Begins an epoch with its own token; its only seed is the volume that asks. A seed that lost its volume never served. */
 function seed(v: View): Effect {
   const agent = agentAt(v, 0)!;
   return write(v, {
@@ -88,18 +88,18 @@ function markSeeded(v: View): Effect {
     clusterId,
     members: { 0: { memberId, volumeId, epoch, everVoter: true } },
     permits: {},
-    // The template may have gone back since the record followed it.
+    // The template may have been set back after the record had followed it.
     versions: minorOf(version) === versions.current ? versions : bornOn(version),
     ...seedDone(v),
     op: op?.kind === 'Restore' || op?.kind === 'Recover' ? undefined : op,
   });
 }
 
-/** Nobody was served before: it is not called available before it has its size. */
+/** No client was served before, so the cluster is not called available until it has its size. */
 const isNew = ({ record }: View): boolean =>
   record.phase === 'Seeding' || (record.op?.kind === 'Restore' && record.op.args.id.startsWith('origin:'));
 
-/** The seed of a restore also ends it. */
+/** Ends the restore from which the seed was made. */
 function seedDone(v: View): Partial<RecordDoc> {
   const { op } = v.record;
   if (op?.kind !== 'Restore' && op?.kind !== 'Recover') return {};
@@ -110,7 +110,7 @@ function seedDone(v: View): Partial<RecordDoc> {
   };
 }
 
-/** The pod of the seed came again on another minor than the one it was permitted on, before anybody was served. */
+/** The pod of the seed was recreated on another minor than its permit's, before any client was served. */
 const seedRefused = (v: View): boolean => {
   const agent = agentAt(v, 0);
   return agent?.state === 'Refused' && agent.reason === 'VersionRefused' && !allowsMinor(v, agent.etcdBinary);
@@ -124,7 +124,7 @@ function followVersion(v: View): Effect {
   return write(v, { versions: volume.walPresent ? moved : bornOn(etcdBinary) });
 }
 
-/** The first member of an epoch: until it is seen to serve there is nothing else to do. */
+/** The first member of an epoch, until it is seen to serve. */
 export const seedRules = [
   rule({
     name: 'SeedVersion',
@@ -167,23 +167,23 @@ export const seedRules = [
       'seed serves': seedServes,
       'it runs the version of its template': (v) => agentAt(v, 0)?.reason !== 'VersionMismatch',
       'claim names this epoch': claimNamesCluster,
-      // Nobody was served yet, and a deletion began on that.
+      // The deletion began because no client was served yet; that must stay so.
       'it is not being deleted': (v) => v.op('Delete') === undefined,
     },
     effect: markSeeded,
   }),
   rule({
-    // Its image was of another version when it was made, and the template is a newer one. Nobody was served yet.
+    // The pod was created from an image of another version, and the template has changed since. No client was served yet.
     name: 'RestartSeed',
     does: 'DeletePod',
     from: 'seeding',
     to: 'seeding',
     when: {
       'epoch not seeded': (v) => !isSeeded(v),
-      'the seed runs another version than its template says': (v) => agentAt(v, 0)?.reason === 'VersionMismatch',
+      'the seed runs another version than its template names': (v) => agentAt(v, 0)?.reason === 'VersionMismatch',
       'not on the template': (v) => outdated(v, podAt(v, 0)!),
     },
-    requires: { 'the image is of the version that the template says': imageFits },
+    requires: { 'the image has the version that the template names': imageFits },
     effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
   }),
 ];
@@ -195,7 +195,7 @@ export const seedEpoch = rule({
   to: 'seeding',
   when: {
     'epoch not seeded': (v) => !isSeeded(v),
-    'no restore makes the seed': implied(
+    'no restore creates the seed': implied(
       'its operation stays until the seed serves, and HoldOperation, above, keeps it',
       (v) => v.record.phase === 'Seeding',
     ),
@@ -205,7 +205,7 @@ export const seedEpoch = rule({
     ),
   },
   requires: {
-    'the image is of the version that the template says': imageFits,
+    'the image has the version that the template names': imageFits,
     'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
     'no permit names this volume': (v) => !hasPermit(v, requestOf(v, 0)),
   },
@@ -217,7 +217,7 @@ export const markGrown = rule({
   does: 'WriteRecord',
   from: 'running',
   to: 'running',
-  when: { 'it has not had its size yet': (v) => v.record.phase === 'Seeding' },
+  when: { 'it has not reached its size yet': (v) => v.record.phase === 'Seeding' },
   requires: { 'as many healthy voters as wanted': (v) => healthyVoters(v).length >= wantedSize(v) },
   effect: (v) => write(v, { phase: 'Running' }),
 });

@@ -8,7 +8,7 @@ import { opBase, write } from '../plan/write.ts';
 import { ownJob, restoreOp } from './jobs.ts';
 import { pastFence, slotFree, suspended } from './restore/operation.ts';
 
-// A finalizer is only there while a deletion has work to do: a final backup, or claims to delete.
+// The finalizer is set only while a deletion would have work to do: a final backup, or claims to delete.
 
 const wantsFinalizer = (v: View): boolean => v.spec.onDelete === 'Delete' || v.spec.finalBackupRequired;
 
@@ -39,7 +39,7 @@ const needsFinalBackup = (v: View): boolean =>
 
 const backedUp = (v: View): boolean => !needsFinalBackup(v) || ownJob(v, 'final')?.backup !== undefined;
 
-/** The final backup can be taken only of what serves: the restore goes on, and the deletion comes after it. */
+/** Only a cluster that serves can be backed up, so the restore goes on and the deletion follows it. */
 export const waitsForRestore = (v: View): boolean =>
   v.cluster.deleting && v.cluster.finalizer && pastFence(v) !== undefined && needsFinalBackup(v);
 
@@ -52,7 +52,8 @@ export const releaseFinalizer = rule({
   to: 'running',
   when: {
     'it has our finalizer': (v) => v.cluster.finalizer,
-    'it has no work, or nobody to do it': (v) => (v.cluster.reconcilerGoing ? v.cluster.deleting : !wantsFinalizer(v)),
+    'it has no work, or the reconciler goes': (v) =>
+      v.cluster.reconcilerGoing ? v.cluster.deleting : !wantsFinalizer(v),
   },
   effect: release,
 });
@@ -79,13 +80,13 @@ export const deleteCluster = rule({
     'the cluster is being deleted': (v) => v.cluster.deleting,
     'it has our finalizer': (v) => v.cluster.finalizer,
   },
-  // Before its fence a restore is withdrawn.
+  // A restore before its fence is withdrawn first.
   requires: {
     'the slot is free, or held by a restore past its fence that no final backup needs': (v) =>
       slotFree(v) || (pastFence(v) !== undefined && !needsFinalBackup(v)),
   },
   effect: (v) => {
-    // Past the fence nothing serves that could be backed up.
+    // Past the fence no member serves, so there is nothing to back up.
     const first = pastFence(v) ? 'scale' : 'backup';
     return write(v, { op: { ...opBase(v), kind: 'Delete', step: first, ...suspended(v) } });
   },
@@ -99,7 +100,7 @@ export const deleteSteps = [
     to: 'running',
     when: {
       'op Delete': (v) => v.op('Delete') !== undefined,
-      'the cluster was made again': (v) => !v.cluster.deleting,
+      'the cluster was recreated': (v) => !v.cluster.deleting,
     },
     effect: (v) => write(v, { op: v.op('Delete')!.suspended }),
   }),
@@ -164,7 +165,7 @@ export const holdDeleting = rule({
   hold: 'Deleting',
 });
 
-/** The record went last: what is left to do without it. */
+/** What is left of a deletion after it has deleted the record. */
 export const deletionWithoutRecord = [
   rule({
     name: 'Delete.releaseWithoutRecord',
@@ -185,7 +186,7 @@ export const deletionWithoutRecord = [
     name: 'HoldDeletingWithoutRecord',
     requires: {
       'the cluster is being deleted': (v) => v.cluster.deleting,
-      'it does not wait for us': (v) => !v.cluster.finalizer,
+      'it has no finalizer of ours': (v) => !v.cluster.finalizer,
     },
     hold: 'Deleting',
   }),

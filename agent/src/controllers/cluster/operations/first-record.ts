@@ -7,7 +7,7 @@ import { versionProblem } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { sizeProblem } from '../size.ts';
 
-// Without a record: make the first one, or rebuild a lost one. Never a second bootstrap (protocol.md: NoSecondBootstrap).
+// Without a record: create the first one, or rebuild a lost one. A cluster is never bootstrapped twice (protocol.md: NoSecondBootstrap).
 
 const allAgentsKnown = (v: View): boolean =>
   v.o.pods.known && v.o.pods.v.every(({ ordinal }) => agentOf(v, ordinal) !== undefined);
@@ -15,7 +15,7 @@ const allAgentsKnown = (v: View): boolean =>
 const annotatedEpochs = (v: View): number[] =>
   v.o.claims.known ? v.o.claims.v.map(({ epoch }) => epoch).filter((epoch) => epoch !== undefined) : [];
 
-/** The status or the template names an epoch; the template's is raised by a restore only. */
+/** The status or the template names an epoch. Only a restore raises the template's. */
 const namesEpoch = (v: View): boolean => {
   const { epoch, clusterUid } = v.cluster.status;
   return epoch !== undefined || clusterUid !== undefined || (statefulSet(v)?.minEpoch ?? 0) > 0;
@@ -34,7 +34,7 @@ const create = (doc: RecordDoc): Effect => ({ kind: 'WriteRecord', doc });
 const epochSeen = (v: View): number =>
   Math.max(v.cluster.status.epoch ?? 0, statefulSet(v)?.minEpoch ?? 0, epochRead(v), ...annotatedEpochs(v));
 
-/** By the claims that name a cluster. */
+/** Enough for the claims that name a cluster. */
 const replicasNeeded = (v: View): number =>
   v.o.claims.known
     ? Math.max(0, ...v.o.claims.v.filter(({ clusterUid }) => clusterUid).map(({ ordinal }) => ordinal + 1))

@@ -3,7 +3,7 @@ import { lasts } from '../plan/observations.ts';
 import { rule } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 
-/** Which members, on which starts, a comparison was about: a replacement, a restart or a restore makes another. */
+/** Identifies the members of a comparison and their pods. It changes with a replacement, a restart or a restore. */
 export const fingerprint = (v: View): string =>
   [v.record.epoch, ...voters(v).map((m) => `${m.id}@${m.pod?.uid}`)].join(' ');
 
@@ -53,6 +53,6 @@ export const holdCorrupt = rule({
   hold: 'CorruptAlarm',
 });
 
-/** etcd 3.6 and 3.7 name the member; 3.5 says 0, which is none. */
+/** etcd 3.6 and 3.7 name the corrupt member; 3.5 reports member 0, which does not exist. */
 const namedGone = (v: View): boolean =>
   alarms(v, 'Corrupt').every(({ memberId }) => !voters(v).some(({ id }) => id === memberId));

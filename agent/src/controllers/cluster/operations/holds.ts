@@ -8,12 +8,12 @@ import { clusterVersionIsWithin, templateMayRun } from '../plan/upgrade-path.ts'
 import type { View } from '../plan/view.ts';
 import { isOfAnother } from './restart.ts';
 
-// Barriers: when one holds, nothing below it in the table happens.
+// Barriers: while one holds, no rule below it in the table is tried.
 
 const reportedReason = (v: View, reasons: readonly string[]): boolean =>
   podsOf(v).some(({ ordinal }) => reasons.includes(agentAt(v, ordinal)?.reason ?? ''));
 
-/** One member id on two volumes, or an agent that says so. */
+/** One member id on two volumes, as observed here or by an agent. */
 const splitEvidence = (v: View): boolean =>
   reportedReason(v, ['DuplicateMember']) ||
   voters(v).some((m) => {
@@ -21,7 +21,7 @@ const splitEvidence = (v: View): boolean =>
     return identity?.memberId === m.id && m.recorded?.memberId === m.id && identity.volumeId !== m.recorded.volumeId;
   });
 
-/** Of a lost quorum, by what the agents say of the volumes. */
+/** Why quorum is lost, according to the volumes that the agents report. */
 export function quorumReason(v: View): Reason {
   const members = Object.keys(v.record.members).map(Number);
   const lost = members.filter((ordinal) => requestOf(v, ordinal) !== undefined);
@@ -32,7 +32,7 @@ export function quorumReason(v: View): Reason {
 
 const runsAnother = (v: View, { ordinal }: Pod): boolean => agentAt(v, ordinal)?.reason === 'VersionMismatch';
 
-/** RestartPod replaces it, or has: the template is a newer one, and its etcd starts on the data. */
+/** RestartPod replaces the pod, or has done so: the template is newer, and its etcd starts on the data. */
 const isReplaced = (v: View, pod: Pod): boolean =>
   isOfAnother(v, pod) && templateMayRun(v) && clusterVersionIsWithin(v, minorOf(statefulSet(v)!.version));
 
@@ -48,7 +48,7 @@ export const holdManifestsMissing = rule({
   hold: 'ManifestsMissing',
 });
 
-/** An agent has read a newer record than ours: somebody put an old one back. */
+/** An agent has read a newer record, so an old one was put back. */
 const rolledBack = (v: View): boolean =>
   podsOf(v).some(({ ordinal }) => (agentAt(v, ordinal)?.recordRev ?? 0) > v.record.rev);
 
@@ -83,7 +83,7 @@ export const holdSplitEvidence = rule({
 });
 
 export const holdForeignMember = rule({
-  // Removals of the dead go on, above: what else there is to do adds, moves or restarts members.
+  // Below the removal of dead members, which goes on. Every rule below adds, moves or restarts members.
   name: 'HoldForeignMember',
   requires: { 'a member at an address of no pod': (v) => foreignMember(v) !== undefined },
   hold: 'ForeignMember',
@@ -92,7 +92,7 @@ export const holdForeignMember = rule({
 export const holdVersionMismatch = rule({
   name: 'HoldVersionMismatch',
   requires: {
-    'a pod runs another version than its template says': (v) =>
+    'a pod runs another version than its template names': (v) =>
       podsOf(v).some((pod) => runsAnother(v, pod) && !isReplaced(v, pod)),
   },
   hold: 'VersionMismatch',

@@ -7,17 +7,17 @@ import { agentAt, lasts, statefulSet } from '../plan/observations.ts';
 import { rule } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 
-// The Jobs that an operation wants right now. A Job of another operation under the same name goes first.
+// The Jobs that the operation needs now. A Job of another operation under the same name is deleted first.
 
 export const restoreOp = (v: View): RestoreOp | undefined => v.op('Restore') ?? v.op('Recover');
 
 const restoreSteps: readonly string[] = ['verify', 'safety', 'fence', 'drain', 'seed', 'restore'];
 
-/** The same source, which selects nothing that was stored after this time. */
-export function notLater(source: RestoreSource, time: string): RestoreSource {
+/** Limits a source so that it selects no snapshot that was stored after this time, ms. */
+export function notLater(source: RestoreSource, time: number): RestoreSource {
   const { latestVerifiedBefore: asked } = source;
-  const isLater = typeof asked === 'string' && Date.parse(asked) > Date.parse(time);
-  return isLater ? { ...source, latestVerifiedBefore: time } : source;
+  const isLater = typeof asked === 'string' && Date.parse(asked) > time;
+  return isLater ? { ...source, latestVerifiedBefore: new Date(time).toISOString() } : source;
 }
 
 function restoreJob(v: View, { id, args, startedAt }: RestoreOp): JobRequest {
@@ -26,8 +26,8 @@ function restoreJob(v: View, { id, args, startedAt }: RestoreOp): JobRequest {
     kind: 'restore',
     op: id,
     restore: {
-      // Another pod of the Job selects anew, and must not find what was stored meanwhile.
-      source: notLater(source!, startedAt),
+      // A second pod of the Job selects again, and must not select a snapshot that was stored meanwhile.
+      source: notLater(source!, Date.parse(startedAt)),
       ...(identitySecret && { identitySecret }),
       ...(sha256 && { sha256 }),
       ...(expectedRevision !== undefined && { expectedRevision }),
@@ -46,7 +46,7 @@ function salvageJob(v: View, { id, args }: RestoreOp): JobRequest[] {
   return [{ kind: 'salvage', op: id, schedule: v.spec.schedule, salvage: source }];
 }
 
-/** Rolling an ephemeral single member backs up before it; a recovery backs its survivor up. */
+/** The roll of an ephemeral single member backs it up; a recovery backs up its survivor. */
 const firstBackup = (v: View, { id, kind, args }: RestoreOp): JobRequest =>
   kind === 'Recover'
     ? { kind: 'recovery', op: id, schedule: v.spec.schedule, survivor: args.survivor!.ordinal }
@@ -68,17 +68,17 @@ function wantedJobs(v: View): JobRequest[] {
   return [];
 }
 
-/** This operation's Job of a kind. */
+/** The Job of this kind, if it belongs to the operation in flight. */
 export const ownJob = (v: View, kind: JobKind): Job | undefined => {
   const job = jobOf(v, kind);
   return job && job.op === v.record.op?.id ? job : undefined;
 };
 
-/** Its pod is gone, and with it what it stored under which id, or served. */
+/** Its pod is gone, and with it the id of the backup that it stored, or the snapshot that it served. */
 const isLost = (v: View, job: Job): boolean =>
   job.op === v.record.op?.id && job.state === 'Succeeded' && job.backup === undefined;
 
-/** A Job of this operation whose pod does not start: no node has room, a Secret is missing, its image cannot be pulled. */
+/** A Job of this operation whose pod does not start, for example because no node has room or a Secret is missing. */
 export const stuckJob = (v: View): Job | undefined =>
   v.o.jobs.known ? v.o.jobs.v.find((job) => job.op === v.record.op?.id && isStuck(v, job)) : undefined;
 
@@ -92,13 +92,13 @@ const isRetried = (v: View, job: Job): boolean =>
   mayRetry(v) &&
   lasts(v, v.o.since.jobFailed[job.uid], v.s.retryFailed);
 
-/** Where giving up would help nobody: past the fence, for an origin, for a recovery, for a final backup. */
+/** Operations that cannot be given up: past the fence, an origin, a recovery, a deletion. */
 const mayRetry = (v: View): boolean => {
   const op = restoreOp(v);
   return v.op('Delete') !== undefined || (op !== undefined && (v.record.phase === 'Restoring' || !givesUp(op)));
 };
 
-/** An EtcdRestore fails before the fence and says so; its maker can ask again. */
+/** An EtcdRestore may fail before its fence; its owner can create another one. */
 export const givesUp = (op: RestoreOp): boolean => op.kind === 'Restore' && !op.args.id.includes(':');
 
 const neededOnlyInOp: readonly JobKind[] = ['restore', 'salvage'];
@@ -112,7 +112,7 @@ export const jobRules = [
     each: wantedJobs,
     when: {
       'its name is taken': (v, { kind }) => jobOf(v, kind)?.deleting === false,
-      'by a Job of another operation, or by one to try again': (v, { kind, op }) =>
+      'by a Job of another operation, or by one to retry': (v, { kind, op }) =>
         jobOf(v, kind)!.op !== op || isRetried(v, jobOf(v, kind)!) || isLost(v, jobOf(v, kind)!),
     },
     effect: (v, { kind }) => ({ kind: 'DeleteJob', job: kind, uid: jobOf(v, kind)!.uid }),
@@ -130,7 +130,7 @@ export const pruneJobs = rule<Job>({
   name: 'PruneJobs',
   does: 'DeleteJob',
   each: allJobs,
-  // Below HoldOperation: every operation is over.
+  // Below HoldOperation, so no operation is in flight.
   when: { 'it served an operation': (_, { kind }) => neededOnlyInOp.includes(kind) },
   effect: (_, { kind, uid }) => ({ kind: 'DeleteJob', job: kind, uid }),
 });

@@ -18,7 +18,7 @@ import { mayJoin } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
 
-// A pod with an empty volume becomes a voter: learner first, a permit for that one volume, promoted when in sync.
+// A pod with an empty volume becomes a voter: added as a learner, permitted on that one volume, promoted when in sync.
 const wantedOrdinals = (v: View): number[] => [...Array(wantedSize(v)).keys()];
 
 const resolves = (v: View, ordinal: number): boolean => {
@@ -26,7 +26,7 @@ const resolves = (v: View, ordinal: number): boolean => {
   return pod?.running === true && pod.resolves.known && pod.resolves.v;
 };
 
-/** Whether the learner of the operation can be added now, for the volume that it was meant for. */
+/** The learner of the operation can be added now, for the volume that the operation names. */
 const addable = (v: View, { ordinal, volumeId }: AddLearnerOp): boolean =>
   isWanted(v, ordinal) &&
   foreignMember(v) === undefined &&
@@ -38,7 +38,7 @@ const addable = (v: View, { ordinal, volumeId }: AddLearnerOp): boolean =>
 const inSync = (v: View, memberId: string): boolean =>
   lagOf(v, memberId) <= v.s.promoteLag && lasts(v, v.o.since.inSync[memberId], v.s.promoteGap);
 
-/** The volume at the learner's ordinal is the one that it was permitted on. */
+/** The learner runs on the volume of its permit. */
 const runsThere = (v: View, { id, agent }: MemberView): boolean => {
   const identity = agent?.volume.identity;
   return (
@@ -60,7 +60,7 @@ export const addLearnerSteps = [
       does: 'MemberAdd',
       to: 'adding',
       requires: {
-        'nobody has its URL': (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
+        'no member has its URL': (v) => v.o.members.known && memberAt(v, v.op('AddLearner')!.ordinal) === undefined,
         'it can be added': (v) => addable(v, v.op('AddLearner')!),
       },
       effect: (v) => {

@@ -5,7 +5,7 @@ import { implied, rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, timestamp, write } from '../plan/write.ts';
 
-// Compact, defragment followers then the leader, and disarm only when there is space: disarmed before, it is raised again.
+// Compact, defragment the followers and then the leader, disarm. Disarmed before space is freed, the alarm is raised again.
 
 const roomy = 0.9;
 const copyFactor = 1.2;
@@ -19,10 +19,10 @@ const op = (v: View, step: 'compact' | 'defrag' | 'disarm') => {
 const compaction = (v: View): string => `compact ${v.op('ClearNoSpace')!.id}`;
 const defragOf = (v: View, member: MemberView): string => `defrag ${v.op('ClearNoSpace')!.id} ${member.id}`;
 
-/** What etcd took for its quota: 3.6 and newer say it themselves, an older one by its metrics. */
+/** The quota that etcd uses: 3.6 and newer report it in their status, older versions in their metrics. */
 const quotaOf = (member: MemberView): number | undefined => member.status?.quota ?? member.agent?.etcd?.quota;
 
-/** Undefined: not known. */
+/** Undefined: unknown. */
 const hasRoom = (member: MemberView): boolean | undefined => {
   const size = member.status?.dbSize;
   const quota = quotaOf(member);
@@ -31,7 +31,7 @@ const hasRoom = (member: MemberView): boolean | undefined => {
 
 const everyAgentAnswers = (v: View): boolean => voters(v).every((m) => m.agent !== undefined);
 
-/** A defragmentation writes a whole copy beside the database. */
+/** A defragmentation writes a complete copy beside the database. */
 const canCopy = (member: MemberView): boolean => {
   const free = member.agent?.volume.freeBytes;
   const inUse = member.status?.dbInUse;
@@ -49,10 +49,10 @@ const toDefrag = (v: View): MemberView[] =>
 const failed = (v: View, message: string) =>
   write(v, { op: undefined, failure: { of: 'ClearNoSpace', reason: 'NoSpace', message } });
 
-/** Full again so soon, it is filled faster than it is cleared, or its quota is too small for what it holds. */
+/** A database that is full again so soon is filled faster than it is cleared, or its quota is too small. */
 export const clearedJustNow = (v: View): boolean => {
   const { spaceClearedAt } = v.record;
-  // On the clock of whoever wrote it, which may be ahead.
+  // Another process may have written this time, with a clock that is ahead.
   return spaceClearedAt !== undefined && Math.abs(v.now - Date.parse(spaceClearedAt)) < v.s.noSpaceBackoff;
 };
 
@@ -70,7 +70,7 @@ export const clearNoSpaceSteps = [
         name: 'ClearNoSpace.drop',
         does: 'WriteRecord',
         requires: {
-          'a voter does not answer, or its agent': (v) =>
+          'a voter or its agent does not answer': (v) =>
             voters(v).some(({ id }) => !answers(v, id)) || !everyAgentAnswers(v),
         },
         effect: (v) => write(v, { op: undefined }),
@@ -83,7 +83,7 @@ export const clearNoSpaceSteps = [
           write(v, {
             op: undefined,
             failure: undefined,
-            // In an earlier step it was somebody else who disarmed.
+            // In an earlier step, someone else disarmed the alarm.
             spaceClearedAt: op(v, 'disarm') ? timestamp(v) : v.record.spaceClearedAt,
           }),
       }),
@@ -137,7 +137,7 @@ export const clearNoSpaceSteps = [
         ),
         'its volume has no room for a copy': (_, m) => !canCopy(m),
       },
-      effect: (v, m) => failed(v, `the volume of member ${m.id} has no room to defragment: make it larger`),
+      effect: (v, m) => failed(v, `the volume of member ${m.id} has no room to defragment; make it larger`),
     }),
     rule({
       name: 'ClearNoSpace.defragmented',
@@ -163,7 +163,7 @@ export const clearNoSpaceSteps = [
       does: 'WriteRecord',
       to: 'running',
       requires: { 'a database has no room': (v) => voters(v).some((m) => hasRoom(m) === false) },
-      effect: (v) => failed(v, 'compacted and defragmented, and still full: delete keys or raise the quota'),
+      effect: (v) => failed(v, 'still full after compaction and defragmentation; delete keys or raise the quota'),
     }),
   ]),
 ];
@@ -178,7 +178,7 @@ export const clearNoSpace = rule({
     'policy CompactDefragDisarm': (v) => v.spec.onNoSpace === 'CompactDefragDisarm',
   },
   requires: {
-    'not tried just now': (v) => !backsOff(v),
+    'it did not fail just now': (v) => !backsOff(v),
     'all voters healthy': allVotersHealthy,
     'every agent answers': implied(
       'ClearNoSpace.drop, above, ends at once what began without; beside it, so that nothing begins',

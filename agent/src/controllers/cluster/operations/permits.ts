@@ -8,7 +8,7 @@ import { mayJoin } from '../plan/upgrade-path.ts';
 import type { View } from '../plan/view.ts';
 import { initialClusterOf, timestamp, without, write } from '../plan/write.ts';
 
-// Who is permitted on which volume, and who is a voter by now.
+// Which member is permitted on which volume, and which members have become voters.
 
 const permitOf = ({ id, permit }: MemberView): Permit | undefined => (permit?.memberId === id ? permit : undefined);
 
@@ -46,7 +46,7 @@ const onlyItsOwnOp = (v: View, { ordinal }: PlacedMember): boolean => {
   return op === undefined || (op.kind === 'AddLearner' && op.ordinal === ordinal);
 };
 
-/** Its data directory says which member it is, and the list agrees. */
+/** Its data directory names the member, and the member list agrees. */
 const attested = (v: View, { id, agent }: PlacedMember): boolean => {
   const identity = agent?.volume.identity;
   return agent?.volume.walPresent === true && identity?.memberId === id && identity.epoch === v.record.epoch;
@@ -60,7 +60,7 @@ export const recordVoter = rule<PlacedMember>({
   each: placed(voters),
   when: {
     'its permit is recorded': (_, m) => m.recorded?.memberId === m.id,
-    'it was no voter before': (_, m) => !m.recorded!.everVoter,
+    'it was not a voter before': (_, m) => !m.recorded!.everVoter,
   },
   effect: (v, m) => {
     const { ordinal } = m;

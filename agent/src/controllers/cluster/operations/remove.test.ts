@@ -16,7 +16,7 @@ describe('a lost volume', () => {
   test('one sight is not enough', () => {
     const world = new World(3).volumeLost(1);
     world.o.since.evidence[1] = now;
-    expect(world.plan().why).toBe('RemoveDead waits: two sights of the evidence');
+    expect(world.plan().why).toBe('RemoveDead waits: the evidence has lasted');
   });
 
   test('an agent that does not answer is no evidence', () => {

@@ -17,7 +17,7 @@ import { rule, steps } from '../plan/rule.ts';
 import type { View } from '../plan/view.ts';
 import { opBase, tombstone, write } from '../plan/write.ts';
 
-// A removal: its intent is recorded first, and completed by whoever finds it (protocol.md: IntentFirst).
+// A removal: its intent is recorded first; any later reconciler completes it (protocol.md: IntentFirst).
 export const intendRemoval = (v: View, member: PlacedMember, why: RemoveOp['why'], claimUid?: string): Effect =>
   write(v, {
     op: {
@@ -38,7 +38,7 @@ const removal = (v: View, step: RemoveOp['step']): RemoveOp | undefined => {
 
 const isVoter = (v: View, memberId: string): boolean => voters(v).some(({ id }) => id === memberId);
 
-/** A healthy voter other than this one, to lead. */
+/** A healthy voter that can lead in place of this one. */
 export const otherLeader = (v: View, memberId: string): string | undefined =>
   voters(v).find(({ id }) => id !== memberId && healthy(v, id))?.id;
 
@@ -89,7 +89,7 @@ export const removeSteps = [
       name: 'Remove.finish',
       does: 'WriteRecord',
       to: 'running',
-      requires: { 'it is a member no more': (v) => isGone(v, v.op('Remove')!.memberId) },
+      requires: { 'it is no longer a member': (v) => isGone(v, v.op('Remove')!.memberId) },
       effect: finish,
     }),
     rule<PlacedMember>({

@@ -21,12 +21,12 @@ import type { View } from '../plan/view.ts';
 import { tombstone, write } from '../plan/write.ts';
 import { intendRemoval } from './remove.ts';
 
-// What is not as it should be: members without a volume, learners that will never vote, pods with retired data.
+// Repairs: members without a volume, learners that cannot become voters, pods with retired data, volumes on a member's node.
 
 const discards = (v: View, member: MemberView): boolean =>
   v.spec.replace.force.some((request) => request.memberId === member.id && request.discardVolume);
 
-/** Why a learner will never be a voter: not wanted, on another volume than its permit's, or on a version that may not join. */
+/** The learner cannot become a voter: it is not wanted, is on another volume than its permit's, or has a version that may not join. */
 function unusable(v: View, learner: PlacedMember): boolean {
   const { ordinal, agent, request: volumeId, permit } = learner;
   if (!isWanted(v, ordinal) || isForced(v, learner)) return true;
@@ -39,7 +39,7 @@ function unusable(v: View, learner: PlacedMember): boolean {
 
 const refusedVersions = ['VersionRefused', 'NeedsSnapshot'];
 
-/** The pod runs data of a removed member, or of an older epoch; its gate moves them aside when it starts again. */
+/** The pod runs data of a removed member or of an older epoch. Its gate quarantines them when the pod restarts. */
 function runsRetiredData(v: View, pod: Pod): boolean {
   const agent = agentAt(v, pod.ordinal);
   const identity = agent?.volume.identity;
@@ -52,7 +52,7 @@ const gateStates = ['Init', 'WaitPermit', 'Preparing', 'Restoring'];
 export const tombstoneVanished = rule<{ ordinal: number; memberId: string }>({
   name: 'TombstoneVanished',
   does: 'WriteRecord',
-  // Below Remove.finish, which tombstones what was to be removed.
+  // Below Remove.finish, which tombstones the member of its operation.
   from: 'running',
   to: 'running',
   each: (v) =>
@@ -72,7 +72,7 @@ export const restartRetired = rule<Pod>({
     'its ordinal is wanted': (v, pod) => isWanted(v, pod.ordinal),
     'it is not being deleted': (_, pod) => !pod.deleting,
   },
-  requires: { 'the image is of the version that the template says': imageFits },
+  requires: { 'the image has the version that the template names': imageFits },
   effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
 });
 
@@ -87,7 +87,7 @@ export const removeDead = rule<PlacedMember>({
     'policy OnVolumeLoss': (v) => v.spec.replace.policy === 'OnVolumeLoss',
   },
   requires: {
-    'two sights of the evidence': evidenceLasts,
+    'the evidence has lasted': evidenceLasts,
   },
   effect: (v, m) => intendRemoval(v, m, 'Dead'),
 });
@@ -98,7 +98,7 @@ export const removeForced = rule<PlacedMember>({
   from: 'running',
   to: 'removing',
   each: placed(voters),
-  when: { 'asked for by its member id': isForced },
+  when: { 'replace.force names its member id': isForced },
   requires: {
     'claims are known': (v, m) => !discards(v, m) || v.o.claims.known,
     safeRemove: (v, m) => safeRemove(v, m.id),
@@ -112,15 +112,15 @@ export const collectLearner = rule<PlacedMember>({
   from: 'joining',
   to: 'removing',
   each: placed(learners),
-  when: { 'it will never be a voter': unusable },
+  when: { 'it cannot become a voter': unusable },
   effect: (v, m) => intendRemoval(v, m, 'Learner'),
 });
 
-// A new volume may be made on the node that holds a member's, whose pod then finds no place. The empty one goes.
+// A new volume may be created on the node of a member's volume, so that the member's pod cannot be scheduled. The empty volume goes.
 
 const isEmpty = (v: View, { ordinal }: Pod): boolean => requestOf(v, ordinal) !== undefined;
 
-/** Of a volume that never held a voter. */
+/** The claim of its volume, if that never held a voter. */
 const newClaim = (v: View, { ordinal }: Pod): Claim | undefined => {
   const claim = claimAt(v, ordinal);
   return claim?.clusterUid === undefined ? claim : undefined;
@@ -138,7 +138,7 @@ export const freeNode = [
       'a voter’s pod waits for its node': (v, { ordinal }) => crowdsOut(v, ordinal),
       'its claim is new, and stays': (v, pod) => newClaim(v, pod)?.deleting === false,
     },
-    requires: { 'two sights of the evidence': evidenceLasts },
+    requires: { 'the evidence has lasted': evidenceLasts },
     effect: (v, pod) => {
       const { ordinal, uid, rv } = newClaim(v, pod)!;
       return { kind: 'DeletePvc', ordinal, uid, basedOn: rv };
@@ -156,7 +156,7 @@ export const freeNode = [
       'its ordinal is wanted': (v, { ordinal }) => isWanted(v, ordinal),
       'it is not being deleted': (_, pod) => !pod.deleting,
     },
-    requires: { 'the image is of the version that the template says': imageFits },
+    requires: { 'the image has the version that the template names': imageFits },
     effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
   }),
 ];

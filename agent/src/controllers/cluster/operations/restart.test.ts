@@ -242,7 +242,7 @@ test('alarm CORRUPT is disarmed when the member that it names is gone and the ot
   expect(raised('id-old').effect).toEqual({ kind: 'Disarm', memberId: 'id-old', alarm: 'Corrupt' });
 });
 
-describe('a pod that runs another version than its template says', () => {
+describe('a pod that runs another version than its template names', () => {
   const message = 'etcd 3.7.3 runs, and the pod template says 3.6.16';
   /** The image of pod 1 was changed by hand. */
   const strange = (world: World) => {

@@ -10,10 +10,10 @@ import { opBase, write } from '../plan/write.ts';
 import { intendRemoval, leads, otherLeader } from './remove.ts';
 import { isMixed } from './scale.ts';
 
-// Pods follow the template one by one: broken ones, then followers from the highest ordinal, the leader last.
+// Pods follow the template one by one: broken ones first, then followers from the highest ordinal, the leader last.
 export const outdated = (v: View, pod: Pod): boolean => isOfAnother(v, pod) && !pod.deleting;
 
-/** Of another template than its successor will be. */
+/** Its successor would have another template. */
 export const isOfAnother = (v: View, pod: Pod): boolean => {
   const sts = statefulSet(v);
   return sts?.observed === true && pod.revision !== sts.updateRevision;
@@ -32,15 +32,15 @@ const rank = (v: View, { ordinal }: Pod): number => {
 
 const inOrder = (v: View): Pod[] => [...podsOf(v)].sort((a, b) => rank(v, a) - rank(v, b) || b.ordinal - a.ordinal);
 
-/** The first outdated voter in order, so that a later one does not overtake one that waits. */
+/** The first outdated voter in order; a later one does not overtake it while it waits. */
 const next = (v: View): Pod[] =>
   inOrder(v)
     .filter((pod) => outdated(v, pod) && voterAt(v, pod.ordinal))
     .slice(0, 1);
 
-const onlyOutdated = 'the rule is about pods that are not';
+const onlyOutdated = 'its subjects are outdated pods';
 
-/** Once every voter runs a minor, etcd's cluster version follows within seconds, and an older binary does not start any more. */
+/** Once every voter runs a minor, etcd's cluster version follows within seconds, and an older binary no longer starts. */
 const mayGoBack = (v: View): boolean => {
   const { current } = v.record.versions;
   const back = isMixed(v) && minorOf(statefulSet(v)?.version ?? '') === current;
@@ -63,9 +63,9 @@ const podOfOp = (v: View): Pod | undefined => {
 const isReady = (pod: Pod | undefined): boolean => pod?.ready === true && !pod.deleting;
 
 /**
- * The pod disruption budget counts every pod of the StatefulSet, also those that have yet to join, and has room for one
- * when all are ready. What it refuses all the same is left alone for a while, so that whatever else waits has its turn.
- * One that is not ready is no loss to the budget.
+ * The pod disruption budget counts every pod of the StatefulSet, including those that have yet to join, and has room for one
+ * when all are ready. An eviction that it refuses is not retried for a while, so that other rules have their turn.
+ * The eviction of a pod that is not ready does not use up the budget.
  */
 const budgetHasRoom = (v: View, pod: Pod): boolean => {
   if (!pod.ready) return true;
@@ -94,7 +94,7 @@ export const restartSteps = [
       when: { 'op DeletePod, its pod is still there': (v) => podOfOp(v)?.deleting === false },
       requires: {
         'it is a voter': (v) => memberOfOp(v) !== undefined,
-        // The template may have changed since: RestartPod.drop, below, follows.
+        // The template may have changed since; RestartPod.drop, below, then ends the operation.
         'its version is allowed': templateMayRun,
         'it is not ready, or the budget has room': (v) => budgetHasRoom(v, podOfOp(v)!),
         safeRestart: (v) => safeRestart(v, memberOfOp(v)!.id),
@@ -139,16 +139,16 @@ export const restartPod = rule<Pod>({
   when: { 'not on the template': implied(onlyOutdated, outdated), 'volumes persist': (v) => !v.spec.ephemeral },
   requires: {
     'its version is allowed': templateMayRun,
-    'its version can be gone back to': mayGoBack,
+    'its version still starts on the data': mayGoBack,
     'the others have caught up': caughtUp,
     'it is not ready, or the budget has room': budgetHasRoom,
-    // One that does not serve keeps a learner from being promoted.
+    // A voter that does not serve keeps a learner from being promoted, so it is restarted beside one.
     'it is not ready, or there is no learner': implied(
       'a learner’s pod is not ready, so that the budget has no room for one that is',
       (v, pod) => !pod.ready || learners(v).length === 0,
     ),
     safeRestart: implied(
-      'RestartPod.call, of the operation that begins here, asks again; beside it, so that the slot is not taken for a wait',
+      'RestartPod.call, of the operation that begins here, asks again; here so that the slot is not taken to wait',
       (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
     ),
   },
@@ -178,16 +178,16 @@ export const replacePod = rule<Pod>({
   },
   requires: {
     'its version is allowed': templateMayRun,
-    'its version can be gone back to': mayGoBack,
+    'its version still starts on the data': mayGoBack,
     'no learner': (v) => learners(v).length === 0,
     safeRestart: (v, pod) => safeRestart(v, memberAt(v, pod.ordinal)!.id),
   },
   effect: (v, pod) => intendRemoval(v, memberAt(v, pod.ordinal)!, 'Roll'),
 });
 
-// Pods that follow the template at once, as nothing is lost by it.
+// Pods that are restarted at once, because they serve nobody.
 
-/** The record may be one that was rebuilt without it. */
+/** A rebuilt record may lack the member. */
 const neverVoted = (v: View, { ordinal }: Pod): boolean => {
   if (recorded(v, ordinal)?.everVoter) return false;
   if (v.o.members.known) return memberAt(v, ordinal)?.isLearner !== false;
@@ -195,7 +195,7 @@ const neverVoted = (v: View, { ordinal }: Pod): boolean => {
 };
 
 export const restartUnstarted = rule<Pod>({
-  // Nothing of it runs, so that whatever else is under way goes on: no operation waits for a pod that cannot start.
+  // None of its containers has begun, so its restart disturbs no operation, and no operation waits for a pod that cannot start.
   name: 'RestartUnstarted',
   does: 'DeletePod',
   from: 'running',
@@ -205,7 +205,7 @@ export const restartUnstarted = rule<Pod>({
     'not on the template': outdated,
     'it does not start': (v, { began, ordinal }) => !began && lasts(v, v.o.since.silent?.[ordinal], v.s.stable),
   },
-  requires: { 'the image is of the version that the template says': imageFits },
+  requires: { 'the image has the version that the template names': imageFits },
   effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
 });
 
@@ -218,9 +218,9 @@ export const restartUnborn = rule<Pod>({
   when: {
     'not on the template': outdated,
     'it never voted': neverVoted,
-    'it is not ready': implied('no pod is ready but a voter’s; kubelet’s sight beside ours', (_, pod) => !pod.ready),
+    'it is not ready': implied('only a voter’s pod is ready; a second check, by kubelet', (_, pod) => !pod.ready),
   },
-  requires: { 'the image is of the version that the template says': imageFits },
+  requires: { 'the image has the version that the template names': imageFits },
   effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
 });
 
@@ -234,9 +234,9 @@ export const restartBroken = rule<Pod>({
   requires: {
     'volumes persist': (v) => !v.spec.ephemeral,
     'its version is allowed': templateMayRun,
-    'its etcd is down, says its agent': (v, pod) =>
+    'its agent reports that etcd is down': (v, pod) =>
       agentAt(v, pod.ordinal) !== undefined && agentAt(v, pod.ordinal)?.etcd?.up !== true,
-    'it is not ready': implied('no pod is ready without a quorum; kubelet’s sight beside ours', (_, pod) => !pod.ready),
+    'it is not ready': implied('no pod is ready without a quorum; a second check, by kubelet', (_, pod) => !pod.ready),
   },
   effect: (_, { ordinal, uid }) => ({ kind: 'DeletePod', ordinal, uid }),
 });

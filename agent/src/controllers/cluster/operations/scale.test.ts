@@ -31,8 +31,8 @@ describe('shrink', () => {
   });
 
   test.each([
-    [0, 'size 0: possible are 1 to 7'],
-    [8, 'size 8: possible are 1 to 7'],
+    [0, 'size 0 is not valid; use 1 to 7'],
+    [8, 'size 8 is not valid; use 1 to 7'],
     [2, 'size 2: an even size'],
   ])('size %d is refused, and changes nothing', (size, message) => {
     const world = new World(3).spec({ size });

@@ -20,7 +20,7 @@ import type { View } from '../plan/view.ts';
 import { opBase, write } from '../plan/write.ts';
 import { intendRemoval } from './remove.ts';
 
-/** A restore or a deletion that has taken the pods away, or is about to. */
+/** A restore or a deletion has removed the pods, or is about to. */
 const podsMayGo = (v: View): boolean => {
   const { op } = v.record;
   if (op?.kind === 'Delete') return true;
@@ -33,7 +33,7 @@ export const isMixed = (v: View): boolean => v.record.versions.allowedMinors.len
 
 const pods = (v: View): number => statefulSet(v)?.replicas ?? Number.POSITIVE_INFINITY;
 
-/** The wanted ordinals that have a pod are healthy voters. */
+/** Every wanted ordinal that has a pod is a healthy voter. */
 const settled = (v: View): boolean =>
   allVotersHealthy(v) &&
   learners(v).length === 0 &&
@@ -62,8 +62,11 @@ export const raiseReplicas = rule({
   does: 'ScaleTo',
   from: 'running',
   to: 'running',
-  when: { 'pods may be there': (v) => !podsMayGo(v), 'a member has no pod': (v) => pods(v) < replicasNeeded(v) },
-  requires: { 'the image is of the version that the template says': imageFits },
+  when: {
+    'no restore or deletion removes the pods': (v) => !podsMayGo(v),
+    'a member has no pod': (v) => pods(v) < replicasNeeded(v),
+  },
+  requires: { 'the image has the version that the template names': imageFits },
   effect: (v) => ({ kind: 'ScaleTo', replicas: replicasNeeded(v), basedOn: statefulSet(v)!.rv }),
 });
 
@@ -97,8 +100,8 @@ export const annotateClaim = rule<Claim>({
 });
 
 export const growPods = rule({
-  // All at once: they join one by one, and until then each counts as missing in the pod disruption budget. Else a
-  // drain could take one of two voters on their way to three.
+  // All pods at once: they join one by one, and until then each counts as missing in the pod disruption budget.
+  // Otherwise a drain could take one of two voters while the third is on its way.
   name: 'GrowPod',
   does: 'ScaleTo',
   from: 'running',
@@ -156,7 +159,7 @@ export const pruneClaim = rule<Claim>({
   },
   requires: {
     'no member is there': (v, { ordinal }) => ordinal > highestMember(v),
-    'no pod either': (v, { ordinal }) => pods(v) <= ordinal && v.o.pods.known && podAt(v, ordinal) === undefined,
+    'no pod is there': (v, { ordinal }) => pods(v) <= ordinal && v.o.pods.known && podAt(v, ordinal) === undefined,
   },
   effect: (v, { ordinal, uid }) =>
     write(v, {

@@ -8,7 +8,7 @@ import type { View } from '../plan/view.ts';
 import { opBase, timestamp, write } from '../plan/write.ts';
 import { isMixed } from './scale.ts';
 
-// A new minor: backed up, allowed, rolled by RestartPod, finalized when etcd's own cluster version has followed.
+// A new minor: back up, allow it, let RestartPod roll it, finalize it once etcd's own cluster version has followed.
 
 const target = (v: View): string => minorOf(v.spec.version);
 const needed = (v: View): boolean => !v.record.versions.allowedMinors.includes(target(v));
@@ -24,7 +24,7 @@ const allow = (v: View, minor: string): RecordDoc['versions'] => ({
 
 const withoutFailure = (v: View) => (v.record.failure?.of === failureOf(v) ? { failure: undefined } : {});
 
-/** A repair is due: the backup must not keep the slot from it. */
+/** A repair is due; the backup must not keep the slot from it. */
 const repairWaits = (v: View): boolean => voters(v).some((member) => removalDue(v, member));
 
 const runs = (v: View, minor: string): boolean =>
@@ -34,7 +34,7 @@ const added = (v: View): string =>
   v.record.versions.allowedMinors.find((minor) => minor !== v.record.versions.current)!;
 
 const ready = {
-  'the way there is open': (v: View) => upgradeProblem(v) === undefined,
+  'the upgrade is possible from here': (v: View) => upgradeProblem(v) === undefined,
   'all voters healthy, or waiting for this version': (v: View) =>
     voters(v).every((m) => healthy(v, m.id) || waitsForVersion(v, m)),
   'no learner': (v: View) => learners(v).length === 0,
@@ -101,7 +101,7 @@ export const finalizeUpgrade = rule({
   when: { 'upgrade half done': implied('else no minor was added for the cluster version to be', isMixed) },
   requires: {
     'all voters healthy': allVotersHealthy,
-    'so says the cluster version': (v) => clusterVersionIs(v, added(v)),
+    'the cluster version has followed': (v) => clusterVersionIs(v, added(v)),
   },
   effect: (v) => {
     const { current, ...versions } = v.record.versions;
@@ -124,7 +124,7 @@ export const revertUpgrade = rule({
   requires: {
     'every voter runs the old minor': (v) => runs(v, v.record.versions.current),
     'no learner': (v) => learners(v).length === 0,
-    'so says the template': (v) => minorOf(statefulSet(v)?.version ?? '') === target(v),
+    'the template names it too': (v) => minorOf(statefulSet(v)?.version ?? '') === target(v),
   },
   effect: (v) => write(v, { versions: { ...v.record.versions, allowedMinors: [v.record.versions.current] } }),
 });
@@ -157,8 +157,8 @@ export const beginUpgrade = [
   }),
 ];
 
-// Entries of 3.5 leave the raft log before 3.7 comes: leases are granted and revoked until each member has written
-// a raft snapshot far enough beyond them. No key, no revision, no restart.
+// Entries of 3.5 must leave the raft log before 3.7 starts: leases are granted and revoked until each member has written
+// a raft snapshot far enough beyond them. This needs no key, no revision and no restart.
 
 const on36 = (v: View): boolean =>
   !isMixed(v) && voters(v).every(({ status }) => minorOf(status?.version ?? '') === '3.6');

@@ -25,8 +25,8 @@ test('all pods that are kept for one reason are named', () => {
     .agent(0, { ...refused(0), message: 'x' })
     .agent(1, refused(1))
     .agent(2, refused(2));
-  expect(world.message('Degraded')).toBe('pod c-0: x; the same of c-1, c-2');
-  expect(world.message('Stalled')).toBe('a pod runs another version than its template says: c-0, c-1, c-2');
+  expect(world.message('Degraded')).toBe('pod c-0: x; the same for c-1, c-2');
+  expect(world.message('Stalled')).toBe('a pod runs another version than its template names: c-0, c-1, c-2');
 });
 
 test('a template that its image contradicts is not said to be rolled out', () => {
@@ -41,12 +41,12 @@ test('what keeps Ready from being True is named', () => {
   const why = (world: World) => world.message('Ready')?.replace(/.*: /, '');
   const young = new World(3);
   young.o.since.healthy['id-1'] = now;
-  expect(why(young)).toBe('member id-1 (c-1) answers, and counts as healthy when it has for 10 s');
+  expect(why(young)).toBe('member id-1 (c-1) answers, and counts as healthy after 10 s');
   expect(why(new World(3).down(1))).toBe('member id-1 (c-1) does not answer');
   expect(why(new World(3).pod(1, { ready: false }))).toBe('member id-1 (c-1) answers, but its pod is not ready');
-  expect(why(new World(3, { size: 5 }))).toBe('3 voters are there, 5 are asked for');
-  expect(why(new World(3).sts({ updateRevision: 'r2' }))).toBe('pod c-0 is of another template');
-  expect(why(new World(3, { version: '3.6.17' }))).toBe('member id-0 (c-0) runs 3.6.16, 3.6.17 is asked for');
+  expect(why(new World(3, { size: 5 }))).toBe('3 of 5 voters exist');
+  expect(why(new World(3).sts({ updateRevision: 'r2' }))).toBe('pod c-0 has another template');
+  expect(why(new World(3, { version: '3.6.17' }))).toBe('member id-0 (c-0) runs 3.6.16, the spec names 3.6.17');
 });
 
 test('free space that was not seen is no full disk', () => {

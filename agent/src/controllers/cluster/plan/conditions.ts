@@ -37,7 +37,7 @@ import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
 import type { View } from './view.ts';
 import { whyDown } from './why-down.ts';
 
-/** What the status of the cluster says now. */
+/** The conditions of the cluster's status. */
 export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
   const { record } = v.o;
   const held = heldReason(v, hold);
@@ -57,7 +57,7 @@ export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
   ];
 }
 
-/** Nobody is asked; but what keeps a pod from running somebody may have to fix all the same. */
+/** No decision is needed, but a person may still have to fix what keeps a pod from running. */
 function automatic(v: View): Condition {
   const { record } = v.o;
   const waits = record.known && record.v ? whyDeletionWaits(v) : undefined;
@@ -72,17 +72,17 @@ function automatic(v: View): Condition {
   );
 }
 
-/** What is decided, and what is so, stands in the record. */
+/** Without the record, neither the decisions nor the members of the cluster are known. */
 function blind(v: View, why: string, held: Condition | undefined): Condition[] {
   const types = conditionTypes.filter((type) => type !== 'Accepted' && type !== 'BackupHealthy');
-  const said = `the record could not be read: ${why}`;
+  const said = `the record cannot be read: ${why}`;
   const all = types.map((type) => (held && type === 'Stalled' ? held : unknown(type, 'StateUnknown', said)));
   return [...all, accepted(problemsBeforeBirth(v))];
 }
 
 function unborn(v: View, hold: Reason | undefined): Condition[] {
   const rebuilds = v.cluster.status.epoch !== undefined;
-  const gone = 'the record is gone; it is made again from what the members say';
+  const gone = 'the record is gone; the reconciler rebuilds it from what the members report';
   const [reason, message]: [Reason, string] = rebuilds ? ['StateUnknown', gone] : ['Bootstrapping', forming(v)];
   const without = hold ? is('Available', false, hold, messageOf(v, hold)) : is('Available', false, reason, message);
   const nothing = (type: ConditionType) => unknown(type, reason, message);
@@ -96,7 +96,7 @@ function unborn(v: View, hold: Reason | undefined): Condition[] {
   ];
 }
 
-/** With what keeps it, when that is known. */
+/** Adds what keeps a pod from running, if that is known. */
 const forming = (v: View): string => [reasons.Bootstrapping, notRunning(v)?.message].filter(Boolean).join('; ');
 
 function available(v: View): Condition {
@@ -105,13 +105,13 @@ function available(v: View): Condition {
       ? is('Available', false, 'Restoring')
       : is('Available', false, 'Bootstrapping', forming(v));
   if (!quorumServes(v)) return isQuorumLost(v) ? is('Available', false, 'QuorumLost') : quorumUnknown(v, 'Available');
-  // A new cluster: while it has two voters the loss of either stops writes.
+  // A new cluster: while it has two voters, the loss of either stops writes.
   if (v.record.phase === 'Seeding') return is('Available', false, 'Bootstrapping', forming(v));
   if (alarms(v, 'NoSpace').length > 0) return is('Available', false, 'NoSpace');
   return unreachable(v) ?? is('Available', true, 'Serving');
 }
 
-/** The reconciler asks etcd in the pods themselves; everybody else goes through Services. */
+/** The reconciler connects to the pods themselves; all other clients use Services. */
 function unreachable(v: View): Condition | undefined {
   if (!v.o.pods.known || voters(v).some((m) => hasReadyPod(m))) return undefined;
   const { reason, message } = keptPod(v) ?? { reason: 'NoReadyPod' as const, message: undefined };
@@ -120,33 +120,31 @@ function unreachable(v: View): Condition | undefined {
 
 const isBorn = (v: View): boolean => isSeeded(v) && v.record.phase !== 'Seeding';
 
-/** What keeps it from being as asked for. */
+/** What differs from the spec. */
 function lacking(v: View): string | undefined {
   const { size, version } = v.spec;
-  if (!isBorn(v)) return 'it has not had its size yet';
+  if (!isBorn(v)) return 'it has not reached its size yet';
   if (v.record.op !== undefined && beforeFence(v) === undefined) return 'an operation is in flight';
   if (!v.o.members.known) return 'no quorum answers';
   const [learner] = learners(v);
   if (learner) return `${nameOf(v, learner)} is joining`;
-  if (voters(v).length !== size) return `${voters(v).length} voters are there, ${size} are asked for`;
+  if (voters(v).length !== size) return `${voters(v).length} of ${size} voters exist`;
   for (const member of voters(v)) {
     const why = unwell(v, member);
     if (why) return `${nameOf(v, member)} ${why}`;
   }
   const sts = statefulSet(v);
-  if (!sts?.observed) return 'the StatefulSet is not as it was seen last';
+  if (!sts?.observed) return 'the StatefulSet controller has not seen the newest template yet';
   const old = podsOf(v).find((pod) => pod.revision !== sts.updateRevision);
-  if (old) return `pod ${podName(v.cluster, old.ordinal)} is of another template`;
+  if (old) return `pod ${podName(v.cluster, old.ordinal)} has another template`;
   const other = voters(v).find(({ id }) => statusOf(v, id)?.version !== version);
-  return other && `${nameOf(v, other)} runs ${statusOf(v, other.id)?.version}, ${version} is asked for`;
+  return other && `${nameOf(v, other)} runs ${statusOf(v, other.id)?.version}, the spec names ${version}`;
 }
 
 function unwell(v: View, member: MemberView): string | undefined {
   if (!answers(v, member.id)) return 'does not answer';
   if (!hasReadyPod(member)) return 'answers, but its pod is not ready';
-  return healthy(v, member.id)
-    ? undefined
-    : `answers, and counts as healthy when it has for ${Math.round(v.s.stable / 1000)} s`;
+  return healthy(v, member.id) ? undefined : `answers, and counts as healthy after ${Math.round(v.s.stable / 1000)} s`;
 }
 
 const firstWithLivez = '3.4.29';
@@ -171,20 +169,20 @@ function progressing(v: View, isHeld: boolean): Condition {
       'Progressing',
       true,
       'FlushingRaftLog',
-      `${reasons.FlushingRaftLog}; ${v.spec.version} follows by itself`,
+      `${reasons.FlushingRaftLog}; ${v.spec.version} follows without further action`,
     );
   if (versions.current === '3.6' && isSettling(v)) return is('Progressing', true, 'FlushingRaftLog');
   if (!isHeld && isFollowed(v) && podsOf(v).some((pod) => outdated(v, pod))) return underWay(v, 'RollingRestart');
   return is('Progressing', false, 'Idle');
 }
 
-/** No pod is restarted on a template that is refused. */
+/** Pods are not restarted on a template that is refused. */
 const isFollowed = (v: View): boolean =>
   imageFits(v) && (templateMayRun(v) || statefulSet(v)?.version === v.spec.version);
 
 const joins: readonly Op['kind'][] = ['AddLearner', 'Promote'];
 
-/** With what keeps the restart of a pod, or the pod of a Job, or with who joins. */
+/** Adds what keeps the restart of a pod or the pod of a Job, or which member joins. */
 function underWay(v: View, reason: Reason): Condition {
   const { refused } = v.o;
   const why = troubledJob(v);
@@ -195,7 +193,7 @@ function underWay(v: View, reason: Reason): Condition {
     : is('Progressing', true, reason);
 }
 
-/** No member joins before its pod is there. */
+/** A member joins only after its pod exists. */
 function growing(v: View): string {
   const [learner] = learners(v);
   if (learner) return `${nameOf(v, learner)} is joining`;
@@ -203,10 +201,10 @@ function growing(v: View): string {
   if (there >= wanted) return reasons.Growing;
   const next = [...Array(statefulSet(v)?.replicas ?? 0).keys()].find((ordinal) => !memberAt(v, ordinal));
   const why = next === undefined ? undefined : whyDown(v, next);
-  return `${there} of ${wanted} voters are there; ${why ?? 'the others are to join'}`;
+  return `${there} of ${wanted} voters exist; ${why ?? 'the others will join'}`;
 }
 
-/** What its pod waits for, or why the last one failed while there is another try. */
+/** What the pod of a running Job waits for, or why its last pod failed. */
 function troubledJob(v: View): string | undefined {
   const { op } = v.record;
   if (!op || !v.o.jobs.known) return undefined;
@@ -216,7 +214,7 @@ function troubledJob(v: View): string | undefined {
 
 const restarts: readonly Reason[] = ['RollingRestart', 'Upgrading'];
 
-/** What a member has left of 3.5, its agent says. */
+/** Only agents report how far the entries of 3.5 reach. */
 const isSettling = (v: View): boolean => !isSettled(v) && voters(v).every((m) => m.agent !== undefined);
 
 function reasonOf(v: View, op: Op): Reason {
@@ -255,7 +253,7 @@ function quorumLost(v: View): Condition {
 }
 
 function alarm(v: View): Condition {
-  // Who is not ours answers for its own.
+  // Alarms come from whatever answers; without a member list that may be another cluster.
   if (!v.o.members.known) return unknown('Alarm', 'StateUnknown', v.o.members.why);
   if (!v.o.alarms.known) return unknown('Alarm', 'StateUnknown', v.o.alarms.why);
   if (alarms(v, 'Corrupt').length > 0) return is('Alarm', true, 'Corrupt');
@@ -263,16 +261,16 @@ function alarm(v: View): Condition {
   return is('Alarm', false, 'NoAlarm');
 }
 
-/** What is known is what was seen: a Job that was deleted as soon as it had ended may have stored one. */
+/** A Job that was deleted as soon as it had ended may have stored a backup that is not known. */
 const stale = ({ schedule, cronJob, last }: NonNullable<ClusterBackups['due']>): string => {
   const known =
     last === undefined
-      ? 'no good backup of it is known, and there should be one by now'
-      : `the newest good backup that is known of it is of ${last}, and two runs were due since then`;
+      ? 'no good backup of it is known, and one is overdue'
+      : `its newest known good backup is of ${last}, and two runs were due since then`;
   return `${schedule}: ${known}; check CronJob ${cronJob} and its Jobs`;
 };
 
-/** Nothing is said of a schedule that has not run yet. */
+/** No condition before the first run of a schedule. */
 function backups(v: View): Condition[] {
   if (v.record.versions.withoutBackup) return [is('BackupHealthy', false, 'UpgradedWithoutBackup')];
   if (v.spec.schedule === undefined) return [is('BackupHealthy', false, 'NoSchedule')];
@@ -280,7 +278,7 @@ function backups(v: View): Condition[] {
   if (failed) return [is('BackupHealthy', false, 'LastBackupFailed', `${failed.schedule}: ${failed.message}`)];
   if (waits) return [is('BackupHealthy', false, 'BackupPending', `${waits.schedule}: ${waits.message}`)];
   if (due && v.now > due.at) return [is('BackupHealthy', false, 'BackupOverdue', stale(due))];
-  // An EtcdBackup goes with its Job; the status remembers the backup.
+  // An EtcdBackup is deleted with its Job; the status still names the backup.
   const known = last ?? v.cluster.status.lastBackup;
   return known ? [is('BackupHealthy', true, 'LastBackupSucceeded')] : [];
 }

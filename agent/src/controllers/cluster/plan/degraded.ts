@@ -26,7 +26,7 @@ import { agentAt, agentOf, lasts, podAt, podsOf, statefulSet } from './observati
 import type { View } from './view.ts';
 import { doesNotRun, dueOrdinals, isSilentLong, isStarting, whyDown, whyPodsAreDown } from './why-down.ts';
 
-// The first thing that a person should know of what is not well.
+// The first problem that a person should know about.
 
 export function degraded(v: View): Condition {
   const kept = keptPod(v) ?? foreign(v);
@@ -47,11 +47,11 @@ export function keptPod(v: View): Condition | undefined {
   return found && refusal(v, found.ordinal);
 }
 
-/** Its agent waits for a person, or for something that does not come by itself. */
+/** Its agent waits for a person, or for something that does not happen without help. */
 const isKept = (agent: AgentStatus | undefined): boolean =>
   agent !== undefined && (['Refused', 'Failed'].includes(agent.state) || troubles.includes(agent.reason ?? ''));
 
-/** Said in a state that goes on. */
+/** Reasons that an agent reports while its state goes on. */
 const troubles = ['VolumeBusy', 'RestoreFailed', 'SalvageFailed'];
 
 function refusal(v: View, ordinal: number): Condition {
@@ -64,14 +64,14 @@ function refusal(v: View, ordinal: number): Condition {
   const others = podsOf(v).filter((pod) => pod.ordinal !== ordinal && isSame(pod));
   const also = others.map((pod) => podName(v.cluster, pod.ordinal)).join(', ');
   const name = `pod ${podName(v.cluster, ordinal)}`;
-  return is('Degraded', true, own ?? 'MemberBlocked', `${name}: ${why}${also && `; the same of ${also}`}`);
+  return is('Degraded', true, own ?? 'MemberBlocked', `${name}: ${why}${also && `; the same for ${also}`}`);
 }
 
-/** The agent knows the template of its own pod alone. */
+/** The agent knows only the template of its own pod; the present template may differ. */
 function mismatch(v: View, { message, etcd, etcdBinary }: AgentStatus): string | undefined {
   const now = statefulSet(v)?.version;
   if (now === undefined || now === etcdBinary) return message;
-  return `etcd ${etcd?.version} runs, and its pod was made for ${etcdBinary}; the template says ${now} by now`;
+  return `etcd ${etcd?.version} runs in a pod that was created for ${etcdBinary}; the template now names ${now}`;
 }
 
 function foreign(v: View): Condition | undefined {
@@ -81,7 +81,7 @@ function foreign(v: View): Condition | undefined {
   );
 }
 
-/** For long enough, or because the agents have shown that what it takes is gone. */
+/** Lost for long enough, or certainly lost because the agents report a majority of volumes as gone. */
 export const isQuorumLost = (v: View): boolean => quorumLostLong(v) || (!quorumServes(v) && isMajorityGone(v));
 
 function isMajorityGone(v: View): boolean {
@@ -100,7 +100,7 @@ export function withoutQuorum(v: View): Condition {
 
 export function restoreReason(v: View, { kind }: RestoreOp): Reason {
   if (kind === 'Recover') return 'Recovering';
-  // One that is born from a backup has nothing that goes on as before.
+  // A cluster that is born from a backup does not serve meanwhile.
   return isSeeded(v) && beforeFence(v) ? 'PreparingRestore' : 'Restoring';
 }
 
@@ -113,11 +113,13 @@ function lostVolume(v: View): Condition | undefined {
   const isLost = (m: MemberView) => hasLostVolume(v, m);
   const lost = voters(v).find(isLost);
   if (!lost) return undefined;
-  const said = quorumStays(v, isLost) ? reasons.VolumeLost : 'it lost its volume, and those that stay are no quorum';
+  const said = quorumStays(v, isLost)
+    ? reasons.VolumeLost
+    : 'it lost its volume, and the voters that stay are not a quorum';
   return is('Degraded', true, 'VolumeLost', `${nameOf(v, lost)}: ${said}`);
 }
 
-/** Those that answer, and whose pods are not on their way out. */
+/** A quorum of voters answers from pods that are not being deleted. */
 function quorumStays(v: View, isLost: (m: MemberView) => boolean = () => false): boolean {
   const stays = (m: MemberView) => answers(v, m.id) && !isLost(m) && m.pod?.deleting === false;
   return voters(v).filter(stays).length >= quorumOf(voters(v).length);
@@ -131,7 +133,7 @@ function down(v: View): Condition | undefined {
     !wasDown(v) && m.ordinal !== undefined && isStarting(v, m.ordinal, v.o.since.down[m.id]);
   const bad = away.find((m) => !starts(m));
   if (!bad) {
-    const said = quorumStays(v) ? reasons.Starting : 'it is being started again, and those that stay are no quorum';
+    const said = quorumStays(v) ? reasons.Starting : 'it is being restarted, and the voters that stay are not a quorum';
     return is('Degraded', true, 'Starting', `${nameOf(v, first)}: ${said}`);
   }
   const why = whyMemberDown(v, bad);
@@ -142,17 +144,17 @@ function down(v: View): Condition | undefined {
 const whyMemberDown = (v: View, { ordinal }: MemberView): string | undefined =>
   ordinal === undefined ? undefined : whyDown(v, ordinal);
 
-/** So it was told, and its event; what follows is its end. */
+/** MemberDown was reported, so the start of its pod is the end of that, not a new event. */
 const wasDown = (v: View): boolean =>
   v.cluster.status.conditions?.some(({ reason, status }) => reason === 'MemberDown' && status === 'True') ?? false;
 
-/** It still answers, but not for long, or from where nobody can look. */
+/** It still answers, but its pod is being deleted or no longer exists. */
 function losesPod(v: View, member: MemberView): boolean {
   const ordinal = member.ordinal;
   return ordinal !== undefined && podAt(v, ordinal)?.deleting !== false;
 }
 
-/** etcd writes its log in files of this size, and ends when there is no room for the next. */
+/** etcd writes its log in files of this size, in bytes, and exits when there is no room for the next one. */
 const logFile = 64 * 2 ** 20;
 
 function isVolumeFull(agent: AgentStatus | undefined): boolean {
@@ -167,7 +169,7 @@ function stuckLearner(v: View): Condition | undefined {
   return is('Degraded', true, 'LearnerStuck', `${nameOf(v, stuck)} does not catch up${why ? `: ${why}` : ''}`);
 }
 
-/** Of a pod that there should be, and whose member is not there, or not up: what keeps it. */
+/** What keeps a pod that should exist, if its member does not answer. */
 export function notRunning(v: View): Condition | undefined {
   const hasRecord = v.o.record.known && v.o.record.v !== undefined;
   const isUp = (ordinal: number) => hasRecord && answers(v, memberAt(v, ordinal)?.id ?? '');
@@ -204,5 +206,5 @@ function full(v: View): Condition | undefined {
 function joining(v: View): Condition | undefined {
   const [there, wanted] = [voters(v).length, wantedSize(v)];
   if (there >= wanted) return undefined;
-  return is('Degraded', false, 'Joining', `${there} of ${wanted} voters are there, and healthy; others are to join`);
+  return is('Degraded', false, 'Joining', `${there} of ${wanted} voters exist and are healthy; the others will join`);
 }

@@ -6,27 +6,27 @@ import { isPlaced, listed, type MemberView, type PlacedMember } from './member-v
 import { agentAt, lasts, recorded, requestOf, statusOf } from './observations.ts';
 import type { View } from './view.ts';
 
-// Each fact is true only when it is certain: what is unknown makes it false (or undefined), never "absent".
+// A fact is true only if it is certain. What is unknown makes it false or undefined; it never counts as "absent".
 
 export const quorumOf = (voters: number): number => Math.floor(voters / 2) + 1;
 
 export const voters = (v: View): MemberView[] => listed(v).filter((member) => !member.isLearner);
 export const learners = (v: View): MemberView[] => listed(v).filter((member) => member.isLearner);
 export const started = (member: Member): boolean => member.name !== '';
-/** Those at the address of a pod. */
+/** Limits members to those at the address of a pod. */
 export const placed =
   (of: (v: View) => readonly MemberView[]) =>
   (v: View): PlacedMember[] =>
     of(v).filter(isPlaced);
 export const memberAt = (v: View, ordinal: number): PlacedMember | undefined =>
   placed(listed)(v).find((member) => member.ordinal === ordinal);
-/** At an address that is none of the pods': added by hand, or under another domain. Nothing is known of it. */
+/** A member at the address of no pod: added by hand, or under another domain. Nothing else is known of it. */
 export const foreignMember = (v: View): MemberView | undefined =>
   listed(v).find((member) => member.ordinal === undefined);
 export const nameOf = (v: View, { id, ordinal }: MemberView): string =>
   `member ${id}${ordinal === undefined ? '' : ` (${podName(v.cluster, ordinal)})`}`;
 export const isListed = (v: View, memberId: string): boolean => listed(v).some(({ id }) => id === memberId);
-/** Certain: a linearizable read did not name it. */
+/** Certain: a linearizable read did not list it. */
 export const isGone = (v: View, memberId: string): boolean => v.o.members.known && !isListed(v, memberId);
 
 export const leaderOf = (v: View): string | undefined => {
@@ -55,7 +55,7 @@ export const answers = (v: View, memberId: string): boolean => {
   );
 };
 
-/** answers, has for long enough, and its pod stays: one that is being deleted still answers for seconds. */
+/** It has answered for long enough, and its pod stays. A pod that is being deleted still answers for seconds. */
 export const healthy = (v: View, memberId: string): boolean =>
   answers(v, memberId) && lasts(v, v.o.since.healthy[memberId], v.s.stable) && podStays(v, memberId);
 
@@ -68,17 +68,17 @@ export const healthyVoters = (v: View): MemberView[] => voters(v).filter(({ id }
 export const allVotersHealthy = (v: View): boolean =>
   v.o.members.known && voters(v).length > 0 && healthyVoters(v).length === voters(v).length;
 
-/** Only such a pod is behind a Service. */
+/** Only such a pod receives traffic from a Service. */
 const isServing = (pod: Pod | undefined): boolean => pod?.ready === true && !pod.deleting;
 export const hasReadyPod = (member: MemberView): boolean => isServing(member.pod);
 const healthyWithout = (v: View, memberId: string): number =>
   healthyVoters(v).filter(({ id }) => id !== memberId).length;
 
-/** A linearizable read was answered and a quorum of voters answers. */
+/** A linearizable read succeeded, and a quorum of voters answers. */
 export const quorumServes = (v: View): boolean =>
   v.o.members.known && voters(v).filter(({ id }) => answers(v, id)).length >= quorumOf(voters(v).length);
 
-/** A majority of agents sees a leader: it is only we who can not read. */
+/** A majority of agents sees a leader, so only the reconciler cannot read. */
 const leaderIsSeen = (v: View): boolean => {
   const members = Object.keys(v.record.members).map(Number);
   const seen = members.filter((ordinal) => agentAt(v, ordinal)?.etcd?.up && agentAt(v, ordinal)?.etcd?.hasLeader);
@@ -88,13 +88,13 @@ const leaderIsSeen = (v: View): boolean => {
 export const quorumLostLong = (v: View): boolean =>
   !quorumServes(v) && !leaderIsSeen(v) && lasts(v, v.o.since.quorumLost, v.s.quorumLost);
 
-/** What stays when m is removed is a quorum of itself. */
+/** The voters that stay when this one is removed are a quorum of themselves, all healthy. */
 export const safeRemove = (v: View, memberId: string): boolean =>
   quorumServes(v) && healthyWithout(v, memberId) >= quorumOf(voters(v).length - 1);
 
 /**
- * A restart of a healthy voter leaves a quorum, and only one voter is away at a time; a broken one may go at once.
- * A cluster that is meant to have one or two voters can not be restarted without a pause.
+ * The restart of a healthy voter leaves a quorum, and only one voter is away at a time. A broken voter may restart at once.
+ * A cluster of one or two wanted voters cannot be restarted without a pause.
  */
 export const safeRestart = (v: View, memberId: string): boolean => {
   const others = voters(v).filter(({ id }) => id !== memberId);
@@ -111,7 +111,7 @@ const lowestVersion = (v: View): string | undefined =>
     .filter((version) => version !== undefined)
     .sort(compareVersions)[0];
 
-/** Whether etcd would accept a learner now. */
+/** etcd would accept a learner now. */
 export const canAdd = (v: View): boolean => {
   if (listed(v).some(({ status }) => status?.downgradeEnabled)) return false;
   const connected = voters(v).filter(({ id }) => answers(v, id)).length;
@@ -126,13 +126,13 @@ export const alarms = (v: View, type: Alarm['type']): Alarm[] =>
 export const jobOf = (v: View, kind: JobKind): Job | undefined =>
   v.o.jobs.known ? v.o.jobs.v.find((job) => job.kind === kind) : undefined;
 
-/** An EtcdCluster without the rest of its manifests, and without the rights that come with them. */
+/** The EtcdCluster was applied without the rest of its manifests, and so without the permissions that come with them. */
 export const lacksManifests = ({ o, cluster }: View): boolean =>
   o.statefulSet.known && o.statefulSet.v === undefined && !cluster.deleting;
 
 /**
- * The volume of the member at this ordinal is not there any more: its pod asks for a permit with another volumeId, or
- * with the same one after the member had voted (then its data directory was emptied).
+ * The volume of the member at this ordinal is lost: its pod asks for a permit with another volumeId, or with the same one
+ * after the member has voted, which means that its data directory was emptied.
  */
 export const volumeLost = (v: View, ordinal: number, memberId: string): boolean => {
   const volumeId = requestOf(v, ordinal);
@@ -144,15 +144,15 @@ export const volumeLost = (v: View, ordinal: number, memberId: string): boolean 
 export const hasLostVolume = (v: View, { ordinal, id }: MemberView): boolean =>
   ordinal !== undefined && volumeLost(v, ordinal, id);
 
-/** The agent at this ordinal has said the same for long enough. */
+/** The agent at this ordinal has reported the same evidence for long enough. */
 export const evidenceLasts = (v: View, { ordinal }: Pick<MemberView, 'ordinal'>): boolean =>
   ordinal !== undefined && lasts(v, v.o.since.evidence[ordinal], v.s.evidence);
 
-/** Named by `replace.force` with its own id. */
+/** `replace.force` names it by ordinal and id. */
 export const isForced = (v: View, { ordinal, id }: MemberView): boolean =>
   v.spec.replace.force.some((request) => request.ordinal === ordinal && request.memberId === id);
 
-/** Lost for certain, or asked for by name. */
+/** Its volume is certainly lost, or `replace.force` names it. */
 export const removalDue = (v: View, member: MemberView): boolean => {
   const lost = hasLostVolume(v, member) && evidenceLasts(v, member);
   return isForced(v, member) || (lost && v.spec.replace.policy === 'OnVolumeLoss');
@@ -161,7 +161,7 @@ export const removalDue = (v: View, member: MemberView): boolean => {
 export const highestMember = (v: View): number =>
   Math.max(-1, ...Object.keys(v.record.members).map(Number), ...placed(listed)(v).map(({ ordinal }) => ordinal));
 
-/** The size asked for; one that is refused leaves the size as it is. */
+/** The size of the spec. A size that is refused leaves the cluster as it is. */
 export const wantedSize = (v: View): number => (sizeProblem(v.spec) === undefined ? v.spec.size : highestMember(v) + 1);
 export const isWanted = (v: View, ordinal: number | undefined): boolean =>
   ordinal !== undefined && ordinal < wantedSize(v);

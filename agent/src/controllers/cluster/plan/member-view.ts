@@ -5,13 +5,13 @@ import type { Claim, Member, MemberStatus, Pod } from '../observed.ts';
 import { agentAt, claimAt, podAt, recorded, requestOf, statusOf } from './observations.ts';
 import type { View } from './view.ts';
 
-/** A member of etcd's list, with what was observed and recorded of it. */
+/** A member of etcd's list, with everything that is observed and recorded of it. */
 export class MemberView implements Member {
   readonly id: string;
   readonly name: string;
   readonly peerUrl: string;
   readonly isLearner: boolean;
-  /** Ordinal of the pod at whose address it is; undefined: of no pod, so that nothing else is known of it. */
+  /** Ordinal of the pod at whose address it is; undefined: it is at the address of no pod, so nothing else is known of it. */
   readonly ordinal: number | undefined;
   readonly #view: View;
 
@@ -36,7 +36,7 @@ export class MemberView implements Member {
     return this.#at(claimAt);
   }
 
-  /** Of its pod, whose volume is empty or of this cluster. */
+  /** Status of the agent in its pod, if the volume is empty or belongs to this cluster. */
   get agent(): AgentStatus | undefined {
     return this.#at(agentAt);
   }
@@ -46,12 +46,12 @@ export class MemberView implements Member {
     return this.#at(requestOf);
   }
 
-  /** What the record says of its ordinal; it may be another member. */
+  /** The record's entry of its ordinal, which may name another member. */
   get recorded(): RecordedMember | undefined {
     return this.#at(recorded);
   }
 
-  /** The permit of its ordinal; it may name another member. */
+  /** The permit of its ordinal, which may name another member. */
   get permit(): Permit | undefined {
     return this.#at((view, ordinal) => view.record.permits[ordinal]);
   }
@@ -68,7 +68,7 @@ export const isPlaced = (member: MemberView): member is PlacedMember => member.o
 
 const known = new WeakMap<View, readonly MemberView[]>();
 
-/** The members that a linearizable read listed; none while the list is unknown. */
+/** The members that a linearizable read listed; empty while the list is unknown. */
 export function listed(view: View): readonly MemberView[] {
   const { members } = view.o;
   const found = known.get(view) ?? (members.known ? members.v.map((member) => new MemberView(view, member)) : []);

@@ -3,7 +3,7 @@ import type { RecordedMember } from '../../../protocol/record.ts';
 import type { Claim, MemberStatus, Pod, StatefulSet } from '../observed.ts';
 import type { View } from './view.ts';
 
-// What was observed at an ordinal, or of a member id. What is unknown is undefined, or no entry; it is never "absent".
+// Observations by ordinal or member id. What is unknown is undefined or left out; it never counts as "absent".
 
 export const recorded = (v: View, ordinal: number): RecordedMember | undefined => v.record.members[ordinal];
 
@@ -27,13 +27,13 @@ export const claimAt = (v: View, ordinal: number): Claim | undefined =>
 export const statefulSet = (v: View): StatefulSet | undefined =>
   v.o.statefulSet.known ? v.o.statefulSet.v : undefined;
 
-/** The agent's answer, if it came from the pod that there is. */
+/** Status of the agent, if it came from the present pod. */
 export const agentOf = (v: View, ordinal: number): AgentStatus | undefined => {
   const agent = v.o.agents[ordinal];
   return agent?.known && agent.v.podUid === podAt(v, ordinal)?.uid ? agent.v : undefined;
 };
 
-/** The same, and its volume is empty or this cluster's. */
+/** Status of the agent in the present pod, if its volume is empty or belongs to this cluster. */
 export const agentAt = (v: View, ordinal: number): AgentStatus | undefined => {
   const agent = agentOf(v, ordinal);
   const owner = agent?.volume.identity?.clusterUid;

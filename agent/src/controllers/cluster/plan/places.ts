@@ -9,11 +9,11 @@ function votersOnNodeOf(v: View, ordinal: number): number[] {
   return others.filter((at) => at !== ordinal && recorded(v, at)?.everVoter && claimAt(v, at)?.node === node);
 }
 
-/** A voter's pod finds no place, as this one is on the node of its volume. */
+/** A voter's pod cannot be scheduled because this pod is on the node of its volume. */
 export const crowdsOut = (v: View, ordinal: number): boolean =>
   votersOnNodeOf(v, ordinal).some((at) => podAt(v, at)?.unschedulable === true);
 
-/** Certain: whoever has a volume on its node has a place there. */
+/** Certain: every voter with a volume on its node has a pod that is scheduled. */
 export const crowdsNobodyOut = (v: View, ordinal: number): boolean =>
   v.o.claims.known &&
   votersOnNodeOf(v, ordinal).every((at) => podsOf(v).some((pod) => pod.ordinal === at && !pod.unschedulable));

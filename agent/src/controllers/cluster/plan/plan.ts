@@ -12,13 +12,13 @@ import { rules, rulesWithoutRecord } from './table.ts';
 import { View } from './view.ts';
 
 export interface Plan {
-  /** The one thing to do now; none: wait. */
+  /** The one thing to do now; undefined: wait. */
   effect?: Effect;
   /** Name of the rule that decided. */
   rule?: string;
-  /** Why nothing is done, when a rule holds. */
+  /** Why nothing is done, if a rule holds. */
   hold?: Reason;
-  /** For people: what is done, or what the nearest rule waits for. */
+  /** For people: the rule that decided, or the first rule that waits and what it waits for. */
   why: string;
   conditions: Condition[];
   requeueMs: number;
@@ -31,7 +31,7 @@ export interface Actions {
 
 export type Decision = Pick<Plan, 'effect' | 'rule' | 'hold' | 'why'>;
 
-/** Decides what happens next to a cluster: the first rule of the action table that holds. */
+/** Decides what happens next to a cluster: the first rule of the table that holds. */
 export const plan = (observed: Observed, now: number, settings: Settings): Plan =>
   planWith({ rules, rulesWithoutRecord }, observed, now, settings);
 
@@ -42,16 +42,16 @@ export function planWith(actions: Actions, observed: Observed, now: number, sett
   return { ...decision, conditions: conditionsOf(view, decision.hold), requeueMs: requeue(view) };
 }
 
-/** Without the conditions. */
+/** Decides without computing the conditions. */
 export const decideWith = (actions: Actions, observed: Observed, now: number, settings: Settings): Decision =>
   decide(actions, new View(observed, now, settings));
 
 function decide(actions: Actions, view: View): Decision {
   const { cluster, record } = view.o;
   if (!cluster.known) return { why: `the EtcdCluster is unknown: ${cluster.why}` };
-  if (!cluster.v) return { why: 'there is no EtcdCluster: hands off' };
+  if (!cluster.v) return { why: 'there is no EtcdCluster, so nothing is done' };
   if (!record.known) {
-    // What nobody will do is not waited for, whatever the record says.
+    // The finalizer must not wait for a reconciler that goes, whatever the record says.
     if (cluster.v.reconcilerGoing) return walk([releaseFinalizer], view);
     const why = `the record is unknown: ${record.why}`;
     if (lacksManifests(view)) return { why, hold: 'ManifestsMissing' };
@@ -73,7 +73,7 @@ function walk(table: readonly AnyRule[], view: View): Decision {
   return { why: waits ?? 'nothing to do' };
 }
 
-/** The first that does not hold. */
+/** The first guard that does not hold. */
 function missing(guards: Guards<unknown>, view: View, subject: unknown): string | undefined {
   for (const name in guards) {
     if (!guards[name]!(view, subject)) return name;
@@ -87,7 +87,7 @@ function decided(rule: AnyRule, view: View, subject: unknown, waits: string | un
   return { rule: rule.name, hold, why: waits ? `${hold}; ${waits}` : hold };
 }
 
-/** An operation, an upgrade, or a member on its way: the next step is due in seconds. */
+/** An operation, an upgrade or a joining member: the next step is due in seconds. */
 const isBusy = (doc: RecordDoc | undefined): boolean =>
   !doc?.seeded ||
   doc.phase === 'Seeding' ||

@@ -11,7 +11,7 @@ export interface Guard<S> {
 /** Named conditions, all of which must hold, evaluated in order. The names appear in the log and in the docs. */
 export type Guards<S> = Record<string, Guard<S>>;
 
-/** A guard that other rules or guards imply: a second check, or one that is there for the message of a wait. */
+/** A guard that other rules or guards imply: a second check, or a check whose name explains a wait. */
 export const implied = <S = undefined>(why: string, holds: (view: View, subject: S) => boolean): Guard<S> =>
   Object.assign((view: View, subject: S): boolean => holds(view, subject), { implied: why });
 

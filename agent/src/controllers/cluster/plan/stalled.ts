@@ -17,7 +17,7 @@ interface Stalled {
   message: string;
 }
 
-/** Barriers that are only a wait. */
+/** Barriers that need no person. */
 const waits: readonly Reason[] = [
   'Paused',
   'OperationInFlight',
@@ -27,17 +27,17 @@ const waits: readonly Reason[] = [
   'StateUnknown',
 ];
 
-/** What a restore mends. */
+/** Barriers that a restore in flight resolves. */
 const quorumHolds: readonly Reason[] = ['MajorityVolumesLost', 'AllVolumesLost', 'SeedLost'];
 
 const heldBy = (v: View, hold: Reason | undefined): Stalled | undefined =>
   hold && !waits.includes(hold) ? because(hold, messageOf(v, hold)) : undefined;
 
-/** The message with the cluster's own name. */
+/** Fills the cluster's name into a message. */
 export const named = ({ cluster: { name, namespace } }: View, message: string): string =>
   message.replaceAll('<name>', name).replaceAll('<namespace>', namespace);
 
-/** What a barrier says, with what it is about. */
+/** The message of a barrier, with its subject. */
 export function messageOf(v: View, hold: Reason): string {
   const message = named(v, reasons[hold]);
   const { record } = v.o;
@@ -46,7 +46,7 @@ export function messageOf(v: View, hold: Reason): string {
   const foreign = hold === 'ForeignMember' ? foreignMember(v) : undefined;
   if (!foreign) return message;
   const { id, peerUrl } = foreign;
-  return `member ${id} at ${peerUrl} ${message}; if it is of no use: etcdctl member remove ${id}`;
+  return `member ${id} at ${peerUrl} ${message}; if it is not needed: etcdctl member remove ${id}`;
 }
 
 const strangers = (v: View): string =>
@@ -57,7 +57,7 @@ const strangers = (v: View): string =>
 
 const because = (reason: Reason, message: string = reasons[reason]): Stalled => ({ reason, message });
 
-/** What a person must do something about, if there is anything. */
+/** The problem that a person must act on, if there is one. */
 export function heldReason(v: View, hold: Reason | undefined): Stalled | undefined {
   if (refusesUs(v)) return because('AuthEnabled');
   const { record } = v.o;
@@ -99,7 +99,7 @@ function restoreHeld(v: View): Stalled | undefined {
 const skipsFinalBackup =
   'To delete the cluster without a final backup, annotate the EtcdCluster with cdk8s-etcd.dev/skip-final-backup=true';
 
-/** What a deletion waits for that has to take a final backup after a restore; undefined: it does not. */
+/** Why a deletion waits for a restore; undefined: it does not. */
 export const whyDeletionWaits = (v: View): string | undefined =>
   waitsForRestore(v)
     ? `the deletion waits for the restore, because the final backup is taken after it. ${skipsFinalBackup}`
@@ -119,14 +119,14 @@ function restoreKept(v: View): Stalled | undefined {
   return status === 'True' && reason !== 'Starting' ? because('RestoreBlocked', message) : undefined;
 }
 
-/** A pod that ends in its own time is no news; one that is not heard of any more may still run on a node that is cut off. */
+/** Old pods that do not answer may still run on a node that is cut off. A pod that ends within its grace period is not reported. */
 function dangling(v: View): Stalled | undefined {
   const pods = podsOf(v).filter((pod) => isUnreachable(v, pod));
   if (pods.length === 0) return undefined;
   const names = pods.map(({ ordinal }) => ordinal).join(', ');
   return because(
     'OldPodsRemain',
-    `pods of ordinal ${names} are being deleted, but do not answer and do not go: check their nodes; see ignoreUnreachablePods`,
+    `pods of ordinal ${names} are being deleted, but do not answer and do not go; check their nodes; see ignoreUnreachablePods`,
   );
 }
 
@@ -146,7 +146,7 @@ const recoveryHeld = (v: View): Stalled | undefined => {
   const { recovery, schedule } = v.spec;
   const asked = recovery?.acceptDataLoss && recovery.id !== v.record.lastRecoveryId;
   return asked && schedule === undefined
-    ? because('BackupFailed', 'a survivor is backed up before anything is touched: add a backup schedule')
+    ? because('BackupFailed', 'the survivor must be backed up before anything is changed; add a backup schedule')
     : undefined;
 };
 
@@ -173,13 +173,13 @@ const evictionHeld = (v: View): Stalled | undefined => {
   return waits ? because('EvictionRefused', refused.message) : undefined;
 };
 
-/** What nobody did: an API that refuses it, or an etcd that does not answer. */
+/** The next action fails again and again, because an API refuses it or etcd does not answer. */
 const failing = ({ o, s }: View): Stalled | undefined =>
   o.error !== undefined && o.failures >= s.failuresTold ? because('ActionFailing', o.error) : undefined;
 
 function failureHeld(v: View): Stalled | undefined {
   if (clearedJustNow(v) && alarms(v, 'NoSpace').length > 0)
-    return because('NoSpace', 'space was cleared a moment ago, and is used up again: delete keys or raise the quota');
+    return because('NoSpace', 'space was cleared a moment ago and is used up again; delete keys or raise the quota');
   const { failure } = v.record;
   if (failure === undefined) return undefined;
   const { of, message } = failure;

@@ -7,7 +7,7 @@ export interface Survivor {
   memberId: string;
   podUid: string;
   volumeId: string;
-  /** Its etcd answers, so it was not restarted since quorum was lost: it can be backed up as it is. */
+  /** Its etcd answers, so it has not restarted since quorum was lost and can be backed up as it is. */
   answers: boolean;
 }
 
@@ -20,14 +20,14 @@ function survivorAt(v: View, ordinal: number): Survivor | undefined {
   if (!agent?.volume.walPresent || identity?.memberId !== member.memberId || !member.everVoter) return undefined;
   const { memberId, volumeId } = member;
   const answers = statusOf(v, memberId) !== undefined;
-  // To salvage a volume its pod is made again, and an ephemeral one goes with its pod.
+  // A salvage recreates the pod, and an ephemeral volume goes with its pod.
   if (v.spec.ephemeral && !answers) return undefined;
   return { ordinal, memberId, podUid: agent.podUid, volumeId, answers };
 }
 
 /**
- * What was applied was committed: whoever applied more has more of what was acknowledged. The term says less: one that
- * was cut off counts it up, and has no entry of those terms.
+ * Applied entries were committed, so the survivor that applied more has more acknowledged writes. The term says less: a
+ * member that was cut off raises it without any entry of those terms.
  */
 const newerFirst = (v: View, a: Survivor, b: Survivor): number => {
   const [left, right] = [agentAt(v, a.ordinal)?.etcd, agentAt(v, b.ordinal)?.etcd];
@@ -38,10 +38,10 @@ const newerFirst = (v: View, a: Survivor, b: Survivor): number => {
   );
 };
 
-/** Every member's volume is known to live or to be lost; otherwise a better one may be hidden. */
+/** Every member's volume is known to exist or to be lost; otherwise a better survivor may be hidden. */
 const allKnown = (v: View): boolean => memberOrdinals(v).every((ordinal) => agentAt(v, ordinal) !== undefined);
 
-/** The one named by the request, else the newest of them, if none is hidden. */
+/** The survivor that the request names, otherwise the newest one if none may be hidden. */
 export function survivor(v: View): Survivor | undefined {
   const named = v.spec.recovery?.survivor;
   if (named !== undefined) return v.record.members[named] && survivorAt(v, named);
@@ -50,7 +50,7 @@ export function survivor(v: View): Survivor | undefined {
     .map((ordinal) => survivorAt(v, ordinal))
     .filter((found) => found !== undefined);
   const isKnown = ({ ordinal }: Survivor): boolean => agentAt(v, ordinal)?.etcd !== undefined;
-  // Of one alone it does not matter how much it has.
+  // With a single survivor it does not matter how much it has.
   if (living.length > 1 && !living.every(isKnown)) return undefined;
   return living.sort((a, b) => newerFirst(v, a, b))[0];
 }

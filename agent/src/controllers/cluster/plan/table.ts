@@ -68,7 +68,7 @@ export const rulesWithoutRecord: readonly AnyRule[] = [
   ...firstRecordRules,
 ];
 
-/** What is observed goes into the record, and from there into the template, whatever operation is in flight. */
+/** Brings observations into the record, and the record into the template, whatever operation is in flight. */
 const bookkeeping: readonly AnyRule[] = [
   ...seedRules,
   recordVoter,
@@ -103,7 +103,7 @@ export const rules: readonly AnyRule[] = [
   restartRetired,
   ...jobRules,
 
-  // A person asks for these. Each takes the slot also from an operation that waits for a lost quorum.
+  // A person requests these. They take the slot even from an operation that waits for a lost quorum.
   deleteCluster,
   skipRecovery,
   recover,

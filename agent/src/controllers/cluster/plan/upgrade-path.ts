@@ -11,53 +11,54 @@ export interface Problem {
 }
 
 const floors: Record<string, string> = { '3.4': '3.4.23', '3.5': '3.5.11', '3.6': '3.6.11', '3.7': '3.7.0' };
-/** First version that mends, at its start, member lists that older ones of 3.5 left wrong. */
-const mendsMembers = '3.5.26';
+/** First version that repairs, at its start, the member lists that older 3.5 versions left wrong. */
+const repairsMembers = '3.5.26';
 /**
- * An epoch born on it has no such list: tried with members joined, promoted, removed and replaced, and with a restored
- * snapshot, also one of a salvaged survivor: 3.6, started with no restart before, lists the same members.
+ * An epoch that began on this version has no such list. Tried with members joined, promoted, removed and replaced, and with
+ * restored snapshots, also of a salvaged survivor: 3.6, started without a restart before, lists the same members.
  */
 const leavesNoneWrong = '3.5.35';
 
 const problem = (reason: Reason, message: string): Problem => ({ reason, message });
 
-/** Why nothing of this version is run at all. */
+/** Why this version is not supported; undefined: it is. */
 export function versionProblem(version: string): Problem | undefined {
   const floor = floors[minorOf(version)];
-  if (floor === undefined) return problem('VersionUnsupported', `version ${version}: supported are 3.5, 3.6 and 3.7`);
+  if (floor === undefined)
+    return problem('VersionUnsupported', `version ${version} is not supported; use 3.5, 3.6 or 3.7`);
   if (!atLeast(version, floor))
-    return problem('VersionTooOld', `version ${version} is below ${floor}; ask for a newer patch`);
+    return problem('VersionTooOld', `version ${version} is below ${floor}; set a newer patch`);
   return undefined;
 }
 
-/** Its gate would judge by a version that its etcd is not of. */
+/** The image has another version than the template names, so a gate would decide by the wrong version. */
 export const imageDiffers = (v: View): boolean => {
   const sts = statefulSet(v);
   return sts?.imageVersion !== undefined && sts.imageVersion !== sts.version;
 };
 
-/** Certain: a template that was not read may have been changed. */
+/** Certain: false if the template was not read, because it may have changed. */
 export const imageFits = (v: View): boolean => statefulSet(v) !== undefined && !imageDiffers(v);
 
-/** A pod made from the template as it is would be let in by its gate. */
+/** The gate of a pod from the present template would let etcd start. */
 export const templateMayRun = (v: View): boolean => {
   const version = statefulSet(v)?.version;
   if (version === undefined || versionProblem(version) || imageDiffers(v)) return false;
   return v.record.versions.allowedMinors.includes(minorOf(version));
 };
 
-/** What etcd itself calls the cluster's version: the lowest that any member has run since all were there. */
+/** etcd's own cluster version: the lowest that any member has run since all were present. */
 export const clusterVersionIs = (v: View, minor: string): boolean =>
   voters(v).some((m) => minorOf(clusterVersionAt(m) ?? '') === minor);
 
-/** Not beyond this minor, whose etcd so still starts on the data. */
+/** The cluster version is not beyond this minor, so its etcd still starts on the data. */
 export const clusterVersionIsWithin = (v: View, minor: string): boolean =>
   voters(v).every((m) => minorsUp(minor, minorOf(clusterVersionAt(m) ?? '')) <= 0);
 
 const clusterVersionAt = (m: MemberView): string | undefined =>
   m.status?.clusterVersion ?? m.agent?.etcd?.clusterVersion;
 
-/** etcd itself would not let it in, though its gate does: nobody joins with less than the cluster's version. */
+/** etcd would refuse it although its gate does not: a member with less than the cluster version cannot join. */
 const isTooOldToJoin = (v: View, ordinal: number): boolean => {
   const minor = minorOf(agentAt(v, ordinal)?.etcdBinary ?? '');
   const { allowedMinors } = v.record.versions;
@@ -68,7 +69,7 @@ export const mayJoin = (v: View, ordinal: number): boolean =>
   v.record.versions.allowedMinors.includes(minorOf(agentAt(v, ordinal)?.etcdBinary ?? '')) &&
   !isTooOldToJoin(v, ordinal);
 
-/** Why the version asked for can not be reached from here; undefined: it can. */
+/** Why the version of the spec cannot be reached from here; undefined: it can. */
 export function upgradeProblem(v: View): Problem | undefined {
   const { version } = v.spec;
   const { current, allowedMinors } = v.record.versions;
@@ -83,17 +84,17 @@ export function upgradeProblem(v: View): Problem | undefined {
   return pathProblem(v, to) ?? diskProblem(v) ?? backupProblem(v);
 }
 
-/** The same, but for what goes away by itself. */
+/** The same, without problems that go away without action. */
 export function upgradeRefusal(v: View): Problem | undefined {
   const found = upgradeProblem(v);
   return found && ['FlushingRaftLog', 'StateUnknown'].includes(found.reason) ? undefined : found;
 }
 
 const backwards = (current: string, version: string): string =>
-  `version ${version} is below the cluster's ${current}: its data do not start there any more; restore a backup into a new cluster`;
+  `version ${version} is below the cluster's ${current}, whose data it cannot start on; restore a backup into a new cluster`;
 
 const halfDone = (current: string, minors: string[], version: string): string =>
-  `version ${version}: the cluster is on its way from ${current} (${minors.join(', ')}); finish that or go back first`;
+  `version ${version}: an upgrade from ${current} is half done (${minors.join(', ')}); finish it or go back first`;
 
 function pathProblem(v: View, to: string): Problem | undefined {
   if (to === '3.5') return tooOld(v, '3.4.23');
@@ -102,10 +103,10 @@ function pathProblem(v: View, to: string): Problem | undefined {
   return undefined;
 }
 
-/** What it runs, or ran before its gate refused the version that is to be allowed. */
+/** The version that the member runs, or ran before its gate refused the version that is to be allowed. */
 const versionOf = (m: MemberView): string => m.status?.version ?? m.agent?.volume.identity?.lastVersion ?? '0';
 
-/** Its pod was made again on the version asked for before that was allowed. */
+/** Its pod was recreated on the version of the spec before that was allowed. */
 export const waitsForVersion = (v: View, m: MemberView): boolean => {
   const agent = m.agent;
   return agent?.state === 'Refused' && agent.reason === 'VersionRefused' && agent.etcdBinary === v.spec.version;
@@ -113,25 +114,27 @@ export const waitsForVersion = (v: View, m: MemberView): boolean => {
 
 function tooOld(v: View, floor: string): Problem | undefined {
   const old = voters(v).find((m) => !atLeast(versionOf(m), floor));
-  return old && problem('VersionTooOld', `${nameOf(v, old)} runs less than ${floor}; upgrade to a newer patch first`);
+  return (
+    old && problem('VersionTooOld', `${nameOf(v, old)} runs a version below ${floor}; upgrade to a newer patch first`)
+  );
 }
 
-/** 3.6 believes a list that 3.5 did not, and that older ones left wrong. */
+/** 3.6 trusts a member list that 3.5 ignored and that older 3.5 versions left wrong. */
 function restartFirst(v: View): Problem | undefined {
   const { bornOn } = v.record.versions;
   if (bornOn && atLeast(bornOn, leavesNoneWrong)) return undefined;
   const bad = voters(v).find((m) => {
     const version = versionOf(m);
     const restarted = m.recorded?.restartedOn;
-    return !atLeast(version, mendsMembers) || restarted === undefined || compareVersions(restarted, version) !== 0;
+    return !atLeast(version, repairsMembers) || restarted === undefined || compareVersions(restarted, version) !== 0;
   });
   return bad && problem('RestartRequired', restartMessage(nameOf(v, bad)));
 }
 
 const restartMessage = (member: string): string =>
-  `${member} was not restarted on ${mendsMembers} or newer: ask for that version, then kubectl rollout restart, then for 3.6`;
+  `${member} was not restarted on ${repairsMembers} or newer; set that version, run kubectl rollout restart, then set 3.6`;
 
-/** 3.7 does not read what 3.5 wrote: every member needs a raft snapshot of 3.6 beyond it. */
+/** 3.7 cannot read entries of 3.5: every member needs a raft snapshot of 3.6 beyond them. */
 export const isSettled = (v: View): boolean => {
   const { finalizedIndex } = v.record.versions;
   if (finalizedIndex === undefined) return false;
@@ -147,7 +150,7 @@ const notSettled = (v: View): Problem | undefined =>
     ? undefined
     : problem(
         'FlushingRaftLog',
-        'entries of etcd 3.5 are still in the raft log; they are being settled, this takes minutes',
+        'entries of etcd 3.5 are still in the raft log; the reconciler flushes them, which takes minutes',
       );
 
 const diskFactor = 1.5;
@@ -155,7 +158,7 @@ const diskFactor = 1.5;
 function diskProblem(v: View): Problem | undefined {
   const volumeOf = (m: MemberView) => m.agent?.volume;
   const isFull = (m: MemberView) => volumeOf(m)!.freeBytes < diskFactor * (m.status?.dbSize ?? 0);
-  // A gate that begins has not looked at it yet.
+  // A gate that has just started has not read its volume yet.
   const isSeen = (m: MemberView) => Boolean(volumeOf(m)?.totalBytes);
   const full = voters(v).find((m) => isSeen(m) && isFull(m));
   if (full) return problem('DiskPressure', `${nameOf(v, full)} needs free space of ${diskFactor} times its database`);
@@ -165,5 +168,5 @@ function diskProblem(v: View): Problem | undefined {
 
 const backupProblem = (v: View): Problem | undefined =>
   v.spec.requiredForUpgrade && v.spec.schedule === undefined
-    ? problem('NoSchedule', 'backup.requiredForUpgrade without a backup schedule: add one')
+    ? problem('NoSchedule', 'backup.requiredForUpgrade needs a backup schedule; add one')
     : undefined;

@@ -5,14 +5,14 @@ import { survivor } from './survivors.ts';
 import { imageDiffers, type Problem, upgradeRefusal, versionProblem } from './upgrade-path.ts';
 import type { View } from './view.ts';
 
-/** What the spec asks for and can not have: each changes nothing, and is told. */
+/** Requests of the spec that are not possible. Each is reported and changes nothing. */
 export function specProblems(v: View): Problem[] {
   return [size(v), version(v), template(v), ...replacements(v), ...recovery(v), ...finalBackup(v)].filter(
     (found) => found !== undefined,
   );
 }
 
-/** Of a cluster that has no record yet. */
+/** The same for a cluster that has no record yet. */
 export const problemsBeforeBirth = (v: View): Problem[] =>
   [size(v), versionProblem(v.spec.version)].filter((found) => found !== undefined);
 
@@ -23,12 +23,12 @@ const size = (v: View): Problem | undefined => {
 
 const version = (v: View): Problem | undefined => (isSeeded(v) ? upgradeRefusal(v) : undefined);
 
-/** Both come from one property; somebody edited one of them. */
+/** Template and image get their version from one property, so one of them was edited by hand. */
 function template(v: View): Problem | undefined {
   const sts = statefulSet(v);
   if (!sts?.observed) return undefined;
   if (imageDiffers(v)) {
-    const message = `the StatefulSet's template names version ${sts.version}, and its image is ${sts.imageVersion}: no member is added, restarted or restored on it, but a pod that is deleted comes back with it; apply the manifests again, with --force-conflicts`;
+    const message = `the StatefulSet's template names version ${sts.version}, but its image has ${sts.imageVersion}: no member is added, restarted or restored on it, but a pod that is deleted comes back with it; apply the manifests again, with --force-conflicts`;
     return { reason: 'TemplateMismatch', message };
   }
   if (sts.version === v.spec.version) return undefined;
@@ -36,7 +36,7 @@ function template(v: View): Problem | undefined {
   return { reason: 'TemplateMismatch', message };
 }
 
-/** A request that was carried out stays in the spec: its member is tombstoned. */
+/** A request that was carried out stays in the spec; its member is tombstoned by then. */
 function replacements(v: View): Problem[] {
   if (!v.o.members.known) return [];
   return v.spec.replace.force
@@ -52,15 +52,18 @@ function recovery(v: View): Problem[] {
   if (asked === undefined || asked.id === v.record.lastRecoveryId) return [];
   if (asked.action !== 'RestoreFromSurvivor') {
     return [
-      { reason: 'RecoveryUnknownAction', message: `recovery.action ${asked.action}: known is RestoreFromSurvivor` },
+      {
+        reason: 'RecoveryUnknownAction',
+        message: `recovery.action ${asked.action} is not valid; use RestoreFromSurvivor`,
+      },
     ];
   }
   if (!asked.acceptDataLoss) {
-    const message = `recovery ${asked.id}: writes that the survivor has not learned are lost; say acceptDataLoss: true`;
+    const message = `recovery ${asked.id}: writes that the survivor does not have are lost; set acceptDataLoss: true`;
     return [{ reason: 'RecoveryNotAcknowledged', message }];
   }
   if (v.record.op?.kind === 'Recover' || !isSeeded(v) || !quorumLostLong(v) || survivor(v)) return [];
-  const message = `recovery ${asked.id}: no survivor is known for certain; name one in recovery.survivor`;
+  const message = `recovery ${asked.id}: no survivor can be chosen with certainty; name one in recovery.survivor`;
   return [{ reason: 'SurvivorUnreachable', message }];
 }
 
@@ -69,7 +72,7 @@ const finalBackup = (v: View): Problem[] =>
     ? [
         {
           reason: 'FinalBackupNeedsSchedule',
-          message: 'finalBackup.required: add a backup schedule or say finalBackup.required: false',
+          message: 'finalBackup.required needs a backup schedule; add one or set finalBackup.required: false',
         },
       ]
     : [];

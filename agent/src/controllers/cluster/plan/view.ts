@@ -4,7 +4,7 @@ import type { Settings } from '../settings.ts';
 
 type OpOf<K> = K extends RestoreOp['kind'] ? RestoreOp : Extract<Op, { kind: K }>;
 
-/** What a rule looks at: the observation, the clock's reading, the settings. */
+/** Input of a rule: the observation, the time, the settings. */
 export class View {
   readonly o: Observed;
   readonly now: number;
@@ -16,14 +16,14 @@ export class View {
     this.s = settings;
   }
 
-  /** Only for rules that run when there is a record. */
+  /** Only for rules that are tried with a record. */
   get record(): RecordDoc {
     const { record } = this.o;
     if (!record.known || !record.v) throw new Error('no record');
     return record.v.doc;
   }
 
-  /** Only for rules that run when there is a custom resource. */
+  /** Only for rules that are tried with an EtcdCluster. */
   get cluster(): Cluster {
     const { cluster } = this.o;
     if (!cluster.known || !cluster.v) throw new Error('no EtcdCluster');

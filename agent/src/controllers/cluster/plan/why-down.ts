@@ -2,38 +2,38 @@ import { podName } from '../names.ts';
 import { agentOf, lasts, podAt, podsOf, statefulSet } from './observations.ts';
 import type { View } from './view.ts';
 
-// Why nothing runs at an ordinal, in the words of Kubernetes and of the agent.
+// Why no member runs at an ordinal, as Kubernetes and the agent report it.
 
-/** undefined: nothing is seen that keeps it. */
+/** Why the member at this ordinal is down; undefined: no reason was observed. */
 export function whyDown(v: View, ordinal: number): string | undefined {
   if (!v.o.pods.known) return undefined;
   const pod = podAt(v, ordinal);
   const name = `pod ${podName(v.cluster, ordinal)}`;
-  if (!pod) return join(`${name} is not there`, statefulSet(v)?.lacks?.why);
+  if (!pod) return join(`${name} does not exist`, statefulSet(v)?.lacks?.why);
   const at = pod.node === undefined ? name : `${name} on ${pod.node}`;
   const agent = agentOf(v, ordinal);
   const isSaid = agent?.reason === 'EtcdDown' && isNeverStarted(pod.problem);
   const told = agent?.reason && !isSaid ? join(agent.reason, agent.message) : undefined;
   const said = [pod.problem, told].filter(Boolean).join('; ');
   if (said) return join(at, said);
-  // Kubernetes deletes it by itself where its node is off.
+  // Kubernetes deletes a pod whose node is off.
   if (pod.deleting)
     return isSilentLong(v, ordinal)
-      ? `${at} is being deleted, and nothing is heard of it: check its node`
+      ? `${at} is being deleted and does not answer; check its node`
       : `${at} is being deleted`;
   if (!pod.running) return `${at} has not started`;
   return agent ? undefined : `${at}: its agent does not answer`;
 }
 
-/** What crashes has a log. */
+/** The container has never run, so the agent cannot know more. A container that crashes has a log. */
 const isNeverStarted = (problem: string | undefined): boolean =>
   problem !== undefined && !problem.startsWith('CrashLoopBackOff');
 
 const join = (what: string, why: string | undefined): string => (why ? `${what}: ${why}` : what);
 
 /**
- * Kubernetes says what keeps a pod that there should be, and not only for the moment: a volume is bound within seconds. Once a
- * container has begun there is no such moment left, however often its agent is silent for a while.
+ * Kubernetes reports what keeps a pod that should run. In the first seconds the report may pass, for example while a volume
+ * is bound. Once a container has begun it counts at once, also when the agent is silent for a while.
  */
 const isKept = (v: View, ordinal: number): boolean => {
   const pod = podAt(v, ordinal);
@@ -42,17 +42,17 @@ const isKept = (v: View, ordinal: number): boolean => {
   return why !== undefined && !isNew;
 };
 
-/** Nothing has answered there for longer than a start takes. */
+/** No agent has answered there for longer than a start takes. */
 export const isSilentLong = (v: View, ordinal: number): boolean =>
   lasts(v, v.o.since.silent?.[ordinal], v.s.unreachable);
 
-/** There should be a pod by now, and it does not come to run. */
+/** A pod should run there by now, and does not. */
 export const doesNotRun = (v: View, ordinal: number): boolean =>
   v.o.pods.known &&
   ordinal < (statefulSet(v)?.replicas ?? 0) &&
   (isKept(v, ordinal) || (agentOf(v, ordinal) === undefined && isSilentLong(v, ordinal)));
 
-/** It is on its way, as far as is known: made again, or not at etcd yet. */
+/** The pod is on its way, as far as is known: being recreated, or not at etcd yet. */
 export function isStarting(v: View, ordinal: number, downSince: number | undefined): boolean {
   if (!v.o.pods.known || isKept(v, ordinal) || lasts(v, downSince, v.s.unreachable)) return false;
   const pod = podAt(v, ordinal);
@@ -63,12 +63,12 @@ export function isStarting(v: View, ordinal: number, downSince: number | undefin
 
 const beforeEtcd: readonly string[] = ['Init', 'WaitPermit', 'Preparing', 'Restoring', 'Starting'];
 
-/** Of all pods that there are or should be. */
+/** Why the pods of these ordinals are down. */
 export function whyPodsAreDown(v: View, ordinals: readonly number[]): string {
   return ordinals.flatMap((ordinal) => whyDown(v, ordinal) ?? []).join('; ');
 }
 
-/** Each that should have a pod now. */
+/** Every ordinal that has a pod or should have one. */
 export const dueOrdinals = (v: View): number[] => {
   const replicas = statefulSet(v)?.replicas ?? 0;
   const there = podsOf(v).map(({ ordinal }) => ordinal);

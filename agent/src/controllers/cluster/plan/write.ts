@@ -8,7 +8,7 @@ import type { View } from './view.ts';
 const tombstonesKept = 64;
 const restoresKept = 128;
 
-/** The next version of the record, with these fields changed; an undefined one goes. */
+/** Writes the next version of the record with these fields changed. A field that is undefined is removed. */
 export function write(v: View, change: Partial<RecordDoc>): Effect {
   const doc: RecordDoc = { ...v.record, ...change, rev: v.record.rev + 1 };
   const entries = Object.entries(doc).filter(([, value]) => value !== undefined);
@@ -22,7 +22,7 @@ export function write(v: View, change: Partial<RecordDoc>): Effect {
 
 export const timestamp = (v: View): string => new Date(v.now).toISOString();
 
-/** What every new op carries. */
+/** Fields of every new operation. */
 export const opBase = (v: View): Pick<Op, 'id' | 'holder' | 'startedAt'> => ({
   id: v.o.fresh.id,
   holder: v.o.holder,
@@ -32,7 +32,7 @@ export const opBase = (v: View): Pick<Op, 'id' | 'holder' | 'startedAt'> => ({
 export const without = <T>(map: Record<string, T>, key: number): Record<string, T> =>
   Object.fromEntries(Object.entries(map).filter(([name]) => name !== String(key)));
 
-/** Tombstones a member, and forgets it and its permit. */
+/** Tombstones a member, and removes it and its permit from the record. */
 export function tombstone(v: View, ordinal: number, memberId: string, why: string): Partial<RecordDoc> {
   const { tombstones, members, permits, epoch } = v.record;
   const tombstone: Tombstone = { memberId, ordinal, epoch, at: timestamp(v), why };
@@ -46,7 +46,7 @@ export function tombstone(v: View, ordinal: number, memberId: string, why: strin
 export const restored = (v: View, id: string, uid: string, specHash: string): RecordDoc['restores'] =>
   [...v.record.restores, { id, uid, specHash, at: timestamp(v) }].slice(-restoresKept);
 
-/** `initial-cluster` of a joining member: exactly the members that there are. */
+/** `initial-cluster` of a joining member: exactly the listed members. */
 export const initialClusterOf = (v: View, members: readonly MemberView[]): string =>
   members
     .map((member) => {

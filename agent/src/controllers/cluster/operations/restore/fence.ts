@@ -20,9 +20,9 @@ import {
   step,
 } from './operation.ts';
 
-// Fence and drain: the old epoch ends.
+// Fence and drain: end the old epoch.
 
-/** Also of members that answer without a quorum; where nobody does, of what was known before. */
+/** The highest revision known to have been served: by members, also without a quorum; by backups; by earlier epochs. */
 const lastRevision = (v: View): number =>
   Math.max(
     args(v).lastRevision ?? 0,
@@ -34,13 +34,13 @@ const lastRevision = (v: View): number =>
     ...Object.keys(v.o.status).map((memberId) => statusOf(v, memberId)?.revision ?? 0),
   );
 
-/** New epoch, new token, higher minEpoch: from here on no older data serve, and this id is never restored again. */
+/** New epoch, new token, higher minEpoch. From here on no older data serve, and this id is never restored again. */
 function fence(v: View): Effect {
   const op = restoreOp(v)!;
   const { suspended: _, ...own } = op;
   const { id, uid, specHash } = op.args;
   const epoch = v.record.epoch + 1;
-  // A cluster that is born from a backup has nothing older to keep out, and its pods are waiting already.
+  // A cluster that is born from a backup has no older data to keep out, and its pods wait already.
   const born = id.startsWith('origin:');
   return write(v, {
     epoch,
@@ -70,7 +70,7 @@ export const fenceOff = rule({
   to: ['draining', 'seeding'],
   when: { 'step fence': (v) => at(v, 'fence') !== undefined },
   requires: {
-    'the image is of the version that the template says': imageFits,
+    'the image has the version that the template names': imageFits,
     'the verified snapshot is being served': sameSnapshot,
     'the seed has room for it, or the cluster is down already': (v) =>
       beforeFence(v) === undefined || (roomAtSeed(v) !== undefined && noRoom(v) === undefined),
@@ -96,7 +96,7 @@ export const drainSteps = [
       name: 'Drained',
       does: 'WriteRecord',
       to: 'seeding',
-      // Scaled to 0: else AnnotateEpoch or Drain, above, comes first.
+      // It is scaled to 0 by now: otherwise AnnotateEpoch or Drain, above, comes first.
       requires: { 'no pod is left': drained },
       effect: (v) => write(v, step(v, 'seed')),
     }),

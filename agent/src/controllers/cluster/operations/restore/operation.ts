@@ -8,7 +8,7 @@ import type { View } from '../../plan/view.ts';
 import { without, write } from '../../plan/write.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
 
-// What the steps of a restore share: verify, safety backup, fence, drain, seed, restore; then the cluster grows again.
+// Shared by the steps of a restore: verify, safety backup, fence, drain, seed, restore. Then the cluster grows again.
 
 export const at = (v: View, step: RestoreStep): RestoreOp | undefined => {
   const op = restoreOp(v);
@@ -18,7 +18,7 @@ export const at = (v: View, step: RestoreStep): RestoreOp | undefined => {
 export const beforeFence = (v: View): RestoreOp | undefined =>
   v.record.phase === 'Restoring' ? undefined : restoreOp(v);
 
-/** Past its fence, with no seed that serves yet: nobody is served meanwhile. */
+/** The restore past its fence; no client is served until its seed is. */
 export const pastFence = (v: View): RestoreOp | undefined =>
   v.record.phase === 'Restoring' ? restoreOp(v) : undefined;
 
@@ -29,11 +29,11 @@ export const step = (v: View, next: RestoreStep, change: Partial<RestoreArgs> = 
   return { op: { ...op, step: next, args: { ...op.args, ...change } } };
 };
 
-/** It wants a safety backup that is not taken. */
+/** Its safety backup is wanted, and not taken. */
 export const isUnsaved = (v: View): boolean =>
   beforeFence(v) !== undefined && args(v).safetyBackup && args(v).safetyBackupId === undefined;
 
-/** No operation, or one that can not go on because quorum is lost. */
+/** No operation is in flight, or one that cannot go on because quorum is lost. */
 export const slotFree = (v: View): boolean => {
   const { op } = v.record;
   if (op === undefined) return true;
@@ -52,7 +52,7 @@ export const serving = (v: View) => ownJob(v, 'restore')?.serving;
 export const sameSnapshot = (v: View): boolean =>
   serving(v) !== undefined && serving(v)!.sha256 === args(v).verified?.sha256;
 
-/** The operation ends before its fence: what it kept waiting comes back, a salvage permit goes. */
+/** Ends the operation before its fence: the suspended operation returns, and a salvage permit goes. */
 export const ended = (v: View): Partial<RecordDoc> => {
   const { suspended: before, args: own } = restoreOp(v)!;
   const { permits } = v.record;
@@ -67,44 +67,44 @@ export const fails = (v: View, reason: string, message: string): Effect => {
     : write(v, { ...ended(v), failure: { of, reason, message } });
 };
 
-/** The Job serves by now what was not verified. */
+/** The Job now serves another snapshot than the verified one. */
 export const changed = (v: View): boolean =>
   args(v).verified !== undefined && serving(v) !== undefined && !sameSnapshot(v);
 
 const restoreSpace = 256 * 1024 * 1024;
 
-/** What restoring takes on the volume of ordinal 0, and what there is; undefined: not known yet. */
+/** The space that the restore needs on the volume of ordinal 0, and the space that is there. Bytes; undefined: unknown yet. */
 export const roomAtSeed = (v: View): { size: number; needed: number; there: number } | undefined => {
   const { freeBytes, totalBytes = 0 } = agentOf(v, 0)?.volume ?? {};
   const size = serving(v)?.sizeBytes;
-  // A gate that has only begun has not read its volume.
+  // A gate that has just started has not read its volume yet.
   if (freeBytes === undefined || totalBytes === 0 || size === undefined) return undefined;
-  // Twice the database; an ephemeral volume goes with its pod, and with what is on it.
+  // Room for two databases. An ephemeral volume is emptied with its pod, so all of it counts.
   return { size, needed: 2 * size + restoreSpace, there: v.spec.ephemeral ? totalBytes : freeBytes };
 };
 
-/** Known to be too small. */
+/** Why the volume of ordinal 0 is too small; undefined: it is not, or that is unknown. */
 export const noRoom = (v: View): string | undefined => {
   const room = roomAtSeed(v);
   if (!room || room.there >= room.needed) return undefined;
   const [size, needed, there] = [room.size, room.needed, room.there].map(formatBytes);
-  return `the snapshot has ${size}: to restore it, the volume of ordinal 0 needs ${needed}, and has ${there} free`;
+  return `the snapshot has ${size}; to restore it, the volume of ordinal 0 needs ${needed} free, but has ${there}`;
 };
 
-/** The seed's agent is not heard of: neither is what its volume has room for, nor would its pod go. */
+/** The agent of ordinal 0 has not answered for long: the room on its volume is unknown, and its pod would not go. */
 export const seedIsSilent = (v: View): boolean => lasts(v, v.o.since.silent?.[0], v.s.unreachable);
 
-/** Left behind on a node that is off: it is being deleted, and nobody has heard of it for long. */
+/** Left behind on a node that is off: the pod is being deleted, and its agent has not answered for long. */
 export const isUnreachable = (v: View, pod: Pod): boolean =>
   pod.deleting && lasts(v, v.o.since.silent?.[pod.ordinal], v.s.unreachable);
 
-/** It waits for pods that do not go, and another may go on without them. */
+/** The restore waits for pods that do not go, and this request may leave them behind. */
 export const outdone = (v: View, request: RestoreRequest): boolean =>
   at(v, 'drain') !== undefined &&
   !args(v).ignoreUnreachablePods &&
   request.ignoreUnreachablePods &&
   podsOf(v).some((pod) => isUnreachable(v, pod));
 
-/** Past the fence there is no way back; only another snapshot goes on. */
+/** Past its fence and without its snapshot: only another EtcdRestore can go on. */
 export const blocked = (v: View): boolean =>
   pastFence(v) !== undefined && (ownJob(v, 'restore')?.state === 'Failed' || stuckJob(v) !== undefined || changed(v));

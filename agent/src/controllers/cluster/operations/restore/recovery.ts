@@ -10,7 +10,7 @@ import { opBase, timestamp, without, write } from '../../plan/write.ts';
 import { ownJob } from '../jobs.ts';
 import { beforeFence, ended, fails, slotFree, step, suspended } from './operation.ts';
 
-// The best survivor, a backup of it (alive, or salvaged from its volume), then a restore of that backup.
+// Choose the best survivor, back it up (alive, or salvaged from its volume), then restore that backup.
 
 const asked = (v: View): boolean => {
   const { recovery } = v.spec;
@@ -35,7 +35,7 @@ const holdsData = (v: View): boolean => {
   return volume?.walPresent === true && volume.identity?.volumeId === chosen(v).volumeId;
 };
 
-/** A gate that cannot read the record lets etcd start; of a new pod that says nothing yet, nothing is known. */
+/** A gate that cannot read the record lets etcd start. Nothing is known of a new pod whose agent has not answered yet. */
 const isPastGate = (v: View): boolean => {
   const { ordinal, podUid } = chosen(v);
   const agent = agentOf(v, ordinal);
@@ -85,7 +85,7 @@ function permitSalvage(v: View): Effect {
 
 const stored = (v: View) => ownJob(v, at(v, 'salvage') ? 'salvage' : 'recovery')?.backup;
 
-/** What was stored is what the step verify checks, and what is restored. */
+/** Continues with the step verify: the stored backup is verified and restored. */
 function verify(v: View): Effect {
   const backup = stored(v)!;
   const { ordinal } = chosen(v);
@@ -107,7 +107,7 @@ export const skipRecovery = rule({
   from: 'running',
   to: 'running',
   when: {
-    'recovery asked for': asked,
+    'a recovery is requested': asked,
     'quorum serves': (v) => isSeeded(v) && quorumServes(v),
   },
   effect: (v) => write(v, noLongerNeeded(v)),
@@ -119,7 +119,7 @@ export const recover = rule({
   from: 'running',
   to: ['backing up a survivor', 'salvaging'],
   when: {
-    'recovery asked for': asked,
+    'a recovery is requested': asked,
     'the cluster is not being deleted': (v) => !v.cluster.deleting,
     'it did not fail just now': (v) => !triedJustNow(v),
   },
@@ -181,7 +181,7 @@ export const recoverySteps = [
       requires: {
         'volumes persist': (v) => !v.spec.ephemeral,
         'its Job failed': (v) => ownJob(v, 'recovery')?.state === 'Failed',
-        'the survivor answers no more': (v) => statusOf(v, chosen(v).memberId) === undefined,
+        'the survivor no longer answers': (v) => statusOf(v, chosen(v).memberId) === undefined,
         'its agent sees its data': holdsData,
       },
       effect: (v) =>
@@ -201,7 +201,7 @@ export const recoverySteps = [
       when: { 'it is past the gate': isPastGate },
       requires: {
         'it is not being deleted': (v) => podAt(v, chosen(v).ordinal)?.deleting === false,
-        'the image is of the version that the template says': imageFits,
+        'the image has the version that the template names': imageFits,
       },
       effect: (v) => {
         const { ordinal } = chosen(v);

@@ -21,9 +21,12 @@ import {
   suspended,
 } from './operation.ts';
 
-// Which restore is asked for, and what its EtcdRestore is told.
+// Which restore is requested, and what its EtcdRestore reports.
 
 const known = (v: View, id: string): boolean => v.record.restores.some((restore) => restore.id === id);
+
+/** Kubernetes truncates a creationTimestamp to seconds, ms. */
+const second = 1000;
 
 const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
   const { name, uid, specHash, safetyBackup, ignoreUnreachablePods, createdAt } = request;
@@ -33,7 +36,7 @@ const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
     uid,
     specHash,
     // A later operation of the same EtcdRestore must not select the safety backup of an earlier one.
-    source: notLater(request.source, new Date(createdAt).toISOString()),
+    source: notLater(request.source, createdAt + second),
     ...(identitySecret && { identitySecret }),
     ...(sha256 && { sha256 }),
     ...(expectedRevision !== undefined && { expectedRevision }),
@@ -48,12 +51,12 @@ const done = (v: View, request: RestoreRequest): boolean =>
 
 const entry = (v: View, { name }: RestoreRequest) => v.record.restores.find(({ id }) => id === name)!;
 
-/** Made again under the same name, by apply, Argo CD or Velero: nothing is restored twice. */
+/** An EtcdRestore may be recreated under its name by apply, Argo CD or Velero. Nothing is restored twice. */
 const report = (v: View, request: RestoreRequest): Effect => {
   const { uid, specHash } = entry(v, request);
   const { name } = request;
   if (specHash !== '' && specHash !== request.specHash) {
-    const message = `the name ${name} was restored with another spec; take another name`;
+    const message = `the name ${name} was restored with another spec; use another name`;
     return { kind: 'ReportRestore', name, uid: request.uid, phase: 'Failed', reason: 'NameUsed', message };
   }
   const again = uid !== request.uid;
@@ -63,7 +66,7 @@ const report = (v: View, request: RestoreRequest): Effect => {
     uid: request.uid,
     phase: 'Completed',
     reason: again ? 'AlreadyRestored' : 'Restored',
-    message: again ? `${name} was restored before; nothing was done` : `restored as epoch ${v.record.epoch}`,
+    message: again ? `${name} was restored before; nothing is done` : `restored as epoch ${v.record.epoch}`,
   };
 };
 
@@ -71,7 +74,7 @@ const regrown = (v: View): boolean => isSeeded(v) && voters(v).length >= wantedS
 
 const stillAsked = (v: View): boolean => {
   const op = restoreOp(v)!;
-  // One that failed is to be told so all the same.
+  // The failure must still be reported.
   if (v.cluster.deleting) return at(v, 'report') !== undefined;
   const { recovery } = v.spec;
   if (op.kind === 'Recover') return recovery?.id === op.args.uid && recovery.acceptDataLoss;
@@ -84,7 +87,7 @@ const ownRequest = (v: View): RestoreRequest | undefined =>
 const isOther = (v: View, request: RestoreRequest): boolean =>
   !final(request) && !known(v, request.name) && request.name !== restoreOp(v)?.args.id;
 
-/** The old volumes lie aside, so there is nothing left to back up, nor anybody to ask what was served. */
+/** The old data are quarantined, so there is nothing left to back up, and no member to ask which revisions were served. */
 function supersede(v: View, request: RestoreRequest): Effect {
   const { lastRevision } = args(v);
   const own = { ...argsOf(v, request), safetyBackup: false, ...(lastRevision !== undefined && { lastRevision }) };
@@ -105,8 +108,8 @@ export const restoreCluster = rule<RestoreRequest>({
   requires: {
     'epoch seeded': isSeeded,
     'the slot is free': slotFree,
-    'the image is of the version that the template says': imageFits,
-    'the seed’s agent is heard of': (v) => !seedIsSilent(v),
+    'the image has the version that the template names': imageFits,
+    'the seed’s agent is not silent': (v) => !seedIsSilent(v),
   },
   effect: (v, request) =>
     write(v, { op: { ...opBase(v), kind: 'Restore', step: 'verify', args: argsOf(v, request), ...suspended(v) } }),
@@ -149,7 +152,7 @@ export const withdrawRestore = rule({
   to: 'running',
   when: {
     'op before the fence': (v) => beforeFence(v) !== undefined,
-    'nobody asks for it any more': (v) => !stillAsked(v),
+    'it is no longer requested': (v) => !stillAsked(v),
   },
   effect: (v) => write(v, ended(v)),
 });
@@ -160,7 +163,7 @@ export const replacementSteps = [
       when: {
         'blocked past the fence, or by pods that the other may leave behind': (v, request) =>
           blocked(v) || outdone(v, request),
-        'another EtcdRestore is asked for': isOther,
+        'another EtcdRestore is requested': isOther,
         'the cluster is not being deleted': (v) => !v.cluster.deleting,
       },
     },
@@ -171,7 +174,7 @@ export const replacementSteps = [
         from: ['draining', 'restoring'],
         to: ['draining', 'restoring'],
         each: requests,
-        requires: { 'its own does not say so yet': (v) => ownRequest(v) !== undefined },
+        requires: { 'its own does not report it yet': (v) => ownRequest(v) !== undefined },
         effect: (v, { name }) => ({
           kind: 'ReportRestore',
           name: ownRequest(v)!.name,
@@ -179,8 +182,8 @@ export const replacementSteps = [
           phase: 'Failed',
           reason: blocked(v) ? 'RestoreBlocked' : 'OldPodsRemain',
           message: blocked(v)
-            ? `its snapshot is not to be had any more; ${name} takes its place`
-            : `it waited for pods on a node that is off; ${name} goes on without them, in its place`,
+            ? `its snapshot can no longer be served; ${name} takes its place`
+            : `it waited for pods on a node that is off; ${name} takes its place and goes on without them`,
         }),
       }),
       rule<RestoreRequest>({
@@ -189,7 +192,7 @@ export const replacementSteps = [
         from: ['draining', 'seeding', 'restoring'],
         to: 'verifying',
         each: requests,
-        // Its own says so, or is gone: else Restore.giveUp, above, comes first.
+        // Its own EtcdRestore reports the failure, or is gone: otherwise Restore.giveUp, above, comes first.
         effect: supersede,
       }),
     ],
@@ -204,14 +207,14 @@ export const reportSteps = [
       to: 'failed',
       each: requests,
       when: { 'this one': (v, { uid }) => args(v).uid === uid },
-      requires: { 'it does not say so yet': (_, request) => !final(request) },
+      requires: { 'it does not report it yet': (_, request) => !final(request) },
       effect: (v, { name, uid }) => ({ kind: 'ReportRestore', name, uid, phase: 'Failed', ...args(v).failed! }),
     }),
     rule({
       name: 'Restore.failed',
       does: 'WriteRecord',
       to: 'running',
-      requires: { 'no EtcdRestore is left to be told': (v) => v.o.restores.known },
+      requires: { 'no EtcdRestore has to report it': (v) => v.o.restores.known },
       effect: (v) => write(v, ended(v)),
     }),
   ]),

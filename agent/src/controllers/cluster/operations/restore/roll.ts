@@ -9,7 +9,7 @@ import { ownJob } from '../jobs.ts';
 import { outdated } from '../restart.ts';
 import { fails, step } from './operation.ts';
 
-// The only member, on a volume that goes with its pod: backed up, and restored into the next pod.
+// The only member, on a volume that goes with its pod: back it up, and restore the backup into the next pod.
 
 const rolls = (v: View): boolean => v.op('Restore')?.step === 'backup';
 

@@ -10,11 +10,11 @@ import { timestamp, write } from '../../plan/write.ts';
 import { bornOn } from '../bootstrap.ts';
 import { args, at, sameSnapshot, serving, step } from './operation.ts';
 
-// Seed and restore: one pod, one permit, the verified snapshot.
+// Seed and restore: start one pod, permit its volume, restore the verified snapshot.
 
 const bumpOf = (v: View): number => bumpBeyond(args(v).lastRevision ?? 0, args(v).verified!.revision);
 
-/** A seed that is permitted may serve from here on. */
+/** A permitted seed may serve from this revision on. */
 const startOf = (v: View): Partial<RecordDoc> => ({
   startRevision: Math.max(v.record.startRevision ?? 0, args(v).verified!.revision + bumpOf(v)),
 });
@@ -41,7 +41,7 @@ function seedPermit(v: View, epoch: number, token: string): Permit {
 
 const seedVersions = (v: View): RecordDoc['versions'] => bornOn(agentAt(v, 0)!.etcdBinary);
 
-/** A seed that lost its volume before it served: the same snapshot again, in a new epoch with its own token. */
+/** Restores the same snapshot in a new epoch with its own token, after the seed lost its volume before it served. */
 function permitAnother(v: View): Effect {
   const epoch = v.record.epoch + 1;
   const { token } = v.o.fresh;
@@ -62,7 +62,7 @@ export const seedSteps = [
       'step seed or restore': (v) => at(v, 'seed') !== undefined || at(v, 'restore') !== undefined,
       'there is no replica': (v) => statefulSet(v)?.replicas === 0,
     },
-    requires: { 'the image is of the version that the template says': imageFits },
+    requires: { 'the image has the version that the template names': imageFits },
     effect: (v) => ({ kind: 'ScaleTo', replicas: 1, basedOn: statefulSet(v)!.rv }),
   }),
   ...steps({ when: { 'step seed': (v) => at(v, 'seed') !== undefined }, from: 'seeding' }, [
@@ -74,7 +74,7 @@ export const seedSteps = [
         'its agent is known': (v) => agentOf(v, 0) !== undefined,
         'it was made from a stale template': (v) => !seedAtMinEpoch(v) && !podAt(v, 0)!.deleting,
       },
-      requires: { 'the image is of the version that the template says': imageFits },
+      requires: { 'the image has the version that the template names': imageFits },
       effect: (v) => ({ kind: 'DeletePod', ordinal: 0, uid: podAt(v, 0)!.uid }),
     }),
     rule({
@@ -82,7 +82,7 @@ export const seedSteps = [
       does: 'WriteRecord',
       to: 'restoring',
       requires: {
-        'the image is of the version that the template says': imageFits,
+        'the image has the version that the template names': imageFits,
         'seed requests a permit': (v) => requestOf(v, 0) !== undefined,
         'its minEpoch is the record’s': seedAtMinEpoch,
         'the verified snapshot is being served': sameSnapshot,
@@ -101,7 +101,7 @@ export const seedSteps = [
       name: 'RestorePermit.another',
       does: 'WriteRecord',
       requires: {
-        'the image is of the version that the template says': imageFits,
+        'the image has the version that the template names': imageFits,
         'another volume requests a permit': (v) =>
           requestOf(v, 0) !== undefined && requestOf(v, 0) !== permitOfSeed(v)?.volumeId,
         'the verified snapshot is being served': sameSnapshot,

@@ -22,7 +22,7 @@ import {
   step,
 } from './operation.ts';
 
-// Verify and safety backup: nothing of the cluster is touched.
+// Verify and safety backup: the cluster itself is not touched.
 
 const unfenced = {
   'op before the fence, not failed': (v: View) => beforeFence(v) !== undefined && !at(v, 'report'),
@@ -30,7 +30,7 @@ const unfenced = {
 
 const isAtFence = (v: View): boolean => at(v, 'fence') !== undefined;
 
-/** One that is being deleted says nothing of the backup to come. */
+/** A Job that is being deleted does not count: the next one may succeed. */
 const failedSafety = (v: View): Job | undefined => {
   const job = ownJob(v, 'safety');
   return job?.state === 'Failed' && !job.deleting ? job : undefined;
@@ -70,7 +70,7 @@ export const verifySteps = [
       from: ['verifying', 'backing up', 'fencing'],
       when: {
         'its snapshot does not verify': (v) => ownJob(v, 'restore')?.state === 'Failed',
-        'nobody waits for it to be mended': (v) => !args(v).id.startsWith('origin:'),
+        'it is not an origin, which waits for its snapshot': (v) => !args(v).id.startsWith('origin:'),
       },
       effect: (v) => fails(v, 'SnapshotRefused', ownJob(v, 'restore')?.message ?? 'the snapshot could not be verified'),
     }),
@@ -81,7 +81,7 @@ export const verifySteps = [
       when: {
         'the pod of its Job does not start': (v) => stuckJob(v) !== undefined,
         'an EtcdRestore may fail': (v) => givesUp(restoreOp(v)!),
-        // Without a quorum there is nothing else to do in the slot: it goes on when the pod starts.
+        // Without a quorum no other operation could use the slot, so the restore waits until the pod starts.
         'quorum serves': quorumServes,
       },
       effect: (v) => fails(v, 'RestoreBlocked', stuckJob(v)!.waits!),
@@ -105,7 +105,7 @@ export const safetySteps = [
     from: ['backing up', 'fencing'],
     to: 'fencing',
     when: {
-      // Its Job may end well after it was left out.
+      // The Job may still succeed after the backup was left out.
       'step safety, or step fence without one': (v) => at(v, 'safety') !== undefined || (isAtFence(v) && isUnsaved(v)),
     },
     requires: {
@@ -123,7 +123,7 @@ export const safetySteps = [
   }),
   ...steps({ when: { 'step fence': isAtFence }, from: 'fencing' }, [
     rule({
-      // It failed for want of a quorum: it says nothing of the backup to come.
+      // The Job failed because there was no quorum; the next one may succeed.
       name: 'Safety.replace',
       does: 'DeleteJob',
       to: 'fencing',
@@ -131,12 +131,12 @@ export const safetySteps = [
       effect: (v) => ({ kind: 'DeleteJob', job: 'safety', uid: failedSafety(v)!.uid }),
     }),
     rule({
-      // It was left out for want of a quorum, which is back.
+      // The backup was left out because there was no quorum. Quorum is back.
       name: 'Safety.again',
       does: 'WriteRecord',
       to: 'backing up',
       when: { 'its safety backup is not taken': isUnsaved, 'quorum serves': quorumServes },
-      // Safety.replace, above, takes away one that failed.
+      // Safety.replace, above, deletes a Job that failed.
       requires: { 'Jobs are known': (v) => v.o.jobs.known },
       effect: (v) => write(v, step(v, 'safety')),
     }),
@@ -148,12 +148,12 @@ export const safetySteps = [
     to: 'failed',
     when: {
       'step safety': (v) => at(v, 'safety') !== undefined,
-      'no schedule, or its Job failed': (v) =>
+      'there is no schedule, or its Job failed': (v) =>
         quorumServes(v) && (v.spec.schedule === undefined || failedSafety(v) !== undefined),
     },
     effect: (v) =>
       v.spec.schedule === undefined
-        ? fails(v, 'NoSchedule', 'no backup schedule for the safety backup: add one or say safetyBackup: false')
+        ? fails(v, 'NoSchedule', 'the safety backup has no backup schedule; add one or set safetyBackup: false')
         : fails(v, 'BackupFailed', failedSafety(v)?.message ?? 'the safety backup failed'),
   }),
 ];
@@ -172,16 +172,16 @@ export const yieldToRemoval = rule<PlacedMember>({
   },
   requires: {
     safeRemove: implied<PlacedMember>(
-      'Remove.call, of the operation that begins here, asks again; beside it, so that the slot is not given up for a wait',
+      'Remove.call, of the operation that begins here, asks again; here so that the slot is not given up to wait',
       (v, m) => safeRemove(v, m.id),
     ),
   },
-  // The EtcdRestore is not final: it is taken up again.
+  // The EtcdRestore is not final, so a later operation takes it up again.
   effect: (v, m) => intendRemoval(v, m, 'Dead'),
 });
 
 export const giveWay = rule({
-  // An EtcdRestore that is not final is taken up again; a roll is tried again.
+  // A later operation takes up an EtcdRestore that is not final; a roll is retried.
   name: 'Restore.giveWay',
   does: 'WriteRecord',
   from: 'fencing',
