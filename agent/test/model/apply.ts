@@ -31,7 +31,7 @@ export function apply(world: World, effect: Effect): Applied {
       return template(world, effect.basedOn, { replicas: effect.replicas });
     case 'AnnotateEpoch':
       return template(world, effect.basedOn, { minEpoch: effect.epoch });
-    case 'AnnotatePvc':
+    case 'AnnotateClaim':
       return annotateClaim(world, effect);
     case 'DeletePod': {
       const pod = world.pods[effect.ordinal];
@@ -39,7 +39,7 @@ export function apply(world: World, effect: Effect): Applied {
       if (effect.evict && world.noEviction) return { world, error: 'refused' };
       return ok(withPod(world, effect.ordinal, { ...pod, terminating: true }));
     }
-    case 'DeletePvc': {
+    case 'DeleteClaim': {
       const claim = world.claims[effect.ordinal];
       if (claim?.uid !== effect.uid || claim.rv !== (effect.basedOn ?? claim.rv)) return conflict(world);
       return ok(withClaim(world, effect.ordinal, { ...claim, deleting: true }));
@@ -137,7 +137,7 @@ function template(world: World, basedOn: string, change: { replicas?: number; mi
   return ok({ ...next, sts: { ...world.sts, ...change, rv } });
 }
 
-function annotateClaim(world: World, effect: Extract<Effect, { kind: 'AnnotatePvc' }>): Applied {
+function annotateClaim(world: World, effect: Extract<Effect, { kind: 'AnnotateClaim' }>): Applied {
   const claim = world.claims[effect.ordinal];
   if (claim?.uid !== effect.uid || claim.rv !== effect.basedOn) return conflict(world);
   const [next, rv] = fresh(world, 'r');

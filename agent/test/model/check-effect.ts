@@ -42,15 +42,15 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
       return checkMoveLeader(world, effect.leader, effect.to);
     case 'DeletePod':
       return checkEviction(world, effect, observed) ?? checkDeletePod(world, effect.ordinal, young);
-    case 'DeletePvc':
-      return checkDeletePvc(world, effect.ordinal, young);
+    case 'DeleteClaim':
+      return checkDeleteClaim(world, effect.ordinal, young);
     case 'ScaleTo':
       return checkScale(world, effect.replicas);
     case 'AnnotateEpoch':
       return effect.epoch === world.record?.doc.minEpoch
         ? undefined
         : 'the epoch annotation is not the minEpoch of the record';
-    case 'AnnotatePvc':
+    case 'AnnotateClaim':
       return checkAnnotation(world, effect.ordinal, effect.clusterUid, effect.epoch);
     case 'DeleteRecord':
       if (world.claims.some((c) => c)) return 'the record is deleted before the claims';
@@ -119,7 +119,7 @@ function isIdle(world: World, effect: Effect): boolean {
       return world.sts?.minEpoch === effect.epoch;
     case 'DeletePod':
       return world.pods[effect.ordinal]?.terminating === true;
-    case 'DeletePvc':
+    case 'DeleteClaim':
       return world.claims[effect.ordinal]?.deleting === true;
     case 'DeleteJob':
       return world.jobs.some((j) => j.uid === effect.uid && j.deleting);
@@ -246,7 +246,7 @@ function checkDeletePod(world: World, ordinal: number, young: boolean): string |
   return !pauses && left < quorum(voters.length) ? 'QuorumKept: a restart that leaves less than a quorum' : undefined;
 }
 
-function checkDeletePvc(world: World, ordinal: number, young: boolean): string | undefined {
+function checkDeleteClaim(world: World, ordinal: number, young: boolean): string | undefined {
   const { spec } = world;
   if (spec?.deleting)
     return spec.onDelete === 'Delete' ? undefined : 'NoDataDeleted: a claim is deleted although onDelete is Retain';

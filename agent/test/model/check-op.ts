@@ -133,8 +133,8 @@ function checkCourse(
   );
   if (was.step === 'fence' && step === 'safety' && failedBefore)
     return 'a safety backup is to come of the Job that failed before';
-  const untold = world.restores.some((r) => r.uid === was.args.uid && !r.phase);
-  if (was.step === 'report' && !is && untold) return 'an EtcdRestore is not told that it failed';
+  const unreported = world.restores.some((r) => r.uid === was.args.uid && !r.phase);
+  if (was.step === 'report' && !is && unreported) return 'an EtcdRestore does not report that it failed';
   // With ignoreUnreachablePods a person has decided it.
   const waits = !was.args.ignoreUnreachablePods && world.pods.some((p) => p);
   if (was.step === 'drain' && step === 'seed' && waits) return 'DrainedBeforeSeed: an old pod is still there';
@@ -192,7 +192,7 @@ function checkRemoveOp(world: World, op: OpOf<'Remove'>, young: boolean): string
   const cluster = current(world);
   const member = cluster?.members.find((m) => m.id === op.memberId);
   if (!spec || !cluster || !member) return 'an op to remove what is no member';
-  if (member.ordinal < 0) return 'a member is removed that somebody else added';
+  if (member.ordinal < 0) return 'a member is removed that was added by hand';
   const discard = spec.force.some((f) => f.ordinal === op.ordinal && f.discardVolume && f.memberId === op.memberId);
   const shrunk = op.why === 'Shrink' && spec.onShrink === 'Delete';
   if (op.claimUid && !discard && !shrunk) return 'NoDataDeleted: a claim is to be deleted without a word of a human';

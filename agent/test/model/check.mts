@@ -37,7 +37,7 @@ await inWorkers<object, { exploration: Exploration; counts: Record<string, Count
 
 console.log('\naction · step of the operation in flight: done, crash before, crash after, sent late');
 for (const [name, c] of Object.entries(coverage.counts).sort(([a], [b]) => (a < b ? -1 : 1)))
-  console.log(`  ${name}: ${c.done}, ${c.crashBefore}, ${c.crashAfter}, ${c.aside}`);
+  console.log(`  ${name}: ${c.done}, ${c.crashBefore}, ${c.crashAfter}, ${c.late}`);
 
 const all = [...actionTable.rules, ...actionTable.rulesWithoutRecord];
 const met = coverage.rules();

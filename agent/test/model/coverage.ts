@@ -6,7 +6,7 @@ export interface Count {
   done: number;
   crashBefore: number;
   crashAfter: number;
-  aside: number;
+  late: number;
 }
 
 /** How often each action met each kind of interruption, by action and by the step of the operation in flight. */
@@ -24,18 +24,18 @@ export class Coverage {
   }
 
   #of(name: string): Count {
-    this.counts[name] ??= { done: 0, crashBefore: 0, crashAfter: 0, aside: 0 };
+    this.counts[name] ??= { done: 0, crashBefore: 0, crashAfter: 0, late: 0 };
     return this.counts[name];
   }
 
   merge(counts: Record<string, Count>): void {
-    for (const [name, { done, crashBefore, crashAfter, aside }] of Object.entries(counts)) {
-      this.counts[name] ??= { done: 0, crashBefore: 0, crashAfter: 0, aside: 0 };
+    for (const [name, { done, crashBefore, crashAfter, late }] of Object.entries(counts)) {
+      this.counts[name] ??= { done: 0, crashBefore: 0, crashAfter: 0, late: 0 };
       const sum = this.counts[name];
       sum.done += done;
       sum.crashBefore += crashBefore;
       sum.crashAfter += crashAfter;
-      sum.aside += aside;
+      sum.late += late;
     }
   }
 

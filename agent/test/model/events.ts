@@ -79,7 +79,12 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
     each(w, (i) => {
       const claim = w.claims[i];
       return claim && !claim.deleting && w.pods[i]
-        ? [[`somebody deletes the volume claim of ${i}, its pod stays`, withClaim(w, i, { ...claim, deleting: true })]]
+        ? [
+            [
+              `the volume claim of ${i} is deleted by hand, its pod stays`,
+              withClaim(w, i, { ...claim, deleting: true }),
+            ],
+          ]
         : [];
     }),
   nodeLost: (w) =>
@@ -103,7 +108,7 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
       .filter((j) => j.state === 'Running' && !j.deleting)
       .map((j) => [`Job ${j.kind} fails`, withJob(w, j, { ...j, state: 'Failed', serving: undefined })]),
   jobGone: (w) =>
-    w.jobs.map((j) => [`Job ${j.kind} is deleted by somebody`, { ...w, jobs: w.jobs.filter((o) => o !== j) }]),
+    w.jobs.map((j) => [`Job ${j.kind} is deleted by hand`, { ...w, jobs: w.jobs.filter((o) => o !== j) }]),
   storeRefuses: (w) => [['the store refuses every backup', w.refusing ? undefined : { ...w, refusing: true as const }]],
   resultLost: (w) =>
     w.jobs
@@ -122,7 +127,7 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
       const added = { id, ordinal: -1, learner: true, started: false };
       const isFree = c.leader && c.members.every((m) => !m.learner);
       return [
-        'somebody adds a learner at another address',
+        'a learner is added by hand at another address',
         isFree ? withCluster(next, { ...c, members: [...c.members, added] }) : undefined,
       ];
     }),
@@ -181,7 +186,7 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
     const { sts } = w;
     if (!sts || sts.replicas < 1) return [];
     const [next, rv] = fresh(w, 'r');
-    return [[`somebody scales to ${sts.replicas - 1}`, { ...next, sts: { ...sts, rv, replicas: sts.replicas - 1 } }]];
+    return [[`scaled by hand to ${sts.replicas - 1}`, { ...next, sts: { ...sts, rv, replicas: sts.replicas - 1 } }]];
   },
   templateUndone: (w) => {
     const { sts } = w;

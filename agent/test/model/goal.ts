@@ -27,7 +27,7 @@ export function ending(world: World, planner: Planner): string | undefined {
   const quiet = cause === NODE_OFF || cause === NO_SIZE || refused;
   const alarm = quiet || ['Alarm', 'Stalled', 'QuorumLost', 'Degraded'].some(isTrue);
   if (!cause) return `stuck: ${missing}; ${reasons} (${why})`;
-  return alarm ? undefined : `nobody is told: ${missing}; ${reasons} (${why})`;
+  return alarm ? undefined : `not reported: ${missing}; ${reasons} (${why})`;
 }
 
 const NODE_OFF = 'a node is off';

@@ -24,7 +24,7 @@ export interface Pass extends Step {
   readonly step: string;
   /** The observation is complete and correct. */
   readonly clear: boolean;
-  readonly kind: 'done' | 'crashBefore' | 'crashAfter' | 'aside';
+  readonly kind: 'done' | 'crashBefore' | 'crashAfter' | 'late';
 }
 
 /** Everything that the reconciler may do now. */
@@ -165,7 +165,7 @@ function outcomes(world: World, effect: Effect, rule: string, how: string, wrong
     const budget = { ...world.budget, late: world.budget.late - 1 };
     const paused = { ...crashed(base), late: [...(world.late ?? []), effect], budget };
     found.push({
-      kind: 'aside',
+      kind: 'late',
       rule,
       step,
       clear,

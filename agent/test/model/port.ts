@@ -35,10 +35,10 @@ export class MemoryPort implements Port {
     agent: async ({ ordinal }) => this.#known(see(this.world).agents[ordinal]!),
     scale: (replicas, basedOn) => this.#apply({ kind: 'ScaleTo', replicas, basedOn }),
     annotateEpoch: (epoch, basedOn) => this.#apply({ kind: 'AnnotateEpoch', epoch, basedOn }),
-    annotateClaim: (claim) => this.#apply({ kind: 'AnnotatePvc', ...claim }),
+    annotateClaim: (claim) => this.#apply({ kind: 'AnnotateClaim', ...claim }),
     deletePod: (ordinal, uid) => this.#apply({ kind: 'DeletePod', ordinal, uid }),
     evictPod: (ordinal, uid) => this.#apply({ kind: 'DeletePod', ordinal, uid, evict: true }),
-    deleteClaim: (claim) => this.#apply({ kind: 'DeletePvc', ...claim }),
+    deleteClaim: (claim) => this.#apply({ kind: 'DeleteClaim', ...claim }),
   };
 
   readonly jobs: Port['jobs'] = {

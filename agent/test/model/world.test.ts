@@ -175,7 +175,7 @@ test('stale resource versions and UIDs change nothing', () => {
   const stale = [
     apply(world, { kind: 'ScaleTo', replicas: 0, basedOn: 'r#0' }),
     apply(world, { kind: 'DeletePod', ordinal: 0, uid: 'u#0' }),
-    apply(world, { kind: 'DeletePvc', ordinal: 0, uid: 'q#0' }),
+    apply(world, { kind: 'DeleteClaim', ordinal: 0, uid: 'q#0' }),
     apply(world, { kind: 'WriteRecord', doc: world.record!.doc }),
   ];
   for (const { world: after, error } of stale) {

@@ -17,13 +17,13 @@ export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 
       return nothing(workload.scale(effect.replicas, effect.basedOn));
     case 'AnnotateEpoch':
       return nothing(workload.annotateEpoch(effect.epoch, effect.basedOn));
-    case 'AnnotatePvc':
+    case 'AnnotateClaim':
       return nothing(workload.annotateClaim(effect));
     case 'DeletePod':
       return nothing(
         effect.evict ? workload.evictPod(effect.ordinal, effect.uid) : workload.deletePod(effect.ordinal, effect.uid),
       );
-    case 'DeletePvc':
+    case 'DeleteClaim':
       return nothing(workload.deleteClaim(effect));
     case 'MemberAdd':
       return nothing(membership.addLearner(effect.peerUrl));

@@ -12,11 +12,11 @@ export type Effect =
   | { kind: 'ScaleTo'; replicas: number; basedOn: string }
   /** Annotates the pod template. */
   | { kind: 'AnnotateEpoch'; epoch: number; basedOn: string }
-  | { kind: 'AnnotatePvc'; ordinal: number; uid: string; clusterUid: string; epoch: number; basedOn: string }
+  | { kind: 'AnnotateClaim'; ordinal: number; uid: string; clusterUid: string; epoch: number; basedOn: string }
   /** `evict`: within the pod disruption budget, as a drain does. Otherwise the budget does not count. */
   | { kind: 'DeletePod'; ordinal: number; uid: string; evict?: boolean }
   /** `basedOn`: only if the claim has not changed since it was observed. */
-  | { kind: 'DeletePvc'; ordinal: number; uid: string; basedOn?: string }
+  | { kind: 'DeleteClaim'; ordinal: number; uid: string; basedOn?: string }
   /** Adds a learner. */
   | { kind: 'MemberAdd'; ordinal: number; peerUrl: string }
   | { kind: 'MemberRemove'; memberId: string }

@@ -222,7 +222,7 @@ describe('MarkSeeded', () => {
 
   test('the claim first, then the record', () => {
     const world = serving();
-    expect(world.effect).toMatchObject({ kind: 'AnnotatePvc', ordinal: 0, clusterUid: 'fresh-uid', epoch: 1 });
+    expect(world.effect).toMatchObject({ kind: 'AnnotateClaim', ordinal: 0, clusterUid: 'fresh-uid', epoch: 1 });
     const claims = world.o.claims.known ? world.o.claims.v : [];
     world.set({
       claims: known(

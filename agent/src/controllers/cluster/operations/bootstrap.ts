@@ -142,7 +142,7 @@ export const seedRules = [
   }),
   rule({
     name: 'MarkSeeded.annotate',
-    does: 'AnnotatePvc',
+    does: 'AnnotateClaim',
     from: 'seeding',
     to: 'seeding',
     when: {
@@ -154,7 +154,7 @@ export const seedRules = [
     effect: (v) => {
       const { uid, rv } = claimAt(v, 0)!;
       const { clusterUid, epoch } = v.record;
-      return { kind: 'AnnotatePvc', ordinal: 0, uid, clusterUid, epoch, basedOn: rv };
+      return { kind: 'AnnotateClaim', ordinal: 0, uid, clusterUid, epoch, basedOn: rv };
     },
   }),
   rule({

@@ -39,7 +39,7 @@ test('backup, no pods, claims by UID, record, finalizer', () => {
     .sts({ replicas: 0 })
     .set({ pods: known([]) })
     .commit();
-  expect(world.effect).toEqual({ kind: 'DeletePvc', ordinal: 0, uid: 'claim-0' });
+  expect(world.effect).toEqual({ kind: 'DeleteClaim', ordinal: 0, uid: 'claim-0' });
   world.set({ claims: known([]) });
   expect(world.effect).toEqual({ kind: 'DeleteRecord', basedOn: 'rv-13' });
   world.set({ record: known(undefined), pods: known([]) });

@@ -131,12 +131,12 @@ export const deleteSteps = [
   ...steps({ when: { 'step claims': (v) => at(v, 'claims') !== undefined }, from: 'deleting' }, [
     rule<Claim>({
       name: 'Delete.claim',
-      does: 'DeletePvc',
+      does: 'DeleteClaim',
       to: 'deleting',
       each: claimsOf,
       when: { 'claims go too': deletes },
       requires: { 'it is not being deleted': (_, claim) => !claim.deleting },
-      effect: (_, { ordinal, uid }) => ({ kind: 'DeletePvc', ordinal, uid }),
+      effect: (_, { ordinal, uid }) => ({ kind: 'DeleteClaim', ordinal, uid }),
     }),
     rule({
       name: 'Delete.record',

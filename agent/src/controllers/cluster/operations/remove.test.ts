@@ -113,7 +113,7 @@ describe('replace.force', () => {
     const world = forced(true).commit();
     expect(world.record.op).toMatchObject({ claimUid: 'claim-1' });
     world.removed(1).commit();
-    expect(world.effect).toEqual({ kind: 'DeletePvc', ordinal: 1, uid: 'claim-1' });
+    expect(world.effect).toEqual({ kind: 'DeleteClaim', ordinal: 1, uid: 'claim-1' });
     const claims = world.o.claims.known ? world.o.claims.v : [];
     world.set({ claims: known(claims.map((claim) => ({ ...claim, deleting: claim.ordinal === 1 }))) });
     expect(world.written).not.toHaveProperty('op');

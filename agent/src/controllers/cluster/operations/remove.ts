@@ -107,12 +107,12 @@ export const removeSteps = [
   ...steps({ from: 'removing' }, [
     rule({
       name: 'Remove.claim',
-      does: 'DeletePvc',
+      does: 'DeleteClaim',
       to: 'removing',
       when: { 'op Remove, its claim is still there': (v) => claimOfRemoval(v) !== undefined },
       effect: (v) => {
         const { ordinal, uid } = claimOfRemoval(v)!;
-        return { kind: 'DeletePvc', ordinal, uid };
+        return { kind: 'DeleteClaim', ordinal, uid };
       },
     }),
     rule({

@@ -11,7 +11,7 @@ function crowded(change: { evidence?: false; node?: string } = {}): World {
 
 test('an empty volume on the node of a voter’s goes, claim first, then pod', () => {
   const world = crowded();
-  expect(world.effect).toEqual({ kind: 'DeletePvc', ordinal: 1, uid: 'claim-1', basedOn: 'claim-rv-1' });
+  expect(world.effect).toEqual({ kind: 'DeleteClaim', ordinal: 1, uid: 'claim-1', basedOn: 'claim-rv-1' });
   world.claim(1, { deleting: true });
   expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 1, uid: 'pod-1' });
   expect(world.pod(1, { deleting: true }).effect).toBeUndefined();

@@ -129,7 +129,7 @@ const newClaim = (v: View, { ordinal }: Pod): Claim | undefined => {
 export const freeNode = [
   rule<Pod>({
     name: 'FreeNode.claim',
-    does: 'DeletePvc',
+    does: 'DeleteClaim',
     from: 'running',
     to: 'running',
     each: podsOf,
@@ -141,7 +141,7 @@ export const freeNode = [
     requires: { 'the evidence has lasted': evidenceLasts },
     effect: (v, pod) => {
       const { ordinal, uid, rv } = newClaim(v, pod)!;
-      return { kind: 'DeletePvc', ordinal, uid, basedOn: rv };
+      return { kind: 'DeleteClaim', ordinal, uid, basedOn: rv };
     },
   }),
   rule<Pod>({

@@ -27,7 +27,7 @@ describe('shrink', () => {
     };
     expect(shrunk('Retain').effect).toBeUndefined();
     const world = shrunk('Delete').commit();
-    expect(world.effect).toEqual({ kind: 'DeletePvc', ordinal: 3, uid: 'claim-3' });
+    expect(world.effect).toEqual({ kind: 'DeleteClaim', ordinal: 3, uid: 'claim-3' });
   });
 
   test.each([

@@ -84,7 +84,7 @@ export const annotateEpoch = rule({
 
 export const annotateClaim = rule<Claim>({
   name: 'AnnotateClaim',
-  does: 'AnnotatePvc',
+  does: 'AnnotateClaim',
   from: 'running',
   to: 'running',
   each: claims,
@@ -95,7 +95,7 @@ export const annotateClaim = rule<Claim>({
   },
   effect: (v, { ordinal, uid, rv }) => {
     const { clusterUid, epoch } = v.record;
-    return { kind: 'AnnotatePvc', ordinal, uid, clusterUid, epoch, basedOn: rv };
+    return { kind: 'AnnotateClaim', ordinal, uid, clusterUid, epoch, basedOn: rv };
   },
 });
 

@@ -31,7 +31,7 @@ import {
 } from './facts.ts';
 import type { MemberView } from './member-view.ts';
 import { podsOf, statefulSet, statusOf } from './observations.ts';
-import { heldReason, messageOf, whyDeletionWaits } from './stalled.ts';
+import { messageOf, stalledReason, whyDeletionWaits } from './stalled.ts';
 import { imageFits, isSettled, type Problem, templateMayRun, upgradeProblem } from './upgrade-path.ts';
 import { problemsBeforeBirth, specProblems } from './validate-spec.ts';
 import type { View } from './view.ts';
@@ -40,17 +40,17 @@ import { whyDown } from './why-down.ts';
 /** The conditions of the cluster's status. */
 export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
   const { record } = v.o;
-  const held = heldReason(v, hold);
-  const heldCondition = held ? is('Stalled', true, held.reason, held.message) : automatic(v);
-  if (!record.known && (record.unreadable || !hold)) return blind(v, record.why, held && heldCondition);
-  if (!record.known || !record.v) return [...unborn(v, hold), heldCondition, accepted(problemsBeforeBirth(v))];
+  const stalled = stalledReason(v, hold);
+  const stalledCondition = stalled ? is('Stalled', true, stalled.reason, stalled.message) : automatic(v);
+  if (!record.known && (record.unreadable || !hold)) return blind(v, record.why, stalled && stalledCondition);
+  if (!record.known || !record.v) return [...unborn(v, hold), stalledCondition, accepted(problemsBeforeBirth(v))];
   return [
     available(v),
     ready(v),
-    progressing(v, held !== undefined),
+    progressing(v, stalled !== undefined),
     degraded(v),
     quorumLost(v),
-    heldCondition,
+    stalledCondition,
     alarm(v),
     ...backups(v),
     accepted(specProblems(v)),
@@ -73,10 +73,10 @@ function automatic(v: View): Condition {
 }
 
 /** Without the record, neither the decisions nor the members of the cluster are known. */
-function blind(v: View, why: string, held: Condition | undefined): Condition[] {
+function blind(v: View, why: string, stalled: Condition | undefined): Condition[] {
   const types = conditionTypes.filter((type) => type !== 'Accepted' && type !== 'BackupHealthy');
   const said = `the record cannot be read: ${why}`;
-  const all = types.map((type) => (held && type === 'Stalled' ? held : unknown(type, 'StateUnknown', said)));
+  const all = types.map((type) => (stalled && type === 'Stalled' ? stalled : unknown(type, 'StateUnknown', said)));
   return [...all, accepted(problemsBeforeBirth(v))];
 }
 
@@ -155,7 +155,7 @@ function ready(v: View): Condition {
   return is('Ready', true, atLeast(v.spec.version, firstWithLivez) ? 'UpToDate' : 'VersionOutdated');
 }
 
-function progressing(v: View, isHeld: boolean): Condition {
+function progressing(v: View, isStalled: boolean): Condition {
   const { op, versions } = v.record;
   if (v.spec.paused) return is('Progressing', false, 'Paused');
   const isForming = !isBorn(v) && (!op || joins.includes(op.kind));
@@ -172,7 +172,7 @@ function progressing(v: View, isHeld: boolean): Condition {
       `${reasons.FlushingRaftLog}; ${v.spec.version} follows without further action`,
     );
   if (versions.current === '3.6' && isSettling(v)) return is('Progressing', true, 'FlushingRaftLog');
-  if (!isHeld && isFollowed(v) && podsOf(v).some((pod) => outdated(v, pod))) return underWay(v, 'RollingRestart');
+  if (!isStalled && isFollowed(v) && podsOf(v).some((pod) => outdated(v, pod))) return underWay(v, 'RollingRestart');
   return is('Progressing', false, 'Idle');
 }
 

@@ -30,7 +30,7 @@ const waits: readonly Reason[] = [
 /** Barriers that a restore in flight resolves. */
 const quorumHolds: readonly Reason[] = ['MajorityVolumesLost', 'AllVolumesLost', 'SeedLost'];
 
-const heldBy = (v: View, hold: Reason | undefined): Stalled | undefined =>
+const barrierStalled = (v: View, hold: Reason | undefined): Stalled | undefined =>
   hold && !waits.includes(hold) ? because(hold, messageOf(v, hold)) : undefined;
 
 /** Fills the cluster's name into a message. */
@@ -58,22 +58,22 @@ const strangers = (v: View): string =>
 const because = (reason: Reason, message: string = reasons[reason]): Stalled => ({ reason, message });
 
 /** The problem that a person must act on, if there is one. */
-export function heldReason(v: View, hold: Reason | undefined): Stalled | undefined {
+export function stalledReason(v: View, hold: Reason | undefined): Stalled | undefined {
   if (refusesUs(v)) return because('AuthEnabled');
   const { record } = v.o;
-  if (!record.known || !record.v) return heldBy(v, hold) ?? failing(v);
-  const held = restoreOp(v) && hold && quorumHolds.includes(hold) ? undefined : heldBy(v, hold);
+  if (!record.known || !record.v) return barrierStalled(v, hold) ?? failing(v);
+  const stalled = restoreOp(v) && hold && quorumHolds.includes(hold) ? undefined : barrierStalled(v, hold);
   return (
-    recoveryHeld(v) ??
-    held ??
+    recoveryStalled(v) ??
+    stalled ??
     deletionBehindRestore(v) ??
-    restoreHeld(v) ??
-    jobHeld(v) ??
-    deletionHeld(v) ??
-    rollHeld(v) ??
-    upgradeHeld(v) ??
-    failureHeld(v) ??
-    evictionHeld(v) ??
+    restoreStalled(v) ??
+    jobStalled(v) ??
+    deletionStalled(v) ??
+    rollStalled(v) ??
+    upgradeStalled(v) ??
+    failureStalled(v) ??
+    evictionStalled(v) ??
     failing(v)
   );
 }
@@ -81,7 +81,7 @@ export function heldReason(v: View, hold: Reason | undefined): Stalled | undefin
 const refusesUs = ({ o }: View): boolean =>
   !o.members.known && /user name is empty|permission denied/.test(o.members.why);
 
-function restoreHeld(v: View): Stalled | undefined {
+function restoreStalled(v: View): Stalled | undefined {
   const op = restoreOp(v);
   if (!op) return undefined;
   if (op.step === 'drain' && statefulSet(v)?.replicas === 0) return dangling(v);
@@ -107,7 +107,7 @@ export const whyDeletionWaits = (v: View): string | undefined =>
 
 function deletionBehindRestore(v: View): Stalled | undefined {
   const waits = whyDeletionWaits(v);
-  const kept = waits === undefined ? undefined : (restoreHeld(v) ?? restoreKept(v));
+  const kept = waits === undefined ? undefined : (restoreStalled(v) ?? restoreKept(v));
   return kept && because(kept.reason, `${kept.message}; ${waits}`);
 }
 
@@ -130,19 +130,19 @@ function dangling(v: View): Stalled | undefined {
   );
 }
 
-const jobHeld = (v: View): Stalled | undefined => {
+const jobStalled = (v: View): Stalled | undefined => {
   const stuck = stuckJob(v);
   return stuck && because('BackupFailed', stuck.waits);
 };
 
-const deletionHeld = (v: View): Stalled | undefined => {
+const deletionStalled = (v: View): Stalled | undefined => {
   const job = v.op('Delete') && ownJob(v, 'final');
   if (job?.state !== 'Failed') return undefined;
   const { message = reasons.BackupFailed } = job;
   return because('BackupFailed', `${message}. ${skipsFinalBackup}`);
 };
 
-const recoveryHeld = (v: View): Stalled | undefined => {
+const recoveryStalled = (v: View): Stalled | undefined => {
   const { recovery, schedule } = v.spec;
   const asked = recovery?.acceptDataLoss && recovery.id !== v.record.lastRecoveryId;
   return asked && schedule === undefined
@@ -150,7 +150,7 @@ const recoveryHeld = (v: View): Stalled | undefined => {
     : undefined;
 };
 
-const rollHeld = (v: View): Stalled | undefined =>
+const rollStalled = (v: View): Stalled | undefined =>
   v.spec.ephemeral &&
   voters(v).length === 1 &&
   v.spec.schedule === undefined &&
@@ -158,7 +158,7 @@ const rollHeld = (v: View): Stalled | undefined =>
     ? because('EphemeralSingle')
     : undefined;
 
-function upgradeHeld(v: View): Stalled | undefined {
+function upgradeStalled(v: View): Stalled | undefined {
   if (!v.record.seeded) return undefined;
   const problem = upgradeRefusal(v);
   if (problem) return because('UpgradeRefused', problem.message);
@@ -167,7 +167,7 @@ function upgradeHeld(v: View): Stalled | undefined {
   return failure?.of === `Upgrade ${to}` ? because('UpgradeRefused', failure.message) : undefined;
 }
 
-const evictionHeld = (v: View): Stalled | undefined => {
+const evictionStalled = (v: View): Stalled | undefined => {
   const { refused } = v.o;
   const waits = refused && lasts(v, refused.since, v.s.retryFailed) && podsOf(v).some((pod) => outdated(v, pod));
   return waits ? because('EvictionRefused', refused.message) : undefined;
@@ -177,7 +177,7 @@ const evictionHeld = (v: View): Stalled | undefined => {
 const failing = ({ o, s }: View): Stalled | undefined =>
   o.error !== undefined && o.failures >= s.failuresTold ? because('ActionFailing', o.error) : undefined;
 
-function failureHeld(v: View): Stalled | undefined {
+function failureStalled(v: View): Stalled | undefined {
   if (clearedJustNow(v) && alarms(v, 'NoSpace').length > 0)
     return because('NoSpace', 'space was cleared a moment ago and is used up again; delete keys or raise the quota');
   const { failure } = v.record;

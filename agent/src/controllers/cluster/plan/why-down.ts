@@ -13,8 +13,8 @@ export function whyDown(v: View, ordinal: number): string | undefined {
   const at = pod.node === undefined ? name : `${name} on ${pod.node}`;
   const agent = agentOf(v, ordinal);
   const isSaid = agent?.reason === 'EtcdDown' && isNeverStarted(pod.problem);
-  const told = agent?.reason && !isSaid ? join(agent.reason, agent.message) : undefined;
-  const said = [pod.problem, told].filter(Boolean).join('; ');
+  const reported = agent?.reason && !isSaid ? join(agent.reason, agent.message) : undefined;
+  const said = [pod.problem, reported].filter(Boolean).join('; ');
   if (said) return join(at, said);
   // Kubernetes deletes a pod whose node is off.
   if (pod.deleting)
