@@ -8,5 +8,5 @@ import { etcdRestore } from './etcd-restore.mjs';
 export const crdFiles = () =>
   [etcdCluster, etcdBackup, etcdRestore].map((crd) => [
     `${crd.spec.names.plural}.yaml`,
-    `# Written by \`npm run crds\`.\n${stringify(crd, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })}`,
+    `# Written by \`npm run generate\`.\n${stringify(crd, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })}`,
   ]);

@@ -50,7 +50,7 @@ try {
   tryTyped();
   tryRender();
 } catch (error) {
-  console.error(`test:node20: ${error.message}`);
+  console.error(`package: ${error.message}`);
   process.exitCode = 1;
 } finally {
   rmSync(directory, { recursive: true });

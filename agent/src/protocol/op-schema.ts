@@ -79,7 +79,7 @@ const clearNoSpace = z.looseObject({
 const deletion = z.looseObject({
   ...base,
   kind: z.literal('Delete'),
-  step: z.enum(['backup', 'scale', 'claims', 'record']),
+  step: z.enum(['backup', 'scale', 'claims']),
   suspended: z.optional(z.lazy((): z.ZodMiniType<Op> => op)),
 } satisfies Shape<Kind<'Delete'>>);
 

@@ -225,7 +225,7 @@ export interface ClearNoSpaceOp extends OpBase {
 
 export interface DeleteOp extends OpBase {
   kind: 'Delete';
-  step: 'backup' | 'scale' | 'claims' | 'record';
+  step: 'backup' | 'scale' | 'claims';
   /** The operation that was interrupted, such as a restore past its fence. It resumes when the cluster is created again. */
   suspended?: Op;
 }

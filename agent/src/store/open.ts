@@ -21,6 +21,9 @@ export async function openStore(spec: StoreSpec): Promise<Store> {
     const { openCommand } = await import('./command/command-store.ts');
     return openCommand(spec.command);
   }
-  const { FilesystemStore } = await import('./filesystem/filesystem-store.ts');
-  return new FilesystemStore(spec.filesystem!);
+  if (spec.filesystem) {
+    const { FilesystemStore } = await import('./filesystem/filesystem-store.ts');
+    return new FilesystemStore(spec.filesystem);
+  }
+  throw new Error('openStore does not know this kind of store');
 }

@@ -35,7 +35,7 @@ export class Cgroup implements AsyncDisposable {
   }
 
   static async make(limits: Limits): Promise<Cgroup> {
-    if (process.getuid?.() !== 0) throw new Error('test:memory makes control groups: run it as root, on Linux');
+    if (process.getuid?.() !== 0) throw new Error('memory makes control groups: run it as root, on Linux');
     const version = (await isThere(join(ROOT, 'cgroup.controllers'))) ? 2 : 1;
     const group = new Cgroup(version, `etcd-agent-test-${randomBytes(4).toString('hex')}`);
     try {
@@ -43,7 +43,7 @@ export class Cgroup implements AsyncDisposable {
       return group;
     } catch (error) {
       await group[Symbol.asyncDispose]();
-      throw new Error(`test:memory: this machine gives no control group with a memory limit below ${ROOT}`, {
+      throw new Error(`memory: this machine gives no control group with a memory limit below ${ROOT}`, {
         cause: error,
       });
     }

@@ -32,7 +32,7 @@ const room = async () => {
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'etcd-agent-memory-'));
   const needed = 8 * sizes.at(-1)! * MIB;
-  if ((await room()) < needed) throw new Error(`test:memory needs ${needed / MIB} MiB of disk in ${tmpdir()}`);
+  if ((await room()) < needed) throw new Error(`memory needs ${needed / MIB} MiB of disk in ${tmpdir()}`);
   server = await Versitygw.start({ sidecar: true });
   etcd = await EtcdCluster.start({ dataRoot: scratch, extraArgs: ['--quota-backend-bytes=8589934592'] });
   const identity = await generateIdentity();

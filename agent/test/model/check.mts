@@ -5,7 +5,7 @@ import { inWorkers } from './pool.ts';
 import { scenarioNames } from './scenarios.ts';
 import { story } from './story.ts';
 
-// npm run model-check [-- --smoke] [--states=N per scenario] [--only=text of the scenario's name]
+// npm run suite -- model [--smoke] [--states=N per scenario] [--only=text of the scenario's name]
 
 const option = (name: string): string | undefined =>
   process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3);

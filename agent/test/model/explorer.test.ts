@@ -68,7 +68,7 @@ test('a planner that does nothing is stuck, one that writes for ever goes round 
   expect(fairRun(nothingYet({ size: 1 }), restless)?.what).toBe('goes round in circles');
 });
 
-// A bounded run of what `npm run model-check` does.
+// A bounded run of what `npm run suite -- model` does.
 test.each(scenarioNames)('model check, bounded: %s', (name) => {
   const { states, violation } = new Explorer(scenarioOf(name, planner), planner).run(8);
   expect(violation).toBeUndefined();

@@ -5,7 +5,7 @@ import { inWorkers } from './pool.ts';
 import { scenarioNames } from './scenarios.ts';
 import type { World } from './world.ts';
 
-// npm run model-check:mutants [-- --only=pattern of the mutant's name] [--in=pattern of the scenario's name]
+// npm run suite -- model-mutants [--only=pattern of the mutant's name] [--in=pattern of the scenario's name]
 //   [--states=N per fork] [--walks=N without a new fork]
 
 const option = (name: string): string | undefined =>

@@ -4,7 +4,7 @@ import type { View } from './view.ts';
 
 export interface Guard<S> {
   (view: View, subject: S): boolean;
-  /** Why the table decides the same without this guard. `npm run model-check:mutants` fails if that is wrong. */
+  /** Why the table decides the same without this guard. `npm run suite -- model-mutants` fails if that is wrong. */
   readonly implied?: string;
 }
 
@@ -23,7 +23,7 @@ export interface Rule<S = unknown> {
   each?: (view: View) => readonly S[];
   /** The action is wanted. */
   when: Guards<S>;
-  /** The action is safe now. While one of these does not hold, the action waits for it. */
+  /** The action is safe now. While one of these does not hold, the rule is skipped and logged as waiting; lower rules are still tried. */
   requires: Guards<S>;
   effect?: (view: View, subject: S) => Effect;
   /** The kind of that effect. */

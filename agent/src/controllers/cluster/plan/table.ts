@@ -57,7 +57,7 @@ import {
 import { beginUpgrade, finalizeUpgrade, revertUpgrade, settle, upgradeSteps } from '../operations/upgrade.ts';
 import type { AnyRule } from './rule.ts';
 
-// The rules stand in the order in which they decide: the first one that holds wins.
+// The rules stand in the order in which they decide: the first rule whose guards are all true.
 
 /** Without a record: create the first one, or rebuild a lost one. */
 export const rulesWithoutRecord: readonly AnyRule[] = [
@@ -110,8 +110,10 @@ export const rules: readonly AnyRule[] = [
   restoreCluster,
   restoreOrigin,
 
+  // A pod that does not run is no loss, whatever else is in flight. Below, only what a deletion may do.
   restartBroken,
   holdDeleting,
+  // A member without a place may be what the quorum waits for.
   ...freeNode,
   holdQuorumLost,
   setFinalizer,
@@ -123,7 +125,7 @@ export const rules: readonly AnyRule[] = [
   seedEpoch,
   holdSeeding,
 
-  // Repair comes before change.
+  // Lost members, alarms and half-done upgrades come before new members, and those before a requested change.
   removeForced,
   markGrown,
   holdSplitEvidence,
