@@ -94,7 +94,8 @@ function scaledDown(world: World, i: number): World | undefined {
 function claimGone(world: World, i: number): World | undefined {
   const pod = world.pods[i];
   if (pod && pod.state !== 'new') return undefined;
-  if (pod) return claimed(world, i);
+  // The StatefulSet controller recreates the claim of a pod that waits for it, unless the pod is being deleted.
+  if (pod && !pod.terminating) return claimed(world, i);
   return withVolume(withClaim(world, i, null), i, null);
 }
 
