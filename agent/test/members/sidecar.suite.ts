@@ -85,7 +85,7 @@ test('what it cannot write it writes later, and looks after the member all the s
   await member.untilFile('identity.json', /"state": "sealed"/);
   await member.untilFile('etcd.yaml', /"existing"/);
   await member.untilFile('record-cache.json', /"seeded":true/);
-  expect(member.log.filter((line) => /identity.json could not be written/.test(line))).toHaveLength(1);
+  expect(member.log.filter((line) => /cannot write identity.json/.test(line))).toHaveLength(1);
 });
 
 test('etcd of another release, and data of another cluster, are not served', async () => {

@@ -173,7 +173,7 @@ describe('an old server without extensions', () => {
     ['HostKeyAlgorithms ssh-rsa', /no host key of the type .*\(ssh-rsa\).*needs legacyAlgorithms: true/],
     [
       'PubkeyAcceptedAlgorithms ssh-rsa',
-      /login was refused; tried private key \(ssh-rsa\).*needs legacyAlgorithms: true/,
+      /login was refused \(tried private key \(ssh-rsa\)\).*needs legacyAlgorithms: true/,
     ],
   ])('is refused without legacyAlgorithms when it is old by %s alone', async (line, message) => {
     const partly = await serve({ ...legacySshd, config: [line] });

@@ -17,6 +17,9 @@ export interface Source {
 /** Request header with the id of the etcd cluster that the snapshot is restored as. */
 export const clusterIdHeader = 'etcd-cluster-id';
 
+/** Request header with the number by which the restore moves the revision. */
+export const bumpHeader = 'etcd-bump-revision';
+
 export interface FetchOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;

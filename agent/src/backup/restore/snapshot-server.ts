@@ -8,7 +8,7 @@ import type { ListenAddress } from '../../lib/http/listen-address.ts';
 import type { Log } from '../../lib/log.ts';
 import type { PlainSnapshot } from '../payload/plain-snapshot.ts';
 import { hmacHeader, hmacOf } from '../payload/response-hmac.ts';
-import { clusterIdHeader } from './fetch-source.ts';
+import { bumpHeader, clusterIdHeader } from './fetch-source.ts';
 
 export interface SnapshotServerOptions {
   readonly listen: ListenAddress;
@@ -21,7 +21,7 @@ export interface SnapshotServerOptions {
   readonly peerTlsDir?: string;
   readonly log: Log;
   /** Called, before the first byte is sent, with the id of the etcd cluster that the snapshot is restored as. */
-  readonly onRestore?: (clusterId: string) => Promise<void>;
+  readonly onRestore?: (clusterId: string, bump: number | undefined) => Promise<void>;
 }
 
 /** What the reconciler needs to know beside the snapshot. */
@@ -100,7 +100,9 @@ export class SnapshotServer implements AsyncDisposable {
     if (!hasToken(request, tokenSha256)) return send(response, 401, 'the token is missing or wrong\n');
     if (!this.#snapshot) return send(response, 503, 'the snapshot is still being verified\n');
     const clusterId = request.headers[clusterIdHeader];
-    if (typeof clusterId === 'string' && /^[0-9a-f]{1,16}$/.test(clusterId)) await onRestore?.(clusterId);
+    const bump = request.headers[bumpHeader];
+    if (typeof clusterId === 'string' && /^[0-9a-f]{1,16}$/.test(clusterId))
+      await onRestore?.(clusterId, typeof bump === 'string' && /^\d{1,15}$/.test(bump) ? Number(bump) : undefined);
     const { remoteAddress } = request.socket;
     log.info({ remoteAddress }, 'sending the snapshot');
     await sendFile(response, this.#snapshot.file).catch((error) => {

@@ -35,11 +35,11 @@ export const run: Command = async (context) => {
     ...(peerTlsDir !== undefined && { peerTlsDir }),
     log,
     // Note the restore before it happens, so that no restore is without a note. A note without a restore does no harm.
-    onRestore: async (clusterId) => {
+    onRestore: async (clusterId, bump) => {
       if (!notes.has(clusterId))
         notes.set(
           clusterId,
-          noteUntilDone(() => note(asked!, clusterId, context), signal),
+          noteUntilDone(() => note(asked!, clusterId, bump, context), signal),
         );
       await Promise.race([notes.get(clusterId), sleep(noteTime, undefined, { ref: false })]);
     },
@@ -59,15 +59,24 @@ interface Asked {
   readonly entry: WholeEntry;
   /** Cluster whose folder was searched. */
   readonly named: NamedCluster;
+  /** Revision of the snapshot. */
+  readonly revision: number;
 }
 
 /** Longest time in milliseconds that a gate waits for a hanging store. */
 const noteTime = 10_000;
+/** Longest time in milliseconds for reading the notes of earlier restores. */
+const revisionsTime = 15_000;
 /** Milliseconds between two attempts to write a note. */
 const retryAfter = 60_000;
 
 /** Writes the note. Returns true if the note exists afterwards, or if none is needed. */
-async function note({ entry, named }: Asked, clusterId: string, context: CommandContext): Promise<boolean> {
+async function note(
+  { entry, named, revision }: Asked,
+  clusterId: string,
+  bump: number | undefined,
+  context: CommandContext,
+): Promise<boolean> {
   const { settings, signal, log } = context;
   const { id, manifest } = entry;
   const from = manifest.source.clusterId;
@@ -76,7 +85,8 @@ async function note({ entry, named }: Asked, clusterId: string, context: Command
     try {
       const key = await noteKeyNow(store, entry, named, clusterId, { signal });
       if (key === undefined) return true;
-      await noteRestore(store, { key, id, clusterId, from }, context);
+      const start = bump !== undefined && { revision: revision + bump, bump };
+      await noteRestore(store, { key, id, clusterId, from, ...start }, context);
       return (await store.stat(key, { signal })) !== undefined;
     } finally {
       store.close();
@@ -122,11 +132,11 @@ const verified = (context: CommandContext, directory: string, expected: Expected
       const passedOver = passedOverNote(await passedOverFor(opened, entry, { ...context, signal }));
       const highestRevision = await laterRevision(opened, entry, snapshot, { ...context, signal });
       const said = { ...(passedOver && { passedOver }), ...(highestRevision !== undefined && { highestRevision }) };
-      return { snapshot, notes: said, entry, named: { cluster, namespace } };
+      return { snapshot, notes: said, entry, named: { cluster, namespace }, revision: snapshot.revision };
     });
   });
 
-/** Undefined: the store knows of none. A store that does not say is no reason to restore nothing. */
+/** Highest revision that the store knows to have been served, if it is later than the snapshot's. A store that does not answer does not stop the restore. */
 async function laterRevision(
   { store, readAll }: OpenedStore,
   restored: WholeEntry,
@@ -134,7 +144,9 @@ async function laterRevision(
   { signal, log }: CommandContext,
 ): Promise<number | undefined> {
   try {
-    const highest = await highestInStore({ store, entries: await readAll(), restored, signal });
+    const entries = await readAll();
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(revisionsTime)]);
+    const highest = await highestInStore({ store, entries, restored, signal: limited, warn: (line) => log.warn(line) });
     return highest > revision ? highest : undefined;
   } catch (error) {
     signal.throwIfAborted();

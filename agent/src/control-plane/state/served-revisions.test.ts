@@ -72,3 +72,40 @@ test('the revision of a backup without a hash is known too', async () => {
   expect(await highestInStore({ store, entries, restored: entries[0]! })).toBe(1e9 + 9);
   expect(bumpOf(served, { id: restored.id, revision: 7, several: false, token: () => 't' })).toBe(2e9);
 });
+
+/** Answers for a snapshot `id` with this revision, and these notes beside it. */
+const backup = (id: string, revision: number, notes: readonly string[] = []) =>
+  ({
+    id,
+    objects: notes.map((key) => ({ key, modified: new Date() })),
+    manifest: { content: { hashKV: { revision } }, source: { clusterId: 'c0' }, cluster: {} },
+  }) as unknown as Entry;
+
+test('a note without a revision counts as a restore one step beyond what is known', async () => {
+  const path = await mkdtemp(join(tmpdir(), 'served-'));
+  await mkdir(join(path, 'orders'));
+  const key = 'orders/b.restored-c1.json';
+  await writeFile(join(path, key), JSON.stringify({ id: 'b', clusterId: 'c1', at: new Date() }));
+  const entries = [backup('b', 7, [key])];
+  const warnings: string[] = [];
+  const warn = (line: string) => warnings.push(line);
+  const store = new FilesystemStore({ path });
+  expect(await highestInStore({ store, entries, restored: entries[0]!, warn })).toBe(1e9 + 7);
+  expect(warnings).toEqual([expect.stringContaining('b was restored as the cluster c1, which has no backup')]);
+});
+
+test('a note that cannot be read does not hide what the manifests say', async () => {
+  class Flaky extends FilesystemStore {
+    override async get(): Promise<never> {
+      throw new AgentError(ExitCode.storeUnreachable, '503');
+    }
+  }
+  const entries = [backup('a', 7, ['orders/a.restored-c1.json']), backup('b', 5e9)];
+  const store = new Flaky({ path: '/' });
+  expect(await highestInStore({ store, entries, restored: entries[0]! })).toBe(6e9);
+});
+
+test('a revision that no etcd reaches is ignored', async () => {
+  const entries = [backup('a', 7), backup('b', Number.MAX_SAFE_INTEGER)];
+  expect(await highestInStore({ store: new FilesystemStore({ path: '/' }), entries, restored: entries[0]! })).toBe(7);
+});

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { type Entry, readDocument } from '../../backup/catalog/catalog.ts';
 import { revisionOf } from '../../backup/catalog/manifest.ts';
 import { timeOf } from '../../backup/catalog/passed-over.ts';
+import { BUMP_STEP, HIGHEST_REVISION } from '../../backup/restore/bump-beyond.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -65,17 +66,27 @@ export interface ServedRequest {
   readonly here: readonly Seen[];
   readonly own: readonly OwnRestore[];
   readonly signal?: AbortSignal;
+  /** A note that cannot be read for any reason counts by its name alone. */
+  readonly skipUnread?: boolean;
 }
 
 /** Collects every revision that is known to have been served, and the sources whose revision is unknown. */
-export async function servedBefore({ store, entries, restored, here, own, signal }: ServedRequest): Promise<Served> {
+export async function servedBefore({
+  store,
+  entries,
+  restored,
+  here,
+  own,
+  signal,
+  skipUnread = false,
+}: ServedRequest): Promise<Served> {
   const inStore = entries.flatMap(({ id: backup, manifest }) => {
     const revision = manifest && revisionOf(manifest);
     return revision === undefined
       ? []
       : [{ revision, where: `the backup ${backup}`, clusterId: manifest!.source.clusterId }];
   });
-  const stored = await notesIn(store, entries, signal);
+  const stored = await notesIn(store, entries, signal, skipUnread);
   const alive = new Set(here.filter(({ hasQuorum }) => hasQuorum).map(({ clusterId }) => clusterId));
   const notes = [...stored, ...own.map((each) => ({ ...each, at: undefined }))].map(({ at, ...note }) => ({
     ...note,
@@ -87,12 +98,22 @@ export async function servedBefore({ store, entries, restored, here, own, signal
   return { inStore, here, notes, unknown };
 }
 
-/** Returns the highest revision that the backups in the store and the notes of earlier restores know of; 0 for none. */
-export async function highestInStore(
-  request: Pick<ServedRequest, 'store' | 'entries' | 'restored' | 'signal'>,
-): Promise<number> {
-  const { inStore, notes } = await servedBefore({ ...request, here: [], own: [] });
-  return Math.max(0, ...inStore.map(({ revision }) => revision), ...notes.map(({ revision }) => revision ?? 0));
+/**
+ * Returns the highest revision that the backups in the store and the notes of earlier restores know of; 0 for none. A note
+ * that cannot be read, or that does not know its revision, counts as a restore that began one step beyond what is known.
+ */
+export async function highestInStore({
+  warn,
+  ...request
+}: Pick<ServedRequest, 'store' | 'entries' | 'restored' | 'signal'> & {
+  readonly warn?: (line: string) => void;
+}): Promise<number> {
+  const { inStore, notes, unknown } = await servedBefore({ ...request, here: [], own: [], skipUnread: true });
+  for (const line of unknown) warn?.(`the highest revision that was served is a guess: ${line}`);
+  const revisions = [...inStore, ...notes].map(({ revision }) => revision ?? 0);
+  const highest = Math.max(0, ...revisions.filter((revision) => revision <= HIGHEST_REVISION));
+  const guessed = notesUnread(request.entries, notes).length;
+  return highest + guessed * BUMP_STEP;
 }
 
 const HOUR = 3_600_000;
@@ -141,14 +162,21 @@ const noteSchema = z.object({
 
 const NOTE = /\.restored-([0-9a-f]+)\.json$/;
 
-async function notesIn(store: Store, entries: readonly Entry[], signal: AbortSignal | undefined) {
+async function notesIn(store: Store, entries: readonly Entry[], signal: AbortSignal | undefined, skipUnread: boolean) {
   const found = entries.flatMap(({ id, objects }) =>
     objects.flatMap(({ key }) => {
       const [, clusterId] = NOTE.exec(key) ?? [];
       return clusterId === undefined ? [] : [{ id, clusterId, key }];
     }),
   );
-  return Promise.all(found.map((each) => readNote(store, each, signal)));
+  return Promise.all(
+    found.map((each) =>
+      readNote(store, each, signal).catch((error) => {
+        if (!skipUnread) throw error;
+        return { id: each.id, clusterId: each.clusterId, at: undefined };
+      }),
+    ),
+  );
 }
 
 async function readNote(

@@ -108,7 +108,8 @@ describe('a schedule that does not run', () => {
     expect(clusterBackups(told('nightly'), []).due).toEqual(due);
     expect(clusterBackups(told('nightly'), [good(1)]).due).toEqual(due);
     expect(clusterBackups(told('hourly'), [good(1)]).due).toMatchObject({ last: at(1) });
-    expect(clusterBackups(told('hourly'), []).due).toBeUndefined();
+    const { last: _, ...afterAnother } = due;
+    expect(clusterBackups(told('hourly'), []).due).toEqual(afterAnother);
   });
 
   test('counts a backup verified at level stream if the schedule requires no more', () => {
@@ -128,4 +129,17 @@ describe('a schedule that does not run', () => {
 
 test('a failed run of a removed schedule does not count', () => {
   expect(clusterBackups(cluster('hourly'), [failed(2)]).failed).toBeUndefined();
+});
+
+test('a schedule that replaced another one and never ran is due from the newest backup on', () => {
+  const replaced = {
+    metadata: { name: 'orders', namespace: 'shop', uid: 'u', creationTimestamp: '2020-01-01T00:00:00Z' },
+    spec: { backup: { schedules: [{ name: 'new', cron: '0 * * * *', cronJobName: 'orders-new' }] } },
+    status: { lastBackup: { id: 's', at: '2020-01-02T00:00:00Z', schedule: 'old' } },
+  };
+  expect(clusterBackups(replaced as never, []).due).toEqual({
+    schedule: 'new',
+    cronJob: 'orders-new',
+    at: Date.parse('2020-01-02T02:00:00Z'),
+  });
 });

@@ -41,16 +41,20 @@ const summaryOf = (backup: EtcdBackupObject) => ({
 });
 
 /**
- * Returns the schedule whose next good backup is due first. Two runs in a row may be missed. A schedule that never ran counts
- * only if there is no backup at all, because it may be new. `status.lastBackup` covers a backup whose EtcdBackup was deleted with
- * its Job.
+ * Returns the schedule whose next good backup is due first. Two runs in a row may be missed. A schedule that never ran may be
+ * new: it counts, from the newest backup on, only if no schedule of the cluster has stored a backup. `status.lastBackup` covers
+ * a backup whose EtcdBackup was deleted with its Job.
  */
 function dueOf(
   { metadata, spec, status }: Pick<EtcdClusterObject, 'metadata' | 'spec' | 'status'>,
   ended: readonly EtcdBackupObject[],
 ): ClusterBackups['due'] {
   const known = status?.lastBackup;
-  const isNone = !known && !ended.some(isGood);
+  const schedules = spec.backup?.schedules?.map(({ name }) => name) ?? [];
+  const isOurs = (schedule: string | undefined) => schedule !== undefined && schedules.includes(schedule);
+  const isNone = !isOurs(known?.schedule) && !ended.some((backup) => isGood(backup) && isOurs(scheduleOf(backup)));
+  const good = [known?.at, ...ended.filter(isGood).map((backup) => lastOf(backup).at)];
+  const newestOf = [metadata.creationTimestamp, ...good.filter((at) => at !== undefined)].map((at) => Date.parse(at));
   const all = (spec.backup?.schedules ?? []).flatMap(
     ({ name, cronJobName, cron, verify }): NonNullable<ClusterBackups['due']>[] => {
       const every = gapOf(cron);
@@ -61,7 +65,7 @@ function dueOf(
         .sort()
         .at(-1);
       if (every === undefined || (last === undefined && !isNone)) return [];
-      const at = Date.parse(last ?? metadata.creationTimestamp) + 2 * every;
+      const at = (last === undefined ? Math.max(...newestOf) : Date.parse(last)) + 2 * every;
       const cronJob = cronJobName ?? `${metadata.name}-${name}`;
       return [{ schedule: name, cronJob, at, ...(last !== undefined && { last }) }];
     },

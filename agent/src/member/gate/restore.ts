@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { clusterIdHeader, fetchSource } from '../../backup/restore/fetch-source.ts';
+import { bumpHeader, clusterIdHeader, fetchSource } from '../../backup/restore/fetch-source.ts';
 import { loneClusterId } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
@@ -32,7 +32,10 @@ export async function restoreVolume(
   try {
     await rm(file, { force: true });
     const { idleTimeout } = config;
-    const headers = { [clusterIdHeader]: loneClusterId(config.peerUrl, permit.token) };
+    const headers = {
+      [clusterIdHeader]: loneClusterId(config.peerUrl, permit.token),
+      [bumpHeader]: String(bumpRevision),
+    };
     await fetchSource(source, file, { signal, idleTimeout, headers, ...(await peerAccess(config)) });
     await at('restore.fetched');
     const partial = await emptyPartial(config.dataDir);

@@ -1,5 +1,6 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
 import { hmacHeader, isAuthentic } from '../../../backup/payload/response-hmac.ts';
+import { HIGHEST_REVISION } from '../../../backup/restore/bump-beyond.ts';
 import { unlessMissing } from '../../../kube/api-error.ts';
 import type { JobObject, KubeObject, PodObject } from '../../../kube/objects.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
@@ -175,7 +176,7 @@ export class KubernetesJobs implements Jobs {
       if (status.state !== 'Serving') return undefined;
       const { id, sha256, sizeBytes, revision, highestRevision, passedOver } = status;
       this.#served = { op, id, ...(passedOver && { passedOver }) };
-      const isKnown = Number.isSafeInteger(highestRevision);
+      const isKnown = Number.isSafeInteger(highestRevision) && highestRevision! <= HIGHEST_REVISION;
       return { url: `${url}/snapshot`, sha256, sizeBytes, revision, ...(isKnown && { highestRevision }) };
     } catch {
       return undefined;

@@ -200,6 +200,23 @@ describe('while a restore is in flight', () => {
     expect(world.rule).toBe('Delete.backedUp');
   });
 
+  test('of a cluster that was born from a backup and never served, whose restore another one replaced', () => {
+    const origin = { source: { schedule: 'nightly', snapshotId: 'x' } };
+    const world = new World(3, { onDelete: 'Delete', finalBackupRequired: true, origin });
+    world.cluster.finalizer = true;
+    world.doc({ epoch: 0, seeded: false, phase: 'Seeding', members: {}, clusterId: undefined });
+    for (const i of [0, 1, 2]) world.agent(i, asking(i));
+    world.set({ members: unknown('no etcd'), status: {} }).commit();
+    world
+      .set({ jobs: known([job({ serving })]) })
+      .commit()
+      .commit();
+    const another = request({ name: 'tuesday', uid: 'other', createdAt: 2 });
+    world.set({ jobs: known([job(failed)]), restores: known([another]) }).commit();
+    goes(world).set({ jobs: known([job(failed)]) });
+    expect(world.rule).toBe('Delete');
+  });
+
   test('another EtcdRestore does not take its place any more', () => {
     const others = [request(), request({ name: 'tuesday', uid: 'other', createdAt: 2 })];
     const world = permitted({}).set({ jobs: known([job(failed)]), restores: known(others) });

@@ -29,8 +29,11 @@ const restoreBehind = (v: View): RestoreOp | undefined => {
 
 /** No seed of this cluster was ever seen to serve, so there is nothing to back up. */
 const neverServed = (v: View): boolean => {
-  const { phase } = v.record;
-  const isOrigin = restoreBehind(v)?.args.id.startsWith('origin:') === true;
+  const { phase, restores } = v.record;
+  // Another restore may have taken the place of the origin's before anything served.
+  const behind = restoreBehind(v)?.args.id;
+  const fenced = restores.length > 0 ? restores.map(({ id }) => id) : [behind];
+  const isOrigin = behind !== undefined && fenced.every((id) => id?.startsWith('origin:'));
   return !isSeeded(v) && (phase === 'Seeding' || (phase === 'Restoring' && isOrigin));
 };
 

@@ -1,3 +1,4 @@
+import { HIGHEST_REVISION } from '../../../../backup/restore/bump-beyond.ts';
 import type { Effect } from '../../effect.ts';
 import type { Pod } from '../../observed.ts';
 import { quorumLostLong } from '../../plan/facts.ts';
@@ -23,16 +24,22 @@ import {
 // Fence and drain: end the old epoch.
 
 /** The highest revision known to have been served: by members, also without a quorum; by backups; by earlier epochs. */
-const lastRevision = (v: View): number =>
-  Math.max(
-    args(v).lastRevision ?? 0,
-    v.record.startRevision ?? 0,
-    v.record.lastBackup?.revision ?? 0,
-    v.cluster.backups?.last?.revision ?? 0,
-    v.cluster.status.lastBackup?.revision ?? 0,
-    serving(v)?.highestRevision ?? 0,
-    ...Object.keys(v.o.status).map((memberId) => statusOf(v, memberId)?.revision ?? 0),
+const lastRevision = (v: View): number => {
+  const served = [
+    args(v).lastRevision,
+    v.record.startRevision,
+    v.record.lastBackup?.revision,
+    v.cluster.backups?.last?.revision,
+    v.cluster.status.lastBackup?.revision,
+    serving(v)?.highestRevision,
+    ...Object.keys(v.o.status).map((memberId) => statusOf(v, memberId)?.revision),
+  ];
+  // One damaged value must not make a revision that no record can hold.
+  return Math.max(
+    0,
+    ...(served.filter((revision) => revision !== undefined && revision <= HIGHEST_REVISION) as number[]),
   );
+};
 
 /** New epoch, new token, higher minEpoch. From here on no older data serve, and this id is never restored again. */
 function fence(v: View): Effect {

@@ -736,3 +736,13 @@ describe('a volume that is lost before the fence', () => {
     expect(permitted().rule).not.toBe('Restore.yield');
   });
 });
+
+test('a revision that no etcd reaches does not stop a restore past its fence', () => {
+  const world = new World(3);
+  world.set({ restores: known([request({ safetyBackup: false })]), members: unknown('no etcd'), status: {} });
+  world.o.since.quorumLost = 0;
+  world.commit().set({ jobs: known([job({ serving: { ...serving, highestRevision: Number.MAX_SAFE_INTEGER } })]) });
+  world.commit().commit();
+  expect(world.record.op).toMatchObject({ step: 'drain', args: { lastRevision: expect.any(Number) } });
+  expect((world.record.op as { args: { lastRevision: number } }).args.lastRevision).toBeLessThan(2 ** 52);
+});
