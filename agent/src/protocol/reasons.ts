@@ -8,7 +8,7 @@ export const reasons = {
   Joining: 'the present members are healthy; others will join',
   NoAlarm: 'etcd raises no alarm',
   QuorumAvailable: 'a quorum answers',
-  NoActionRequired: 'no action is required',
+  NoActionRequired: 'the reconciler does not wait for a decision',
   SpecAccepted: 'every request of the spec is possible',
   // In progress
   NotUpToDate: 'size, version or template do not match the spec yet, or a member is not healthy',
@@ -42,7 +42,7 @@ export const reasons = {
   StateUnknown: 'the state cannot be observed',
   NoReadyPod: 'etcd answers the reconciler, but no pod of a voter is ready, so no Service leads to a member',
   // Quorum
-  QuorumUnknown: 'it cannot be observed if a quorum answers',
+  QuorumUnknown: 'quorum cannot be observed',
   QuorumLost: 'no quorum answers',
   MajorityDown: 'a majority of members does not answer; nothing is changed',
   MajorityVolumesLost: 'a majority of volumes is lost; nothing is changed',
@@ -70,7 +70,7 @@ export const reasons = {
   ActionFailing: 'the next action fails repeatedly',
   OldPodsRemain: 'pods of the old epoch still exist',
   // Backups
-  LastBackupSucceeded: 'there is a good backup, and the newest run of no schedule failed',
+  LastBackupSucceeded: 'there is a good backup, and no schedule failed in its newest run',
   BackupOverdue: 'a backup schedule has produced no good backup for longer than two of its runs',
   LastBackupFailed: 'the newest run of a backup schedule failed',
   BackupPending: 'the pod of the newest run of a backup schedule does not start',

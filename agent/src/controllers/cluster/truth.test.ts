@@ -77,7 +77,7 @@ describe('a cluster that never formed', () => {
 
 describe('that nothing waits for a person', () => {
   test('is not said while Kubernetes says what keeps a pod', () => {
-    expect(new World(3).message('Stalled')).toBe('no action is required');
+    expect(new World(3).message('Stalled')).toBe('the reconciler does not wait for a decision');
     const kept = new World(3).down(1).agent(1, undefined).pod(1, { ready: false, running: false, problem: image });
     kept.o.since.silent = { 1: now - defaultSettings.stable };
     for (const world of [unborn().pod(1, { problem: image }), kept]) {
