@@ -98,7 +98,7 @@ describe('what OSS refuses, the stub refuses', () => {
     const denied = await openOss({ ...spec(), credentialsDirectory: wrong.path });
     expect(await failure(keep(denied).put('x', once('x')))).toMatchObject({
       exitCode: ExitCode.storeRefused,
-      message: expect.stringMatching(/^oss:\/\/bucket.*SignatureDoesNotMatch \(403\): the secret key is not/),
+      message: expect.stringMatching(/^oss:\/\/bucket.*SignatureDoesNotMatch \(403\): the secret key does not belong/),
     });
     const elsewhere = keep(await openOss({ ...spec(), region: 'cn-hangzhou' }));
     expect(await failure(elsewhere.put('x', once('x')))).toMatchObject({ exitCode: ExitCode.storeRefused });

@@ -276,7 +276,7 @@ describe('credentials', () => {
       async () => ({ privateKey: await server.encryptedKey('hunter2'), passphrase: 'hunter3' }),
       'cannot be decrypted; correct the file passphrase',
     ],
-    ['no key at all', async () => ({ privateKey: 'hunter2' }), 'privateKey is no private key'],
+    ['no key at all', async () => ({ privateKey: 'hunter2' }), 'privateKey is not'],
     ['a public key', async () => ({ privateKey: server.hostKey() }), 'privateKey is a public key'],
     ['no way to log in', async () => ({ privateKey: undefined }), 'has neither privateKey nor password'],
     ['no user', async () => ({ username: undefined }), 'has no username'],
