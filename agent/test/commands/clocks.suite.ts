@@ -33,7 +33,10 @@ describe.each([
     const { code, result } = await run(command('check', place.store), { env });
     expect(code).toBe(40);
     expect(result.findings.filter(({ outcome }: { outcome: string }) => outcome === 'failed')).toMatchObject([
-      { check: 'clock', detail: expect.stringMatching(`${theirs} this machine.s clock: retention would delete nothing`) },
+      {
+        check: 'clock',
+        detail: expect.stringMatching(`${theirs} this machine.s clock: retention would delete nothing`),
+      },
     ]);
   });
 });
