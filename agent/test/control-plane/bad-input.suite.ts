@@ -65,7 +65,7 @@ test("another member's name", () =>
   changed(
     (text) => text.replace('--name=cp1', '--name=cp7'),
     () =>
-      expectRefused(40, /this node's member is cp7, but cp1=/, [
+      expectRefused(40, /this node's member is cp7, but the snapshot lists cp1=/, [
         ...restoreArgs(node, place, id),
         `--manifests-dir=${join(node.root, 'copy')}`,
       ]),
@@ -78,7 +78,7 @@ test('a snapshot of another cluster', async () => {
   // Also then it has to be made for this node.
   await expectRefused(
     40,
-    /this node's member is cp1, but etcd-0=/,
+    /this node's member is cp1, but the snapshot lists etcd-0=/,
     restoreArgs(node, place, snapshot.id, '--force-foreign'),
   );
 });
