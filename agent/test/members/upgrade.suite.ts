@@ -223,7 +223,7 @@ if (!smoke) {
         () => cluster.condition('Stalled')?.status === 'True',
         'an upgrade without a schedule is held',
       );
-      expect(cluster.condition('Stalled')?.message).toMatch(/without a backup schedule/);
+      expect(cluster.condition('Stalled')?.message).toMatch(/needs a backup schedule/);
       await cluster.apply({ spec: { schedule: 'hourly' } });
       await rolled(play, '3.7');
       const log = recordLog(cluster).flatMap((entry) => ('doc' in entry ? [entry.doc] : []));
