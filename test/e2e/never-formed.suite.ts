@@ -48,7 +48,7 @@ test('a quota that keeps the third pod back', async () => {
   const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'small' }, spec: { hard: { pods: '3' } } };
   await namespace.apply([quota]);
   await cluster.apply({ size: 3 });
-  await toldOf(/orders-\d is not there: FailedCreate: .*exceeded quota: small/);
+  await toldOf(/orders-\d does not exist: FailedCreate: .*exceeded quota: small/);
   await namespace.kubectl(['delete', 'resourcequota', 'small']);
   await cluster.ready(3);
   expect(await warnings()).toEqual(['PodNotRunning']);
