@@ -83,7 +83,7 @@ function compile(examples) {
   for (const name of examples) {
     writeFileSync(
       at(name),
-      readFileSync(join(root, 'examples', name), 'utf8').replaceAll("'../../src'", "'cdk8s-etcd'"),
+      readFileSync(join(root, 'examples', name), 'utf8').replaceAll("'../src'", "'cdk8s-etcd'"),
     );
   }
   writeFileSync(at('typed.ts'), typed);
