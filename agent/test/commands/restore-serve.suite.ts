@@ -6,12 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ExitCode } from '../../src/lib/errors.ts';
+import { BucketPlace } from '../faults/bucket-place.ts';
 import { runAgent } from '../harness/agent.ts';
 import { type Certificates, createCertificates, type KeyPair } from '../harness/certificates.ts';
 import { enableAuth } from '../harness/etcd-auth.ts';
 import { etcdutl } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { freePorts } from '../harness/free-ports.ts';
+import { HoldProxy } from '../harness/hold-proxy.ts';
+import { Versitygw } from '../harness/versitygw.ts';
 import { runHere } from '../support/in-process.ts';
 import { type RunUntil, runUntil } from '../support/run-until.ts';
 
@@ -44,10 +47,16 @@ beforeEach(async () => {
   [port] = (await freePorts(1)) as [number];
 });
 
-function serve(args: readonly string[] = [], { from = store, stopAt }: { from?: string; stopAt?: string } = {}) {
+interface ServeOptions {
+  readonly from?: string;
+  readonly fromUrl?: string;
+  readonly stopAt?: string;
+}
+
+function serve(args: readonly string[] = [], { from = store, fromUrl = `file://${from}`, stopAt }: ServeOptions = {}) {
   const fixed = ['--cluster=orders', `--scratch=${scratch}`, `--etcdutl=${etcdutl()}`, `--listen=127.0.0.1:${port}`];
   const sum = `--token-sha256=${hash(token)}`;
-  return runUntil(['restore', 'serve', `--store=file://${from}`, ...fixed, sum, ...args], stopAt);
+  return runUntil(['restore', 'serve', `--store=${fromUrl}`, ...fixed, sum, ...args], stopAt);
 }
 
 const get = (path: string, given?: string, method = 'GET') =>
@@ -110,9 +119,9 @@ test('says what is newer than the newest good one, and why it did not take it', 
 
 describe('the note of a restore', () => {
   const notes = async () => (await readdir(join(store, 'orders'))).filter((name) => name.includes('.restored-'));
-  const fetched = (clusterId: string, given = token) =>
+  const fetched = (clusterId: string, given = token, more = {}) =>
     fetch(`http://127.0.0.1:${port}/snapshot`, {
-      headers: { connection: 'close', authorization: `Bearer ${given}`, 'etcd-cluster-id': clusterId },
+      headers: { connection: 'close', authorization: `Bearer ${given}`, 'etcd-cluster-id': clusterId, ...more },
     }).then((answer) => answer.arrayBuffer());
 
   test('lies beside the snapshot before it is sent, once for each cluster that is restored from it', async () => {
@@ -132,6 +141,44 @@ describe('the note of a restore', () => {
     await ended(run);
     for (const name of await notes()) await rm(join(store, 'orders', name));
   });
+
+  test('has the first revision of the restored cluster, which the next restore of the snapshot learns from it', async () => {
+    const place = join(directory, 'bumped');
+    await cp(store, place, { recursive: true });
+    const run = serve([], { from: place });
+    await run.phase('serve');
+    expect(await (await get('/status')).json()).not.toHaveProperty('highestRevision');
+    await fetched('c0ffee', token, { 'etcd-bump-revision': '1000000000' });
+    await fetched('beef', token, { 'etcd-bump-revision': '-1' });
+    run.stop();
+    await ended(run);
+    const note = async (clusterId: string) =>
+      JSON.parse(await readFile(join(place, 'orders', `${id}.restored-${clusterId}.json`), 'utf8'));
+    expect(await note('c0ffee')).toMatchObject({ revision: 1_000_000_021, bump: 1_000_000_000 });
+    expect(await note('beef')).not.toHaveProperty('revision');
+    await rm(join(place, 'orders', `${id}.restored-beef.json`));
+
+    const next = serve([], { from: place });
+    await next.phase('serve');
+    expect(await (await get('/status')).json()).toMatchObject({ revision: 21, highestRevision: 1_000_000_021 });
+    next.stop();
+    await ended(next);
+  });
+
+  test('of an earlier restore that hangs in its store does not keep the snapshot back', async () => {
+    await using server = await Versitygw.start();
+    await using bucket = await BucketPlace.make(server);
+    for (const name of await readdir(join(store, 'orders')))
+      await bucket.put(`orders/${name}`, await readFile(join(store, 'orders', name)));
+    await bucket.put(`orders/${id}.restored-beef.json`, Buffer.from('{}'));
+    await using proxy = await HoldProxy.start(server.endpoint);
+    proxy.holdBefore(({ method, path }) => method === 'GET' && path.includes('.restored-beef'));
+    const run = serve([], { fromUrl: bucket.through(proxy.endpoint) });
+    await run.phase('serve');
+    expect(await (await get('/status')).json()).toMatchObject({ state: 'Serving', id, highestRevision: 1_000_000_021 });
+    run.stop();
+    await ended(run);
+  }, 90_000);
 
   test('of one under a key of its own lies beside the newest of its etcd, where later backups find it', async () => {
     const place = join(directory, 'keyed');
