@@ -72,7 +72,7 @@ scenario('restored in place from an encrypted backup, once per name', { size: 3,
   const { cluster, writer, watcher } = play;
   await play.formed();
   const recipient = await encryptBackups(cluster, 'nightly', 'keys');
-  const { id } = await takeBackup(cluster, `--age-recipient=${recipient}`);
+  const { id, revision } = await takeBackup(cluster, `--age-recipient=${recipient}`);
   await writer.more(100);
   const source = { snapshotId: id };
   await restored(play, 'monday', source, { identitySecret: 'keys' });
@@ -80,11 +80,17 @@ scenario('restored in place from an encrypted backup, once per name', { size: 3,
   expect(cluster.record()).toMatchObject({ epoch: 2, minEpoch: 2, restores: [{ id: 'monday' }] });
   // What was there is kept, by the members and in the store.
   for (const ordinal of [0, 1, 2]) expect(asides(cluster.volume(ordinal))).toHaveLength(1);
-  const manifests = (await readdir(folderIn(backupsOf(cluster), cluster))).filter((name) => name.endsWith('.json'));
+  const folder = folderIn(backupsOf(cluster), cluster);
+  const manifests = (await readdir(folder)).filter((name) => name.endsWith('.json'));
   // Retention and lineage of later backups go by it.
   const notes = manifests.filter((name) => name.includes('.restored-'));
   expect(notes).toEqual([`${id}.restored-${cluster.record()?.clusterId}.json`]);
   expect(manifests.filter((name) => !notes.includes(name))).toHaveLength(2);
+  // A later restore of the same snapshot goes beyond the revisions of this one.
+  const note = JSON.parse(await readFile(join(folder, notes[0]!), 'utf8'));
+  expect(note.bump).toBeGreaterThan(0);
+  // The backup looked at etcd before the snapshot began, and the writer went on.
+  expect(note.revision - note.bump).toBeGreaterThanOrEqual(revision);
   await cluster.until(() => jobOf(cluster, 'restore') === undefined, 'the Job is gone');
 
   expect(await madeAgain(play, 'monday', source)).toBe('AlreadyRestored');
