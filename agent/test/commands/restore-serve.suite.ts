@@ -1,18 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
-import {
-  copyFile,
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  truncate,
-  writeFile,
-} from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -29,7 +17,7 @@ import { freePorts } from '../harness/free-ports.ts';
 import { HoldProxy } from '../harness/hold-proxy.ts';
 import { planMembers } from '../harness/member-plan.ts';
 import { Versitygw } from '../harness/versitygw.ts';
-import { exampleScripts, LocalScripts } from '../support/command-scripts.ts';
+import { LocalScripts } from '../support/command-scripts.ts';
 import { runHere } from '../support/in-process.ts';
 import { type RunUntil, runUntil } from '../support/run-until.ts';
 
@@ -324,19 +312,11 @@ describe('which revisions were served before', () => {
     '%s that hangs does not keep a good snapshot back',
     async (what) => {
       const { place, later } = await folder();
-      const scripts = await mkdtemp(join(directory, 'scripts-'));
-      for (const name of await readdir(exampleScripts)) await symlink(join(exampleScripts, name), join(scripts, name));
-      const [command, pattern] = what === 'a manifest' ? ['get', `*${later}.json`] : ['list', '*orders/'];
-      await rm(join(scripts, command));
-      // Its words on stderr count as a sign of life.
-      const hang = `case "$1" in ${pattern}) while :; do echo waiting >&2; sleep 1; done;; esac`;
-      await writeFile(join(scripts, command), `#!/bin/sh\n${hang}\nexec "$(dirname "$0")/real-${command}" "$@"\n`, {
-        mode: 0o755,
-      });
-      await symlink(join(exampleScripts, command), join(scripts, `real-${command}`));
-      await using local = await LocalScripts.make();
-      await cp(place, local.directory, { recursive: true });
-      const run = serve([id], { fromUrl: JSON.stringify({ command: { ...local.spec, path: scripts } }) });
+      await using scripts = await LocalScripts.make();
+      await cp(place, scripts.directory, { recursive: true });
+      const [script, pattern] = what === 'a manifest' ? ['get', `*${later}.json`] : ['list', '*orders/'];
+      const command = await scripts.hanging(script!, pattern!);
+      const run = serve([id], { fromUrl: JSON.stringify({ command }) });
       await run.phase('serve');
       expect(await told()).toMatchObject(
         what === 'a manifest'
@@ -477,7 +457,7 @@ describe('refused, with nothing served', () => {
         /^saved is at revision 90071992540000\d\d, .* no revision is left; restore an earlier snapshot$/,
       ),
     ]);
-  });
+  }, 30_000);
 
   test('but not what had it once', async () => {
     const from = await ofEtcd(async (etcd) => {
