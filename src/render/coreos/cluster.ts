@@ -70,13 +70,13 @@ function repositoryProps(
   return { ...props, image };
 }
 
-function tls({ name, report }: Document, policy: Fields | undefined): EtcdTls | undefined {
+function tls({ name, report }: Document, policy: Fields | undefined): EtcdTls {
   const secrets = policy?.object('static');
   const member = secrets?.object('member');
   const peer = member?.text('peerSecret');
   const server = member?.text('serverSecret');
   const operator = secrets?.text('operatorSecret');
-  if (!peer && !server && !operator) return undefined;
+  if (!peer && !server && !operator) return EtcdTls.none();
   const names = { peer: `${name}-peer-tls`, server: `${name}-server-tls`, client: `${name}-client-tls` };
   const field = 'spec.TLS.static';
   report.lost(
