@@ -44,7 +44,6 @@ export function etcdSettings({ version, quotaBytes, tuning, settings }: EtcdSett
       'quota-backend-bytes': quotaBytes,
       ...tuning._settings(),
       ...corruptionChecks,
-      ...noGateway,
       ...given.settings,
     },
     problems: [
@@ -56,9 +55,6 @@ export function etcdSettings({ version, quotaBytes, tuning, settings }: EtcdSett
 
 /** Checks that etcd does not enable by itself. */
 const corruptionChecks = { 'corrupt-check-time': corruptCheckTime, CompactHashCheck: true, InitialCorruptCheck: true };
-
-/** The JSON gateway acts with the rights of the server's certificate, whoever calls it. */
-const noGateway = { 'enable-grpc-gateway': false };
 
 type Found = readonly [key: string, value: unknown];
 
