@@ -130,4 +130,23 @@ slowTest('an authority that is lost is reported, not replaced, until it comes ba
   });
 });
 
+slowTest('an authority is replaced as the guide says', async () => {
+  const { 'ca.crt': before } = await dataOf('orders-peer-tls');
+  await play.converges('an authority replaced', 3, async () => {
+    for (const name of ['orders-peer-ca', 'orders-peer-tls'])
+      await play.namespace.kubectl(['patch', 'secret', name, '--type=json', '-p', '[{"op":"remove","path":"/data"}]']);
+    await play.namespace.until('the Secrets are filled', aLook, async () => {
+      const now = await dataOf('orders-peer-tls');
+      return now && (await condition()).status === 'True' ? now : undefined;
+    });
+    const labels = 'app.kubernetes.io/instance=orders,app.kubernetes.io/component=member';
+    await play.namespace.kubectl(['delete', 'pod', '--wait=false', '-l', labels]);
+    await play.namespace.until('all are gone', 120, async () => {
+      const uids = (await play.cluster.pods()).map(({ metadata }) => metadata.uid);
+      return uids.length < 3 ? true : undefined;
+    });
+  });
+  expect((await dataOf('orders-peer-tls'))['ca.crt']).not.toBe(before);
+});
+
 test('nothing that was acknowledged is lost, and it is one cluster', () => play.ends(3));
