@@ -78,7 +78,7 @@ test('another apply changes none of the Secrets', async () => {
 
 test('new intermediates come into use without a restart', async () => {
   const [before, roots, old] = [await containers(), await Promise.all(leaves.map(dataOf)), await presented(0)];
-  await play.converges('new intermediates', 3, async () => {
+  await play.unnoticed('new intermediates', 3, async () => {
     await play.cluster.apply({ tls: EtcdTls.managed({ intermediateRotation: 'first' }) });
     for (const ordinal of ordinals)
       await play.namespace.until(`member ${ordinal} presents another certificate`, 240, async () => {
@@ -93,7 +93,7 @@ test('new intermediates come into use without a restart', async () => {
 });
 
 slowTest('a certificate whose Secret is emptied is issued again, and the members keep theirs meanwhile', async () => {
-  await play.converges('a Secret emptied', 3, async () => {
+  await play.unnoticed('a Secret emptied', 3, async () => {
     const patch = ['patch', 'secret', 'orders-server-tls', '--type=json', '-p', '[{"op":"remove","path":"/data"}]'];
     await play.namespace.kubectl(patch);
     await play.namespace.until(
@@ -115,7 +115,7 @@ slowTest('an authority that is lost is reported, not replaced, until it comes ba
     '-p',
     JSON.stringify([change]),
   ];
-  await play.converges('an authority lost and back', 3, async () => {
+  await play.unnoticed('an authority lost and back', 3, async () => {
     await play.namespace.kubectl(patch({ op: 'remove', path: '/data' }));
     const lost = await play.namespace.until('the loss is reported', aLook, async () => {
       const now = await condition();
