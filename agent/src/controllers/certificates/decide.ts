@@ -1,5 +1,5 @@
-import type { ReportedCertificate } from '../../protocol/cluster-status.ts';
 import type { Reason } from '../../protocol/reasons.ts';
+import type { SeenCertificate } from '../cluster/observed.ts';
 import type { Facts, FilledLeaf, IntermediateFacts, Span, WholeAuthority } from './facts.ts';
 import { dueAt, endOf, lifetimes } from './lifetimes.ts';
 import { shapeOf } from './read.ts';
@@ -17,8 +17,6 @@ export interface Problem {
   readonly reason: Reason;
   readonly message: string;
 }
-
-export type SeenCertificate = ReportedCertificate & { readonly span: Span };
 
 export interface Decision {
   readonly write?: Write;
