@@ -189,7 +189,7 @@ const missing = (secret: string): Problem => ({
 
 const issuing = ({ secret, why }: Pick<Write, 'secret' | 'why'>): Problem => ({
   reason: 'Issuing',
-  message: `Secret ${secret} has no valid certificate yet: ${why}`,
+  message: `Secret ${secret} needs a certificate: ${why}`,
 });
 
 const problemOf = (problem: Problem | undefined) => (problem ? { problem } : {});

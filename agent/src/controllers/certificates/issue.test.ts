@@ -1,8 +1,4 @@
-import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect, createServer, type SecureVersion, type TLSSocket } from 'node:tls';
 import * as x509 from '@peculiar/x509';
 import { issueIntermediate, issueLeaf, issueRoot, type Keyed } from './issue.ts';
@@ -108,40 +104,6 @@ test('keys are PKCS#8 of P-256', () => {
 });
 
 describe('a chain is accepted', () => {
-  let directory: string;
-  beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'issue-'));
-  });
-  afterAll(() => rmSync(directory, { recursive: true }));
-  const file = (name: string, text: string): string => {
-    writeFileSync(join(directory, name), text);
-    return join(directory, name);
-  };
-
-  test('by OpenSSL, for what it is for and for nothing else', async () => {
-    const openssl = (purpose: string, leaf: string, ...more: string[]) =>
-      execFileSync(
-        'openssl',
-        [
-          ...['verify', '-x509_strict', '-purpose', purpose, '-CAfile', file('root.crt', root.cert)],
-          ...['-untrusted', file('intermediate.crt', intermediate.cert), ...more, leaf],
-        ],
-        { stdio: 'pipe' },
-      ).toString();
-    const leaves = await Promise.all(
-      (['peer', 'server', 'client'] as const).map(async (name) =>
-        file(`${name}.crt`, (await issueLeaf(shapes[name], intermediate, now)).cert),
-      ),
-    );
-    const [peer, server, client] = leaves as [string, string, string];
-    for (const leaf of [peer, server]) expect(openssl('sslserver', leaf)).toContain(': OK');
-    for (const leaf of leaves) expect(openssl('sslclient', leaf)).toContain(': OK');
-    expect(() => openssl('sslserver', client)).toThrow('unsuitable certificate purpose');
-    expect(openssl('sslserver', server, '-verify_hostname', 'a.etcd.example.com')).toContain(': OK');
-    expect(openssl('sslserver', server, '-verify_ip', '2001:db8::5')).toContain(': OK');
-    expect(() => openssl('sslserver', server, '-verify_hostname', 'other')).toThrow('hostname mismatch');
-  });
-
   test.each(['TLSv1.2', 'TLSv1.3'] as const)('by Node as server and as client, %s', async (version) => {
     const server = await issueLeaf(shapes.server, intermediate, now);
     const client = await issueLeaf(shapes.client, intermediate, now);

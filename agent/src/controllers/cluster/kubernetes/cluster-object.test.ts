@@ -120,6 +120,17 @@ test('only changes cause events', () => {
   expect(told(well, status(condition('Progressing', 'True', 'Growing')))).toEqual(['Normal Growing']);
 });
 
+test('certificates cause a warning when a person is needed, not while they are issued', () => {
+  const ready = (is: ReportedCondition['status'], reason: ReportedCondition['reason']) =>
+    status(condition('CertificatesReady', is, reason));
+  const good = ready('True', 'CertificatesValid');
+  expect(told(undefined, ready('False', 'Issuing'))).toEqual([]);
+  expect(told(ready('False', 'Issuing'), good)).toEqual([]);
+  expect(told(good, ready('False', 'AuthorityLost'))).toEqual(['Warning AuthorityLost']);
+  expect(told(ready('False', 'AuthorityLost'), ready('Unknown', 'StateUnknown'))).toEqual([]);
+  expect(told(ready('False', 'AuthorityLost'), good)).toEqual(['Normal CertificatesValid']);
+});
+
 test('a requested restore causes one event, and its unavailability meanwhile none', () => {
   const serves = status(
     condition('Available', 'True', 'Serving'),
