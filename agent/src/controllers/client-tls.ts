@@ -24,7 +24,11 @@ export class ClientTls {
     const { data = {} } = await this.#secret(secret);
     const part = (key: string) => {
       const value = data[key];
-      if (value === undefined) throw new Error(`Secret ${secret} has no ${key}`);
+      if (!value) {
+        // It may be there in a moment: the reconciler issues it.
+        this.#read = undefined;
+        throw new Error(`Secret ${secret} has no ${key}`);
+      }
       return Buffer.from(value, 'base64');
     };
     return { ca: part('ca.crt'), cert: part('tls.crt'), key: part('tls.key'), servername };

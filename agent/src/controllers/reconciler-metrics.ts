@@ -114,6 +114,16 @@ export class ReconcilerMetrics {
       gauge('etcd_cluster_last_backup_timestamp_seconds', 'Time of the newest verified backup.', ({ lastBackup }) =>
         lastBackup ? Date.parse(lastBackup.at) / 1000 : undefined,
       ),
+      family(
+        'etcd_cluster_certificate_expiry_timestamp_seconds',
+        'gauge',
+        'End of the certificate in a Secret that the reconciler writes.',
+        [...this.#clusters].flatMap(([cluster, { status }]) =>
+          (status.certificates ?? []).map(
+            ({ secret, notAfter }): Value => [{ cluster, secret }, Date.parse(notAfter) / 1000],
+          ),
+        ),
+      ),
       family('etcd_cluster_condition', 'gauge', 'Conditions of the EtcdCluster: 1 for True.', conditions),
     ];
   }

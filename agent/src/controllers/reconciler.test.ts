@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { groupVersion, Paths } from '../kube/paths.ts';
 import { createLog } from '../lib/log.ts';
+import type { ClusterStatus } from '../protocol/cluster-status.ts';
 import type { EtcdBackupObject } from './backup/object.ts';
 import { FakeApi, failure } from './cluster/kubernetes/fake-api.fixture.ts';
 import { defaultSettings, type Settings } from './cluster/settings.ts';
@@ -151,6 +152,81 @@ test('a cluster whose objects cannot be read delays no other', async () => {
   await until(() => passes('search') > 5);
   expect(passes('orders')).toBe(1);
   api.closeConnections();
+});
+
+describe('certificates of a cluster', () => {
+  const managed = {
+    ...{ peerAuthority: 'peer-ca', clientAuthority: 'client-ca', peerSecret: 'peer-tls', serverSecret: 'server-tls' },
+    clusterDomain: 'cluster.local',
+  };
+  const tls = { clientSecret: 'client-tls', managed };
+  const secrets = ['peer-ca', 'client-ca', 'peer-tls', 'server-tls', 'client-tls'];
+  const told = () =>
+    api.object<{ status?: ClusterStatus }>(paths.of('etcdclusters', 'orders'))?.status as ClusterStatus | undefined;
+  const condition = () => told()?.conditions.find(({ type }) => type === 'CertificatesReady');
+  const putSecrets = () => {
+    for (const name of secrets) api.put(paths.of('secrets', name), { kind: 'Secret' });
+  };
+
+  test('are issued, and are in status, events and metrics', async () => {
+    putSecrets();
+    put('orders', { tls });
+    start();
+    await until(() => condition()?.status === 'True');
+    expect(told()?.certificates?.map(({ secret }) => secret)).toEqual(secrets);
+    const { body } = await get('/metrics');
+    const [first] = told()!.certificates!;
+    const seconds = Date.parse(first!.notAfter) / 1000;
+    expect(body).toContain(
+      `etcd_cluster_certificate_expiry_timestamp_seconds{cluster="orders",secret="peer-ca"} ${seconds}`,
+    );
+    expect(body).toContain('etcd_reconciler_actions_done_total{cluster="orders",action="IssuePeerAuthority"} 1');
+    expect(body).toContain('etcd_cluster_condition{cluster="orders",condition="CertificatesReady",reason="Cert');
+    const events = api.bodies.filter(
+      (each) => (each as { reason?: string } | undefined)?.reason === 'CertificateIssued',
+    );
+    expect(events).toHaveLength(5);
+  });
+
+  test('delay no pass, whatever hangs', async () => {
+    putSecrets();
+    put('orders', { tls });
+    api.fault = (_, __, path) => path.includes('/secrets/');
+    start({ settings: { ...settings, rpc: 60_000 } });
+    const passes = () => api.asked(`GET ${paths.of('configmaps', 'orders-record')}`);
+    await until(() => passes() > 5);
+    await until(() => condition());
+    expect(condition()).toMatchObject({
+      status: 'Unknown',
+      message: 'the Secrets of the certificates were not read yet',
+    });
+    api.closeConnections();
+  });
+
+  test('follow a change of the spec, and of no status', async () => {
+    putSecrets();
+    put('orders', { tls });
+    start();
+    await until(() => condition()?.status === 'True');
+    const looks = () => api.asked(`GET ${paths.of('secrets', 'peer-ca')}`);
+    const before = looks();
+    await sleep(500);
+    expect(looks()).toBe(before);
+    put('orders', { tls: { ...tls, managed: { ...managed, intermediateRotation: 'now' } } });
+    await until(() => api.asked(`PUT ${paths.of('secrets', 'client-tls')}`) === 2);
+  });
+
+  test('end with the reconciler', async () => {
+    putSecrets();
+    put('orders', { tls });
+    start();
+    await until(() => condition()?.status === 'True');
+    stop.abort();
+    await running;
+    const before = api.requests.length;
+    await sleep(300);
+    expect(api.requests.length).toBe(before);
+  });
 });
 
 test('manages only the clusters of its selector', async () => {

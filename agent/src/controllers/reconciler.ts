@@ -52,6 +52,9 @@ const grace = 8_000;
 /** Number of clusters to observe at the same time. */
 const places = 8;
 
+/** Number of clusters whose certificates to look at at the same time. */
+const certificatePlaces = 4;
+
 /** Longest time for which one observation delays the next one, in ms. */
 const slow = 1_000;
 
@@ -70,6 +73,7 @@ export class Reconciler {
   readonly #server: HttpListener;
   readonly #metrics = new ReconcilerMetrics();
   readonly #queue = new WorkQueue(places, slow);
+  readonly #certificateQueue = new WorkQueue(certificatePlaces, slow);
   /** By the name of the cluster, while this reconciler leads. */
   readonly #runners = new Map<string, ClusterRunner>();
   #leading = false;
@@ -159,7 +163,7 @@ export class Reconciler {
     const { name, uid } = cluster.metadata;
     const running = this.#runners.get(name);
     if (running && !gone && running.uid === uid) {
-      running.wake('etcdclusters');
+      running.changed(cluster);
       return;
     }
     if (running) {
@@ -178,6 +182,7 @@ export class Reconciler {
     own.info('managing this cluster');
     return new ClusterRunner(cluster, {
       ...{ client, paths, namespace, name, settings, events, holder, shutdown: this.#shutdown, turn: this.#queue.run },
+      certificatesTurn: this.#certificateQueue.run,
       isWatched: () => this.#watches.isCurrent,
       clientTls: new ClientTls(client, paths),
       troubles: this.#troubles,

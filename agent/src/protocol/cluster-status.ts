@@ -32,10 +32,22 @@ export interface ClusterStatus {
     verified?: string;
   };
   lastRestoreId?: string;
+  /** The certificates that the reconciler issues. */
+  certificates?: readonly ReportedCertificate[];
   /** Time of this status. It is written again when it gets old, even if nothing else changed. */
   observedAt?: string;
   members: ReportedMember[];
   conditions: ReportedCondition[];
+}
+
+export interface ReportedCertificate {
+  /** Of an authority: that of its intermediate. */
+  secret: string;
+  notAfter: string;
+  /** Unset if it will not be renewed as things are. */
+  renewAt?: string;
+  /** First 16 hex digits of the SHA-256 of the root that it comes with. */
+  root?: string;
 }
 
 export interface ReportedMember {

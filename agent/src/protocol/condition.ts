@@ -9,6 +9,7 @@ export const conditionTypes = [
   'Stalled',
   'Alarm',
   'BackupHealthy',
+  'CertificatesReady',
   'Accepted',
 ] as const;
 

@@ -77,6 +77,18 @@ export const reasons = {
   NoSchedule: 'there is no backup schedule',
   UpgradedWithoutBackup: 'a minor upgrade was done without a backup',
   SnapshotRefused: 'the snapshot cannot be verified; nothing was changed',
+  // Certificates
+  CertificatesValid: 'every certificate of the cluster is valid, and is renewed in time',
+  Issuing: 'certificates are being issued',
+  WaitingForSecrets: 'a Secret for certificates does not exist',
+  AuthorityLost: 'the Secret of an authority is empty, but certificates of it are in use',
+  AuthorityInvalid: 'the Secret of an authority cannot be used; it is never overwritten',
+  ForeignCertificate: 'a Secret holds a certificate of another root; it is not overwritten',
+  CannotWrite: 'the Secret of a certificate cannot be written',
+  TlsRefused: 'spec.tls cannot be followed',
+  RootExpiring: 'a root ends within a year',
+  Expired: 'a certificate has expired',
+  NotYetValid: 'a certificate is not valid yet; a clock differs',
   // Requested, but not possible
   SizeRefused: 'the size of the spec is not possible',
   VersionUnsupported: 'the version of the spec is not supported',

@@ -109,11 +109,11 @@ function access(
   }
   if (!cluster) throw new AgentError(ExitCode.usage, 'spec names neither clusterName nor endpoints');
   const { name, namespace = '' } = cluster.metadata;
-  const { size, clientTlsSecret } = cluster.spec;
-  const scheme = cluster.spec.tls ? 'https' : 'http';
+  const { size, tls: own } = cluster.spec;
+  const scheme = own ? 'https' : 'http';
   const host = (ordinal: number) => `${clientServiceName(`${name}-${ordinal}`)}.${namespace}.svc.${domain}`;
   return {
     endpoints: Array.from({ length: size }, (_, ordinal) => `${scheme}://${host(ordinal)}:${ports.client}`),
-    ...(clientTlsSecret && { tls: { files: { secretName: clientTlsSecret }, clientCertificate: true } }),
+    ...(own && { tls: { files: { secretName: own.clientSecret }, clientCertificate: true } }),
   };
 }

@@ -31,7 +31,7 @@ import { backupPass } from './pass.ts';
 useFakeApi();
 
 test('a backup of a cluster according to its schedule, from the first pass to the end', async () => {
-  cluster({ tls: true, clientTlsSecret: 'orders-client-tls' });
+  cluster({ tls: { clientSecret: 'orders-client-tls' } });
   ask('before');
   await settle('before');
   const [job] = jobs();

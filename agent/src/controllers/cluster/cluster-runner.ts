@@ -1,16 +1,23 @@
 import { isStatus } from '../../kube/api-error.ts';
+import type { EventSubject } from '../../kube/events.ts';
+import { groupVersion } from '../../kube/paths.ts';
 import { messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
 import { Trigger } from '../../lib/trigger.ts';
+import { Certificates } from '../certificates/certificates.ts';
 import type { EtcdClusterObject } from './kubernetes/cluster-object.ts';
 import { KubernetesPort, type PortOptions } from './kubernetes/kubernetes-port.ts';
 import { runCluster } from './loop.ts';
 import type { AtPoint } from './reconcile.ts';
 
-export type RunnerOptions = PortOptions & {
+export type RunnerOptions = Omit<PortOptions, 'certificates' | 'log'> & {
   readonly holder: string;
   readonly at: AtPoint;
   readonly turn: WorkQueue['run'];
+  /** The same for looks at certificates, so that they delay no pass. */
+  readonly certificatesTurn: WorkQueue['run'];
+  readonly log: Log;
 };
 
 /** Reconciles one cluster apart from all others, so that a slow cluster delays no other. */
@@ -19,6 +26,7 @@ export class ClusterRunner {
   readonly uid: string;
   readonly #options: RunnerOptions;
   readonly #port: KubernetesPort;
+  readonly #certificates: Certificates;
   readonly #stop = new AbortController();
   readonly #wake = new Trigger();
   readonly #ended: Promise<void>;
@@ -26,8 +34,21 @@ export class ClusterRunner {
   constructor(cluster: EtcdClusterObject, options: RunnerOptions) {
     this.uid = cluster.metadata.uid;
     this.#options = options;
-    this.#port = new KubernetesPort(options);
-    this.#ended = this.#run();
+    this.#certificates = new Certificates({
+      ...options,
+      turn: options.certificatesTurn,
+      emit: (event) => options.events.emit(subjectOf(cluster, options.namespace), event),
+      onChange: () => this.#wake.now(),
+    });
+    this.#port = new KubernetesPort({ ...options, certificates: () => this.#certificates.report() });
+    this.#certificates.follow(cluster.spec);
+    this.#ended = Promise.all([this.#run(), this.#certificates.run(this.#stop.signal)]).then(() => undefined);
+  }
+
+  /** The EtcdCluster has changed, or may have. */
+  changed({ spec }: EtcdClusterObject): void {
+    this.#certificates.follow(spec);
+    this.wake('etcdclusters');
   }
 
   /** Triggers a pass because one of the cluster's resources changed. */
@@ -36,7 +57,7 @@ export class ClusterRunner {
     this.#wake.now();
   }
 
-  /** Begins no further pass. Resolves when the present pass has ended, or after `grace` ms. */
+  /** Begins no further pass and no look at certificates. Resolves when the present ones have ended, or after `grace` ms. */
   async stop(grace: number): Promise<void> {
     this.#stop.abort();
     const late = Promise.withResolvers<void>();
@@ -72,3 +93,7 @@ export class ClusterRunner {
     }
   }
 }
+
+const subjectOf = ({ metadata: { name, uid } }: EtcdClusterObject, namespace: string): EventSubject => ({
+  ...{ apiVersion: groupVersion, kind: 'EtcdCluster', name, namespace, uid },
+});

@@ -113,7 +113,7 @@ function waitOf({ plan, memory, error }: Pass, { steady, next, backoffMin, backo
 }
 
 /** Returns true if something changed meanwhile. */
-async function pause({ signal, wake }: ClusterRun, ms: number): Promise<boolean> {
+export async function pause({ signal, wake }: Pick<ClusterRun, 'signal' | 'wake'>, ms: number): Promise<boolean> {
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
   const over = async (wait: Promise<unknown>, changed: boolean) => wait.catch(() => {}).then(() => changed);

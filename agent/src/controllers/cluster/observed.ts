@@ -1,6 +1,7 @@
 import type { AgentStatus } from '../../protocol/agent-status.ts';
-import type { ClusterStatus } from '../../protocol/cluster-status.ts';
+import type { ClusterStatus, ReportedCertificate } from '../../protocol/cluster-status.ts';
 import type { Known } from '../../protocol/known.ts';
+import type { Reason } from '../../protocol/reasons.ts';
 import type { RecordDoc, RestoreSource } from '../../protocol/record.ts';
 
 /** Everything that plan() knows. The record is read first, then the cluster, then the rest, so nothing is older than the record. */
@@ -102,7 +103,30 @@ export interface Cluster {
   status: Partial<ClusterStatus>;
   /** Unset where EtcdBackups are not mirrored. */
   backups?: ClusterBackups;
+  /** Unset where somebody else writes the certificates. */
+  certificates?: CertificateReport;
 }
+
+/** What the reconciler knows of the certificates that it issues. Times are of the wall clock, by which they live. */
+export interface CertificateReport {
+  now: number;
+  /** The Secrets, in the order of the status. */
+  secrets: readonly string[];
+  /** Those that the newest look read, and that hold a certificate. */
+  certificates: readonly SeenCertificate[];
+  /** Secrets that the newest look did not read, and why; all of them before the first one. */
+  unread: readonly { readonly secret: string; readonly why: string }[];
+  /** What the newest look found, and, if it did not read everything, the last one that did. */
+  problems: readonly { readonly reason: Reason; readonly message: string }[];
+  /** When the Secrets were last looked at, and how long ago that was. */
+  looked?: { readonly at: number; readonly age: number };
+  /** How long ago every Secret was read, ms. */
+  goodAge?: number;
+}
+
+export type SeenCertificate = ReportedCertificate & {
+  readonly span: { readonly notBefore: number; readonly notAfter: number };
+};
 
 /** State of its schedules and EtcdBackups. */
 export interface ClusterBackups {

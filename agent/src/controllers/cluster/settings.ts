@@ -46,6 +46,11 @@ export interface Settings {
   keepRevisions: number;
   /** Entries that a leader keeps in memory behind its snapshot (etcd's snapshot-catchup-entries). */
   catchUpEntries: number;
+  /** Time between two looks at the certificates: while they are good, and at most while they are not. */
+  certificates: number;
+  certificatesRetry: number;
+  /** Age from which a look at the certificates proves nothing any more. */
+  certificatesOld: number;
   /** Lease grant and revoke pairs of one LeaseChurn. */
   churnPairs: number;
 }
@@ -80,5 +85,8 @@ export const defaultSettings: Settings = {
   jobStart: 10 * minute,
   keepRevisions: 1000,
   catchUpEntries: 5000,
+  certificates: 5 * minute,
+  certificatesRetry: minute,
+  certificatesOld: 15 * minute,
   churnPairs: 500,
 };

@@ -4,6 +4,7 @@ import type { Reason } from '../../protocol/reasons.ts';
 import { compareVersions, minorOf } from '../../protocol/versions.ts';
 import { podName } from './names.ts';
 import type { Member, Observed } from './observed.ts';
+import { certificateReasons, certificatesOf } from './plan/certificates.ts';
 import {
   answers,
   hasReadyPod,
@@ -42,6 +43,7 @@ export function clusterStatus(
     ...(record ? recordFacts(view) : lastFacts(status)),
     lastBackup: newest([status.lastBackup, record?.doc.lastBackup, cluster.v.backups?.last]),
     size: statefulSet(view)?.replicas,
+    certificates: certificatesOf(cluster.v),
     ...(record && observed.members.known ? memberFacts(view) : {}),
     members: record ? members(view) : [],
     conditions: conditions.map((condition) => dated(condition, status.conditions, now, generation)),
@@ -176,6 +178,9 @@ interface Telling {
   beside?: ConditionType;
 }
 
+/** While certificates are issued, nothing is wrong. */
+const certificateTroubles: readonly Reason[] = certificateReasons.filter((reason) => reason !== 'Issuing');
+
 /** The first that holds gives phase and reason. */
 const telling: readonly Telling[] = [
   { type: 'Progressing', status: 'False', reasons: ['Paused'], yields: true },
@@ -188,6 +193,7 @@ const telling: readonly Telling[] = [
   { type: 'Progressing', status: 'True', yields: true },
   { type: 'Degraded', status: 'True', phase: 'Degraded' },
   { type: 'Available', status: 'False' },
+  { type: 'CertificatesReady', status: 'False', reasons: certificateTroubles, phase: 'Ready', beside: 'Ready' },
   {
     type: 'BackupHealthy',
     status: 'False',

@@ -6,6 +6,9 @@ import { defaultSettings } from './settings.ts';
 
 // What a condition says is what was seen: never a word for what is missing, unknown, stuck or stale.
 
+/** Only of clusters with backups, or with certificates of their own. */
+const optional: readonly ConditionType[] = ['BackupHealthy', 'CertificatesReady'];
+
 const quota = 'FailedCreate: create Pod c-2 in StatefulSet c failed error: exceeded quota: small';
 const image = 'ImagePullBackOff: Back-off pulling image "etcd:9"';
 
@@ -347,7 +350,7 @@ describe('what could not be looked at', () => {
 
   test('the record: all is unknown, and why', () => {
     const world = new World(3).set({ record: unknown('configmaps "c-record" is forbidden') });
-    for (const type of conditionTypes.filter((each) => each !== 'Accepted' && each !== 'BackupHealthy')) {
+    for (const type of conditionTypes.filter((each) => each !== 'Accepted' && !optional.includes(each))) {
       expect(stateOf(world, type)).toBe('Unknown StateUnknown');
     }
     expect(world.message('Available')).toContain('is forbidden');
@@ -445,7 +448,7 @@ test('no condition says what was not seen, whatever is missing', () => {
 });
 
 test('each state is told: no condition is left out of the status', () => {
-  const always = conditionTypes.filter((type) => type !== 'BackupHealthy');
+  const always = conditionTypes.filter((type) => !optional.includes(type));
   const left = combined.flatMap(([name, world]) => {
     const types = world.plan().conditions.map(({ type }) => type);
     return always.filter((type) => !types.includes(type)).map((type) => `${name}: ${type}`);

@@ -268,15 +268,20 @@ describe('refused, with the reason in /status and nothing changed', () => {
     expect(await gate.tree()).toMatchObject({ 'etcd/member/snap/db': 'database' });
   });
 
-  test('goes on once the cause is gone', async () => {
+  test('waits for each certificate file, and names it', async () => {
     await using gate = await TestGate.make();
     await gate.sealed();
     gate.args['peer-tls-dir'] = join(gate.dir, 'tls');
     gate.args['peer-url'] = 'https://127.0.0.1:2380';
     gate.start();
-    const { message } = await gate.until(({ reason }) => reason === 'ConfigRefused');
-    expect(message).toMatch(/tls\.crt cannot be read \(ENOENT\)/);
-    for (const name of ['tls.crt', 'tls.key', 'ca.crt']) await gate.file(`../tls/${name}`);
+    for (const name of ['tls.crt', 'tls.key', 'ca.crt']) {
+      const waiting = await gate.until(({ message = '' }) => message.includes(`tls/${name} does not exist yet`));
+      expect(waiting).toMatchObject({
+        state: 'Preparing',
+        message: expect.stringContaining('the reconciler, or cert-'),
+      });
+      await gate.file(`../tls/${name}`);
+    }
     expect(await gate.end()).toBe('started');
     expect(await gate.read('etcd.yaml')).toContain('peer-transport-security:');
   });

@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { access, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
@@ -10,6 +9,7 @@ import type { Log } from '../../lib/log.ts';
 import type { AgentReason } from '../../protocol/agent-reasons.ts';
 import type { Identity } from '../../protocol/agent-status.ts';
 import type { Permit, RecordDoc } from '../../protocol/record.ts';
+import { missingCertificate } from '../certificate-files.ts';
 import { permitConfig, readSettings, sealConfig, type Written } from '../etcd-config.ts';
 import { writeIdentity } from '../identity.ts';
 import type { MemberConfig } from '../member-config.ts';
@@ -148,7 +148,8 @@ class Gate {
     this.#view = { ...this.#view, state: 'Preparing', why: undefined };
     const problem = permit.mode === 'existing' && (await joinProblem(this.#config, permit.initialCluster));
     if (problem) return this.#wait('Preparing', { reason: 'NameNotResolved', message: problem });
-    await this.#checkFiles();
+    const missing = await this.#missingFile();
+    if (missing) return this.#wait('Preparing', missing);
     await this.#keepRecord(facts);
     const { epoch, token, volumeId, id, mode, memberId } = permit;
     const { clusterUid } = doc;
@@ -209,7 +210,8 @@ class Gate {
 
   async #start(identity: Identity, facts: GateFacts): Promise<Next> {
     const { dataDir, etcdVersion } = this.#config;
-    await this.#checkFiles();
+    const missing = await this.#missingFile();
+    if (missing) return this.#wait('Preparing', missing);
     await this.#keepRecord(facts);
     await this.#removeRemnants(facts.volume);
     const started: Identity = { ...identity, state: 'sealed', lastVersion: etcdVersion, runs: identity.runs + 1 };
@@ -243,15 +245,11 @@ class Gate {
     for (const { file } of await orphansOf(etcdDirOf(dataDir))) await rm(file, { force: true });
   }
 
-  /** Checks the files that etcd needs before anything is written: etcd would exit again and again if one is missing. */
-  async #checkFiles(): Promise<void> {
-    const { peerTlsDir, serverTlsDir } = this.#config;
+  /** Checks the files that etcd needs before anything is written. Returns one that is still to come. */
+  async #missingFile(): Promise<Refusal | undefined> {
     await readSettings(this.#config);
-    for (const directory of [peerTlsDir, serverTlsDir])
-      for (const name of directory === undefined ? [] : ['tls.crt', 'tls.key', 'ca.crt'])
-        await access(join(directory!, name), constants.R_OK).catch((error) => {
-          throw new AgentError(ExitCode.usage, `${join(directory!, name)} cannot be read (${codeOf(error)})`);
-        });
+    const message = await missingCertificate(this.#config);
+    return message === undefined ? undefined : { reason: 'ConfigRefused', message };
   }
 
   /** The lock keeps other agents away. This check finds an etcd that outlived its agent. */

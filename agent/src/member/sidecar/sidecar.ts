@@ -8,6 +8,7 @@ import { LogOnce } from '../../lib/log-once.ts';
 import type { AgentReason } from '../../protocol/agent-reasons.ts';
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
+import { missingCertificate } from '../certificate-files.ts';
 import { quotaProblem } from '../etcd-config.ts';
 import type { MemberConfig } from '../member-config.ts';
 import { readCache } from '../record/record-cache.ts';
@@ -106,6 +107,7 @@ export class Sidecar {
     if (before !== this.#finding.state) this.#log.info(`${before} → ${this.#finding.state}`);
     this.#isSteady = this.#finding.state === 'Running' && this.#mayServe() === undefined;
     this.#problems.report('state', this.#finding.message);
+    this.#problems.report('certificates', await missingCertificate(this.#config).catch(messageOf));
     this.#problems.report('observe', undefined);
   }
 

@@ -11,8 +11,7 @@ const cluster = {
   spec: {
     size: 3,
     version: '3.6.16',
-    tls: true,
-    clientTlsSecret: 'orders-client-tls',
+    tls: { clientSecret: 'orders-client-tls' },
     backup: {
       schedules: [
         {

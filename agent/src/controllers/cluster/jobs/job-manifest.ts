@@ -133,9 +133,9 @@ function podSpec(request: JobRequest, inputs: JobInputs): BackupJobSpec {
   const schedule = scheduleOf(request, cluster);
   const { serviceAccountName, image } = request.restore ? jobSettings.of(request.restore.source) : (schedule ?? {});
   const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = template.spec;
-  const { clientTlsSecret } = cluster.spec;
-  const tls: BackupPodTls | undefined = clientTlsSecret
-    ? { files: { secretName: clientTlsSecret } satisfies BackupPodFiles, clientCertificate: true }
+  const secretName = cluster.spec.tls?.clientSecret;
+  const tls: BackupPodTls | undefined = secretName
+    ? { files: { secretName } satisfies BackupPodFiles, clientCertificate: true }
     : undefined;
   return {
     cluster: cluster.metadata.name,
@@ -187,7 +187,7 @@ function factsOf(inputs: JobInputs, request: JobRequest): JobFacts {
     storeOf: () => stores[0] ?? refuseWithoutStore(request.restore?.source),
     backupOf: () => backup && { ...backup, store: stores[0]! },
     identityFiles: () => [identityDirectory],
-    ...(cluster.spec.clientTlsSecret && {
+    ...(cluster.spec.tls && {
       clientTls: {
         cacert: `${tlsDirectory}/ca.crt`,
         cert: `${tlsDirectory}/tls.crt`,

@@ -100,9 +100,8 @@ export class ClusterContext {
 
   /** Returns the client certificate, or undefined without TLS. */
   async tls(): Promise<ClientMaterial | undefined> {
-    const { tls, clientTlsSecret } = this.#cluster?.spec ?? {};
-    if (!tls || clientTlsSecret === undefined) return undefined;
-    return this.#options.clientTls.material(clientTlsSecret, `${this.name}.${this.namespace}.svc`);
+    const { tls } = this.#cluster?.spec ?? {};
+    return tls && this.#options.clientTls.material(tls.clientSecret, `${this.name}.${this.namespace}.svc`);
   }
 
   /** Emits an Event about the EtcdCluster, or about another of our resources. */

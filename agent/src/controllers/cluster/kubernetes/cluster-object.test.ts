@@ -21,6 +21,10 @@ test('missing fields of the custom resource get the documented defaults', () => 
   });
 });
 
+test('TLS is on with the Secret of a client certificate', () => {
+  expect(specOf({ tls: { clientSecret: 'orders-client-tls' } }).tls).toBe(true);
+});
+
 test('a final backup is required if volumes are deleted, unless it is disabled', () => {
   expect(specOf({ pvcPolicy: { onDelete: 'Delete' } }).finalBackupRequired).toBe(true);
   expect(specOf({ pvcPolicy: { onDelete: 'Delete' }, finalBackup: { required: false } }).finalBackupRequired).toBe(
@@ -114,6 +118,17 @@ test('only changes cause events', () => {
   expect(told(down, lost)).toEqual(['Warning VolumeLost']);
   expect(told(lost, well)).toEqual(['Normal AllMembersHealthy', 'Normal UpToDate']);
   expect(told(well, status(condition('Progressing', 'True', 'Growing')))).toEqual(['Normal Growing']);
+});
+
+test('certificates cause a warning when a person is needed, not while they are issued', () => {
+  const ready = (is: ReportedCondition['status'], reason: ReportedCondition['reason']) =>
+    status(condition('CertificatesReady', is, reason));
+  const good = ready('True', 'CertificatesValid');
+  expect(told(undefined, ready('False', 'Issuing'))).toEqual([]);
+  expect(told(ready('False', 'Issuing'), good)).toEqual([]);
+  expect(told(good, ready('False', 'AuthorityLost'))).toEqual(['Warning AuthorityLost']);
+  expect(told(ready('False', 'AuthorityLost'), ready('Unknown', 'StateUnknown'))).toEqual([]);
+  expect(told(ready('False', 'AuthorityLost'), good)).toEqual(['Normal CertificatesValid']);
 });
 
 test('a requested restore causes one event, and its unavailability meanwhile none', () => {

@@ -2,6 +2,7 @@ import type { BackupPodStore } from '../../../../../src/lib/backup-pod.ts';
 import type { KubeObject } from '../../../kube/objects.ts';
 import { group } from '../../../kube/paths.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
+import type { TlsSpec } from '../../certificates/wanted.ts';
 import { jobSettings } from '../jobs/job-settings.ts';
 import type { Cluster, ClusterSpec, OriginRequest, RecoveryRequest, ReplaceRequest } from '../observed.ts';
 
@@ -16,8 +17,8 @@ export interface EtcdClusterSpec {
   readonly allowEvenSize?: boolean;
   readonly version: string;
   readonly paused?: boolean;
-  readonly tls?: boolean;
-  readonly clientTlsSecret?: string;
+  /** Undefined: plaintext. */
+  readonly tls?: TlsSpec;
   readonly replace?: {
     readonly policy?: 'OnVolumeLoss' | 'Manual';
     readonly force?: readonly Partial<ReplaceRequest>[];
@@ -81,7 +82,7 @@ function specOf(spec: EtcdClusterSpec): ClusterSpec {
     ...{ size, version, onDelete },
     allowEvenSize: spec.allowEvenSize ?? false,
     paused: spec.paused ?? false,
-    tls: spec.tls ?? false,
+    tls: spec.tls !== undefined,
     ephemeral: storage?.ephemeral ?? false,
     replace: { policy: spec.replace?.policy ?? 'OnVolumeLoss', force: (spec.replace?.force ?? []).map(replaceOf) },
     ...(origin && { origin: originOf(origin) }),

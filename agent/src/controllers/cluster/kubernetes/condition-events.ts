@@ -10,11 +10,12 @@ const bad: Partial<Record<ConditionType, 'True' | 'False'>> = {
   Stalled: 'True',
   Alarm: 'True',
   BackupHealthy: 'False',
+  CertificatesReady: 'False',
   Accepted: 'False',
 };
 
 /** Reasons that need no attention, because they belong to normal operations. No Event reports their beginning or end. */
-const expected: readonly string[] = ['Bootstrapping', 'NoSchedule', 'Restoring', 'Starting', 'NoReadyPod'];
+const expected: readonly string[] = ['Bootstrapping', 'NoSchedule', 'Restoring', 'Starting', 'NoReadyPod', 'Issuing'];
 
 /** Returns the Events for a change of status: conditions that became bad or good again, and operations that began. */
 export function conditionEvents(before: Partial<ClusterStatus> | undefined, now: ClusterStatus): EventOf[] {

@@ -2,7 +2,7 @@ import { isStatus, unlessMissing } from '../../../kube/api-error.ts';
 import { groupVersion } from '../../../kube/paths.ts';
 import type { ClusterStatus } from '../../../protocol/cluster-status.ts';
 import type { Shutdown } from '../../shutdown.ts';
-import type { Cluster, ClusterBackups, RestoreRequest } from '../observed.ts';
+import type { CertificateReport, Cluster, ClusterBackups, RestoreRequest } from '../observed.ts';
 import type { Clusters } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.ts';
@@ -15,6 +15,8 @@ export interface ClustersOptions {
   readonly shutdown: Shutdown;
   /** Returns the known backups of a cluster, which only the status needs. */
   readonly backups?: (cluster: EtcdClusterObject) => ClusterBackups;
+  /** Returns what is known of the certificates, if the reconciler issues them. */
+  readonly certificates?: () => CertificateReport | undefined;
   /** Called with every status read (at most once per pass) or written. */
   readonly onStatus: (status: Partial<ClusterStatus>, how: 'read' | 'written') => void;
   readonly progress: RestoreProgress;
@@ -42,9 +44,11 @@ export class KubernetesClusters implements Clusters {
     if (!found) return undefined;
     this.#options.onStatus(found.status ?? {}, 'read');
     const backups = this.#options.backups?.(found);
+    const certificates = this.#options.certificates?.();
     const cluster = {
       ...clusterOf(found, { ...(domain !== undefined && { domain }), reconcilerGoing: false }),
       ...(backups && { backups }),
+      ...(certificates && { certificates }),
     };
     const { onDelete, finalBackupRequired } = cluster.spec;
     const mattersForFinalizer = cluster.finalizer || onDelete === 'Delete' || finalBackupRequired;

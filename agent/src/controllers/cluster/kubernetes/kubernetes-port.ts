@@ -32,7 +32,7 @@ export class KubernetesPort implements Port {
   readonly #context: ClusterContext;
 
   constructor(options: PortOptions) {
-    const { client, paths, name: cluster, settings, shutdown, onStatus, backups } = options;
+    const { client, paths, name: cluster, settings, shutdown, onStatus, backups, certificates } = options;
     this.#cache = new ResponseCache(options.isWatched);
     const context = new ClusterContext({ ...options, cache: this.#cache });
     this.#context = context;
@@ -43,7 +43,11 @@ export class KubernetesPort implements Port {
       jobs: this.jobs.states,
       trouble: troubleOf(context.cluster?.status),
     }));
-    this.clusters = new KubernetesClusters({ context, shutdown, onStatus, progress, ...(backups && { backups }) });
+    this.clusters = new KubernetesClusters({
+      ...{ context, shutdown, onStatus, progress },
+      ...(backups && { backups }),
+      ...(certificates && { certificates }),
+    });
     this.workload = new KubernetesWorkload(context);
     const addresses = () => this.workload.addresses();
     this.jobs = new KubernetesJobs(context, addresses);

@@ -8,6 +8,7 @@ import { restoreOp } from '../operations/jobs.ts';
 import { outdated } from '../operations/restart.ts';
 import { beforeFence, serving } from '../operations/restore/operation.ts';
 import { isMixed } from '../operations/scale.ts';
+import { certificates, withoutCertificates } from './certificates.ts';
 import {
   degraded,
   isQuorumLost,
@@ -44,7 +45,8 @@ export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
   const stalled = stalledReason(v, hold);
   const stalledCondition = stalled ? is('Stalled', true, stalled.reason, stalled.message) : automatic(v);
   if (!record.known && (record.unreadable || !hold)) return blind(v, record.why, stalled && stalledCondition);
-  if (!record.known || !record.v) return [...unborn(v, hold), stalledCondition, accepted(problemsBeforeBirth(v))];
+  if (!record.known || !record.v)
+    return [...unborn(v, hold), stalledCondition, ...certificates(v), accepted(problemsBeforeBirth(v))];
   return [
     available(v),
     ready(v),
@@ -54,6 +56,7 @@ export function conditionsOf(v: View, hold: Reason | undefined): Condition[] {
     stalledCondition,
     alarm(v),
     ...backups(v),
+    ...certificates(v),
     accepted(specProblems(v)),
   ];
 }
@@ -75,10 +78,11 @@ function automatic(v: View): Condition {
 
 /** Without the record, neither the decisions nor the members of the cluster are known. */
 function blind(v: View, why: string, stalled: Condition | undefined): Condition[] {
-  const types = conditionTypes.filter((type) => type !== 'Accepted' && type !== 'BackupHealthy');
+  const others: readonly ConditionType[] = ['Accepted', 'BackupHealthy', 'CertificatesReady'];
+  const types = conditionTypes.filter((type) => !others.includes(type));
   const said = `the record cannot be read: ${why}`;
   const all = types.map((type) => (stalled && type === 'Stalled' ? stalled : unknown(type, 'StateUnknown', said)));
-  return [...all, accepted(problemsBeforeBirth(v))];
+  return [...all, ...certificates(v), accepted(problemsBeforeBirth(v))];
 }
 
 function unborn(v: View, hold: Reason | undefined): Condition[] {
@@ -98,7 +102,8 @@ function unborn(v: View, hold: Reason | undefined): Condition[] {
 }
 
 /** Adds what keeps a pod from running, if that is known. */
-const forming = (v: View): string => [reasons.Bootstrapping, notRunning(v)?.message].filter(Boolean).join('; ');
+const forming = (v: View): string =>
+  [reasons.Bootstrapping, withoutCertificates(v), notRunning(v)?.message].filter(Boolean).join('; ');
 
 function available(v: View): Condition {
   if (!isSeeded(v))

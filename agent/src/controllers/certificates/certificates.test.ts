@@ -1,0 +1,353 @@
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient } from '../../kube/api-client.ts';
+import type { EventOf } from '../../kube/events.ts';
+import type { Secret } from '../../kube/objects.ts';
+import { Paths } from '../../kube/paths.ts';
+import { createLog } from '../../lib/log.ts';
+import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
+import { defaultSettings } from '../cluster/settings.ts';
+import { Certificates } from './certificates.ts';
+import { textOf } from './read.ts';
+import { tls } from './secrets.fixture.ts';
+import type { TlsSpec } from './wanted.ts';
+
+const paths = new Paths('shop');
+const names = ['orders-peer-ca', 'orders-client-ca', 'orders-peer-tls', 'orders-server-tls', 'orders-client-tls'];
+const [peerCa, clientCa, peerTls, serverTls] = names as [string, string, string, string];
+const pathOf = (name: string) => paths.of('secrets', name);
+const settings = { ...defaultSettings, backoffMin: 20, certificatesRetry: 50, certificates: 60_000 };
+
+let api: FakeApi;
+let client: ApiClient;
+let stop: AbortController;
+let running: Promise<void>[];
+let events: EventOf[];
+let log: string[];
+let points: string[];
+let held: boolean;
+beforeEach(async () => {
+  api = await FakeApi.listen();
+  client = new ApiClient(api.access, 400);
+  stop = new AbortController();
+  [running, events, log, points, held] = [[], [], [], [], true];
+});
+afterEach(async () => {
+  stop.abort();
+  api.closeConnections();
+  await Promise.all(running);
+  client.close();
+  await api[Symbol.asyncDispose]();
+});
+
+const applied = (...which: string[]) => {
+  for (const name of which) api.put(pathOf(name), { apiVersion: 'v1', kind: 'Secret' });
+};
+
+function start(change: object = {}, spec: TlsSpec = tls()): Certificates {
+  const stderr = new Writable({
+    write: (chunk, _, done) => {
+      log.push(`${chunk}`);
+      done();
+    },
+  });
+  const certificates = new Certificates({
+    ...{ client, paths, namespace: 'shop', name: 'orders', settings, log: createLog(stderr), onChange() {} },
+    at: (point) => {
+      points.push(point);
+      if (!held) throw new Error('another reconciler may hold the Lease');
+    },
+    emit: (event) => events.push(event),
+    ...change,
+  });
+  certificates.follow({ tls: spec });
+  running.push(certificates.run(stop.signal));
+  return certificates;
+}
+
+async function until<T>(what: () => T): Promise<NonNullable<T>> {
+  for (;;) {
+    const found = what();
+    if (found) return found;
+    await sleep(5);
+  }
+}
+
+const isGood = (certificates: Certificates) => () => {
+  const report = certificates.report();
+  return report?.certificates.length === 5 && report.problems.length === 0 && report.unread.length === 0;
+};
+const problem = (certificates: Certificates, reason: string) =>
+  until(() => certificates.report()?.problems.find((each) => each.reason === reason)?.message);
+const stored = (name: string, key: string) => textOf(api.object(pathOf(name)) as unknown as Secret, key);
+const puts = () => api.requests.filter((request) => request.startsWith('PUT')).length;
+const gets = () => api.requests.filter((request) => request.startsWith('GET')).length;
+
+const refuse =
+  (method: string, name: string, status: number, message: string): FakeApi['fault'] =>
+  (request, response, path) => {
+    if (request.method !== method || path !== pathOf(name)) return false;
+    failure(response, status, 'Refused', message);
+    return true;
+  };
+
+test('fills the five Secrets in order, with one event each, and rests', async () => {
+  applied(...names);
+  const certificates = start();
+  expect(certificates.report()).toMatchObject({ certificates: [], problems: [], unread: Array(5).fill({}) });
+  await until(isGood(certificates));
+  expect(api.requests.filter((request) => request.startsWith('PUT'))).toEqual(
+    names.map((name) => `PUT ${pathOf(name)}`),
+  );
+  const order = ['PeerAuthority', 'ClientAuthority', 'PeerCertificate', 'ServerCertificate', 'ClientCertificate'];
+  expect(points).toEqual(order.flatMap((what) => [`before Issue${what}`, `after Issue${what}`]));
+  expect(events.map(({ reason }) => reason)).toEqual(Array(5).fill('CertificateIssued'));
+  expect(events[2]!.message).toMatch(
+    /^Wrote a certificate into Secret orders-peer-tls, valid until \S+Z: it is empty$/,
+  );
+  const before = gets();
+  await sleep(300);
+  expect(gets()).toBe(before);
+  expect(events).toHaveLength(5);
+});
+
+test('at rest it costs five reads a look, and no other request', async () => {
+  applied(...names);
+  const certificates = start({ settings: { ...settings, certificates: 1 } });
+  await until(isGood(certificates));
+  const before = api.requests.length;
+  await until(() => api.requests.length >= before + 10);
+  const looks = api.requests.slice(before, before + 10);
+  expect(looks.toSorted()).toEqual(names.flatMap((name) => Array(2).fill(`GET ${pathOf(name)}`)).sort());
+});
+
+test('what is asked for is done at once, and reported as a renewal', async () => {
+  applied(...names);
+  const certificates = start();
+  await until(isGood(certificates));
+  const [root, leaf] = [stored(peerCa, 'root.crt'), stored(peerTls, 'tls.crt')];
+  certificates.follow({ tls: tls({ intermediateRotation: 'monday' }) });
+  await until(() => events.length === 10);
+  expect(puts()).toBe(10);
+  expect(stored(peerCa, 'root.crt')).toBe(root);
+  expect(stored(peerTls, 'tls.crt')).not.toBe(leaf);
+  expect(events.slice(5).map(({ reason }) => reason)).toEqual(Array(5).fill('CertificateRenewed'));
+  expect(events[5]!.message).toContain("intermediateRotation is 'monday'");
+});
+
+test('keeps labels and other keys of a Secret', async () => {
+  applied(...names);
+  api.put(pathOf(peerTls), { type: 'Opaque', metadata: { labels: { team: 'a' } }, data: { note: 'eA==' } });
+  await until(isGood(start()));
+  expect(api.object(pathOf(peerTls))).toMatchObject({
+    type: 'Opaque',
+    metadata: { labels: { team: 'a' } },
+    data: { note: 'eA==', 'tls.key': expect.any(String) },
+  });
+});
+
+describe('says what keeps it, and tries again', () => {
+  test('a Secret that does not exist yet', async () => {
+    applied(...names.slice(1));
+    const certificates = start();
+    expect(await problem(certificates, 'WaitingForSecrets')).toContain(`Secret ${peerCa} does not exist`);
+    applied(peerCa);
+    await until(isGood(certificates));
+  });
+
+  test('a Secret that may not be read', async () => {
+    applied(...names);
+    api.fault = refuse('GET', clientCa, 403, 'forbidden');
+    const certificates = start();
+    const [{ secret, why }] = await until(
+      () => certificates.report()?.looked && (certificates.report()!.unread as [{ secret: string; why: string }]),
+    );
+    expect([secret, why]).toEqual([clientCa, expect.stringContaining('a permission is missing')]);
+    expect(certificates.report()?.goodAge).toBeUndefined();
+    api.fault = () => false;
+    await until(isGood(certificates));
+  });
+
+  test('one that may not be written: the others are', async () => {
+    applied(...names);
+    api.fault = refuse('PUT', peerCa, 403, 'forbidden');
+    const certificates = start();
+    expect(await problem(certificates, 'CannotWrite')).toMatch(`Secret ${peerCa} cannot be written: PUT`);
+    expect(stored(serverTls, 'tls.crt')).not.toBe('');
+    api.fault = () => false;
+    await until(isGood(certificates));
+  });
+
+  test('a conflict is read anew once without a word', async () => {
+    applied(...names);
+    let conflicts = 1;
+    api.fault = (request, response) => {
+      if (request.method !== 'PUT' || conflicts-- <= 0) return false;
+      failure(response, 409, 'Conflict', 'the object has been modified');
+      return true;
+    };
+    await until(isGood(start()));
+    expect(log.join('')).not.toContain('cannot be written');
+    conflicts = 2;
+    api.delete(pathOf(peerTls));
+    applied(peerTls);
+    const certificates = start();
+    expect(await problem(certificates, 'CannotWrite')).toContain('changed by somebody else at the same time');
+    await until(isGood(certificates));
+  });
+
+  test('an API server that hangs', async () => {
+    applied(...names);
+    api.fault = () => true;
+    const certificates = start();
+    const unread = await until(() => certificates.report()?.looked && certificates.report()?.unread);
+    expect(unread.map(({ secret }) => secret)).toEqual(names);
+    expect(unread[0]!.why).toContain('no answer in 400 ms');
+    api.fault = () => false;
+    await until(isGood(certificates));
+  });
+
+  test('what it knew stays, with its age, while nothing can be read', async () => {
+    applied(...names);
+    const certificates = start();
+    await until(isGood(certificates));
+    stored(peerCa, 'root.key');
+    api.fault = (_, response) => {
+      failure(response, 503, 'Unavailable', 'down');
+      return true;
+    };
+    certificates.follow({ tls: tls({ serverNames: ['etcd.example.com'] }) });
+    await until(() => certificates.report()?.unread.length === 5);
+    await sleep(30);
+    expect(certificates.report()!.goodAge).toBeGreaterThan(30);
+    expect(certificates.report()!.goodAge).toBeGreaterThan(certificates.report()!.looked!.age);
+  });
+
+  test('a problem of the last whole look is not forgotten when the next one fails', async () => {
+    applied(...names);
+    const certificates = start();
+    await until(isGood(certificates));
+    const { data } = api.object<{ data: object }>(pathOf(peerCa))!;
+    api.put(pathOf(peerCa), { data: { ...data, 'root.key': 'eA==' } });
+    certificates.follow({ tls: tls({ intermediateRotation: 'now' }) });
+    await problem(certificates, 'AuthorityInvalid');
+    api.fault = refuse('GET', peerCa, 403, 'forbidden');
+    await until(() => certificates.report()?.unread.length === 1);
+    expect(await problem(certificates, 'AuthorityInvalid')).toContain('root.key is not a key');
+  });
+});
+
+test('an answer that is lost changes nothing', async () => {
+  applied(...names);
+  let lost = 0;
+  const put = api.put.bind(api);
+  api.put = (path, object) => {
+    const done = put(path, object);
+    // Written, but the connection ends before the answer.
+    if (lost++ < 3) api.closeConnections();
+    return done;
+  };
+  const certificates = start();
+  await until(isGood(certificates));
+  expect(puts()).toBe(5);
+});
+
+test('two at once end with one root each, and nothing more to do', async () => {
+  applied(...names);
+  const both = [start(), start()];
+  await Promise.all(both.map((each) => until(isGood(each))));
+  const before = puts();
+  const roots = [stored(peerCa, 'root.crt'), stored(clientCa, 'root.crt')];
+  expect([stored(peerTls, 'ca.crt'), stored(serverTls, 'ca.crt')]).toEqual(roots);
+  await Promise.all([start(), start()].map((each) => until(isGood(each))));
+  expect(puts()).toBe(before);
+});
+
+test('whoever writes a Secret again and again is not answered for ever', async () => {
+  applied(...names);
+  const certificates = start();
+  await until(isGood(certificates));
+  const put = api.put.bind(api);
+  // Another reconciler that empties it, say.
+  api.put = (path, object) => put(path, path === pathOf(peerTls) ? { ...object, data: {} } : object);
+  put(pathOf(peerTls), { data: {} });
+  certificates.follow({ tls: tls({ serverNames: ['etcd.example.com'] }) });
+  expect(await problem(certificates, 'CannotWrite')).toMatch(/orders-peer-tls .*6 times within an hour.*find out what/);
+  const before = puts();
+  await sleep(300);
+  expect(puts()).toBe(before);
+});
+
+test('without the Lease nothing is written', async () => {
+  applied(...names);
+  held = false;
+  const certificates = start();
+  expect(await problem(certificates, 'CannotWrite')).toContain('another reconciler may hold the Lease');
+  expect(puts()).toBe(0);
+});
+
+test('ends when it is stopped, also while nothing answers', async () => {
+  applied(...names);
+  api.fault = () => true;
+  start();
+  await until(() => gets() > 0);
+  stop.abort();
+  await running[0];
+  const before = gets();
+  await sleep(100);
+  expect(gets()).toBe(before);
+  expect(puts()).toBe(0);
+});
+
+test('without spec.tls.managed there is nothing to do or to report', async () => {
+  const certificates = start({}, { clientSecret: 'x' });
+  await sleep(100);
+  expect(certificates.report()).toBeUndefined();
+  expect(gets()).toBe(0);
+});
+
+test('no key is in a log, an event, an error or a report', async () => {
+  applied(...names);
+  // An admission webhook that quotes what it refuses.
+  let refused = 0;
+  api.fault = (request, response) => {
+    if (request.method !== 'PUT' || refused++ >= 2) return false;
+    const { data = {} } = api.bodies.at(-1) as Secret;
+    const pem = Object.values(data).map((value) => Buffer.from(value, 'base64').toString());
+    const quote = refused === 1 ? JSON.stringify(data) : pem.join();
+    failure(response, 400, 'Denied', `admission webhook denied: ${quote}`);
+    return true;
+  };
+  const certificates = start();
+  const said = [await problem(certificates, 'CannotWrite')];
+  expect(said[0]).toContain('words that quote its keys');
+  await until(isGood(certificates));
+  // Contents that no parser takes.
+  for (const name of [peerCa, serverTls]) {
+    const { data } = api.object<{ data: Record<string, string> }>(pathOf(name))!;
+    const changed = Object.entries(data).map(([key, value]) => [
+      key,
+      Buffer.from(`x${textOf({ data: { key: value } } as never, 'key')}`.replace('PRIVATE', 'PUBLIC')).toString(
+        'base64',
+      ),
+    ]);
+    api.put(pathOf(name), { data: Object.fromEntries(changed) });
+  }
+  certificates.follow({ tls: tls({ intermediateRotation: 'now' }) });
+  said.push(await problem(certificates, 'AuthorityInvalid'));
+  const everything = [...said, ...log, JSON.stringify(events), JSON.stringify(certificates.report()), ...points].join(
+    '\n',
+  );
+  const secrets = api.bodies.filter((body) => (body as Secret | undefined)?.kind === 'Secret') as Secret[];
+  const keys = secrets.flatMap(({ data = {} }) => Object.entries(data).filter(([name]) => name.endsWith('.key')));
+  expect(keys.length).toBeGreaterThan(8);
+  for (const [, key] of keys) {
+    const lines = Buffer.from(key, 'base64').toString().split('\n');
+    const body = lines.filter((line) => line !== '' && !line.startsWith('-----'));
+    expect(body.length).toBeGreaterThan(1);
+    for (const text of [key, ...body]) {
+      for (let at = 0; at + 16 <= text.length; at += 8) expect(everything).not.toContain(text.slice(at, at + 16));
+    }
+  }
+  expect(everything).not.toContain('PRIVATE KEY');
+});

@@ -1,0 +1,268 @@
+import { X509Certificate } from 'node:crypto';
+import type { ApiClient } from '../../kube/api-client.ts';
+import { isStatus, unlessMissing } from '../../kube/api-error.ts';
+import type { EventOf } from '../../kube/events.ts';
+import type { Secret } from '../../kube/objects.ts';
+import type { Paths } from '../../kube/paths.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { LogOnce } from '../../lib/log-once.ts';
+import type { WorkQueue } from '../../lib/queue.ts';
+import { Trigger } from '../../lib/trigger.ts';
+import { type Known, known, unknown } from '../../protocol/known.ts';
+import { pause } from '../cluster/loop.ts';
+import type { CertificateReport } from '../cluster/observed.ts';
+import type { AtPoint } from '../cluster/reconcile.ts';
+import type { Settings } from '../cluster/settings.ts';
+import { contentOf } from './content.ts';
+import { type Decision, decide, timeOf, type Write } from './decide.ts';
+import { factsOf, type Secrets, textOf } from './read.ts';
+import { type AuthorityName, type CertificatesSpec, type LeafName, type Wanted, wantedOf } from './wanted.ts';
+
+export interface CertificatesOptions {
+  readonly client: ApiClient;
+  readonly paths: Paths;
+  readonly namespace: string;
+  /** Name of the EtcdCluster. */
+  readonly name: string;
+  readonly settings: Pick<Settings, 'certificates' | 'certificatesRetry' | 'certificatesOld' | 'backoffMin'>;
+  readonly at: AtPoint;
+  readonly emit: (event: EventOf) => void;
+  /** The report has changed. */
+  readonly onChange: () => void;
+  readonly turn?: WorkQueue['run'];
+  readonly log: Log;
+}
+
+/** What the last look found. `at` is of the wall clock, `tick` of the monotonic one. */
+interface Look {
+  readonly at: number;
+  readonly tick: number;
+  readonly found: Pick<Decision, 'certificates' | 'unread' | 'problems'>;
+}
+
+/** More writes of one Secret within an hour mean that something else writes it too. */
+const mostWrites = 6;
+const hour = 3_600_000;
+const shortest = 1_000;
+
+/** Makes and renews the certificates of one cluster, in its own time: no pass waits for it. */
+export class Certificates {
+  readonly #options: CertificatesOptions;
+  readonly #wake = new Trigger();
+  readonly #problems: LogOnce;
+  /** Times of the writes within the last hour, by Secret. */
+  readonly #writes = new Map<string, number[]>();
+  #isRunning = false;
+  #wanted: Wanted | undefined;
+  #look: Look | undefined;
+  /** The last look that read every Secret. */
+  #good: Look | undefined;
+
+  constructor(options: CertificatesOptions) {
+    this.#options = options;
+    this.#problems = new LogOnce(options.log);
+  }
+
+  /** Follows a new spec, at once. */
+  follow(spec: CertificatesSpec): void {
+    const { name, namespace } = this.#options;
+    const wanted = wantedOf(name, namespace, spec);
+    if (JSON.stringify(wanted) === JSON.stringify(this.#wanted)) return;
+    if (`${secretsOf(wanted)}` !== `${secretsOf(this.#wanted)}`) {
+      this.#look = undefined;
+      this.#good = undefined;
+    }
+    this.#wanted = wanted;
+    if (this.#isRunning) this.#wake.now();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { turn = (work) => work() } = this.#options;
+    this.#isRunning = true;
+    let failures = 0;
+    let changed = true;
+    while (!signal.aborted) {
+      const wanted = this.#wanted;
+      // Without anything to do, waits for a spec.
+      let wait = hour;
+      if (wanted) {
+        const dueAt = await turn(() => this.#attempt(wanted, signal), changed);
+        failures = dueAt === undefined ? failures + 1 : 0;
+        wait = dueAt === undefined ? this.#backoff(failures) : this.#rest(dueAt);
+      }
+      changed = await pause({ signal, wake: this.#wake.wait }, wait);
+      if (changed) failures = 0;
+    }
+  }
+
+  /** Undefined if the certificates are not ours. */
+  report(): CertificateReport | undefined {
+    const wanted = this.#wanted;
+    if (!wanted) return undefined;
+    const secrets = secretsOf(wanted);
+    const [last, good, tick] = [this.#look, this.#good, performance.now()];
+    const unread = last?.found.unread ?? secrets.map((secret) => ({ secret, why: 'it was not read yet' }));
+    return {
+      now: Date.now(),
+      secrets,
+      certificates: last?.found.certificates ?? [],
+      unread,
+      problems: [...(last?.found.problems ?? []), ...(unread.length > 0 ? (good?.found.problems ?? []) : [])],
+      ...(last && { looked: { at: last.at, age: tick - last.tick } }),
+      ...(good && { goodAge: tick - good.tick }),
+    };
+  }
+
+  #backoff(failures: number): number {
+    const { backoffMin, certificatesRetry } = this.#options.settings;
+    return Math.min(backoffMin * 2 ** (failures - 1), certificatesRetry);
+  }
+
+  /** Spreads the looks of clusters that began together. */
+  #rest(dueAt: number): number {
+    const steady = this.#options.settings.certificates * (0.9 + Math.random() * 0.2);
+    return Math.max(shortest, Math.min(steady, dueAt - Date.now()));
+  }
+
+  /** Returns when the next certificate falls due; undefined while not everything is good. */
+  async #attempt(wanted: Wanted, signal: AbortSignal): Promise<number | undefined> {
+    if (signal.aborted) return undefined;
+    try {
+      return await this.#round(wanted, signal);
+    } catch (error) {
+      this.#options.log.error(`the certificates could not be looked at: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Writes one Secret after the other. Everything is read again before each, so that no decision is older than a write. */
+  async #round(wanted: Wanted, signal: AbortSignal): Promise<number | undefined> {
+    const failed = new Map<string, string>();
+    const conflicts = new Set<string>();
+    for (;;) {
+      const secrets = await this.#read(wanted);
+      const now = Date.now();
+      const decision = decide(factsOf(secrets), wanted, now, new Set(failed.keys()));
+      const { write } = decision;
+      if (!write || signal.aborted || this.#wanted !== wanted) return this.#found(decision, failed);
+      const why = await this.#write(write, secrets, wanted, now);
+      // Another reconciler, or whoever applied the manifests. What is there now is read first.
+      const isNews = why === conflict && !conflicts.has(write.secret);
+      if (isNews) conflicts.add(write.secret);
+      else if (why !== undefined) failed.set(write.secret, why);
+    }
+  }
+
+  #found({ certificates, unread, problems, dueAt }: Decision, failed: ReadonlyMap<string, string>): number | undefined {
+    const stuck = [...failed].map(([secret, why]) => ({
+      reason: 'CannotWrite' as const,
+      message: `Secret ${secret} cannot be written: ${why}`,
+    }));
+    const found = { certificates, unread, problems: [...problems, ...stuck] };
+    const look = { at: Date.now(), tick: performance.now(), found };
+    const isNews = JSON.stringify(this.#look?.found) !== JSON.stringify(found);
+    this.#look = look;
+    if (unread.length === 0) this.#good = look;
+    const lines = [...found.problems.map(({ message }) => message), ...unread.map(unreadMessage)];
+    this.#problems.report('certificates', lines.length > 0 ? lines.join('; ') : undefined);
+    if (isNews) this.#options.onChange();
+    const isGood = unread.length === 0 && found.problems.every(({ reason }) => lasting.has(reason));
+    return isGood ? dueAt : undefined;
+  }
+
+  /** The authorities first: an authority counts as unused only if its leaves were empty after it was. */
+  async #read({ authorities, leaves }: Wanted): Promise<Secrets> {
+    const all = async <T extends string>(names: Readonly<Record<T, string>>) =>
+      Object.fromEntries(
+        await Promise.all(
+          Object.entries<string>(names).map(async ([key, secret]) => [key, await this.#get(secret)] as const),
+        ),
+      ) as Record<T, Known<Secret | undefined>>;
+    return { ...(await all(authorities)), ...(await all(leaves)) };
+  }
+
+  async #get(secret: string): Promise<Known<Secret | undefined>> {
+    const { client, paths } = this.#options;
+    const found = client.get<Secret>(paths.of('secrets', secret)).catch(unlessMissing);
+    return found.then(known<Secret | undefined>, (error: unknown) => unknown(messageOf(error)));
+  }
+
+  /** Returns why it was not written, as far as is known. */
+  async #write(write: Write, secrets: Secrets, wanted: Wanted, now: number): Promise<string | undefined> {
+    const { client, paths, at } = this.#options;
+    if (this.#recent(write.secret).length >= mostWrites)
+      return `it was written ${mostWrites} times within an hour, now because ${write.why}; find out what else writes it`;
+    const before = secrets[write.of];
+    const point = pointOf(write);
+    let secret: Secret | undefined;
+    try {
+      secret = await contentOf(write, secrets, wanted, now);
+      await at(`before ${point}`);
+      await client.replace(paths.of('secrets', write.secret), secret);
+      this.#writes.set(write.secret, [...this.#recent(write.secret), now]);
+      await at(`after ${point}`);
+      this.#tell(write, secret, before.known && textOf(before.v!, 'tls.crt') !== '');
+      return undefined;
+    } catch (error) {
+      return isStatus(error, 409) ? conflict : withoutKeys(messageOf(error), secret);
+    }
+  }
+
+  #recent(secret: string): number[] {
+    const now = Date.now();
+    return (this.#writes.get(secret) ?? []).filter((at) => Math.abs(now - at) < hour);
+  }
+
+  #tell({ make, secret, why }: Write, { data }: Secret, isRenewed: boolean): void {
+    const pem = Buffer.from(data?.['tls.crt'] ?? '', 'base64');
+    const until = timeOf(new X509Certificate(pem).validToDate.getTime());
+    const what = { authority: 'a new authority', intermediate: 'a new intermediate', leaf: 'a certificate' }[make];
+    const message = `Wrote ${what} into Secret ${secret}, valid until ${until}: ${why}`;
+    this.#options.log.info(message);
+    const reason = isRenewed ? 'CertificateRenewed' : 'CertificateIssued';
+    this.#options.emit({ type: 'Normal', reason, message });
+  }
+}
+
+const secretsOf = (wanted: Wanted | undefined): string[] =>
+  wanted ? [...Object.values(wanted.authorities), ...Object.values(wanted.leaves)] : [];
+
+const conflict = 'it was changed by somebody else at the same time';
+
+/** Problems that looking again soon does not end. */
+const lasting: ReadonlySet<string> = new Set(['TlsRefused', 'RootExpiring', 'Paused']);
+
+const unreadMessage = ({ secret, why }: Decision['unread'][number]): string =>
+  `Secret ${secret} cannot be read: ${why}`;
+
+const names: Readonly<Record<AuthorityName | LeafName, string>> = {
+  peers: 'Peer',
+  clients: 'Client',
+  peer: 'Peer',
+  server: 'Server',
+  client: 'Client',
+};
+
+/** A name for each kind of write, such as IssuePeerCertificate. */
+const pointOf = ({ make, of }: Write): string =>
+  ({
+    authority: `Issue${names[of]}Authority`,
+    intermediate: `Renew${names[of]}Authority`,
+    leaf: `Issue${names[of]}Certificate`,
+  })[make];
+
+/** An admission webhook may quote what it refuses. */
+function withoutKeys(message: string, secret: Secret | undefined): string {
+  const keys = Object.entries(secret?.data ?? {}).filter(([name]) => name.endsWith('.key'));
+  const texts = keys.flatMap(([, value]) => [value, ...Buffer.from(value, 'base64').toString().split('\n')]);
+  const quotes = (text: string) =>
+    Array.from({ length: Math.max(0, text.length - quoted + 1) }, (_, at) => text.slice(at, at + quoted));
+  const isQuoted = texts
+    .filter((text) => !text.startsWith('-----'))
+    .some((text) => quotes(text).some((part) => message.includes(part)));
+  return isQuoted ? 'it was refused, in words that quote its keys' : message;
+}
+
+/** Characters of a key that are one too many. */
+const quoted = 16;

@@ -1,0 +1,48 @@
+import type { Secret } from '../../kube/objects.ts';
+import type { Write } from './decide.ts';
+import type { Keyed } from './issue.ts';
+import { type Secrets, textOf } from './read.ts';
+import { type AuthorityName, issuerOf, type LeafName, type Wanted } from './wanted.ts';
+
+/** The Secret with new content. Keeps whatever else it has, and the version that was read. */
+export async function contentOf(write: Write, secrets: Secrets, wanted: Wanted, now: number): Promise<Secret> {
+  const before = there(secrets, write.of);
+  const made = await (write.make === 'leaf'
+    ? leaf(write.of as LeafName, secrets, wanted, now)
+    : authority(write, before, wanted, now));
+  const data = Object.fromEntries(
+    Object.entries(made).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+  );
+  return { ...before, data: { ...before.data, ...data } };
+}
+
+async function authority({ make, of }: Write, before: Secret, { cluster, rotation }: Wanted, now: number) {
+  const { issueRoot, issueIntermediate } = await import('./issue.ts');
+  // A common name has at most 64 characters.
+  const name = `${cluster.slice(0, 50)} ${of}`;
+  const root = make === 'authority' ? await issueRoot(`${name} root`, now) : keyed(before, 'root');
+  const { cert, key } = await issueIntermediate(`${name} CA`, root, now);
+  return {
+    ...{ 'root.crt': root.cert, 'root.key': root.key, 'tls.crt': cert, 'tls.key': key },
+    rotation: rotation ?? textOf(before, 'rotation'),
+  };
+}
+
+async function leaf(of: LeafName, secrets: Secrets, { shapes }: Wanted, now: number) {
+  const { issueLeaf } = await import('./issue.ts');
+  const issuer = there(secrets, issuerOf[of]);
+  const intermediate = keyed(issuer, 'tls');
+  const { cert, key } = await issueLeaf(shapes[of], intermediate, now);
+  return { 'ca.crt': textOf(issuer, 'root.crt'), 'tls.crt': cert + intermediate.cert, 'tls.key': key };
+}
+
+const keyed = (secret: Secret, name: 'root' | 'tls'): Keyed => ({
+  cert: textOf(secret, `${name}.crt`),
+  key: textOf(secret, `${name}.key`),
+});
+
+function there(secrets: Secrets, name: AuthorityName | LeafName): Secret {
+  const secret = secrets[name];
+  if (!secret.known || !secret.v) throw new Error('the Secret was not read');
+  return secret.v;
+}

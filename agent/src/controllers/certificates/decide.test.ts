@@ -1,0 +1,410 @@
+import { known, unknown } from '../../protocol/known.ts';
+import { issueIntermediate, issueLeaf, issueRoot } from './issue.ts';
+import { begin, day, type SecretName, TestSecrets } from './secrets.fixture.ts';
+
+const authorities = ['peers', 'clients'] as const;
+const leaves = ['peer', 'server', 'client'] as const;
+const all: readonly SecretName[] = [...authorities, ...leaves];
+
+/** What each Secret is written for, one after the other. */
+const settled = async (secrets: TestSecrets) => (await secrets.settle()).map((line) => line.split(':')[0]);
+
+test('makes everything, authorities first, and then nothing', async () => {
+  const secrets = new TestSecrets();
+  expect(secrets.reasons).toEqual(['Issuing', 'Issuing']);
+  expect(await settled(secrets)).toEqual([
+    'authority peers',
+    'authority clients',
+    'leaf peer',
+    'leaf server',
+    'leaf client',
+  ]);
+  const { problems, unread, write, certificates } = secrets.decide();
+  expect({ problems, unread, write }).toEqual({ problems: [], unread: [], write: undefined });
+  expect(
+    certificates.map(({ secret, notAfter, renewAt }) => [secret, notAfter.slice(0, 10), renewAt?.slice(0, 10)]),
+  ).toEqual([
+    ['orders-peer-ca', '2027-01-01', '2026-09-01'],
+    ['orders-client-ca', '2027-01-01', '2026-09-01'],
+    ['orders-peer-tls', '2026-04-01', '2026-03-01'],
+    ['orders-server-tls', '2026-04-01', '2026-03-01'],
+    ['orders-client-tls', '2026-04-01', '2026-03-01'],
+  ]);
+  const roots = certificates.map(({ root }) => root);
+  expect(roots[0]).toMatch(/^[0-9a-f]{16}$/);
+  expect(roots).toEqual([roots[0], roots[1], roots[0], roots[1], roots[1]]);
+  expect(roots[0]).not.toBe(roots[1]);
+});
+
+test('writes nothing while the cluster is paused, and says what waits', async () => {
+  const secrets = await TestSecrets.filled();
+  secrets.spec = { ...secrets.spec, isPaused: true };
+  expect(secrets.reasons).toEqual([]);
+  secrets.now += 61 * day;
+  expect(secrets.decide()).not.toHaveProperty('write');
+  expect(secrets.decide()).toMatchObject({
+    problems: [{ reason: 'Paused', message: expect.stringContaining('Secret orders-peer-tls is not written while') }],
+  });
+  secrets.spec = { ...secrets.spec, isPaused: false };
+  expect(await settled(secrets)).toEqual(['leaf peer', 'leaf server', 'leaf client']);
+});
+
+test('keeps whatever else a Secret has, and its version', async () => {
+  const secrets = new TestSecrets();
+  secrets.set('peers', { other: 'kept' });
+  await secrets.settle();
+  expect(secrets.text('peers', 'other')).toBe('kept');
+  expect(secrets.all.peers).toMatchObject({ v: { kind: 'Secret', metadata: { resourceVersion: '1' } } });
+});
+
+describe('a leaf is issued anew', () => {
+  const broken = (name: (typeof leaves)[number], key: string, text: string | undefined) =>
+    [`${name}: ${key} is ${text === undefined ? 'missing' : `'${text}'`}`, name, key, text] as const;
+  test.each([
+    ...leaves.flatMap((name) => ['tls.crt', 'tls.key', 'ca.crt'].map((key) => broken(name, key, undefined))),
+    ...['tls.crt', 'tls.key', 'ca.crt'].flatMap((key) => ['', 'x'].map((text) => broken('server', key, text))),
+  ])('%s', async (_, name, key, text) => {
+    const secrets = await TestSecrets.filled();
+    secrets.set(name, { [key]: text });
+    expect(secrets.reasons).toEqual(['Issuing']);
+    expect(await settled(secrets)).toEqual([`leaf ${name}`]);
+    expect(secrets.reasons).toEqual([]);
+  });
+
+  test('when its key is of another one', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.set('server', { 'tls.key': secrets.text('client', 'tls.key') });
+    expect(await settled(secrets)).toEqual(['leaf server']);
+  });
+
+  test('when its chain is cut, or is of another leaf', async () => {
+    const secrets = await TestSecrets.filled();
+    const [own] = secrets.text('server', 'tls.crt').split(/(?<=END CERTIFICATE-----\n)/);
+    expect(await settled(secrets.set('server', { 'tls.crt': own! }))).toEqual(['leaf server']);
+    expect(await settled(secrets.set('server', { 'tls.crt': own! + own! }))).toEqual(['leaf server']);
+    const { peer } = secrets.all;
+    secrets.set('server', { 'tls.crt': secrets.text('peer', 'tls.crt'), 'tls.key': secrets.text('peer', 'tls.key') });
+    expect(await settled(secrets)).toEqual(['leaf server']);
+    expect(secrets.all.peer).toBe(peer);
+  });
+
+  test('when other names are wanted', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.spec = new TestSecrets({ serverNames: ['etcd.example.com'] }).spec;
+    expect(await settled(secrets)).toEqual(['leaf server']);
+    secrets.spec = new TestSecrets({ clusterDomain: 'corp.example' }).spec;
+    expect(await settled(secrets)).toEqual(['leaf peer', 'leaf server']);
+  });
+
+  test('when its usages are others', async () => {
+    const secrets = await TestSecrets.filled();
+    const of = (key: string) => secrets.text('clients', key);
+    const intermediate = { cert: of('tls.crt'), key: of('tls.key') };
+    const { cert, key } = await issueLeaf({ ...secrets.spec.shapes.server, isServer: false }, intermediate, begin);
+    secrets.set('server', { 'tls.crt': cert + intermediate.cert, 'tls.key': key });
+    expect(await settled(secrets)).toEqual(['leaf server']);
+  });
+
+  test('when two thirds of its life are over, and is good until then', async () => {
+    const secrets = await TestSecrets.filled();
+    const due = secrets.decide().dueAt;
+    expect((due - begin) / day).toBeCloseTo(60, 1);
+    secrets.now = due - 1;
+    expect(secrets.decide().write).toBeUndefined();
+    secrets.now = due;
+    expect(secrets.reasons).toEqual([]);
+    expect(await secrets.settle()).toEqual(leaves.map((name) => `leaf ${name}: two thirds of its life are over`));
+    expect(secrets.decide().dueAt).toBeGreaterThan(due + 59 * day);
+  });
+
+  test('when it has expired', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.now = begin + 100 * day;
+    expect(await settled(secrets)).toEqual(['leaf peer', 'leaf server', 'leaf client']);
+  });
+});
+
+describe('an intermediate is made anew, its leaves follow, and the root stays', () => {
+  const half = ['intermediate clients', 'leaf server', 'leaf client'];
+  async function rotates(secrets: TestSecrets, expected: string[]) {
+    const roots = authorities.map((name) => secrets.text(name, 'root.crt') + secrets.text(name, 'root.key'));
+    const trusted = leaves.map((name) => secrets.text(name, 'ca.crt'));
+    expect(await settled(secrets)).toEqual(expected);
+    expect(authorities.map((name) => secrets.text(name, 'root.crt') + secrets.text(name, 'root.key'))).toEqual(roots);
+    expect(leaves.map((name) => secrets.text(name, 'ca.crt'))).toEqual(trusted);
+  }
+
+  test.each([
+    ['tls.crt is missing', { 'tls.crt': undefined }],
+    ['tls.crt is not one', { 'tls.crt': 'x' }],
+    ['tls.key is missing', { 'tls.key': undefined }],
+    ['tls.key is not one', { 'tls.key': 'x' }],
+  ])('when its %s', async (_, change) => {
+    const secrets = await TestSecrets.filled();
+    secrets.set('clients', change);
+    // What it signed stays good.
+    expect(secrets.reasons).toEqual(['Issuing']);
+    await rotates(secrets, half);
+  });
+
+  test('when it is of another root', async () => {
+    const secrets = await TestSecrets.filled();
+    const of = (key: string) => secrets.text('peers', key);
+    secrets.set('clients', { 'tls.crt': of('tls.crt'), 'tls.key': of('tls.key') });
+    await rotates(secrets, half);
+  });
+
+  test('when two thirds of its life are over', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.now = begin + 244 * day;
+    await rotates(secrets, ['intermediate peers', 'intermediate clients', 'leaf peer', 'leaf server', 'leaf client']);
+    secrets.now += 61 * day;
+    await rotates(secrets, ['leaf peer', 'leaf server', 'leaf client']);
+  });
+
+  test('when the spec asks for it with another value, once', async () => {
+    const secrets = await TestSecrets.filled();
+    const both = ['intermediate peers', 'intermediate clients', 'leaf peer', 'leaf server', 'leaf client'];
+    for (const intermediateRotation of ['2026', '2027', '2026']) {
+      secrets.spec = new TestSecrets({ intermediateRotation }).spec;
+      expect(secrets.reasons).toEqual([]);
+      await rotates(secrets, both);
+      expect(secrets.text('peers', 'rotation')).toBe(intermediateRotation);
+    }
+    // No value asks for nothing, and is no other value later.
+    secrets.spec = new TestSecrets().spec;
+    await rotates(secrets, []);
+    secrets.spec = new TestSecrets({ intermediateRotation: '2026' }).spec;
+    await rotates(secrets, []);
+  });
+
+  test('a new authority has the value already', async () => {
+    const secrets = await TestSecrets.filled({ intermediateRotation: '2026' });
+    expect([secrets.text('clients', 'rotation'), secrets.decide().write]).toEqual(['2026', undefined]);
+  });
+});
+
+describe('an authority whose Secret is empty', () => {
+  test.each([
+    ['peers', ['peer']],
+    ['clients', ['server', 'client']],
+  ] as const)('%s: is not made again while a Secret of its leaves holds anything', async (name, own) => {
+    const secrets = await TestSecrets.filled();
+    secrets.empty(name);
+    expect(await settled(secrets)).toEqual([]);
+    const [{ reason, message }] = secrets.decide().problems as [{ reason: string; message: string }];
+    expect(reason).toBe('AuthorityLost');
+    for (const leaf of own) expect(message).toContain(secrets.spec.leaves[leaf]);
+    expect(message).toContain(`bring Secret ${secrets.spec.authorities[name]} back`);
+    // None of them is renewed, and no time is promised.
+    const kept = secrets
+      .decide()
+      .certificates.filter(({ secret }) => own.some((leaf) => secrets.spec.leaves[leaf] === secret));
+    expect(kept.map(({ renewAt }) => renewAt)).toEqual(own.map(() => undefined));
+    secrets.now = begin + 80 * day;
+    const others = leaves.filter((leaf) => !(own as readonly string[]).includes(leaf));
+    expect(await settled(secrets)).toEqual(others.map((leaf) => `leaf ${leaf}`));
+  });
+
+  test('is made again once its leaves are empty too', async () => {
+    const secrets = await TestSecrets.filled();
+    const root = secrets.text('peers', 'root.crt');
+    secrets.empty('peers').empty('peer');
+    expect(await settled(secrets)).toEqual(['authority peers', 'leaf peer']);
+    expect(secrets.text('peers', 'root.crt')).not.toBe(root);
+  });
+
+  test('goes on when it is brought back', async () => {
+    const secrets = await TestSecrets.filled();
+    const { peers } = secrets.all;
+    secrets.empty('peers');
+    await secrets.settle();
+    secrets.put('peers', peers);
+    expect(secrets.decide()).toMatchObject({ problems: [] });
+    expect(await settled(secrets)).toEqual([]);
+  });
+
+  test('is not made while a Secret of its leaves is not known, does not exist, or holds what cannot be parsed', async () => {
+    const made = async (change: (secrets: TestSecrets) => void) => {
+      const secrets = new TestSecrets();
+      change(secrets);
+      return settled(secrets);
+    };
+    const peers = ['authority peers', 'leaf peer'];
+    expect(await made((secrets) => secrets.put('server', unknown('no answer')))).toEqual(peers);
+    expect(await made((secrets) => secrets.put('client', known(undefined)))).toEqual(peers);
+    expect(await made((secrets) => secrets.set('client', { 'tls.key': 'x' }))).toEqual(peers);
+  });
+});
+
+describe('an authority that cannot be used is never overwritten, and what it signed is kept', () => {
+  const other = { root: '', key: '' };
+  beforeAll(async () => {
+    const { cert, key } = await issueRoot('other', begin);
+    Object.assign(other, { root: cert, key });
+  });
+  const foreign = ['AuthorityInvalid', 'ForeignCertificate', 'ForeignCertificate'];
+  const cases: [string, () => Record<string, string | undefined>, string[]][] = [
+    ['root.crt is missing', () => ({ 'root.crt': undefined }), ['AuthorityInvalid']],
+    ['root.crt cannot be parsed', () => ({ 'root.crt': 'x' }), ['AuthorityInvalid']],
+    ['root.crt has two certificates', () => ({ 'root.crt': other.root + other.root }), ['AuthorityInvalid']],
+    ['root.key is missing', () => ({ 'root.key': undefined }), ['AuthorityInvalid']],
+    ['root.key cannot be parsed', () => ({ 'root.key': 'x' }), ['AuthorityInvalid']],
+    ['root.key is another one', () => ({ 'root.key': other.key }), ['AuthorityInvalid']],
+    ['only the intermediate is left', () => ({ 'root.crt': undefined, 'root.key': undefined }), ['AuthorityInvalid']],
+    ['root.crt is another one, with another key', () => ({ 'root.crt': other.root }), foreign],
+  ];
+  test.each(cases)('%s', async (_, change, reasons) => {
+    const secrets = await TestSecrets.filled();
+    secrets.set('clients', change());
+    const before = secrets.all.clients;
+    expect(secrets.reasons).toEqual(reasons);
+    expect(await settled(secrets)).toEqual([]);
+    secrets.now = begin + 300 * day;
+    await secrets.settle();
+    expect(secrets.all.clients).toBe(before);
+  });
+
+  test('without the root’s key its intermediate goes on signing', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.set('clients', { 'root.key': undefined });
+    const renewAt = () => secrets.decide().certificates.map((each) => each.renewAt !== undefined);
+    expect(renewAt()).toEqual([true, false, true, true, true]);
+    secrets.now = begin + 61 * day;
+    expect(await settled(secrets)).toEqual(['leaf peer', 'leaf server', 'leaf client']);
+    expect(secrets.reasons).toEqual(['AuthorityInvalid']);
+    // To the end of the intermediate, and not again and again.
+    secrets.now = begin + 300 * day;
+    expect(await settled(secrets)).toContain('leaf client');
+    secrets.now = begin + 350 * day;
+    expect((await settled(secrets)).filter((line) => /server|client/.test(line!))).toEqual([]);
+  });
+
+  test('a root that is a leaf, or of another kind of key', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.set('clients', { 'root.crt': secrets.text('client', 'tls.crt') });
+    expect(secrets.reasons).toEqual(['AuthorityInvalid']);
+    secrets.set('clients', { 'root.crt': secrets.text('clients', 'tls.crt') });
+    expect(secrets.reasons).toEqual(['AuthorityInvalid']);
+  });
+});
+
+describe('a Secret of somebody else is never overwritten', () => {
+  async function others() {
+    const root = await issueRoot('theirs', begin);
+    const intermediate = await issueIntermediate('theirs', root, begin);
+    const leaf = await issueLeaf(new TestSecrets().spec.shapes.server, intermediate, begin);
+    return { 'ca.crt': root.cert, 'tls.crt': leaf.cert + intermediate.cert, 'tls.key': leaf.key };
+  }
+
+  test('a leaf with another root: whole, without its ca.crt, with a bundle, expired', async () => {
+    const secrets = await TestSecrets.filled();
+    const theirs = await others();
+    const ours = secrets.text('server', 'ca.crt');
+    for (const change of [
+      theirs,
+      { ...theirs, 'ca.crt': undefined },
+      { ...theirs, 'ca.crt': 'x' },
+      { ...theirs, 'ca.crt': ours + theirs['ca.crt'] },
+      { 'ca.crt': theirs['ca.crt'], 'tls.crt': undefined, 'tls.key': undefined },
+    ]) {
+      secrets.set('server', change);
+      expect(secrets.decide().problems).toMatchObject([
+        { reason: 'ForeignCertificate', message: expect.stringContaining('Secret orders-server-tls') },
+      ]);
+      secrets.now = begin + 100 * day;
+      expect(await settled(secrets)).not.toContain('leaf server');
+      secrets.now = begin;
+    }
+    expect(await settled(secrets.empty('server'))).toContain('leaf server');
+  });
+
+  test('a leaf that comes with our root but from another one is our own, damaged', async () => {
+    const secrets = await TestSecrets.filled();
+    const { 'ca.crt': _, ...theirs } = await others();
+    expect(await settled(secrets.set('server', theirs))).toEqual(['leaf server']);
+  });
+
+  test('leaves there before any authority', async () => {
+    const secrets = new TestSecrets();
+    secrets.set('server', await others());
+    expect(secrets.reasons).toEqual(['Issuing', 'AuthorityLost']);
+    expect(await settled(secrets)).toEqual(['authority peers', 'leaf peer']);
+  });
+});
+
+describe('a Secret that is not there', () => {
+  test.each(all)('%s: is named', async (name) => {
+    const secrets = await TestSecrets.filled();
+    secrets.put(name, known(undefined));
+    expect(secrets.decide().problems).toEqual([
+      { reason: 'WaitingForSecrets', message: expect.stringMatching(/^Secret orders-\S+ does not exist; apply/) },
+    ]);
+    expect(await settled(secrets)).toEqual([]);
+  });
+
+  test.each(all)('%s: or cannot be read, keeps the others from nothing', async (name) => {
+    const secrets = await TestSecrets.filled();
+    secrets.put(name, unknown('forbidden'));
+    secrets.now = begin + 61 * day;
+    const kept = {
+      peers: ['peer'],
+      clients: ['server', 'client'],
+      peer: ['peer'],
+      server: ['server'],
+      client: ['client'],
+    };
+    const due = leaves.filter((leaf) => !kept[name].includes(leaf));
+    expect(secrets.decide()).toMatchObject({ problems: [], unread: [{ why: 'forbidden' }] });
+    expect(await settled(secrets)).toEqual(due.map((leaf) => `leaf ${leaf}`));
+  });
+});
+
+test('a Secret that cannot be written is left out, with all that needs it', async () => {
+  const secrets = new TestSecrets();
+  const { authorities } = secrets.spec;
+  expect(secrets.decide(new Set([authorities.peers])).write).toMatchObject({ of: 'clients' });
+  await secrets.settle();
+  secrets.now = begin + 250 * day;
+  // The present intermediate signs on until another one can be written.
+  expect(secrets.decide(new Set(Object.values(authorities))).write).toMatchObject({ make: 'leaf', of: 'peer' });
+});
+
+describe('the end of a root', () => {
+  test('is reported a year before, and the last certificates are not renewed again and again', async () => {
+    const secrets = await TestSecrets.filled();
+    const end = begin + 3650 * day;
+    let writes = 0;
+    for (secrets.now = begin + 3000 * day; secrets.now < end; secrets.now += 20 * day) {
+      const before = writes;
+      writes += (await secrets.settle()).length;
+      expect(writes - before).toBeLessThanOrEqual(5);
+      const left = (end - secrets.now) / day;
+      expect(secrets.reasons).toEqual(left > 365 ? [] : ['RootExpiring', 'RootExpiring']);
+    }
+    // 11 rounds of leaves that are due, and 4 of intermediates, which their leaves follow.
+    expect(writes).toBeLessThan(5 + 3 * 11 + 5 * 4);
+    expect(secrets.decide().certificates.map(({ notAfter, renewAt }) => [Date.parse(notAfter), renewAt])).toEqual(
+      Array(5).fill([end, undefined]),
+    );
+    secrets.now = end + day;
+    expect(await secrets.settle()).toEqual([]);
+  });
+});
+
+describe('a spec that cannot be followed', () => {
+  test('one Secret for two certificates: nothing is written', () => {
+    const secrets = new TestSecrets({ peerSecret: 'x', serverSecret: 'x' });
+    expect(secrets.decide()).toMatchObject({
+      problems: [{ reason: 'TlsRefused', message: expect.stringContaining('names Secret x twice') }],
+    });
+    expect(secrets.decide().write).toBeUndefined();
+  });
+
+  test('a name that no certificate can have is left out, and said', async () => {
+    const secrets = new TestSecrets({ serverNames: ['etcd example', 'fe80::1%eth0', 'etcd.example.com'] });
+    await secrets.settle();
+    expect(secrets.decide()).toMatchObject({ problems: [{ reason: 'TlsRefused' }, { reason: 'TlsRefused' }] });
+    expect(secrets.decide().problems[0]!.message).toContain("'etcd example' is neither a DNS name nor an IP address");
+  });
+});

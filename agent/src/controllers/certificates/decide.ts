@@ -1,0 +1,216 @@
+import type { Reason } from '../../protocol/reasons.ts';
+import type { SeenCertificate } from '../cluster/observed.ts';
+import type { Facts, FilledLeaf, IntermediateFacts, Span, WholeAuthority } from './facts.ts';
+import { dueAt, endOf, lifetimes } from './lifetimes.ts';
+import { shapeOf } from './read.ts';
+import { type AuthorityName, authorityNames, issuerOf, type LeafName, leafNames, type Wanted } from './wanted.ts';
+
+/** The one Secret to write now, and why. */
+export interface Write {
+  readonly make: 'authority' | 'intermediate' | 'leaf';
+  readonly of: AuthorityName | LeafName;
+  readonly secret: string;
+  readonly why: string;
+}
+
+export interface Problem {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+export interface Decision {
+  readonly write?: Write;
+  /** What keeps certificates from being good, or from being renewed. */
+  readonly problems: readonly Problem[];
+  /** What is in the Secrets that were read. */
+  readonly certificates: readonly SeenCertificate[];
+  /** Secrets that were not read, and why. */
+  readonly unread: readonly { readonly secret: string; readonly why: string }[];
+  /** When the next certificate is to be renewed, ms. */
+  readonly dueAt: number;
+}
+
+/**
+ * Decides what to write next, authorities first. Depends on nothing but what the Secrets hold, so that a second
+ * reconciler, a lost answer or a crash is harmless. `failed`: Secrets that cannot be written now.
+ */
+export function decide(facts: Facts, wanted: Wanted, now: number, failed: ReadonlySet<string> = new Set()): Decision {
+  const mistakes = wanted.mistakes.map((message) => ({ reason: 'TlsRefused' as const, message }));
+  const judged = wanted.isAmbiguous
+    ? []
+    : [
+        ...authorityNames.map((name) => judgeAuthority(name, facts, wanted, now)),
+        ...leafNames.map((name) => judgeLeaf(name, facts, wanted, now)),
+      ];
+  const due = judged.find((each) => each.write && !failed.has(each.write.secret))?.write;
+  const write = wanted.isPaused ? undefined : due;
+  const certificates = judged.flatMap(({ certificate }) => certificate ?? []);
+  return {
+    ...(write && { write }),
+    problems: [...judged.flatMap(({ problem }) => problem ?? []), ...mistakes, ...(due && !write ? [paused(due)] : [])],
+    certificates,
+    unread: judged.flatMap(({ unread }) => unread ?? []),
+    dueAt: Math.min(...certificates.filter(({ renewAt }) => renewAt !== undefined).map(({ span }) => dueAt(span))),
+  };
+}
+
+interface Judgement {
+  readonly write?: Write;
+  readonly problem?: Problem;
+  readonly certificate?: SeenCertificate;
+  readonly unread?: Decision['unread'][number];
+}
+
+function judgeAuthority(of: AuthorityName, facts: Facts, wanted: Wanted, now: number): Judgement {
+  const secret = wanted.authorities[of];
+  const found = facts[of];
+  if (found.kind === 'unread') return { unread: { secret, why: found.why } };
+  if (found.kind === 'missing') return { problem: missing(secret) };
+  if (found.kind === 'empty') return judgeEmpty(of, facts, wanted);
+  if (found.kind === 'broken') return invalid(secret, found.why);
+  const { root, rootKey, intermediate } = found;
+  const why = renewalOf(found, wanted, now);
+  const canSign = rootKey === undefined && now < root.notAfter;
+  const write = why !== undefined && canSign ? { make: 'intermediate' as const, of, secret, why } : undefined;
+  const renewed = canSign && isLonger(intermediate, lifetimes.intermediate, root);
+  return {
+    ...(write && { write }),
+    ...problemOf(rootProblem(secret, found, now) ?? (write && 'why' in intermediate ? issuing(write) : undefined)),
+    ...(!('why' in intermediate) && { certificate: seen(secret, intermediate, root.id, renewed) }),
+  };
+}
+
+/** A new authority beside leaves of a lost one would leave members that trust different roots. */
+function judgeEmpty(of: AuthorityName, facts: Facts, wanted: Wanted): Judgement {
+  const secret = wanted.authorities[of];
+  const leaves = leafNames.filter((name) => issuerOf[name] === of);
+  const held = leaves.filter((name) => facts[name].kind === 'filled').map((name) => wanted.leaves[name]);
+  if (held.length > 0) return { problem: { reason: 'AuthorityLost', message: lost(secret, held) } };
+  if (leaves.some((name) => facts[name].kind !== 'empty')) return {};
+  const write = { make: 'authority' as const, of, secret, why: 'it is empty' };
+  return { write, problem: issuing(write) };
+}
+
+const lost = (secret: string, held: readonly string[]): string =>
+  `Secret ${secret} is empty, but its authority signed what Secret ${held.join(' and Secret ')} holds: bring Secret ${secret} back from a backup; or, to start anew, empty ${held.join(' and ')} too, which stops the cluster until all members have restarted`;
+
+function rootProblem(secret: string, { root, rootKey }: WholeAuthority, now: number): Problem | undefined {
+  if (rootKey !== undefined) return invalid(secret, `${rootKey}, so its root signs nothing`).problem;
+  if (now + lifetimes.intermediate < root.notAfter) return undefined;
+  const end = timeOf(root.notAfter);
+  return {
+    reason: 'RootExpiring',
+    message: `the root in Secret ${secret} ends at ${end}, and nothing it signs lasts longer`,
+  };
+}
+
+const invalid = (secret: string, why: string): { problem: Problem } => ({
+  problem: {
+    reason: 'AuthorityInvalid',
+    message: `Secret ${secret}: ${why}; it is never overwritten: bring it back from a backup`,
+  },
+});
+
+/** Why a new intermediate is needed. */
+function renewalOf({ root, intermediate, rotation }: WholeAuthority, wanted: Wanted, now: number): string | undefined {
+  if ('why' in intermediate) return intermediate.why;
+  if (wanted.rotation !== undefined && wanted.rotation !== rotation)
+    return `spec.tls.managed.intermediateRotation is '${wanted.rotation}'`;
+  const isDue = now >= dueAt(intermediate) && endOf(lifetimes.intermediate, now, root) > intermediate.notAfter;
+  return isDue ? overdue : undefined;
+}
+
+const overdue = 'two thirds of its life are over';
+
+function judgeLeaf(of: LeafName, facts: Facts, wanted: Wanted, now: number): Judgement {
+  const secret = wanted.leaves[of];
+  const found = facts[of];
+  if (found.kind === 'unread') return { unread: { secret, why: found.why } };
+  if (found.kind === 'missing') return { problem: missing(secret) };
+  const authority = facts[issuerOf[of]];
+  const isFilled = found.kind === 'filled';
+  // Whose it is cannot be said. The problem is that of the authority.
+  if (authority.kind !== 'whole') return isFilled ? certificateOf(secret, found, false) : {};
+  if (isFilled && isForeign(found, authority))
+    return { ...certificateOf(secret, found, false), problem: foreign(secret, wanted.authorities[issuerOf[of]]) };
+  const why = isFilled ? (unfit(found, of, wanted) ?? renewal(found, authority, now)) : 'it is empty';
+  const { intermediate } = authority;
+  const canSign = !('why' in intermediate) && now < intermediate.notAfter;
+  const write = why !== undefined && canSign ? { make: 'leaf' as const, of, secret, why } : undefined;
+  const isBad = !isFilled || unfit(found, of, wanted) !== undefined;
+  return {
+    ...(write && { write }),
+    ...(isBad && { problem: issuing({ secret, why: why! }) }),
+    ...(isFilled && certificateOf(secret, found, canSign && isRenewable(found, intermediate))),
+  };
+}
+
+/** Somebody else's, for example cert-manager's before a switch. */
+function isForeign({ trusts, certificate }: FilledLeaf, { root }: WholeAuthority): boolean {
+  if (trusts) return trusts.length !== 1 || trusts[0] !== root.id;
+  return certificate?.isOfRoot === false;
+}
+
+const foreign = (secret: string, authority: string): Problem => ({
+  reason: 'ForeignCertificate',
+  message: `Secret ${secret} holds a certificate of another root than that in Secret ${authority}, so it is not overwritten: bring the authority of that root back; or, to take the new one, empty ${secret}, which stops the cluster until all members have restarted`,
+});
+
+/** Why nobody accepts it. */
+function unfit(leaf: FilledLeaf, of: LeafName, wanted: Wanted): string | undefined {
+  const { trusts, certificate, hasKey } = leaf;
+  if (!trusts) return 'ca.crt is missing or cannot be parsed';
+  if (!certificate) return 'tls.crt is missing or cannot be parsed';
+  if (!hasKey) return 'tls.key is missing or does not fit';
+  if (certificate.issuer === undefined || !certificate.isOfRoot) return 'tls.crt is no chain to the root';
+  return certificate.shape === shapeOf(wanted.shapes[of]) ? undefined : 'its names or usages are not the wanted ones';
+}
+
+/** Why a leaf that is accepted is issued anew. */
+function renewal({ certificate }: FilledLeaf, { intermediate }: WholeAuthority, now: number): string | undefined {
+  if (!certificate || 'why' in intermediate) return undefined;
+  if (certificate.issuer !== intermediate.id) return 'its authority was renewed';
+  const isDue = now >= dueAt(certificate) && endOf(lifetimes.leaf, now, intermediate) > certificate.notAfter;
+  return isDue ? overdue : undefined;
+}
+
+const isRenewable = ({ certificate }: FilledLeaf, intermediate: IntermediateFacts): boolean =>
+  certificate !== undefined &&
+  !('why' in intermediate) &&
+  (certificate.issuer !== intermediate.id || isLonger(certificate, lifetimes.leaf, intermediate));
+
+/** A new one, made when this one falls due, ends later. Otherwise renewing it again and again would gain nothing. */
+const isLonger = (present: IntermediateFacts | Span, lifetime: number, issuer: Span): boolean =>
+  'notAfter' in present && endOf(lifetime, dueAt(present), issuer) > present.notAfter;
+
+const missing = (secret: string): Problem => ({
+  reason: 'WaitingForSecrets',
+  message: `Secret ${secret} does not exist; apply the manifests of the cluster`,
+});
+
+const paused = ({ secret, why }: Write): Problem => ({
+  reason: 'Paused',
+  message: `Secret ${secret} is not written while spec.paused is true, although ${why}`,
+});
+
+const issuing = ({ secret, why }: Pick<Write, 'secret' | 'why'>): Problem => ({
+  reason: 'Issuing',
+  message: `Secret ${secret} needs a certificate: ${why}`,
+});
+
+const problemOf = (problem: Problem | undefined) => (problem ? { problem } : {});
+
+function certificateOf(secret: string, { trusts, certificate }: FilledLeaf, isRenewed: boolean): Judgement {
+  return certificate ? { certificate: seen(secret, certificate, trusts?.[0], isRenewed) } : {};
+}
+
+/** As the status shows it. */
+const seen = (secret: string, span: Span, root: string | undefined, isRenewed: boolean): SeenCertificate => ({
+  secret,
+  notAfter: timeOf(span.notAfter),
+  ...(isRenewed && { renewAt: timeOf(dueAt(span)) }),
+  ...(root !== undefined && { root: root.slice(0, 16) }),
+  span: { notBefore: span.notBefore, notAfter: span.notAfter },
+});
+
+export const timeOf = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, '');

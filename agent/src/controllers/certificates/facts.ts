@@ -1,0 +1,71 @@
+// What the Secrets hold, as far as a decision needs it. No key is in here.
+
+/** When a certificate is valid, in ms. */
+export interface Span {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+interface Unread {
+  readonly kind: 'unread';
+  readonly why: string;
+}
+
+/** There is no Secret of this name. */
+interface Missing {
+  readonly kind: 'missing';
+}
+
+interface Empty {
+  readonly kind: 'empty';
+}
+
+interface Broken {
+  readonly kind: 'broken';
+  readonly why: string;
+}
+
+export type AuthorityFacts = Unread | Missing | Empty | Broken | WholeAuthority;
+
+/** An authority with a readable root. */
+export interface WholeAuthority {
+  readonly kind: 'whole';
+  readonly root: Span & { readonly id: string };
+  /** Why no intermediate can be signed: the root's key is missing or another one. */
+  readonly rootKey?: string;
+  readonly intermediate: IntermediateFacts;
+  /** The value that asked for this intermediate. */
+  readonly rotation: string;
+}
+
+export type IntermediateFacts =
+  | (Span & { readonly id: string; readonly why?: never })
+  /** It cannot sign. */
+  | { readonly why: string };
+
+export type LeafFacts = Unread | Missing | Empty | FilledLeaf;
+
+export interface FilledLeaf {
+  readonly kind: 'filled';
+  /** Ids of what `ca.crt` holds; undefined: it is missing or cannot be parsed. */
+  readonly trusts?: readonly string[];
+  /** Undefined: `tls.crt` is missing or cannot be parsed. */
+  readonly certificate?: Span & {
+    /** Its last certificate was signed by the root of the authority; undefined: that root is not known. */
+    readonly isOfRoot?: boolean;
+    /** Id of the intermediate behind it, if that signed it and nothing else is there. */
+    readonly issuer?: string;
+    /** Names and usages. */
+    readonly shape: string;
+  };
+  /** `tls.key` fits. */
+  readonly hasKey: boolean;
+}
+
+export interface Facts<Authority = AuthorityFacts, Leaf = LeafFacts> {
+  readonly peers: Authority;
+  readonly clients: Authority;
+  readonly peer: Leaf;
+  readonly server: Leaf;
+  readonly client: Leaf;
+}

@@ -1,0 +1,100 @@
+import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
+import * as x509 from '@peculiar/x509';
+import { backdated, endOf, lifetimes } from './lifetimes.ts';
+import type { Leaf } from './wanted.ts';
+
+// Loaded when a certificate is issued: the library takes 20 MiB.
+
+/** A certificate and its key, PEM both. */
+export interface Keyed {
+  readonly cert: string;
+  readonly key: string;
+}
+
+interface Issuer {
+  readonly certificate: x509.X509Certificate;
+  readonly key: webcrypto.CryptoKey;
+}
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const { clientAuth, serverAuth } = x509.ExtendedKeyUsage;
+const { keyCertSign, cRLSign, digitalSignature } = x509.KeyUsageFlags;
+
+export function issueRoot(commonName: string, now: number): Promise<Keyed> {
+  return issue(commonName, undefined, lifetimes.root, now, [
+    new x509.BasicConstraintsExtension(true, 1, true),
+    new x509.KeyUsagesExtension(keyCertSign | cRLSign, true),
+  ]);
+}
+
+export async function issueIntermediate(commonName: string, root: Keyed, now: number): Promise<Keyed> {
+  return issue(commonName, await issuer(root), lifetimes.intermediate, now, [
+    new x509.BasicConstraintsExtension(true, 0, true),
+    new x509.KeyUsagesExtension(keyCertSign | cRLSign, true),
+    new x509.ExtendedKeyUsageExtension([serverAuth, clientAuth]),
+  ]);
+}
+
+export async function issueLeaf(leaf: Leaf, intermediate: Keyed, now: number): Promise<Keyed> {
+  const { commonName, dnsNames, ipAddresses, isServer } = leaf;
+  const names = [
+    ...dnsNames.map((value) => ({ type: 'dns' as const, value })),
+    ...ipAddresses.map((value) => ({ type: 'ip' as const, value })),
+  ];
+  return issue(commonName, await issuer(intermediate), lifetimes.leaf, now, [
+    new x509.BasicConstraintsExtension(false, undefined, true),
+    new x509.KeyUsagesExtension(digitalSignature, true),
+    new x509.ExtendedKeyUsageExtension(isServer ? [serverAuth, clientAuth] : [clientAuth]),
+    // Critical where nothing else names the holder (RFC 5280, 4.2.1.6).
+    ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names, commonName === undefined)] : []),
+  ]);
+}
+
+/** Without an issuer the certificate signs itself. */
+async function issue(
+  commonName: string | undefined,
+  by: Issuer | undefined,
+  lifetime: number,
+  now: number,
+  extensions: x509.Extension[],
+): Promise<Keyed> {
+  const keys = await newKeys();
+  const subject = commonName === undefined ? [] : [{ CN: [commonName] }];
+  const issuerEnd = by && { notAfter: by.certificate.notAfter.getTime() };
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject: new x509.Name(subject),
+    issuer: by?.certificate.subjectName ?? new x509.Name(subject),
+    publicKey: keys.publicKey,
+    signingKey: by?.key ?? keys.privateKey,
+    signingAlgorithm: algorithm,
+    notBefore: new Date(now - backdated),
+    notAfter: new Date(endOf(lifetime, now, issuerEnd)),
+    extensions: [
+      ...extensions,
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(by?.certificate ?? keys.publicKey),
+    ],
+  });
+  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
+  return { cert: `${certificate.toString('pem')}\n`, key: `${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n` };
+}
+
+/** Node reads every form of PEM that somebody may have brought back. */
+async function issuer({ cert, key }: Keyed): Promise<Issuer> {
+  const bytes = createPrivateKey(key).export({ type: 'pkcs8', format: 'der' });
+  return {
+    certificate: new x509.X509Certificate(new X509Certificate(cert).raw),
+    key: await webcrypto.subtle.importKey('pkcs8', bytes, algorithm, false, ['sign']),
+  };
+}
+
+const newKeys = () =>
+  webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;
+
+/** Positive, and always of 16 bytes. */
+function serialNumber(): string {
+  const bytes = randomBytes(16);
+  bytes[0] = (bytes[0]! & 0x3f) | 0x40;
+  return bytes.toString('hex');
+}

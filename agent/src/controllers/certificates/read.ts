@@ -1,0 +1,156 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import type { Secret } from '../../kube/objects.ts';
+import type { Known } from '../../protocol/known.ts';
+import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, Span } from './facts.ts';
+import { authorityNames, issuerOf, type Leaf, leafNames } from './wanted.ts';
+
+/** The Secrets as they were read; known and undefined: there is none of this name. */
+export type Secrets = Facts<Known<Secret | undefined>, Known<Secret | undefined>>;
+
+/** The text under a key of a Secret; empty if there is none. */
+export const textOf = (secret: Secret, key: string): string =>
+  Buffer.from(secret.data?.[key] ?? '', 'base64').toString();
+
+export function factsOf(secrets: Secrets): Facts {
+  const roots = Object.fromEntries(authorityNames.map((name) => [name, rootOf(secrets[name])]));
+  const authorities = authorityNames.map((name) => [name, readOr(secrets[name], authorityFacts)]);
+  const leaves = leafNames.map((name) => [
+    name,
+    readOr(secrets[name], (secret) => leafFacts(secret, roots[issuerOf[name]])),
+  ]);
+  return Object.fromEntries([...authorities, ...leaves]) as unknown as Facts;
+}
+
+/** Names and usages as they are in a certificate that was issued for this leaf. */
+export const shapeOf = ({ commonName, dnsNames, ipAddresses, isServer }: Leaf): string =>
+  JSON.stringify([
+    commonName === undefined ? '' : `CN=${commonName}`,
+    [...dnsNames.map((name) => `DNS:${name}`), ...ipAddresses.map((ip) => `IP Address:${spelledOut(ip)}`)].join(', '),
+    isServer ? [serverAuth, clientAuth] : [clientAuth],
+    false,
+  ]);
+
+const serverAuth = '1.3.6.1.5.5.7.3.1';
+const clientAuth = '1.3.6.1.5.5.7.3.2';
+
+const shapeIn = ({ subject, subjectAltName, keyUsage, ca }: X509Certificate): string =>
+  JSON.stringify([subject ?? '', subjectAltName ?? '', keyUsage ?? [], ca]);
+
+/** OpenSSL writes all eight groups of an IPv6 address. */
+function spelledOut(ip: string): string {
+  if (!isIPv6(ip)) return ip;
+  const [head = '', tail] = ip.split('::').map((half) => half.split(':').filter(Boolean));
+  const zeros = tail === undefined ? [] : Array<string>(8 - head.length - tail.length).fill('0');
+  return [...head, ...zeros, ...(tail ?? [])].join(':').toUpperCase();
+}
+
+function readOr<T>(secret: Known<Secret | undefined>, facts: (secret: Secret) => T) {
+  if (!secret.known) return { kind: 'unread' as const, why: secret.why };
+  return secret.v ? facts(secret.v) : { kind: 'missing' as const };
+}
+
+const authorityKeys = ['root.crt', 'root.key', 'tls.crt', 'tls.key'];
+const leafKeys = ['ca.crt', 'tls.crt', 'tls.key'];
+
+const isEmpty = (secret: Secret, keys: readonly string[]): boolean =>
+  keys.every((key) => textOf(secret, key).trim() === '');
+
+function authorityFacts(secret: Secret): AuthorityFacts {
+  if (isEmpty(secret, authorityKeys)) return { kind: 'empty' };
+  const root = rootOf({ known: true, v: secret });
+  if (!root) return { kind: 'broken', why: 'its root.crt is not the one certificate of a root' };
+  const rootKey = keyProblem(secret, 'root.key', root, true);
+  return {
+    kind: 'whole',
+    root: { id: idOf(root), ...spanOf(root) },
+    ...(rootKey !== undefined && { rootKey }),
+    intermediate: intermediateFacts(secret, root),
+    rotation: textOf(secret, 'rotation'),
+  };
+}
+
+function rootOf(secret: Known<Secret | undefined>): X509Certificate | undefined {
+  if (!secret.known || !secret.v) return undefined;
+  const found = certificates(textOf(secret.v, 'root.crt'));
+  const [root] = found ?? [];
+  return root && found?.length === 1 && root.ca && isSignedBy(root, root) ? root : undefined;
+}
+
+function intermediateFacts(secret: Secret, root: X509Certificate): IntermediateFacts {
+  const found = certificates(textOf(secret, 'tls.crt'));
+  const [certificate] = found ?? [];
+  if (!certificate || found?.length !== 1) return { why: 'tls.crt is not one certificate' };
+  if (!certificate.ca || !isSignedBy(certificate, root)) return { why: 'tls.crt is not an authority of this root' };
+  const why = keyProblem(secret, 'tls.key', certificate, true);
+  return why === undefined ? { id: idOf(certificate), ...spanOf(certificate) } : { why };
+}
+
+function leafFacts(secret: Secret, root: X509Certificate | undefined): LeafFacts {
+  if (isEmpty(secret, leafKeys)) return { kind: 'empty' };
+  const trusts = certificates(textOf(secret, 'ca.crt'))?.map(idOf);
+  const chain = certificates(textOf(secret, 'tls.crt'));
+  const [leaf] = chain ?? [];
+  return {
+    kind: 'filled',
+    ...(trusts && { trusts }),
+    ...(leaf && { certificate: certificateFacts(leaf, chain!, root) }),
+    hasKey: leaf !== undefined && keyProblem(secret, 'tls.key', leaf) === undefined,
+  };
+}
+
+function certificateFacts(
+  leaf: X509Certificate,
+  chain: readonly X509Certificate[],
+  root: X509Certificate | undefined,
+): FilledLeaf['certificate'] {
+  const [, issuer] = chain;
+  const isWhole = issuer !== undefined && chain.length === 2 && isSignedBy(leaf, issuer);
+  return {
+    ...spanOf(leaf),
+    ...(root && { isOfRoot: isSignedBy(chain.at(-1)!, root) }),
+    ...(isWhole && { issuer: idOf(issuer) }),
+    shape: shapeIn(leaf),
+  };
+}
+
+/** Undefined if there is none, or if one cannot be parsed. */
+function certificates(pem: string): X509Certificate[] | undefined {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
+  try {
+    return blocks?.map((block) => new X509Certificate(block));
+  } catch {
+    return undefined;
+  }
+}
+
+const p256 = 'prime256v1';
+
+/** Never quotes the key, nor an error of the parser. */
+function keyProblem(secret: Secret, name: string, certificate: X509Certificate, signs = false): string | undefined {
+  const pem = textOf(secret, name);
+  if (pem.trim() === '') return `${name} is missing`;
+  try {
+    const key = createPrivateKey(pem);
+    if (!certificate.checkPrivateKey(key)) return `${name} is the key of another certificate`;
+    return signs && key.asymmetricKeyDetails?.namedCurve !== p256 ? `${name} is not a key of P-256` : undefined;
+  } catch {
+    return `${name} is not a key`;
+  }
+}
+
+function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  try {
+    return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+  } catch {
+    return false;
+  }
+}
+
+const spanOf = ({ validFromDate, validToDate }: X509Certificate): Span => ({
+  notBefore: validFromDate.getTime(),
+  notAfter: validToDate.getTime(),
+});
+
+/** The SHA-256 of the certificate, in hex. */
+const idOf = ({ fingerprint256 }: X509Certificate): string => fingerprint256.replaceAll(':', '').toLowerCase();

@@ -1,0 +1,99 @@
+import type { Secret } from '../../kube/objects.ts';
+import { type Known, known } from '../../protocol/known.ts';
+import { contentOf } from './content.ts';
+import { type Decision, decide } from './decide.ts';
+import { factsOf, type Secrets, textOf } from './read.ts';
+import { type AuthorityName, type LeafName, type TlsSpec, type Wanted, wantedOf } from './wanted.ts';
+
+export const day = 86_400_000;
+export const begin = Date.parse('2026-01-01T00:00:00Z');
+
+type Managed = NonNullable<TlsSpec['managed']>;
+export type SecretName = AuthorityName | LeafName;
+
+export const tls = (change: Partial<Managed> = {}): TlsSpec => ({
+  clientSecret: 'orders-client-tls',
+  managed: {
+    peerAuthority: 'orders-peer-ca',
+    clientAuthority: 'orders-client-ca',
+    peerSecret: 'orders-peer-tls',
+    serverSecret: 'orders-server-tls',
+    clusterDomain: 'cluster.local',
+    ...change,
+  },
+});
+
+export const wanted = (change: Partial<Managed> = {}): Wanted => wantedOf('orders', 'shop', { tls: tls(change) })!;
+
+const secret = (name: string): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: 'shop', uid: name, resourceVersion: '1', creationTimestamp: '' },
+});
+
+/** The five Secrets of a cluster, empty at first, and a clock. */
+export class TestSecrets {
+  now = begin;
+  spec: Wanted;
+  all: Secrets;
+
+  constructor(change: Partial<Managed> = {}) {
+    this.spec = wanted(change);
+    const { authorities, leaves } = this.spec;
+    const names = Object.entries({ ...authorities, ...leaves });
+    this.all = Object.fromEntries(names.map(([key, name]) => [key, known(secret(name))])) as unknown as Secrets;
+  }
+
+  /** With every certificate. */
+  static async filled(change: Partial<Managed> = {}): Promise<TestSecrets> {
+    const secrets = new TestSecrets(change);
+    await secrets.settle();
+    return secrets;
+  }
+
+  decide(failed?: ReadonlySet<string>): Decision {
+    return decide(factsOf(this.all), this.spec, this.now, failed);
+  }
+
+  /** Follows each decision until there is none. Returns what was written. */
+  async settle(): Promise<string[]> {
+    const written: string[] = [];
+    for (let { write } = this.decide(); write; { write } = this.decide()) {
+      if (written.length > 20) throw new Error(`never settles: ${written}`);
+      written.push(`${write.make} ${write.of}: ${write.why}`);
+      this.put(write.of, known(await contentOf(write, this.all, this.spec, this.now)));
+    }
+    return written;
+  }
+
+  put(name: SecretName, found: Known<Secret | undefined>): this {
+    this.all = { ...this.all, [name]: found };
+    return this;
+  }
+
+  text(name: SecretName, key: string): string {
+    const found = this.all[name];
+    return found.known && found.v ? textOf(found.v, key) : '';
+  }
+
+  /** Changes keys of a Secret; undefined removes one. */
+  set(name: SecretName, texts: Record<string, string | undefined>): this {
+    const found = this.all[name];
+    if (!found.known || !found.v) throw new Error(`there is no Secret ${name}`);
+    const data: Record<string, string> = { ...found.v.data };
+    for (const [key, text] of Object.entries(texts)) {
+      if (text === undefined) delete data[key];
+      else data[key] = Buffer.from(text).toString('base64');
+    }
+    return this.put(name, known({ ...found.v, data }));
+  }
+
+  empty(name: SecretName): this {
+    const found = this.all[name];
+    return this.put(name, known({ ...(found.known ? found.v! : secret(name)), data: {} }));
+  }
+
+  get reasons(): string[] {
+    return this.decide().problems.map(({ reason }) => reason);
+  }
+}

@@ -1,0 +1,133 @@
+import { isIP } from 'node:net';
+import { clientServiceName } from '../../../../src/etcd/client-service-name.ts';
+import { ordinals } from '../cluster/names.ts';
+
+export const authorityNames = ['peers', 'clients'] as const;
+export const leafNames = ['peer', 'server', 'client'] as const;
+export type AuthorityName = (typeof authorityNames)[number];
+export type LeafName = (typeof leafNames)[number];
+
+/** The authority that signs each leaf. */
+export const issuerOf: Readonly<Record<LeafName, AuthorityName>> = {
+  peer: 'peers',
+  server: 'clients',
+  client: 'clients',
+};
+
+/** What a leaf says about its holder. Every leaf may be a client; etcd's JSON gateway dials with the server's. */
+export interface Leaf {
+  readonly commonName?: string;
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+  readonly isServer: boolean;
+}
+
+/** `spec.tls` of an EtcdCluster. */
+export interface TlsSpec {
+  /** Secret with the client certificate of the reconciler and of its Jobs. */
+  readonly clientSecret: string;
+  /** Undefined: somebody else writes the Secrets. */
+  readonly managed?: {
+    readonly peerAuthority: string;
+    readonly clientAuthority: string;
+    readonly peerSecret: string;
+    readonly serverSecret: string;
+    readonly clusterDomain: string;
+    readonly serverNames?: readonly string[];
+    readonly intermediateRotation?: string;
+  };
+}
+
+/** What matters of the spec of an EtcdCluster. */
+export interface CertificatesSpec {
+  readonly tls?: TlsSpec | undefined;
+  readonly paused?: boolean;
+}
+
+/** The certificates that a cluster should have. */
+export interface Wanted {
+  readonly cluster: string;
+  /** Names of the Secrets. */
+  readonly authorities: Readonly<Record<AuthorityName, string>>;
+  readonly leaves: Readonly<Record<LeafName, string>>;
+  readonly shapes: Readonly<Record<LeafName, Leaf>>;
+  /** Undefined: no intermediate is asked for. */
+  readonly rotation?: string;
+  /** What cannot be followed in the spec. */
+  readonly mistakes: readonly string[];
+  /** Two certificates would overwrite each other. */
+  readonly isAmbiguous: boolean;
+  /** `spec.paused`: nothing is written. */
+  readonly isPaused: boolean;
+}
+
+/** Undefined if the reconciler does not manage the certificates. */
+export function wantedOf(
+  name: string,
+  namespace: string,
+  { tls, paused = false }: CertificatesSpec,
+): Wanted | undefined {
+  if (!tls?.managed) return undefined;
+  const { managed, clientSecret } = tls;
+  const { clusterDomain, serverNames = [], intermediateRotation } = managed;
+  const authorities = { peers: managed.peerAuthority, clients: managed.clientAuthority };
+  const leaves = { peer: managed.peerSecret, server: managed.serverSecret, client: clientSecret };
+  const more = serverNames.map((each) => ({ each, name: normalized(each) }));
+  const known = more.flatMap((found) => found.name ?? []);
+  const peers = peerNames(name, namespace, clusterDomain);
+  const dnsNames = [...clientNames(name, namespace, clusterDomain), ...peers];
+  const twice = repeated([...Object.values(authorities), ...Object.values(leaves)]);
+  return {
+    ...{ cluster: name, authorities, leaves },
+    shapes: {
+      // No address: etcd looks up every name of a peer's leaf until one is the caller's.
+      peer: { dnsNames: peers, ipAddresses: [], isServer: true },
+      server: {
+        dnsNames: unique([...dnsNames, ...known.filter((each) => !isIP(each))]),
+        ipAddresses: unique(['127.0.0.1', '::1', ...known.filter((each) => isIP(each))]),
+        isServer: true,
+      },
+      client: { commonName: `${name}-client`, dnsNames: [], ipAddresses: [], isServer: false },
+    },
+    ...(intermediateRotation !== undefined && { rotation: intermediateRotation }),
+    mistakes: [
+      ...twice.map((secret) => `spec.tls names Secret ${secret} twice; give each certificate a Secret of its own`),
+      ...more
+        .filter((found) => found.name === undefined)
+        .map(
+          ({ each }) =>
+            `spec.tls.managed.serverNames: '${each}' is neither a DNS name nor an IP address; it is left out`,
+        ),
+    ],
+    isAmbiguous: twice.length > 0,
+    isPaused: paused,
+  };
+}
+
+/** The names that members use for each other, of every possible ordinal. */
+const peerNames = (cluster: string, namespace: string, domain: string): string[] =>
+  ordinals.map((ordinal) => `${cluster}-${ordinal}.${cluster}-peers.${namespace}.svc.${domain}`);
+
+/** The names that a client may use for the cluster's Service and for that of a single member. */
+function clientNames(cluster: string, namespace: string, domain: string): string[] {
+  const hosts = [cluster, ...ordinals.map((ordinal) => clientServiceName(`${cluster}-${ordinal}`))];
+  const suffixes = [namespace, `${namespace}.svc`, `${namespace}.svc.${domain}`];
+  return ['localhost', ...hosts.flatMap((host) => [host, ...suffixes.map((suffix) => `${host}.${suffix}`)])];
+}
+
+const label = '[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?';
+const dnsName = new RegExp(`^(?=.{1,253}$)([*][.])?${label}([.]${label})*$`);
+
+/** One spelling for each name; undefined: no certificate can have it. */
+function normalized(name: string): string | undefined {
+  const version = isIP(name);
+  if (version === 4) return name;
+  if (version === 6) return URL.parse(`http://[${name}]`)?.hostname.slice(1, -1);
+  const lower = name.toLowerCase();
+  return dnsName.test(lower) ? lower : undefined;
+}
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)];
+
+const repeated = (names: readonly string[]): string[] =>
+  unique(names.filter((name, index) => names.indexOf(name) !== index));

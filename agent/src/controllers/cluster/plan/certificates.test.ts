@@ -1,0 +1,166 @@
+import { known, unknown } from '../../../protocol/known.ts';
+import { now, World } from '../observed.fixture.ts';
+import type { CertificateReport, SeenCertificate } from '../observed.ts';
+import { defaultSettings } from '../settings.ts';
+import { clusterStatus } from '../status.ts';
+
+// What the condition and the list of certificates say is what was seen, and is not said for longer than it proves anything.
+
+const day = 86_400_000;
+const old = defaultSettings.certificatesOld;
+const secrets = ['peer-ca', 'peer-tls'];
+const at = (ms: number) => new Date(ms).toISOString();
+
+const seen = (secret: string, change: Partial<SeenCertificate['span']> = {}): SeenCertificate => {
+  const span = { notBefore: now - day, notAfter: now + day, ...change };
+  return { secret, notAfter: at(span.notAfter), renewAt: at(now), root: 'abcd', span };
+};
+
+const good: CertificateReport = {
+  ...{ now, secrets, unread: [], problems: [], goodAge: 0, looked: { at: now, age: 0 } },
+  certificates: secrets.map((secret) => seen(secret)),
+};
+const { goodAge: _, looked: __, ...nothing } = good;
+const unread = secrets.map((secret) => ({ secret, why: 'no answer' }));
+/** Before the first look. */
+const never: CertificateReport = { ...nothing, certificates: [], unread };
+
+const world = (change: Partial<CertificateReport> | undefined, status: object = {}): World => {
+  const made = new World(3);
+  return made.resource({
+    ...(change && { certificates: { ...good, ...change } }),
+    status: { ...made.cluster.status, ...status },
+  });
+};
+const conditionOf = (made: World) => made.plan().conditions.find(({ type }) => type === 'CertificatesReady');
+const said = (made: World) => {
+  const found = conditionOf(made);
+  return found && `${found.status} ${found.reason}: ${found.message}`;
+};
+const statusOf = (made: World) => clusterStatus(made.o, made.plan().conditions, now, defaultSettings)!;
+const problem = (reason: CertificateReport['problems'][number]['reason'], message: string) => ({ reason, message });
+
+test('there is none where somebody else writes the certificates', () => {
+  expect(conditionOf(world(undefined))).toBeUndefined();
+  expect(statusOf(world(undefined)).certificates).toBeUndefined();
+});
+
+test('True only after everything was read, and lately', () => {
+  expect(said(world({}))).toBe(
+    'True CertificatesValid: every certificate of the cluster is valid, and is renewed in time',
+  );
+  expect(conditionOf(world({ goodAge: old }))?.status).toBe('True');
+  const stuck = world({ goodAge: old + 1, looked: { at: now - old - 1, age: old + 1 } });
+  expect(said(stuck)).toBe(
+    'Unknown StateUnknown: the Secrets of the certificates were last read at 2025-12-31T23:44:59Z',
+  );
+});
+
+test('Unknown before the first look, and while nothing can be read', () => {
+  expect(said(world({ ...never, goodAge: undefined, looked: undefined }))).toBe(
+    'Unknown StateUnknown: the Secrets of the certificates were not read yet',
+  );
+  const blind = { certificates: [], unread };
+  expect(said(world({ ...blind, goodAge: undefined }))).toBe(
+    'Unknown StateUnknown: Secret peer-ca cannot be read: no answer; Secret peer-tls cannot be read: no answer',
+  );
+  // What was read a moment ago still holds.
+  expect(conditionOf(world({ ...blind, goodAge: old }))?.status).toBe('True');
+  expect(conditionOf(world({ ...blind, goodAge: old + 1 }))?.status).toBe('Unknown');
+});
+
+test('False with the most urgent reason, and with all the words', () => {
+  const problems = [
+    problem('Issuing', 'b is empty'),
+    problem('AuthorityLost', 'a is lost'),
+    problem('Issuing', 'b is empty'),
+  ];
+  expect(said(world({ problems }))).toBe('False AuthorityLost: a is lost; b is empty');
+  // Also while the last look did not read everything, but not when it is old.
+  const partly = { problems, unread: unread.slice(1) };
+  expect(conditionOf(world({ ...partly, goodAge: undefined }))?.status).toBe('False');
+  expect(conditionOf(world({ ...partly, looked: { at: 0, age: old + 1 } }))?.status).toBe('Unknown');
+});
+
+describe('an end that has come', () => {
+  const expired = { notAfter: now - 1 };
+
+  test('is said whatever else is, or is not, known', () => {
+    const ends = world({ certificates: [seen('peer-ca'), seen('peer-tls', expired)] });
+    expect(said(ends)).toBe(`False Expired: the certificate in Secret peer-tls expired at ${at(now - 1)}`);
+    const both = world({ certificates: [seen('peer-tls', expired)], problems: [problem('CannotWrite', 'no room')] });
+    expect(said(both)).toMatch(/^False Expired: /);
+  });
+
+  test('comes also while nothing is read: of what was seen last', () => {
+    const certificates = [{ secret: 'peer-tls', notAfter: at(now - 1) }];
+    for (const change of [never, { ...never, looked: { at: 0, age: old + 1 } }])
+      expect(conditionOf(world({ ...change, goodAge: undefined }, { certificates }))?.reason).toBe('Expired');
+  });
+
+  test('of a Secret that is now empty is over', () => {
+    const certificates = [{ secret: 'peer-tls', notAfter: at(now - 1) }];
+    const made = world({ certificates: [seen('peer-ca')], problems: [problem('Issuing', 'x')] }, { certificates });
+    expect(conditionOf(made)?.reason).toBe('Issuing');
+  });
+});
+
+test('a certificate of the future shows that a clock differs', () => {
+  const made = world({ certificates: [seen('peer-ca', { notBefore: now + 1 })] });
+  expect(said(made)).toMatch(/^False NotYetValid: the certificate in Secret peer-ca is valid from \S+ on: a clock/);
+});
+
+test('the condition is there in every state of a cluster', () => {
+  const states: ((made: World) => World)[] = [
+    (made) => made,
+    (made) => made.set({ record: unknown('no answer') }),
+    (made) => made.set({ record: { known: false, why: 'garbage', unreadable: true } }),
+    (made) => made.set({ record: known(undefined) }),
+    (made) => made.set({ record: known(undefined), statefulSet: known(undefined) }),
+    (made) => made.noQuorum(),
+  ];
+  for (const state of states) expect(conditionOf(state(world({})))?.status).toBe('True');
+});
+
+describe('the list', () => {
+  const before = [
+    { secret: 'peer-ca', notAfter: at(now + 5) },
+    { secret: 'peer-tls', notAfter: at(now + 6) },
+    { secret: 'another', notAfter: at(now + 7) },
+  ];
+
+  test('is what was read, in the order of the Secrets', () => {
+    const { certificates } = statusOf(
+      world({ certificates: [seen('peer-tls'), seen('peer-ca')] }, { certificates: before }),
+    );
+    const shown = { notAfter: at(now + day), renewAt: at(now), root: 'abcd' };
+    expect(certificates).toEqual(secrets.map((secret) => ({ secret, ...shown })));
+  });
+
+  test('keeps what was seen last of a Secret that cannot be read, and nothing of one that is empty', () => {
+    const change = { certificates: [], unread: [{ secret: 'peer-tls', why: 'no answer' }] };
+    expect(statusOf(world(change, { certificates: before })).certificates).toEqual([before[1]]);
+    expect(statusOf(world({ ...never, looked: undefined }, { certificates: before })).certificates).toEqual(
+      before.slice(0, 2),
+    );
+  });
+});
+
+describe('in one word', () => {
+  test('a cluster that serves is Ready, with what is wrong with its certificates', () => {
+    const lost = world({ problems: [problem('AuthorityLost', 'a is lost')] });
+    expect(statusOf(lost)).toMatchObject({ phase: 'Ready', reason: 'AuthorityLost', message: 'a is lost' });
+    expect(statusOf(world({ problems: [problem('Issuing', 'x')] }))).toMatchObject({ reason: 'UpToDate' });
+    expect(statusOf(world({}))).toMatchObject({ reason: 'UpToDate' });
+  });
+
+  test('a cluster that is being formed says what it waits for', () => {
+    const waits = world({ problems: [problem('WaitingForSecrets', 'Secret peer-ca does not exist')] });
+    waits.set({ record: known(undefined) }).resource({
+      ...waits.cluster,
+      status: {},
+      certificates: { ...good, problems: [problem('WaitingForSecrets', 'Secret peer-ca does not exist')] },
+    });
+    expect(waits.message('Available')).toContain('Secret peer-ca does not exist');
+  });
+});

@@ -1,0 +1,85 @@
+import type { ReportedCertificate } from '../../../protocol/cluster-status.ts';
+import { type Condition, is, unknown } from '../../../protocol/condition.ts';
+import type { Reason } from '../../../protocol/reasons.ts';
+import type { CertificateReport, Cluster } from '../observed.ts';
+import type { View } from './view.ts';
+
+/** No condition where somebody else writes the certificates. */
+export function certificates(v: View): Condition[] {
+  const report = v.cluster.certificates;
+  return report ? [ready(v, report)] : [];
+}
+
+/** The certificates to show. What was not read again is as it was when it was. */
+export function certificatesOf({ certificates: report, status }: Cluster): ReportedCertificate[] | undefined {
+  if (!report) return undefined;
+  const unread = new Set(report.unread.map(({ secret }) => secret));
+  const kept = (status.certificates ?? []).filter(({ secret }) => unread.has(secret));
+  const seen = report.certificates.map(({ span: _, ...shown }) => shown);
+  return report.secrets.flatMap((name) => [...seen, ...kept].find(({ secret }) => secret === name) ?? []);
+}
+
+function ready(v: View, report: CertificateReport): Condition {
+  const { looked, goodAge, unread } = report;
+  const over = outside(v, report);
+  if (over.length > 0) return because(over);
+  if (!looked) return unknown('CertificatesReady', 'StateUnknown', 'the Secrets of the certificates were not read yet');
+  if (looked.age > v.s.certificatesOld) {
+    const at = new Date(looked.at).toISOString().slice(0, 19);
+    return unknown('CertificatesReady', 'StateUnknown', `the Secrets of the certificates were last read at ${at}Z`);
+  }
+  if (report.problems.length > 0) return because(report.problems);
+  if (goodAge === undefined || goodAge > v.s.certificatesOld) {
+    const why = unread.map(({ secret, why }) => `Secret ${secret} cannot be read: ${why}`).join('; ');
+    return unknown('CertificatesReady', 'StateUnknown', why);
+  }
+  return is('CertificatesReady', true, 'CertificatesValid');
+}
+
+type Problem = CertificateReport['problems'][number];
+
+/** Known by the clock alone, whatever was read since. */
+function outside({ cluster }: View, { certificates: seen, now }: CertificateReport): Problem[] {
+  const expired = (certificatesOf(cluster) ?? []).filter(({ notAfter }) => Date.parse(notAfter) <= now);
+  const early = seen.filter(({ span }) => span.notBefore > now);
+  return [
+    ...expired.map(({ secret, notAfter }) => ({
+      reason: 'Expired' as const,
+      message: `the certificate in Secret ${secret} expired at ${notAfter}`,
+    })),
+    ...early.map(({ secret, span }) => ({
+      reason: 'NotYetValid' as const,
+      message: `the certificate in Secret ${secret} is valid from ${new Date(span.notBefore).toISOString()} on: a clock differs`,
+    })),
+  ];
+}
+
+/** The most urgent problem first; the message has all. */
+function because(problems: readonly Problem[]): Condition {
+  const sorted = problems.toSorted(
+    (a, b) => certificateReasons.indexOf(a.reason) - certificateReasons.indexOf(b.reason),
+  );
+  const messages = [...new Set(sorted.map(({ message }) => message))];
+  return is('CertificatesReady', false, sorted[0]!.reason, messages.join('; '));
+}
+
+/** Why certificates are not ready, the most urgent first. */
+export const certificateReasons: readonly Reason[] = [
+  'Expired',
+  'NotYetValid',
+  'AuthorityLost',
+  'AuthorityInvalid',
+  'ForeignCertificate',
+  'WaitingForSecrets',
+  'CannotWrite',
+  'TlsRefused',
+  'Paused',
+  'RootExpiring',
+  'Issuing',
+];
+
+/** Secrets that keep a member from its certificates, for a cluster that has not formed. */
+export function withoutCertificates(v: View): string | undefined {
+  const [found] = certificates(v);
+  return found?.status === 'False' ? found.message : undefined;
+}

@@ -1,0 +1,276 @@
+// The certificates that the reconciler issues, in three real members of each minor: renewed and rotated under writes, without a
+// restart. The members are on the loopback, so a peer's leaf names their address here, not the pods.
+import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { get } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:tls';
+import { Etcd3 } from 'etcd3';
+import { issueLeaf } from '../../src/controllers/certificates/issue.ts';
+import { lifetimes } from '../../src/controllers/certificates/lifetimes.ts';
+import { day, TestSecrets } from '../../src/controllers/certificates/secrets.fixture.ts';
+import { availableMinors, type EtcdBinaries, etcdOf, missingMinors } from '../harness/etcd-binaries.ts';
+import { EtcdClient } from '../harness/etcd-client.ts';
+import { EtcdMember } from '../harness/etcd-member.ts';
+import { freePorts } from '../harness/free-ports.ts';
+
+const leaves = ['peer', 'server', 'client'] as const;
+type LeafName = (typeof leaves)[number];
+const keys = ['ca.crt', 'tls.crt', 'tls.key'] as const;
+
+let root: string;
+beforeAll(() => {
+  for (const minor of missingMinors()) console.warn(`etcd ${minor} is not at hand: untested`);
+});
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'managed-'));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+/** Secrets that were filled two months ago, and are mounted as a kubelet does it. */
+class Mounted {
+  readonly secrets: TestSecrets;
+  #mounts = 0;
+
+  private constructor(secrets: TestSecrets) {
+    this.secrets = secrets;
+  }
+
+  static async make(change: ConstructorParameters<typeof TestSecrets>[0] = {}): Promise<Mounted> {
+    const secrets = new TestSecrets(change);
+    secrets.now = Date.now() - 61 * day;
+    const mounted = new Mounted(secrets);
+    mounted.#toLoopback();
+    await secrets.settle();
+    await mounted.mount();
+    return mounted;
+  }
+
+  /** Asks for new intermediates. */
+  rotate(intermediateRotation: string): void {
+    this.secrets.spec = new TestSecrets({ intermediateRotation }).spec;
+    this.#toLoopback();
+  }
+
+  #toLoopback(): void {
+    const { spec } = this.secrets;
+    const peer = { ...spec.shapes.peer, ipAddresses: ['127.0.0.1'] };
+    this.secrets.spec = { ...spec, shapes: { ...spec.shapes, peer } };
+  }
+
+  /** All files of a Secret change at once. */
+  async mount(): Promise<void> {
+    this.#mounts++;
+    for (const leaf of leaves) {
+      const directory = join(root, `${leaf}-${this.#mounts}`);
+      await mkdir(directory);
+      for (const key of keys) await writeFile(join(directory, key), this.secrets.text(leaf, key), { mode: 0o600 });
+      await symlink(directory, join(root, `${leaf}.new`));
+      await rename(join(root, `${leaf}.new`), join(root, leaf));
+    }
+  }
+
+  /** The files as they are at this moment. */
+  async files(leaf: LeafName): Promise<Files> {
+    const directory = await realpath(join(root, leaf));
+    const [ca, cert, key] = await Promise.all(keys.map((name) => readFile(join(directory, name), 'utf8')));
+    return { ca: ca!, cert: cert!, key: key! };
+  }
+}
+
+interface Files {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+const path = (leaf: LeafName, key: string) => join(root, leaf, key);
+
+async function startMembers(binaries: EtcdBinaries, mounted: Mounted): Promise<EtcdMember[]> {
+  const ports = await freePorts(6);
+  const url = (i: number) => `https://127.0.0.1:${ports[i]}`;
+  const names = [0, 1, 2].map((i) => `etcd-${i}`);
+  const args = [
+    ...['--initial-cluster', names.map((name, i) => `${name}=${url(i)}`).join(), '--unsafe-no-fsync'],
+    ...['--client-cert-auth', '--trusted-ca-file', path('server', 'ca.crt')],
+    ...['--cert-file', path('server', 'tls.crt'), '--key-file', path('server', 'tls.key')],
+    ...['--peer-client-cert-auth', '--peer-trusted-ca-file', path('peer', 'ca.crt')],
+    ...['--peer-cert-file', path('peer', 'tls.crt'), '--peer-key-file', path('peer', 'tls.key')],
+  ];
+  const { cert, key } = await mounted.files('client');
+  const members = names.map((name, i) => {
+    const clientUrl = url(i + 3);
+    const tls = { cert: Buffer.from(cert), key: Buffer.from(key) };
+    const at = { name, dataDir: join(root, name), log: join(root, `${name}.log`), peerUrl: url(i) };
+    return new EtcdMember({ ...at, binaries, clientUrl, advertisedUrl: clientUrl, args, tls });
+  });
+  await Promise.all(members.map((member) => member.spawn()));
+  await Promise.all(members.map((member) => member.healthy()));
+  return members;
+}
+
+/** Writes to one member after the other, and reads its certificate again for each new connection. */
+class Writer {
+  readonly acknowledged: string[] = [];
+  readonly failed: string[] = [];
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>;
+
+  constructor(members: readonly EtcdMember[], mounted: Mounted) {
+    this.#ended = this.#run(members, mounted);
+  }
+
+  async #run(members: readonly EtcdMember[], mounted: Mounted): Promise<void> {
+    for (let turn = 0; !this.#stop.signal.aborted; turn++) {
+      const { ca, cert, key } = await mounted.files('client');
+      const of = (text: string) => Buffer.from(text);
+      const credentials = { rootCertificate: of(ca), certChain: of(cert), privateKey: of(key) };
+      const client = new Etcd3({ hosts: members[turn % members.length]!.clientUrl, credentials });
+      for (let n = 0; n < 5; n++) {
+        const name = `w-${turn}-${n}`;
+        await client
+          .put(name)
+          .value('x')
+          .then(
+            () => this.acknowledged.push(name),
+            (error) => this.failed.push(`${name}: ${error}`),
+          );
+      }
+      client.close();
+    }
+  }
+
+  async more(count: number): Promise<void> {
+    for (const before = this.acknowledged.length; this.acknowledged.length < before + count; ) await sleep(20);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#ended;
+  }
+}
+
+/** The certificates that a server shows on a new connection, or why it refuses. Node checks the chain and the name. */
+async function shown(url: string, { ca, cert, key }: Files): Promise<string[]> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), ca, cert, key });
+  await once(socket, 'secureConnect');
+  const leaf = socket.getPeerCertificate(true);
+  socket.destroy();
+  return [leaf.fingerprint256, leaf.issuerCertificate.fingerprint256];
+}
+
+/** Status of a request: in TLS 1.3 a client's certificate is refused only after the handshake. */
+async function asked(url: string, { ca, cert, key }: Files): Promise<number | undefined> {
+  const request = get(url, { ca, cert, key, agent: false, timeout: 5_000 });
+  const [response] = await once(request, 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+const fingerprints = ({ cert }: Files): string[] =>
+  cert.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g)!.map((pem) => new X509Certificate(pem).fingerprint256);
+
+/** OpenSSL takes the chain of a leaf with its root alone. */
+function openssl(leaf: LeafName, purpose: 'sslserver' | 'sslclient', ...more: string[]): string {
+  const [chain, ca] = [path(leaf, 'tls.crt'), path(leaf, 'ca.crt')];
+  const flags = ['verify', '-x509_strict', '-purpose', purpose, '-CAfile', ca, '-untrusted', chain, ...more, chain];
+  return execFileSync('openssl', flags, { encoding: 'utf8', stdio: 'pipe' }).trim();
+}
+
+function checkChains(): void {
+  for (const leaf of leaves) expect(openssl(leaf, 'sslclient')).toMatch(/: OK$/);
+  for (const leaf of ['peer', 'server'] as const) expect(openssl(leaf, 'sslserver')).toMatch(/: OK$/);
+  expect(() => openssl('client', 'sslserver')).toThrow('unsuitable certificate purpose');
+}
+
+test('OpenSSL takes each leaf for what it is for, and for its names', async () => {
+  const mounted = await Mounted.make({ serverNames: ['*.etcd.example.com', '2001:DB8::5'] });
+  checkChains();
+  const names = ['localhost', 'orders', 'orders-6-client.shop.svc.cluster.local', 'a.etcd.example.com'];
+  for (const name of names) expect(openssl('server', 'sslserver', '-verify_hostname', name)).toMatch(/: OK$/);
+  for (const ip of ['127.0.0.1', '::1', '2001:db8::5'])
+    expect(openssl('server', 'sslserver', '-verify_ip', ip)).toMatch(/: OK$/);
+  expect(() => openssl('server', 'sslserver', '-verify_hostname', 'elsewhere')).toThrow('hostname mismatch');
+  expect(mounted.secrets.reasons).toEqual([]);
+});
+
+describe.each(availableMinors())('etcd %s', (minor) => {
+  let members: EtcdMember[] = [];
+  afterEach(() => Promise.all(members.map((member) => member.kill())));
+
+  test('leaves renewed, intermediates rotated: no restart, no failed write, and the old ones go on', async () => {
+    const mounted = await Mounted.make();
+    members = await startMembers(etcdOf(minor), mounted);
+    const pids = members.map(({ pid }) => pid);
+    const writer = new Writer(members, mounted);
+    await writer.more(30);
+    const old: Record<LeafName, Files>[] = [];
+    const change = async (expected: string[]) => {
+      const [peer, server, client] = await Promise.all(leaves.map((leaf) => mounted.files(leaf)));
+      old.push({ peer: peer!, server: server!, client: client! });
+      expect((await mounted.secrets.settle()).map((line) => line.split(':')[0])).toEqual(expected);
+      await mounted.mount();
+      checkChains();
+      await writer.more(60);
+      await isServedWithNewOnes();
+    };
+    /** Both ports of each member show the new chain, and take the new clients and every older one. */
+    const isServedWithNewOnes = async () => {
+      const [peer, server, client] = await Promise.all(leaves.map((leaf) => mounted.files(leaf)));
+      for (const { clientUrl, peerUrl } of members) {
+        expect(await shown(clientUrl, client!)).toEqual(fingerprints(server!));
+        expect(await shown(peerUrl, peer!)).toEqual(fingerprints(peer!));
+        for (const each of [client!, ...old.map((files) => files.client)])
+          expect(await asked(`${clientUrl}/version`, each)).toBe(200);
+        for (const each of [peer!, ...old.map((files) => files.peer)])
+          expect(await asked(`${peerUrl}/version`, each)).toBe(200);
+      }
+    };
+
+    mounted.secrets.now = Date.now();
+    await change(['leaf peer', 'leaf server', 'leaf client']);
+    mounted.rotate('once');
+    const both = ['intermediate peers', 'intermediate clients'];
+    await change([...both, 'leaf peer', 'leaf server', 'leaf client']);
+    expect(fingerprints(await mounted.files('server'))[1]).not.toBe(fingerprints(old[0]!.server)[1]);
+    expect((await mounted.files('server')).ca).toBe(old[0]!.server.ca);
+    expect(members.map(({ pid }) => pid)).toEqual(pids);
+    expect(writer.failed).toEqual([]);
+    await writer.stop();
+
+    // What was connected with the first leaves meets again with the newest.
+    for (const member of members) {
+      await member.kill();
+      await member.start();
+    }
+    const { ca, cert, key } = await mounted.files('client');
+    const pair = { cert: path('client', 'tls.crt'), key: path('client', 'tls.key') };
+    expect([ca, cert, key].every(Boolean)).toBe(true);
+    const tls = { ca: path('client', 'ca.crt'), client: pair, server: pair };
+    for (const { clientUrl } of members) {
+      const client = new EtcdClient(etcdOf(minor), [clientUrl], tls);
+      const stored = await client.etcdctl('get', '--prefix', 'w-', '--keys-only', '--consistency=s');
+      expect(new Set(stored.split('\n').filter(Boolean))).toEqual(new Set(writer.acknowledged));
+      await client.etcdctl('put', 'after', clientUrl);
+    }
+  });
+
+  test('a leaf is taken until it expires, and not after', async () => {
+    const mounted = await Mounted.make();
+    members = await startMembers(etcdOf(minor), mounted);
+    const { secrets } = mounted;
+    const issuer = { cert: secrets.text('clients', 'tls.crt'), key: secrets.text('clients', 'tls.key') };
+    const end = Date.now() + 4_000;
+    const { cert, key } = await issueLeaf(secrets.spec.shapes.client, issuer, end - lifetimes.leaf);
+    const files = { ca: secrets.text('clients', 'root.crt'), cert: cert + issuer.cert, key };
+    const [{ clientUrl }] = members as [EtcdMember];
+    expect(await asked(`${clientUrl}/version`, files)).toBe(200);
+    await sleep(end + 1_500 - Date.now());
+    await expect(asked(`${clientUrl}/version`, files)).rejects.toThrow();
+  });
+});
