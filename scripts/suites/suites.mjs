@@ -94,7 +94,7 @@ export const all = {
   },
   e2e: {
     about: 'the image at work on Kubernetes',
-    minutes: 11,
+    minutes: 13,
     kubernetes: true,
     subject: ['agent/src', 'src', 'test/e2e'],
     run: script('scripts/suites/e2e.mjs'),
