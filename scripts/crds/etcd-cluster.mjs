@@ -168,16 +168,28 @@ const tls = object(
         'clientAuthority!': secretName('The Secret with the authority of servers and clients.'),
         'peerSecret!': secretName('The Secret with the certificate that members use for each other.'),
         'serverSecret!': secretName('The Secret with the certificate that members present to clients.'),
-        'clusterDomain!': text('The DNS domain of the Kubernetes cluster, such as cluster.local.', 253),
+        'clusterDomain!': matching(
+          'The DNS domain of the Kubernetes cluster, such as cluster.local.',
+          253,
+          /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+          "is not a valid DNS domain: use lower-case letters, digits, '-' and '.', such as cluster.local",
+        ),
         serverNames: list(
           'Further DNS names and IP addresses in the certificate that members present to clients.',
-          text('A DNS name or an IP address.', 253),
+          matching(
+            'A DNS name, which may begin with *., or an IP address.',
+            253,
+            /^((\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|[0-9a-fA-F]*:[0-9a-fA-F:.]*)$/,
+            "is not a valid DNS name or IP address: use lower-case letters, digits, '-' and '.', such as etcd.example.com",
+          ),
           0,
           64,
         ),
-        intermediateRotation: text(
+        intermediateRotation: matching(
           'Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew.',
           63,
+          /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
+          "is not a valid rotation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
         ),
       },
     ),
