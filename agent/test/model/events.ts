@@ -264,8 +264,11 @@ function heals(world: World): Step[] {
     }));
   const nodes = world.pods.flatMap((pod, i) => {
     if (!pod?.cut) return [];
+    const text = `the node of ${i} is on again`;
+    // A pod that never started may have lost its claim meanwhile.
+    if (pod.state === 'new') return [{ text, next: withPod(world, i, { ...pod, cut: undefined }) }];
     const back = withPod(world, i, { ...pod, cut: undefined, state: 'wait' });
-    return [{ text: `the node of ${i} is on again`, next: look(back, i, true) }];
+    return [{ text, next: look(back, i, true) }];
   });
   return [...starting, ...nodes, ...repairs(world)];
 }
