@@ -93,7 +93,7 @@ export const reasons = {
   SizeRefused: 'the size of the spec is not possible',
   VersionUnsupported: 'the version of the spec is not supported',
   VersionTooOld: 'the version of the spec, or the version that runs, is too old',
-  TemplateMismatch: 'the pod template names another version than the EtcdCluster',
+  TemplateMismatch: 'the pod template does not fit the EtcdCluster',
   MinorSkipped: 'a minor version cannot be skipped',
   DowngradeRefused: 'the version of the spec is below the version of the data',
   UpgradeHalfDone: 'another upgrade is half done',

@@ -146,6 +146,8 @@ export interface ClusterSpec {
   version: string;
   paused: boolean;
   tls: boolean;
+  /** The Secrets that the members must mount, if the reconciler issues the certificates. */
+  tlsSecrets?: { peer: string; server: string };
   ephemeral: boolean;
   replace: { policy: 'OnVolumeLoss' | 'Manual'; force: ReplaceRequest[] };
   origin?: OriginRequest;
@@ -192,6 +194,8 @@ export interface StatefulSet {
   version: string;
   /** Version in the tag of its image; unset if the tag names none. */
   imageVersion?: string;
+  /** Secrets of the certificates that its pods mount. Unset in test worlds, where `spec.tls` alone counts. */
+  tlsSecrets?: { peer?: string; server?: string };
   /** It has fewer pods than it should have; `why` quotes Kubernetes. Only for the status. */
   lacks?: { why?: string };
 }

@@ -69,7 +69,11 @@ test('the facts of a StatefulSet', () => {
   };
   expect(statefulSetOf(set)).toEqual({
     ...{ replicas: 0, rv: '7', updateRevision: 'r', observed: false, minEpoch: 4, version: '3.6.16' },
+    tlsSecrets: {},
   });
+  const volumes = ['peer', 'server'].map((each) => ({ name: `${each}-tls`, secret: { secretName: `orders-${each}` } }));
+  const secured = { ...set, spec: { ...set.spec, template: { ...template, spec: { ...template.spec, volumes } } } };
+  expect(statefulSetOf(secured).tlsSecrets).toEqual({ peer: 'orders-peer', server: 'orders-server' });
   expect(domainOf(template)).toBe('k8s.example');
   expect(
     ['orders-0', 'orders-12', 'orders-x', 'orders-01', 'orders', 'order-1'].map((n) => ordinalOf(n, 'orders')),

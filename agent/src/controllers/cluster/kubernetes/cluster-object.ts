@@ -83,6 +83,9 @@ function specOf(spec: EtcdClusterSpec): ClusterSpec {
     allowEvenSize: spec.allowEvenSize ?? false,
     paused: spec.paused ?? false,
     tls: spec.tls !== undefined,
+    ...(spec.tls?.managed && {
+      tlsSecrets: { peer: spec.tls.managed.peerSecret, server: spec.tls.managed.serverSecret },
+    }),
     ephemeral: storage?.ephemeral ?? false,
     replace: { policy: spec.replace?.policy ?? 'OnVolumeLoss', force: (spec.replace?.force ?? []).map(replaceOf) },
     ...(origin && { origin: originOf(origin) }),

@@ -16,6 +16,10 @@ export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): St
     minEpoch: Number.isSafeInteger(epoch) ? epoch : 0,
     version: gateOf(spec.template)?.env?.find(({ name }) => name === 'ETCD_VERSION')?.value ?? '',
     ...(imageVersion !== undefined && { imageVersion }),
+    tlsSecrets: {
+      ...secretBehind(spec.template, 'peer', 'peer-tls'),
+      ...secretBehind(spec.template, 'server', 'server-tls'),
+    },
   };
 }
 
@@ -38,5 +42,16 @@ export function domainOf(template: PodTemplate): string {
 }
 
 /** Name of the Secret behind the volume `peer-tls`. */
-export const peerSecretOf = ({ spec }: PodTemplate): string | undefined =>
-  spec.volumes?.find(({ name }) => name === 'peer-tls')?.secret?.secretName;
+export const peerSecretOf = (template: PodTemplate): string | undefined => secretOf(template, 'peer-tls');
+
+const secretOf = ({ spec }: PodTemplate, volume: string): string | undefined =>
+  spec.volumes?.find(({ name }) => name === volume)?.secret?.secretName;
+
+function secretBehind(
+  template: PodTemplate,
+  key: 'peer' | 'server',
+  volume: string,
+): { peer?: string; server?: string } {
+  const name = secretOf(template, volume);
+  return name === undefined ? {} : { [key]: name };
+}

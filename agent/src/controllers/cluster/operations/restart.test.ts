@@ -289,6 +289,38 @@ describe('a pod that runs another version than its template names', () => {
   });
 });
 
+describe('a template whose TLS is not that of the spec, as after an apply of which the EtcdCluster was refused', () => {
+  const mounted = { peer: 'orders-peer-tls', server: 'orders-server-tls' };
+
+  test.each([
+    ['TLS on', {}, mounted, 'has TLS, but spec.tls is missing'],
+    ['TLS off', { tls: true }, {}, 'has no TLS, but spec.tls is set'],
+    [
+      'other Secrets',
+      { tls: true, tlsSecrets: mounted },
+      { ...mounted, peer: 'mine' },
+      'mounts the Secrets mine and orders-server-tls, but spec.tls.managed names orders-peer-tls and orders-server-tls',
+    ],
+  ])('%s: makes no pod, and says so', (_, spec, tlsSecrets, message) => {
+    const wrong = () => rolling().spec(spec).sts({ tlsSecrets });
+    expect(wrong().effect).toBeUndefined();
+    expect(wrong().reason('Accepted')).toBe('TemplateMismatch');
+    expect(wrong().message('Accepted')).toContain(message);
+    expect(wrong().spec({ ...spec, size: 5 }).effect).toBeUndefined();
+  });
+
+  test('the same on both sides', () => {
+    expect(rolling().sts({ tlsSecrets: {} }).rule).toBe('RestartPod');
+    const same = rolling().spec({ tls: true, tlsSecrets: mounted }).sts({ tlsSecrets: mounted });
+    expect(same.reason('Accepted')).not.toBe('TemplateMismatch');
+    // Secrets of the user, whose names only the template has.
+    const own = rolling()
+      .spec({ tls: true })
+      .sts({ tlsSecrets: { peer: 'p', server: 's' } });
+    expect(own.reason('Accepted')).not.toBe('TemplateMismatch');
+  });
+});
+
 describe('a template whose image is of another version than it says', () => {
   const wrong = () => rolling().sts({ imageVersion: '3.7.3' });
 

@@ -9,7 +9,7 @@ import { at, beforeFence, blocked, isUnreachable, noRoom } from '../operations/r
 import { degraded } from './degraded.ts';
 import { alarms, foreignMember, voters } from './facts.ts';
 import { agentAt, lasts, podsOf, statefulSet } from './observations.ts';
-import { imageDiffers, upgradeRefusal } from './upgrade-path.ts';
+import { templateDiffers, upgradeRefusal } from './upgrade-path.ts';
 import type { View } from './view.ts';
 
 interface Stalled {
@@ -114,7 +114,7 @@ function deletionBehindRestore(v: View): Stalled | undefined {
 /** What keeps a restore past its fence, apart from its Job and the old pods. */
 function restoreKept(v: View): Stalled | undefined {
   if (v.o.statefulSet.known && !v.o.statefulSet.v) return because('RestoreBlocked', 'there is no StatefulSet');
-  if (imageDiffers(v)) return because('RestoreBlocked', reasons.TemplateMismatch);
+  if (templateDiffers(v)) return because('RestoreBlocked', reasons.TemplateMismatch);
   const { status, reason, message } = degraded(v);
   return status === 'True' && reason !== 'Starting' ? because('RestoreBlocked', message) : undefined;
 }

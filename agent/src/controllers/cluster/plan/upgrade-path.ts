@@ -37,13 +37,28 @@ export const imageDiffers = (v: View): boolean => {
   return sts?.imageVersion !== undefined && sts.imageVersion !== sts.version;
 };
 
+/** How the pods' certificates differ from `spec.tls`; undefined if they do not. A member with them could join no other. */
+export function tlsMismatch(v: View): string | undefined {
+  const mounted = statefulSet(v)?.tlsSecrets;
+  if (!mounted) return undefined;
+  const { tls, tlsSecrets } = v.spec;
+  const isMounted = mounted.peer !== undefined || mounted.server !== undefined;
+  if (isMounted !== tls) return isMounted ? 'has TLS, but spec.tls is missing' : 'has no TLS, but spec.tls is set';
+  if (!tlsSecrets || (mounted.peer === tlsSecrets.peer && mounted.server === tlsSecrets.server)) return undefined;
+  const { peer, server } = tlsSecrets;
+  return `mounts the Secrets ${mounted.peer} and ${mounted.server}, but spec.tls.managed names ${peer} and ${server}`;
+}
+
+/** No pod may be made from the template. */
+export const templateDiffers = (v: View): boolean => imageDiffers(v) || tlsMismatch(v) !== undefined;
+
 /** Certain: false if the template was not read, because it may have changed. */
-export const imageFits = (v: View): boolean => statefulSet(v) !== undefined && !imageDiffers(v);
+export const imageFits = (v: View): boolean => statefulSet(v) !== undefined && !templateDiffers(v);
 
 /** The gate of a pod from the present template would let etcd start. */
 export const templateMayRun = (v: View): boolean => {
   const version = statefulSet(v)?.version;
-  if (version === undefined || versionProblem(version) || imageDiffers(v)) return false;
+  if (version === undefined || versionProblem(version) || templateDiffers(v)) return false;
   return v.record.versions.allowedMinors.includes(minorOf(version));
 };
 

@@ -2,7 +2,7 @@ import { sizeProblem } from '../size.ts';
 import { isSeeded, isTombstoned, memberAt, quorumLostLong } from './facts.ts';
 import { statefulSet } from './observations.ts';
 import { survivor } from './survivors.ts';
-import { imageDiffers, type Problem, upgradeRefusal, versionProblem } from './upgrade-path.ts';
+import { imageDiffers, type Problem, tlsMismatch, upgradeRefusal, versionProblem } from './upgrade-path.ts';
 import type { View } from './view.ts';
 
 /** Requests of the spec that are not possible. Each is reported and changes nothing. */
@@ -29,6 +29,11 @@ function template(v: View): Problem | undefined {
   if (!sts?.observed) return undefined;
   if (imageDiffers(v)) {
     const message = `the StatefulSet's template names version ${sts.version}, but its image has ${sts.imageVersion}: no member is added, restarted or restored on it, but a pod that is deleted comes back with it; apply the manifests again, with --force-conflicts`;
+    return { reason: 'TemplateMismatch', message };
+  }
+  const tls = tlsMismatch(v);
+  if (tls !== undefined) {
+    const message = `the StatefulSet's template ${tls}: no member is added, restarted or restored on it, but a pod that is deleted comes back with it; TLS cannot be changed in place, so apply manifests with the earlier tls`;
     return { reason: 'TemplateMismatch', message };
   }
   if (sts.version === v.spec.version) return undefined;

@@ -3,7 +3,7 @@ import type { Job } from '../../observed.ts';
 import { isForced, placed, quorumLostLong, quorumServes, removalDue, safeRemove, voters } from '../../plan/facts.ts';
 import type { PlacedMember } from '../../plan/member-view.ts';
 import { implied, rule, steps } from '../../plan/rule.ts';
-import { imageDiffers } from '../../plan/upgrade-path.ts';
+import { templateDiffers } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
 import { timestamp, write } from '../../plan/write.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
@@ -190,11 +190,10 @@ export const giveWay = rule({
   when: {
     'step fence, before the fence': (v) => at(v, 'fence') !== undefined && beforeFence(v) !== undefined,
     'something else could be done': (v) => v.op('Restore') !== undefined && !args(v).id.startsWith('origin:'),
-    'the template’s image is of another version, or the seed’s agent is silent': (v) =>
-      imageDiffers(v) || seedIsSilent(v),
+    'the template does not fit the spec, or the seed’s agent is silent': (v) => templateDiffers(v) || seedIsSilent(v),
   },
   effect: (v) =>
     givesUp(restoreOp(v)!)
       ? write(v, ended(v))
-      : fails(v, 'RestoreBlocked', imageDiffers(v) ? reasons.TemplateMismatch : reasons.AgentUnreachable),
+      : fails(v, 'RestoreBlocked', templateDiffers(v) ? reasons.TemplateMismatch : reasons.AgentUnreachable),
 });
