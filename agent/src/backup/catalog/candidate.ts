@@ -1,4 +1,5 @@
 import { type Entry, isVerified, stateOf } from './catalog.ts';
+import { revisionOf } from './manifest.ts';
 
 /** One snapshot of a cluster's folder, reduced to what retention needs. */
 export interface Candidate {
@@ -11,6 +12,8 @@ export interface Candidate {
   readonly namespace?: string;
   /** `unknown` for an adopted snapshot, which counts as one of this cluster. */
   readonly clusterId?: string;
+  /** Undefined if the manifest does not have it. */
+  readonly revision?: number;
   /** The cluster ids that its cluster was restored from, newest first. */
   readonly lineage?: readonly string[];
   /** Verified at level `read` or higher, by the manifest or by a later verification, and not suspect. */
@@ -32,6 +35,7 @@ export function toCandidate(entry: Entry): Candidate {
     clusterName: manifest?.cluster.name,
     namespace: manifest?.cluster.namespace,
     clusterId: manifest?.source.clusterId,
+    revision: manifest && revisionOf(manifest),
     lineage: manifest?.cluster.lineage,
     verified: isVerified(entry),
     pinned,

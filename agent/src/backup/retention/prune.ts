@@ -4,13 +4,20 @@ import { callCounter, freeBuffers } from '../../lib/memory.ts';
 import { moreTime } from '../../lib/run-limit.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { type Candidate, exclusion, newestCluster, newestFirst, toCandidate } from '../catalog/candidate.ts';
+import {
+  type Candidate,
+  exclusion,
+  newestCluster,
+  newestFirst,
+  type Snapshot,
+  toCandidate,
+} from '../catalog/candidate.ts';
 import { type Entry, isVerified, manifestKey, newestFirst as newestEntryFirst, readEntry } from '../catalog/catalog.ts';
 import { orNothing, putText, readText } from '../catalog/documents.ts';
 import { exactManifestKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
-import { type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
+import { beforeFall, type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
 
 /** From this number of snapshots on, memory is freed before decisions are made. */
 const MANY = 1_000;
@@ -48,6 +55,7 @@ export async function prune(
   const context = { ...asked, ...(doubt !== undefined && { doubt }) };
   const decisions = decide(candidates, policy, context);
   const veto = vetoOf(candidates, policy, context);
+  warnOfFall(candidates, context, options.warn);
   const idsTo = (wanted: Decision['action']) => decisions.filter(({ action }) => action === wanted).map(({ id }) => id);
   const doomed = idsTo('delete');
   const waiting = idsTo('defer');
@@ -79,6 +87,25 @@ export async function prune(
   }
   const deferred = doomed.length + waiting.length - deleted.length - retained.length;
   return { decisions, deleted, retained, deferred, veto };
+}
+
+/** The revision of an etcd never falls, unless its data were lost or replaced by hand. */
+function warnOfFall(
+  candidates: readonly Candidate[],
+  context: RetentionContext,
+  warn: ((message: string) => void) | undefined,
+): void {
+  const cluster = context.cluster ?? newestCluster(candidates, context);
+  if (!cluster) return;
+  const own = candidates
+    .filter((each): each is Snapshot => each.verified && exclusion(each, context, cluster) === undefined)
+    .sort(newestFirst);
+  const [before] = beforeFall(own, cluster.id);
+  const newest = own.find(({ clusterId, revision }) => clusterId === cluster.id && revision !== undefined);
+  if (!before || newest!.revision! >= before.revision!) return;
+  warn?.(
+    `the revision fell from ${before.revision} in ${before.id} to ${newest!.revision} in ${newest!.id}, of the same cluster ${cluster.id}: was etcd emptied? ${before.id} is kept; pin others that you need`,
+  );
 }
 
 /** Returns a function that says whether the manifest of another snapshot names a payload. */

@@ -51,6 +51,34 @@ function reasonsFor({ id }: Candidate, decisions: readonly Decision[]) {
 
 const idsOf = (candidates: readonly Candidate[]) => candidates.map(({ id }) => id);
 
+describe('an etcd that was emptied and has its old cluster id', () => {
+  const rising = (count: number, from: number) =>
+    days(count).map((each, index) => ({ ...each, revision: from + index }));
+
+  test('loses no snapshot from before: the newest of them stays, whatever the policy says', () => {
+    const all = rising(9, 1).map((each, index) => ({ ...each, revision: index < 4 ? 40 + index : index - 3 }));
+    const decisions = decide(all, { last: 2 }, context);
+    expect(ids(decisions, 'keep')).toEqual(idsOf([all[3]!, all[7]!, all[8]!]));
+    expect(reasonsFor(all[3]!, decisions)).toEqual(['newest verified before the revision of cluster b fell']);
+  });
+
+  test('emptied twice: the newest and the highest stay', () => {
+    const revisions = [90, 5, 6, 1, 2];
+    const all = days(5).map((each, index) => ({ ...each, revision: revisions[index]! }));
+    expect(ids(decide(all, { last: 1 }, context), 'keep')).toEqual(idsOf([all[0]!, all[2]!, all[4]!]));
+  });
+
+  test('nothing stays for it while revisions rise, after a restore, or between members a few writes apart', () => {
+    expect(gone(rising(5, 40), { last: 1 })).toHaveLength(4);
+    const restored = days(5).map((each, index) => ({ ...each, revision: 9 - index, clusterId: index < 3 ? 'a' : 'b' }));
+    expect(reasonsFor(restored[0]!, decide(restored, { last: 1 }, context))).toEqual(['no rule keeps it']);
+    const pair = ['11:00:00', '11:00:30', '11:04:00'].map((time, index) =>
+      snapshot(`2026-11-20T${time}Z`, { revision: 9 - index }),
+    );
+    expect(gone(pair, { last: 1, minKeep: 1 })).toEqual(idsOf(pair.slice(0, 2)));
+  });
+});
+
 describe('what the rules keep', () => {
   test('`last` keeps the newest by time, not by id', () => {
     const newest = snapshot('2026-11-19T00:00Z', { id: 'a' });

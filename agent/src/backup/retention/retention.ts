@@ -29,6 +29,9 @@ export interface Decision {
   readonly reasons: readonly string[];
 }
 
+/** Milliseconds within which two snapshots count as taken at the same time. */
+const SAME_TIME = 5 * 60_000;
+
 /** Milliseconds that the store's clock may differ from this machine's clock. */
 export const MAX_CLOCK_DIFFERENCE = 5 * 60_000;
 
@@ -99,6 +102,28 @@ function keepLifelines(snapshots: readonly Snapshot[], cluster: ClusterLine | un
     keepNewest(verified, ids, 'newest verified');
     keepNewest(snapshots, ids, 'newest');
   }
+  const before = beforeFall(verified, cluster.id);
+  const highest = before.toSorted((a, b) => b.revision! - a.revision!)[0];
+  for (const found of [before[0], highest])
+    if (found) keep(found, `newest verified before the revision of cluster ${cluster.id} fell`);
+}
+
+/**
+ * Returns the snapshots, newest first, with a revision that a later one of the same cluster id no longer has. A restore gives
+ * etcd a new cluster id, but an etcd that was emptied and starts with its old flags has its old one.
+ */
+export function beforeFall(snapshots: readonly Snapshot[], clusterId: string): Snapshot[] {
+  const own = snapshots.filter((each) => each.clusterId === clusterId && each.revision !== undefined);
+  const found: Snapshot[] = [];
+  let later = 0;
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const each of own) {
+    // Snapshots of two members at nearly the same time may differ by a few writes.
+    while (own[later]!.createdAt.getTime() - each.createdAt.getTime() > SAME_TIME)
+      lowest = Math.min(lowest, own[later++]!.revision!);
+    if (each.revision! > lowest) found.push(each);
+  }
+  return found;
 }
 
 function fillUp(group: readonly Snapshot[], minKeep: number, kept: ReadonlyMap<string, unknown>, keep: Keep): void {
