@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import type { WholeEntry } from '../../backup/catalog/catalog.ts';
 import { type DataDirRequest, MARKER } from '../../backup/restore/restore-marker.ts';
@@ -34,6 +35,45 @@ test('if the notes cannot be read, a single member uses the data here, and sever
   });
   expect(await bump(true, 5)).toBe(5);
   await rm(place, { recursive: true });
+});
+
+test('if the notes cannot be read and data is here, the number is asked for, even if the data is ahead of the snapshot', async () => {
+  await using etcd = await EtcdCluster.start({ size: 1 });
+  await etcd.put(20);
+  const member = etcd.member(0);
+  await member.stop();
+  const manifest = manifestOf(Buffer.from('x'), undefined, {
+    createdAt: new Date().toISOString(),
+    content: { revision: 10 },
+  });
+  const entry = { id: manifest.id, manifest, objects: [] } as unknown as WholeEntry;
+  const highest = {
+    ...entry,
+    id: 'b',
+    manifest: { ...manifest, id: 'b', content: { ...manifest.content, revision: 5e9 } },
+  };
+  const warnings: string[] = [];
+  const log = { warn: (message: string) => warnings.push(message) } as unknown as Log;
+  const bump = (readAnswering: () => Promise<unknown>, given?: number) => {
+    const members = { name: 'a', initialCluster: 'a=http://a:1', initialAdvertisePeerUrls: 'http://a:1' };
+    const request = { dataDir: member.dataDir, ...members, named: true, repeat: 'refuse' as const };
+    const store = new FilesystemStore({ path: member.dataDir });
+    const context = { signal: new AbortController().signal, log };
+    const asked = { ...request, ...(given && { bumpRevision: given }) };
+    const opened = { store, readAnswering } as unknown as OpenedStore;
+    return bumpFor({ opened, entry, request: asked, several: false, context });
+  };
+  expect(await bump(async () => [entry, highest])).toBe(6e9);
+  const away = () => Promise.reject(new Error('503'));
+  await expect(bump(away)).rejects.toMatchObject({
+    exitCode: ExitCode.refused,
+    message: expect.stringMatching(
+      /is unknown: earlier restores and backups are unknown \(503\); pass --bump-revision/,
+    ),
+  });
+  expect(warnings).toEqual([]);
+  expect(await bump(away, 7e9)).toBe(7e9);
+  expect(warnings).toEqual([expect.stringMatching(/\(503\); checking --bump-revision only against the data here/)]);
 });
 
 describe('one object that the store does not give out', () => {

@@ -52,7 +52,13 @@ async function chosenBump({ opened, entry, request, several, context }: Wanted):
   const { here, own } = await servedHere(resolve(request.dataDir), new Date(timeOf(entry)));
   const isReplaced = here.length > 0 || own.length > 0;
   if (given !== undefined && !isReplaced && token === undefined) return given;
-  const { entries, served } = await servedIn(opened, { entry, here, own }, context, several && given === undefined);
+  const isNeeded = several && given === undefined;
+  const { entries, served, unlisted } = await servedIn(opened, { entry, here, own }, context, isNeeded);
+  if (unlisted !== undefined && given !== undefined) {
+    context.log.warn(`${unlisted}; checking --bump-revision only against the data here`);
+  } else if (unlisted !== undefined && !isReplaced) {
+    context.log.warn(`${unlisted}; choosing the revision only by the snapshot`);
+  }
   const same = token === undefined ? undefined : bumpOfOthers(served, entries, { entry, request, several });
   if (same !== undefined) return same;
   if (given !== undefined && !isReplaced) return given;
@@ -147,6 +153,8 @@ const refused = (message: string) => new AgentError(ExitCode.refused, message);
 interface Found {
   readonly entries: readonly Entry[];
   readonly served: Served;
+  /** Why nothing is known from the store. */
+  readonly unlisted?: string;
 }
 
 /**
@@ -156,7 +164,7 @@ interface Found {
 async function servedIn(
   { store, readAnswering }: OpenedStore,
   { entry, ...local }: { readonly entry: WholeEntry } & Pick<ServedRequest, 'here' | 'own'>,
-  { signal, log }: Wanted['context'],
+  { signal }: Wanted['context'],
   isNeeded: boolean,
 ): Promise<Found> {
   const until = AbortSignal.timeout(ANSWER_LIMIT);
@@ -178,10 +186,10 @@ async function servedIn(
         `${why}; pass the same --bump-revision to all members, so that the revision exceeds everything that etcd has ever served`,
       );
     }
-    log.warn(`${why}; choosing the revision only by the data here`);
     const entries = [{ ...entry, objects: [] }];
     const known = await served(entries, true);
-    return { entries, served: { ...known, unknown: [...known.unknown, why] } };
+    // Data here seems to be the newest if nothing else is known, so only a person can judge.
+    return { entries, served: { ...known, mustAsk: [...known.mustAsk, why] }, unlisted: why };
   }
 }
 
