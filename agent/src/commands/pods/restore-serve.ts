@@ -148,7 +148,7 @@ async function laterRevision(
   { revision }: PlainSnapshot,
   { signal, log }: CommandContext,
 ): Promise<Pick<SnapshotNotes, 'highestRevision' | 'revisionUnknown'>> {
-  moreTime(signal, ANSWER_LIMIT / 1000);
+  moreTime(signal, (2 * ANSWER_LIMIT) / 1000);
   const until = AbortSignal.timeout(ANSWER_LIMIT);
   const found = await highest(opened, restored, revision, signal, until).catch((error) => {
     signal.throwIfAborted();
@@ -172,7 +172,9 @@ async function highest(
   until: AbortSignal,
 ): Promise<HighestKnown> {
   const entries = await readAnswering(until);
-  return highestInStore({ store, entries, restored, revision, signal: AbortSignal.any([signal, until]) });
+  // A manifest that hangs takes all its time, and must leave the notes theirs.
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_LIMIT)]);
+  return highestInStore({ store, entries, restored, revision, signal: limited });
 }
 
 /** Result after a signal. The exit code is not 0, because the Job must not count as complete: it has to start another pod. */

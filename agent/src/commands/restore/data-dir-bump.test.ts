@@ -129,3 +129,35 @@ describe('one object that the store does not give out', () => {
     await expect(bump([early, lie], { bumpRevision: Number.MAX_SAFE_INTEGER })).resolves.toBe(Number.MAX_SAFE_INTEGER);
   });
 });
+
+test('a manifest and a note that hang leave what the other notes know', async () => {
+  const place = await mkdtemp(join(tmpdir(), 'bump-'));
+  const note = (name: string) => ({ key: `orders/${name}.json`, size: 2, modified: new Date() });
+  const manifest = manifestOf(Buffer.from('x'), undefined, { content: { revision: 10 } });
+  const objects = [note('a.restored-c1'), note('a.restored-c2')];
+  const entry = { id: manifest.id, manifestKey: 'a', manifest, objects } as unknown as WholeEntry;
+  await mkdir(join(place, 'orders'));
+  await writeFile(join(place, objects[0]!.key), JSON.stringify({ revision: 5e9 }));
+  const store = new FilesystemStore({ path: place });
+  const { get } = store;
+  store.get = (key: string) => (key.includes('c2') ? new Promise<never>(() => {}) : get.call(store, key));
+  const readAnswering = (until: AbortSignal) =>
+    new Promise<object[]>((resolve) => until.addEventListener('abort', () => resolve([entry])));
+  const opened = { store, readAnswering } as unknown as OpenedStore;
+  const { timeout } = AbortSignal;
+  AbortSignal.timeout = () => timeout.call(AbortSignal, 300);
+  await mkdir(join(place, 'data'));
+  const members = { name: 'a', initialCluster: 'a=http://a:1', initialAdvertisePeerUrls: 'http://a:1' };
+  const marker = { id: 'z', clusterId: 'c5', revision: 5, bumpRevision: 1, ...members, sha256: '', at: '' };
+  await writeFile(join(place, 'data', MARKER), JSON.stringify(marker));
+  const request = { dataDir: join(place, 'data'), ...members, named: true, repeat: 'refuse' as const };
+  const context = { signal: new AbortController().signal, log: {} as Log };
+  try {
+    await expect(bumpFor({ opened, entry, request, several: false, context })).rejects.toThrow(
+      /is unknown: the note orders\/a.restored-c2.json cannot be read: .*for example 6000000000$/,
+    );
+  } finally {
+    AbortSignal.timeout = timeout;
+    await rm(place, { recursive: true });
+  }
+});

@@ -21,7 +21,6 @@ import {
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { moreTime } from '../../lib/run-limit.ts';
-import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { ANSWER_LIMIT } from '../shared/store-run.ts';
@@ -168,18 +167,22 @@ async function servedIn(
   isNeeded: boolean,
 ): Promise<Found> {
   const until = AbortSignal.timeout(ANSWER_LIMIT);
-  const limited = AbortSignal.any([signal, until]);
-  const served = (entries: readonly Entry[], skipUnread: boolean) =>
-    servedBefore({ store, entries, restored: entry, ...local, signal: limited, skipUnread });
+  let late = until;
+  const served = (entries: readonly Entry[], skipUnread: boolean) => {
+    // A manifest that hangs takes all its time, and must leave the notes theirs.
+    late = AbortSignal.timeout(ANSWER_LIMIT);
+    const limited = AbortSignal.any([signal, late]);
+    return servedBefore({ store, entries, restored: entry, ...local, signal: limited, skipUnread });
+  };
   try {
-    moreTime(signal, ANSWER_LIMIT / 1000);
+    moreTime(signal, (2 * ANSWER_LIMIT) / 1000);
     const entries = await readAnswering(until);
     const missing = entries.find(({ unread }) => unread === 'unreachable');
     if (missing && isNeeded) throw new Error(`${missing.id}: ${missing.problem}`);
-    return { entries, served: await unlessAborted(served(entries, !isNeeded), limited) };
+    return { entries, served: await served(entries, !isNeeded) };
   } catch (error) {
     signal.throwIfAborted();
-    const why = `earlier restores and backups are unknown (${until.aborted ? `${store.url} does not answer in time` : messageOf(error)})`;
+    const why = `earlier restores and backups are unknown (${[until.reason, late.reason].includes(error) ? `${store.url} does not answer in time` : messageOf(error)})`;
     // Each member computes the number by itself. A member that knows less than the others would get another number.
     if (isNeeded) {
       throw refused(
