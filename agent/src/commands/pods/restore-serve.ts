@@ -25,6 +25,7 @@ import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { sha256 } from '../shared/snapshot-flags.ts';
 import { ANSWER_LIMIT, askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
+import { noteUntilDone } from './note-until-done.ts';
 
 export const run: Command = async (context) => {
   const { settings, log, progress, signal } = context;
@@ -44,7 +45,7 @@ export const run: Command = async (context) => {
       if (!notes.has(clusterId))
         notes.set(
           clusterId,
-          noteUntilDone(() => note(asked!, clusterId, bump, context), signal),
+          noteUntilDone((to) => note(asked!, clusterId, bump, { ...context, log: to }), context),
         );
       await Promise.race([notes.get(clusterId), sleep(noteTime, undefined, { ref: false })]);
     },
@@ -70,8 +71,6 @@ interface Asked {
 
 /** Longest time in milliseconds that a gate waits for a hanging store. */
 const noteTime = 10_000;
-/** Milliseconds between two attempts to write a note. */
-const retryAfter = 60_000;
 
 /** Writes the note. Returns true if the note exists afterwards. */
 async function note(
@@ -97,17 +96,6 @@ async function note(
     if (!signal.aborted) warnNotNoted(from, error, log);
     return false;
   }
-}
-
-/** Tries to write the note until that succeeds or the signal is aborted. Resolves after the first attempt. */
-function noteUntilDone(attempt: () => Promise<boolean>, signal: AbortSignal): Promise<unknown> {
-  const first = attempt();
-  const goOn = async () => {
-    for (let done = await first; !done && !signal.aborted; done = await attempt())
-      await sleep(retryAfter, undefined, { signal, ref: false });
-  };
-  goOn().catch(() => {});
-  return first;
 }
 
 interface Verified extends Asked {
