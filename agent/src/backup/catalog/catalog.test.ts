@@ -325,9 +325,9 @@ describe('of many snapshots', () => {
 describe('a run that can do without some manifests', () => {
   const id = (day: number) => `etcd-snapshot-2026112${day}-023807-3f9c2a`;
   const day = (n: number) => ({ id: id(n), createdAt: `2026-11-2${n}T02:38:07.000Z` });
-  const bad = (error: () => Promise<never>) => {
+  const bad = (error: () => Promise<never>, what = id(2)) => {
     const { get } = store;
-    store.get = (key: string) => (key.includes(id(2)) ? error() : get.call(store, key));
+    store.get = (key: string) => (key.includes(what) ? error() : get.call(store, key));
   };
   const states = async (until?: AbortSignal, signal?: AbortSignal) => {
     const options = { ...(until && { until }), ...(signal && { signal }) };
@@ -350,6 +350,21 @@ describe('a run that can do without some manifests', () => {
     ]);
     const entries = await readCatalog(store, 'orders', { until: AbortSignal.timeout(200) });
     expect(entries.at(-1)).toMatchObject({ unread: 'unreachable', restoredAs: ['c1'] });
+  });
+
+  test.each(['ffffff', 'index'])('gets what is known and what answers, however many hang: %s', async (what) => {
+    for (let n = 10; n < 90; n++) {
+      await store1({ id: `etcd-snapshot-20261122-1200${n}-3f9c2a`, createdAt: '2026-11-22T12:00:00.000Z' });
+    }
+    await readCatalog(store, 'orders', { keepIndex: () => {} });
+    // For another run, which has the index, the newest hang.
+    store = new FilesystemStore({ path: root });
+    await store1({ id: `etcd-snapshot-20261119-000000-3f9c2a` });
+    const away = Array.from({ length: 9 }, (_, n) => `etcd-snapshot-20261129-12000${n}-ffffff`);
+    for (const id of away) await store1({ id });
+    bad(() => new Promise<never>(() => {}), what);
+    const unread = (await states(AbortSignal.timeout(6000))).filter(([, state]) => state === 'unread');
+    expect(unread.map(([id]) => id).sort()).toEqual(what === 'ffffff' ? away : []);
   });
 
   test('still ends when it is stopped itself; any other run fails', async () => {

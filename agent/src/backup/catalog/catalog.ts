@@ -14,6 +14,8 @@ export * from './documents.ts';
 export * from './keys.ts';
 
 const AT_ONCE = 8;
+/** A read that takes longer lets others begin. Milliseconds; at most 8 begin in that time if all hang. */
+const PATIENCE = 3_000;
 /** Up to this many unknown manifests are read one by one. For more, the index is read first and a new one written. */
 const UNINDEXED = 64;
 /** Seconds that a manifest adds to the time limit, on a machine with little CPU. */
@@ -112,17 +114,26 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
   const facts = knownOf(store, folder);
   const isKnown = (id: string) => isStill(facts.get(id), folder, id, names);
   if (ids.filter((id) => !isKnown(id)).length > UNINDEXED) {
-    const index = readIndex(store, folder, limited, (one) => {
+    // The index only saves time, so a run that waits only until then keeps time for the manifests.
+    const brief = until && AbortSignal.any([until, AbortSignal.timeout(PATIENCE)]);
+    const indexSignals = [options.signal, brief].filter((signal) => signal !== undefined);
+    const indexOptions = { ...options, signal: AbortSignal.any(indexSignals) };
+    const index = readIndex(store, folder, indexOptions, (one) => {
       const { id } = one.manifest;
       if (committed.has(id) && !isKnown(id) && isStill(one, folder, id, names)) facts.set(id, one);
     });
-    // The index only saves time.
-    await (until ? unlessAborted(index, until).catch(() => options.signal?.throwIfAborted()) : index);
+    await (brief ? unlessAborted(index, brief).catch(() => options.signal?.throwIfAborted()) : index);
   }
   const unknown = ids.filter((id) => !isKnown(id));
   moreTime(options.signal, unknown.length * SECONDS_EACH);
   const read = (id: string) => readEntryOf(store, folder, id, names, limited);
-  const entries = await readEach(ids, (id) => (until ? orUnread(read(id), folder, id, names, options) : read(id)));
+  // What is known needs no answer of the store, so it counts after `until` too.
+  const mayHang = (id: string) => until !== undefined && !isKnown(id);
+  const entries = await readEach(
+    ids,
+    (id) => (mayHang(id) ? orUnread(read(id), folder, id, names, options) : read(id)),
+    until && PATIENCE,
+  );
   if (options.keepIndex && unknown.length > UNINDEXED) {
     const there = ids.map((id) => facts.get(id)).filter((one) => one !== undefined);
     await writeIndex(store, folder, there, options).catch((error) => {
@@ -174,14 +185,35 @@ const orUnread = (
     };
   });
 
-async function readEach<T>(ids: readonly string[], read: (id: string) => Promise<T>): Promise<T[]> {
-  const done = new Array<T>(ids.length);
+/** Reads a few at once. With `patience`, one that takes longer is still awaited, but no longer keeps the next from its turn. */
+async function readEach<T>(
+  ids: readonly string[],
+  read: (id: string) => Promise<T>,
+  patience?: number,
+): Promise<Awaited<T>[]> {
+  const begun = new Array<Promise<T>>(ids.length);
   const next = ids.entries();
   const work = async () => {
-    for (const [at, id] of next) done[at] = await read(id);
+    for (const [at, id] of next) {
+      const one = read(id);
+      begun[at] = one;
+      await (patience === undefined ? one : settledOr(one, patience));
+    }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, work));
-  return done;
+  return Promise.all(begun);
+}
+
+/** Resolves or rejects as the call does, or resolves after the time. The call may go on. */
+async function settledOr(call: Promise<unknown>, milliseconds: number): Promise<void> {
+  call.catch(() => {});
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  try {
+    await Promise.race([call, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Sorts by the manifest's time, because names hold only seconds. Snapshots without a readable manifest come last. */

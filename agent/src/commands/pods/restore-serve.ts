@@ -25,6 +25,7 @@ import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { sha256 } from '../shared/snapshot-flags.ts';
 import { ANSWER_LIMIT, askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
+import { noteUntilDone } from './note-until-done.ts';
 
 export const run: Command = async (context) => {
   const { settings, log, progress, signal } = context;
@@ -44,7 +45,7 @@ export const run: Command = async (context) => {
       if (!notes.has(clusterId))
         notes.set(
           clusterId,
-          noteUntilDone(() => note(asked!, clusterId, bump, context), signal),
+          noteUntilDone((to) => note(asked!, clusterId, bump, { ...context, log: to }), context),
         );
       await Promise.race([notes.get(clusterId), sleep(noteTime, undefined, { ref: false })]);
     },
@@ -70,8 +71,6 @@ interface Asked {
 
 /** Longest time in milliseconds that a gate waits for a hanging store. */
 const noteTime = 10_000;
-/** Milliseconds between two attempts to write a note. */
-const retryAfter = 60_000;
 
 /** Writes the note. Returns true if the note exists afterwards. */
 async function note(
@@ -97,17 +96,6 @@ async function note(
     if (!signal.aborted) warnNotNoted(from, error, log);
     return false;
   }
-}
-
-/** Tries to write the note until that succeeds or the signal is aborted. Resolves after the first attempt. */
-function noteUntilDone(attempt: () => Promise<boolean>, signal: AbortSignal): Promise<unknown> {
-  const first = attempt();
-  const goOn = async () => {
-    for (let done = await first; !done && !signal.aborted; done = await attempt())
-      await sleep(retryAfter, undefined, { signal, ref: false });
-  };
-  goOn().catch(() => {});
-  return first;
 }
 
 interface Verified extends Asked {
@@ -148,7 +136,7 @@ async function laterRevision(
   { revision }: PlainSnapshot,
   { signal, log }: CommandContext,
 ): Promise<Pick<SnapshotNotes, 'highestRevision' | 'revisionUnknown'>> {
-  moreTime(signal, ANSWER_LIMIT / 1000);
+  moreTime(signal, (2 * ANSWER_LIMIT) / 1000);
   const until = AbortSignal.timeout(ANSWER_LIMIT);
   const found = await highest(opened, restored, revision, signal, until).catch((error) => {
     signal.throwIfAborted();
@@ -172,7 +160,9 @@ async function highest(
   until: AbortSignal,
 ): Promise<HighestKnown> {
   const entries = await readAnswering(until);
-  return highestInStore({ store, entries, restored, revision, signal: AbortSignal.any([signal, until]) });
+  // A manifest that hangs takes all its time, and must leave the notes theirs.
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_LIMIT)]);
+  return highestInStore({ store, entries, restored, revision, signal: limited });
 }
 
 /** Result after a signal. The exit code is not 0, because the Job must not count as complete: it has to start another pod. */

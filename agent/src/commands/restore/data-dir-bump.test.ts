@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import type { WholeEntry } from '../../backup/catalog/catalog.ts';
 import { type DataDirRequest, MARKER } from '../../backup/restore/restore-marker.ts';
@@ -34,6 +35,45 @@ test('if the notes cannot be read, a single member uses the data here, and sever
   });
   expect(await bump(true, 5)).toBe(5);
   await rm(place, { recursive: true });
+});
+
+test('if the notes cannot be read and data is here, the number is asked for, even if the data is ahead of the snapshot', async () => {
+  await using etcd = await EtcdCluster.start({ size: 1 });
+  await etcd.put(20);
+  const member = etcd.member(0);
+  await member.stop();
+  const manifest = manifestOf(Buffer.from('x'), undefined, {
+    createdAt: new Date().toISOString(),
+    content: { revision: 10 },
+  });
+  const entry = { id: manifest.id, manifest, objects: [] } as unknown as WholeEntry;
+  const highest = {
+    ...entry,
+    id: 'b',
+    manifest: { ...manifest, id: 'b', content: { ...manifest.content, revision: 5e9 } },
+  };
+  const warnings: string[] = [];
+  const log = { warn: (message: string) => warnings.push(message) } as unknown as Log;
+  const bump = (readAnswering: () => Promise<unknown>, given?: number) => {
+    const members = { name: 'a', initialCluster: 'a=http://a:1', initialAdvertisePeerUrls: 'http://a:1' };
+    const request = { dataDir: member.dataDir, ...members, named: true, repeat: 'refuse' as const };
+    const store = new FilesystemStore({ path: member.dataDir });
+    const context = { signal: new AbortController().signal, log };
+    const asked = { ...request, ...(given && { bumpRevision: given }) };
+    const opened = { store, readAnswering } as unknown as OpenedStore;
+    return bumpFor({ opened, entry, request: asked, several: false, context });
+  };
+  expect(await bump(async () => [entry, highest])).toBe(6e9);
+  const away = () => Promise.reject(new Error('503'));
+  await expect(bump(away)).rejects.toMatchObject({
+    exitCode: ExitCode.refused,
+    message: expect.stringMatching(
+      /is unknown: earlier restores and backups are unknown \(503\); pass --bump-revision/,
+    ),
+  });
+  expect(warnings).toEqual([]);
+  expect(await bump(away, 7e9)).toBe(7e9);
+  expect(warnings).toEqual([expect.stringMatching(/\(503\); checking --bump-revision only against the data here/)]);
 });
 
 describe('one object that the store does not give out', () => {
@@ -88,4 +128,36 @@ describe('one object that the store does not give out', () => {
     expect(await bump([early, lie], { bumpRevision: 7e9 })).toBe(7e9);
     await expect(bump([early, lie], { bumpRevision: Number.MAX_SAFE_INTEGER })).resolves.toBe(Number.MAX_SAFE_INTEGER);
   });
+});
+
+test('a manifest and a note that hang leave what the other notes know', async () => {
+  const place = await mkdtemp(join(tmpdir(), 'bump-'));
+  const note = (name: string) => ({ key: `orders/${name}.json`, size: 2, modified: new Date() });
+  const manifest = manifestOf(Buffer.from('x'), undefined, { content: { revision: 10 } });
+  const objects = [note('a.restored-c1'), note('a.restored-c2')];
+  const entry = { id: manifest.id, manifestKey: 'a', manifest, objects } as unknown as WholeEntry;
+  await mkdir(join(place, 'orders'));
+  await writeFile(join(place, objects[0]!.key), JSON.stringify({ revision: 5e9 }));
+  const store = new FilesystemStore({ path: place });
+  const { get } = store;
+  store.get = (key: string) => (key.includes('c2') ? new Promise<never>(() => {}) : get.call(store, key));
+  const readAnswering = (until: AbortSignal) =>
+    new Promise<object[]>((resolve) => until.addEventListener('abort', () => resolve([entry])));
+  const opened = { store, readAnswering } as unknown as OpenedStore;
+  const { timeout } = AbortSignal;
+  AbortSignal.timeout = () => timeout.call(AbortSignal, 300);
+  await mkdir(join(place, 'data'));
+  const members = { name: 'a', initialCluster: 'a=http://a:1', initialAdvertisePeerUrls: 'http://a:1' };
+  const marker = { id: 'z', clusterId: 'c5', revision: 5, bumpRevision: 1, ...members, sha256: '', at: '' };
+  await writeFile(join(place, 'data', MARKER), JSON.stringify(marker));
+  const request = { dataDir: join(place, 'data'), ...members, named: true, repeat: 'refuse' as const };
+  const context = { signal: new AbortController().signal, log: {} as Log };
+  try {
+    await expect(bumpFor({ opened, entry, request, several: false, context })).rejects.toThrow(
+      /is unknown: the note orders\/a.restored-c2.json cannot be read: .*for example 6000000000$/,
+    );
+  } finally {
+    AbortSignal.timeout = timeout;
+    await rm(place, { recursive: true });
+  }
 });

@@ -21,7 +21,6 @@ import {
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { moreTime } from '../../lib/run-limit.ts';
-import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { ANSWER_LIMIT } from '../shared/store-run.ts';
@@ -52,7 +51,13 @@ async function chosenBump({ opened, entry, request, several, context }: Wanted):
   const { here, own } = await servedHere(resolve(request.dataDir), new Date(timeOf(entry)));
   const isReplaced = here.length > 0 || own.length > 0;
   if (given !== undefined && !isReplaced && token === undefined) return given;
-  const { entries, served } = await servedIn(opened, { entry, here, own }, context, several && given === undefined);
+  const isNeeded = several && given === undefined;
+  const { entries, served, unlisted } = await servedIn(opened, { entry, here, own }, context, isNeeded);
+  if (unlisted !== undefined && given !== undefined) {
+    context.log.warn(`${unlisted}; checking --bump-revision only against the data here`);
+  } else if (unlisted !== undefined && !isReplaced) {
+    context.log.warn(`${unlisted}; choosing the revision only by the snapshot`);
+  }
   const same = token === undefined ? undefined : bumpOfOthers(served, entries, { entry, request, several });
   if (same !== undefined) return same;
   if (given !== undefined && !isReplaced) return given;
@@ -147,6 +152,8 @@ const refused = (message: string) => new AgentError(ExitCode.refused, message);
 interface Found {
   readonly entries: readonly Entry[];
   readonly served: Served;
+  /** Why nothing is known from the store. */
+  readonly unlisted?: string;
 }
 
 /**
@@ -156,32 +163,36 @@ interface Found {
 async function servedIn(
   { store, readAnswering }: OpenedStore,
   { entry, ...local }: { readonly entry: WholeEntry } & Pick<ServedRequest, 'here' | 'own'>,
-  { signal, log }: Wanted['context'],
+  { signal }: Wanted['context'],
   isNeeded: boolean,
 ): Promise<Found> {
   const until = AbortSignal.timeout(ANSWER_LIMIT);
-  const limited = AbortSignal.any([signal, until]);
-  const served = (entries: readonly Entry[], skipUnread: boolean) =>
-    servedBefore({ store, entries, restored: entry, ...local, signal: limited, skipUnread });
+  let late = until;
+  const served = (entries: readonly Entry[], skipUnread: boolean) => {
+    // A manifest that hangs takes all its time, and must leave the notes theirs.
+    late = AbortSignal.timeout(ANSWER_LIMIT);
+    const limited = AbortSignal.any([signal, late]);
+    return servedBefore({ store, entries, restored: entry, ...local, signal: limited, skipUnread });
+  };
   try {
-    moreTime(signal, ANSWER_LIMIT / 1000);
+    moreTime(signal, (2 * ANSWER_LIMIT) / 1000);
     const entries = await readAnswering(until);
     const missing = entries.find(({ unread }) => unread === 'unreachable');
     if (missing && isNeeded) throw new Error(`${missing.id}: ${missing.problem}`);
-    return { entries, served: await unlessAborted(served(entries, !isNeeded), limited) };
+    return { entries, served: await served(entries, !isNeeded) };
   } catch (error) {
     signal.throwIfAborted();
-    const why = `earlier restores and backups are unknown (${until.aborted ? `${store.url} does not answer in time` : messageOf(error)})`;
+    const why = `earlier restores and backups are unknown (${[until.reason, late.reason].includes(error) ? `${store.url} does not answer in time` : messageOf(error)})`;
     // Each member computes the number by itself. A member that knows less than the others would get another number.
     if (isNeeded) {
       throw refused(
         `${why}; pass the same --bump-revision to all members, so that the revision exceeds everything that etcd has ever served`,
       );
     }
-    log.warn(`${why}; choosing the revision only by the data here`);
     const entries = [{ ...entry, objects: [] }];
     const known = await served(entries, true);
-    return { entries, served: { ...known, unknown: [...known.unknown, why] } };
+    // Data here seems to be the newest if nothing else is known, so only a person can judge.
+    return { entries, served: { ...known, mustAsk: [...known.mustAsk, why] }, unlisted: why };
   }
 }
 

@@ -138,6 +138,18 @@ describe('the highest revision in the store', () => {
     },
   );
 
+  test('a listing beside an exact key that hangs leaves the notes their time', async () => {
+    const entries = [backup('b', 7, [await note('b', { revision: 5e9 })])];
+    store.list = async function* () {
+      await new Promise<never>(() => {});
+    };
+    const restored = { ...entries[0]!, id: 'elsewhere', manifestKey: 'special/orders.db.json', objects: [] };
+    expect(await highestInStore({ store, entries, restored, revision: 7, signal: AbortSignal.timeout(500) })).toEqual({
+      revision: 6e9,
+      unknown: [expect.stringContaining('the restores of elsewhere cannot be listed')],
+    });
+  });
+
   test('the limit itself is believed, and what a guess adds to it is not dropped', async () => {
     expect(await highest([backup('b', 7, [await note('b', { revision: 2 ** 52 })])])).toEqual({
       revision: 2 ** 52,

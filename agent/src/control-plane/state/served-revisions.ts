@@ -94,8 +94,14 @@ export async function servedBefore({
     const revision = knownRevisionOf(manifest) ?? 0;
     return [{ revision, where: `the backup ${backup}`, clusterId: manifest.source.clusterId }];
   });
-  const beside = await besideExact(store, entries, restored, signal, skipUnread);
-  const stored = await notesIn(store, [...entries, ...beside.entries], signal, skipUnread);
+  // At the same time: a listing that hangs must not take the time of the notes.
+  const listing = besideExact(store, entries, restored, signal, skipUnread);
+  const [beside, ...found] = await Promise.all([
+    listing,
+    notesIn(store, entries, signal, skipUnread),
+    listing.then(({ entries: those }) => notesIn(store, those, signal, skipUnread)),
+  ]);
+  const stored = found.flat();
   const alive = new Set(here.filter(({ hasQuorum }) => hasQuorum).map(({ clusterId }) => clusterId));
   const notes = [...stored, ...own.map((each) => ({ ...each, at: undefined }))].map(({ at, ...note }) => ({
     ...note,
