@@ -28,7 +28,7 @@ let points: string[];
 let held: boolean;
 beforeEach(async () => {
   api = await FakeApi.listen();
-  client = new ApiClient(api.access, 400);
+  client = new ApiClient(api.access, 10_000);
   stop = new AbortController();
   [running, events, log, points, held] = [[], [], [], [], true];
 });
@@ -199,12 +199,14 @@ describe('says what keeps it, and tries again', () => {
   test('an API server that hangs', async () => {
     applied(...names);
     api.fault = () => true;
-    const certificates = start();
+    const impatient = new ApiClient(api.access, 300);
+    const certificates = start({ client: impatient });
     const unread = await until(() => certificates.report()?.looked && certificates.report()?.unread);
     expect(unread.map(({ secret }) => secret)).toEqual(names);
-    expect(unread[0]!.why).toContain('no answer in 400 ms');
+    expect(unread[0]!.why).toContain('no answer in 300 ms');
     api.fault = () => false;
     await until(isGood(certificates));
+    impatient.close();
   });
 
   test('what it knew stays, with its age, while nothing can be read', async () => {
@@ -292,6 +294,7 @@ test('ends when it is stopped, also while nothing answers', async () => {
   start();
   await until(() => gets() > 0);
   stop.abort();
+  api.closeConnections();
   await running[0];
   const before = gets();
   await sleep(100);
