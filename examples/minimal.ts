@@ -1,4 +1,4 @@
-// Three members with a volume of 8 GiB each, without TLS and without backups.
+// Three members with a volume of 8 GiB each, with TLS and without backups.
 import { App, Chart } from 'cdk8s';
 // In your own project, import from 'cdk8s-etcd'.
 import { EtcdCluster, EtcdCrds } from '../src';

@@ -126,18 +126,11 @@ export interface EtcdClusterSpec {
   readonly paused?: boolean;
 
   /**
-   * Enables TLS for clients and between members. Cannot be changed later.
+   * TLS for clients and between members. Without it, both use plain http. Cannot be added or removed later.
    *
    * @schema EtcdClusterSpec#tls
    */
-  readonly tls?: boolean;
-
-  /**
-   * With tls: the Secret with the client certificate of the reconciler and of backups (ca.crt, tls.crt, tls.key).
-   *
-   * @schema EtcdClusterSpec#clientTlsSecret
-   */
-  readonly clientTlsSecret?: string;
+  readonly tls?: EtcdClusterSpecTls;
 
   /**
    * The rules for replacing members.
@@ -207,8 +200,7 @@ export function toJson_EtcdClusterSpec(obj: EtcdClusterSpec | undefined): Record
     'allowEvenSize': obj.allowEvenSize,
     'version': obj.version,
     'paused': obj.paused,
-    'tls': obj.tls,
-    'clientTlsSecret': obj.clientTlsSecret,
+    'tls': toJson_EtcdClusterSpecTls(obj.tls),
     'replace': toJson_EtcdClusterSpecReplace(obj.replace),
     'origin': toJson_EtcdClusterSpecOrigin(obj.origin),
     'recovery': toJson_EtcdClusterSpecRecovery(obj.recovery),
@@ -217,6 +209,42 @@ export function toJson_EtcdClusterSpec(obj: EtcdClusterSpec | undefined): Record
     'backup': toJson_EtcdClusterSpecBackup(obj.backup),
     'finalBackup': toJson_EtcdClusterSpecFinalBackup(obj.finalBackup),
     'maintenance': toJson_EtcdClusterSpecMaintenance(obj.maintenance),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * TLS for clients and between members. Without it, both use plain http. Cannot be added or removed later.
+ *
+ * @schema EtcdClusterSpecTls
+ */
+export interface EtcdClusterSpecTls {
+  /**
+   * The Secret with the client certificate of the reconciler and of backups (ca.crt, tls.crt, tls.key).
+   *
+   * @schema EtcdClusterSpecTls#clientSecret
+   */
+  readonly clientSecret: string;
+
+  /**
+   * Lets the reconciler issue the certificates. Without it, something else writes the Secrets. The Secrets must exist: the reconciler only fills them.
+   *
+   * @schema EtcdClusterSpecTls#managed
+   */
+  readonly managed?: EtcdClusterSpecTlsManaged;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecTls' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecTls(obj: EtcdClusterSpecTls | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'clientSecret': obj.clientSecret,
+    'managed': toJson_EtcdClusterSpecTlsManaged(obj.managed),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -553,6 +581,82 @@ export function toJson_EtcdClusterSpecMaintenance(obj: EtcdClusterSpecMaintenanc
   if (obj === undefined) { return undefined; }
   const result = {
     'onNoSpace': obj.onNoSpace,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Lets the reconciler issue the certificates. Without it, something else writes the Secrets. The Secrets must exist: the reconciler only fills them.
+ *
+ * @schema EtcdClusterSpecTlsManaged
+ */
+export interface EtcdClusterSpecTlsManaged {
+  /**
+   * The Secret with the authority of the connections between members.
+   *
+   * @schema EtcdClusterSpecTlsManaged#peerAuthority
+   */
+  readonly peerAuthority: string;
+
+  /**
+   * The Secret with the authority of servers and clients.
+   *
+   * @schema EtcdClusterSpecTlsManaged#clientAuthority
+   */
+  readonly clientAuthority: string;
+
+  /**
+   * The Secret with the certificate that members use for each other.
+   *
+   * @schema EtcdClusterSpecTlsManaged#peerSecret
+   */
+  readonly peerSecret: string;
+
+  /**
+   * The Secret with the certificate that members present to clients.
+   *
+   * @schema EtcdClusterSpecTlsManaged#serverSecret
+   */
+  readonly serverSecret: string;
+
+  /**
+   * The DNS domain of the Kubernetes cluster, such as cluster.local.
+   *
+   * @schema EtcdClusterSpecTlsManaged#clusterDomain
+   */
+  readonly clusterDomain: string;
+
+  /**
+   * Further DNS names and IP addresses in the certificate that members present to clients.
+   *
+   * @schema EtcdClusterSpecTlsManaged#serverNames
+   */
+  readonly serverNames?: string[];
+
+  /**
+   * Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew.
+   *
+   * @schema EtcdClusterSpecTlsManaged#intermediateRotation
+   */
+  readonly intermediateRotation?: string;
+}
+
+/**
+ * Converts an object of type 'EtcdClusterSpecTlsManaged' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_EtcdClusterSpecTlsManaged(obj: EtcdClusterSpecTlsManaged | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'peerAuthority': obj.peerAuthority,
+    'clientAuthority': obj.clientAuthority,
+    'peerSecret': obj.peerSecret,
+    'serverSecret': obj.serverSecret,
+    'clusterDomain': obj.clusterDomain,
+    'serverNames': obj.serverNames?.map(y => y),
+    'intermediateRotation': obj.intermediateRotation,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -56,5 +56,5 @@ export { SftpCredentials, type SftpSecretKeys } from './stores/sftp-credentials'
 export type { SftpStoreProps } from './stores/sftp-store';
 export { CaBundle } from './tls/ca-bundle';
 export { EtcdClientTls, type EtcdClientTlsKeys } from './tls/etcd-client-tls';
-export { type CertManagerTlsProps, EtcdTls, type TlsSecrets } from './tls/etcd-tls';
+export { type CertManagerTlsProps, EtcdTls, type ManagedTlsProps, type TlsSecrets } from './tls/etcd-tls';
 export { IssuerKind } from './tls/issuer-kind';

@@ -36,6 +36,7 @@ export const tlsSecrets = { peer: 'orders-peer', server: 'orders-server', client
 /** One cluster of each sort: what they emit differs in more than a value. */
 export const sorts: readonly (readonly [string, () => EtcdCluster])[] = [
   ['without properties', () => cluster()],
+  ['without TLS', () => cluster({ tls: EtcdTls.none() })],
   ['with TLS from Secrets', () => cluster({ tls: EtcdTls.fromSecrets(tlsSecrets) })],
   ['with TLS from cert-manager', () => cluster({ tls: EtcdTls.certManager({ issuer: 'ca' }) }, 'shop')],
   ['with ephemeral volumes', () => cluster({ volume: { ephemeral: true } })],

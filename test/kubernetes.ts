@@ -6,7 +6,7 @@ import { Lease } from 'kubernetes-models/coordination.k8s.io/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Role, RoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1';
-import { ConfigMap, Namespace, Pod, Service, ServiceAccount } from 'kubernetes-models/v1';
+import { ConfigMap, Namespace, Pod, Secret, Service, ServiceAccount } from 'kubernetes-models/v1';
 import { toJson_EtcdBackupProps } from '../imports/etcdbackup-cdk8s-etcd.dev';
 import { toJson_EtcdClusterProps } from '../imports/etcdcluster-cdk8s-etcd.dev';
 import { toJson_EtcdRestoreProps } from '../imports/etcdrestore-cdk8s-etcd.dev';
@@ -31,6 +31,7 @@ const kinds: Record<string, Kind> = {
   PodDisruptionBudget: kind(PodDisruptionBudget, k8s.toJson_KubePodDisruptionBudgetProps),
   Role: kind(Role, k8s.toJson_KubeRoleProps),
   RoleBinding: kind(RoleBinding, k8s.toJson_KubeRoleBindingProps),
+  Secret: kind(Secret, k8s.toJson_KubeSecretProps),
   Service: kind(Service, k8s.toJson_KubeServiceProps),
   ServiceAccount: kind(ServiceAccount, k8s.toJson_KubeServiceAccountProps),
   StatefulSet: kind(StatefulSet, knownStatefulSet),

@@ -155,6 +155,52 @@ const replace = object('The rules for replacing members.', {
   ),
 });
 
+const tls = object(
+  'TLS for clients and between members. Without it, both use plain http. Cannot be added or removed later.',
+  {
+    'clientSecret!': secretName(
+      'The Secret with the client certificate of the reconciler and of backups (ca.crt, tls.crt, tls.key).',
+    ),
+    managed: object(
+      'Lets the reconciler issue the certificates. Without it, something else writes the Secrets. The Secrets must exist: the reconciler only fills them.',
+      {
+        'peerAuthority!': secretName('The Secret with the authority of the connections between members.'),
+        'clientAuthority!': secretName('The Secret with the authority of servers and clients.'),
+        'peerSecret!': secretName('The Secret with the certificate that members use for each other.'),
+        'serverSecret!': secretName('The Secret with the certificate that members present to clients.'),
+        'clusterDomain!': matching(
+          'The DNS domain of the Kubernetes cluster, such as cluster.local.',
+          253,
+          /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+          "is not a valid DNS domain: use lower-case letters, digits, '-' and '.', such as cluster.local",
+        ),
+        serverNames: list(
+          'Further DNS names and IP addresses in the certificate that members present to clients.',
+          matching(
+            'A DNS name, which may begin with *., or an IP address.',
+            253,
+            /^((\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|[0-9a-fA-F]*:[0-9a-fA-F:.]*)$/,
+            "is not a valid DNS name or IP address: use lower-case letters, digits, '-' and '.', such as etcd.example.com",
+          ),
+          0,
+          64,
+        ),
+        intermediateRotation: matching(
+          'Any text. If it changes, the reconciler creates new intermediate authorities and issues all certificates anew.',
+          63,
+          /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
+          "is not a valid rotation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
+        ),
+      },
+    ),
+  },
+  rules([
+    'has(self.managed) == has(oldSelf.managed)',
+    'managed cannot be added or removed later: create a new EtcdCluster, with spec.origin from a backup of this one',
+    { fieldPath: '.managed', reason: 'FieldValueForbidden' },
+  ]),
+);
+
 const spec = object(
   'The desired state. `new EtcdCluster(…)` writes it, and also renders the StatefulSet and all other objects.',
   {
@@ -167,10 +213,7 @@ const spec = object(
       'is not a supported version of etcd: write 3.5.11, 3.6.11, 3.7.0 or a later patch of these, such as 3.6.16',
     ),
     paused: flag('Pauses the reconciler: it only observes and reports.', { default: false }),
-    tls: flag('Enables TLS for clients and between members. Cannot be changed later.', { default: false }),
-    clientTlsSecret: secretName(
-      'With tls: the Secret with the client certificate of the reconciler and of backups (ca.crt, tls.crt, tls.key).',
-    ),
+    tls,
     replace,
     origin: object(
       'Starts this cluster with the data of a backup. It is used only once, when the cluster is created.',
@@ -202,19 +245,9 @@ const spec = object(
       { fieldPath: '.size' },
     ],
     [
-      'self.tls == oldSelf.tls',
+      'has(self.tls) == has(oldSelf.tls)',
       'tls cannot be changed in place: create a new EtcdCluster with the desired tls, and with spec.origin from a backup of this one',
       { fieldPath: '.tls', reason: 'FieldValueForbidden' },
-    ],
-    [
-      '!self.tls || has(self.clientTlsSecret)',
-      'tls needs clientTlsSecret: the Secret with the client certificate of the reconciler and of backups',
-      { fieldPath: '.clientTlsSecret', reason: 'FieldValueRequired' },
-    ],
-    [
-      'self.tls || !has(self.clientTlsSecret)',
-      'clientTlsSecret has no effect without tls: remove it (tls itself can only be chosen when a cluster is created)',
-      { fieldPath: '.clientTlsSecret', reason: 'FieldValueForbidden' },
     ],
     [
       'has(self.origin) == has(oldSelf.origin) && (!has(self.origin) || self.origin == oldSelf.origin)',
@@ -281,8 +314,22 @@ const status = object('The state that the reconciler observes. Fields whose valu
   observedAt: time(
     'The time of this status. The reconciler updates it at every change, and every ten minutes without one.',
   ),
+  certificates: list(
+    'With tls.managed: the certificates that the reconciler issued.',
+    object('A certificate.', {
+      'secret!': text('The name of its Secret.', 253),
+      'notAfter!': time('The time at which it expires.'),
+      renewAt: time('The time at which the reconciler renews it.'),
+      root: text('The first 16 hex digits of the SHA-256 of the root that it chains to.', 64),
+    }),
+    0,
+    8,
+    mapBy('secret'),
+  ),
   members: list('The state of each member.', member, 0, 16, mapBy('ordinal')),
-  conditions: conditions('Available, Ready, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy'),
+  conditions: conditions(
+    'Available, Ready, Progressing, Degraded, QuorumLost, Stalled, Alarm, BackupHealthy, CertificatesReady',
+  ),
 });
 
 export const etcdCluster = crd({

@@ -81,10 +81,7 @@ function tryJavaScript(file, source) {
 /** The examples as their reader would have them, under the strictest of settings. */
 function compile(examples) {
   for (const name of examples) {
-    writeFileSync(
-      at(name),
-      readFileSync(join(root, 'examples', name), 'utf8').replaceAll("'../src'", "'cdk8s-etcd'"),
-    );
+    writeFileSync(at(name), readFileSync(join(root, 'examples', name), 'utf8').replaceAll("'../src'", "'cdk8s-etcd'"));
   }
   writeFileSync(at('typed.ts'), typed);
   // The library itself must need no types of Node.

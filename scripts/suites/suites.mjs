@@ -42,7 +42,14 @@ export const all = {
     about: 'the agent on etcd 3.4 to 3.7, with certificates and passwords; bad input',
     minutes: 3,
     smoke: false,
-    subject: ['agent/src/etcd', 'agent/src/backup', 'agent/src/commands', 'agent/test/etcd', 'agent/test/harness'],
+    subject: [
+      'agent/src/etcd',
+      'agent/src/backup',
+      'agent/src/commands',
+      'agent/src/controllers/certificates',
+      'agent/test/etcd',
+      'agent/test/harness',
+    ],
     run: local(['agent/test/etcd', 'agent/test/stores/s3-store', 'agent/test/harness', 'test/config-keys']),
   },
   members: {
@@ -87,7 +94,7 @@ export const all = {
   },
   e2e: {
     about: 'the image at work on Kubernetes',
-    minutes: 11,
+    minutes: 13,
     kubernetes: true,
     subject: ['agent/src', 'src', 'test/e2e'],
     run: script('scripts/suites/e2e.mjs'),

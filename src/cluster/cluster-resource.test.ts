@@ -23,7 +23,26 @@ describe('the custom resource', () => {
   const specOf = (subject: EtcdCluster) => objectOf(subject, 'EtcdCluster').spec;
 
   test('has the size, the version and the volume, and leaves everything else to the defaults of the CRD', () => {
-    expect(specOf(cluster())).toEqual({ size: 3, version: '3.6.16', storage: { size: '8Gi' } });
+    const plain = { size: 3, version: '3.6.16', storage: { size: '8Gi' } };
+    expect(specOf(cluster({ tls: EtcdTls.none() }))).toEqual(plain);
+    expect(specOf(cluster())).toEqual({ ...plain, tls: expect.any(Object) });
+  });
+
+  test('names the Secrets that the reconciler fills with certificates', () => {
+    const names = {
+      peerAuthority: 'orders-peer-ca',
+      clientAuthority: 'orders-client-ca',
+      peerSecret: 'orders-peer-tls',
+      serverSecret: 'orders-server-tls',
+      clusterDomain: 'cluster.local',
+    };
+    const props = { serverNames: ['etcd.example.com'], intermediateRotation: '2026-11' };
+    expect(specOf(cluster()).tls).toEqual({ clientSecret: 'orders-client-tls', managed: names });
+    expect(specOf(cluster({ tls: EtcdTls.managed(props), clusterDomain: 'k8s.example' })).tls.managed).toEqual({
+      ...names,
+      ...props,
+      clusterDomain: 'k8s.example',
+    });
   });
 
   test('has everything that was set', () => {
@@ -48,8 +67,7 @@ describe('the custom resource', () => {
       allowEvenSize: true,
       version: '3.7.3',
       paused: true,
-      tls: true,
-      clientTlsSecret: 'orders-client',
+      tls: { clientSecret: 'orders-client' },
       storage: { size: '20Gi' },
       replace: { policy: 'Manual', force: [{ ordinal: 2, memberId: '8e9e05c52164694d', discardVolume: true }] },
       origin: { source: { backupName: 'before-the-move' }, identitySecret: 'age' },

@@ -1,5 +1,6 @@
 import { originSpec } from '../backup/cluster-origin';
 import type { BackupScheduleSpec } from '../backup/etcd-backup-schedule';
+import type { TlsSecrets } from '../tls/etcd-tls';
 import type { QuorumRecovery } from './quorum-recovery';
 import type { ResolvedCluster } from './resolve-cluster';
 
@@ -11,8 +12,7 @@ export function clusterResource(cluster: ResolvedCluster, schedules: readonly Ba
     allowEvenSize: cluster.allowEvenSize || undefined,
     version: cluster.images.version.version,
     paused: cluster.paused || undefined,
-    tls: tls.secrets && true,
-    clientTlsSecret: tls.secrets?.client,
+    tls: tls.secrets && tlsSpec(cluster, tls.secrets),
     storage: { size: volume.size.asString(), ephemeral: volume.ephemeral || undefined },
     pvcPolicy: unlessEmpty({ onShrink: cluster.onShrink, onDelete: cluster.onDelete }),
     replace: cluster.replace?._spec(),
@@ -25,6 +25,13 @@ export function clusterResource(cluster: ResolvedCluster, schedules: readonly Ba
     }),
     finalBackup: finalBackup === undefined ? undefined : { required: finalBackup },
     maintenance: unlessEmpty({ onNoSpace: cluster.onNoSpace }),
+  };
+}
+
+function tlsSpec({ tls: { managed }, clusterDomain }: ResolvedCluster, secrets: TlsSecrets): object {
+  return {
+    clientSecret: secrets.client,
+    managed: managed && { ...managed, peerSecret: secrets.peer, serverSecret: secrets.server, clusterDomain },
   };
 }
 

@@ -95,7 +95,7 @@ export interface EtcdClusterProps {
   /**
    * TLS for clients and between members. It cannot be switched on or off later: create a new cluster from a backup
    * instead.
-   * @default EtcdTls.disabled()
+   * @default EtcdTls.managed(): the reconciler issues the certificates
    */
   readonly tls?: EtcdTls;
   /**

@@ -30,6 +30,11 @@ test('only a name is required', () => {
     'NetworkPolicy orders',
     'NetworkPolicy orders-jobs',
     'PodDisruptionBudget orders',
+    'Secret orders-peer-ca',
+    'Secret orders-client-ca',
+    'Secret orders-peer-tls',
+    'Secret orders-server-tls',
+    'Secret orders-client-tls',
     'StatefulSet orders',
     'EtcdCluster orders',
   ]);
@@ -79,17 +84,18 @@ test('names do not change when the construct moves within the tree', () => {
 
 test('clients get a name for each member, of the namespace where that is known', () => {
   expect(cluster().clientEndpoints).toEqual([
-    'http://orders-0-client:2379',
-    'http://orders-1-client:2379',
-    'http://orders-2-client:2379',
+    'https://orders-0-client:2379',
+    'https://orders-1-client:2379',
+    'https://orders-2-client:2379',
   ]);
+  expect(cluster({ size: 1, tls: EtcdTls.none() }).clientEndpoints).toEqual(['http://orders-0-client:2379']);
   expect(cluster({ size: 1, clusterDomain: 'k8s.example.com' }, 'shop').clientEndpoints).toEqual([
-    'http://orders-0-client.shop.svc.k8s.example.com:2379',
+    'https://orders-0-client.shop.svc.k8s.example.com:2379',
   ]);
 });
 
 test('its attributes connect other charts to it', () => {
-  const plain = cluster({ name: 'payments', size: 5, version: EtcdVersion.V3_7 });
+  const plain = cluster({ name: 'payments', size: 5, version: EtcdVersion.V3_7, tls: EtcdTls.none() });
   expect(plain).toMatchObject({
     clusterName: 'payments',
     size: 5,
@@ -106,7 +112,14 @@ test('its attributes connect other charts to it', () => {
 });
 
 test('every object is there to be patched, under a stable id', () => {
-  const subject = cluster({ tls: EtcdTls.certManager({ issuer: 'ca' }) }, 'shop');
+  const subject = cluster({}, 'shop');
+  const certificates = ['Peer', 'Server', 'Client'].map((id) => [`${id}Certificate`, `orders-${id.toLowerCase()}-tls`]);
+  expect(
+    cluster({ tls: EtcdTls.certManager({ issuer: 'ca' }) }, 'shop').certificates.map(({ node, name }) => [
+      node.id,
+      name,
+    ]),
+  ).toEqual(certificates);
   const fields = Object.fromEntries(
     Object.values(subject)
       .flat()
@@ -127,9 +140,11 @@ test('every object is there to be patched, under a stable id', () => {
     NetworkPolicy: 'orders',
     JobNetworkPolicy: 'orders-jobs',
     PodDisruptionBudget: 'orders',
-    PeerCertificate: 'orders-peer-tls',
-    ServerCertificate: 'orders-server-tls',
-    ClientCertificate: 'orders-client-tls',
+    PeerAuthoritySecret: 'orders-peer-ca',
+    ClientAuthoritySecret: 'orders-client-ca',
+    PeerSecret: 'orders-peer-tls',
+    ServerSecret: 'orders-server-tls',
+    ClientSecret: 'orders-client-tls',
     StatefulSet: 'orders',
     EtcdCluster: 'orders',
   });

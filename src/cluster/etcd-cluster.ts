@@ -23,7 +23,7 @@ import {
   ImportedEtcdCluster,
 } from './external-etcd-cluster';
 import { clusterLabels, jobSelector } from './manifests/cluster-labels';
-import { type ClusterManifest, clusterManifests, memberServices } from './manifests/cluster-manifests';
+import { type ClusterManifest, clusterManifests, memberServices, tlsSecrets } from './manifests/cluster-manifests';
 import { recoveryIdentityProblems } from './quorum-recovery';
 import { clientEndpoints, type ResolvedCluster, resolveCluster } from './resolve-cluster';
 
@@ -99,6 +99,11 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   readonly podDisruptionBudget: ApiObject;
   /** cert-manager Certificates of the peers, the server and the client. Empty with other TLS or without TLS. */
   readonly certificates: ApiObject[];
+  /**
+   * Secrets of the two authorities and of the certificates of the peers, the server and the client, without data: the
+   * reconciler writes it. Empty with other TLS or without TLS.
+   */
+  readonly tlsSecrets: ApiObject[];
   /** StatefulSet of the members. */
   readonly statefulSet: ApiObject;
   /** Custom resource that the reconciler acts on. */
@@ -149,6 +154,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.certificates = tls.certificates.map(({ apiVersion, kind, metadata, spec }, index) =>
       object(`${certificates[index]}Certificate`, { apiVersion, kind, name: metadata.name, content: { spec } }),
     );
+    this.tlsSecrets = tlsSecrets(cluster).map((secret, index) => object(`${secrets[index]}Secret`, secret));
     this.statefulSet = object('StatefulSet', manifests.StatefulSet);
     this.customResource = object('EtcdCluster', manifests.EtcdCluster);
     // The reconciler creates the record at run time.
@@ -209,6 +215,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
 }
 
 const certificates = ['Peer', 'Server', 'Client'];
+const secrets = ['PeerAuthority', 'ClientAuthority', ...certificates];
 
 interface ObjectName {
   readonly kind: string;

@@ -110,7 +110,7 @@ export function resolveCluster(cluster: Construct, props: EtcdClusterProps): Res
       tuning,
       settings: props.settings ?? {},
     }),
-    tls: (props.tls ?? EtcdTls.disabled())._bind({ name, namespace, clusterDomain }),
+    tls: (props.tls ?? EtcdTls.managed())._bind({ name, namespace, clusterDomain }),
     spread: props.spread ?? EtcdSpread.DEFAULT,
     networkAccess: props.networkAccess ?? NetworkAccess.sameNamespace(),
     metricsAccess: props.metricsAccess ?? NetworkAccess.nobody(),

@@ -14,8 +14,8 @@ export function cluster(app: App): DistFile {
     retention: Retention.tiers({ hourly: 24, daily: 7, weekly: 4 }),
   });
   const header = `The etcd cluster orders: three members with a volume of 8 GiB each. It is backed up to S3 every hour, and 24 hourly, 7 daily
-and 4 weekly backups are kept. No namespace is set. It has no TLS, which cannot be switched on later:
-docs/clusters/configure-a-cluster.md and docs/clusters/render-from-yaml.md show how to set TLS, and another name.
+and 4 weekly backups are kept. No namespace is set. The reconciler issues its certificates (docs/clusters/tls.md); never use
+kubectl replace, which would delete them. docs/clusters/render-from-yaml.md shows how to set another name.
 1. Apply the custom resources and the reconciler first, as described in crds.k8s.yaml and etcd-reconciler.k8s.yaml.
 2. Change the bucket and the region to yours, both in the CronJob's --store and in the EtcdCluster's spec.backup.
 3. ${s3Secret}

@@ -330,11 +330,12 @@ describe('notes', () => {
       cluster(),
       [
         'note: EtcdCluster orders (document 1): spec: does not specify resources, tuning, spread, network access and the like, so these have their defaults; choose other values in TypeScript',
+        'note: EtcdCluster orders (document 1): spec.tls: is missing, so clients and members use plain http; add tls: { managed: {} } for certificates that the reconciler issues',
       ],
     ],
     [
       'TLS needs Secrets that it does not name',
-      cluster({ tls: true, clientTlsSecret: 'client' }),
+      cluster({ tls: { clientSecret: 'client' } }),
       [
         expect.stringContaining('does not specify resources'),
         'note: EtcdCluster orders (document 1): spec.tls: the members read their certificates from the Secrets orders-peer-tls and orders-server-tls, which you must create; cert-manager Certificates can be rendered only from TypeScript',
@@ -399,16 +400,7 @@ describe('errors', () => {
       'spec.pvcPolicy.onDelete: is not one of Retain, Delete; write one of these',
     ],
     ['an even size', cluster({ size: 4 }), 'size: 4 '],
-    [
-      'TLS without a client certificate',
-      cluster({ tls: true }),
-      'spec.clientTlsSecret: is missing, but tls is true; give the Secret with the client certificate',
-    ],
-    [
-      'a client certificate without TLS',
-      cluster({ clientTlsSecret: 'x' }),
-      'spec.clientTlsSecret: has no effect without tls; remove it, or add tls: true',
-    ],
+    ['TLS without a client certificate', cluster({ tls: {} }), 'spec.tls.clientSecret: is missing; add it'],
     [
       'no size',
       cluster({ storage: { size: 'big' } }),
@@ -592,7 +584,9 @@ describe('errors', () => {
   });
 
   test('no value is repeated that could be a secret', () => {
-    const objects = [cluster({ clientTlsSecret: ['hunter2'], password: 'hunter2', replace: { policy: 'hunter2' } })];
+    const objects = [
+      cluster({ tls: { clientSecret: ['hunter2'] }, password: 'hunter2', replace: { policy: 'hunter2' } }),
+    ];
     expect(errorsOf(objects)).toHaveLength(3);
     expect(errorsOf(objects).join()).not.toContain('hunter2');
   });

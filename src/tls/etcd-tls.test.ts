@@ -13,8 +13,8 @@ function certificatesOf(props: CertManagerTlsProps, cluster = orders): any[] {
 const [peer, server, client] = certificatesOf({ issuer: 'ca' });
 
 test('without TLS there is nothing', () => {
-  expect(EtcdTls.disabled().enabled).toBe(false);
-  expect(EtcdTls.disabled()._bind(orders)).toEqual({ certificates: [], problems: [] });
+  expect(EtcdTls.none().enabled).toBe(false);
+  expect(EtcdTls.none()._bind(orders)).toEqual({ certificates: [], problems: [] });
 });
 
 test('Secrets of others are taken by their names', () => {
@@ -24,6 +24,36 @@ test('Secrets of others are taken by their names', () => {
     secrets: { peer: 'p', server: 's', client: 'c' },
     certificates: [],
     problems: [],
+  });
+});
+
+describe('managed', () => {
+  test('the reconciler writes Secrets with fixed names, and needs no namespace in the chart', () => {
+    expect(EtcdTls.managed()._bind({ ...orders, namespace: undefined })).toEqual({
+      secrets: { peer: 'orders-peer-tls', server: 'orders-server-tls', client: 'orders-client-tls' },
+      certificates: [],
+      managed: { peerAuthority: 'orders-peer-ca', clientAuthority: 'orders-client-ca' },
+      problems: [],
+    });
+  });
+
+  test('further names of the servers, and a rotation, are part of it', () => {
+    const props = { serverNames: ['etcd.example.com', '*.example.com', '192.0.2.7', '2001:db8::7'] };
+    const { managed, problems } = EtcdTls.managed({ ...props, intermediateRotation: '2026-11-25T10:00' })._bind(orders);
+    expect(problems).toEqual([]);
+    expect(managed).toMatchObject({ ...props, intermediateRotation: '2026-11-25T10:00' });
+  });
+
+  test.each([
+    [{ serverNames: ['https://etcd'] }, "tls: serverNames: 'https://etcd' is not a valid DNS name or IP address"],
+    [{ serverNames: ['a.*.example.com'] }, "tls: serverNames: 'a.*.example.com' is not a valid DNS name"],
+    [{ serverNames: ['10.0.0.300.'] }, "tls: serverNames: '10.0.0.300.' is not a valid DNS name"],
+    [{ serverNames: ['a', 'a'] }, "tls: serverNames: 'a' is given twice; remove one"],
+    [{ serverNames: Array.from({ length: 65 }, (_, n) => `n${n}`) }, 'tls: serverNames: there are 65, but at most 64'],
+    [{ intermediateRotation: 'this month' }, "tls: intermediateRotation: 'this month' is not valid"],
+    [{ intermediateRotation: '' }, "tls: intermediateRotation: '' is not valid"],
+  ])('mistake %#', (props, message) => {
+    expect(EtcdTls.managed(props)._bind(orders).problems).toEqual([expect.stringContaining(message)]);
   });
 });
 

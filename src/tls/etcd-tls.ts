@@ -1,8 +1,9 @@
+import { isIP } from 'node:net';
 import type { Duration } from 'cdk8s';
 import { durationText, milliseconds } from '../lib/duration';
-import { nameProblem } from '../validation/names';
+import { hostNameProblem, nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
-import { certManagerTypes, tlsSecretsTypes } from '../validation/property-types';
+import { certManagerTypes, managedTlsTypes, tlsSecretsTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import {
   type CertificateManifest,
@@ -13,6 +14,24 @@ import {
   type TlsCluster,
 } from './certificates';
 import { IssuerKind } from './issuer-kind';
+
+/** Properties of `EtcdTls.managed`. */
+export interface ManagedTlsProps {
+  /**
+   * Further DNS names and IP addresses in the certificates that members present to clients, for example those of a load
+   * balancer. The names of the cluster's Services, `localhost`, `127.0.0.1` and `::1` are always included. The
+   * reconciler issues new certificates after a change, and the members load them without a restart.
+   * @default - no further names
+   */
+  readonly serverNames?: string[];
+  /**
+   * Any text, such as a date. If it changes, the reconciler creates new intermediate authorities and issues all
+   * certificates anew, without a restart of a member. Certificates of the previous intermediates stay valid until they
+   * expire.
+   * @default - new intermediates only when two thirds of their year are over
+   */
+  readonly intermediateRotation?: string;
+}
 
 /** Properties of `EtcdTls.certManager`: the issuers of a cluster's certificates, and how long these are valid. */
 export interface CertManagerTlsProps {
@@ -75,14 +94,44 @@ export interface TlsBinding {
   readonly secrets?: TlsSecrets;
   /** The certificates of the peers, the server and the client, in this order. */
   readonly certificates: readonly CertificateManifest[];
+  /** Set if the reconciler writes the Secrets. */
+  readonly managed?: ManagedTls;
   readonly problems: readonly string[];
 }
 
+/** What the reconciler needs to know to issue the certificates of a cluster. */
+export interface ManagedTls {
+  /** Secret with the authority of the peers. */
+  readonly peerAuthority: string;
+  /** Secret with the authority of servers and clients. */
+  readonly clientAuthority: string;
+  readonly serverNames?: readonly string[];
+  readonly intermediateRotation?: string;
+}
+
 /**
- * TLS of a cluster, both for its clients, which must present a certificate too, and between its members. TLS cannot be
- * switched on or off later: create a new cluster from a backup instead.
+ * TLS of a cluster, both for its clients, which must present a certificate too, and between its members. It cannot be
+ * changed later, except for the properties of `managed` and `certManager`: create a new cluster from a backup instead.
  */
 export class EtcdTls {
+  /**
+   * Lets the reconciler issue and renew the certificates. Nothing else has to be installed.
+   *
+   * The reconciler creates two authorities, one for the traffic between members and one for clients. Each has a root
+   * that is valid for 10 years and an intermediate that is valid for a year. The certificates are valid for 90 days.
+   * Certificates and intermediates are renewed after two thirds of that time, without a restart of a member.
+   *
+   * The manifests contain the Secrets without data. Never run `kubectl replace` on them: it would delete the keys.
+   */
+  static managed(props: ManagedTlsProps = {}): EtcdTls {
+    return buildIfValid(
+      EtcdTls.prototype,
+      props,
+      managedTlsTypes,
+      () => new EtcdTls(true, (cluster) => managedBinding(props, cluster)),
+    );
+  }
+
   /**
    * Lets cert-manager issue and renew the certificates. The chart must have a namespace, because its name is part of
    * the certificates.
@@ -106,13 +155,13 @@ export class EtcdTls {
     );
   }
 
-  /** Disables TLS: clients and members use plain http. */
-  static disabled(): EtcdTls {
+  /** No TLS: clients and members use plain http, and anyone who reaches a member can read and write everything. */
+  static none(): EtcdTls {
     return new EtcdTls(false, () => ({ certificates: [], problems: [] }));
   }
 
   private constructor(
-    /** True unless TLS is disabled. */
+    /** False for `none`. */
     readonly enabled: boolean,
     private readonly bind: (cluster: TlsCluster) => TlsBinding,
   ) {}
@@ -131,9 +180,56 @@ function secretsProblems({ peer, server, client }: TlsSecrets): string[] {
   );
 }
 
+/** Names of the Secrets of a cluster whose certificates are not in Secrets of the user. */
+export const tlsSecretNames = (cluster: string): TlsSecrets => ({
+  peer: `${cluster}-peer-tls`,
+  server: `${cluster}-server-tls`,
+  client: `${cluster}-client-tls`,
+});
+
+/** Names of the Secrets that the reconciler writes. */
+export const managedSecrets = (
+  { peer, server, client }: TlsSecrets,
+  { peerAuthority, clientAuthority }: ManagedTls,
+) => [peerAuthority, clientAuthority, peer, server, client];
+
+function managedBinding({ serverNames, intermediateRotation }: ManagedTlsProps, { name }: TlsCluster): TlsBinding {
+  return {
+    secrets: tlsSecretNames(name),
+    certificates: [],
+    managed: {
+      peerAuthority: `${name}-peer-ca`,
+      clientAuthority: `${name}-client-ca`,
+      serverNames: serverNames?.length ? serverNames : undefined,
+      intermediateRotation,
+    },
+    problems: [...serverNamesProblems(serverNames ?? []), ...rotationProblems(intermediateRotation)],
+  };
+}
+
+function serverNamesProblems(names: readonly string[]): string[] {
+  const twice = names.filter((name, index) => names.indexOf(name) !== index);
+  return problemsOf(
+    ...names.map((name) => (isIP(name) ? undefined : hostNameProblem('tls: serverNames', name))),
+    ...twice.map((name) => `tls: serverNames: '${name}' is given twice; remove one`),
+    names.length > maxServerNames
+      ? `tls: serverNames: there are ${names.length}, but at most ${maxServerNames} are allowed`
+      : undefined,
+  );
+}
+
+const maxServerNames = 64;
+
+function rotationProblems(rotation: string | undefined): string[] {
+  if (rotation === undefined || /^[A-Za-z0-9]([-A-Za-z0-9_.:]{0,61}[A-Za-z0-9])?$/.test(rotation)) return [];
+  return [
+    `tls: intermediateRotation: '${rotation}' is not valid; use up to 63 letters, digits, '-', '_', '.' and ':', such as 2026-11`,
+  ];
+}
+
 function certManagerBinding(props: CertManagerTlsProps, cluster: TlsCluster): TlsBinding {
   const { name, namespace } = cluster;
-  const names = { peer: `${name}-peer-tls`, server: `${name}-server-tls`, client: `${name}-client-tls` };
+  const names = tlsSecretNames(name);
   const { duration, renewBefore } = props;
   const kind = props.issuerKind ?? IssuerKind.ISSUER;
   const issuer = { name: props.issuer, kind };

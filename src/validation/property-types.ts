@@ -63,7 +63,7 @@ export const clusterTypes: PropertyTypes = {
   quota: size,
   tuning: instance('an EtcdTuning', '_settings', 'EtcdTuning.WAN or EtcdTuning.of({ … })'),
   settings: object,
-  tls: instance('an EtcdTls', '_bind', "for example EtcdTls.certManager({ issuer: 'NAME' })"),
+  tls: instance('an EtcdTls', '_bind', "for example EtcdTls.managed() or EtcdTls.certManager({ issuer: 'NAME' })"),
   clusterDomain: text,
   spread: instance('an EtcdSpread', '_constraints', 'for example EtcdSpread.REQUIRED_ZONES'),
   networkAccess,
@@ -290,6 +290,7 @@ export const certManagerTypes: PropertyTypes = {
   duration,
   renewBefore: duration,
 };
+export const managedTlsTypes: PropertyTypes = { serverNames: list(text), intermediateRotation: text };
 const secret = required(withExample(text, "the name of a Secret, such as 'orders-client'"));
 export const tlsSecretsTypes: PropertyTypes = { peer: secret, server: secret, client: secret };
 

@@ -95,8 +95,7 @@ const clusters: readonly Case[] = [
   ['no members', cluster({ size: 0 }), 'should be greater than or equal to 1'],
   ['more members than etcd likes', cluster({ size: 8, allowEvenSize: true }), 'should be less than or equal to 7'],
   ['an ordinal that is not there', cluster({ recovery: { id: 'a', acceptDataLoss: true, survivor: 7 } }), 'equal to 6'],
-  ['TLS without a client certificate', cluster({ tls: true }), 'tls needs clientTlsSecret: the Secret'],
-  ['a client certificate without TLS', cluster({ clientTlsSecret: 'a' }), 'clientTlsSecret has no effect without tls'],
+  ['TLS without a client certificate', cluster({ tls: {} }), 'spec.tls.clientSecret: Required value'],
   [
     'a claim policy without claims',
     cluster({ storage: { size: '8Gi', ephemeral: true }, pvcPolicy: { onShrink: 'Delete' } }),

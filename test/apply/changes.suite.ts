@@ -6,6 +6,14 @@ import { TestNamespace } from './namespace';
 
 let api: Api;
 let namespace: TestNamespace;
+const managed = {
+  peerAuthority: 'managed-peer-ca',
+  clientAuthority: 'managed-client-ca',
+  peerSecret: 'managed-peer-tls',
+  serverSecret: 'managed-server-tls',
+  clusterDomain: 'cluster.local',
+};
+
 beforeAll(async () => {
   namespace = await TestNamespace.create('changes');
   api = await Api.connect();
@@ -14,7 +22,8 @@ beforeAll(async () => {
   const named = (name: string, spec: Manifest) => cluster(spec, name);
   const resources = [
     named('plain', {}),
-    named('secure', { tls: true, clientTlsSecret: 'secure-client' }),
+    named('secure', { tls: { clientSecret: 'secure-client' } }),
+    named('managed', { tls: { clientSecret: 'managed-client', managed } }),
     named('restored', { origin: { source: { store: bucket, key: 'a' } } }),
     named('volatile', { storage: { size: '4Gi', ephemeral: true } }),
     named('durable', { storage: { size: '4Gi' }, backup: { schedules } }),
@@ -42,15 +51,17 @@ test.each<[string, string, Manifest, string]>([
   [
     'TLS on',
     'plain',
-    { tls: true, clientTlsSecret: 'a' },
+    { tls: { clientSecret: 'a' } },
     `tls cannot be changed in place: ${newCluster} with the desired tls`,
   ],
+  ['TLS off', 'secure', { tls: null }, `tls cannot be changed in place: ${newCluster} with the desired tls`],
   [
-    'TLS off',
+    'managed certificates on',
     'secure',
-    { tls: null, clientTlsSecret: null },
-    `tls cannot be changed in place: ${newCluster} with the desired tls`,
+    { tls: { managed } },
+    `managed cannot be added or removed later: ${newCluster}`,
   ],
+  ['managed certificates off', 'managed', { tls: { managed: null } }, 'managed cannot be added or removed later'],
   ['an origin added', 'plain', { origin }, `${once}: to restore into this cluster, create an EtcdRestore`],
   ['an origin removed', 'restored', { origin: null }, once],
   ['an origin changed', 'restored', { origin: { expectedRevision: 5 } }, once],
@@ -74,7 +85,9 @@ test.each<[string, string, Manifest]>([
   ['storage not named', 'durable', { storage: null }],
   ['a recovery', 'durable', { recovery: { id: 'a', acceptDataLoss: true } }],
   ['a deletion with its volumes', 'durable', { pvcPolicy: { onDelete: 'Delete' } }],
-  ['another client certificate', 'secure', { clientTlsSecret: 'b' }],
+  ['another client certificate', 'secure', { tls: { clientSecret: 'b' } }],
+  ['another name of the servers', 'managed', { tls: { managed: { serverNames: ['etcd.example.com', '192.0.2.7'] } } }],
+  ['new intermediates', 'managed', { tls: { managed: { intermediateRotation: '2026-11' } } }],
   ['no schedule any more', 'durable', { backup: null }],
 ])('takes %s', async (_, name, spec) => {
   expect((await patch(name, spec)).refusals).toEqual([]);

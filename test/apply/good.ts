@@ -154,7 +154,21 @@ const others: Readonly<Record<string, Manifest>> = {
   'a cluster of seven': cluster({ size: 7 }),
   'an even size, said explicitly': cluster({ size: 4, allowEvenSize: true }),
   'the longest name': cluster({}, 'o'.repeat(50)),
-  'a cluster with TLS': cluster({ size: 5, paused: true, tls: true, clientTlsSecret: 'orders-client' }),
+  'a cluster with TLS': cluster({ size: 5, paused: true, tls: { clientSecret: 'orders-client' } }),
+  'a cluster whose certificates the reconciler issues': cluster({
+    tls: {
+      clientSecret: 'orders-client-tls',
+      managed: {
+        peerAuthority: 'orders-peer-ca',
+        clientAuthority: 'orders-client-ca',
+        peerSecret: 'orders-peer-tls',
+        serverSecret: 'orders-server-tls',
+        clusterDomain: 'cluster.local',
+        serverNames: ['etcd.example.com', '192.0.2.7'],
+        intermediateRotation: '2026-11',
+      },
+    },
+  }),
   'a replacement by hand': cluster({
     replace: { policy: 'Manual', force: [{ ordinal: 6, memberId: '8e9e05c52164694d', discardVolume: true }] },
   }),

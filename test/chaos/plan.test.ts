@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { kinds } from './faults';
-import { plan, possibleTypes, type Step } from './plan';
+import { plan, possibleKinds, type Step } from './plan';
 
 const hour = { minutes: 60, nodes: true };
 const hundred = Array.from({ length: 100 }, (_, seed) => plan(seed, hour));
@@ -49,10 +51,20 @@ test('no plan upgrades more than twice, and no upgrade waits for a quorum that i
 });
 
 test('without access to nodes, and in a smoke test, there are fewer kinds', () => {
-  const names = possibleTypes({}).map(({ name }) => name);
+  const names = possibleKinds({}).map(({ name }) => name);
   expect(names).not.toContain('node-off');
   expect(new Set(kindsOf(plan(7, { minutes: 60 })))).toEqual(new Set(names));
   const quick = kindsOf(plan(1, { minutes: 3, smoke: true }));
   expect(quick.length).toBeGreaterThan(1);
   for (const kind of quick) expect(kindOf(kind).quick).toBe(true);
+});
+
+test('the command prints the plan of a seed without a Kubernetes', () => {
+  const { KUBECONFIG: _, ...env } = process.env;
+  const printed = execFileSync('node', ['scripts/suites/chaos.mjs', '--plan', '--seed', '7', '--smoke'], {
+    cwd: join(__dirname, '../..'),
+    encoding: 'utf8',
+    env,
+  });
+  expect(printed).toMatch(/^seed 7, \d+ minutes, \d+ faults; left out: /);
 });

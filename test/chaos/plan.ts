@@ -28,7 +28,7 @@ export interface Step {
 /** What will happen: a function of the seed and these options alone. */
 export function plan(seed: number, options: PlanOptions): Step[] {
   const draw = new Draw(seed);
-  const possible = possibleTypes(options);
+  const possible = possibleKinds(options);
   const inTurn = turns(draw, possible);
   const steps: Step[] = [];
   let left = options.minutes * 60 - aroundSeconds;
@@ -51,7 +51,7 @@ export function plan(seed: number, options: PlanOptions): Step[] {
 const told = (faults: Step['faults']): string =>
   faults.map(({ what, after }, index) => (index === 0 ? what : `${after} s later ${what}`)).join('; ');
 
-export const possibleTypes = ({ nodes = false, smoke = false }: Omit<PlanOptions, 'minutes'>): Kind[] =>
+export const possibleKinds = ({ nodes = false, smoke = false }: Omit<PlanOptions, 'minutes'>): Kind[] =>
   kinds.filter((kind) => (nodes || !kind.needsNodes) && (kind.quick || !smoke));
 
 /** Each once in any order, before any comes again. */

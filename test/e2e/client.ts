@@ -93,6 +93,8 @@ async function bundle(): Promise<string> {
 function pod(name: string, { endpoints, tlsSecret, outlivesNode = false }: ClientOptions): Manifest {
   const tls = { ca: '/tls/ca.crt', client: { cert: '/tls/tls.crt', key: '/tls/tls.key' } };
   const target = { endpoints, ...(tlsSecret && { tls }) };
+  // The container then waits for the keys.
+  const items = ['ca.crt', 'tls.crt', 'tls.key'].map((key) => ({ key, path: key }));
   return podSpec({
     restartPolicy: outlivesNode ? 'Always' : 'Never',
     automountServiceAccountToken: false,
@@ -114,7 +116,7 @@ function pod(name: string, { endpoints, tlsSecret, outlivesNode = false }: Clien
     volumes: [
       { name: 'client', configMap: { name } },
       { name: 'journal', emptyDir: {} },
-      ...(tlsSecret ? [{ name: 'tls', secret: { secretName: tlsSecret } }] : []),
+      ...(tlsSecret ? [{ name: 'tls', secret: { secretName: tlsSecret, items } }] : []),
     ],
   });
 }

@@ -10,6 +10,7 @@ import {
 } from '../../src';
 import { clientServiceName } from '../../src/etcd/client-service-name';
 import { peerNames, serverNames } from '../../src/tls/certificates';
+import { tlsSecretNames } from '../../src/tls/etcd-tls';
 import type { Manifest } from '../synth';
 import { Authority } from './certificates';
 import { Client, type ClientOptions } from './client';
@@ -28,8 +29,8 @@ export interface Parts {
 export interface MemberClusterOptions {
   /** Default `orders`. */
   readonly name?: string;
-  /** With certificates of an authority of its own. */
-  readonly tls?: boolean;
+  /** With certificates of the reconciler, or with Secrets that the test writes. Default: without TLS. */
+  readonly tls?: boolean | 'secrets';
   readonly props?: Partial<EtcdClusterProps>;
   readonly reconciler?: Partial<EtcdReconcilerProps>;
   readonly shape?: (parts: Parts) => void;
@@ -46,13 +47,13 @@ export interface ClusterClientOptions extends Pick<ClientOptions, 'outlivesNode'
 export class MemberCluster {
   static async create(namespace: Namespace, options: MemberClusterOptions = {}): Promise<MemberCluster> {
     const cluster = new MemberCluster(namespace, options);
-    if (options.tls) await cluster.#certify();
+    if (options.tls === 'secrets') await cluster.#certify();
     return cluster;
   }
 
   readonly name: string;
   readonly #namespace: Namespace;
-  readonly #tls: boolean;
+  readonly #tls: boolean | 'secrets';
   #props: Partial<EtcdClusterProps>;
   #reconciler: Partial<EtcdReconcilerProps>;
   #shape: (parts: Parts) => void;
@@ -198,7 +199,7 @@ export class MemberCluster {
   }
 
   get #secrets() {
-    return { peer: `${this.name}-peer`, server: `${this.name}-server`, client: `${this.name}-client-tls` };
+    return tlsSecretNames(this.name);
   }
 
   async #certify(): Promise<void> {
@@ -212,6 +213,11 @@ export class MemberCluster {
     ]);
   }
 
+  #etcdTls(): EtcdTls {
+    if (this.#tls === 'secrets') return EtcdTls.fromSecrets(this.#secrets);
+    return this.#tls ? EtcdTls.managed() : EtcdTls.none();
+  }
+
   #synthesized(): string {
     const app = new App();
     const chart = new Chart(app, this.name, { namespace: this.#namespace.name });
@@ -222,7 +228,7 @@ export class MemberCluster {
     });
     const cluster = new EtcdCluster(chart, this.name, {
       ...{ reconciler, version: EtcdVersion.of('3.6.16'), volume: { size: Size.gibibytes(2) } },
-      ...(this.#tls && { tls: EtcdTls.fromSecrets(this.#secrets) }),
+      tls: this.#etcdTls(),
       ...image,
       ...this.#props,
     });

@@ -11,7 +11,7 @@ let ordinal: number;
 let ids: (string | undefined)[];
 
 beforeAll(async () => {
-  play = await Play.begin('nodes', { tls: true });
+  play = await Play.begin('nodes', { tls: 'secrets' });
   ({ node, ordinal } = await workerMember(play));
   ids = await play.cluster.memberIds();
 });

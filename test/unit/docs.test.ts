@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { guides, root } from '../guides';
@@ -20,6 +21,28 @@ test('every remark of the linter of manifests has its answer', () => {
   const answers = readFileSync(join(root, 'docs/reference/policy-linters.md'), 'utf8');
   expect(remarks.length).toBeGreaterThan(5);
   expect(remarks.filter((remark) => !answers.includes(remark))).toEqual([]);
+});
+
+test('every npm script, suite and benchmark that a file names exists', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const registry = readFileSync(join(root, 'scripts/suites/suites.mjs'), 'utf8');
+  const registered = [...registry.matchAll(/^ {2}'?([\w-]+)'?: (?:\{|bench\()/gm)].map(([, name]) => name!);
+  const files = execFileSync('git', ['ls-files', '*.md', '*.ts', '*.mts', '*.mjs', '*.yaml', '.ci/run'], { cwd: root });
+  const named = String(files)
+    .split('\n')
+    .filter((file) => file && existsSync(join(root, file)))
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      return [...text.matchAll(/\bnpm run (?:-s )?(\w[\w-]*)(?: -- ([a-z][\w-]*)(?![\w./]))?/g)].map(
+        ([, script, name]) => ({ file, script: script!, name }),
+      );
+    });
+  expect(named.length).toBeGreaterThan(100);
+  const runsByName = ['suite', 'bench'];
+  const unknown = named.filter(
+    ({ script, name }) => !(script in scripts) || (name && runsByName.includes(script) && !registered.includes(name)),
+  );
+  expect(unknown).toEqual([]);
 });
 
 test.each(guides)('the links of %s lead somewhere', (guide) => {

@@ -61,6 +61,7 @@ const drivers: Readonly<Record<string, Make>> = {
     cluster(chart, { replace: ReplacePolicy.manual({ ordinal: 0, memberId: 'ab', ...request }) }),
   EtcdResourcesProps: (chart, resources) => cluster(chart, { resources: EtcdResources.of(resources) }),
   EtcdTuningProps: (chart, tuning) => cluster(chart, { tuning: EtcdTuning.of(tuning) }),
+  ManagedTlsProps: (chart, tls) => cluster(chart, { tls: EtcdTls.managed(tls) }),
   CertManagerTlsProps: (chart, tls) => cluster(chart, { tls: EtcdTls.certManager({ issuer: 'ca', ...tls }) }),
   TlsSecrets: (chart, tls) =>
     cluster(chart, { tls: EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', ...tls }) }),

@@ -43,7 +43,7 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
         ...(line && { cluster: line }),
         force: settings.flag('force'),
       },
-      { signal, dryRun },
+      { signal, dryRun, warn },
     );
     progress.phase('sweep', 'removing leftovers of dead runs');
     const gone = new Set(deleted);
@@ -61,7 +61,7 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
           ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
           decisions.map(({ id, action, reasons }) => [id, times.get(id) ?? '?', action, reasons.join(', ')]),
         ),
-        `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} protected by the store` : ''}`,
+        `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}`,
       ].join('\n'),
       data: { cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
       metrics: dryRun

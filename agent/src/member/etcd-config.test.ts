@@ -39,6 +39,12 @@ test.each(minors)('%s: settings cannot override what the protocol depends on', a
   });
 });
 
+test.each(minors)('%s: the JSON gateway is off unless a setting turns it on', async (minor) => {
+  expect(await keys({}, `${minor}.99`)).toMatchObject({ 'enable-grpc-gateway': false });
+  const on = { 'enable-grpc-gateway': true };
+  expect(await keys(on, `${minor}.99`)).toMatchObject(on);
+});
+
 test('the quota leaves room on the volume that is really there', async () => {
   const quota = async (wanted: number | undefined, volume: number) =>
     (await keys(wanted === undefined ? {} : { 'quota-backend-bytes': wanted }, '3.6.16', volume))[

@@ -69,9 +69,10 @@ export function etcdConfig(
   const quota = quotaFor(settings['quota-backend-bytes'], volumeBytes);
   return translate(
     {
-      // etcd 3.4 with a config file does not default to these two values.
+      // etcd 3.4 with a config file does not default to this value.
       logger: 'zap',
-      'enable-grpc-gateway': true,
+      // Without an Accept header, a request to the JSON gateway has the rights of the server's own certificate.
+      'enable-grpc-gateway': false,
       ...settings,
       ...(quota !== undefined && { 'quota-backend-bytes': quota }),
       ...memberSettings(config, form),

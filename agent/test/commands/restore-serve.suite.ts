@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
 import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
@@ -14,7 +15,9 @@ import { etcdutl } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import { freePorts } from '../harness/free-ports.ts';
 import { HoldProxy } from '../harness/hold-proxy.ts';
+import { planMembers } from '../harness/member-plan.ts';
 import { Versitygw } from '../harness/versitygw.ts';
+import { LocalScripts } from '../support/command-scripts.ts';
 import { runHere } from '../support/in-process.ts';
 import { type RunUntil, runUntil } from '../support/run-until.ts';
 
@@ -180,6 +183,26 @@ describe('the note of a restore', () => {
     await ended(run);
   }, 90_000);
 
+  test.each([
+    ['1000000000000000', { revision: 1_000_000_000_000_021, bump: 1_000_000_000_000_000 }],
+    ['0', { revision: 21, bump: 0 }],
+    ['9007199254740990', {}],
+    ['9999999999999999', {}],
+    ['10000000000000000', {}],
+    ['abc', {}],
+    [undefined, {}],
+  ])('has what the header %p says', async (header, wanted) => {
+    const place = await mkdtemp(join(directory, 'header-'));
+    await cp(store, place, { recursive: true });
+    const run = serve([id], { from: place });
+    await run.phase('serve');
+    await fetched('abba', token, header === undefined ? {} : { 'etcd-bump-revision': header });
+    run.stop();
+    await ended(run);
+    const { revision, bump } = JSON.parse(await readFile(join(place, 'orders', `${id}.restored-abba.json`), 'utf8'));
+    expect({ revision, bump }).toEqual(wanted);
+  });
+
   test('of one under a key of its own lies beside the newest of its etcd, where later backups find it', async () => {
     const place = join(directory, 'keyed');
     const common = ['--cluster=orders', `--store=file://${place}`];
@@ -203,6 +226,27 @@ describe('the note of a restore', () => {
     expect(await readdir(join(place, 'special'))).toHaveLength(2);
   });
 
+  test('of one under a key of its own, without another of its etcd, lies beside the key, where the next restore finds it', async () => {
+    const place = join(directory, 'keyed-alone');
+    await using etcd = await EtcdCluster.start({ size: 1 });
+    const key = '--object-key=special/orders.db';
+    const { exitCode } = await runHere(
+      ...['backup', `--endpoints=${etcd.endpoints}`, '--cluster=orders', `--store=file://${place}`, key],
+    );
+    expect(exitCode).toBe(0);
+    const run = serve([key], { from: place });
+    await run.phase('serve');
+    await fetched('c0ffee', token, { 'etcd-bump-revision': '1000000000' });
+    run.stop();
+    await ended(run);
+    expect(await readdir(join(place, 'special'))).toContain('orders.db.restored-c0ffee.json');
+    const next = serve([key], { from: place });
+    await next.phase('serve');
+    expect(await (await get('/status')).json()).toMatchObject({ revision: 1, highestRevision: 1_000_000_001 });
+    next.stop();
+    await ended(next);
+  });
+
   test('a store that takes none does not keep the snapshot back', async () => {
     const place = join(directory, 'read-only');
     await cp(store, place, { recursive: true });
@@ -215,6 +259,75 @@ describe('the note of a restore', () => {
     await ended(run);
     expect(run.output.join('\n')).toContain('cannot note the restore');
   });
+});
+
+describe('which revisions were served before', () => {
+  const [middle, newest] = ['-20991230-', '-20991231-'].map((day) => (name: string) => name.replace(/-\d{8}-/, day));
+  /** Adds a later snapshot of this revision. */
+  async function addTo(place: string, named: (id: string) => string, revision: number): Promise<string> {
+    const manifest = JSON.parse(await readFile(join(store, 'orders', `${id}.json`), 'utf8'));
+    const other = named(id);
+    const createdAt = named(manifest.createdAt.replace(/^(\d{4})-(\d\d)-(\d\d)T/, '-$1$2$3-T')).replace(
+      /^-(\d{4})(\d\d)(\d\d)-/,
+      '$1-$2-$3',
+    );
+    const { key } = manifest.object;
+    const content = { ...manifest.content, revision, hashKV: undefined };
+    const changed = { ...manifest, id: other, createdAt, content, object: { ...manifest.object, key: named(key) } };
+    await writeFile(join(place, 'orders', `${other}.json`), JSON.stringify(changed));
+    return other;
+  }
+  async function folder(): Promise<{ place: string; later: string; last: string }> {
+    const place = await mkdtemp(join(directory, 'before-'));
+    await cp(store, place, { recursive: true });
+    for (const name of await readdir(join(place, 'orders')))
+      if (name.includes('.restored-')) await rm(join(place, 'orders', name));
+    return { place, later: await addTo(place, middle!, 3000), last: await addTo(place, newest!, 5e9) };
+  }
+  const told = async () =>
+    (await (await get('/status')).json()) as { highestRevision?: number; revisionUnknown?: string };
+
+  test('a manifest that answers 503 hides nothing of the others; if it is the newest, that is said', async () => {
+    const { place, later, last } = await folder();
+    await using server = await Versitygw.start();
+    await using bucket = await BucketPlace.make(server);
+    for (const name of await readdir(join(place, 'orders')))
+      await bucket.put(`orders/${name}`, await readFile(join(place, 'orders', name)));
+    for (const [away, highest, unknown] of [
+      [later, 5e9, undefined],
+      [last, 1e9 + 3000, expect.stringMatching(/is a guess: .* was taken later, and its manifest cannot be read/)],
+    ] as const) {
+      await using proxy = await HoldProxy.start(server.endpoint);
+      proxy.answer(({ method, path }) => method === 'GET' && path.includes(`/${away}.json`), { status: 503 });
+      const run = serve([id], { fromUrl: bucket.through(proxy.endpoint) });
+      await run.phase('serve');
+      const { highestRevision, revisionUnknown } = await told();
+      expect({ highestRevision, revisionUnknown }).toEqual({ highestRevision: highest, revisionUnknown: unknown });
+      run.stop();
+      await ended(run);
+    }
+  }, 90_000);
+
+  test.each(['a manifest', 'the listing'])(
+    '%s that hangs does not keep a good snapshot back',
+    async (what) => {
+      const { place, later } = await folder();
+      await using scripts = await LocalScripts.make();
+      await cp(place, scripts.directory, { recursive: true });
+      const [script, pattern] = what === 'a manifest' ? ['get', `*${later}.json`] : ['list', '*orders/'];
+      const command = await scripts.hanging(script!, pattern!);
+      const run = serve([id], { fromUrl: JSON.stringify({ command }) });
+      await run.phase('serve');
+      expect(await told()).toMatchObject(
+        what === 'a manifest'
+          ? { highestRevision: 5e9 }
+          : { highestRevision: 1e9 + 21, revisionUnknown: expect.stringContaining('does not answer in time') },
+      );
+      run.stop();
+      await ended(run);
+    },
+    90_000,
+  );
 });
 
 test.each(['fetch', 'try', 'serve'])('SIGTERM at %s leaves nothing', async (phase) => {
@@ -323,6 +436,28 @@ describe('refused, with nothing served', () => {
       expect.stringMatching(/^saved has authentication enabled, .*auth disable/),
     ]);
   });
+
+  test('what is so high that no restore could go beyond it', async () => {
+    const from = await ofEtcd((etcd) => etcd.put(3));
+    const [plan] = await planMembers(1);
+    const { name, peerUrl } = plan!;
+    const dataDir = join(from, 'data');
+    const bump = ['--bump-revision=9007199254000000', '--mark-compacted', `--data-dir=${dataDir}`, `--name=${name}`];
+    const urls = [`--initial-cluster=${name}=${peerUrl}`, `--initial-advertise-peer-urls=${peerUrl}`];
+    execFileSync(etcdutl(), ['snapshot', 'restore', join(from, 'orders/saved.db'), ...bump, ...urls], {
+      stdio: 'ignore',
+    });
+    await using etcd = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
+    await rm(join(from, 'orders/saved.db'));
+    await etcd.etcdctl('snapshot', 'save', join(from, 'orders/saved.db'));
+    const { exitCode, text } = await ended(serve(saved, { from }));
+    expect([exitCode, text]).toEqual([
+      ExitCode.refused,
+      expect.stringMatching(
+        /^saved is at revision 90071992540000\d\d, .* no revision is left; restore an earlier snapshot$/,
+      ),
+    ]);
+  }, 30_000);
 
   test('but not what had it once', async () => {
     const from = await ofEtcd(async (etcd) => {

@@ -2,7 +2,7 @@ import { command, succeed } from '../faults/commands.ts';
 import type { DirectoryPlace } from '../faults/directory-place.ts';
 import type { FakeControlPlane, FakeNode } from './node-fixture.ts';
 
-export const restoreArgs = (node: FakeNode, { store }: DirectoryPlace, ...more: string[]): string[] =>
+export const restoreArgs = (node: FakeNode, { store }: Pick<DirectoryPlace, 'store'>, ...more: string[]): string[] =>
   command('restore control-plane', store, ...node.flags, ...more);
 
 /** Takes a snapshot; its id. */

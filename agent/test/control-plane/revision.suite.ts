@@ -1,8 +1,9 @@
 // The revision never goes back, whatever was restored before and whatever of it can still be read.
-import { mkdir, readdir, rm, truncate, utimes } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm, truncate, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expectFailure, run, succeed } from '../faults/commands.ts';
 import { DirectoryPlace } from '../faults/directory-place.ts';
+import { LocalScripts } from '../support/command-scripts.ts';
 import { restoreArgs, takeSnapshot } from './commands.ts';
 import { FakeControlPlane, type FakeNode } from './node-fixture.ts';
 
@@ -115,6 +116,21 @@ test.each<[string, (id: string) => Promise<void>, string]>([
   expect(await plane.get('key')).toBe('one');
   expect(await revision()).toBeGreaterThan(before);
 });
+
+test('the manifest of a later backup hangs: it asks for a number, and goes on with it', async () => {
+  const older = await backup('older');
+  const newer = await backup('newer');
+  await using scripts = await LocalScripts.make();
+  await cp(place.path, scripts.directory, { recursive: true });
+  const command = await scripts.hanging('get', `*${newer}.json`);
+  const args = (...more: string[]) => restoreArgs(node, { store: JSON.stringify({ command }) }, older, ...more);
+  const asks = new RegExp(`${newer} was taken later, .*does not answer in time; pass --bump-revision.* 1000000000`);
+  expectFailure(await run(args()), 40, asks);
+  await succeed(args('--bump-revision=2000000000'));
+  await plane.healthy();
+  expect(await plane.get('key')).toBe('older');
+  expect(await revision()).toBeGreaterThan(2_000_000_000);
+}, 180_000);
 
 const planOf = async (...args: string[]): Promise<{ text: string; steps: { commands: string[] }[] }> => {
   const { stdout } = await run(restoreArgs(node, place, ...args, '--plan', '--output=text'));

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { CommandSpec } from '../../src/store/spec.ts';
@@ -39,6 +39,16 @@ export class LocalScripts implements AsyncDisposable {
     await writeFile(join(root, 'credentials/privateKey'), 'a-private-key\n');
     const ssh = '#!/bin/sh\nfor command; do :; done\nexec sh -c "$command"\n';
     return new LocalScripts(root, await scriptDirectory(root, { ssh }));
+  }
+
+  /** The same, but this script hangs for a key that matches the pattern of the shell. Its words on stderr are a sign of life. */
+  async hanging(script: string, pattern: string): Promise<CommandSpec> {
+    const hang = `case "$1" in ${pattern}) while :; do echo waiting >&2; sleep 1; done;; esac`;
+    const text = `#!/bin/sh\n${hang}\nexec "\${0%/*}/real-${script}" "$@"\n`;
+    const path = await scriptDirectory(this.#root, { [script]: text });
+    for (const name of await readdir(exampleScripts))
+      await symlink(join(exampleScripts, name), join(path, name === script ? `real-${name}` : name));
+    return { ...this.spec, path };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

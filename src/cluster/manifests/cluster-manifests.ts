@@ -1,3 +1,4 @@
+import { managedSecrets } from '../../tls/etcd-tls';
 import type { ResolvedCluster } from '../resolve-cluster';
 import { memberSelector } from './cluster-labels';
 import { clientService, jobPolicy, memberPolicy, memberService, peerService } from './cluster-network';
@@ -44,6 +45,12 @@ export function clusterManifests(cluster: ResolvedCluster, late: LateContent) {
     StatefulSet: manifest('apps/v1', 'StatefulSet', name, { spec: clusterStatefulSet(cluster) }),
     EtcdCluster: manifest('cdk8s-etcd.dev/v1alpha1', 'EtcdCluster', name, { spec: late.resourceSpec }),
   };
+}
+
+/** Returns the Secrets that the reconciler writes, without data: no apply changes a field that it does not contain. */
+export function tlsSecrets({ tls: { secrets, managed } }: ResolvedCluster): ClusterManifest[] {
+  if (!secrets || !managed) return [];
+  return managedSecrets(secrets, managed).map((name) => manifest('v1', 'Secret', name, { type: 'Opaque' }));
 }
 
 /** Returns one Service for each possible member, because the size can also change without these manifests. */

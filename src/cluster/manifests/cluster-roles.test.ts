@@ -50,7 +50,15 @@ const withoutClaims = [
   'patch cdk8s-etcd.dev etcdclusters/status orders',
   'patch cdk8s-etcd.dev etcdclusters orders',
 ];
-const always = [...withoutClaims, ...claims];
+const plain = [...withoutClaims, ...claims];
+const issues = [
+  'orders-peer-ca',
+  'orders-client-ca',
+  'orders-peer-tls',
+  'orders-server-tls',
+  'orders-client-tls',
+].flatMap((name) => [`get core secrets ${name}`, `update core secrets ${name}`]);
+const always = [...plain, ...issues];
 
 test('a member may read its record, and nothing else', () => {
   expect(rights(objectOf(cluster(), 'Role', 'orders'))).toEqual(['get core configmaps orders-record']);
@@ -72,8 +80,9 @@ test.each<[string, EtcdClusterProps, string[]]>([
   ['with a final backup', { finalBackup: true }, always],
   ['with a member to replace', { replace: discard(false) }, always],
   ['with a volume to discard', { replace: discard(true) }, always],
-  ['with ephemeral volumes', { volume: { size: Size.gibibytes(4), ephemeral: true } }, withoutClaims],
-  ['with TLS', { tls: EtcdTls.fromSecrets(tlsSecrets) }, [...always, 'get core secrets orders-client']],
+  ['with ephemeral volumes', { volume: { size: Size.gibibytes(4), ephemeral: true } }, [...withoutClaims, ...issues]],
+  ['without TLS', { tls: EtcdTls.none() }, plain],
+  ['with Secrets of others', { tls: EtcdTls.fromSecrets(tlsSecrets) }, [...plain, 'get core secrets orders-client']],
 ])('what the reconciler may do with a cluster, %s', (_, props, expected) => {
   expect(reconcilerRights(props)).toEqual([...expected].sort());
 });

@@ -1,4 +1,5 @@
 import type { ClusterNames } from '../../etcd/cluster-names';
+import { managedSecrets, type TlsBinding } from '../../tls/etcd-tls';
 import { DeletionPolicy } from '../cluster-policies';
 import type { ResolvedCluster } from '../resolve-cluster';
 
@@ -8,7 +9,7 @@ export function memberRules({ record }: ClusterNames): object[] {
 }
 
 /** Returns the rules of the reconciler's Role for this cluster. Its own Role has the rules for the namespace. */
-export function reconcilerRules({ names, volume, onDelete, tls: { secrets } }: ResolvedCluster): object[] {
+export function reconcilerRules({ names, volume, onDelete, tls }: ResolvedCluster): object[] {
   const { cluster, record, pods, claims, jobs } = names;
   // If the volumes are deleted with the cluster, so is the record.
   const deletesRecord = onDelete === DeletionPolicy.DELETE;
@@ -23,8 +24,14 @@ export function reconcilerRules({ names, volume, onDelete, tls: { secrets } }: R
     rule(group, ['etcdclusters/status'], [cluster], ['patch']),
     // For the finalizer: the reconciler must be able to remove it after `onDelete` and `finalBackup` have been unset.
     rule(group, ['etcdclusters'], [cluster], ['patch']),
-    ...(secrets ? [rule('', ['secrets'], [secrets.client], ['get'])] : []),
+    ...secretRules(tls),
   ];
+}
+
+function secretRules({ secrets, managed }: TlsBinding): object[] {
+  if (!secrets) return [];
+  if (!managed) return [rule('', ['secrets'], [secrets.client], ['get'])];
+  return [rule('', ['secrets'], managedSecrets(secrets, managed), ['get', 'update'])];
 }
 
 const group = 'cdk8s-etcd.dev';

@@ -107,6 +107,8 @@ test('the gate and the agent get the same arguments, and the gate also its scrat
     '--record=orders-record',
     '--peer-service=orders-peers',
     '--cluster-domain=k8s.example.com',
+    '--peer-tls-dir=/etc/etcd/tls/peer',
+    '--server-tls-dir=/etc/etcd/tls/server',
   ];
   expect(agent.args).toEqual(['serve', ...common]);
   expect(gate.args).toEqual(['gate', ...common, '--scratch-dir=/scratch']);
@@ -153,11 +155,11 @@ test.each([
 test('readiness and liveness of the agent are its own, over TLS where there is', () => {
   const probes = (agent: Manifest) => [agent.readinessProbe.httpGet, agent.livenessProbe.httpGet];
   expect(probes(containersOf(cluster()).agent)).toEqual([
-    { path: '/readyz', port: 8080, scheme: 'HTTP' },
-    { path: '/livez', port: 8080, scheme: 'HTTP' },
+    { path: '/readyz', port: 8080, scheme: 'HTTPS' },
+    { path: '/livez', port: 8080, scheme: 'HTTPS' },
   ]);
-  const tls = EtcdTls.fromSecrets(tlsSecrets);
-  expect(probes(containersOf(cluster({ tls })).agent).map(({ scheme }) => scheme)).toEqual(['HTTPS', 'HTTPS']);
+  const tls = EtcdTls.none();
+  expect(probes(containersOf(cluster({ tls })).agent).map(({ scheme }) => scheme)).toEqual(['HTTP', 'HTTP']);
 });
 
 test('certificates are mounted where the agent expects them, and only the group can read the keys', () => {
@@ -172,9 +174,10 @@ test('certificates are mounted where the agent expects them, and only the group 
   const tlsMounts = (container: Manifest) =>
     container.volumeMounts.map(({ mountPath }: Manifest) => mountPath).filter((path: string) => path.includes('tls'));
   expect([gate, agent, etcd].map(tlsMounts)).toEqual([directories, directories, directories]);
+  const items = ['ca.crt', 'tls.crt', 'tls.key'].map((key) => ({ key, path: key }));
   expect(templateOf(secured).spec.volumes.filter(({ secret }: Manifest) => secret)).toEqual([
-    { name: 'peer-tls', secret: { secretName: 'orders-peer', defaultMode: 0o440 } },
-    { name: 'server-tls', secret: { secretName: 'orders-server', defaultMode: 0o440 } },
+    { name: 'peer-tls', secret: { secretName: 'orders-peer', items, defaultMode: 0o440 } },
+    { name: 'server-tls', secret: { secretName: 'orders-server', items, defaultMode: 0o440 } },
   ]);
 });
 

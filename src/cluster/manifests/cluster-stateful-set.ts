@@ -91,6 +91,8 @@ function podVolumes({ names, tls: { secrets }, volume }: ResolvedCluster): objec
 }
 
 function secretVolume(name: string, secretName: string): object {
+  // With items, the kubelet starts no container before all keys exist, and it keeps the files if a key is deleted.
+  const items = ['ca.crt', 'tls.crt', 'tls.key'].map((key) => ({ key, path: key }));
   // 0440: the files belong to root and the pod's fsGroup.
-  return { name, secret: { secretName, defaultMode: 0o440 } };
+  return { name, secret: { secretName, items, defaultMode: 0o440 } };
 }

@@ -70,18 +70,18 @@ function repositoryProps(
   return { ...props, image };
 }
 
-function tls({ name, report }: Document, policy: Fields | undefined): EtcdTls | undefined {
+function tls({ name, report }: Document, policy: Fields | undefined): EtcdTls {
   const secrets = policy?.object('static');
   const member = secrets?.object('member');
   const peer = member?.text('peerSecret');
   const server = member?.text('serverSecret');
   const operator = secrets?.text('operatorSecret');
-  if (!peer && !server && !operator) return undefined;
+  if (!peer && !server && !operator) return EtcdTls.none();
   const names = { peer: `${name}-peer-tls`, server: `${name}-server-tls`, client: `${name}-client-tls` };
   const field = 'spec.TLS.static';
   report.lost(
     field,
-    `the old Secrets have other keys, and their certificates are for names that the new members do not have; create the Secrets ${names.peer}, ${names.server} and ${names.client}, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/configure-a-cluster.md#with-your-own-secrets lists`,
+    `the old Secrets have other keys, and their certificates are for names that the new members do not have; create the Secrets ${names.peer}, ${names.server} and ${names.client}, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/tls.md#with-your-own-secrets lists`,
   );
   if (!peer || !server) {
     const [had, hadNot] = peer ? ['between the members', 'for clients'] : ['for clients', 'between the members'];

@@ -271,9 +271,9 @@ describe('a cluster', () => {
   test('with TLS', () => {
     const member = { peerSecret: 'peer', serverSecret: 'server' };
     const full = rendering([cluster({ TLS: { static: { member, operatorSecret: 'client' } } })], { namespace: 'shop' });
-    expect(only(full, 'EtcdCluster').spec).toMatchObject({ tls: true, clientTlsSecret: 'orders-client-tls' });
+    expect(only(full, 'EtcdCluster').spec).toMatchObject({ tls: { clientSecret: 'orders-client-tls' } });
     expect(about(full, 'spec.TLS.static')).toEqual([
-      'not carried over: the old Secrets have other keys, and their certificates are for names that the new members do not have; create the Secrets orders-peer-tls, orders-server-tls and orders-client-tls, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/configure-a-cluster.md#with-your-own-secrets lists',
+      'not carried over: the old Secrets have other keys, and their certificates are for names that the new members do not have; create the Secrets orders-peer-tls, orders-server-tls and orders-client-tls, each with ca.crt, tls.crt and tls.key, for the names that docs/clusters/tls.md#with-your-own-secrets lists',
     ]);
     const half = (secrets: Manifest) => about(rendering([cluster({ TLS: { static: secrets } })]), 'spec.TLS.static')[1];
     expect(half({ member: { peerSecret: 'peer' } })).toBe(

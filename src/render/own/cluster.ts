@@ -31,7 +31,7 @@ export function ownCluster(document: Document): PlannedCluster {
       allowEvenSize: spec.boolean('allowEvenSize'),
       version: version === '' ? undefined : EtcdVersion.of(version),
       paused: spec.boolean('paused'),
-      tls: tls(document),
+      ...tls(document),
       replace: replace(spec.object('replace')),
       origin: origin && ownOrigin(origin),
       recovery: recovery(spec.object('recovery')),
@@ -48,24 +48,37 @@ export function ownCluster(document: Document): PlannedCluster {
   };
 }
 
-function tls({ name, spec, report }: Document): EtcdTls | undefined {
-  const enabled = spec.boolean('tls');
-  const client = spec.text('clientTlsSecret');
-  if (!enabled) {
-    if (client !== undefined)
-      report.error('spec.clientTlsSecret', 'has no effect without tls; remove it, or add tls: true');
-    return undefined;
+function tls({ name, spec, report }: Document): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
+  const fields = spec.object('tls');
+  if (!fields) {
+    report.note(
+      'spec.tls',
+      'is missing, so clients and members use plain http; add tls: { managed: {} } for certificates that the reconciler issues',
+    );
+    return { tls: EtcdTls.none() };
   }
-  if (client === undefined) {
-    report.error('spec.clientTlsSecret', 'is missing, but tls is true; give the Secret with the client certificate');
-    return undefined;
-  }
+  const managed = fields.object('managed');
+  if (managed) return managedTls(fields, managed);
+  const client = fields.required('clientSecret');
   const [peer, server] = [`${name}-peer-tls`, `${name}-server-tls`];
   report.note(
     'spec.tls',
     `the members read their certificates from the Secrets ${peer} and ${server}, which you must create; cert-manager Certificates can be rendered only from TypeScript`,
   );
-  return EtcdTls.fromSecrets({ peer, server, client });
+  return { tls: EtcdTls.fromSecrets({ peer, server, client }) };
+}
+
+/** The names of the Secrets follow from the name of the cluster, so those of the document are ignored. */
+function managedTls(tls: Fields, fields: Fields): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
+  tls.text('clientSecret');
+  for (const name of ['peerAuthority', 'clientAuthority', 'peerSecret', 'serverSecret']) fields.text(name);
+  return {
+    clusterDomain: fields.text('clusterDomain'),
+    tls: EtcdTls.managed({
+      serverNames: fields.strings('serverNames'),
+      intermediateRotation: fields.text('intermediateRotation'),
+    }),
+  };
 }
 
 function replace(fields: Fields | undefined): ReplacePolicy | undefined {

@@ -4,6 +4,7 @@ import { EtcdVersion } from '../../etcd/etcd-version';
 import { BackupStore } from '../../stores/backup-store';
 import { OssCredentials } from '../../stores/oss-credentials';
 import { S3Credentials } from '../../stores/s3-credentials';
+import { EtcdTls } from '../../tls/etcd-tls';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
@@ -24,7 +25,7 @@ function ydzsCluster(document: Document): PlannedCluster {
   return {
     becomes: 'cluster',
     document,
-    props: { ...oldSize(document), ...imageProps(document), labels: metadataLabels(document) },
+    props: { ...oldSize(document), ...imageProps(document), tls: EtcdTls.none(), labels: metadataLabels(document) },
     schedules: [],
     old: hostsOf(document, (host) => host === name || new RegExp(`^${name}-\\d+\\.${name}$`).test(host)),
   };

@@ -321,3 +321,40 @@ describe('of many snapshots', () => {
     expect(failures).toEqual([expect.objectContaining({ message: 'full' })]);
   });
 });
+
+describe('a run that can do without some manifests', () => {
+  const id = (day: number) => `etcd-snapshot-2026112${day}-023807-3f9c2a`;
+  const day = (n: number) => ({ id: id(n), createdAt: `2026-11-2${n}T02:38:07.000Z` });
+  const bad = (error: () => Promise<never>) => {
+    const { get } = store;
+    store.get = (key: string) => (key.includes(id(2)) ? error() : get.call(store, key));
+  };
+  const states = async (until?: AbortSignal, signal?: AbortSignal) => {
+    const options = { ...(until && { until }), ...(signal && { signal }) };
+    return (await readCatalog(store, 'orders', options)).map((entry) => [entry.id, stateOf(entry), entry.problem]);
+  };
+  beforeEach(async () => {
+    for (const n of [1, 2, 3]) await store1(day(n));
+    await write(`${id(2)}.restored-c1.json`, {});
+  });
+
+  test.each<[string, () => Promise<never>, string]>([
+    ['fails', () => Promise.reject(new AgentError(ExitCode.storeUnreachable, '503')), '503'],
+    ['hangs', () => new Promise<never>(() => {}), 'the store does not answer in time'],
+  ])('gets the others, and the names of one that %s', async (_, error, why) => {
+    bad(error);
+    expect(await states(AbortSignal.timeout(200))).toEqual([
+      [id(3), 'verified', undefined],
+      [id(1), 'verified', undefined],
+      [id(2), 'unread', `its manifest cannot be read: ${why}`],
+    ]);
+    const entries = await readCatalog(store, 'orders', { until: AbortSignal.timeout(200) });
+    expect(entries.at(-1)).toMatchObject({ unread: 'unreachable', restoredAs: ['c1'] });
+  });
+
+  test('still ends when it is stopped itself; any other run fails', async () => {
+    bad(() => Promise.reject(new AgentError(ExitCode.storeUnreachable, '503')));
+    await expect(states(AbortSignal.timeout(200), AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
+    await expect(states()).rejects.toThrow('503');
+  });
+});

@@ -1,5 +1,7 @@
+import { messageOf } from '../../lib/errors.ts';
 import { callCounter } from '../../lib/memory.ts';
 import { moreTime } from '../../lib/run-limit.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { type Facts, readIndex, stampOf, writeIndex } from './catalog-index.ts';
 import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
@@ -45,7 +47,7 @@ export interface Entry {
   readonly problem?: string;
   /**
    * Set if the state of the snapshot is not known: a newer agent wrote the manifest or the finding, the finding is damaged,
-   * or the store refuses to return an object.
+   * or the store refuses to return an object. Only a run that can do without it sees `unreachable`.
    */
   readonly unread?: Unusable['unread'];
   /** Every object of this snapshot. */
@@ -80,6 +82,11 @@ export interface CatalogOptions extends CallOptions {
   readonly keepIndex?: (error: unknown) => void;
   /** The objects of the folder, if they were listed already. */
   readonly names?: Names;
+  /**
+   * Given by a run that can do without some manifests. One that cannot be read for any reason, or not before this signal is
+   * aborted, becomes an entry with a `problem`. The newest are read first.
+   */
+  readonly until?: AbortSignal;
 }
 
 /** The manifests that this run has read, by store and folder, so that none is read twice. */
@@ -95,20 +102,27 @@ function knownOf(store: Store, folder: string): Map<string, Facts> {
 
 /** Returns every snapshot that has a manifest, newest first. Reads only the manifests that are not known yet. */
 export async function readCatalog(store: Store, folder: string, options: CatalogOptions = {}): Promise<Entry[]> {
+  const { until } = options;
+  const signals = [options.signal, until].filter((signal) => signal !== undefined);
+  const limited = { ...options, signal: AbortSignal.any(signals) };
   const names = options.names ?? (await listNames(store, folder, options));
-  const ids = committedIds(folder, names);
+  const listed = committedIds(folder, names);
+  const ids = until ? listed.sort().reverse() : listed;
   const committed = new Set(ids);
   const facts = knownOf(store, folder);
   const isKnown = (id: string) => isStill(facts.get(id), folder, id, names);
   if (ids.filter((id) => !isKnown(id)).length > UNINDEXED) {
-    await readIndex(store, folder, options, (one) => {
+    const index = readIndex(store, folder, limited, (one) => {
       const { id } = one.manifest;
       if (committed.has(id) && !isKnown(id) && isStill(one, folder, id, names)) facts.set(id, one);
     });
+    // The index only saves time.
+    await (until ? unlessAborted(index, until).catch(() => options.signal?.throwIfAborted()) : index);
   }
   const unknown = ids.filter((id) => !isKnown(id));
   moreTime(options.signal, unknown.length * SECONDS_EACH);
-  const entries = await readEach(ids, (id) => readEntryOf(store, folder, id, names, options));
+  const read = (id: string) => readEntryOf(store, folder, id, names, limited);
+  const entries = await readEach(ids, (id) => (until ? orUnread(read(id), folder, id, names, options) : read(id)));
   if (options.keepIndex && unknown.length > UNINDEXED) {
     const there = ids.map((id) => facts.get(id)).filter((one) => one !== undefined);
     await writeIndex(store, folder, there, options).catch((error) => {
@@ -141,6 +155,24 @@ const namedEntry = (folder: string, id: string, objects: readonly StoredObject[]
   restoredAs: objects.flatMap(({ key }) => /\.restored-([0-9a-f]+)\.json$/.exec(key)?.[1] ?? []),
   objects,
 });
+
+/** Returns the entry, or its name with the reason why its manifest was not read. */
+const orUnread = (
+  read: Promise<Entry | undefined>,
+  folder: string,
+  id: string,
+  { groups }: Names,
+  { signal, until }: CatalogOptions,
+): Promise<Entry | undefined> =>
+  unlessAborted(read, until).catch((error) => {
+    signal?.throwIfAborted();
+    const why = until?.aborted ? 'the store does not answer in time' : messageOf(error);
+    return {
+      ...namedEntry(folder, id, groups.get(id) ?? []),
+      problem: `its manifest cannot be read: ${why}`,
+      unread: 'unreachable',
+    };
+  });
 
 async function readEach<T>(ids: readonly string[], read: (id: string) => Promise<T>): Promise<T[]> {
   const done = new Array<T>(ids.length);

@@ -14,11 +14,11 @@ const familyOf = (schema: string) => schema.replace(/[^/]*$/, '');
 
 /**
  * Why a document cannot be used. With `unread`, the state of the snapshot is not known; `damaged` occurs only for a
- * finding.
+ * finding, `unreachable` only in a catalog that is read with `until`.
  */
 export interface Unusable {
   readonly problem: string;
-  readonly unread?: 'newer' | 'refused' | 'damaged';
+  readonly unread?: 'newer' | 'refused' | 'damaged' | 'unreachable';
 }
 
 /** Returns the manifest, or why it cannot be used, or undefined if it was deleted meanwhile. */

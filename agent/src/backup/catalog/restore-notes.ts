@@ -7,8 +7,7 @@ import { isOf } from './identity.ts';
 
 /**
  * Returns the key of the note that `clusterId` was restored from a snapshot: beside the snapshot. A snapshot under an exact
- * key is not in the catalog, so its note lies beside the newest snapshot of the same line. Undefined if there is none, and
- * so nothing to connect.
+ * key is not in the catalog, so its note lies beside the newest snapshot of the same line. Undefined if there is none.
  */
 export function noteKeyOf(
   { id, manifest }: Pick<Entry, 'id' | 'manifest'>,

@@ -5,6 +5,7 @@ import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
+import { hasBeyond, noneBeyond } from '../restore/plausible-revision.ts';
 import { tryRestore } from './inspect.ts';
 import type { ReadOptions } from './read-payload.ts';
 import { scratchDirectory } from './scratch-directory.ts';
@@ -49,6 +50,7 @@ export async function plainSnapshot(
   const { revision, keys } = tried;
   refuseNewer(id, tried.storageVersion, expected.serverVersion);
   refuseUnserved(id, tried);
+  if (!hasBeyond(revision)) throw refused(`${noneBeyond(`${id} is`, revision)}; restore an earlier snapshot`);
   // Writes continued while the snapshot was taken, so the revision that the backup reported may be the one at which
   // members were compared.
   const known = [revision, content.hashKV?.revision, content.revision];
@@ -63,17 +65,16 @@ export async function plainSnapshot(
 /** Throws `refused` if a cluster with these data would reject its reconciler, which then cannot finish the restore. */
 function refuseUnserved(id: string, { authEnabled, corruptAlarm }: Switches): void {
   if (authEnabled) {
-    throw new AgentError(
-      ExitCode.refused,
+    throw refused(
       `${id} has authentication enabled, and the reconciler does not log in; restore it by hand (restore data-dir), run \`etcdctl auth disable\` there, and restore a snapshot of the result`,
     );
   }
   if (corruptAlarm) {
-    throw new AgentError(
-      ExitCode.refused,
+    throw refused(
       `${id} holds a CORRUPT alarm, which makes etcd refuse every read and write; restore an earlier snapshot`,
     );
   }
 }
 
+const refused = (message: string) => new AgentError(ExitCode.refused, message);
 const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);

@@ -1,6 +1,3 @@
-/** No etcd reaches this revision. A store or a member that names a higher one is damaged, or it lies. */
-export const HIGHEST_REVISION = 2 ** 52;
-
 /** More than a Kubernetes writes between two backups, twice over. */
 export const BUMP_STEP = 1_000_000_000;
 

@@ -4,8 +4,9 @@ import { type WalIdentity, walIdentity } from '../../etcd/offline/wal.ts';
 import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
-import { type Manifest, revisionOf } from '../catalog/manifest.ts';
+import type { Manifest } from '../catalog/manifest.ts';
 import { unlessBusy } from './partial.ts';
+import { knownRevisionOf } from './plausible-revision.ts';
 
 export const MARKER = 'etcd-agent-restore.json';
 
@@ -58,7 +59,7 @@ export interface Marker extends Omit<ResolvedRequest, 'dataDir' | 'named' | 'rep
 export async function markerOf(dataDir: string, manifest: Manifest, made: ResolvedRequest): Promise<Marker> {
   const { dataDir: _, named: __, repeat: ___, ...asked } = made;
   const { id, content } = manifest;
-  const revision = revisionOf(manifest);
+  const revision = knownRevisionOf(manifest);
   const [identity, wal] = [await walIdentity(dataDir), await walState(dataDir)];
   return {
     ...{ id, sha256: content.sha256, ...asked, ...identity },

@@ -30,6 +30,8 @@ export interface SnapshotNotes {
   readonly passedOver?: string;
   /** A revision later than the snapshot's, if the store knows that it was served. */
   readonly highestRevision?: number;
+  /** Why that revision is a guess. */
+  readonly revisionUnknown?: string;
 }
 
 /** The HTTP server of the restore Job. It serves the status to the reconciler and the snapshot to one gate. */
@@ -102,7 +104,7 @@ export class SnapshotServer implements AsyncDisposable {
     const clusterId = request.headers[clusterIdHeader];
     const bump = request.headers[bumpHeader];
     if (typeof clusterId === 'string' && /^[0-9a-f]{1,16}$/.test(clusterId))
-      await onRestore?.(clusterId, typeof bump === 'string' && /^\d{1,15}$/.test(bump) ? Number(bump) : undefined);
+      await onRestore?.(clusterId, typeof bump === 'string' && /^\d{1,16}$/.test(bump) ? Number(bump) : undefined);
     const { remoteAddress } = request.socket;
     log.info({ remoteAddress }, 'sending the snapshot');
     await sendFile(response, this.#snapshot.file).catch((error) => {

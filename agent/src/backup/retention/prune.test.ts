@@ -163,8 +163,25 @@ describe('the notes of restores', () => {
       }
     }
     await note(new FilesystemStore({ path: root }), 'a', '0a');
-    await expect(run(new Full({ path: root }))).rejects.toThrow('AccessDenied');
+    expect(await run(new Full({ path: root }))).toMatchObject({ deleted: ['b'], retained: ['a'] });
     expect(await files()).toEqual(expect.arrayContaining(['a.db', 'a.json', 'a.restored-0a.json']));
+  });
+
+  test('that the store does not give out keep their snapshot alone, and this is said', async () => {
+    class Cold extends FilesystemStore {
+      override async get(key: string) {
+        if (key.includes('restored')) throw new AgentError(ExitCode.storeRefused, `${key} is in cold storage`);
+        return super.get(key);
+      }
+    }
+    await note(new FilesystemStore({ path: root }), 'a', '0a');
+    const store = new Cold({ path: root });
+    const said: string[] = [];
+    const options = { warn: (message: string) => said.push(message) };
+    const pruned = await prune(store, 'orders', await readCatalog(store, 'orders'), { last: 1 }, context, options);
+    expect(pruned).toMatchObject({ deleted: ['b'], retained: ['a'] });
+    expect(await files()).toEqual(expect.arrayContaining(['a.db', 'a.json', 'a.restored-0a.json']));
+    expect(said).toEqual([expect.stringMatching(/its note of a restore .*orders\/a\.restored-0a.* in cold storage/)]);
   });
 
   test('the retention of a restored copy does not touch an etcd that keeps running', async () => {

@@ -21,7 +21,10 @@ export interface PruneResult {
   readonly decisions: readonly Decision[];
   /** Snapshots that were deleted or, in a dry run, would be. */
   readonly deleted: readonly string[];
-  /** Snapshots that the store's object lock protects, or that changed after the decision. */
+  /**
+   * Snapshots that the store's object lock protects, that changed after the decision, or whose restore notes the store does not
+   * give out.
+   */
   readonly retained: readonly string[];
   /** Number of snapshots that wait for the next run. */
   readonly deferred: number;
@@ -36,7 +39,7 @@ export async function prune(
   entries: readonly Entry[],
   policy: RetentionSpec | undefined,
   asked: RetentionContext,
-  options: CallOptions & { readonly dryRun?: boolean },
+  options: CallOptions & { readonly dryRun?: boolean; readonly warn?: (message: string) => void },
 ): Promise<PruneResult> {
   if (entries.length > MANY) freeBuffers();
   const candidates = entries.map(toCandidate);
@@ -58,14 +61,20 @@ export async function prune(
   const countDeletion = callCounter(20);
   const deleted: string[] = [];
   const retained: string[] = [];
+  const unlessRefused = (error: unknown): boolean => {
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+    options.warn?.(`a snapshot is kept, because its note of a restore cannot be moved: ${error.message}`);
+    return false;
+  };
   // A snapshot with an object lock must not block the others: the next one is deleted in its place.
   for (const id of [...doomed, ...waiting]) {
     if (deleted.length === doomed.length) break;
     const entry = byId.get(id)!;
     countDeletion();
     const now = await unchanged(store, folder, entry, options);
-    if (now) await moveNotes(store, named, now, stay, options);
-    if (!now) retained.push(id);
+    // Without its notes, the lines of two clusters would no longer be connected, so the snapshot stays with them.
+    const isReady = now && (await moveNotes(store, named, now, stay, options).then(() => true, unlessRefused));
+    if (!isReady) retained.push(id);
     else ((await deleteSnapshot(store, folder, entry, isNamed, options)) === 'deleted' ? deleted : retained).push(id);
   }
   const deferred = doomed.length + waiting.length - deleted.length - retained.length;

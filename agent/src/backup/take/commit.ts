@@ -135,7 +135,7 @@ async function applyRetention(
       ownRun: { id, verified: verified !== undefined && verified.level !== 'stream' },
       force: request.force,
     },
-    { signal },
+    { signal, warn: (message) => log.warn({ store: store.url }, `retention: ${message}`) },
   );
   if (veto) log.warn({ store: store.url }, `retention: nothing is deleted: ${veto}`);
   const gone = new Set(deleted);

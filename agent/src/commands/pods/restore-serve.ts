@@ -5,12 +5,17 @@ import { passedOverNote } from '../../backup/catalog/passed-over.ts';
 import { type Expected, type PlainSnapshot, plainSnapshot } from '../../backup/payload/plain-snapshot.ts';
 import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
 import { aborted, type SnapshotNotes, SnapshotServer } from '../../backup/restore/snapshot-server.ts';
-import { highestInStore } from '../../control-plane/state/served-revisions.ts';
+import {
+  beyondUnknown,
+  guessText,
+  type HighestKnown,
+  highestInStore,
+} from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { loadPeerTls } from '../../etcd/tls.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
-import { withTimeout } from '../../lib/run-limit.ts';
+import { moreTime, withTimeout } from '../../lib/run-limit.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { openStore } from '../../store/open.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
@@ -19,7 +24,7 @@ import type { Settings } from '../cli/settings.ts';
 import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { sha256 } from '../shared/snapshot-flags.ts';
-import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
+import { ANSWER_LIMIT, askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 
 export const run: Command = async (context) => {
   const { settings, log, progress, signal } = context;
@@ -65,12 +70,10 @@ interface Asked {
 
 /** Longest time in milliseconds that a gate waits for a hanging store. */
 const noteTime = 10_000;
-/** Longest time in milliseconds for reading the notes of earlier restores. */
-const revisionsTime = 15_000;
 /** Milliseconds between two attempts to write a note. */
 const retryAfter = 60_000;
 
-/** Writes the note. Returns true if the note exists afterwards, or if none is needed. */
+/** Writes the note. Returns true if the note exists afterwards. */
 async function note(
   { entry, named, revision }: Asked,
   clusterId: string,
@@ -84,8 +87,7 @@ async function note(
     const store = await openStore(settings.store());
     try {
       const key = await noteKeyNow(store, entry, named, clusterId, { signal });
-      if (key === undefined) return true;
-      const start = bump !== undefined && { revision: revision + bump, bump };
+      const start = bump !== undefined && Number.isSafeInteger(revision + bump) && { revision: revision + bump, bump };
       await noteRestore(store, { key, id, clusterId, from, ...start }, context);
       return (await store.stat(key, { signal })) !== undefined;
     } finally {
@@ -130,29 +132,47 @@ const verified = (context: CommandContext, directory: string, expected: Expected
       });
       const { cluster, namespace } = opened;
       const passedOver = passedOverNote(await passedOverFor(opened, entry, { ...context, signal }));
-      const highestRevision = await laterRevision(opened, entry, snapshot, { ...context, signal });
-      const said = { ...(passedOver && { passedOver }), ...(highestRevision !== undefined && { highestRevision }) };
+      const later = await laterRevision(opened, entry, snapshot, { ...context, signal });
+      const said = { ...(passedOver && { passedOver }), ...later };
       return { snapshot, notes: said, entry, named: { cluster, namespace }, revision: snapshot.revision };
     });
   });
 
-/** Highest revision that the store knows to have been served, if it is later than the snapshot's. A store that does not answer does not stop the restore. */
+/**
+ * The highest revision that was served according to the store, if it is later than the snapshot's, and why it is a guess. What
+ * does not answer in the store does not stop the restore of a snapshot that is good.
+ */
 async function laterRevision(
-  { store, readAll }: OpenedStore,
+  opened: OpenedStore,
   restored: WholeEntry,
   { revision }: PlainSnapshot,
   { signal, log }: CommandContext,
-): Promise<number | undefined> {
-  try {
-    const entries = await readAll();
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(revisionsTime)]);
-    const highest = await highestInStore({ store, entries, restored, signal: limited, warn: (line) => log.warn(line) });
-    return highest > revision ? highest : undefined;
-  } catch (error) {
+): Promise<Pick<SnapshotNotes, 'highestRevision' | 'revisionUnknown'>> {
+  moreTime(signal, ANSWER_LIMIT / 1000);
+  const until = AbortSignal.timeout(ANSWER_LIMIT);
+  const found = await highest(opened, restored, revision, signal, until).catch((error) => {
     signal.throwIfAborted();
-    log.warn(`the store does not say which revisions were served before: ${messageOf(error)}`);
-    return undefined;
-  }
+    const why = until.aborted ? 'it does not answer in time' : messageOf(error);
+    const unknown = [`earlier restores and backups cannot be listed: ${why}`];
+    return { revision: beyondUnknown(revision, unknown), unknown };
+  });
+  const revisionUnknown = guessText(found.unknown);
+  if (revisionUnknown !== undefined) log.warn(revisionUnknown);
+  return {
+    ...(found.revision > revision && { highestRevision: found.revision }),
+    ...(revisionUnknown !== undefined && { revisionUnknown }),
+  };
+}
+
+async function highest(
+  { store, readAnswering }: OpenedStore,
+  restored: WholeEntry,
+  revision: number,
+  signal: AbortSignal,
+  until: AbortSignal,
+): Promise<HighestKnown> {
+  const entries = await readAnswering(until);
+  return highestInStore({ store, entries, restored, revision, signal: AbortSignal.any([signal, until]) });
 }
 
 /** Result after a signal. The exit code is not 0, because the Job must not count as complete: it has to start another pod. */

@@ -30,7 +30,7 @@ import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
 import { noteKey, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import { askedId, bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
-import { withCatalog } from '../shared/store-run.ts';
+import { withAnswering } from '../shared/store-run.ts';
 import {
   nodeOf,
   type Places,
@@ -97,7 +97,7 @@ async function makeAgain(journal: Journal, context: CommandContext): Promise<voi
   const begun = { asked: { token, bump }, initialCluster };
   const made = await withTimeout(context, (signal, grow) => {
     const limited = { ...context, signal };
-    return withCatalog(limited, async (opened) => {
+    return withAnswering(limited, async (opened) => {
       const request = await prepareRequest(opened, node, limited, grow);
       return makeOrReuse({ ...request, ...begun });
     });
@@ -135,7 +135,7 @@ async function prepareHere(
   context: CommandContext,
   grow: (bytes: number) => void,
 ): Promise<{ made: Prepared; note: JournalContent['note'] } | { done: Marker }> {
-  return withCatalog(context, async (opened) => {
+  return withAnswering(context, async (opened) => {
     const request = await prepareRequest(opened, node, context, grow);
     refusePassedOver(request);
     const before = await readMarker(memberDir(node.member.dataDir));
@@ -145,7 +145,7 @@ async function prepareHere(
     const made = await makeOrReuse(request);
     const key = await noteKey(request.entry, opened, made.clusterId, async () => opened.entries);
     const { clusterId: from } = request.manifest.source;
-    return { made, note: key === undefined ? undefined : { key, from } };
+    return { made, note: { key, from } };
   });
 }
 

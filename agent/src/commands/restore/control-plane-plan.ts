@@ -15,7 +15,7 @@ import { withTimeout } from '../../lib/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { type OpenedCatalog, withCatalog } from '../shared/store-run.ts';
+import { type OpenedCatalog, withAnswering } from '../shared/store-run.ts';
 import { switchNotes } from '../shared/warn-switches.ts';
 import { type ControlPlaneRequest, nodeOf, placesOf, prepareRequest, refuseNode } from './control-plane-request.ts';
 
@@ -28,7 +28,7 @@ async function makePlan(context: CommandContext, grow: (bytes: number) => void):
   const places = placesOf(settings);
   const node = await nodeOf(settings);
   await refuseNode(node, places);
-  return withCatalog(context, async (opened) => {
+  return withAnswering(context, async (opened) => {
     const request = await prepareRequest(opened, node, context, grow);
     const { manifest } = request;
     await refuseWithoutRoom(node.member, manifest.content.sizeBytes);
@@ -75,7 +75,9 @@ async function notesOf({ passedOver, manifest, served, node }: ControlPlaneReque
   const trouble = await etcdTrouble(node.member);
   return [
     ...passedOverText(passedOver, manifest.id),
-    ...served.unknown.map((what) => `The revision may be higher than --bump-revision allows for: ${what}`),
+    ...[...new Set([...served.mustAsk, ...served.unknown])].map(
+      (what) => `The revision may be higher than --bump-revision allows for: ${what}`,
+    ),
     ...(revision > 0 ? [`The highest known revision is ${revision}: ${where}`] : []),
     ...(node.unseen ?? []).map(
       (path) =>

@@ -22,7 +22,7 @@ import { isOfContainer } from '../../store/container-path.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
 import { bumpFlag, missingName } from '../shared/snapshot-flags.ts';
-import { askedToRestore, type OpenedCatalog, passedOverFor } from '../shared/store-run.ts';
+import { ANSWER_LIMIT, askedToRestore, type OpenedCatalog, passedOverFor } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 
 export interface Places {
@@ -154,7 +154,18 @@ async function servedOf(
     ...journals.map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
     ...(prepared ? [{ ...prepared, hasServed: false }] : []),
   ];
-  return servedBefore({ store, entries, restored, here, own: restores, signal });
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_LIMIT)]);
+  const found = await servedBefore({
+    store,
+    entries,
+    restored,
+    here,
+    own: restores,
+    signal: limited,
+    skipUnread: true,
+  });
+  signal.throwIfAborted();
+  return found;
 }
 
 async function versionOf({ version, member, image, source }: EtcdNode): Promise<string> {

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Entry, isMemberNote, type WholeEntry } from '../../backup/catalog/catalog.ts';
-import { revisionOf } from '../../backup/catalog/manifest.ts';
 import { timeOf } from '../../backup/catalog/passed-over.ts';
 import { bumpBeyond } from '../../backup/restore/bump-beyond.ts';
+import { knownRevisionOf, refuseBeyondLast } from '../../backup/restore/plausible-revision.ts';
 import { freshToken } from '../../backup/restore/restore.ts';
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
@@ -15,12 +15,16 @@ import {
   type RestoreNote,
   type Seen,
   type Served,
+  type ServedRequest,
   servedBefore,
 } from '../../control-plane/state/served-revisions.ts';
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { moreTime } from '../../lib/run-limit.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
+import { ANSWER_LIMIT } from '../shared/store-run.ts';
 
 interface Wanted {
   readonly opened: OpenedStore;
@@ -36,27 +40,29 @@ interface Wanted {
  * another purpose. With the caller's own token, the cluster may already exist, and the number must be the one of its
  * other members.
  */
-export async function bumpFor({ opened, entry, request, several, context }: Wanted): Promise<number> {
+export async function bumpFor(wanted: Wanted): Promise<number> {
+  const { entry } = wanted;
+  const bump = await chosenBump(wanted);
+  refuseBeyondLast(entry.id, knownRevisionOf(entry.manifest) ?? 0, bump);
+  return bump;
+}
+
+async function chosenBump({ opened, entry, request, several, context }: Wanted): Promise<number> {
   const { bumpRevision: given, initialClusterToken: token } = request;
-  const { signal } = context;
   const { here, own } = await servedHere(resolve(request.dataDir), new Date(timeOf(entry)));
   const isReplaced = here.length > 0 || own.length > 0;
   if (given !== undefined && !isReplaced && token === undefined) return given;
-  const entries = await entriesOf(opened, entry, context, several && given === undefined);
-  const served = await servedBefore({ store: opened.store, entries, restored: entry, here, own, signal });
+  const { entries, served } = await servedIn(opened, { entry, here, own }, context, several && given === undefined);
   const same = token === undefined ? undefined : bumpOfOthers(served, entries, { entry, request, several });
   if (same !== undefined) return same;
   if (given !== undefined && !isReplaced) return given;
   // A restore into an empty directory must not fail because another snapshot cannot be read.
-  const unknown = isReplaced ? served.unknown : [];
-  return bumpOf(
-    { ...served, unknown },
-    {
-      ...{ id: entry.id, revision: revisionOf(entry.manifest) ?? 0, several },
-      token: () => token ?? '',
-      ...(given !== undefined && { given }),
-    },
-  );
+  const asked = isReplaced ? served : { ...served, unknown: [], mustAsk: [] };
+  return bumpOf(asked, {
+    ...{ id: entry.id, revision: knownRevisionOf(entry.manifest) ?? 0, several },
+    token: () => token ?? '',
+    ...(given !== undefined && { given }),
+  });
 }
 
 /**
@@ -71,7 +77,7 @@ function bumpOfOthers(
 ): number | undefined {
   const { initialCluster, initialClusterToken = '', bumpRevision: given } = request;
   const { id } = entry;
-  const revision = revisionOf(entry.manifest) ?? 0;
+  const revision = knownRevisionOf(entry.manifest) ?? 0;
   const ids = idsOf(initialCluster, initialClusterToken);
   if (several && ids) refuseRestored(entries, ids, request);
   const clusterId = ids?.clusterId;
@@ -138,26 +144,44 @@ function refuseRestored(
 
 const refused = (message: string) => new AgentError(ExitCode.refused, message);
 
-async function entriesOf(
-  opened: OpenedStore,
-  entry: WholeEntry,
+interface Found {
+  readonly entries: readonly Entry[];
+  readonly served: Served;
+}
+
+/**
+ * Reads what the store knows of earlier restores and backups. If all of it `isNeeded`, throws if the store does not give it out
+ * in time. Otherwise what is missing is unknown.
+ */
+async function servedIn(
+  { store, readAnswering }: OpenedStore,
+  { entry, ...local }: { readonly entry: WholeEntry } & Pick<ServedRequest, 'here' | 'own'>,
   { signal, log }: Wanted['context'],
   isNeeded: boolean,
-): Promise<readonly Entry[]> {
+): Promise<Found> {
+  const until = AbortSignal.timeout(ANSWER_LIMIT);
+  const limited = AbortSignal.any([signal, until]);
+  const served = (entries: readonly Entry[], skipUnread: boolean) =>
+    servedBefore({ store, entries, restored: entry, ...local, signal: limited, skipUnread });
   try {
-    return await opened.readAll();
+    moreTime(signal, ANSWER_LIMIT / 1000);
+    const entries = await readAnswering(until);
+    const missing = entries.find(({ unread }) => unread === 'unreachable');
+    if (missing && isNeeded) throw new Error(`${missing.id}: ${missing.problem}`);
+    return { entries, served: await unlessAborted(served(entries, !isNeeded), limited) };
   } catch (error) {
     signal.throwIfAborted();
+    const why = `earlier restores and backups are unknown (${until.aborted ? `${store.url} does not answer in time` : messageOf(error)})`;
     // Each member computes the number by itself. A member that knows less than the others would get another number.
     if (isNeeded) {
       throw refused(
-        `earlier restores and backups are unknown (${messageOf(error)}); pass the same --bump-revision to all members, so that the revision exceeds everything that etcd has ever served`,
+        `${why}; pass the same --bump-revision to all members, so that the revision exceeds everything that etcd has ever served`,
       );
     }
-    log.warn(
-      `earlier restores and backups are unknown (${messageOf(error)}); choosing the revision only by the data here`,
-    );
-    return [entry];
+    log.warn(`${why}; choosing the revision only by the data here`);
+    const entries = [{ ...entry, objects: [] }];
+    const known = await served(entries, true);
+    return { entries, served: { ...known, unknown: [...known.unknown, why] } };
   }
 }
 

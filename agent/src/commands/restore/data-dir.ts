@@ -95,7 +95,6 @@ async function claim(made: Marker, opened: OpenedStore, context: CommandContext,
   let notes: Awaited<ReturnType<typeof notesBeside>>;
   try {
     const key = await noteKey(entry, opened, clusterId, opened.readAll);
-    if (key === undefined) return;
     await writeNote(opened.store, { ...noteOf(made, entry), key }, signal);
     notes = await notesBeside(opened.store, key, signal);
   } catch {
@@ -147,13 +146,9 @@ async function note(
   const others = `pass --bump-revision=${marker.bumpRevision} to the other members`;
   try {
     const key = await noteKey(entry, opened, clusterId, opened.readAll);
-    if (key !== undefined) {
-      await writeNote(opened.store, { ...noteOf(marker, entry), key }, signal);
-      if (several && memberId !== undefined)
-        await writeMemberNote(opened.store, key, { id, clusterId, memberId, name }, signal);
-    } else if (several) {
-      log.warn(`cannot note the restore, because the cluster has no snapshot in the store; ${others}`);
-    }
+    await writeNote(opened.store, { ...noteOf(marker, entry), key }, signal);
+    if (several && memberId !== undefined)
+      await writeMemberNote(opened.store, key, { id, clusterId, memberId, name }, signal);
     await markNoted(resolve(dataDir), marker);
   } catch (error) {
     signal.throwIfAborted();

@@ -1,4 +1,11 @@
-import { type Entry, manifestKey, memberNoteKey, putJson, readCatalog } from '../../backup/catalog/catalog.ts';
+import {
+  type Entry,
+  manifestKey,
+  memberNoteKey,
+  putJson,
+  readCatalog,
+  restoreNoteKey,
+} from '../../backup/catalog/catalog.ts';
 import { isRefused } from '../../backup/catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../../backup/catalog/folder.ts';
 import { noteKeyOf } from '../../backup/catalog/restore-notes.ts';
@@ -21,15 +28,20 @@ export interface RestoreNote {
   readonly token?: string;
 }
 
-/** Key of the note; undefined if no history has to be connected. */
+/**
+ * Key of the note: beside the snapshot in its folder. A snapshot under an exact key is not in the catalog, so its note lies
+ * beside the newest snapshot of the same line. Without such a snapshot it lies beside the exact key: another restore from there
+ * must still find the revisions of this one.
+ */
 export async function noteKey(
   entry: Entry,
   named: NamedCluster,
   clusterId: string,
   readAll: () => Promise<readonly Entry[]>,
-): Promise<string | undefined> {
+): Promise<string> {
   const isInFolder = entry.manifestKey === manifestKey(folderOf(named), entry.id);
-  return noteKeyOf(entry, isInFolder ? [entry] : await readAll(), named, clusterId);
+  const beside = noteKeyOf(entry, isInFolder ? [entry] : await readAll(), named, clusterId);
+  return beside ?? restoreNoteKey(entry.manifestKey, clusterId);
 }
 
 /**
@@ -42,7 +54,7 @@ export async function noteKeyNow(
   named: NamedCluster,
   clusterId: string,
   options: CallOptions,
-): Promise<string | undefined> {
+): Promise<string> {
   const readAll = () => readCatalog(store, folderOf(named), options);
   const isThere = (await store.stat(entry.manifestKey, options)) !== undefined;
   const besideNewest = isThere ? undefined : noteKeyOf(entry, await readAll(), named, clusterId);

@@ -9,6 +9,11 @@ export interface OpenedStore extends Wanted {
   readonly store: Store;
   /** Reads every snapshot in the cluster's folder, newest first. */
   readonly readAll: () => Promise<readonly Entry[]>;
+  /**
+   * As `readAll`, but a manifest that cannot be read, or not before the signal is aborted, becomes an entry with a problem.
+   * Throws if the folder cannot be listed by then.
+   */
+  readonly readAnswering: (until: AbortSignal) => Promise<readonly Entry[]>;
   /** Lists the snapshots in the folder that have lost their manifest. */
   readonly readLost: (now: Date) => Promise<readonly Entry[]>;
 }

@@ -8,7 +8,8 @@ import { badness, selectEntry } from '../../backup/catalog/select.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import type { Target } from '../../backup/take/request.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
-import { namingStore } from '../../lib/run-limit.ts';
+import { moreTime, namingStore } from '../../lib/run-limit.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { IDLE_TIMEOUT, IdleTimeoutStore, idleTimeoutFor } from '../../store/idle-timeout.ts';
 import { openStore } from '../../store/open.ts';
 import type { StoreSpec } from '../../store/spec.ts';
@@ -60,12 +61,24 @@ async function opened(store: Store, spec: StoreSpec, { settings, log, signal }: 
     entries ??= namingStore(store, async () => readCatalog(store, folder, { signal, names: await list() }));
     return entries;
   };
+  const readAnswering = async (until: AbortSignal) =>
+    readCatalog(store, folder, { signal, until, names: await unlessAborted(list(), until) });
   const readLost = async (now: Date) => lostManifests(folder, await list(), now);
-  return { ...wanted, spec, store, readAll, readLost };
+  return { ...wanted, spec, store, readAll, readAnswering, readLost };
 }
 
 export const withCatalog = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
   withStore(context, async (store) => work({ ...store, entries: await store.readAll() }));
+
+/** Longest time in milliseconds for reading what a restore can do without: other snapshots and the notes of earlier restores. */
+export const ANSWER_LIMIT = 15_000;
+
+/** As `withCatalog`, but does without the manifests that the store does not give out in time. */
+export const withAnswering = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
+  withStore(context, async (store) => {
+    moreTime(context.signal, ANSWER_LIMIT / 1000);
+    return work({ ...store, entries: await store.readAnswering(AbortSignal.timeout(ANSWER_LIMIT)) });
+  });
 
 /** Stores that receive a snapshot. Each is opened when it is needed. The caller closes them. */
 export function openTargets(specs: readonly StoreSpec[], limit: () => number): Target[] {

@@ -46,7 +46,13 @@ describe('a token that has already made a cluster', () => {
       ...{ part: 'none' as const, isRecent: false, isAlive: false },
     };
     const inStore = known.inStore?.map((seen) => ({ ...seen, clusterId })) ?? [];
-    const served = { inStore, here: [], notes: (known.notes ?? []).map((more) => ({ ...note, ...more })), unknown: [] };
+    const served = {
+      inStore,
+      here: [],
+      notes: (known.notes ?? []).map((more) => ({ ...note, ...more })),
+      unknown: [],
+      mustAsk: [],
+    };
     const asked = { token: 'mine', ...(given !== undefined && { bump: given }) };
     return bumpAndToken({ manifest, served, asked }, { revision: 7, members });
   };

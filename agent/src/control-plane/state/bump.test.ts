@@ -2,7 +2,14 @@ import { bumpOf } from './bump.ts';
 import type { RestoreNote, Seen, Served } from './served-revisions.ts';
 
 const seen = (revision: number, clusterId = 'c0'): Seen => ({ revision, clusterId, where: `${clusterId}` });
-const served = (more: Partial<Served> = {}): Served => ({ inStore: [], here: [], notes: [], unknown: [], ...more });
+const served = (more: Partial<Served> = {}): Served => ({
+  inStore: [],
+  here: [],
+  notes: [],
+  unknown: [],
+  mustAsk: [],
+  ...more,
+});
 const note = (more: Partial<RestoreNote>): RestoreNote => ({
   ...{
     id: 'x',
@@ -113,4 +120,17 @@ test('several nodes use only facts that all of them see', () => {
   const known = served({ inStore: [seen(7)], here: [seen(4e9)] });
   expect(() => bumpOf(known, several)).toThrow(/pass the same --bump-revision on all nodes, for example 5000000000$/);
   expect(bumpOf(known, { ...several, isPlan: true })).toBe(5e9);
+});
+
+test('what only a person can judge is asked for, even if the local data are the newest', () => {
+  const known = { mustAsk: ['y was not given out'], inStore: [seen(7)], here: [seen(99)] };
+  expect(() => bumpOf(served(known), request)).toThrow(/unknown: y was not given out; pass --bump-revision/);
+  expect(() => bumpOf(served({ ...known, unknown: known.mustAsk }), request)).toThrow(/unknown: y was not given out;/);
+  expect(bumpOf(served(known), { ...request, given: 1e9 })).toBe(1e9);
+});
+
+test('a number that leads beyond every revision is refused', () => {
+  expect(() => bumpOf(served({ here: [seen(7)] }), { ...request, given: Number.MAX_SAFE_INTEGER })).toThrow(
+    /^x: its revision 7 cannot be raised by 9007199254740991/,
+  );
 });

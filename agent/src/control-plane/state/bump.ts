@@ -1,4 +1,5 @@
 import { BUMP_STEP, bumpBeyond } from '../../backup/restore/bump-beyond.ts';
+import { refuseBeyondLast } from '../../backup/restore/plausible-revision.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { highestOf, type RestoreNote, type Seen, type Served } from './served-revisions.ts';
 
@@ -21,6 +22,12 @@ export interface BumpRequest {
  * revision than etcd's keeps its stale cache, and its watches hang until etcd reaches that revision.
  */
 export function bumpOf(served: Served, request: BumpRequest): number {
+  const bump = chosenBump(served, request);
+  refuseBeyondLast(request.id, request.revision, bump);
+  return bump;
+}
+
+function chosenBump(served: Served, request: BumpRequest): number {
   const { revision, several, given, isPlan } = request;
   const underWay = served.notes.filter((note) => isInProgress(note, request, served));
   const seenAt = (bump: number) => {
@@ -48,7 +55,8 @@ export function bumpOf(served: Served, request: BumpRequest): number {
     );
   }
   if (isPlan) return next;
-  if (served.unknown.length > 0 && !isAhead) throw unknown(served.unknown, next, several);
+  const asks = new Set([...served.mustAsk, ...(isAhead ? [] : served.unknown)]);
+  if (asks.size > 0) throw unknown([...asks], next, several);
   const joined = underWay.map(({ bump }) => bump).find((bump) => bump !== undefined && fits(bump));
   if (joined !== undefined) return joined;
   if (!several) return next;

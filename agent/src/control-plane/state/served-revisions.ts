@@ -1,10 +1,12 @@
 import * as z from 'zod/mini';
-import { type Entry, readDocument } from '../../backup/catalog/catalog.ts';
+import { type Entry, readDocument, restoreNoteKey } from '../../backup/catalog/catalog.ts';
 import { revisionOf } from '../../backup/catalog/manifest.ts';
 import { timeOf } from '../../backup/catalog/passed-over.ts';
-import { BUMP_STEP, HIGHEST_REVISION } from '../../backup/restore/bump-beyond.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
-import type { Store } from '../../store/store.ts';
+import { BUMP_STEP } from '../../backup/restore/bump-beyond.ts';
+import { hasBeyond, isPlausible, knownRevisionOf, LAST_REVISION } from '../../backup/restore/plausible-revision.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
+import type { Store, StoredObject } from '../../store/store.ts';
 
 /** A revision that clients may have seen. */
 export interface Seen {
@@ -28,6 +30,8 @@ export interface RestoreNote {
   readonly token?: string;
   /** Part of this node in the restore: it served, it began (and may have undone) without serving, or none is known. */
   readonly part: 'served' | 'begun' | 'none';
+  /** Why the store did not give it out this time. */
+  readonly unread?: string;
   /** Noted within the last hour, so other nodes may still be restoring. */
   readonly isRecent: boolean;
   /** A member of the restored cluster answers and has a quorum. */
@@ -40,8 +44,13 @@ export interface Served {
   /** Revisions that only this node knows, from its data and the members that it reaches. */
   readonly here: readonly Seen[];
   readonly notes: readonly RestoreNote[];
-  /** Sources whose revision is unknown and may be higher. */
+  /** Sources in the store whose revision is unknown and may be higher. */
   readonly unknown: readonly string[];
+  /**
+   * Sources that only a person can judge, even if the data here are the newest: a member or data with a revision that no etcd
+   * reaches, and what the store did not give out this time. Another node may read it, and find another number.
+   */
+  readonly mustAsk: readonly string[];
 }
 
 const NOTHING: Seen = { revision: 0, where: 'nothing' };
@@ -81,12 +90,12 @@ export async function servedBefore({
   skipUnread = false,
 }: ServedRequest): Promise<Served> {
   const inStore = entries.flatMap(({ id: backup, manifest }) => {
-    const revision = manifest && revisionOf(manifest);
-    return revision === undefined
-      ? []
-      : [{ revision, where: `the backup ${backup}`, clusterId: manifest!.source.clusterId }];
+    if (!manifest || revisionOf(manifest) === undefined) return [];
+    const revision = knownRevisionOf(manifest) ?? 0;
+    return [{ revision, where: `the backup ${backup}`, clusterId: manifest.source.clusterId }];
   });
-  const stored = await notesIn(store, entries, signal, skipUnread);
+  const beside = await besideExact(store, entries, restored, signal, skipUnread);
+  const stored = await notesIn(store, [...entries, ...beside.entries], signal, skipUnread);
   const alive = new Set(here.filter(({ hasQuorum }) => hasQuorum).map(({ clusterId }) => clusterId));
   const notes = [...stored, ...own.map((each) => ({ ...each, at: undefined }))].map(({ at, ...note }) => ({
     ...note,
@@ -94,26 +103,82 @@ export async function servedBefore({
     isRecent: at !== undefined && Math.abs(Date.now() - Date.parse(at)) < HOUR,
     isAlive: alive.has(note.clusterId),
   }));
-  const unknown = [...backupsUnread(entries, restored), ...notesUnread(entries, notes)];
-  return { inStore, here, notes, unknown };
+  const isAway = ({ unread }: Entry) => unread === 'unreachable';
+  const unknown = [...beside.unknown, ...backupsUnread(entries, restored), ...notesUnread(entries, notes)];
+  const mustAsk = [
+    ...beside.unknown,
+    ...backupsUnread(entries, restored, isAway),
+    ...stored.flatMap(({ unread }) => unread ?? []),
+    ...here
+      .filter(({ revision }) => !hasBeyond(revision))
+      .map(({ where, revision }) => `${where} names revision ${revision}, which no etcd reaches`),
+  ];
+  // Its cluster id still counts.
+  const believed = here.map((seen) => (hasBeyond(seen.revision) ? seen : { ...seen, revision: 0 }));
+  return { inStore, here: believed, notes, unknown, mustAsk };
 }
 
 /**
- * Returns the highest revision that the backups in the store and the notes of earlier restores know of; 0 for none. A note
- * that cannot be read, or that does not know its revision, counts as a restore that began one step beyond what is known.
+ * Finds the notes beside a snapshot under an exact key, which is not in the folder. A note is stored there if the folder has no
+ * snapshot of the same line.
+ */
+async function besideExact(
+  store: Store,
+  entries: readonly Entry[],
+  restored: Entry,
+  signal: AbortSignal | undefined,
+  skipUnread: boolean,
+): Promise<{ entries: Pick<Entry, 'id' | 'objects'>[]; unknown: string[] }> {
+  if (entries.some(({ manifestKey }) => manifestKey === restored.manifestKey)) return { entries: [], unknown: [] };
+  const prefix = restoreNoteKey(restored.manifestKey, '').replace(/\.json$/, '');
+  try {
+    const objects = await unlessAborted(listed(store, prefix, signal), signal);
+    return { entries: [{ id: restored.id, objects }], unknown: [] };
+  } catch (error) {
+    if (!skipUnread) throw error;
+    return { entries: [], unknown: [`the restores of ${restored.id} cannot be listed: ${messageOf(error)}`] };
+  }
+}
+
+async function listed(store: Store, prefix: string, signal: AbortSignal | undefined): Promise<StoredObject[]> {
+  const objects: StoredObject[] = [];
+  for await (const object of store.list(prefix, signal ? { signal } : {})) objects.push(object);
+  return objects;
+}
+
+export interface HighestKnown {
+  readonly revision: number;
+  /** Why the revision is a guess. Empty if it is known. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Returns the highest revision that was served according to the content of the snapshot, the backups in the store and the notes
+ * of earlier restores. Each source that is unknown counts as one step beyond what is known.
  */
 export async function highestInStore({
-  warn,
+  revision: restored,
   ...request
 }: Pick<ServedRequest, 'store' | 'entries' | 'restored' | 'signal'> & {
-  readonly warn?: (line: string) => void;
-}): Promise<number> {
+  /** Revision of the snapshot, by its content. */
+  readonly revision: number;
+}): Promise<HighestKnown> {
   const { inStore, notes, unknown } = await servedBefore({ ...request, here: [], own: [], skipUnread: true });
-  for (const line of unknown) warn?.(`the highest revision that was served is a guess: ${line}`);
-  const revisions = [...inStore, ...notes].map(({ revision }) => revision ?? 0);
-  const highest = Math.max(0, ...revisions.filter((revision) => revision <= HIGHEST_REVISION));
-  const guessed = notesUnread(request.entries, notes).length;
-  return highest + guessed * BUMP_STEP;
+  const known = [...inStore, ...notes].map(({ revision }) => revision ?? 0);
+  return { revision: beyondUnknown(Math.max(restored, ...known), unknown), unknown };
+}
+
+/** Adds a step for each source that is unknown. */
+export const beyondUnknown = (revision: number, unknown: readonly string[]): number =>
+  Math.min(revision + unknown.length * BUMP_STEP, LAST_REVISION);
+
+const LISTED = 3;
+
+/** One line for the person who restores, or undefined if nothing is unknown. */
+export function guessText(unknown: readonly string[]): string | undefined {
+  if (unknown.length === 0) return undefined;
+  const more = unknown.length > LISTED ? `; and ${unknown.length - LISTED} more` : '';
+  return `the highest revision that was served is a guess: ${unknown.slice(0, LISTED).join('; ')}${more}; after the restore, restart clients that keep a cache`;
 }
 
 const HOUR = 3_600_000;
@@ -126,15 +191,25 @@ const partIn = (own: readonly OwnRestore[], { clusterId }: { clusterId: string }
   return mine.hasServed ? 'served' : 'begun';
 };
 
-const knowsRevision = ({ manifest }: Entry): boolean => manifest !== undefined && revisionOf(manifest) !== undefined;
+const knowsRevision = ({ manifest }: Entry): boolean => knownRevisionOf(manifest) !== undefined;
 
 /** Backups with an unknown revision that are newer than every backup with a known one. Older backups have lower revisions. */
-function backupsUnread(entries: readonly Entry[], restored: Entry): string[] {
+function backupsUnread(
+  entries: readonly Entry[],
+  restored: Entry,
+  isAsked: (entry: Entry) => boolean = () => true,
+): string[] {
   const isKnown = (entry: Entry) => entry.id === restored.id || knowsRevision(entry);
   const newest = Math.max(timeOf(restored), ...entries.filter(isKnown).map(timeOf));
   return entries
-    .filter((entry) => !isKnown(entry) && timeOf(entry) >= newest)
-    .map(({ id, problem }) => `${id} was taken later, and ${problem ?? 'its revision is unknown'}`);
+    .filter((entry) => !isKnown(entry) && timeOf(entry) >= newest && isAsked(entry))
+    .map((entry) => `${entry.id} was taken later, and ${whyUnknown(entry)}`);
+}
+
+function whyUnknown({ problem, manifest }: Entry): string {
+  const revision = manifest && revisionOf(manifest);
+  if (revision !== undefined) return `its manifest names revision ${revision}, which no etcd reaches`;
+  return problem ?? 'its revision is unknown';
 }
 
 function notesUnread(
@@ -155,14 +230,21 @@ const noteSchema = z.object({
   // Set if the restored snapshot is not in a folder, so that its note is stored next to another snapshot.
   id: z.optional(z.string()),
   at: z.optional(z.string()),
-  revision: z.optional(z.int()),
-  bump: z.optional(z.int()),
+  revision: z.optional(z.number()),
+  bump: z.optional(z.number()),
   token: z.optional(z.string()),
 });
 
 const NOTE = /\.restored-([0-9a-f]+)\.json$/;
 
-async function notesIn(store: Store, entries: readonly Entry[], signal: AbortSignal | undefined, skipUnread: boolean) {
+type StoredNote = Omit<RestoreNote, 'part' | 'isRecent' | 'isAlive'> & { readonly at?: string | undefined };
+
+async function notesIn(
+  store: Store,
+  entries: readonly Pick<Entry, 'id' | 'objects'>[],
+  signal: AbortSignal | undefined,
+  skipUnread: boolean,
+): Promise<StoredNote[]> {
   const found = entries.flatMap(({ id, objects }) =>
     objects.flatMap(({ key }) => {
       const [, clusterId] = NOTE.exec(key) ?? [];
@@ -171,9 +253,11 @@ async function notesIn(store: Store, entries: readonly Entry[], signal: AbortSig
   );
   return Promise.all(
     found.map((each) =>
-      readNote(store, each, signal).catch((error) => {
+      unlessAborted(readNote(store, each, signal), signal).catch((error) => {
         if (!skipUnread) throw error;
-        return { id: each.id, clusterId: each.clusterId, at: undefined };
+        const { id, clusterId, key } = each;
+        const why = signal?.aborted ? 'the store does not answer in time' : messageOf(error);
+        return { id, clusterId, unread: `the note ${key} cannot be read: ${why}` };
       }),
     ),
   );
@@ -183,9 +267,14 @@ async function readNote(
   store: Store,
   { id, clusterId, key }: { readonly id: string; readonly clusterId: string; readonly key: string },
   signal: AbortSignal | undefined,
-) {
+): Promise<StoredNote> {
   const document = await readDocument(store, key, signal ? { signal } : {}).catch(ignoreUnreadable);
-  return { id, clusterId, ...noteSchema.safeParse(document).data };
+  const { revision, bump, ...rest } = noteSchema.safeParse(document).data ?? {};
+  return {
+    ...{ id, clusterId, ...rest },
+    ...(isPlausible(revision) && revision > 0 && { revision }),
+    ...(isPlausible(bump) && { bump }),
+  };
 }
 
 /** Reads all notes with the same cluster id, next to any snapshot. `key` is the key of one of them. */

@@ -143,3 +143,34 @@ test('a schedule that replaced another one and never ran is due from the newest 
     at: Date.parse('2020-01-02T02:00:00Z'),
   });
 });
+
+describe('a schedule that asks for no more than stream', () => {
+  const hour = 3_600_000;
+  const streamed = (schedule: string) => {
+    const run = backup(9, { phase: 'Completed', snapshotId: 's9', verified: 'stream' });
+    return { ...run, spec: { ...run.spec, schedule } };
+  };
+  const hourly = { name: 'hourly', stores: [], cron: '0 * * * *', verify: 'stream' };
+  const weekly = { name: 'weekly', stores: [], cron: '0 2 * * 0' };
+  const born = '2026-01-01T00:00:00.000Z';
+  const asks = (...schedules: object[]) => ({
+    metadata: { ...orders.metadata, creationTimestamp: born },
+    spec: { ...orders.spec, backup: { schedules } },
+  });
+
+  test('a new one beside it is not due before it ran', () => {
+    expect(clusterBackups(asks(hourly, weekly) as never, [streamed('hourly')]).due).toEqual({
+      ...{ schedule: 'hourly', cronJob: 'orders-hourly', at: Date.parse(at(9)) + 2 * hour, last: at(9) },
+    });
+    // A run that is not as its own schedule asks does not count.
+    expect(clusterBackups(asks({ ...hourly, verify: 'read' }, weekly) as never, [streamed('hourly')]).due).toEqual({
+      ...{ schedule: 'hourly', cronJob: 'orders-hourly', at: Date.parse(born) + 2 * hour },
+    });
+  });
+
+  test.each([hourly, weekly])('one that replaced it is due from its newest backup on', (schedule) => {
+    const { due } = clusterBackups(asks({ ...schedule, name: 'new' }) as never, [streamed('hourly')]);
+    expect(due?.at).toBeGreaterThan(Date.parse(at(9)) + hour);
+    expect(due).not.toHaveProperty('last');
+  });
+});

@@ -41,7 +41,7 @@ const summaryOf = (backup: EtcdBackupObject) => ({
 });
 
 /**
- * Returns the schedule whose next good backup is due first. Two runs in a row may be missed. A schedule that never ran may be
+ * Returns the schedule whose next backup is due first: one that is verified as the schedule asks. Two runs in a row may be missed. A schedule that never ran may be
  * new: it counts, from the newest backup on, only if no schedule of the cluster has stored a backup. `status.lastBackup` covers
  * a backup whose EtcdBackup was deleted with its Job.
  */
@@ -50,26 +50,29 @@ function dueOf(
   ended: readonly EtcdBackupObject[],
 ): ClusterBackups['due'] {
   const known = status?.lastBackup;
-  const schedules = spec.backup?.schedules?.map(({ name }) => name) ?? [];
-  const isOurs = (schedule: string | undefined) => schedule !== undefined && schedules.includes(schedule);
-  const isNone = !isOurs(known?.schedule) && !ended.some((backup) => isGood(backup) && isOurs(scheduleOf(backup)));
-  const good = [known?.at, ...ended.filter(isGood).map((backup) => lastOf(backup).at)];
-  const newestOf = [metadata.creationTimestamp, ...good.filter((at) => at !== undefined)].map((at) => Date.parse(at));
-  const all = (spec.backup?.schedules ?? []).flatMap(
-    ({ name, cronJobName, cron, verify }): NonNullable<ClusterBackups['due']>[] => {
-      const every = gapOf(cron);
-      const brought = verify === 'stream' ? isStored : isGood;
-      const newest = ended.findLast((backup) => scheduleOf(backup) === name && brought(backup));
-      const last = [newest && lastOf(newest).at, known?.schedule === name ? known.at : undefined]
-        .filter((at) => at !== undefined)
-        .sort()
-        .at(-1);
-      if (every === undefined || (last === undefined && !isNone)) return [];
-      const at = (last === undefined ? Math.max(...newestOf) : Date.parse(last)) + 2 * every;
-      const cronJob = cronJobName ?? `${metadata.name}-${name}`;
-      return [{ schedule: name, cronJob, at, ...(last !== undefined && { last }) }];
-    },
-  );
+  const schedules = spec.backup?.schedules ?? [];
+  // Each run is measured by what its own schedule asks for. What a removed schedule asked for is not known.
+  const levels = new Map(schedules.map(({ name, verify }) => [name, verify]));
+  const brought = ended.filter((backup) => {
+    const schedule = scheduleOf(backup);
+    return levels.has(schedule) && levels.get(schedule) !== 'stream' ? isGood(backup) : isStored(backup);
+  });
+  const isOurs = (schedule: string | undefined) => schedule !== undefined && levels.has(schedule);
+  const isNone = !isOurs(known?.schedule) && !brought.some((backup) => isOurs(scheduleOf(backup)));
+  const times = [metadata.creationTimestamp, known?.at, ...brought.map((backup) => lastOf(backup).at)];
+  const newestOf = times.filter((at) => at !== undefined).map((at) => Date.parse(at));
+  const all = schedules.flatMap(({ name, cronJobName, cron }): NonNullable<ClusterBackups['due']>[] => {
+    const every = gapOf(cron);
+    const newest = brought.findLast((backup) => scheduleOf(backup) === name);
+    const last = [newest && lastOf(newest).at, known?.schedule === name ? known.at : undefined]
+      .filter((at) => at !== undefined)
+      .sort()
+      .at(-1);
+    if (every === undefined || (last === undefined && !isNone)) return [];
+    const at = (last === undefined ? Math.max(...newestOf) : Date.parse(last)) + 2 * every;
+    const cronJob = cronJobName ?? `${metadata.name}-${name}`;
+    return [{ schedule: name, cronJob, at, ...(last !== undefined && { last }) }];
+  });
   return all.sort((a, b) => a.at - b.at)[0];
 }
 

@@ -60,7 +60,7 @@ function start(change: object = {}, spec: TlsSpec = tls()): Certificates {
     emit: (event) => events.push(event),
     ...change,
   });
-  certificates.follow(spec);
+  certificates.follow({ tls: spec });
   running.push(certificates.run(stop.signal));
   return certificates;
 }
@@ -126,7 +126,7 @@ test('what is asked for is done at once, and reported as a renewal', async () =>
   const certificates = start();
   await until(isGood(certificates));
   const [root, leaf] = [stored(peerCa, 'root.crt'), stored(peerTls, 'tls.crt')];
-  certificates.follow(tls({ intermediateRotation: 'monday' }));
+  certificates.follow({ tls: tls({ intermediateRotation: 'monday' }) });
   await until(() => events.length === 10);
   expect(puts()).toBe(10);
   expect(stored(peerCa, 'root.crt')).toBe(root);
@@ -218,7 +218,7 @@ describe('says what keeps it, and tries again', () => {
       failure(response, 503, 'Unavailable', 'down');
       return true;
     };
-    certificates.follow(tls({ serverNames: ['etcd.example.com'] }));
+    certificates.follow({ tls: tls({ serverNames: ['etcd.example.com'] }) });
     await until(() => certificates.report()?.unread.length === 5);
     await sleep(30);
     expect(certificates.report()!.goodAge).toBeGreaterThan(30);
@@ -231,7 +231,7 @@ describe('says what keeps it, and tries again', () => {
     await until(isGood(certificates));
     const { data } = api.object<{ data: object }>(pathOf(peerCa))!;
     api.put(pathOf(peerCa), { data: { ...data, 'root.key': 'eA==' } });
-    certificates.follow(tls({ intermediateRotation: 'now' }));
+    certificates.follow({ tls: tls({ intermediateRotation: 'now' }) });
     await problem(certificates, 'AuthorityInvalid');
     api.fault = refuse('GET', peerCa, 403, 'forbidden');
     await until(() => certificates.report()?.unread.length === 1);
@@ -273,7 +273,7 @@ test('whoever writes a Secret again and again is not answered for ever', async (
   // Another reconciler that empties it, say.
   api.put = (path, object) => put(path, path === pathOf(peerTls) ? { ...object, data: {} } : object);
   put(pathOf(peerTls), { data: {} });
-  certificates.follow(tls({ serverNames: ['etcd.example.com'] }));
+  certificates.follow({ tls: tls({ serverNames: ['etcd.example.com'] }) });
   expect(await problem(certificates, 'CannotWrite')).toMatch(/orders-peer-tls .*6 times within an hour.*find out what/);
   const before = puts();
   await sleep(300);
@@ -336,7 +336,7 @@ test('no key is in a log, an event, an error or a report', async () => {
     ]);
     api.put(pathOf(name), { data: Object.fromEntries(changed) });
   }
-  certificates.follow(tls({ intermediateRotation: 'now' }));
+  certificates.follow({ tls: tls({ intermediateRotation: 'now' }) });
   said.push(await problem(certificates, 'AuthorityInvalid'));
   const everything = [...said, ...log, JSON.stringify(events), JSON.stringify(certificates.report()), ...points].join(
     '\n',

@@ -17,7 +17,7 @@ import type { Settings } from '../cluster/settings.ts';
 import { contentOf } from './content.ts';
 import { type Decision, decide, timeOf, type Write } from './decide.ts';
 import { factsOf, type Secrets, textOf } from './read.ts';
-import { type AuthorityName, type LeafName, type TlsSpec, type Wanted, wantedOf } from './wanted.ts';
+import { type AuthorityName, type CertificatesSpec, type LeafName, type Wanted, wantedOf } from './wanted.ts';
 
 export interface CertificatesOptions {
   readonly client: ApiClient;
@@ -65,9 +65,9 @@ export class Certificates {
   }
 
   /** Follows a new spec, at once. */
-  follow(tls: TlsSpec | undefined): void {
+  follow(spec: CertificatesSpec): void {
     const { name, namespace } = this.#options;
-    const wanted = wantedOf(name, namespace, tls);
+    const wanted = wantedOf(name, namespace, spec);
     if (JSON.stringify(wanted) === JSON.stringify(this.#wanted)) return;
     if (`${secretsOf(wanted)}` !== `${secretsOf(this.#wanted)}`) {
       this.#look = undefined;
@@ -231,7 +231,7 @@ const secretsOf = (wanted: Wanted | undefined): string[] =>
 const conflict = 'it was changed by somebody else at the same time';
 
 /** Problems that looking again soon does not end. */
-const lasting: ReadonlySet<string> = new Set(['TlsRefused', 'RootExpiring']);
+const lasting: ReadonlySet<string> = new Set(['TlsRefused', 'RootExpiring', 'Paused']);
 
 const unreadMessage = ({ secret, why }: Decision['unread'][number]): string =>
   `Secret ${secret} cannot be read: ${why}`;

@@ -36,6 +36,19 @@ test('makes everything, authorities first, and then nothing', async () => {
   expect(roots[0]).not.toBe(roots[1]);
 });
 
+test('writes nothing while the cluster is paused, and says what waits', async () => {
+  const secrets = await TestSecrets.filled();
+  secrets.spec = { ...secrets.spec, isPaused: true };
+  expect(secrets.reasons).toEqual([]);
+  secrets.now += 61 * day;
+  expect(secrets.decide()).not.toHaveProperty('write');
+  expect(secrets.decide()).toMatchObject({
+    problems: [{ reason: 'Paused', message: expect.stringContaining('Secret orders-peer-tls is not written while') }],
+  });
+  secrets.spec = { ...secrets.spec, isPaused: false };
+  expect(await settled(secrets)).toEqual(['leaf peer', 'leaf server', 'leaf client']);
+});
+
 test('keeps whatever else a Secret has, and its version', async () => {
   const secrets = new TestSecrets();
   secrets.set('peers', { other: 'kept' });

@@ -42,11 +42,12 @@ export function decide(facts: Facts, wanted: Wanted, now: number, failed: Readon
         ...authorityNames.map((name) => judgeAuthority(name, facts, wanted, now)),
         ...leafNames.map((name) => judgeLeaf(name, facts, wanted, now)),
       ];
-  const write = judged.find((each) => each.write && !failed.has(each.write.secret))?.write;
+  const due = judged.find((each) => each.write && !failed.has(each.write.secret))?.write;
+  const write = wanted.isPaused ? undefined : due;
   const certificates = judged.flatMap(({ certificate }) => certificate ?? []);
   return {
     ...(write && { write }),
-    problems: [...judged.flatMap(({ problem }) => problem ?? []), ...mistakes],
+    problems: [...judged.flatMap(({ problem }) => problem ?? []), ...mistakes, ...(due && !write ? [paused(due)] : [])],
     certificates,
     unread: judged.flatMap(({ unread }) => unread ?? []),
     dueAt: Math.min(...certificates.filter(({ renewAt }) => renewAt !== undefined).map(({ span }) => dueAt(span))),
@@ -185,6 +186,11 @@ const isLonger = (present: IntermediateFacts | Span, lifetime: number, issuer: S
 const missing = (secret: string): Problem => ({
   reason: 'WaitingForSecrets',
   message: `Secret ${secret} does not exist; apply the manifests of the cluster`,
+});
+
+const paused = ({ secret, why }: Write): Problem => ({
+  reason: 'Paused',
+  message: `Secret ${secret} is not written while spec.paused is true, although ${why}`,
 });
 
 const issuing = ({ secret, why }: Pick<Write, 'secret' | 'why'>): Problem => ({

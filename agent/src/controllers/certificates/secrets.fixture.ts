@@ -23,7 +23,7 @@ export const tls = (change: Partial<Managed> = {}): TlsSpec => ({
   },
 });
 
-export const wanted = (change: Partial<Managed> = {}): Wanted => wantedOf('orders', 'shop', tls(change))!;
+export const wanted = (change: Partial<Managed> = {}): Wanted => wantedOf('orders', 'shop', { tls: tls(change) })!;
 
 const secret = (name: string): Secret => ({
   apiVersion: 'v1',

@@ -38,6 +38,12 @@ export interface TlsSpec {
   };
 }
 
+/** What matters of the spec of an EtcdCluster. */
+export interface CertificatesSpec {
+  readonly tls?: TlsSpec | undefined;
+  readonly paused?: boolean;
+}
+
 /** The certificates that a cluster should have. */
 export interface Wanted {
   readonly cluster: string;
@@ -51,10 +57,16 @@ export interface Wanted {
   readonly mistakes: readonly string[];
   /** Two certificates would overwrite each other. */
   readonly isAmbiguous: boolean;
+  /** `spec.paused`: nothing is written. */
+  readonly isPaused: boolean;
 }
 
 /** Undefined if the reconciler does not manage the certificates. */
-export function wantedOf(name: string, namespace: string, tls: TlsSpec | undefined): Wanted | undefined {
+export function wantedOf(
+  name: string,
+  namespace: string,
+  { tls, paused = false }: CertificatesSpec,
+): Wanted | undefined {
   if (!tls?.managed) return undefined;
   const { managed, clientSecret } = tls;
   const { clusterDomain, serverNames = [], intermediateRotation } = managed;
@@ -88,6 +100,7 @@ export function wantedOf(name: string, namespace: string, tls: TlsSpec | undefin
         ),
     ],
     isAmbiguous: twice.length > 0,
+    isPaused: paused,
   };
 }
 

@@ -41,13 +41,13 @@ export class ClusterRunner {
       onChange: () => this.#wake.now(),
     });
     this.#port = new KubernetesPort({ ...options, certificates: () => this.#certificates.report() });
-    this.#certificates.follow(cluster.spec.tls);
+    this.#certificates.follow(cluster.spec);
     this.#ended = Promise.all([this.#run(), this.#certificates.run(this.#stop.signal)]).then(() => undefined);
   }
 
   /** The EtcdCluster has changed, or may have. */
   changed({ spec }: EtcdClusterObject): void {
-    this.#certificates.follow(spec.tls);
+    this.#certificates.follow(spec);
     this.wake('etcdclusters');
   }
 

@@ -271,8 +271,17 @@ export interface Job {
   waits?: string;
   /** The backup that it stored and verified. */
   backup?: { id: string; revision: number; sha256: string };
-  /** The snapshot that the restore Job has verified and serves; `highestRevision`: the highest later revision that its store knows. */
-  serving?: { url: string; sha256: string; sizeBytes: number; revision: number; highestRevision?: number };
+  /** The snapshot that the restore Job has verified and serves. */
+  serving?: {
+    url: string;
+    sha256: string;
+    sizeBytes: number;
+    revision: number;
+    /** The highest later revision that its store knows. */
+    highestRevision?: number;
+    /** Why that revision is a guess. */
+    revisionUnknown?: string;
+  };
 }
 
 /** An EtcdRestore of this cluster. */

@@ -140,6 +140,46 @@ test('it serves, and reports the snapshots that it passed over', async () => {
   expect(jobs.served).toMatchObject({ id: 's1', passedOver });
 });
 
+const emitted: unknown[] = [];
+describe('revisions that a Job names', () => {
+  const serves = async (more: object) => {
+    const body = JSON.stringify({ v: 1, state: 'Serving', ...snapshot, ...more });
+    await using _ = await served(hmacOf(body, tokenSha256), body);
+    job('restore');
+    pod('restore', running);
+    context.emitEvent = (...event) => void emitted.push(event);
+    emitted.length = 0;
+    return (await jobs.jobs())[0]!;
+  };
+
+  test('why they are a guess is passed on, and told once', async () => {
+    const revisionUnknown = 's2 was taken later, and its manifest cannot be read';
+    expect(await serves({ revisionUnknown })).toMatchObject({ serving: { revisionUnknown } });
+    expect(jobs.served).toMatchObject({ revisionUnknown });
+    expect(emitted).toEqual([['Warning', 'RevisionUnknown', revisionUnknown]]);
+    await serves({ revisionUnknown });
+    expect(emitted).toEqual([]);
+  });
+
+  test('one beyond a lie of the store is believed; one that no record can hold is not, and this is said', async () => {
+    const high = 2 ** 52 + 1e9;
+    expect(await serves({ highestRevision: high })).toMatchObject({ serving: { highestRevision: high } });
+    for (const highestRevision of [Number.MAX_SAFE_INTEGER, 2 ** 60, -1, 'x']) {
+      const found = await serves({ highestRevision });
+      expect(found.serving).not.toHaveProperty('highestRevision');
+      expect(found.serving?.revisionUnknown).toContain('which no etcd reaches');
+    }
+  });
+
+  test('a snapshot that no record could permit to restore fails its Job', async () => {
+    const revision = 2 ** 53 - 1000;
+    expect(await serves({ revision })).toMatchObject({
+      state: 'Failed',
+      message: expect.stringMatching(/^s1 is at revision 9007199254739992, .* no revision is left$/),
+    });
+  });
+});
+
 describe('the pod of a deleted Job of the same name is not its own', () => {
   test('its snapshot', async () => {
     job('final', 'Complete');

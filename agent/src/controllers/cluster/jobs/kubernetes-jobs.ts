@@ -1,6 +1,6 @@
 import { ports } from '../../../../../src/etcd/cluster-ports.ts';
 import { hmacHeader, isAuthentic } from '../../../backup/payload/response-hmac.ts';
-import { HIGHEST_REVISION } from '../../../backup/restore/bump-beyond.ts';
+import { hasBeyond, noneBeyond } from '../../../backup/restore/plausible-revision.ts';
 import { unlessMissing } from '../../../kube/api-error.ts';
 import type { JobObject, KubeObject, PodObject } from '../../../kube/objects.ts';
 import { AgentError, ExitCode } from '../../../lib/errors.ts';
@@ -31,6 +31,8 @@ export interface ServedSnapshot {
   readonly id: string;
   /** Newer snapshots, and why they were not taken. */
   readonly passedOver?: string;
+  /** Why the highest revision that was served before is a guess. */
+  readonly revisionUnknown?: string;
 }
 
 /** The Jobs of a cluster's operations, and the state of their pods. */
@@ -127,8 +129,11 @@ export class KubernetesJobs implements Jobs {
     pods: readonly PodObject[],
     op: string,
     states: Map<JobKind, JobState>,
-  ): Promise<Pick<Job, 'serving' | 'waits' | 'message'>> {
+  ): Promise<Partial<Job>> {
     const serving = kind === 'restore' ? await this.#serving(job, pods, op) : undefined;
+    // An older agent serves such a snapshot, but no record could hold the permit to restore it.
+    if (serving && !hasBeyond(serving.revision))
+      return { state: 'Failed', message: noneBeyond(`${this.#served!.id} is`, serving.revision) };
     if (serving) return { serving };
     const silent = silentPart(job, pods);
     const { reason, message } = podState(job, pods, silent ? await this.#context.troubles.of(silent.metadata.uid) : []);
@@ -175,9 +180,16 @@ export class KubernetesJobs implements Jobs {
       );
       if (status.state !== 'Serving') return undefined;
       const { id, sha256, sizeBytes, revision, highestRevision, passedOver } = status;
-      this.#served = { op, id, ...(passedOver && { passedOver }) };
-      const isKnown = Number.isSafeInteger(highestRevision) && highestRevision! <= HIGHEST_REVISION;
-      return { url: `${url}/snapshot`, sha256, sizeBytes, revision, ...(isKnown && { highestRevision }) };
+      const isBelieved = highestRevision === undefined || hasBeyond(highestRevision);
+      const revisionUnknown = isBelieved
+        ? status.revisionUnknown
+        : `the store names revision ${highestRevision} as served before, which no etcd reaches`;
+      if (revisionUnknown && this.#served?.op !== op)
+        this.#context.emitEvent('Warning', 'RevisionUnknown', revisionUnknown);
+      const unknown = revisionUnknown ? { revisionUnknown } : {};
+      this.#served = { op, id, ...(passedOver && { passedOver }), ...unknown };
+      const highest = isBelieved && highestRevision !== undefined ? { highestRevision } : {};
+      return { url: `${url}/snapshot`, sha256, sizeBytes, revision, ...highest, ...unknown };
     } catch {
       return undefined;
     }

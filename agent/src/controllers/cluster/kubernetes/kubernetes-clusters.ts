@@ -8,7 +8,7 @@ import type { ClusterContext } from './cluster-context.ts';
 import { clusterOf, type EtcdClusterObject, finalizer } from './cluster-object.ts';
 import { conditionEvents } from './condition-events.ts';
 import { type EtcdRestoreObject, restoreOf } from './restore-object.ts';
-import { outcomeConditions, type RestoreProgress, withPassedOver } from './restore-progress.ts';
+import { outcomeConditions, type RestoreProgress, withNotes } from './restore-progress.ts';
 
 export interface ClustersOptions {
   readonly context: ClusterContext;
@@ -98,7 +98,7 @@ export class KubernetesClusters implements Clusters {
     const { client, paths } = this.#context;
     const isCompleted = report.phase === 'Completed';
     const before = this.#listed.find(({ metadata }) => metadata.uid === uid)?.status;
-    const outcome = { ...report, ...(isCompleted && { message: withPassedOver(report.message, before) }) };
+    const outcome = { ...report, ...(isCompleted && { message: withNotes(report.message, before) }) };
     const path = paths.of('etcdrestores', name, 'status');
     const completionTime = `${new Date().toISOString().slice(0, 19)}Z`;
     const conditions = outcomeConditions(outcome, completionTime);

@@ -21,6 +21,7 @@ export interface EtcdRestoreObject extends KubeObject {
     readonly reason?: string;
     readonly message?: string;
     readonly passedOver?: string;
+    readonly revisionUnknown?: string;
   } & Readonly<Record<string, unknown>>;
 }
 

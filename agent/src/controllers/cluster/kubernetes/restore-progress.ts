@@ -97,10 +97,11 @@ export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore
   const facts = {
     ...(found && { snapshotId: found.id }),
     ...(found?.passedOver && { passedOver: found.passedOver }),
+    ...(found?.revisionUnknown && { revisionUnknown: found.revisionUnknown }),
     ...(op?.args.safetyBackupId && { safetyBackupId: op.args.safetyBackupId }),
   };
   const { reason, message } = whyOf(phase, op, observed, status);
-  const why = { reason, message: withPassedOver(message, found ?? status) };
+  const why = { reason, message: withNotes(message, found ?? status) };
   const all = { phase, ...why, ...facts };
   const isReported = Object.entries(all).every(([name, value]) => status?.[name] === value);
   if (isReported && Object.keys(past).length === 0) return undefined;
@@ -120,7 +121,7 @@ export function progressOf(restore: EtcdRestoreObject, observed: ObservedRestore
 
 type Status = EtcdRestoreObject['status'];
 
-const ofAttempt = /(Time|Id)$|^passedOver$/;
+const ofAttempt = /(Time|Id)$|^(passedOver|revisionUnknown)$/;
 
 /** Fields of a previous attempt that was abandoned before its fence. They no longer apply. */
 function pastOf(status: Status, phase: Phase, op: RestoreOp | undefined): Record<string, undefined> {
@@ -186,9 +187,17 @@ function eventOf(phase: Phase, { reason, message }: Why, before: Status): EventO
   return phase === 'Pending' || before?.phase === phase ? undefined : { type: 'Normal', reason: phase, message };
 }
 
-/** Adds the newer snapshots that were passed over, because their data will be lost. */
-export const withPassedOver = (message: string, { passedOver }: { readonly passedOver?: string } = {}): string =>
-  passedOver && !message.includes(passedOver) ? `${message}; ${passedOver}` : message;
+interface Notes {
+  readonly passedOver?: string;
+  readonly revisionUnknown?: string;
+}
+
+/** Adds the newer snapshots that were passed over, because their data will be lost, and what a client may miss. */
+export const withNotes = (message: string, { passedOver, revisionUnknown }: Notes = {}): string =>
+  [passedOver, revisionUnknown].reduce<string>(
+    (all, note) => (note && !all.includes(note) ? `${all}; ${note}` : all),
+    message,
+  );
 
 /** Summarizes the problems in the status of a cluster. */
 export function troubleOf(status: Partial<ClusterStatus> | undefined): string | undefined {

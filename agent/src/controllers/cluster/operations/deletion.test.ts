@@ -217,6 +217,37 @@ describe('while a restore is in flight', () => {
     expect(world.rule).toBe('Delete');
   });
 
+  test('also after that one has fenced; but not if the cluster has ever served', () => {
+    const origin = { source: { schedule: 'nightly', snapshotId: 'x' } };
+    const world = new World(3, { onDelete: 'Delete', finalBackupRequired: true, origin });
+    world.cluster.finalizer = true;
+    world.doc({ epoch: 0, seeded: false, phase: 'Seeding', members: {}, clusterId: undefined });
+    for (const i of [0, 1, 2]) world.agent(i, asking(i));
+    world.set({ members: unknown('no etcd'), status: {} }).commit();
+    world
+      .set({ jobs: known([job({ serving })]) })
+      .commit()
+      .commit();
+    const another = request({ name: 'tuesday', uid: 'other', createdAt: 2 });
+    world.set({ jobs: known([job(failed)]), restores: known([another]) }).commit();
+    world
+      .set({ jobs: known([job({ serving })]) })
+      .commit()
+      .commit();
+    expect(world.record.restores).toMatchObject([{ id: 'origin:uid-1' }, { id: 'tuesday' }]);
+    world.sts({ minEpoch: world.record.minEpoch, replicas: 0 }).set({ pods: known([]) });
+    world.o.agents = {};
+    world.commit().sts({ replicas: 1 });
+    goes(world).set({ jobs: known([job(failed)]) });
+    expect(world.rule).toBe('Delete');
+    // The origin served, and tuesday replaced its data.
+    expect(world.doc({ ...world.record, lastRestoreId: 'origin:uid-1' }).rule).not.toBe('Delete');
+    // A record that was rebuilt names the origin without its uid.
+    const [first, second] = world.record.restores;
+    const rebuilt = { ...world.record, lastRestoreId: undefined, restores: [{ ...first!, uid: '' }, second!] };
+    expect(world.doc(rebuilt).rule).not.toBe('Delete');
+  });
+
   test('another EtcdRestore does not take its place any more', () => {
     const others = [request(), request({ name: 'tuesday', uid: 'other', createdAt: 2 })];
     const world = permitted({}).set({ jobs: known([job(failed)]), restores: known(others) });

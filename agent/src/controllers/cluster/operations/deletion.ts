@@ -29,12 +29,13 @@ const restoreBehind = (v: View): RestoreOp | undefined => {
 
 /** No seed of this cluster was ever seen to serve, so there is nothing to back up. */
 const neverServed = (v: View): boolean => {
-  const { phase, restores } = v.record;
-  // Another restore may have taken the place of the origin's before anything served.
-  const behind = restoreBehind(v)?.args.id;
-  const fenced = restores.length > 0 ? restores.map(({ id }) => id) : [behind];
-  const isOrigin = behind !== undefined && fenced.every((id) => id?.startsWith('origin:'));
-  return !isSeeded(v) && (phase === 'Seeding' || (phase === 'Restoring' && isOrigin));
+  const { phase, restores, lastRestoreId } = v.record;
+  if (isSeeded(v)) return false;
+  if (phase !== 'Restoring') return phase === 'Seeding';
+  // Other restores may have taken the place of the origin's before anything served: MarkSeeded names the one that did. A record
+  // that was rebuilt does not know the uid of its origin, and may not name it either, but its cluster has served.
+  const [first = { id: restoreBehind(v)?.args.id ?? '', uid: v.cluster.uid }] = restores;
+  return lastRestoreId === undefined && first.id.startsWith('origin:') && first.uid !== '';
 };
 
 const needsFinalBackup = (v: View): boolean =>

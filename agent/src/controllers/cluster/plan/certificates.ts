@@ -73,6 +73,7 @@ export const certificateReasons: readonly Reason[] = [
   'WaitingForSecrets',
   'CannotWrite',
   'TlsRefused',
+  'Paused',
   'RootExpiring',
   'Issuing',
 ];

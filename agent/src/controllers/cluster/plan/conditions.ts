@@ -4,8 +4,9 @@ import type { Op } from '../../../protocol/record.ts';
 import { atLeast } from '../../../protocol/versions.ts';
 import { podName } from '../names.ts';
 import type { ClusterBackups } from '../observed.ts';
+import { restoreOp } from '../operations/jobs.ts';
 import { outdated } from '../operations/restart.ts';
-import { beforeFence } from '../operations/restore/operation.ts';
+import { beforeFence, serving } from '../operations/restore/operation.ts';
 import { isMixed } from '../operations/scale.ts';
 import { certificates, withoutCertificates } from './certificates.ts';
 import {
@@ -187,10 +188,10 @@ const isFollowed = (v: View): boolean =>
 
 const joins: readonly Op['kind'][] = ['AddLearner', 'Promote'];
 
-/** Adds what keeps the restart of a pod or the pod of a Job, or which member joins. */
+/** Adds what keeps the restart of a pod or the pod of a Job, what a restore has to guess, or which member joins. */
 function underWay(v: View, reason: Reason): Condition {
   const { refused } = v.o;
-  const why = troubledJob(v);
+  const why = troubledJob(v) ?? (restoreOp(v) && serving(v)?.revisionUnknown);
   if (why !== undefined) return is('Progressing', true, reason, `${reasons[reason]}; ${why}`);
   if (reason === 'Growing') return is('Progressing', true, reason, growing(v));
   return restarts.includes(reason) && refused

@@ -1,8 +1,7 @@
-import { HIGHEST_REVISION } from '../../../../backup/restore/bump-beyond.ts';
 import type { Effect } from '../../effect.ts';
 import type { Pod } from '../../observed.ts';
 import { quorumLostLong } from '../../plan/facts.ts';
-import { statefulSet, statusOf } from '../../plan/observations.ts';
+import { statefulSet } from '../../plan/observations.ts';
 import { rule, steps } from '../../plan/rule.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
@@ -14,32 +13,14 @@ import {
   beforeFence,
   isUnreachable,
   isUnsaved,
+  lastRevision,
   noRoom,
   roomAtSeed,
   sameSnapshot,
-  serving,
   step,
 } from './operation.ts';
 
 // Fence and drain: end the old epoch.
-
-/** The highest revision known to have been served: by members, also without a quorum; by backups; by earlier epochs. */
-const lastRevision = (v: View): number => {
-  const served = [
-    args(v).lastRevision,
-    v.record.startRevision,
-    v.record.lastBackup?.revision,
-    v.cluster.backups?.last?.revision,
-    v.cluster.status.lastBackup?.revision,
-    serving(v)?.highestRevision,
-    ...Object.keys(v.o.status).map((memberId) => statusOf(v, memberId)?.revision),
-  ];
-  // One damaged value must not make a revision that no record can hold.
-  return Math.max(
-    0,
-    ...(served.filter((revision) => revision !== undefined && revision <= HIGHEST_REVISION) as number[]),
-  );
-};
 
 /** New epoch, new token, higher minEpoch. From here on no older data serve, and this id is never restored again. */
 function fence(v: View): Effect {

@@ -1,9 +1,10 @@
+import { hasBeyond, noneBeyond } from '../../../../backup/restore/plausible-revision.ts';
 import { formatBytes } from '../../../../lib/terminal/progress.ts';
 import type { Op, RecordDoc, RestoreArgs, RestoreOp, RestoreStep } from '../../../../protocol/record.ts';
 import type { Effect } from '../../effect.ts';
 import type { Pod, RestoreRequest } from '../../observed.ts';
 import { quorumLostLong } from '../../plan/facts.ts';
-import { agentOf, lasts, podsOf } from '../../plan/observations.ts';
+import { agentOf, lasts, podsOf, statusOf } from '../../plan/observations.ts';
 import type { View } from '../../plan/view.ts';
 import { without, write } from '../../plan/write.ts';
 import { givesUp, ownJob, restoreOp, stuckJob } from '../jobs.ts';
@@ -51,6 +52,33 @@ export const serving = (v: View) => ownJob(v, 'restore')?.serving;
 
 export const sameSnapshot = (v: View): boolean =>
   serving(v) !== undefined && serving(v)!.sha256 === args(v).verified?.sha256;
+
+/** The highest revision known to have been served: by members, also without a quorum; by backups; by earlier epochs. */
+export const lastRevision = (v: View): number => {
+  const served = [
+    args(v).lastRevision,
+    v.record.startRevision,
+    v.record.lastBackup?.revision,
+    v.cluster.backups?.last?.revision,
+    v.cluster.status.lastBackup?.revision,
+    serving(v)?.highestRevision,
+    ...Object.keys(v.o.status).map((memberId) => statusOf(v, memberId)?.revision),
+  ];
+  return Math.max(0, ...served.filter((revision) => revision !== undefined));
+};
+
+/** Why no revision is left beyond what was served; undefined: one is, or the snapshot is not known yet. */
+const noneLeft = (v: View): string | undefined => {
+  const last = lastRevision(v);
+  if (serving(v) === undefined || hasBeyond(last)) return undefined;
+  return `${noneBeyond('the cluster is', last)}; restore into a new cluster, and restart its clients`;
+};
+
+/** Why the snapshot cannot be restored; undefined: it can, or that is not known yet. */
+export const refusal = (v: View): string | undefined => {
+  const job = ownJob(v, 'restore');
+  return job?.state === 'Failed' ? (job.message ?? 'the snapshot could not be verified') : noneLeft(v);
+};
 
 /** Ends the operation before its fence: the suspended operation returns, and a salvage permit goes. */
 export const ended = (v: View): Partial<RecordDoc> => {

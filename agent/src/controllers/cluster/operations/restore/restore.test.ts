@@ -737,12 +737,32 @@ describe('a volume that is lost before the fence', () => {
   });
 });
 
-test('a revision that no etcd reaches does not stop a restore past its fence', () => {
-  const world = new World(3);
-  world.set({ restores: known([request({ safetyBackup: false })]), members: unknown('no etcd'), status: {} });
-  world.o.since.quorumLost = 0;
-  world.commit().set({ jobs: known([job({ serving: { ...serving, highestRevision: Number.MAX_SAFE_INTEGER } })]) });
-  world.commit().commit();
-  expect(world.record.op).toMatchObject({ step: 'drain', args: { lastRevision: expect.any(Number) } });
-  expect((world.record.op as { args: { lastRevision: number } }).args.lastRevision).toBeLessThan(2 ** 52);
+describe('beyond a lie that a store was believed', () => {
+  const high = 2 ** 52 + 5e8;
+
+  test('the revisions that the members and the record name still count', () => {
+    const world = served(asked({ safetyBackup: false }), high).commit();
+    world.set({ jobs: known([restoreJob]) });
+    world.commit().commit();
+    expect(world.record.op).toMatchObject({ step: 'drain', args: { lastRevision: high } });
+    const again = served(asked({ safetyBackup: false }), 9000)
+      .doc({ startRevision: high })
+      .commit();
+    again.set({ jobs: known([restoreJob]) });
+    again.commit().commit();
+    expect(again.record.op).toMatchObject({ step: 'drain', args: { lastRevision: high } });
+  });
+
+  test('what is beyond every revision is refused before the fence', () => {
+    const world = served(asked({ safetyBackup: false }), 2 ** 53).commit();
+    world.set({ jobs: known([restoreJob]) }).commit();
+    expect(world.rule).toBe('Restore.refused');
+    expect(world.commit().record).toMatchObject({
+      phase: 'Running',
+      failure: {
+        reason: 'SnapshotRefused',
+        message: expect.stringMatching(/^the cluster is at revision 9007199254740992/),
+      },
+    });
+  });
 });

@@ -17,6 +17,7 @@ import {
   fails,
   isUnsaved,
   noRoom,
+  refusal,
   seedIsSilent,
   serving,
   step,
@@ -69,10 +70,10 @@ export const verifySteps = [
       does: 'WriteRecord',
       from: ['verifying', 'backing up', 'fencing'],
       when: {
-        'its snapshot does not verify': (v) => ownJob(v, 'restore')?.state === 'Failed',
+        'its snapshot does not verify, or no revision is left beyond what was served': (v) => refusal(v) !== undefined,
         'it is not an origin, which waits for its snapshot': (v) => !args(v).id.startsWith('origin:'),
       },
-      effect: (v) => fails(v, 'SnapshotRefused', ownJob(v, 'restore')?.message ?? 'the snapshot could not be verified'),
+      effect: (v) => fails(v, 'SnapshotRefused', refusal(v)!),
     }),
     rule({
       name: 'Restore.notStarted',

@@ -1,0 +1,146 @@
+import { EtcdTls } from '../../src';
+import type { Manifest } from '../synth';
+import { kubectl } from './kubectl';
+import { Play } from './play';
+import { slowTest } from './settings';
+
+const secrets = ['orders-peer-ca', 'orders-client-ca', 'orders-peer-tls', 'orders-server-tls', 'orders-client-tls'];
+const leaves = secrets.slice(2);
+const ordinals = [0, 1, 2];
+/** Longer than the reconciler waits between two looks at the Secrets. */
+const aLook = 400;
+
+let play: Play;
+beforeAll(async () => {
+  play = await Play.begin('managed-tls', { tls: true });
+});
+afterAll(() => play?.end());
+
+const dataOf = async (name: string): Promise<Manifest> => (await play.namespace.get('secret', name)).data;
+const allData = () => Promise.all(secrets.map(dataOf));
+const condition = async () => {
+  const { status, reason, message } = (await play.cluster.condition('CertificatesReady')) ?? {};
+  return { status, reason, message };
+};
+
+/** The serial numbers of the intermediate behind what a member presents on its client and its peer port. */
+async function presented(ordinal: number): Promise<string[]> {
+  const program = `const { connect } = require('tls');
+    for (const port of [2379, 2380]) {
+      const socket = connect({ host: 'localhost', port, rejectUnauthorized: false }, () => {
+        console.log(port, socket.getPeerCertificate(true).issuerCertificate.serialNumber);
+        socket.destroy();
+      });
+      socket.on('error', () => {});
+    }`;
+  const exec = ['exec', play.cluster.pod(ordinal), '-c', 'agent', '--', 'node', '-e', program];
+  const { stdout } = await play.namespace.kubectl(exec);
+  return stdout.trim().split('\n').sort();
+}
+
+const containers = async () =>
+  (await play.cluster.pods()).flatMap(({ metadata, status }) =>
+    status.containerStatuses.map(({ name, restartCount }: Manifest) => [metadata.uid, name, restartCount]),
+  );
+
+test('it formed with certificates whose dates the status has', async () => {
+  expect(await condition()).toMatchObject({ status: 'True' });
+  const { certificates } = (await play.cluster.resource()).status;
+  const days = (time: string) => Math.round((Date.parse(time) - Date.now()) / 86_400_000);
+  const found = certificates.map(({ secret, notAfter, renewAt }: Manifest) => [secret, days(notAfter), days(renewAt)]);
+  expect(found).toEqual(secrets.map((name) => [name, ...(leaves.includes(name) ? [90, 60] : [365, 243])]));
+});
+
+test('the reconciler may neither list nor create Secrets, and a member may read none', async () => {
+  const may = async (account: string, verb: string, name = '') => {
+    const as = `--as=system:serviceaccount:${play.namespace.name}:${account}`;
+    const asked = kubectl(['auth', 'can-i', verb, `secrets/${name}`, as, `--namespace=${play.namespace.name}`]);
+    return asked.then(
+      ({ stdout }) => stdout.trim() === 'yes',
+      () => false,
+    );
+  };
+  expect(await may('etcd-reconciler', 'update', 'orders-peer-ca')).toBe(true);
+  for (const verb of ['list', 'watch', 'create', 'delete'])
+    expect([verb, await may('etcd-reconciler', verb)]).toEqual([verb, false]);
+  expect(await may('etcd-reconciler', 'get', 'others')).toBe(false);
+  for (const name of secrets) expect(await may('orders', 'get', name)).toBe(false);
+});
+
+test('another apply changes none of the Secrets', async () => {
+  const before = await allData();
+  await play.cluster.apply();
+  await play.cluster.apply({}, ['--server-side', '--force-conflicts']);
+  expect(await allData()).toEqual(before);
+});
+
+test('new intermediates come into use without a restart', async () => {
+  const [before, roots, old] = [await containers(), await Promise.all(leaves.map(dataOf)), await presented(0)];
+  await play.unnoticed('new intermediates', 3, async () => {
+    await play.cluster.apply({ tls: EtcdTls.managed({ intermediateRotation: 'first' }) });
+    for (const ordinal of ordinals)
+      await play.namespace.until(`member ${ordinal} presents another certificate`, 240, async () => {
+        const now = await presented(ordinal);
+        return now.length === 2 && now.every((line) => !old.includes(line)) ? now : undefined;
+      });
+  });
+  expect(await containers()).toEqual(before);
+  const after = await Promise.all(leaves.map(dataOf));
+  expect(after.map((data) => data['ca.crt'])).toEqual(roots.map((data) => data['ca.crt']));
+  expect(after.some((data, index) => data['tls.crt'] === roots[index]?.['tls.crt'])).toBe(false);
+});
+
+slowTest('a certificate whose Secret is emptied is issued again, and the members keep theirs meanwhile', async () => {
+  await play.unnoticed('a Secret emptied', 3, async () => {
+    const patch = ['patch', 'secret', 'orders-server-tls', '--type=json', '-p', '[{"op":"remove","path":"/data"}]'];
+    await play.namespace.kubectl(patch);
+    await play.namespace.until(
+      'the Secret is filled',
+      aLook,
+      async () => (await dataOf('orders-server-tls')) || undefined,
+    );
+  });
+  expect(await condition()).toMatchObject({ status: 'True' });
+});
+
+slowTest('an authority that is lost is reported, not replaced, until it comes back', async () => {
+  const data = await dataOf('orders-peer-ca');
+  const patch = (change: object) => [
+    'patch',
+    'secret',
+    'orders-peer-ca',
+    '--type=json',
+    '-p',
+    JSON.stringify([change]),
+  ];
+  await play.unnoticed('an authority lost and back', 3, async () => {
+    await play.namespace.kubectl(patch({ op: 'remove', path: '/data' }));
+    const lost = await play.namespace.until('the loss is reported', aLook, async () => {
+      const now = await condition();
+      return now.status === 'False' ? now : undefined;
+    });
+    expect(lost).toMatchObject({ reason: 'AuthorityLost', message: expect.stringContaining('orders-peer-ca') });
+    expect(await dataOf('orders-peer-ca')).toBeUndefined();
+    await play.namespace.kubectl(patch({ op: 'add', path: '/data', value: data }));
+    await play.namespace.until('it is ready again', aLook, async () =>
+      (await condition()).status === 'True' ? true : undefined,
+    );
+  });
+});
+
+slowTest('an authority is replaced as the guide says', async () => {
+  const { 'ca.crt': before } = await dataOf('orders-peer-tls');
+  await play.converges('an authority replaced', 3, async () => {
+    for (const name of ['orders-peer-ca', 'orders-peer-tls'])
+      await play.namespace.kubectl(['patch', 'secret', name, '--type=json', '-p', '[{"op":"remove","path":"/data"}]']);
+    await play.namespace.until('the Secrets are filled', aLook, async () => {
+      const now = await dataOf('orders-peer-tls');
+      return now && (await condition()).status === 'True' ? now : undefined;
+    });
+    const labels = 'app.kubernetes.io/instance=orders,app.kubernetes.io/component=member';
+    await play.namespace.kubectl(['delete', 'pod', '-l', labels]);
+  });
+  expect((await dataOf('orders-peer-tls'))['ca.crt']).not.toBe(before);
+});
+
+test('nothing that was acknowledged is lost, and it is one cluster', () => play.ends(3));
