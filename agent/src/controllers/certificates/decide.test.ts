@@ -57,6 +57,20 @@ test('keeps whatever else a Secret has, and its version', async () => {
   expect(secrets.all.peers).toMatchObject({ v: { kind: 'Secret', metadata: { resourceVersion: '1' } } });
 });
 
+test('a write leaves nothing in the annotation of kubectl that its next apply would remove', async () => {
+  const name = 'kubectl.kubernetes.io/last-applied-configuration';
+  const applied = async (value: string) => {
+    const secrets = new TestSecrets().annotate('peers', { [name]: value, team: 'a' });
+    await secrets.settle();
+    return secrets.all.peers.known && secrets.all.peers.v?.metadata.annotations;
+  };
+  const harmless = JSON.stringify({ kind: 'Secret', metadata: { labels: { data: 'x' } } });
+  expect(await applied(harmless)).toEqual({ [name]: harmless, team: 'a' });
+  for (const text of [{ data: { 'root.key': 'eA==' } }, { stringData: { 'root.key': 'x' } }])
+    expect(await applied(JSON.stringify(text))).toEqual({ team: 'a' });
+  expect(await applied('{"data":')).toEqual({ team: 'a' });
+});
+
 describe('a leaf is issued anew', () => {
   const broken = (name: (typeof leaves)[number], key: string, text: string | undefined) =>
     [`${name}: ${key} is ${text === undefined ? 'missing' : `'${text}'`}`, name, key, text] as const;
@@ -212,6 +226,53 @@ describe('an authority whose Secret is empty', () => {
     secrets.empty('peers').empty('peer');
     expect(await settled(secrets)).toEqual(['authority peers', 'leaf peer']);
     expect(secrets.text('peers', 'root.crt')).not.toBe(root);
+  });
+
+  describe('while the status names its root', () => {
+    const had = { peers: 'abcdef', clients: '123456' };
+    const lost = async () => {
+      const secrets = await TestSecrets.filled();
+      secrets.had = had;
+      for (const name of all) secrets.empty(name);
+      return secrets;
+    };
+
+    test('is not made again, with all its leaves empty too', async () => {
+      const secrets = await lost();
+      expect(await settled(secrets)).toEqual([]);
+      expect(secrets.reasons).toEqual(['AuthorityLost', 'AuthorityLost']);
+      expect(secrets.decide().problems[0]!.message).toBe(
+        'Secret orders-peer-ca is empty, but held the root abcdef, which running members may still trust: bring Secret orders-peer-ca back from a backup; or, to start anew, run kubectl annotate secret orders-peer-ca cdk8s-etcd.dev/new-authority=yes, which stops the cluster until all members have restarted',
+      );
+      // Whatever is known of the leaves.
+      expect(secrets.put('peer', known(undefined)).reasons).toContain('AuthorityLost');
+    });
+
+    test.each(['yes', ''])('is made again when it is asked for with %p, once', async (value) => {
+      const secrets = await lost();
+      secrets.annotate('peers', { 'cdk8s-etcd.dev/new-authority': value, team: 'a' });
+      expect(await settled(secrets)).toEqual(['authority peers', 'leaf peer']);
+      expect(secrets.all.peers).toMatchObject({ v: { metadata: { annotations: { team: 'a' } } } });
+      secrets.empty('peers').empty('peer');
+      expect(await settled(secrets)).toEqual([]);
+    });
+
+    test('is not made beside leaves of the old one, although it is asked for', async () => {
+      const secrets = await TestSecrets.filled();
+      secrets.had = had;
+      secrets.empty('peers').annotate('peers', { 'cdk8s-etcd.dev/new-authority': 'yes' });
+      expect(await settled(secrets)).toEqual([]);
+      expect(secrets.decide().problems[0]!.message).toContain(
+        'run kubectl annotate secret orders-peer-ca cdk8s-etcd.dev/new-authority=yes and empty orders-peer-tls too',
+      );
+    });
+
+    test('goes on as always while it is there', async () => {
+      const secrets = await TestSecrets.filled();
+      secrets.had = had;
+      secrets.now = begin + 61 * day;
+      expect(await settled(secrets)).toEqual(['leaf peer', 'leaf server', 'leaf client']);
+    });
   });
 
   test('goes on when it is brought back', async () => {

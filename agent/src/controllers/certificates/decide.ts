@@ -1,8 +1,8 @@
 import type { Reason } from '../../protocol/reasons.ts';
 import type { SeenCertificate } from '../cluster/observed.ts';
-import type { Facts, FilledLeaf, IntermediateFacts, Span, WholeAuthority } from './facts.ts';
+import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, Span, WholeAuthority } from './facts.ts';
 import { dueAt, endOf, lifetimes } from './lifetimes.ts';
-import { shapeOf } from './read.ts';
+import { newAuthority, shapeOf } from './read.ts';
 import { type AuthorityName, authorityNames, issuerOf, type LeafName, leafNames, type Wanted } from './wanted.ts';
 
 /** The one Secret to write now, and why. */
@@ -31,8 +31,9 @@ export interface Decision {
 }
 
 /**
- * Decides what to write next, authorities first. Depends on nothing but what the Secrets hold, so that a second
- * reconciler, a lost answer or a crash is harmless. `failed`: Secrets that cannot be written now.
+ * Decides what to write next, authorities first. What to write follows from what the Secrets hold, so that a second
+ * reconciler, a lost answer or a crash is harmless; a root that the status names only keeps a new one from being made.
+ * `failed`: Secrets that cannot be written now.
  */
 export function decide(facts: Facts, wanted: Wanted, now: number, failed: ReadonlySet<string> = new Set()): Decision {
   const mistakes = wanted.mistakes.map((message) => ({ reason: 'TlsRefused' as const, message }));
@@ -66,7 +67,7 @@ function judgeAuthority(of: AuthorityName, facts: Facts, wanted: Wanted, now: nu
   const found = facts[of];
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
   if (found.kind === 'missing') return { problem: missing(secret) };
-  if (found.kind === 'empty') return judgeEmpty(of, facts, wanted);
+  if (found.kind === 'empty') return judgeEmpty(of, found, facts, wanted);
   if (found.kind === 'broken') return invalid(secret, found.why);
   const { root, rootKey, intermediate } = found;
   const why = renewalOf(found, wanted, now);
@@ -80,19 +81,33 @@ function judgeAuthority(of: AuthorityName, facts: Facts, wanted: Wanted, now: nu
   };
 }
 
-/** A new authority beside leaves of a lost one would leave members that trust different roots. */
-function judgeEmpty(of: AuthorityName, facts: Facts, wanted: Wanted): Judgement {
+/** A new authority beside leaves of a lost one, or beside members that run, would leave members that trust different roots. */
+function judgeEmpty(
+  of: AuthorityName,
+  { lostRoot, isAskedFor }: Extract<AuthorityFacts, { kind: 'empty' }>,
+  facts: Facts,
+  wanted: Wanted,
+): Judgement {
   const secret = wanted.authorities[of];
   const leaves = leafNames.filter((name) => issuerOf[name] === of);
   const held = leaves.filter((name) => facts[name].kind === 'filled').map((name) => wanted.leaves[name]);
   if (held.length > 0) return { problem: { reason: 'AuthorityLost', message: lost(secret, held) } };
+  if (lostRoot !== undefined && !isAskedFor)
+    return { problem: { reason: 'AuthorityLost', message: emptied(secret, lostRoot) } };
   if (leaves.some((name) => facts[name].kind !== 'empty')) return {};
   const write = { make: 'authority' as const, of, secret, why: 'it is empty' };
   return { write, problem: issuing(write) };
 }
 
 const lost = (secret: string, held: readonly string[]): string =>
-  `Secret ${secret} is empty, but its authority signed what Secret ${held.join(' and Secret ')} holds: bring Secret ${secret} back from a backup; or, to start anew, empty ${held.join(' and ')} too, which stops the cluster until all members have restarted`;
+  `Secret ${secret} is empty, but its authority signed what Secret ${held.join(' and Secret ')} holds: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)} and empty ${held.join(' and ')} too, which ${stops}`;
+
+const emptied = (secret: string, root: string): string =>
+  `Secret ${secret} is empty, but held the root ${root.slice(0, 16)}, which running members may still trust: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)}, which ${stops}`;
+
+const askFor = (secret: string): string => `run kubectl annotate secret ${secret} ${newAuthority}=yes`;
+
+const stops = 'stops the cluster until all members have restarted';
 
 function rootProblem(secret: string, { root, rootKey }: WholeAuthority, now: number): Problem | undefined {
   if (rootKey !== undefined) return invalid(secret, `${rootKey}, so its root signs nothing`).problem;

@@ -25,7 +25,14 @@ interface Broken {
   readonly why: string;
 }
 
-export type AuthorityFacts = Unread | Missing | Empty | Broken | WholeAuthority;
+interface EmptyAuthority extends Empty {
+  /** First digits of the root that the cluster is known to have had here. */
+  readonly lostRoot?: string;
+  /** Somebody has asked for a new authority. */
+  readonly isAskedFor?: boolean;
+}
+
+export type AuthorityFacts = Unread | Missing | EmptyAuthority | Broken | WholeAuthority;
 
 /** An authority with a readable root. */
 export interface WholeAuthority {
