@@ -2,7 +2,7 @@ import type { Secret } from '../../kube/objects.ts';
 import type { Write } from './decide.ts';
 import type { Keyed } from './issue.ts';
 import { newAuthority, type Secrets, textOf } from './read.ts';
-import { type AuthorityName, issuerOf, type LeafName, type Wanted } from './wanted.ts';
+import { type AuthorityName, intermediateName, issuerOf, type LeafName, rootName, type Wanted } from './wanted.ts';
 
 /** The Secret with new content. Keeps whatever else it has, and the version that was read. */
 export async function contentOf(write: Write, secrets: Secrets, wanted: Wanted, now: number): Promise<Secret> {
@@ -39,10 +39,9 @@ function holdsData(applied: string): boolean {
 
 async function authority({ make, of }: Write, before: Secret, { cluster, rotation }: Wanted, now: number) {
   const { issueRoot, issueIntermediate } = await import('./issue.ts');
-  // A common name has at most 64 characters.
-  const name = `${cluster.slice(0, 50)} ${of}`;
-  const root = make === 'authority' ? await issueRoot(`${name} root`, now) : keyed(before, 'root');
-  const { cert, key } = await issueIntermediate(`${name} CA`, root, now);
+  const name = of as AuthorityName;
+  const root = make === 'authority' ? await issueRoot(rootName(cluster, name), now) : keyed(before, 'root');
+  const { cert, key } = await issueIntermediate(intermediateName(cluster, name), root, now);
   return {
     ...{ 'root.crt': root.cert, 'root.key': root.key, 'tls.crt': cert, 'tls.key': key },
     rotation: rotation ?? textOf(before, 'rotation'),

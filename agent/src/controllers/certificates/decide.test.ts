@@ -350,6 +350,53 @@ describe('an authority that cannot be used is never overwritten, and what it sig
   });
 });
 
+describe('an authority in the place of the other one', () => {
+  const later = begin + 300 * day;
+  const keys = ['root.crt', 'root.key', 'tls.crt', 'tls.key'];
+  const contentOf = (secrets: TestSecrets, of: SecretName) =>
+    Object.fromEntries(keys.map((key) => [key, secrets.text(of, key)]));
+
+  test('both hold the same root, whoever made it: neither is used', async () => {
+    const secrets = await TestSecrets.filled();
+    const root = await issueRoot('theirs', begin);
+    const intermediate = await issueIntermediate('theirs', root, begin);
+    const theirs = {
+      ...{ 'root.crt': root.cert, 'root.key': root.key, 'tls.crt': intermediate.cert, 'tls.key': intermediate.key },
+    };
+    for (const content of [contentOf(secrets, 'clients'), theirs]) {
+      for (const name of all) secrets.empty(name);
+      secrets.set('peers', content).set('clients', content);
+      for (secrets.now of [begin, later]) {
+        expect(secrets.reasons).toEqual(['AuthorityInvalid', 'AuthorityInvalid']);
+        expect(await settled(secrets)).toEqual([]);
+      }
+    }
+    expect(secrets.decide().problems[0]!.message).toContain(
+      'Secret orders-peer-ca: its root is that of Secret orders-client-ca too, so a client could join as a member',
+    );
+  });
+
+  test('one holds the other’s root while that is away, or they are swapped: no leaf is made', async () => {
+    const secrets = await TestSecrets.filled();
+    const [peers, clients] = authorities.map((of) => contentOf(secrets, of)) as [object, object];
+    secrets
+      .set('peers', { ...clients })
+      .put('clients', unknown('no answer'))
+      .empty('peer');
+    expect(secrets.reasons).toEqual(['AuthorityInvalid']);
+    expect(await settled(secrets)).toEqual([]);
+    secrets.put('clients', secrets.all.peers).set('clients', { ...peers });
+    for (const leaf of leaves) secrets.empty(leaf);
+    for (secrets.now of [begin, later]) {
+      expect(secrets.reasons).toEqual(['AuthorityInvalid', 'AuthorityInvalid']);
+      expect(await settled(secrets)).toEqual([]);
+    }
+    expect(secrets.decide().problems[0]!.message).toContain(
+      'Secret orders-peer-ca: its root was made for Secret orders-client-ca',
+    );
+  });
+});
+
 describe('a Secret of somebody else is never overwritten', () => {
   async function others() {
     const root = await issueRoot('theirs', begin);

@@ -35,7 +35,8 @@ export interface Decision {
  * reconciler, a lost answer or a crash is harmless; a root that the status names only keeps a new one from being made.
  * `failed`: Secrets that cannot be written now.
  */
-export function decide(facts: Facts, wanted: Wanted, now: number, failed: ReadonlySet<string> = new Set()): Decision {
+export function decide(given: Facts, wanted: Wanted, now: number, failed: ReadonlySet<string> = new Set()): Decision {
+  const facts = withoutMistaken(given, wanted);
   const mistakes = wanted.mistakes.map((message) => ({ reason: 'TlsRefused' as const, message }));
   const judged = wanted.isAmbiguous
     ? []
@@ -54,6 +55,23 @@ export function decide(facts: Facts, wanted: Wanted, now: number, failed: Readon
     dueAt: Math.min(...certificates.filter(({ renewAt }) => renewAt !== undefined).map(({ span }) => dueAt(span))),
   };
 }
+
+/** A client with a certificate of the authority of the peers could join as a member, so neither signs what is not its own. */
+function withoutMistaken(facts: Facts, wanted: Wanted): Facts {
+  const { peers, clients } = facts;
+  const areEqual = peers.kind === 'whole' && clients.kind === 'whole' && peers.root.id === clients.root.id;
+  const checked = authorityNames.map((of) => {
+    const found = facts[of];
+    if (found.kind !== 'whole') return [of, found];
+    const other = wanted.authorities[of === 'peers' ? 'clients' : 'peers'];
+    const isOther = found.root.says !== undefined && found.root.says !== of;
+    if (areEqual) return [of, broken(`its root is that of Secret ${other} too, so a client could join as a member`)];
+    return [of, isOther ? broken(`its root was made for Secret ${other}`) : found];
+  });
+  return { ...facts, ...(Object.fromEntries(checked) as Pick<Facts, AuthorityName>) };
+}
+
+const broken = (why: string) => ({ kind: 'broken' as const, why });
 
 interface Judgement {
   readonly write?: Write;

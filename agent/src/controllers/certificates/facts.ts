@@ -1,3 +1,5 @@
+import type { AuthorityName } from './wanted.ts';
+
 // What the Secrets hold, as far as a decision needs it. No key is in here.
 
 /** When a certificate is valid, in ms. */
@@ -37,7 +39,11 @@ export type AuthorityFacts = Unread | Missing | EmptyAuthority | Broken | WholeA
 /** An authority with a readable root. */
 export interface WholeAuthority {
   readonly kind: 'whole';
-  readonly root: Span & { readonly id: string };
+  readonly root: Span & {
+    readonly id: string;
+    /** The authority that its name says it is; undefined: it says nothing. */
+    readonly says?: AuthorityName;
+  };
   /** Why no intermediate can be signed: the root's key is missing or another one. */
   readonly rootKey?: string;
   readonly intermediate: IntermediateFacts;

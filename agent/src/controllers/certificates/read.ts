@@ -4,7 +4,7 @@ import type { Secret } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import type { Known } from '../../protocol/known.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, Span } from './facts.ts';
-import { type AuthorityName, authorityNames, issuerOf, type Leaf, leafNames } from './wanted.ts';
+import { type AuthorityName, authorityNames, issuerOf, type Leaf, leafNames, madeFor } from './wanted.ts';
 
 /** The Secrets as they were read; known and undefined: there is none of this name. */
 export type Secrets = Facts<Known<Secret | undefined>, Known<Secret | undefined>>;
@@ -74,9 +74,10 @@ function authorityFacts(secret: Secret, lostRoot: string | undefined): Authority
   const root = rootOf({ known: true, v: secret });
   if (!root) return { kind: 'broken', why: 'its root.crt is not the one certificate of a root' };
   const rootKey = keyProblem(secret, 'root.key', root, true);
+  const says = madeFor(root.subject ?? '');
   return {
     kind: 'whole',
-    root: { id: idOf(root), ...spanOf(root) },
+    root: { id: idOf(root), ...spanOf(root), ...(says && { says }) },
     ...(rootKey !== undefined && { rootKey }),
     intermediate: intermediateFacts(secret, root),
     rotation: textOf(secret, 'rotation'),
