@@ -423,6 +423,7 @@ describe('a Secret of somebody else is never overwritten', () => {
       secrets.now = begin + 100 * day;
       expect(await settled(secrets)).not.toContain('leaf server');
       secrets.now = begin;
+      await secrets.settle();
     }
     expect(await settled(secrets.empty('server'))).toContain('leaf server');
   });
@@ -497,6 +498,43 @@ describe('the end of a root', () => {
     );
     secrets.now = end + day;
     expect(await secrets.settle()).toEqual([]);
+  });
+});
+
+describe('a clock that was ahead, and was corrected', () => {
+  test('leaves of the future are issued anew, once', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.now = begin + 100 * day;
+    await secrets.settle();
+    secrets.now = begin;
+    expect(secrets.reasons).toEqual(['Issuing', 'Issuing', 'Issuing']);
+    expect(await secrets.settle()).toEqual(leaves.map((name) => `leaf ${name}: it is not valid yet`));
+    expect(secrets.decide()).toMatchObject({ problems: [] });
+    expect(secrets.decide().certificates.every(({ span }) => span.notBefore <= begin)).toBe(true);
+  });
+
+  test('so are intermediates, with what they signed', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.now = begin + 250 * day;
+    await secrets.settle();
+    secrets.now = begin;
+    expect(await settled(secrets)).toEqual([
+      ...authorities.map((name) => `intermediate ${name}`),
+      ...leaves.map((name) => `leaf ${name}`),
+    ]);
+    expect(secrets.decide()).toMatchObject({ problems: [] });
+  });
+
+  test('a root of the future is reported, and signs nothing until it is valid', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.now = begin - 100 * day;
+    expect(secrets.reasons).toEqual(['NotYetValid', 'NotYetValid', 'Issuing', 'Issuing', 'Issuing']);
+    expect(secrets.decide().problems[0]!.message).toMatch(
+      /^the root in Secret orders-peer-ca is valid from 2025-12-31T23:00:00Z on, .* or replace the authority$/,
+    );
+    expect(await settled(secrets)).toEqual([]);
+    secrets.now = begin;
+    expect(secrets.reasons).toEqual([]);
   });
 });
 

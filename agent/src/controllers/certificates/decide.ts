@@ -89,7 +89,7 @@ function judgeAuthority(of: AuthorityName, facts: Facts, wanted: Wanted, now: nu
   if (found.kind === 'broken') return invalid(secret, found.why);
   const { root, rootKey, intermediate } = found;
   const why = renewalOf(found, wanted, now);
-  const canSign = rootKey === undefined && now < root.notAfter;
+  const canSign = rootKey === undefined && isValid(root, now);
   const write = why !== undefined && canSign ? { make: 'intermediate' as const, of, secret, why } : undefined;
   const renewed = canSign && isLonger(intermediate, lifetimes.intermediate, root);
   return {
@@ -129,6 +129,7 @@ const stops = 'stops the cluster until all members have restarted';
 
 function rootProblem(secret: string, { root, rootKey }: WholeAuthority, now: number): Problem | undefined {
   if (rootKey !== undefined) return invalid(secret, `${rootKey}, so its root signs nothing`).problem;
+  if (now < root.notBefore) return early(secret, root);
   if (now + lifetimes.intermediate < root.notAfter) return undefined;
   const end = timeOf(root.notAfter);
   return {
@@ -136,6 +137,13 @@ function rootProblem(secret: string, { root, rootKey }: WholeAuthority, now: num
     message: `the root in Secret ${secret} ends at ${end}, and nothing it signs lasts longer`,
   };
 }
+
+const early = (secret: string, { notBefore }: Span): Problem => ({
+  reason: 'NotYetValid',
+  message: `the root in Secret ${secret} is valid from ${timeOf(notBefore)} on, and signs nothing before: correct the clock of the reconciler if that is behind; if a clock that was ahead made the root, wait until then or replace the authority`,
+});
+
+const isValid = ({ notBefore, notAfter }: Span, now: number): boolean => notBefore <= now && now < notAfter;
 
 const invalid = (secret: string, why: string): { problem: Problem } => ({
   problem: {
@@ -147,6 +155,7 @@ const invalid = (secret: string, why: string): { problem: Problem } => ({
 /** Why a new intermediate is needed. */
 function renewalOf({ root, intermediate, rotation }: WholeAuthority, wanted: Wanted, now: number): string | undefined {
   if ('why' in intermediate) return intermediate.why;
+  if (now < intermediate.notBefore) return notYet;
   if (wanted.rotation !== undefined && wanted.rotation !== rotation)
     return `spec.tls.managed.intermediateRotation is '${wanted.rotation}'`;
   const isDue = now >= dueAt(intermediate) && endOf(lifetimes.intermediate, now, root) > intermediate.notAfter;
@@ -154,6 +163,8 @@ function renewalOf({ root, intermediate, rotation }: WholeAuthority, wanted: Wan
 }
 
 const overdue = 'two thirds of its life are over';
+/** A clock that was ahead made it. */
+const notYet = 'it is not valid yet';
 
 function judgeLeaf(of: LeafName, facts: Facts, wanted: Wanted, now: number): Judgement {
   const secret = wanted.leaves[of];
@@ -166,11 +177,11 @@ function judgeLeaf(of: LeafName, facts: Facts, wanted: Wanted, now: number): Jud
   if (authority.kind !== 'whole') return isFilled ? certificateOf(secret, found, false) : {};
   if (isFilled && isForeign(found, authority))
     return { ...certificateOf(secret, found, false), problem: foreign(secret, wanted.authorities[issuerOf[of]]) };
-  const why = isFilled ? (unfit(found, of, wanted) ?? renewal(found, authority, now)) : 'it is empty';
+  const why = isFilled ? (unfit(found, of, wanted, now) ?? renewal(found, authority, now)) : 'it is empty';
   const { intermediate } = authority;
-  const canSign = !('why' in intermediate) && now < intermediate.notAfter;
+  const canSign = !('why' in intermediate) && isValid(intermediate, now) && isValid(authority.root, now);
   const write = why !== undefined && canSign ? { make: 'leaf' as const, of, secret, why } : undefined;
-  const isBad = !isFilled || unfit(found, of, wanted) !== undefined;
+  const isBad = !isFilled || unfit(found, of, wanted, now) !== undefined;
   return {
     ...(write && { write }),
     ...(isBad && { problem: issuing({ secret, why: why! }) }),
@@ -190,12 +201,13 @@ const foreign = (secret: string, authority: string): Problem => ({
 });
 
 /** Why nobody accepts it. */
-function unfit(leaf: FilledLeaf, of: LeafName, wanted: Wanted): string | undefined {
+function unfit(leaf: FilledLeaf, of: LeafName, wanted: Wanted, now: number): string | undefined {
   const { trusts, certificate, hasKey } = leaf;
   if (!trusts) return 'ca.crt is missing or cannot be parsed';
   if (!certificate) return 'tls.crt is missing or cannot be parsed';
   if (!hasKey) return 'tls.key is missing or does not fit';
   if (certificate.issuer === undefined || !certificate.isOfRoot) return 'tls.crt is no chain to the root';
+  if (now < certificate.notBefore) return notYet;
   return certificate.shape === shapeOf(wanted.shapes[of]) ? undefined : 'its names or usages are not the wanted ones';
 }
 
