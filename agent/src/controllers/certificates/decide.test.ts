@@ -434,6 +434,22 @@ describe('a Secret of somebody else is never overwritten', () => {
     expect(await settled(secrets.set('server', theirs))).toEqual(['leaf server']);
   });
 
+  test.each(all)('%s: of the type of cert-manager', async (name) => {
+    for (const secrets of [new TestSecrets(), await TestSecrets.filled()]) {
+      const found = secrets.set(name, { 'tls.crt': 'x', 'tls.key': 'x' }).all[name];
+      secrets.put(name, known({ ...(found.known ? found.v! : undefined!), type: 'kubernetes.io/tls' }));
+      secrets.now = begin + 61 * day;
+      const { message } = secrets.decide().problems.find(({ reason }) => reason === 'ForeignCertificate')!;
+      expect(message).toMatch(
+        /^Secret orders-\S+ has the type kubernetes.io\/tls, as cert-manager writes it, .*; delete it/,
+      );
+      expect(secrets.reasons).not.toContain('AuthorityLost');
+      const before = secrets.all[name];
+      await secrets.settle();
+      expect(secrets.all[name]).toBe(before);
+    }
+  });
+
   test('leaves there before any authority', async () => {
     const secrets = new TestSecrets();
     secrets.set('server', await others());

@@ -85,6 +85,7 @@ function judgeAuthority(of: AuthorityName, facts: Facts, wanted: Wanted, now: nu
   const found = facts[of];
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
   if (found.kind === 'missing') return { problem: missing(secret) };
+  if (found.kind === 'typed') return { problem: typed(secret, found.type) };
   if (found.kind === 'empty') return judgeEmpty(of, found, facts, wanted);
   if (found.kind === 'broken') return invalid(secret, found.why);
   const { root, rootKey, intermediate } = found;
@@ -171,6 +172,7 @@ function judgeLeaf(of: LeafName, facts: Facts, wanted: Wanted, now: number): Jud
   const found = facts[of];
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
   if (found.kind === 'missing') return { problem: missing(secret) };
+  if (found.kind === 'typed') return { problem: typed(secret, found.type) };
   const authority = facts[issuerOf[of]];
   const isFilled = found.kind === 'filled';
   // Whose it is cannot be said. The problem is that of the authority.
@@ -231,6 +233,12 @@ const isLonger = (present: IntermediateFacts | Span, lifetime: number, issuer: S
 const missing = (secret: string): Problem => ({
   reason: 'WaitingForSecrets',
   message: `Secret ${secret} does not exist; apply the manifests of the cluster`,
+});
+
+/** Its type cannot be changed, and that of cert-manager allows no empty data. */
+const typed = (secret: string, type: string): Problem => ({
+  reason: 'ForeignCertificate',
+  message: `Secret ${secret} has the type ${type}, as cert-manager writes it, so nothing is written into it; delete it and apply the manifests again`,
 });
 
 const paused = ({ secret, why }: Write): Problem => ({

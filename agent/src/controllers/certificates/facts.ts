@@ -22,6 +22,12 @@ interface Empty {
   readonly kind: 'empty';
 }
 
+/** Of a type that only somebody else writes. */
+interface Typed {
+  readonly kind: 'typed';
+  readonly type: string;
+}
+
 interface Broken {
   readonly kind: 'broken';
   readonly why: string;
@@ -34,7 +40,7 @@ interface EmptyAuthority extends Empty {
   readonly isAskedFor?: boolean;
 }
 
-export type AuthorityFacts = Unread | Missing | EmptyAuthority | Broken | WholeAuthority;
+export type AuthorityFacts = Unread | Missing | Typed | EmptyAuthority | Broken | WholeAuthority;
 
 /** An authority with a readable root. */
 export interface WholeAuthority {
@@ -56,7 +62,7 @@ export type IntermediateFacts =
   /** It cannot sign. */
   | { readonly why: string };
 
-export type LeafFacts = Unread | Missing | Empty | FilledLeaf;
+export type LeafFacts = Unread | Missing | Typed | Empty | FilledLeaf;
 
 export interface FilledLeaf {
   readonly kind: 'filled';

@@ -57,7 +57,9 @@ function spelledOut(ip: string): string {
 
 function readOr<T>(secret: Known<Secret | undefined>, facts: (secret: Secret) => T) {
   if (!secret.known) return { kind: 'unread' as const, why: secret.why };
-  return secret.v ? facts(secret.v) : { kind: 'missing' as const };
+  if (!secret.v) return { kind: 'missing' as const };
+  const { type = 'Opaque' } = secret.v;
+  return type === 'Opaque' ? facts(secret.v) : { kind: 'typed' as const, type };
 }
 
 const authorityKeys = ['root.crt', 'root.key', 'tls.crt', 'tls.key'];
