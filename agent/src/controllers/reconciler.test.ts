@@ -171,21 +171,19 @@ describe('certificates of a cluster', () => {
   test('are issued, and are in status, events and metrics', async () => {
     putSecrets();
     put('orders', { tls });
-    start();
+    start({ settings: { ...settings, rpc: 10_000 } });
     await until(() => condition()?.status === 'True');
     expect(told()?.certificates?.map(({ secret }) => secret)).toEqual(secrets);
-    const { body } = await get('/metrics');
     const [first] = told()!.certificates!;
-    const seconds = Date.parse(first!.notAfter) / 1000;
-    expect(body).toContain(
-      `etcd_cluster_certificate_expiry_timestamp_seconds{cluster="orders",secret="peer-ca"} ${seconds}`,
-    );
+    const expiry = `etcd_cluster_certificate_expiry_timestamp_seconds{cluster="orders",secret="peer-ca"} ${Date.parse(first!.notAfter) / 1000}`;
+    const body = await until(async () => {
+      const answer = await get('/metrics');
+      return answer.body.includes(expiry) && answer.body;
+    });
     expect(body).toContain('etcd_reconciler_actions_done_total{cluster="orders",action="IssuePeerAuthority"} 1');
     expect(body).toContain('etcd_cluster_condition{cluster="orders",condition="CertificatesReady",reason="Cert');
-    const events = api.bodies.filter(
-      (each) => (each as { reason?: string } | undefined)?.reason === 'CertificateIssued',
-    );
-    expect(events).toHaveLength(5);
+    const isIssued = (each: unknown) => (each as { reason?: string } | undefined)?.reason === 'CertificateIssued';
+    await until(() => api.bodies.filter(isIssued).length === 5);
   });
 
   test('delay no pass, whatever hangs', async () => {
@@ -208,6 +206,7 @@ describe('certificates of a cluster', () => {
     put('orders', { tls });
     start();
     await until(() => condition()?.status === 'True');
+    await sleep(300);
     const looks = () => api.asked(`GET ${paths.of('secrets', 'peer-ca')}`);
     const before = looks();
     await sleep(500);

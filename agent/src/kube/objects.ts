@@ -38,6 +38,7 @@ export interface ConfigMap extends KubeObject {
 }
 
 export interface Secret extends KubeObject {
+  readonly type?: string;
   /** Values in base64. */
   readonly data?: Readonly<Record<string, string>>;
 }

@@ -28,7 +28,7 @@ let points: string[];
 let held: boolean;
 beforeEach(async () => {
   api = await FakeApi.listen();
-  client = new ApiClient(api.access, 400);
+  client = new ApiClient(api.access, 10_000);
   stop = new AbortController();
   [running, events, log, points, held] = [[], [], [], [], true];
 });
@@ -44,7 +44,11 @@ const applied = (...which: string[]) => {
   for (const name of which) api.put(pathOf(name), { apiVersion: 'v1', kind: 'Secret' });
 };
 
-function start(change: object = {}, spec: TlsSpec = tls()): Certificates {
+function start(
+  change: object = {},
+  spec: TlsSpec = tls(),
+  status?: Parameters<Certificates['follow']>[1],
+): Certificates {
   const stderr = new Writable({
     write: (chunk, _, done) => {
       log.push(`${chunk}`);
@@ -60,7 +64,7 @@ function start(change: object = {}, spec: TlsSpec = tls()): Certificates {
     emit: (event) => events.push(event),
     ...change,
   });
-  certificates.follow({ tls: spec });
+  certificates.follow({ tls: spec }, status);
   running.push(certificates.run(stop.signal));
   return certificates;
 }
@@ -199,12 +203,14 @@ describe('says what keeps it, and tries again', () => {
   test('an API server that hangs', async () => {
     applied(...names);
     api.fault = () => true;
-    const certificates = start();
+    const impatient = new ApiClient(api.access, 300);
+    const certificates = start({ client: impatient });
     const unread = await until(() => certificates.report()?.looked && certificates.report()?.unread);
     expect(unread.map(({ secret }) => secret)).toEqual(names);
-    expect(unread[0]!.why).toContain('no answer in 400 ms');
+    expect(unread[0]!.why).toContain('no answer in 300 ms');
     api.fault = () => false;
     await until(isGood(certificates));
+    impatient.close();
   });
 
   test('what it knew stays, with its age, while nothing can be read', async () => {
@@ -252,6 +258,55 @@ test('an answer that is lost changes nothing', async () => {
   expect(puts()).toBe(5);
 });
 
+describe('all five Secrets are emptied', () => {
+  const empty = () => {
+    for (const name of names) api.put(pathOf(name), { data: {} });
+  };
+  const kick = (certificates: Certificates, status: Parameters<Certificates['follow']>[1] = {}) =>
+    certificates.follow({ tls: tls({ intermediateRotation: `${Math.random()}` }) }, status);
+
+  test('whoever saw their roots makes no others, until it is asked to', async () => {
+    applied(...names);
+    const certificates = start();
+    await until(isGood(certificates));
+    const before = puts();
+    const authorities = certificates.report()!.authorities;
+    expect(authorities.map(({ secret, root }) => [secret, root?.length])).toEqual([
+      [peerCa, 16],
+      [clientCa, 16],
+    ]);
+    empty();
+    // An old status, which knows nothing yet, changes nothing.
+    kick(certificates, { certificates: [] });
+    expect(await problem(certificates, 'AuthorityLost')).toContain(`Secret ${peerCa} is empty, but held the root`);
+    await sleep(100);
+    expect(puts()).toBe(before);
+    expect(certificates.report()).toMatchObject({ certificates: [], authorities });
+    for (const name of [peerCa, clientCa])
+      api.put(pathOf(name), { metadata: { annotations: { 'cdk8s-etcd.dev/new-authority': 'yes' } } });
+    await until(isGood(certificates));
+    expect(puts()).toBe(before + 5);
+    expect(certificates.report()!.authorities[0]!.root).not.toBe(authorities[0]!.root);
+    expect(api.object<Secret>(pathOf(peerCa))!.metadata.annotations).toEqual({});
+  });
+
+  test('the next reconciler knows them from the status', async () => {
+    applied(...names);
+    const status = {
+      certificates: [
+        { secret: clientCa, notAfter: '2026-01-01T00:00:00Z', root: 'abcd' },
+        { secret: serverTls, notAfter: '', root: 'x' },
+      ],
+    };
+    const certificates = start({}, tls(), status);
+    expect(await problem(certificates, 'AuthorityLost')).toContain(
+      `Secret ${clientCa} is empty, but held the root abcd`,
+    );
+    expect(await until(() => stored(peerTls, 'tls.crt'))).toBeTruthy();
+    expect(stored(clientCa, 'root.crt')).toBe('');
+  });
+});
+
 test('two at once end with one root each, and nothing more to do', async () => {
   applied(...names);
   const both = [start(), start()];
@@ -292,6 +347,7 @@ test('ends when it is stopped, also while nothing answers', async () => {
   start();
   await until(() => gets() > 0);
   stop.abort();
+  api.closeConnections();
   await running[0];
   const before = gets();
   await sleep(100);

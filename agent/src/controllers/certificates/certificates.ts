@@ -9,6 +9,7 @@ import type { Log } from '../../lib/log.ts';
 import { LogOnce } from '../../lib/log-once.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
 import { Trigger } from '../../lib/trigger.ts';
+import type { ClusterStatus, ReportedCertificate } from '../../protocol/cluster-status.ts';
 import { type Known, known, unknown } from '../../protocol/known.ts';
 import { pause } from '../cluster/loop.ts';
 import type { CertificateReport } from '../cluster/observed.ts';
@@ -16,7 +17,7 @@ import type { AtPoint } from '../cluster/reconcile.ts';
 import type { Settings } from '../cluster/settings.ts';
 import { contentOf } from './content.ts';
 import { type Decision, decide, timeOf, type Write } from './decide.ts';
-import { factsOf, type Secrets, textOf } from './read.ts';
+import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
 import { type AuthorityName, type CertificatesSpec, type LeafName, type Wanted, wantedOf } from './wanted.ts';
 
 export interface CertificatesOptions {
@@ -53,6 +54,8 @@ export class Certificates {
   readonly #problems: LogOnce;
   /** Times of the writes within the last hour, by Secret. */
   readonly #writes = new Map<string, number[]>();
+  /** Authorities that were seen, here or by the status, by Secret. None is forgotten when its Secret is emptied. */
+  readonly #authorities = new Map<string, ReportedCertificate>();
   #isRunning = false;
   #wanted: Wanted | undefined;
   #look: Look | undefined;
@@ -64,10 +67,13 @@ export class Certificates {
     this.#problems = new LogOnce(options.log);
   }
 
-  /** Follows a new spec, at once. */
-  follow(spec: CertificatesSpec): void {
+  /** Follows a new spec, at once. Takes from the status which authorities the cluster had. */
+  follow(spec: CertificatesSpec, status: Pick<Partial<ClusterStatus>, 'certificates'> = {}): void {
     const { name, namespace } = this.#options;
     const wanted = wantedOf(name, namespace, spec);
+    // What was seen here is at least as new.
+    const others = (status.certificates ?? []).filter(({ secret }) => !this.#authorities.has(secret));
+    this.#remember(wanted, others);
     if (JSON.stringify(wanted) === JSON.stringify(this.#wanted)) return;
     if (`${secretsOf(wanted)}` !== `${secretsOf(this.#wanted)}`) {
       this.#look = undefined;
@@ -107,11 +113,23 @@ export class Certificates {
       now: Date.now(),
       secrets,
       certificates: last?.found.certificates ?? [],
+      authorities: [...this.#authorities.values()],
       unread,
       problems: [...(last?.found.problems ?? []), ...(unread.length > 0 ? (good?.found.problems ?? []) : [])],
       ...(last && { looked: { at: last.at, age: tick - last.tick } }),
       ...(good && { goodAge: tick - good.tick }),
     };
+  }
+
+  #remember(wanted: Wanted | undefined, certificates: readonly ReportedCertificate[]): void {
+    const authorities = new Set(Object.values(wanted?.authorities ?? {}));
+    for (const { secret, notAfter, root } of certificates)
+      if (root !== undefined && authorities.has(secret)) this.#authorities.set(secret, { secret, notAfter, root });
+  }
+
+  #roots({ authorities }: Wanted): KnownRoots {
+    const roots = Object.entries(authorities).map(([name, secret]) => [name, this.#authorities.get(secret)?.root]);
+    return Object.fromEntries(roots.filter(([, root]) => root !== undefined)) as KnownRoots;
   }
 
   #backoff(failures: number): number {
@@ -141,9 +159,12 @@ export class Certificates {
     const failed = new Map<string, string>();
     const conflicts = new Set<string>();
     for (;;) {
+      // Before the Secrets are read: a root that another reconciler makes meanwhile is not lost.
+      const had = this.#roots(wanted);
       const secrets = await this.#read(wanted);
       const now = Date.now();
-      const decision = decide(factsOf(secrets), wanted, now, new Set(failed.keys()));
+      const decision = decide(factsOf(secrets, had), wanted, now, new Set(failed.keys()));
+      this.#remember(wanted, decision.certificates);
       const { write } = decision;
       if (!write || signal.aborted || this.#wanted !== wanted) return this.#found(decision, failed);
       const why = await this.#write(write, secrets, wanted, now);

@@ -1,8 +1,8 @@
 import type { Secret } from '../../kube/objects.ts';
 import type { Write } from './decide.ts';
 import type { Keyed } from './issue.ts';
-import { type Secrets, textOf } from './read.ts';
-import { type AuthorityName, issuerOf, type LeafName, type Wanted } from './wanted.ts';
+import { newAuthority, type Secrets, textOf } from './read.ts';
+import { type AuthorityName, intermediateName, issuerOf, type LeafName, rootName, type Wanted } from './wanted.ts';
 
 /** The Secret with new content. Keeps whatever else it has, and the version that was read. */
 export async function contentOf(write: Write, secrets: Secrets, wanted: Wanted, now: number): Promise<Secret> {
@@ -13,15 +13,35 @@ export async function contentOf(write: Write, secrets: Secrets, wanted: Wanted, 
   const data = Object.fromEntries(
     Object.entries(made).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
   );
-  return { ...before, data: { ...before.data, ...data } };
+  return { ...before, metadata: tidied(before.metadata), data: { ...before.data, ...data } };
+}
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Without the request for a new authority, which is met, and without data that kubectl would remove at its next apply. */
+function tidied({ annotations, ...metadata }: Secret['metadata']): Secret['metadata'] {
+  if (!annotations) return metadata;
+  const kept = Object.entries(annotations).filter(
+    ([name, value]) => name !== newAuthority && !(name === lastApplied && holdsData(value)),
+  );
+  return { ...metadata, annotations: Object.fromEntries(kept) };
+}
+
+function holdsData(applied: string): boolean {
+  try {
+    const { data, stringData } = JSON.parse(applied) as Partial<Record<'data' | 'stringData', object>>;
+    return Object.keys({ ...data, ...stringData }).length > 0;
+  } catch {
+    // A key may be in there.
+    return true;
+  }
 }
 
 async function authority({ make, of }: Write, before: Secret, { cluster, rotation }: Wanted, now: number) {
   const { issueRoot, issueIntermediate } = await import('./issue.ts');
-  // A common name has at most 64 characters.
-  const name = `${cluster.slice(0, 50)} ${of}`;
-  const root = make === 'authority' ? await issueRoot(`${name} root`, now) : keyed(before, 'root');
-  const { cert, key } = await issueIntermediate(`${name} CA`, root, now);
+  const name = of as AuthorityName;
+  const root = make === 'authority' ? await issueRoot(rootName(cluster, name), now) : keyed(before, 'root');
+  const { cert, key } = await issueIntermediate(intermediateName(cluster, name), root, now);
   return {
     ...{ 'root.crt': root.cert, 'root.key': root.key, 'tls.crt': cert, 'tls.key': key },
     rotation: rotation ?? textOf(before, 'rotation'),

@@ -57,6 +57,20 @@ test('keeps whatever else a Secret has, and its version', async () => {
   expect(secrets.all.peers).toMatchObject({ v: { kind: 'Secret', metadata: { resourceVersion: '1' } } });
 });
 
+test('a write leaves nothing in the annotation of kubectl that its next apply would remove', async () => {
+  const name = 'kubectl.kubernetes.io/last-applied-configuration';
+  const applied = async (value: string) => {
+    const secrets = new TestSecrets().annotate('peers', { [name]: value, team: 'a' });
+    await secrets.settle();
+    return secrets.all.peers.known && secrets.all.peers.v?.metadata.annotations;
+  };
+  const harmless = JSON.stringify({ kind: 'Secret', metadata: { labels: { data: 'x' } } });
+  expect(await applied(harmless)).toEqual({ [name]: harmless, team: 'a' });
+  for (const text of [{ data: { 'root.key': 'eA==' } }, { stringData: { 'root.key': 'x' } }])
+    expect(await applied(JSON.stringify(text))).toEqual({ team: 'a' });
+  expect(await applied('{"data":')).toEqual({ team: 'a' });
+});
+
 describe('a leaf is issued anew', () => {
   const broken = (name: (typeof leaves)[number], key: string, text: string | undefined) =>
     [`${name}: ${key} is ${text === undefined ? 'missing' : `'${text}'`}`, name, key, text] as const;
@@ -214,6 +228,53 @@ describe('an authority whose Secret is empty', () => {
     expect(secrets.text('peers', 'root.crt')).not.toBe(root);
   });
 
+  describe('while the status names its root', () => {
+    const had = { peers: 'abcdef', clients: '123456' };
+    const lost = async () => {
+      const secrets = await TestSecrets.filled();
+      secrets.had = had;
+      for (const name of all) secrets.empty(name);
+      return secrets;
+    };
+
+    test('is not made again, with all its leaves empty too', async () => {
+      const secrets = await lost();
+      expect(await settled(secrets)).toEqual([]);
+      expect(secrets.reasons).toEqual(['AuthorityLost', 'AuthorityLost']);
+      expect(secrets.decide().problems[0]!.message).toBe(
+        'Secret orders-peer-ca is empty, but held the root abcdef, which running members may still trust: bring Secret orders-peer-ca back from a backup; or, to start anew, run kubectl annotate secret orders-peer-ca cdk8s-etcd.dev/new-authority=yes, which stops the cluster until all members have restarted',
+      );
+      // Whatever is known of the leaves.
+      expect(secrets.put('peer', known(undefined)).reasons).toContain('AuthorityLost');
+    });
+
+    test.each(['yes', ''])('is made again when it is asked for with %p, once', async (value) => {
+      const secrets = await lost();
+      secrets.annotate('peers', { 'cdk8s-etcd.dev/new-authority': value, team: 'a' });
+      expect(await settled(secrets)).toEqual(['authority peers', 'leaf peer']);
+      expect(secrets.all.peers).toMatchObject({ v: { metadata: { annotations: { team: 'a' } } } });
+      secrets.empty('peers').empty('peer');
+      expect(await settled(secrets)).toEqual([]);
+    });
+
+    test('is not made beside leaves of the old one, although it is asked for', async () => {
+      const secrets = await TestSecrets.filled();
+      secrets.had = had;
+      secrets.empty('peers').annotate('peers', { 'cdk8s-etcd.dev/new-authority': 'yes' });
+      expect(await settled(secrets)).toEqual([]);
+      expect(secrets.decide().problems[0]!.message).toContain(
+        'run kubectl annotate secret orders-peer-ca cdk8s-etcd.dev/new-authority=yes and empty orders-peer-tls too',
+      );
+    });
+
+    test('goes on as always while it is there', async () => {
+      const secrets = await TestSecrets.filled();
+      secrets.had = had;
+      secrets.now = begin + 61 * day;
+      expect(await settled(secrets)).toEqual(['leaf peer', 'leaf server', 'leaf client']);
+    });
+  });
+
   test('goes on when it is brought back', async () => {
     const secrets = await TestSecrets.filled();
     const { peers } = secrets.all;
@@ -289,6 +350,53 @@ describe('an authority that cannot be used is never overwritten, and what it sig
   });
 });
 
+describe('an authority in the place of the other one', () => {
+  const later = begin + 300 * day;
+  const keys = ['root.crt', 'root.key', 'tls.crt', 'tls.key'];
+  const contentOf = (secrets: TestSecrets, of: SecretName) =>
+    Object.fromEntries(keys.map((key) => [key, secrets.text(of, key)]));
+
+  test('both hold the same root, whoever made it: neither is used', async () => {
+    const secrets = await TestSecrets.filled();
+    const root = await issueRoot('theirs', begin);
+    const intermediate = await issueIntermediate('theirs', root, begin);
+    const theirs = {
+      ...{ 'root.crt': root.cert, 'root.key': root.key, 'tls.crt': intermediate.cert, 'tls.key': intermediate.key },
+    };
+    for (const content of [contentOf(secrets, 'clients'), theirs]) {
+      for (const name of all) secrets.empty(name);
+      secrets.set('peers', content).set('clients', content);
+      for (secrets.now of [begin, later]) {
+        expect(secrets.reasons).toEqual(['AuthorityInvalid', 'AuthorityInvalid']);
+        expect(await settled(secrets)).toEqual([]);
+      }
+    }
+    expect(secrets.decide().problems[0]!.message).toContain(
+      'Secret orders-peer-ca: its root is that of Secret orders-client-ca too, so a client could join as a member',
+    );
+  });
+
+  test('one holds the other’s root while that is away, or they are swapped: no leaf is made', async () => {
+    const secrets = await TestSecrets.filled();
+    const [peers, clients] = authorities.map((of) => contentOf(secrets, of)) as [object, object];
+    secrets
+      .set('peers', { ...clients })
+      .put('clients', unknown('no answer'))
+      .empty('peer');
+    expect(secrets.reasons).toEqual(['AuthorityInvalid']);
+    expect(await settled(secrets)).toEqual([]);
+    secrets.put('clients', secrets.all.peers).set('clients', { ...peers });
+    for (const leaf of leaves) secrets.empty(leaf);
+    for (secrets.now of [begin, later]) {
+      expect(secrets.reasons).toEqual(['AuthorityInvalid', 'AuthorityInvalid']);
+      expect(await settled(secrets)).toEqual([]);
+    }
+    expect(secrets.decide().problems[0]!.message).toContain(
+      'Secret orders-peer-ca: its root was made for Secret orders-client-ca',
+    );
+  });
+});
+
 describe('a Secret of somebody else is never overwritten', () => {
   async function others() {
     const root = await issueRoot('theirs', begin);
@@ -315,6 +423,7 @@ describe('a Secret of somebody else is never overwritten', () => {
       secrets.now = begin + 100 * day;
       expect(await settled(secrets)).not.toContain('leaf server');
       secrets.now = begin;
+      await secrets.settle();
     }
     expect(await settled(secrets.empty('server'))).toContain('leaf server');
   });
@@ -323,6 +432,22 @@ describe('a Secret of somebody else is never overwritten', () => {
     const secrets = await TestSecrets.filled();
     const { 'ca.crt': _, ...theirs } = await others();
     expect(await settled(secrets.set('server', theirs))).toEqual(['leaf server']);
+  });
+
+  test.each(all)('%s: of the type of cert-manager', async (name) => {
+    for (const secrets of [new TestSecrets(), await TestSecrets.filled()]) {
+      const found = secrets.set(name, { 'tls.crt': 'x', 'tls.key': 'x' }).all[name];
+      secrets.put(name, known({ ...(found.known ? found.v! : undefined!), type: 'kubernetes.io/tls' }));
+      secrets.now = begin + 61 * day;
+      const { message } = secrets.decide().problems.find(({ reason }) => reason === 'ForeignCertificate')!;
+      expect(message).toMatch(
+        /^Secret orders-\S+ has the type kubernetes.io\/tls, as cert-manager writes it, .*; delete it/,
+      );
+      expect(secrets.reasons).not.toContain('AuthorityLost');
+      const before = secrets.all[name];
+      await secrets.settle();
+      expect(secrets.all[name]).toBe(before);
+    }
   });
 
   test('leaves there before any authority', async () => {
@@ -389,6 +514,43 @@ describe('the end of a root', () => {
     );
     secrets.now = end + day;
     expect(await secrets.settle()).toEqual([]);
+  });
+});
+
+describe('a clock that was ahead, and was corrected', () => {
+  test('leaves of the future are issued anew, once', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.now = begin + 100 * day;
+    await secrets.settle();
+    secrets.now = begin;
+    expect(secrets.reasons).toEqual(['Issuing', 'Issuing', 'Issuing']);
+    expect(await secrets.settle()).toEqual(leaves.map((name) => `leaf ${name}: it is not valid yet`));
+    expect(secrets.decide()).toMatchObject({ problems: [] });
+    expect(secrets.decide().certificates.every(({ span }) => span.notBefore <= begin)).toBe(true);
+  });
+
+  test('so are intermediates, with what they signed', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.now = begin + 250 * day;
+    await secrets.settle();
+    secrets.now = begin;
+    expect(await settled(secrets)).toEqual([
+      ...authorities.map((name) => `intermediate ${name}`),
+      ...leaves.map((name) => `leaf ${name}`),
+    ]);
+    expect(secrets.decide()).toMatchObject({ problems: [] });
+  });
+
+  test('a root of the future is reported, and signs nothing until it is valid', async () => {
+    const secrets = await TestSecrets.filled();
+    secrets.now = begin - 100 * day;
+    expect(secrets.reasons).toEqual(['NotYetValid', 'NotYetValid', 'Issuing', 'Issuing', 'Issuing']);
+    expect(secrets.decide().problems[0]!.message).toMatch(
+      /^the root in Secret orders-peer-ca is valid from 2025-12-31T23:00:00Z on, .* or replace the authority$/,
+    );
+    expect(await settled(secrets)).toEqual([]);
+    secrets.now = begin;
+    expect(secrets.reasons).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { Reason } from '../../protocol/reasons.ts';
 import type { SeenCertificate } from '../cluster/observed.ts';
-import type { Facts, FilledLeaf, IntermediateFacts, Span, WholeAuthority } from './facts.ts';
+import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, Span, WholeAuthority } from './facts.ts';
 import { dueAt, endOf, lifetimes } from './lifetimes.ts';
-import { shapeOf } from './read.ts';
+import { newAuthority, shapeOf } from './read.ts';
 import { type AuthorityName, authorityNames, issuerOf, type LeafName, leafNames, type Wanted } from './wanted.ts';
 
 /** The one Secret to write now, and why. */
@@ -31,10 +31,12 @@ export interface Decision {
 }
 
 /**
- * Decides what to write next, authorities first. Depends on nothing but what the Secrets hold, so that a second
- * reconciler, a lost answer or a crash is harmless. `failed`: Secrets that cannot be written now.
+ * Decides what to write next, authorities first. What to write follows from what the Secrets hold, so that a second
+ * reconciler, a lost answer or a crash is harmless; a root that the status names only keeps a new one from being made.
+ * `failed`: Secrets that cannot be written now.
  */
-export function decide(facts: Facts, wanted: Wanted, now: number, failed: ReadonlySet<string> = new Set()): Decision {
+export function decide(given: Facts, wanted: Wanted, now: number, failed: ReadonlySet<string> = new Set()): Decision {
+  const facts = withoutMistaken(given, wanted);
   const mistakes = wanted.mistakes.map((message) => ({ reason: 'TlsRefused' as const, message }));
   const judged = wanted.isAmbiguous
     ? []
@@ -54,6 +56,23 @@ export function decide(facts: Facts, wanted: Wanted, now: number, failed: Readon
   };
 }
 
+/** A client with a certificate of the authority of the peers could join as a member, so neither signs what is not its own. */
+function withoutMistaken(facts: Facts, wanted: Wanted): Facts {
+  const { peers, clients } = facts;
+  const areEqual = peers.kind === 'whole' && clients.kind === 'whole' && peers.root.id === clients.root.id;
+  const checked = authorityNames.map((of) => {
+    const found = facts[of];
+    if (found.kind !== 'whole') return [of, found];
+    const other = wanted.authorities[of === 'peers' ? 'clients' : 'peers'];
+    const isOther = found.root.says !== undefined && found.root.says !== of;
+    if (areEqual) return [of, broken(`its root is that of Secret ${other} too, so a client could join as a member`)];
+    return [of, isOther ? broken(`its root was made for Secret ${other}`) : found];
+  });
+  return { ...facts, ...(Object.fromEntries(checked) as Pick<Facts, AuthorityName>) };
+}
+
+const broken = (why: string) => ({ kind: 'broken' as const, why });
+
 interface Judgement {
   readonly write?: Write;
   readonly problem?: Problem;
@@ -66,11 +85,12 @@ function judgeAuthority(of: AuthorityName, facts: Facts, wanted: Wanted, now: nu
   const found = facts[of];
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
   if (found.kind === 'missing') return { problem: missing(secret) };
-  if (found.kind === 'empty') return judgeEmpty(of, facts, wanted);
+  if (found.kind === 'typed') return { problem: typed(secret, found.type) };
+  if (found.kind === 'empty') return judgeEmpty(of, found, facts, wanted);
   if (found.kind === 'broken') return invalid(secret, found.why);
   const { root, rootKey, intermediate } = found;
   const why = renewalOf(found, wanted, now);
-  const canSign = rootKey === undefined && now < root.notAfter;
+  const canSign = rootKey === undefined && isValid(root, now);
   const write = why !== undefined && canSign ? { make: 'intermediate' as const, of, secret, why } : undefined;
   const renewed = canSign && isLonger(intermediate, lifetimes.intermediate, root);
   return {
@@ -80,22 +100,37 @@ function judgeAuthority(of: AuthorityName, facts: Facts, wanted: Wanted, now: nu
   };
 }
 
-/** A new authority beside leaves of a lost one would leave members that trust different roots. */
-function judgeEmpty(of: AuthorityName, facts: Facts, wanted: Wanted): Judgement {
+/** A new authority beside leaves of a lost one, or beside members that run, would leave members that trust different roots. */
+function judgeEmpty(
+  of: AuthorityName,
+  { lostRoot, isAskedFor }: Extract<AuthorityFacts, { kind: 'empty' }>,
+  facts: Facts,
+  wanted: Wanted,
+): Judgement {
   const secret = wanted.authorities[of];
   const leaves = leafNames.filter((name) => issuerOf[name] === of);
   const held = leaves.filter((name) => facts[name].kind === 'filled').map((name) => wanted.leaves[name]);
   if (held.length > 0) return { problem: { reason: 'AuthorityLost', message: lost(secret, held) } };
+  if (lostRoot !== undefined && !isAskedFor)
+    return { problem: { reason: 'AuthorityLost', message: emptied(secret, lostRoot) } };
   if (leaves.some((name) => facts[name].kind !== 'empty')) return {};
   const write = { make: 'authority' as const, of, secret, why: 'it is empty' };
   return { write, problem: issuing(write) };
 }
 
 const lost = (secret: string, held: readonly string[]): string =>
-  `Secret ${secret} is empty, but its authority signed what Secret ${held.join(' and Secret ')} holds: bring Secret ${secret} back from a backup; or, to start anew, empty ${held.join(' and ')} too, which stops the cluster until all members have restarted`;
+  `Secret ${secret} is empty, but its authority signed what Secret ${held.join(' and Secret ')} holds: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)} and empty ${held.join(' and ')} too, which ${stops}`;
+
+const emptied = (secret: string, root: string): string =>
+  `Secret ${secret} is empty, but held the root ${root.slice(0, 16)}, which running members may still trust: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)}, which ${stops}`;
+
+const askFor = (secret: string): string => `run kubectl annotate secret ${secret} ${newAuthority}=yes`;
+
+const stops = 'stops the cluster until all members have restarted';
 
 function rootProblem(secret: string, { root, rootKey }: WholeAuthority, now: number): Problem | undefined {
   if (rootKey !== undefined) return invalid(secret, `${rootKey}, so its root signs nothing`).problem;
+  if (now < root.notBefore) return early(secret, root);
   if (now + lifetimes.intermediate < root.notAfter) return undefined;
   const end = timeOf(root.notAfter);
   return {
@@ -103,6 +138,13 @@ function rootProblem(secret: string, { root, rootKey }: WholeAuthority, now: num
     message: `the root in Secret ${secret} ends at ${end}, and nothing it signs lasts longer`,
   };
 }
+
+const early = (secret: string, { notBefore }: Span): Problem => ({
+  reason: 'NotYetValid',
+  message: `the root in Secret ${secret} is valid from ${timeOf(notBefore)} on, and signs nothing before: correct the clock of the reconciler if that is behind; if a clock that was ahead made the root, wait until then or replace the authority`,
+});
+
+const isValid = ({ notBefore, notAfter }: Span, now: number): boolean => notBefore <= now && now < notAfter;
 
 const invalid = (secret: string, why: string): { problem: Problem } => ({
   problem: {
@@ -114,6 +156,7 @@ const invalid = (secret: string, why: string): { problem: Problem } => ({
 /** Why a new intermediate is needed. */
 function renewalOf({ root, intermediate, rotation }: WholeAuthority, wanted: Wanted, now: number): string | undefined {
   if ('why' in intermediate) return intermediate.why;
+  if (now < intermediate.notBefore) return notYet;
   if (wanted.rotation !== undefined && wanted.rotation !== rotation)
     return `spec.tls.managed.intermediateRotation is '${wanted.rotation}'`;
   const isDue = now >= dueAt(intermediate) && endOf(lifetimes.intermediate, now, root) > intermediate.notAfter;
@@ -121,23 +164,26 @@ function renewalOf({ root, intermediate, rotation }: WholeAuthority, wanted: Wan
 }
 
 const overdue = 'two thirds of its life are over';
+/** A clock that was ahead made it. */
+const notYet = 'it is not valid yet';
 
 function judgeLeaf(of: LeafName, facts: Facts, wanted: Wanted, now: number): Judgement {
   const secret = wanted.leaves[of];
   const found = facts[of];
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
   if (found.kind === 'missing') return { problem: missing(secret) };
+  if (found.kind === 'typed') return { problem: typed(secret, found.type) };
   const authority = facts[issuerOf[of]];
   const isFilled = found.kind === 'filled';
   // Whose it is cannot be said. The problem is that of the authority.
   if (authority.kind !== 'whole') return isFilled ? certificateOf(secret, found, false) : {};
   if (isFilled && isForeign(found, authority))
     return { ...certificateOf(secret, found, false), problem: foreign(secret, wanted.authorities[issuerOf[of]]) };
-  const why = isFilled ? (unfit(found, of, wanted) ?? renewal(found, authority, now)) : 'it is empty';
+  const why = isFilled ? (unfit(found, of, wanted, now) ?? renewal(found, authority, now)) : 'it is empty';
   const { intermediate } = authority;
-  const canSign = !('why' in intermediate) && now < intermediate.notAfter;
+  const canSign = !('why' in intermediate) && isValid(intermediate, now) && isValid(authority.root, now);
   const write = why !== undefined && canSign ? { make: 'leaf' as const, of, secret, why } : undefined;
-  const isBad = !isFilled || unfit(found, of, wanted) !== undefined;
+  const isBad = !isFilled || unfit(found, of, wanted, now) !== undefined;
   return {
     ...(write && { write }),
     ...(isBad && { problem: issuing({ secret, why: why! }) }),
@@ -157,12 +203,13 @@ const foreign = (secret: string, authority: string): Problem => ({
 });
 
 /** Why nobody accepts it. */
-function unfit(leaf: FilledLeaf, of: LeafName, wanted: Wanted): string | undefined {
+function unfit(leaf: FilledLeaf, of: LeafName, wanted: Wanted, now: number): string | undefined {
   const { trusts, certificate, hasKey } = leaf;
   if (!trusts) return 'ca.crt is missing or cannot be parsed';
   if (!certificate) return 'tls.crt is missing or cannot be parsed';
   if (!hasKey) return 'tls.key is missing or does not fit';
   if (certificate.issuer === undefined || !certificate.isOfRoot) return 'tls.crt is no chain to the root';
+  if (now < certificate.notBefore) return notYet;
   return certificate.shape === shapeOf(wanted.shapes[of]) ? undefined : 'its names or usages are not the wanted ones';
 }
 
@@ -186,6 +233,12 @@ const isLonger = (present: IntermediateFacts | Span, lifetime: number, issuer: S
 const missing = (secret: string): Problem => ({
   reason: 'WaitingForSecrets',
   message: `Secret ${secret} does not exist; apply the manifests of the cluster`,
+});
+
+/** Its type cannot be changed, and that of cert-manager allows no empty data. */
+const typed = (secret: string, type: string): Problem => ({
+  reason: 'ForeignCertificate',
+  message: `Secret ${secret} has the type ${type}, as cert-manager writes it, so nothing is written into it; delete it and apply the manifests again`,
 });
 
 const paused = ({ secret, why }: Write): Problem => ({

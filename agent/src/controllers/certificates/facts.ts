@@ -1,3 +1,5 @@
+import type { AuthorityName } from './wanted.ts';
+
 // What the Secrets hold, as far as a decision needs it. No key is in here.
 
 /** When a certificate is valid, in ms. */
@@ -20,17 +22,34 @@ interface Empty {
   readonly kind: 'empty';
 }
 
+/** Of a type that only somebody else writes. */
+interface Typed {
+  readonly kind: 'typed';
+  readonly type: string;
+}
+
 interface Broken {
   readonly kind: 'broken';
   readonly why: string;
 }
 
-export type AuthorityFacts = Unread | Missing | Empty | Broken | WholeAuthority;
+interface EmptyAuthority extends Empty {
+  /** First digits of the root that the cluster is known to have had here. */
+  readonly lostRoot?: string;
+  /** Somebody has asked for a new authority. */
+  readonly isAskedFor?: boolean;
+}
+
+export type AuthorityFacts = Unread | Missing | Typed | EmptyAuthority | Broken | WholeAuthority;
 
 /** An authority with a readable root. */
 export interface WholeAuthority {
   readonly kind: 'whole';
-  readonly root: Span & { readonly id: string };
+  readonly root: Span & {
+    readonly id: string;
+    /** The authority that its name says it is; undefined: it says nothing. */
+    readonly says?: AuthorityName;
+  };
   /** Why no intermediate can be signed: the root's key is missing or another one. */
   readonly rootKey?: string;
   readonly intermediate: IntermediateFacts;
@@ -43,7 +62,7 @@ export type IntermediateFacts =
   /** It cannot sign. */
   | { readonly why: string };
 
-export type LeafFacts = Unread | Missing | Empty | FilledLeaf;
+export type LeafFacts = Unread | Missing | Typed | Empty | FilledLeaf;
 
 export interface FilledLeaf {
   readonly kind: 'filled';

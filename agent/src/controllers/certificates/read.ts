@@ -1,9 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Secret } from '../../kube/objects.ts';
+import { group } from '../../kube/paths.ts';
 import type { Known } from '../../protocol/known.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, Span } from './facts.ts';
-import { authorityNames, issuerOf, type Leaf, leafNames } from './wanted.ts';
+import { type AuthorityName, authorityNames, issuerOf, type Leaf, leafNames, madeFor } from './wanted.ts';
 
 /** The Secrets as they were read; known and undefined: there is none of this name. */
 export type Secrets = Facts<Known<Secret | undefined>, Known<Secret | undefined>>;
@@ -12,9 +13,18 @@ export type Secrets = Facts<Known<Secret | undefined>, Known<Secret | undefined>
 export const textOf = (secret: Secret, key: string): string =>
   Buffer.from(secret.data?.[key] ?? '', 'base64').toString();
 
-export function factsOf(secrets: Secrets): Facts {
+/** On the Secret of an authority, with any value: the cluster shall trust a new root. */
+export const newAuthority = `${group}/new-authority`;
+
+/** First digits of the roots that the cluster is known to have had. What is known must not be newer than the Secrets. */
+export type KnownRoots = Readonly<Partial<Record<AuthorityName, string>>>;
+
+export function factsOf(secrets: Secrets, had: KnownRoots = {}): Facts {
   const roots = Object.fromEntries(authorityNames.map((name) => [name, rootOf(secrets[name])]));
-  const authorities = authorityNames.map((name) => [name, readOr(secrets[name], authorityFacts)]);
+  const authorities = authorityNames.map((name) => [
+    name,
+    readOr(secrets[name], (secret) => authorityFacts(secret, had[name])),
+  ]);
   const leaves = leafNames.map((name) => [
     name,
     readOr(secrets[name], (secret) => leafFacts(secret, roots[issuerOf[name]])),
@@ -47,7 +57,9 @@ function spelledOut(ip: string): string {
 
 function readOr<T>(secret: Known<Secret | undefined>, facts: (secret: Secret) => T) {
   if (!secret.known) return { kind: 'unread' as const, why: secret.why };
-  return secret.v ? facts(secret.v) : { kind: 'missing' as const };
+  if (!secret.v) return { kind: 'missing' as const };
+  const { type = 'Opaque' } = secret.v;
+  return type === 'Opaque' ? facts(secret.v) : { kind: 'typed' as const, type };
 }
 
 const authorityKeys = ['root.crt', 'root.key', 'tls.crt', 'tls.key'];
@@ -56,14 +68,18 @@ const leafKeys = ['ca.crt', 'tls.crt', 'tls.key'];
 const isEmpty = (secret: Secret, keys: readonly string[]): boolean =>
   keys.every((key) => textOf(secret, key).trim() === '');
 
-function authorityFacts(secret: Secret): AuthorityFacts {
-  if (isEmpty(secret, authorityKeys)) return { kind: 'empty' };
+function authorityFacts(secret: Secret, lostRoot: string | undefined): AuthorityFacts {
+  if (isEmpty(secret, authorityKeys)) {
+    const isAskedFor = secret.metadata.annotations?.[newAuthority] !== undefined;
+    return { kind: 'empty', isAskedFor, ...(lostRoot !== undefined && { lostRoot }) };
+  }
   const root = rootOf({ known: true, v: secret });
   if (!root) return { kind: 'broken', why: 'its root.crt is not the one certificate of a root' };
   const rootKey = keyProblem(secret, 'root.key', root, true);
+  const says = madeFor(root.subject ?? '');
   return {
     kind: 'whole',
-    root: { id: idOf(root), ...spanOf(root) },
+    root: { id: idOf(root), ...spanOf(root), ...(says && { says }) },
     ...(rootKey !== undefined && { rootKey }),
     intermediate: intermediateFacts(secret, root),
     rotation: textOf(secret, 'rotation'),

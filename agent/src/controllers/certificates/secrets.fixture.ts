@@ -2,7 +2,7 @@ import type { Secret } from '../../kube/objects.ts';
 import { type Known, known } from '../../protocol/known.ts';
 import { contentOf } from './content.ts';
 import { type Decision, decide } from './decide.ts';
-import { factsOf, type Secrets, textOf } from './read.ts';
+import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
 import { type AuthorityName, type LeafName, type TlsSpec, type Wanted, wantedOf } from './wanted.ts';
 
 export const day = 86_400_000;
@@ -36,6 +36,8 @@ export class TestSecrets {
   now = begin;
   spec: Wanted;
   all: Secrets;
+  /** Roots that the status names. */
+  had: KnownRoots = {};
 
   constructor(change: Partial<Managed> = {}) {
     this.spec = wanted(change);
@@ -52,7 +54,7 @@ export class TestSecrets {
   }
 
   decide(failed?: ReadonlySet<string>): Decision {
-    return decide(factsOf(this.all), this.spec, this.now, failed);
+    return decide(factsOf(this.all, this.had), this.spec, this.now, failed);
   }
 
   /** Follows each decision until there is none. Returns what was written. */
@@ -91,6 +93,12 @@ export class TestSecrets {
   empty(name: SecretName): this {
     const found = this.all[name];
     return this.put(name, known({ ...(found.known ? found.v! : secret(name)), data: {} }));
+  }
+
+  annotate(name: SecretName, annotations: Record<string, string>): this {
+    const found = this.all[name];
+    const { metadata, ...rest } = found.known ? found.v! : secret(name);
+    return this.put(name, known({ ...rest, metadata: { ...metadata, annotations } }));
   }
 
   get reasons(): string[] {

@@ -14,6 +14,14 @@ export const issuerOf: Readonly<Record<LeafName, AuthorityName>> = {
   client: 'clients',
 };
 
+/** Common names. They have at most 64 characters. */
+export const intermediateName = (cluster: string, of: AuthorityName): string => `${cluster.slice(0, 50)} ${of} CA`;
+export const rootName = (cluster: string, of: AuthorityName): string => `${cluster.slice(0, 50)} ${of} root`;
+
+/** The authority that a root was made for; undefined: somebody else made it. */
+export const madeFor = (commonName: string): AuthorityName | undefined =>
+  authorityNames.find((of) => commonName.endsWith(` ${of} root`));
+
 /** What a leaf says about its holder. Every leaf may be a client; etcd's JSON gateway dials with the server's. */
 export interface Leaf {
   readonly commonName?: string;

@@ -41,13 +41,13 @@ export class ClusterRunner {
       onChange: () => this.#wake.now(),
     });
     this.#port = new KubernetesPort({ ...options, certificates: () => this.#certificates.report() });
-    this.#certificates.follow(cluster.spec);
+    this.#certificates.follow(cluster.spec, cluster.status);
     this.#ended = Promise.all([this.#run(), this.#certificates.run(this.#stop.signal)]).then(() => undefined);
   }
 
   /** The EtcdCluster has changed, or may have. */
-  changed({ spec }: EtcdClusterObject): void {
-    this.#certificates.follow(spec);
+  changed({ spec, status }: EtcdClusterObject): void {
+    this.#certificates.follow(spec, status);
     this.wake('etcdclusters');
   }
 

@@ -114,6 +114,8 @@ export interface CertificateReport {
   secrets: readonly string[];
   /** Those that the newest look read, and that hold a certificate. */
   certificates: readonly SeenCertificate[];
+  /** What an authority's Secret held when it was last seen to hold one, in this process or by the status. */
+  authorities: readonly ReportedCertificate[];
   /** Secrets that the newest look did not read, and why; all of them before the first one. */
   unread: readonly { readonly secret: string; readonly why: string }[];
   /** What the newest look found, and, if it did not read everything, the last one that did. */

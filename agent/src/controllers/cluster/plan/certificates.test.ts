@@ -17,7 +17,7 @@ const seen = (secret: string, change: Partial<SeenCertificate['span']> = {}): Se
 };
 
 const good: CertificateReport = {
-  ...{ now, secrets, unread: [], problems: [], goodAge: 0, looked: { at: now, age: 0 } },
+  ...{ now, secrets, authorities: [], unread: [], problems: [], goodAge: 0, looked: { at: now, age: 0 } },
   certificates: secrets.map((secret) => seen(secret)),
 };
 const { goodAge: _, looked: __, ...nothing } = good;
@@ -135,6 +135,17 @@ describe('the list', () => {
     );
     const shown = { notAfter: at(now + day), renewAt: at(now), root: 'abcd' };
     expect(certificates).toEqual(secrets.map((secret) => ({ secret, ...shown })));
+  });
+
+  test('remembers the root of an authority whose Secret is empty, and does not say that it has expired', () => {
+    const lost = { secret: 'peer-ca', notAfter: at(now - day), root: 'abcd' };
+    const problems = [problem('AuthorityLost', 'a is lost')];
+    const made = world({ certificates: [seen('peer-tls')], authorities: [lost], problems }, { certificates: [lost] });
+    expect(statusOf(made).certificates).toMatchObject([lost, { secret: 'peer-tls' }]);
+    expect(said(made)).toBe('False AuthorityLost: a is lost');
+    // What is there is newer.
+    const back = world({ certificates: [seen('peer-ca')], authorities: [lost] });
+    expect(statusOf(back).certificates).toMatchObject([{ secret: 'peer-ca', notAfter: at(now + day) }]);
   });
 
   test('keeps what was seen last of a Secret that cannot be read, and nothing of one that is empty', () => {

@@ -10,13 +10,21 @@ export function certificates(v: View): Condition[] {
   return report ? [ready(v, report)] : [];
 }
 
-/** The certificates to show. What was not read again is as it was when it was. */
+/**
+ * The certificates to show. What was not read again is as it was when it was. Of an authority that is lost its root is
+ * remembered, so that no reconciler makes another one unasked.
+ */
 export function certificatesOf({ certificates: report, status }: Cluster): ReportedCertificate[] | undefined {
   if (!report) return undefined;
-  const unread = new Set(report.unread.map(({ secret }) => secret));
-  const kept = (status.certificates ?? []).filter(({ secret }) => unread.has(secret));
-  const seen = report.certificates.map(({ span: _, ...shown }) => shown);
-  return report.secrets.flatMap((name) => [...seen, ...kept].find(({ secret }) => secret === name) ?? []);
+  const all = [...shown(report, status), ...report.authorities];
+  return report.secrets.flatMap((name) => all.find(({ secret }) => secret === name) ?? []);
+}
+
+/** Of the Secrets that hold certificates, as far as is known. */
+function shown({ certificates: seen, unread }: CertificateReport, status: Cluster['status']): ReportedCertificate[] {
+  const names = new Set(unread.map(({ secret }) => secret));
+  const kept = (status.certificates ?? []).filter(({ secret }) => names.has(secret));
+  return [...seen.map(({ span: _, ...each }) => each), ...kept];
 }
 
 function ready(v: View, report: CertificateReport): Condition {
@@ -39,8 +47,9 @@ function ready(v: View, report: CertificateReport): Condition {
 type Problem = CertificateReport['problems'][number];
 
 /** Known by the clock alone, whatever was read since. */
-function outside({ cluster }: View, { certificates: seen, now }: CertificateReport): Problem[] {
-  const expired = (certificatesOf(cluster) ?? []).filter(({ notAfter }) => Date.parse(notAfter) <= now);
+function outside({ cluster }: View, report: CertificateReport): Problem[] {
+  const { certificates: seen, now } = report;
+  const expired = shown(report, cluster.status).filter(({ notAfter }) => Date.parse(notAfter) <= now);
   const early = seen.filter(({ span }) => span.notBefore > now);
   return [
     ...expired.map(({ secret, notAfter }) => ({
