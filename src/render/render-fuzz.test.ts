@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { InputError } from './report';
+import { render } from './run';
+
+const corpus = join(__dirname, '../../agent/test/fuzz/corpus');
+const once = join(corpus, 'regressions/render');
+
+// See agent/test/fuzz/regressions.test.ts.
+test.each(readdirSync(once))('what was once a counterexample: %s', (name) => {
+  const began = performance.now();
+  expect(() => render(readFileSync(join(once, name), 'utf8'), { file: 'input.yaml' })).toThrow(InputError);
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test.each(['own.yaml', 'small.yaml', 'coreos.yaml', 'ydzs.yaml'])('the corpus is rendered: %s', (name) => {
+  expect(render(readFileSync(join(corpus, 'render', name), 'utf8'), { file: 'input.yaml' }).yaml).toContain(
+    'StatefulSet',
+  );
+});
+
+test('an alias of a list as a key is refused', () => {
+  expect(() => render('a: &x [1]\n*x : 2\n', { file: 'input.yaml' })).toThrow(InputError);
+});
