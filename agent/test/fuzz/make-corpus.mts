@@ -171,6 +171,9 @@ const pem = async (...files: string[]) => (await Promise.all(files.map((file) =>
 keep('certificate/server', await pem(made.server.cert));
 keep('certificate/client', await pem(made.client.cert));
 keep('certificate/two', await pem(made.server.cert, made.ca));
+// The chain must begin with the certificate of the key.
+const broken = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+writeFileSync(join(corpus, 'regressions/certificate/a-broken-second-one'), `${await pem(made.server.cert)}\n${broken}`);
 keep('private-key/server', await pem(made.server.key));
 keep('private-key/client', await pem(made.client.key));
 

@@ -11,7 +11,8 @@ import { secretWords } from '../secrets.ts';
 import type { Target } from '../target.ts';
 import { fileWith, pathOf } from './scratch.ts';
 
-const HOST = 'a-host-with-a-very-long-name.of-several-parts.store.example.com';
+/** Patterns that go back take long on it. */
+const HOST = `${'a'.repeat(60)}.store.example.com`;
 
 /** The lines of a key in base64, or with its name. */
 const linesOf = (path: string): string[] =>
