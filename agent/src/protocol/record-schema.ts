@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isTooDeep } from '../lib/depth.ts';
 import { describeIssue } from '../lib/schema-issue.ts';
 import { op } from './op-schema.ts';
 import type { RecordDoc } from './record.ts';
@@ -85,17 +86,6 @@ const record = z.looseObject({
 
 const refused = (why: string): RecordAnswer => ({ kind: 'refused', reason: `the record is not usable: ${why}` });
 
-/** A deletion suspends a restore, which suspends another operation. The schema would follow any number of them. */
-const MOST_SUSPENSIONS = 8;
-
-function suspensions(value: unknown): number {
-  type Suspending = { suspended?: unknown } | null | undefined;
-  let count = 0;
-  let op = (value as { op?: Suspending } | null)?.op;
-  for (; op?.suspended && count <= MOST_SUSPENSIONS; count++) op = op.suspended as Suspending;
-  return count;
-}
-
 /**
  * Parses and validates a record. A later release may add fields, which an older release ignores and preserves. A change that
  * no agent may ignore gets a new `v`. Refuses an unknown operation or mode.
@@ -111,7 +101,8 @@ export function parseRecord(json: string): RecordAnswer {
   const version = (value as { v?: unknown } | null)?.v;
   if (typeof version === 'number' && version > 1)
     return refused(`its format is version ${version}, and this agent supports version 1; use a newer agent image`);
-  if (suspensions(value) > MOST_SUSPENSIONS) return refused('op: too many suspended operations in each other');
+  // Operations suspend each other, and unknown fields are written again.
+  if (isTooDeep(value)) return refused('it is nested too deep');
   const parsed = record.safeParse(value);
   return parsed.success ? { kind: 'record', doc: parsed.data } : refused(describeIssue(parsed.error));
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { type WalIdentity, walIdentity } from '../../etcd/offline/wal.ts';
 import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
+import { isTooDeep } from '../../lib/depth.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
 import { type Manifest, revisionOf } from '../catalog/manifest.ts';
@@ -98,7 +99,7 @@ export async function markNoted(dataDir: string, { clusterId, memberId }: Marker
 export async function readMarker(dataDir: string): Promise<Marker | undefined> {
   const file = join(dataDir, MARKER);
   try {
-    return markerSchema.parse(JSON.parse(await readFile(file, 'utf8'))) as Marker;
+    return markerIn(await readFile(file, 'utf8'));
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
     throw new AgentError(
@@ -107,6 +108,12 @@ export async function readMarker(dataDir: string): Promise<Marker | undefined> {
       { cause: error },
     );
   }
+}
+
+function markerIn(json: string): Marker {
+  const found: unknown = JSON.parse(json);
+  if (isTooDeep(found)) throw new TypeError('it is nested too deep');
+  return markerSchema.parse(found) as Marker;
 }
 
 /** Returns the settings that differ from those of the restore, each with its old and its new value. */

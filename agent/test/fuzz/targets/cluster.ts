@@ -71,7 +71,7 @@ export const cluster: readonly Target[] = [
     corpus: ['identity'],
     run(input) {
       const answer = parseIdentity(input.toString());
-      return answer.kind === 'unreadable' ? reason(answer.why) : undefined;
+      return answer.kind === 'unreadable' ? reason(answer.why) : JSON.stringify(answer);
     },
   },
   {

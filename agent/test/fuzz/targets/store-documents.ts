@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib';
-import { stringify } from 'yaml';
 import { toCandidate } from '../../../src/backup/catalog/candidate.ts';
 import { type Entry, readCatalog, readEntry, stateOf } from '../../../src/backup/catalog/catalog.ts';
 import { readIndex } from '../../../src/backup/catalog/catalog-index.ts';
@@ -55,7 +54,7 @@ async function explore(store: MemoryStore): Promise<unknown> {
   const line = lineOf(entries, owner);
   linesOf(entries);
   for (const entry of entries) {
-    stringify(entry);
+    JSON.stringify(entry);
     badness(entry);
   }
   const policy = { last: 1, daily: 3, timeZone: 'Europe/Berlin' };
@@ -170,6 +169,7 @@ export const storeDocuments: readonly Target[] = [
       const marker = await readMarker(directory);
       if (!marker) return refused;
       differences(marker, { id: ID }, markerRequest);
+      JSON.stringify(marker);
       return changeSince(marker, directory);
     },
   },
