@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Current } from './shared.ts';
+import { scratch } from './targets/scratch.ts';
 import { targets } from './targets.ts';
 import type { Answer, Task } from './worker.mts';
 
@@ -88,6 +89,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+process.env.FUZZ_SCRATCH = scratch();
 console.log(`FUZZ_SEED=${seed}, ${seconds} s for each target`);
 let failures = 0;
 for (const { name } of targets.filter((target) => names.length === 0 || names.includes(target.name))) {

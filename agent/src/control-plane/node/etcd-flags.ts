@@ -37,7 +37,7 @@ export function flagsOfConfig(text: string): EtcdFlags {
   if (typeof document !== 'object') throw new TypeError('it is not a map of settings');
   return Object.fromEntries(
     Object.entries(document).flatMap(([name, value]) => {
-      const prefix = transports[name];
+      const prefix = Object.hasOwn(transports, name) ? transports[name] : undefined;
       if (prefix === undefined || typeof value !== 'object') return [[name, String(value)]];
       return Object.entries(value ?? {}).map(([key, each]) => [`${prefix}${key}`, String(each)]);
     }),

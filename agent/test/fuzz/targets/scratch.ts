@@ -4,8 +4,12 @@ import { dirname, join } from 'node:path';
 
 let made: string | undefined;
 
-/** A directory of this process, in memory where the system has such a place: each input becomes a file. */
-function scratch(): string {
+/**
+ * A directory of this process, in memory where the system has such a place: each input becomes a file. A thread that is
+ * ended cannot remove its own, so it uses that of the process that started it.
+ */
+export function scratch(): string {
+  if (process.env.FUZZ_SCRATCH) return process.env.FUZZ_SCRATCH;
   if (made !== undefined) return made;
   made = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'fuzz-'));
   process.on('exit', () => rmSync(made!, { recursive: true, force: true }));
