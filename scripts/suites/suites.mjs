@@ -147,6 +147,22 @@ export const all = {
     subject: ['agent/src/backup', 'agent/src/etcd', 'agent/test/mutations'],
     run: local(['agent/test/mutations']),
   },
+  fuzz: {
+    about: 'mutated inputs for every parser of ours that reads what others wrote',
+    minutes: 6,
+    subject: [
+      ...[
+        'agent/src/etcd',
+        'agent/src/backup/catalog',
+        'agent/src/backup/payload',
+        'agent/src/protocol',
+        'agent/src/kube',
+      ],
+      ...['agent/src/lib', 'agent/src/member', 'agent/src/store', 'agent/src/control-plane/node', 'src/render'],
+      'agent/test/fuzz',
+    ],
+    run: script('agent/test/fuzz/check.mts', build),
+  },
   'model-mutants': {
     about: 'the model with each guard of the reconciler dropped in turn',
     minutes: 5,

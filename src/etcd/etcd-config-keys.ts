@@ -216,7 +216,16 @@ function settingProblem(key: string, value: unknown, minor: string): string | un
 /** Problem with a value in canonical form, or undefined. */
 export function valueProblem(what: string, key: ConfigKey, value: unknown): string | undefined {
   const wanted = wantedValue(key, value);
-  return wanted && `${what} is ${JSON.stringify(value)}; write ${wanted}`;
+  return wanted && `${what} is ${shown(value)}; write ${wanted}`;
+}
+
+/** JSON.stringify fails for lists that are nested thousands of times. */
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return 'a value that is nested too deep';
+  }
 }
 
 function wantedValue({ type, values, minimum = 0, fields }: ConfigKey, value: unknown): string | undefined {

@@ -143,8 +143,9 @@ export class Build {
   }
 }
 
+/** A name that is not valid is reported later. Until then its slash must not make it the id of another construct. */
 function idOf(kind: string, { name }: Document): string {
-  return `${kind} ${name}`;
+  return `${kind} ${name.includes('/') ? Buffer.from(name).toString('hex') : name}`;
 }
 
 /** An EtcdCluster to which a backup or a restore refers, and which is not in the input. */

@@ -20,6 +20,9 @@ export interface Document {
 /** The part of cdk8s' YAML parser that we use. `Yaml.load` is unsuitable: it silently accepts broken YAML. */
 interface YamlParser {
   parseAllDocuments(text: string, options: object): ParsedDocument[];
+  visit(document: ParsedDocument, visitor: { Pair(key: unknown, pair: { readonly key: unknown }): void }): void;
+  isCollection(node: unknown): boolean;
+  isAlias(node: unknown): node is { resolve(document: ParsedDocument): unknown };
 }
 
 interface Tag {
@@ -46,8 +49,7 @@ export function readDocuments(
 }
 
 function parse(text: string, file: string): unknown[] {
-  // YAML 1.1 is the version that cdk8s writes and Kubernetes reads.
-  const parsed = parser.parseAllDocuments(text, { version: '1.1', customTags: withoutTimes });
+  const parsed = parseAll(text, file);
   const [error] = parsed.flatMap(({ errors }) => errors);
   if (error) {
     const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
@@ -55,12 +57,32 @@ function parse(text: string, file: string): unknown[] {
     const what = error.code.toLowerCase().replaceAll('_', ' ');
     throw new InputError([`error: ${file}: line ${line}, column ${col}: is not valid YAML (${what}); correct it`]);
   }
+  for (const document of parsed) refuseKeys(document, file);
   try {
     return parsed.map((document) => document.toJSON()).filter((value) => value !== null && value !== undefined);
   } catch {
     throw new InputError([
       `error: ${file}: has an alias without an anchor, or too many aliases; write it without aliases`,
     ]);
+  }
+}
+
+/** The parser turns a key that is a list or a map into text, which takes hours for a few hundred of them in each other. */
+function refuseKeys(document: ParsedDocument, file: string): void {
+  const Pair = (_: unknown, { key }: { readonly key: unknown }) => {
+    if (!parser.isCollection(parser.isAlias(key) ? key.resolve(document) : key)) return;
+    throw new InputError([`error: ${file}: has a key that is a list or a map; write a name`]);
+  };
+  parser.visit(document, { Pair });
+}
+
+function parseAll(text: string, file: string): ParsedDocument[] {
+  try {
+    // YAML 1.1 is the version that cdk8s writes and Kubernetes reads.
+    return parser.parseAllDocuments(text, { version: '1.1', customTags: withoutTimes });
+  } catch {
+    // The parser calls itself for each level.
+    throw new InputError([`error: ${file}: cannot be parsed, or is nested too deep; write it flatter`]);
   }
 }
 

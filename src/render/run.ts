@@ -47,7 +47,7 @@ export function render(text: string, { file, namespace, ...options }: RenderOpti
 function plan(document: Document): Planned | undefined {
   const { kind, name, target, report } = document;
   const api = apiOf(document);
-  const read = api?.kinds[kind];
+  const read = api && readerOf(api, kind);
   if (!api || !read) return undefined;
   if (name === '') report.error('metadata.name', 'is missing; add it');
   const problem = target === undefined ? undefined : namespaceProblem('metadata.namespace', target);
@@ -57,9 +57,12 @@ function plan(document: Document): Planned | undefined {
   return planned;
 }
 
+/** Not for `constructor` and the like, which every object has. */
+const readerOf = ({ kinds: known }: Api, kind: string) => (Object.hasOwn(known, kind) ? known[kind] : undefined);
+
 function apiOf({ apiVersion, kind, report }: Document): Api | undefined {
   const api = apis.find((candidate) => candidate.apiVersion === apiVersion);
-  if (api?.kinds[kind]) return api;
+  if (api && readerOf(api, kind)) return api;
   if (api) {
     const meant = nearest(kind, Object.keys(api.kinds));
     report.error('kind', `${apiVersion} has no such kind; ${meant ? `did you mean ${meant}?` : `use ${listed(api)}`}`);

@@ -1,5 +1,6 @@
+import { AgentError, ExitCode } from '../lib/errors.ts';
 import type { CallOptions, GrpcChannel } from './grpc.ts';
-import { encodeInt, fieldsOf, hexId, integer, text } from './protobuf.ts';
+import { bytesOf, encodeInt, fieldsOf, hexId, integer, numberOf, text } from './protobuf.ts';
 
 /** Response of a member to Maintenance.Status, including the fields that etcd 3.6 added. */
 export interface MemberStatus {
@@ -31,6 +32,21 @@ export interface HashKVAnswer {
   readonly compactRevision: number;
 }
 
+/** Reads an answer. A malformed one shows that the server is not etcd, or is broken. */
+export function readAnswer<T>({ endpoint }: GrpcChannel, method: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new AgentError(
+      ExitCode.etcdUnavailable,
+      `etcd at ${endpoint} returned a malformed response to ${method} (${error.message}); check the endpoint`,
+      { cause: error },
+    );
+  }
+}
+
+/** Throws a RangeError if the message is malformed. */
 export function header(message: Uint8Array): { clusterId: string; memberId: string; revision: number } {
   const found = { clusterId: '0', memberId: '0', revision: 0 };
   for (const [field, value] of fieldsOf(message)) {
@@ -43,6 +59,10 @@ export function header(message: Uint8Array): { clusterId: string; memberId: stri
 
 export async function status(channel: GrpcChannel, options: CallOptions): Promise<MemberStatus> {
   const answer = await channel.unary('Maintenance/Status', new Uint8Array(), options);
+  return readAnswer(channel, 'Maintenance/Status', () => statusIn(answer));
+}
+
+function statusIn(answer: Uint8Array): MemberStatus {
   let head = { clusterId: '0', memberId: '0', revision: 0 };
   const found = {
     version: '',
@@ -59,7 +79,7 @@ export async function status(channel: GrpcChannel, options: CallOptions): Promis
     downgradeEnabled: undefined as boolean | undefined,
   };
   for (const [field, value] of fieldsOf(answer)) {
-    if (field === 1) head = header(value as Uint8Array);
+    if (field === 1) head = header(bytesOf(value));
     if (field === 2) found.version = text(value);
     if (field === 3) found.dbSize = integer(value);
     if (field === 4) found.leader = hexId(value);
@@ -68,10 +88,10 @@ export async function status(channel: GrpcChannel, options: CallOptions): Promis
     if (field === 7) found.raftAppliedIndex = integer(value);
     if (field === 8) found.errors.push(text(value));
     if (field === 9) found.dbSizeInUse = integer(value);
-    if (field === 10) found.isLearner = value !== 0n;
+    if (field === 10) found.isLearner = numberOf(value) !== 0n;
     if (field === 11) found.storageVersion = text(value) || undefined;
     if (field === 12) found.dbSizeQuota = integer(value) || undefined;
-    if (field === 13) found.downgradeEnabled = isSet(value as Uint8Array, 1);
+    if (field === 13) found.downgradeEnabled = isSet(bytesOf(value), 1);
   }
   return { ...head, ...found };
 }
@@ -81,12 +101,14 @@ const isSet = (message: Uint8Array, wanted: number): boolean =>
 
 export async function hashKV(channel: GrpcChannel, revision: number, options: CallOptions): Promise<HashKVAnswer> {
   const answer = await channel.unary('Maintenance/HashKV', encodeInt(1, revision), options);
-  const found = { hash: 0, compactRevision: 0 };
-  for (const [field, value] of fieldsOf(answer)) {
-    if (field === 2) found.hash = integer(value);
-    if (field === 3) found.compactRevision = integer(value);
-  }
-  return found;
+  return readAnswer(channel, 'Maintenance/HashKV', () => {
+    const found = { hash: 0, compactRevision: 0 };
+    for (const [field, value] of fieldsOf(answer)) {
+      if (field === 2) found.hash = integer(value);
+      if (field === 3) found.compactRevision = integer(value);
+    }
+    return found;
+  });
 }
 
 export interface SnapshotMessage {
@@ -99,14 +121,18 @@ export interface SnapshotMessage {
 
 export async function* snapshot(channel: GrpcChannel, options: CallOptions): AsyncGenerator<SnapshotMessage> {
   for await (const message of channel.stream('Maintenance/Snapshot', new Uint8Array(), options)) {
-    let blob: Uint8Array = new Uint8Array();
-    let remainingBytes = 0;
-    let version: string | undefined;
-    for (const [field, value] of fieldsOf(message)) {
-      if (field === 2) remainingBytes = integer(value);
-      if (field === 3) blob = value as Uint8Array;
-      if (field === 4) version = text(value) || undefined;
-    }
-    yield { blob, remainingBytes, version };
+    yield readAnswer(channel, 'Maintenance/Snapshot', () => snapshotIn(message));
   }
+}
+
+function snapshotIn(message: Uint8Array): SnapshotMessage {
+  let blob: Uint8Array = new Uint8Array();
+  let remainingBytes = 0;
+  let version: string | undefined;
+  for (const [field, value] of fieldsOf(message)) {
+    if (field === 2) remainingBytes = integer(value);
+    if (field === 3) blob = bytesOf(value);
+    if (field === 4) version = text(value) || undefined;
+  }
+  return { blob, remainingBytes, version };
 }

@@ -67,9 +67,20 @@ export function* fieldsOf(message: Uint8Array): Generator<[number: number, value
   }
 }
 
-export const text = (value: FieldValue): string => Buffer.from(value as Uint8Array).toString('utf8');
+/** A message inside a message. Like the functions below, throws a RangeError for a field of another type. */
+export function bytesOf(value: FieldValue | undefined): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  throw new RangeError(`a field ${value === undefined ? 'is missing' : 'holds a number, not bytes'}`);
+}
+
+export function numberOf(value: FieldValue | undefined): bigint {
+  if (typeof value === 'bigint') return value;
+  throw new RangeError(`a field ${value === undefined ? 'is missing' : 'holds bytes, not a number'}`);
+}
+
+export const text = (value: FieldValue): string => Buffer.from(bytesOf(value)).toString('utf8');
 /** A signed or unsigned number that fits a double: sizes, revisions, raft indexes. */
-export const integer = (value: FieldValue): number => Number(BigInt.asIntN(64, value as bigint));
+export const integer = (value: FieldValue): number => Number(BigInt.asIntN(64, numberOf(value)));
 /** A 64-bit id in hex, as etcdctl prints it. */
-export const hexId = (value: FieldValue): string => (value as bigint).toString(16);
+export const hexId = (value: FieldValue | undefined): string => numberOf(value).toString(16);
 export const idOf = (hex: string): bigint => BigInt(`0x${hex}`);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificates, createCertificates } from '../../test/harness/certificates.ts';
@@ -50,4 +50,14 @@ test.each(['cacert', 'cert', 'key'] as const)('--%s that is missing, or no PEM',
   const files = { cacert: made.ca, ...made.client };
   await refused({ ...files, [flag]: join(directory, 'nowhere') }, new RegExp(`--${flag}: cannot read .*ENOENT`));
   await refused({ ...files, [flag]: junk }, new RegExp(`--${flag}: .*junk does not contain a PEM`));
+});
+
+test('a chain whose second certificate is damaged', async () => {
+  const broken = join(directory, 'broken');
+  const second = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  await writeFile(broken, `${await readFile(made.client.cert, 'utf8')}\n${second}`);
+  await refused(
+    { ...made.client, cert: broken },
+    /--cert: .*broken does not contain a PEM certificate in each of its parts/,
+  );
 });

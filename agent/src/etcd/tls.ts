@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { codeOf, messageOf, usageError } from '../lib/errors.ts';
 
 export interface TlsFiles {
@@ -56,6 +57,7 @@ export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMat
       );
     }
   }
+  if (cert) parse('--cert', files.cert, 'certificate in each of its parts', () => createSecureContext({ cert }));
   return { ca, cert, key };
 }
 

@@ -82,3 +82,17 @@ test('managed fields are removed', async () => {
     expect(metadata).not.toHaveProperty('managedFields');
   }
 });
+
+test.each([['<html>'], ['null'], ['5'], ['{"metadata":{},"items":{}}']])(
+  'an answer of %s is an error, not a crash',
+  async (body) => {
+    api.fault = (_, response) => {
+      response.end(body);
+      return true;
+    };
+    await expect(client.list(paths.of('pods'))).rejects.toThrow(/the answer is not (JSON|a list)/);
+    const { signal } = new AbortController();
+    const watched = client.watch(paths.of('pods'), {}, 1_000, { signal }).next();
+    await expect(watched).rejects.toThrow(/the answer is not JSON|the API server sent no object/);
+  },
+);

@@ -81,11 +81,14 @@ export class ApiClient {
     let resourceVersion = '';
     let next: string | undefined;
     do {
-      const page: KubeList<T> = await this.#call('GET', path, {
-        query: { ...query, limit: pageSize, continue: next },
-        signal,
-        ...accept,
-      });
+      const page = listOf(
+        path,
+        await this.#call<KubeList<T>>('GET', path, {
+          query: { ...query, limit: pageSize, continue: next },
+          signal,
+          ...accept,
+        }),
+      );
       items.push(...(page.items ?? []).map(withoutOwners));
       resourceVersion = page.metadata.resourceVersion;
       next = page.metadata.continue || undefined;
@@ -139,9 +142,9 @@ export class ApiClient {
       });
       for await (const line of lines(response)) {
         timer.refresh();
-        const event: WatchEvent<T> = JSON.parse(line);
-        if (event.type === 'ERROR') throw watchError(path, event.object);
-        yield { ...event, object: withoutOwners(event.object) };
+        const event: WatchEvent<T> = json(path, line);
+        if (event?.type === 'ERROR') throw watchError(path, event.object);
+        yield { ...event, object: withoutOwners(event?.object) };
       }
     } finally {
       clearTimeout(timer);
@@ -157,7 +160,7 @@ export class ApiClient {
     const signal = call.signal ? AbortSignal.any([limit, call.signal]) : limit;
     try {
       const response = await this.#send(method, path, { ...call, signal });
-      return JSON.parse(await text(response));
+      return json(path, await text(response));
     } catch (error) {
       if (limit.aborted) throw new Error(`${method} ${path}: no answer in ${this.#timeout} ms`);
       throw error;
@@ -193,8 +196,24 @@ export class ApiClient {
 
 /** Removes managedFields, which are half of an object and not used here. The API server adds them again on a write. */
 function withoutOwners<T extends KubeObject>(object: T): T {
+  if (!object?.metadata || typeof object.metadata !== 'object') throw new Error('the API server sent no object');
   delete (object.metadata as { managedFields?: unknown }).managedFields;
   return object;
+}
+
+/** A proxy before the API server may answer with anything. */
+function json(path: string, text: string) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${path}: the answer is not JSON`, { cause: error });
+  }
+}
+
+function listOf<T>(path: string, answer: KubeList<T>): KubeList<T> {
+  const isList = typeof answer?.metadata === 'object' && answer.metadata && Array.isArray(answer.items ?? []);
+  if (!isList) throw new Error(`${path}: the answer is not a list`);
+  return answer;
 }
 
 /**

@@ -33,10 +33,11 @@ export const unlessMissing = (error: unknown): undefined => {
 const hint = (status: number): string =>
   status === 403 ? ' (a permission is missing: apply the manifests of the cluster and of the reconciler again)' : '';
 
+/** A proxy may answer with JSON of its own. */
 function parse(body: string): { reason?: string; message?: string } {
   try {
-    const found = JSON.parse(body);
-    return found !== null && typeof found === 'object' ? found : {};
+    const { reason, message } = JSON.parse(body);
+    return { ...(typeof reason === 'string' && { reason }), ...(typeof message === 'string' && { message }) };
   } catch {
     return {};
   }

@@ -9,6 +9,9 @@ const words: Readonly<Record<string, boolean>> = {
 };
 
 /** Parses `true`, `yes`, `1`, `false`, `no`, `0` or an empty text, in any case; undefined for anything else. */
-export const parseBoolean = (text: string): boolean | undefined => words[text.trim().toLowerCase()];
+export function parseBoolean(text: string): boolean | undefined {
+  const word = text.trim().toLowerCase();
+  return Object.hasOwn(words, word) ? words[word] : undefined;
+}
 
 export const notBoolean = (text: string) => `'${text}' is neither true nor false`;

@@ -41,8 +41,11 @@ export const messageOf = (error: unknown): string =>
 /** Puts a text on one line and removes a final full stop, because more text may follow. */
 export const oneLine = (text: string): string =>
   text
-    .replaceAll(/\s*\n\s*/g, ' ')
-    .trim()
+    // Not by a pattern such as /\s*\n\s*/: it takes seconds for a server's message of many spaces.
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ')
     .replace(/(?<!\.)\.$/, '');
 
 /** Node's error code (`ENOENT`, `ECONNREFUSED`, …) of an error or of one of its causes. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { isTooDeep } from '../lib/depth.ts';
 import { codeOf } from '../lib/errors.ts';
 import { replaceFile } from '../lib/files/replace-file.ts';
 import { describeIssue } from '../lib/schema-issue.ts';
@@ -62,6 +63,7 @@ export function parseIdentity(text: string): StoredIdentity {
       kind: 'unreadable',
       why: `its format is version ${version}, and this agent supports version 1: use a newer agent`,
     };
+  if (isTooDeep(document)) return { kind: 'unreadable', why: 'it is nested too deep' };
   const parsed = identitySchema.safeParse(document);
   if (!parsed.success) return { kind: 'unreadable', why: describeIssue(parsed.error) };
   return { kind: 'identity', identity: parsed.data as Identity };

@@ -106,3 +106,16 @@ test.each([
 ])('%s is refused', (_, json, reason) => {
   expect(parseRecord(json)).toEqual({ kind: 'refused', reason: expect.stringMatching(reason) });
 });
+
+test('a reason never quotes the record, which has tokens', () => {
+  const answer = parseRecord(JSON.stringify(recordOf()).replace('"token":', '"token":secret-of-the-cluster'));
+  expect(answer).toEqual({ kind: 'refused', reason: 'the record is not usable: it is not valid JSON' });
+});
+
+test('operations that suspend each other without an end are refused', () => {
+  let op: object = ops[0]!;
+  for (let n = 0; n < 5; n++) op = { ...base, kind: 'Delete', step: 'backup', suspended: op };
+  expect(read({ ...recordOf(), op }).kind).toBe('record');
+  for (let n = 0; n < 4_000; n++) op = { ...base, kind: 'Delete', step: 'backup', suspended: op };
+  expect(read({ ...recordOf(), op })).toMatchObject({ reason: expect.stringMatching(/nested too deep/) });
+});

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { messageOf } from '../lib/errors.ts';
+import { isTooDeep } from '../lib/depth.ts';
 import { describeIssue } from '../lib/schema-issue.ts';
 import { op } from './op-schema.ts';
 import type { RecordDoc } from './record.ts';
@@ -94,12 +94,15 @@ export function parseRecord(json: string): RecordAnswer {
   let value: unknown;
   try {
     value = JSON.parse(json);
-  } catch (error) {
-    return refused(`it is not valid JSON (${messageOf(error)})`);
+  } catch {
+    // The error's message quotes the text, which contains tokens.
+    return refused('it is not valid JSON');
   }
   const version = (value as { v?: unknown } | null)?.v;
   if (typeof version === 'number' && version > 1)
     return refused(`its format is version ${version}, and this agent supports version 1; use a newer agent image`);
+  // Operations suspend each other, and unknown fields are written again.
+  if (isTooDeep(value)) return refused('it is nested too deep');
   const parsed = record.safeParse(value);
   return parsed.success ? { kind: 'record', doc: parsed.data } : refused(describeIssue(parsed.error));
 }

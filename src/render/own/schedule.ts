@@ -111,7 +111,7 @@ const descriptors: { readonly [descriptor: string]: string } = {
 };
 
 function cronOf(fields: Fields, text: string): Cron {
-  const words = (descriptors[text] ?? text).split(/\s+/).filter(Boolean);
+  const words = (Object.hasOwn(descriptors, text) ? descriptors[text]! : text).split(/\s+/).filter(Boolean);
   if (text !== '' && words.length !== 5) {
     fields.report.error(
       fields.at('cron'),

@@ -1,3 +1,4 @@
+import { isTooDeep } from '../../lib/depth.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { CallOptions, PutOptions, Store } from '../../store/store.ts';
 import {
@@ -111,7 +112,9 @@ export async function readText(store: Store, key: string, options: CallOptions):
 
 function tryJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const document: unknown = JSON.parse(text);
+    // A copy writes fields again that it does not know.
+    return isTooDeep(document) ? undefined : document;
   } catch {
     return undefined;
   }

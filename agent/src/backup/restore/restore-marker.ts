@@ -1,7 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
 import { type WalIdentity, walIdentity } from '../../etcd/offline/wal.ts';
 import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
+import { isTooDeep } from '../../lib/depth.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
 import type { Manifest } from '../catalog/manifest.ts';
@@ -55,6 +57,16 @@ export interface Marker extends Omit<ResolvedRequest, 'dataDir' | 'named' | 'rep
   readonly isNoted?: boolean;
 }
 
+const text = z.optional(z.string());
+const number = z.optional(z.number());
+/** What is read of a marker. An older or newer agent may have written other fields. */
+const markerSchema = z.looseObject({
+  ...{ id: z.string(), initialCluster: z.string(), initialAdvertisePeerUrls: z.string() },
+  ...{ sha256: text, name: text, initialClusterToken: text, clusterId: text, memberId: text, at: text },
+  ...{ bumpRevision: number, revision: number, isNoted: z.optional(z.boolean()) },
+  wal: z.optional(z.looseObject({ term: z.number(), commit: z.number(), lastIndex: z.number() })),
+});
+
 /** Describes the restore in this directory. */
 export async function markerOf(dataDir: string, manifest: Manifest, made: ResolvedRequest): Promise<Marker> {
   const { dataDir: _, named: __, repeat: ___, ...asked } = made;
@@ -88,15 +100,21 @@ export async function markNoted(dataDir: string, { clusterId, memberId }: Marker
 export async function readMarker(dataDir: string): Promise<Marker | undefined> {
   const file = join(dataDir, MARKER);
   try {
-    return JSON.parse(await readFile(file, 'utf8'));
+    return markerIn(await readFile(file, 'utf8'));
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
     throw new AgentError(
       ExitCode.refused,
-      `${file} cannot be read (${codeOf(error) ?? 'it is not valid JSON'}), so it is not known which snapshot was restored here; --again restores again and moves the present data aside`,
+      `${file} cannot be read (${codeOf(error) ?? 'it is damaged'}), so it is not known which snapshot was restored here; --again restores again and moves the present data aside`,
       { cause: error },
     );
   }
+}
+
+function markerIn(json: string): Marker {
+  const found: unknown = JSON.parse(json);
+  if (isTooDeep(found)) throw new TypeError('it is nested too deep');
+  return markerSchema.parse(found) as Marker;
 }
 
 /** Returns the settings that differ from those of the restore, each with its old and its new value. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { notBoolean, parseBoolean } from '../../lib/boolean.ts';
 import { codeOf, usageError } from '../../lib/errors.ts';
 import { describeIssue } from '../../lib/schema-issue.ts';
+import { parseYaml } from '../../lib/yaml.ts';
 import { retentionSpec } from '../../store/retention-spec.ts';
 import { storeSpec } from '../../store/spec.ts';
 
@@ -81,7 +81,7 @@ export async function readConfig(file: string): Promise<Config> {
   });
   let document: unknown;
   try {
-    document = parse(content);
+    document = parseYaml(content);
   } catch (error) {
     throw usageError(`--config: ${file} is not valid YAML: ${String((error as Error).message).split('\n')[0]}`);
   }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { parse } from 'yaml';
 import type { AtPoint } from '../../controllers/cluster/reconcile.ts';
 import { defaultSettings, type Settings } from '../../controllers/cluster/settings.ts';
 import { Reconciler } from '../../controllers/reconciler.ts';
 import { findAccess } from '../../kube/api-access.ts';
 import { codeOf, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
+import { parseYaml } from '../../lib/yaml.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 
@@ -47,7 +47,7 @@ async function readTuning(file: string | undefined): Promise<Settings> {
   });
   let given: unknown;
   try {
-    given = parse(content);
+    given = parseYaml(content);
   } catch (error) {
     throw mistake(`${file}: ${messageOf(error)}`);
   }

@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { parseYaml } from '../../lib/yaml.ts';
 
 /** etcd's settings by flag name, whether set by flag, environment or config file. */
 export type EtcdFlags = Readonly<Record<string, string>>;
@@ -33,11 +33,11 @@ const transports: Record<string, string> = { 'client-transport-security': '', 'p
 
 /** Parses etcd's config file. Throws if the text is not valid YAML. */
 export function flagsOfConfig(text: string): EtcdFlags {
-  const document = (parse(text) ?? {}) as Record<string, unknown>;
+  const document = (parseYaml(text) ?? {}) as Record<string, unknown>;
   if (typeof document !== 'object') throw new TypeError('it is not a map of settings');
   return Object.fromEntries(
     Object.entries(document).flatMap(([name, value]) => {
-      const prefix = transports[name];
+      const prefix = Object.hasOwn(transports, name) ? transports[name] : undefined;
       if (prefix === undefined || typeof value !== 'object') return [[name, String(value)]];
       return Object.entries(value ?? {}).map(([key, each]) => [`${prefix}${key}`, String(each)]);
     }),

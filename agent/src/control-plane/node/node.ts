@@ -238,9 +238,12 @@ async function isOfKubelet({ pid }: EtcdProcess): Promise<boolean> {
 }
 
 async function versionOf(program: string): Promise<string | undefined> {
-  const run = promisify(execFile);
-  const { stdout } = await run(program, ['--version'], { timeout: 10_000 }).catch(() => ({ stdout: '' }));
-  return versionIn(stdout);
+  try {
+    return versionIn((await promisify(execFile)(program, ['--version'], { timeout: 10_000 })).stdout);
+  } catch {
+    // Also for a name that cannot be one of a program.
+    return undefined;
+  }
 }
 
 /** Finds the version in an image tag (`…/etcd:3.6.5-0`) or in the output of `etcd --version`. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { parseYaml } from '../../lib/yaml.ts';
 
 const containerSchema = z.object({
   name: z.string(),
@@ -74,7 +74,7 @@ function onHost(path: string, mounts: readonly { mountPath: string; path: string
 
 function tryYaml(text: string): unknown {
   try {
-    return parse(text);
+    return parseYaml(text);
   } catch {
     return undefined;
   }

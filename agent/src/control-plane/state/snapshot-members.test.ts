@@ -1,5 +1,9 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { MemberFlags } from '../node/member-flags.ts';
-import { initialClusterOf, membersToRestore, parseInitialCluster } from './snapshot-members.ts';
+import { initialClusterOf, membersToRestore, parseInitialCluster, snapshotMembers } from './snapshot-members.ts';
 
 const members = [
   { name: 'cp1', peerUrls: ['https://10.0.0.1:2380'] },
@@ -33,4 +37,17 @@ test('new machines are listed in --initial-cluster', () => {
 
 test('parsing reverses formatting', () => {
   expect(parseInitialCluster(initialClusterOf(members))).toEqual(members);
+});
+
+test('a member that cannot be read is an error of the snapshot', async () => {
+  const packed = join(import.meta.dirname, '../../../test/fuzz/corpus/bolt/etcd-3.6.packed.gz');
+  const directory = await mkdtemp(join(tmpdir(), 'members-'));
+  const file = join(directory, 'snapshot.db');
+  const snapshot = gunzipSync(await readFile(packed));
+  await writeFile(file, snapshot);
+  expect(await snapshotMembers(file)).toHaveLength(1);
+  // Freed pages hold copies of it.
+  await writeFile(file, snapshot.toString('latin1').replaceAll('"peerURLs"', '"peerURLz"'), 'latin1');
+  await expect(snapshotMembers(file)).rejects.toMatchObject({ exitCode: 30 });
+  await rm(directory, { recursive: true });
 });

@@ -32,10 +32,20 @@ export async function snapshotMembers(file: string, signal?: AbortSignal): Promi
   const members: ListedMember[] = [];
   const { size } = await stat(file);
   const visit = (bucket: string) => (_: Buffer, value: Buffer) => {
-    if (bucket === 'members') members.push(memberOf(JSON.parse(value.toString())));
+    if (bucket === 'members') members.push(memberIn(value));
   };
   await boltDamage(file, size - TRAILER, visit, signal);
   return members.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function memberIn(value: Buffer): ListedMember {
+  try {
+    return memberOf(JSON.parse(value.toString()));
+  } catch (error) {
+    throw new AgentError(ExitCode.verificationFailed, 'the snapshot lists a member that cannot be read', {
+      cause: error,
+    });
+  }
 }
 
 /** Members that a restore creates again: started voters. */

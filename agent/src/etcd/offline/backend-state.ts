@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import {
+  Damage,
   type Element,
   HEADER,
   inlineElements,
@@ -14,6 +15,8 @@ import {
 /** Possible page sizes: those of the memory pages of common machines. */
 const PAGE_SIZES = [4096, 16_384, 65_536];
 const REVISION = 8;
+/** A tree of so many levels would be larger than any disk. */
+const DEEPEST = 64;
 
 export interface BackendState {
   /** Newest revision in the database. */
@@ -24,7 +27,7 @@ export interface BackendState {
 
 /**
  * Reads how far etcd's database has come, even if it was not closed. Like etcd, it uses the newer intact one of the two meta
- * pages. Reads only the pages that lead to these values. Throws if one of them is damaged.
+ * pages. Reads only the pages that lead to these values. Throws Damage if one of them is damaged.
  */
 export async function backendState(file: string): Promise<BackendState> {
   const handle = await open(file);
@@ -46,7 +49,7 @@ export async function backendState(file: string): Promise<BackendState> {
   }
 }
 
-/** Returns the values of a small bucket, in the order of its keys. */
+/** Returns the values of a small bucket, in the order of its keys. Throws Damage. */
 export async function backendValues(file: string, bucket: string): Promise<Buffer[]> {
   const handle = await open(file);
   try {
@@ -67,11 +70,13 @@ class Tree {
   readonly #handle: FileHandle;
   readonly #pageSize: number;
   readonly #root: number;
+  readonly #size: number;
 
-  private constructor(handle: FileHandle, pageSize: number, root: number) {
+  private constructor(handle: FileHandle, pageSize: number, root: number, size: number) {
     this.#handle = handle;
     this.#pageSize = pageSize;
     this.#root = root;
+    this.#size = size;
   }
 
   static async of(handle: FileHandle): Promise<Tree> {
@@ -79,52 +84,61 @@ class Tree {
       [0, ...PAGE_SIZES].map((at) => read(handle, at, META_PAGE).then(metaOf, () => undefined)),
     );
     const [newest] = found.filter((meta) => meta !== undefined).sort((a, b) => Number(b.transaction - a.transaction));
-    if (!newest) throw new RangeError('it has no valid meta page');
-    return new Tree(handle, newest.pageSize, newest.root);
+    if (!newest) throw new Damage('it has no valid meta page');
+    return new Tree(handle, newest.pageSize, newest.root, (await handle.stat()).size);
   }
 
   async bucket(name: string): Promise<Root> {
     const found = await this.find(this.#root, name);
-    if (!found?.isBucket) throw new RangeError(`it has no bucket ${name}`);
+    if (!found?.isBucket || found.value.length < HEADER) throw new Damage(`it has no bucket ${name}`);
     const below = Number(uint64(found.value, 0));
     return below === 0 ? { isBranch: false, elements: inlineElements(found.value.subarray(HEADER), name) } : below;
   }
 
-  async find(root: Root, name: string): Promise<Element | undefined> {
+  async find(root: Root, name: string, depth = 0): Promise<Element | undefined> {
     const key = Buffer.from(name);
-    const { isBranch, elements } = await this.#page(root);
+    const { isBranch, elements } = await this.#page(root, depth);
     if (!isBranch) return elements.find((element) => element.key.equals(key));
     const below = elements.findLast((element) => element.key.compare(key) <= 0);
-    return below && this.find(below.child, name);
+    return below && this.find(below.child, name, depth + 1);
   }
 
-  async last(root: Root): Promise<Element | undefined> {
-    const { isBranch, elements } = await this.#page(root);
+  async last(root: Root, depth = 0): Promise<Element | undefined> {
+    const { isBranch, elements } = await this.#page(root, depth);
     const last = elements.at(-1);
-    return isBranch && last ? this.last(last.child) : last;
+    return isBranch && last ? this.last(last.child, depth + 1) : last;
   }
 
-  async values(root: Root): Promise<Buffer[]> {
-    const { isBranch, elements } = await this.#page(root);
+  async values(root: Root, seen = new Set<Root>()): Promise<Buffer[]> {
+    if (seen.has(root)) throw new Damage(`page ${root} is used twice`);
+    seen.add(root);
+    const { isBranch, elements } = await this.#page(root, 0);
     if (!isBranch) return elements.map(({ value }) => value);
     const below: Buffer[] = [];
-    for (const { child } of elements) below.push(...(await this.values(child)));
+    for (const { child } of elements) below.push(...(await this.values(child, seen)));
     return below;
   }
 
-  async #page(root: Root): Promise<Page> {
+  async #page(root: Root, depth: number): Promise<Page> {
     if (typeof root !== 'number') return root;
+    if (depth > DEEPEST) throw new Damage(`page ${root} is below itself`);
     const at = root * this.#pageSize;
-    const first = await read(this.#handle, at, this.#pageSize);
-    if (uint64(first, 0) !== BigInt(root)) throw new RangeError(`page ${root} has the id of another page`);
+    const first = await this.#read(at, this.#pageSize);
+    if (uint64(first, 0) !== BigInt(root)) throw new Damage(`page ${root} has the id of another page`);
     const overflow = uint32(first, 12);
-    const whole = overflow === 0 ? first : await read(this.#handle, at, (overflow + 1) * this.#pageSize);
+    const whole = overflow === 0 ? first : await this.#read(at, (overflow + 1) * this.#pageSize);
     return parse(whole, whole.length, `page ${root}`);
+  }
+
+  /** Compares with the size first: the length comes from the file, and a damaged one may be gigabytes. */
+  async #read(at: number, length: number): Promise<Buffer> {
+    if (at + length > this.#size) throw new Damage(`it ends before byte ${at + length}`);
+    return read(this.#handle, at, length);
   }
 }
 
 async function read(handle: FileHandle, at: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, at);
-  if (bytesRead !== length) throw new RangeError(`it ends before byte ${at + length}`);
+  if (bytesRead !== length) throw new Damage(`it ends before byte ${at + length}`);
   return buffer;
 }

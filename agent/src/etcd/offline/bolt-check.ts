@@ -187,17 +187,24 @@ export interface BoltMeta {
 /** Parses a meta page. Returns undefined if it is not a meta page or was written only partly. */
 export function metaOf(page: Buffer): BoltMeta | undefined {
   const meta = page.subarray(HEADER);
+  const pageSize = uint32(meta, 8);
   const isWhole =
-    uint32(meta, 0) === MAGIC && uint32(meta, 4) === VERSION && uint64(meta, 56) === fnv1a(meta.subarray(0, 56));
+    isPageSize(pageSize) &&
+    uint32(meta, 0) === MAGIC &&
+    uint32(meta, 4) === VERSION &&
+    uint64(meta, 56) === fnv1a(meta.subarray(0, 56));
   if (!isWhole) return undefined;
   return {
-    pageSize: uint32(meta, 8),
+    pageSize,
     root: Number(uint64(meta, 16)),
     freelist: uint64(meta, 32),
     pages: Number(uint64(meta, 40)),
     transaction: uint64(meta, 48),
   };
 }
+
+/** A power of two. Smaller pages could not hold a header and a table. */
+const isPageSize = (bytes: number): boolean => bytes >= 512 && bytes <= 2 ** 20 && (bytes & (bytes - 1)) === 0;
 
 /** Parses a page: bbolt writes keys and values one after the other, in the order of the table before them. */
 export function parse(page: Buffer, room: number, where: string): Page {

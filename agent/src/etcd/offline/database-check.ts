@@ -87,7 +87,7 @@ class Reader {
   corruptAlarm = false;
 
   visit(bucket: string): (key: Buffer, value: Buffer) => void {
-    const check = checks[bucket];
+    const check = Object.hasOwn(checks, bucket) ? checks[bucket] : undefined;
     return (key, value) => {
       if (check && !passes(check, value, key)) this.wrong ??= `etcd cannot read the contents of its bucket ${bucket}`;
       else this.#read(bucket, key, value);
@@ -115,7 +115,10 @@ class Reader {
 }
 
 function byKey(known: Record<string, Check>): Check {
-  return (value, key) => known[key.toString()]?.(value, key) ?? true;
+  return (value, key) => {
+    const name = key.toString();
+    return !Object.hasOwn(known, name) || known[name]!(value, key);
+  };
 }
 
 function passes(check: Check, value: Buffer, key: Buffer): boolean {

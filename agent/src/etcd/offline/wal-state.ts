@@ -18,7 +18,7 @@ export interface WalState {
   readonly lastIndex: number;
 }
 
-/** Returns undefined if there is no log. */
+/** Returns undefined if there is no log. Throws a RangeError if it is damaged. */
 export const walState = (dataDir: string, directory?: string): Promise<WalState | undefined> =>
   new WalTail(dataDir, directory).state();
 
@@ -63,7 +63,7 @@ export class WalTail {
     this.#file = file;
     this.#at = 0;
     const first = Number.parseInt(file.slice(17, 33), 16);
-    this.#lastIndex = Math.max(0, first - 1);
+    this.#lastIndex = Math.max(0, first - 1) || 0;
   }
 
   async #follow(path: string): Promise<void> {

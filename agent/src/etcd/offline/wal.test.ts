@@ -26,3 +26,17 @@ test('a directory that no etcd has used has none', async () => {
   expect(await walIdentity(directory)).toBeUndefined();
   await rm(directory, { recursive: true });
 });
+
+test('damaged metadata are a RangeError', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'wal-'));
+  await mkdir(join(directory, 'member/wal'), { recursive: true });
+  const metadata = Buffer.from([0x08, 1]);
+  for (const record of [metadata, Buffer.concat([metadata, Buffer.from([0x18, 7])])]) {
+    await writeFile(
+      join(directory, 'member/wal/0.wal'),
+      Buffer.concat([Buffer.from([record.length, ...Array(7).fill(0)]), record]),
+    );
+    await expect(walIdentity(directory)).rejects.toThrow(RangeError);
+  }
+  await rm(directory, { recursive: true });
+});

@@ -1,6 +1,6 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fieldsOf, hexId } from '../protobuf.ts';
+import { bytesOf, fieldsOf, hexId } from '../protobuf.ts';
 
 // Format of the write-ahead log in etcd 3.4 to 3.7: each frame is a little-endian length, whose highest byte holds the
 // padding after the record, and a Record {type = 1, crc = 2, data = 3}. A length of zero marks the end of the written
@@ -23,7 +23,7 @@ export async function walFiles(directory: string): Promise<string[]> {
 
 /**
  * Reads the member id and the cluster id of a data directory from the first records of its log. The metadata are
- * {nodeID = 1, clusterID = 2}.
+ * {nodeID = 1, clusterID = 2}. Throws a RangeError if they are damaged.
  */
 export async function walIdentity(
   dataDir: string,
@@ -34,8 +34,8 @@ export async function walIdentity(
   for (const { record } of framesOf(await readAt(join(directory, first), 0, HEAD))) {
     const fields = Object.fromEntries(fieldsOf(record));
     if (fields[1] !== METADATA_RECORD) continue;
-    const ids = Object.fromEntries(fieldsOf(fields[3] as Uint8Array));
-    return { memberId: hexId(ids[1]!), clusterId: hexId(ids[2]!) };
+    const ids = Object.fromEntries(fieldsOf(bytesOf(fields[3])));
+    return { memberId: hexId(ids[1]), clusterId: hexId(ids[2]) };
   }
   return undefined;
 }

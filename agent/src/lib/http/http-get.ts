@@ -10,6 +10,14 @@ interface GetOptions extends RequestOptions {
   readonly check?: (body: string, headers: IncomingHttpHeaders) => void;
 }
 
+function parsed(url: string, body: string) {
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    throw new Error(`${url}: the answer is not JSON`, { cause: error });
+  }
+}
+
 /** Requests a short JSON document from one of the project's pods. Every status other than 200 is an error. */
 export async function getJson<T>(url: string, { check, ...options }: GetOptions): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -23,7 +31,7 @@ export async function getJson<T>(url: string, { check, ...options }: GetOptions)
       }
       if (response.statusCode !== 200) throw new Error(`${url}: HTTP status ${response.statusCode}`);
       check?.(body, response.headers);
-      resolve(JSON.parse(body));
+      resolve(parsed(url, body));
     } catch (error) {
       reject(error);
     }

@@ -66,6 +66,13 @@ test('a cluster version of the past stays as a series with 0', () => {
   });
 });
 
+test('a start that is no time', () => {
+  const metrics = parseEtcdMetrics(
+    'etcd_server_version{server_version="3.6.16"} 1\nprocess_start_time_seconds 1e+30\n',
+  );
+  expect(metrics?.upSince).toBe('1970-01-01T00:00:00.000Z');
+});
+
 test('metrics of another program', async () => {
   expect(parseEtcdMetrics('go_goroutines 5\n')).toBeUndefined();
   expect(parseEtcdMetrics('')).toBeUndefined();

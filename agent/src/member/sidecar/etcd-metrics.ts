@@ -57,6 +57,12 @@ export function parseEtcdMetrics(exposition: string): EtcdMetrics | undefined {
     dbSize: found.size ?? 0,
     dbInUse: found.used ?? 0,
     quota: found.quota,
-    upSince: new Date((found.started ?? 0) * 1000).toISOString(),
+    upSince: timeOf(found.started ?? 0).toISOString(),
   };
+}
+
+/** Seconds since 1970; 1970 itself for a number that is no time. */
+function timeOf(seconds: number): Date {
+  const time = new Date(seconds * 1000);
+  return Number.isNaN(time.getTime()) ? new Date(0) : time;
 }

@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ssh2, { type ParsedKey } from 'ssh2';
-import { codeOf, usageError } from '../../lib/errors.ts';
+import { codeOf, messageOf, usageError } from '../../lib/errors.ts';
 import type { SftpSpec } from '../spec.ts';
 import { HostKeys, type KnownHostsText } from './host-keys.ts';
 
@@ -76,11 +76,44 @@ function parseKey(
   passphrase: string | undefined,
 ): ParsedKey | undefined {
   if (!file) return undefined;
-  const parsed = ssh2.utils.parseKey(file.text, passphrase);
+  const rounds = roundsOf(file.text);
+  if (passphrase !== undefined && rounds > MOST_ROUNDS) {
+    throw mistake(
+      directory,
+      `${file.name} is encrypted with ${rounds} rounds, which take too long; use at most ${MOST_ROUNDS} (ssh-keygen -p -a 100 -f FILE)`,
+    );
+  }
+  const parsed = tryParse(file.text, passphrase);
   if (parsed instanceof Error) throw mistake(directory, `${file.name} ${keyProblem(parsed, passphrase)}`);
   const key = Array.isArray(parsed) ? parsed[0] : parsed;
   if (!key?.isPrivateKey()) throw mistake(directory, `${file.name} is a public key; use the private key`);
   return key;
+}
+
+/** ssh2 returns most errors, and throws some. */
+function tryParse(pem: string, passphrase: string | undefined): ReturnType<typeof ssh2.utils.parseKey> {
+  try {
+    return ssh2.utils.parseKey(pem, passphrase);
+  } catch (error) {
+    return new Error(messageOf(error));
+  }
+}
+
+/** Of bcrypt. ssh-keygen uses 16 to 24. Each takes milliseconds, in which nothing else runs. */
+const MOST_ROUNDS = 1_000;
+const OPENSSH = Buffer.from('openssh-key-v1\0');
+
+/** Returns the rounds with which the passphrase of an OpenSSH key is hashed; 0 for another key. */
+function roundsOf(pem: string): number {
+  // As ssh2 finds it: up to the last end.
+  const [, base64 = ''] = /-----BEGIN OPENSSH PRIVATE KEY-----(.+)-----END OPENSSH PRIVATE KEY-----/s.exec(pem) ?? [];
+  const key = Buffer.from(base64, 'base64');
+  if (!key.subarray(0, OPENSSH.length).equals(OPENSSH)) return 0;
+  const next = (from: number) => (from + 4 <= key.length ? from + 4 + key.readUInt32BE(from) : key.length);
+  // The cipher and the hash, then the options: a salt and the rounds.
+  const options = next(next(OPENSSH.length));
+  const rounds = next(options + 4);
+  return rounds + 4 <= Math.min(next(options), key.length) ? key.readUInt32BE(rounds) : 0;
 }
 
 function keyProblem({ message }: Error, passphrase: string | undefined): string {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { knownHosts } from './host-keys.ts';
+import { keyTypeOf, knownHosts } from './host-keys.ts';
 
 const key = Buffer.from('\0\0\0\x0bssh-ed25519 and so on');
 const line = (names: string) => `${names} ssh-ed25519 ${key.toString('base64')} comment`;
@@ -45,4 +45,18 @@ test('a line for the port comes before one without', () => {
 test('a revoked key is reported, even if the same key is also trusted', () => {
   const text = `@revoked ${line('*')}\n${line('backup.example.com')}`;
   expect(knownHosts(text, 'backup.example.com', 22).map(({ revoked }) => revoked)).toEqual([true, false]);
+});
+
+test('a pattern of many stars takes no time', () => {
+  const began = performance.now();
+  const names = `${'*a'.repeat(60)}*b`;
+  expect(knownHosts(line(names), 'a'.repeat(250), 22)).toEqual([]);
+  expect(knownHosts(line(`${names},${'*a'.repeat(60)}**`), 'a'.repeat(250), 22)).toHaveLength(1);
+  expect(performance.now() - began).toBeLessThan(1_000);
+});
+
+test('the type of a key that is none', () => {
+  expect(keyTypeOf(key)).toBe('ssh-ed25519');
+  expect(keyTypeOf(Buffer.from([0, 0]))).toBe('');
+  expect(keyTypeOf(Buffer.concat([Buffer.alloc(4, 0xff), Buffer.alloc(1_000, 7)]))).toBe('?'.repeat(64));
 });

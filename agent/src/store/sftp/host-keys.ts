@@ -17,9 +17,17 @@ export interface KnownHostsText {
 export const fingerprintOf = (key: Buffer): string =>
   `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 
-/** Type of a public key, its first field: `ssh-ed25519`, `ssh-rsa`, … Empty if the key is too short. */
+/** Characters. No type of a key is longer. */
+const LONGEST_TYPE = 64;
+
+/**
+ * Type of a public key, its first field: `ssh-ed25519`, `ssh-rsa`, … Empty if the key is too short. A server may show any
+ * bytes as its key, and messages contain the type.
+ */
 export function keyTypeOf(key: Buffer): string {
-  return key.length < 4 ? '' : key.toString('latin1', 4, 4 + key.readUInt32BE(0));
+  if (key.length < 4) return '';
+  const length = Math.min(key.readUInt32BE(0), LONGEST_TYPE);
+  return key.toString('latin1', 4, 4 + length).replaceAll(/[^!-~]/g, '?');
 }
 
 /** Host keys that are accepted from the server. */
@@ -124,7 +132,7 @@ function linesFor(lines: readonly Line[], host: string): KnownHost[] {
 function appliesTo(names: string, host: string): boolean {
   if (names.startsWith('|1|')) return isHashOf(names, host);
   const patterns = names.toLowerCase().split(',');
-  const matches = (pattern: string) => patternOf(pattern).test(host);
+  const matches = (pattern: string) => isMatch(pattern, host);
   const excluded = patterns.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1)));
   return !excluded && patterns.some(matches);
 }
@@ -134,7 +142,17 @@ function isHashOf(names: string, host: string): boolean {
   return createHmac('sha1', Buffer.from(salt, 'base64')).update(host).digest('base64') === hash;
 }
 
-function patternOf(pattern: string): RegExp {
-  const literal = pattern.replaceAll(/[.+^$(){}|[\]\\]/g, '\\$&');
-  return new RegExp(`^${literal.replaceAll('*', '.*').replaceAll('?', '.')}$`);
+/** `*` stands for any text, `?` for one character. A regular expression takes hours for many stars. */
+function isMatch(pattern: string, host: string): boolean {
+  let [at, star, retry] = [0, -1, 0];
+  for (let from = 0; from < host.length; ) {
+    if (pattern[at] === '*') [star, retry, at] = [at, from, at + 1];
+    else if (pattern[at] === '?' || pattern[at] === host[from]) [at, from] = [at + 1, from + 1];
+    else if (star >= 0) {
+      // The last star takes one character more.
+      retry++;
+      [at, from] = [star + 1, retry];
+    } else return false;
+  }
+  return /^\**$/.test(pattern.slice(at));
 }

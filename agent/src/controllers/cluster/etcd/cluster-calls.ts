@@ -1,6 +1,6 @@
 import type { CallOptions, GrpcChannel } from '../../../etcd/grpc.ts';
-import { header } from '../../../etcd/maintenance.ts';
-import { encodeBytes, encodeInt, fieldsOf, hexId, idOf, text } from '../../../etcd/protobuf.ts';
+import { header, readAnswer } from '../../../etcd/maintenance.ts';
+import { bytesOf, encodeBytes, encodeInt, fieldsOf, hexId, idOf, numberOf, text } from '../../../etcd/protobuf.ts';
 import type { Member } from '../observed.ts';
 
 /** Lists the members. On 3.4 the response is the member's own view; newer versions ask a quorum first. */
@@ -10,13 +10,15 @@ export async function memberList(
 ): Promise<{ clusterId: string; members: Member[] }> {
   const linearizable = encodeInt(1, 1);
   const answer = await channel.unary('Cluster/MemberList', linearizable, options);
-  let clusterId = '';
-  const members: Member[] = [];
-  for (const [field, value] of fieldsOf(answer)) {
-    if (field === 1) clusterId = header(value as Uint8Array).clusterId;
-    if (field === 2) members.push(memberOf(value as Uint8Array));
-  }
-  return { clusterId, members };
+  return readAnswer(channel, 'Cluster/MemberList', () => {
+    let clusterId = '';
+    const members: Member[] = [];
+    for (const [field, value] of fieldsOf(answer)) {
+      if (field === 1) clusterId = header(bytesOf(value)).clusterId;
+      if (field === 2) members.push(memberOf(bytesOf(value)));
+    }
+    return { clusterId, members };
+  });
 }
 
 function memberOf(message: Uint8Array): Member {
@@ -25,7 +27,7 @@ function memberOf(message: Uint8Array): Member {
     if (field === 1) member.id = hexId(value);
     if (field === 2) member.name = text(value);
     if (field === 3) member.peerUrl ||= text(value);
-    if (field === 5) member.isLearner = value !== 0n;
+    if (field === 5) member.isLearner = numberOf(value) !== 0n;
   }
   return member;
 }

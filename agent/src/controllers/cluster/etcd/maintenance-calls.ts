@@ -1,5 +1,6 @@
 import type { CallOptions, GrpcChannel } from '../../../etcd/grpc.ts';
-import { encodeBytes, encodeInt, fieldsOf, hexId, idOf } from '../../../etcd/protobuf.ts';
+import { readAnswer } from '../../../etcd/maintenance.ts';
+import { bytesOf, encodeBytes, encodeInt, fieldsOf, hexId, idOf, integer, numberOf } from '../../../etcd/protobuf.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import type { Alarm } from '../observed.ts';
 
@@ -10,7 +11,9 @@ const nothing = new Uint8Array();
 /** Lists the alarms. Needs a quorum, because the request goes through raft. */
 export async function alarms(channel: GrpcChannel, options: CallOptions): Promise<Alarm[]> {
   const answer = await channel.unary('Maintenance/Alarm', nothing, options);
-  return [...fieldsOf(answer)].flatMap(([field, value]) => (field === 2 ? alarmOf(value as Uint8Array) : []));
+  return readAnswer(channel, 'Maintenance/Alarm', () =>
+    [...fieldsOf(answer)].flatMap(([field, value]) => (field === 2 ? alarmOf(bytesOf(value)) : [])),
+  );
 }
 
 function alarmOf(message: Uint8Array): Alarm[] {
@@ -18,7 +21,7 @@ function alarmOf(message: Uint8Array): Alarm[] {
   let number = 0;
   for (const [field, value] of fieldsOf(message)) {
     if (field === 1) memberId = hexId(value);
-    if (field === 2) number = Number(value);
+    if (field === 2) number = integer(value);
   }
   const types = Object.keys(alarmNumbers) as Alarm['type'][];
   return types.filter((type) => alarmNumbers[type] === number).map((type) => ({ memberId, type }));
@@ -76,8 +79,10 @@ export async function isCompactedAt(channel: GrpcChannel, revision: number, opti
 
 export async function leaseGrant(channel: GrpcChannel, ttl: number, options: CallOptions): Promise<bigint> {
   const answer = await channel.unary('Lease/LeaseGrant', encodeInt(1, ttl), options);
-  for (const [field, value] of fieldsOf(answer)) if (field === 2) return value as bigint;
-  throw new Error('etcd granted a lease without an id');
+  return readAnswer(channel, 'Lease/LeaseGrant', () => {
+    for (const [field, value] of fieldsOf(answer)) if (field === 2) return numberOf(value);
+    throw new Error('etcd granted a lease without an id');
+  });
 }
 
 export async function leaseRevoke(channel: GrpcChannel, id: bigint, options: CallOptions): Promise<void> {

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { JobObject, ObjectCondition, PodObject } from '../../../kube/objects.ts';
 
 /** Termination message of the agent: the result of its command, or the end of its log. */
@@ -23,6 +24,27 @@ export interface JobResult {
   readonly phases?: Readonly<Record<string, number>>;
 }
 
+const optional = <T extends z.ZodMiniType>(type: T) => z.catch(z.optional(type), undefined as never);
+const { text, number, list } = {
+  text: optional(z.string()),
+  number: optional(z.int()),
+  list: optional(z.array(z.string())),
+};
+
+/** The image of a Job is the user's choice. A field of another type counts as missing. */
+const resultSchema = z.object({
+  exitCode: number,
+  error: text,
+  snapshot: optional(z.object({ id: z.string(), revision: z.int(), sha256: z.string(), sizeBytes: z.int() })),
+  stores: optional(
+    z.array(
+      z.object({ store: z.string(), key: text, verified: text, error: text, keyError: text, retentionError: text }),
+    ),
+  ),
+  suspect: list,
+  phases: optional(z.record(z.string(), z.number())),
+});
+
 /** Returns the result of the pod that ended last, or undefined if it left no message. */
 export function jobResult(pods: readonly PodObject[]): JobResult | undefined {
   const [last] = pods
@@ -34,7 +56,10 @@ export function jobResult(pods: readonly PodObject[]): JobResult | undefined {
   const line = message.trimEnd().split('\n').at(-1) ?? '';
   try {
     const found: unknown = JSON.parse(line);
-    if (found !== null && typeof found === 'object') return { exitCode, ...found };
+    if (found !== null && typeof found === 'object') {
+      const result = resultSchema.parse(found);
+      return { ...result, exitCode: result.exitCode ?? exitCode };
+    }
   } catch {
     // Not JSON: use the line itself as the error.
   }

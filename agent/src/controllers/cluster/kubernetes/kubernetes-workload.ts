@@ -4,6 +4,7 @@ import type { KubeObject, PodObject, StatefulSetObject } from '../../../kube/obj
 import { messageOf } from '../../../lib/errors.ts';
 import { getJson } from '../../../lib/http/http-get.ts';
 import type { AgentStatus } from '../../../protocol/agent-status.ts';
+import { agentStatusOf } from '../../../protocol/agent-status-schema.ts';
 import type { Claim, Pod, StatefulSet } from '../observed.ts';
 import { NotNow, type Workload } from '../port.ts';
 import type { ClusterContext } from './cluster-context.ts';
@@ -67,10 +68,11 @@ export class KubernetesWorkload implements Workload {
     const { settings } = this.#context;
     const url = this.#context.urlOf(address, ports.agent);
     const tls = await this.#context.tls();
-    const status = await getJson<AgentStatus>(`${url}/status`, {
+    const answer = await getJson<unknown>(`${url}/status`, {
       ...(tls && { ca: tls.ca, servername: tls.servername }),
       signal: AbortSignal.timeout(settings.observeRpc),
     });
+    const status = agentStatusOf(answer);
     if (status.podUid !== uid) throw new Error(`another pod answers at ${address}: ${status.pod} ${status.podUid}`);
     return status;
   }

@@ -1,0 +1,24 @@
+import type { PodObject } from '../../../kube/objects.ts';
+import { jobResult } from './job-result.ts';
+
+const pod = (message: string): PodObject[] => [
+  {
+    metadata: { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+    status: { containerStatuses: [{ name: 'agent', state: { terminated: { exitCode: 7, message } } }] },
+  },
+];
+
+test('the result of a command', () => {
+  expect(jobResult(pod('log\n{"exitCode":3,"error":"full","phases":{"upload":1}}\n'))).toEqual({
+    ...{ exitCode: 3, error: 'full', phases: { upload: 1 } },
+  });
+});
+
+test('fields of other types count as missing: the image is the choice of the user', () => {
+  expect(jobResult(pod('{"exitCode":"x","error":{},"stores":null,"suspect":[1],"phases":2}'))).toEqual({ exitCode: 7 });
+});
+
+test('the end of a log', () => {
+  expect(jobResult(pod('killed\n'))).toEqual({ exitCode: 7, error: 'killed' });
+  expect(jobResult(pod(''))).toBeUndefined();
+});

@@ -1,0 +1,101 @@
+import * as z from 'zod/mini';
+import { describeIssue } from '../lib/schema-issue.ts';
+import type { AgentStatus, Identity } from './agent-status.ts';
+import { count, type Shape, text } from './schema-parts.ts';
+
+type Part<K extends keyof AgentStatus> = NonNullable<AgentStatus[K]>;
+
+const identity = z.looseObject({
+  v: z.literal(1),
+  clusterUid: text,
+  epoch: count,
+  token: text,
+  ordinal: count,
+  volumeId: text,
+  permitId: text,
+  mode: text,
+  memberId: z.optional(text),
+  clusterId: z.optional(text),
+  state: z.enum(['permitted', 'sealed']),
+  lastRestoreId: z.optional(text),
+  lastVersion: text,
+  clusterVersion: z.optional(text),
+  runs: count,
+} satisfies Shape<Identity>);
+
+const volume = z.looseObject({
+  walPresent: z.boolean(),
+  volumeId: z.optional(text),
+  identity: z.optional(identity),
+  freeBytes: z.number(),
+  totalBytes: z.number(),
+  quarantineCount: z.number(),
+  snapIndex: z.optional(z.number()),
+  orphanTmp: z.optional(z.number()),
+} satisfies Shape<Part<'volume'>>);
+
+const etcd = z.looseObject({
+  up: z.boolean(),
+  memberId: text,
+  clusterId: text,
+  hasLeader: z.boolean(),
+  isLeader: z.boolean(),
+  isLearner: z.boolean(),
+  term: z.number(),
+  committedIndex: z.number(),
+  appliedIndex: z.number(),
+  version: text,
+  clusterVersion: z.optional(text),
+  dbSize: z.number(),
+  dbInUse: z.number(),
+  quota: z.optional(z.number()),
+  upSince: text,
+} satisfies Shape<Part<'etcd'>>);
+
+const salvage = z.looseObject({
+  sha256: text,
+  sizeBytes: count,
+  revision: count,
+  lastIndex: count,
+  commit: count,
+  url: text,
+} satisfies Shape<Part<'salvage'>>);
+
+const status = z.looseObject({
+  v: z.literal(1),
+  pod: text,
+  podUid: text,
+  ordinal: count,
+  agentVersion: text,
+  etcdBinary: text,
+  gate: z.optional(z.literal(true)),
+  // A newer agent may have further states.
+  state: text as unknown as z.ZodMiniType<AgentStatus['state']>,
+  reason: z.optional(text),
+  message: z.optional(text),
+  podIp: z.optional(text),
+  certificate: z.optional(z.looseObject({ notAfter: text } satisfies Shape<Part<'certificate'>>)),
+  volume,
+  request: z.optional(
+    z.looseObject({ volumeId: text, lastRestoreId: z.optional(text) } satisfies Shape<Part<'request'>>),
+  ),
+  recordRev: z.optional(count),
+  recordVersions: z.optional(
+    z.looseObject({ epoch: count, bornOn: z.optional(text), finalizedIndex: z.optional(count) } satisfies Shape<
+      Part<'recordVersions'>
+    >),
+  ),
+  recordPast: z.optional(
+    z.looseObject({ restores: z.array(text), startRevision: z.optional(count) } satisfies Shape<Part<'recordPast'>>),
+  ),
+  minEpoch: count,
+  salvage: z.optional(salvage),
+  etcd: z.optional(etcd),
+} satisfies Shape<AgentStatus>);
+
+/** Checks what a pod answered. Throws if it is not the status of an agent: a plan must not be made of it. */
+export function agentStatusOf(answer: unknown): AgentStatus {
+  const parsed = status.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  throw new Error(`the agent's status is not usable: ${describeIssue(parsed.error)}`);
+}

@@ -1,0 +1,181 @@
+import { gzipSync } from 'node:zlib';
+import { toCandidate } from '../../../src/backup/catalog/candidate.ts';
+import { type Entry, readCatalog, readEntry, stateOf } from '../../../src/backup/catalog/catalog.ts';
+import { readIndex } from '../../../src/backup/catalog/catalog-index.ts';
+import { claim } from '../../../src/backup/catalog/claim.ts';
+import { linesOf } from '../../../src/backup/catalog/identity.ts';
+import { lineOf } from '../../../src/backup/catalog/lineage.ts';
+import { moveNotes } from '../../../src/backup/catalog/restore-notes.ts';
+import { badness, selectEntry } from '../../../src/backup/catalog/select.ts';
+import { storeStatus } from '../../../src/backup/catalog/status.ts';
+import { copySnapshot } from '../../../src/backup/copy/copy.ts';
+import { storedExtra } from '../../../src/backup/payload/extra.ts';
+import { readContent } from '../../../src/backup/payload/read-payload.ts';
+import { changeSince, differences, readMarker } from '../../../src/backup/restore/restore-marker.ts';
+import { prune } from '../../../src/backup/retention/prune.ts';
+import { readMarker as readMemberMarker } from '../../../src/control-plane/node/data-directory.ts';
+import { bumpOf } from '../../../src/control-plane/state/bump.ts';
+import { highestInStore, servedBefore } from '../../../src/control-plane/state/served-revisions.ts';
+import { corpusFile } from '../corpus.ts';
+import { secretWords } from '../secrets.ts';
+import { refused, type Target } from '../target.ts';
+import { MemoryStore } from './memory-store.ts';
+import { fileWith } from './scratch.ts';
+
+const ID = 'etcd-snapshot-20261121-023807-3f9c2a';
+const OTHER = 'etcd-snapshot-20261122-023807-3f9c2b';
+const key = (suffix: string, id = ID) => `orders/${id}${suffix}`;
+const wanted = { cluster: 'orders' };
+
+/** One whole snapshot of the same cluster, beside the one that is damaged. */
+const other = JSON.parse(corpusFile('manifest/whole').toString());
+Object.assign(other, { id: OTHER, createdAt: '2026-11-22T02:38:07.123Z' });
+delete other.extra;
+other.object.key = key('.db', OTHER);
+other.object.sizeBytes = 9;
+const payload = Buffer.alloc(9);
+
+const storeWith = (objects: Record<string, Uint8Array>): MemoryStore =>
+  new MemoryStore({
+    [key('.json', OTHER)]: Buffer.from(JSON.stringify(other)),
+    [key('.db', OTHER)]: payload,
+    [key('.json')]: corpusFile('manifest/whole'),
+    [key('.db.zst.age')]: payload,
+    [key('.extra.tar.age')]: Buffer.alloc(5),
+    ...objects,
+  });
+
+/** All that the commands do with the documents of a folder, except to delete. Says whether the one in question is whole. */
+async function explore(store: MemoryStore): Promise<unknown> {
+  const entries = await readCatalog(store, 'orders');
+  const now = await store.now();
+  const owner = { now, clusterName: 'orders' };
+  const candidates = entries.map(toCandidate);
+  const line = lineOf(entries, owner);
+  linesOf(entries);
+  for (const entry of entries) {
+    JSON.stringify(entry);
+    badness(entry);
+  }
+  const policy = { last: 1, daily: 3, timeZone: 'Europe/Berlin' };
+  await prune(store, 'orders', entries, policy, { ...owner, cluster: line, force: true }, { dryRun: true });
+  await storeStatus({ ...wanted, store, maxAge: 86_400_000 }, {});
+  const readAll = async () => entries;
+  for (const id of [ID, 'latest']) {
+    const asked = { ...wanted, id };
+    const selected = await selectEntry(store, asked, { readAll, readLost: async () => [], warn: none }).catch(
+      orRefusal,
+    );
+    if (selected === undefined) continue;
+    await drained(readContent(store, selected.manifest, {})).catch(orRefusal);
+    const { extra } = selected.manifest;
+    if (extra) await storedExtra(store, extra, {}).catch(orRefusal);
+  }
+  const restored = entries.find(({ id }) => id === OTHER)!;
+  const served = await servedBefore({ store, entries, restored, here: [], own: [] });
+  await highestInStore({ store, entries, restored });
+  await Promise.resolve()
+    .then(() => bumpOf(served, { id: OTHER, revision: 7, several: true, token: () => secretWords.token }))
+    .catch(orRefusal);
+  const one = await readEntry(store, 'orders', ID);
+  if (one) await copied(one, store, entries);
+  if (one) await moveNotes(store, wanted, one, [restored], {});
+  return candidates.length === 2 && one && stateOf(one) === 'verified' ? undefined : refused;
+}
+
+async function copied(entry: Entry, from: MemoryStore, there: readonly Entry[]): Promise<void> {
+  const quiet = { debug: none, info: none, warn: none, error: none, phase: none, bytes: none, note: none } as never;
+  const { signal } = new AbortController();
+  const common = { folder: 'orders', from, log: quiet, progress: quiet, signal };
+  for (const known of [[], there])
+    await copySnapshot(entry, { ...common, to: new MemoryStore({}), there: known }).catch(orRefusal);
+}
+
+const none = () => {};
+
+/** An error that the command would show; another one is a mistake. */
+function orRefusal(error: unknown): undefined {
+  if ((error as Error).name === 'AgentError' || (error as Error).name === 'NoIdentityError') return undefined;
+  throw error;
+}
+
+async function drained(source: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of source);
+}
+
+const GZIP = Buffer.from([0x1f, 0x8b]);
+
+export const storeDocuments: readonly Target[] = [
+  {
+    name: 'manifest',
+    about: 'the document beside a snapshot: one that is damaged is a problem of this snapshot',
+    kind: 'json',
+    corpus: ['manifest'],
+    run: (input) => explore(storeWith({ [key('.json')]: input })),
+  },
+  {
+    name: 'verification',
+    about: 'the finding of `verify` beside a snapshot',
+    kind: 'json',
+    corpus: ['verification'],
+    run: (input) => explore(storeWith({ [key('.verify.json')]: input })),
+  },
+  {
+    name: 'note',
+    about: 'the note of a restore beside a snapshot',
+    kind: 'json',
+    corpus: ['note'],
+    async run(input) {
+      const store = storeWith({
+        [key('.restored-c1.json')]: input,
+        [key('.restored-c1-8e9e05c52164694d.json')]: input,
+      });
+      await claim(store, key('.restored-c1.json'), { id: 'x' }, {});
+      await explore(storeWith({ [key('.restored-c1.json')]: input, [key('.restored-c1-a.json')]: input }));
+    },
+  },
+  {
+    name: 'index',
+    about: "the catalog's index: without one, or with a damaged one, the manifests are read",
+    kind: 'json',
+    corpus: ['index'],
+    async run(input) {
+      const folder = { 'orders/.index.jsonl.gz': input.subarray(0, 2).equals(GZIP) ? input : gzipSync(input) };
+      let used = 0;
+      await readIndex(new MemoryStore(folder), 'orders', {}, () => used++);
+      return used > 0 ? undefined : refused;
+    },
+  },
+  {
+    name: 'index-gzip',
+    about: 'the same, with a damaged compression',
+    kind: 'bytes',
+    corpus: ['index-gzip'],
+    async run(input) {
+      let used = 0;
+      await readIndex(new MemoryStore({ 'orders/.index.jsonl.gz': input }), 'orders', {}, () => used++);
+      return used > 0 ? undefined : refused;
+    },
+  },
+  {
+    name: 'restore-marker',
+    about: 'the file that a restore leaves in a data directory',
+    kind: 'json',
+    corpus: ['restore-marker'],
+    async run(input) {
+      const file = fileWith('restored/etcd-agent-restore.json', input);
+      const directory = file.slice(0, file.lastIndexOf('/'));
+      await readMemberMarker(directory);
+      const marker = await readMarker(directory);
+      if (!marker) return refused;
+      differences(marker, { id: ID }, markerRequest);
+      JSON.stringify(marker);
+      return changeSince(marker, directory);
+    },
+  },
+];
+
+const markerRequest = {
+  ...{ dataDir: '/data', name: 'etcd-0', initialCluster: 'etcd-0=http://10.0.0.1:2380' },
+  ...{ initialAdvertisePeerUrls: 'http://10.0.0.1:2380', named: true, repeat: 'refuse' as const },
+};
