@@ -62,7 +62,7 @@ export const all = {
       'agent/test/members',
       'agent/test/local',
     ],
-    run: local(['agent/test/members'], { workers: 2 }),
+    run: local(['agent/test/members', 'agent/src/controllers/certificates/interleavings'], { workers: 2 }),
   },
   backup: {
     about: 'etcd 3.4 to 3.7, every store, every fault; copy, adopt and the like',

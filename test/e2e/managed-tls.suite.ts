@@ -131,6 +131,7 @@ slowTest('an authority that is lost is reported, not replaced, until it comes ba
 slowTest('an authority is replaced as the guide says', async () => {
   const { 'ca.crt': before } = await dataOf('orders-peer-tls');
   await play.converges('an authority replaced', 3, async () => {
+    await play.namespace.kubectl(['annotate', 'secret', 'orders-peer-ca', 'cdk8s-etcd.dev/new-authority=yes']);
     for (const name of ['orders-peer-ca', 'orders-peer-tls'])
       await play.namespace.kubectl(['patch', 'secret', name, '--type=json', '-p', '[{"op":"remove","path":"/data"}]']);
     await play.namespace.until('the Secrets are filled', aLook, async () => {

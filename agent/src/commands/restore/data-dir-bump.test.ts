@@ -95,8 +95,8 @@ describe('one object that the store does not give out', () => {
     const context = { signal: new AbortController().signal, log: { warn() {} } as unknown as Log };
     await mkdir(join(place, 'data'));
     // This directory was restored from another snapshot.
-    const marker = { id: 'z', clusterId: 'c5', revision: 5, bumpRevision: 1, initialCluster: members.initialCluster };
-    await writeFile(join(place, 'data', MARKER), JSON.stringify({ ...marker, name: 'a', sha256: '', at: '' }));
+    const marker = { id: 'z', clusterId: 'c5', revision: 5, bumpRevision: 1, ...members };
+    await writeFile(join(place, 'data', MARKER), JSON.stringify({ ...marker, sha256: '', at: '' }));
     return bumpFor({ opened, entry: early, request: asked, several, context }).finally(() =>
       rm(place, { recursive: true }),
     );
