@@ -93,7 +93,7 @@ describe('usage', () => {
     [
       'age-recipient',
       'age1qpzry',
-      /--age-recipient: the value is not a valid age recipient, check it for typing errors: age1qpzry/,
+      /--age-recipient: the value is not a valid age recipient; check it for typing errors: it begins with age1qpzry/,
     ],
     [
       'age-recipient',

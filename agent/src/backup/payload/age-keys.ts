@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { codeOf, usageError } from '../../lib/errors.ts';
-import { abbreviated } from './encryption.ts';
 
 const isSecret = (text: string) => /age-secret-key|age-plugin/i.test(text);
 const isPostQuantum = (recipient: string) => /^age1(tag)?pq1/.test(recipient);
@@ -67,7 +66,9 @@ async function checkRecipient(text: string, where: string): Promise<void> {
     // Some keys look valid but cannot be used for encryption.
     await encrypter.encrypt('');
   } catch {
-    throw usageError(`${where} is not a valid age recipient, check it for typing errors: ${abbreviated(text)}`);
+    throw usageError(
+      `${where} is not a valid age recipient; check it for typing errors: it begins with ${text.slice(0, 12)}`,
+    );
   }
 }
 

@@ -73,7 +73,7 @@ function oneOf(recipients: readonly string[]): string {
 }
 
 /** Shortens a recipient for messages: post-quantum recipients have 2,000 characters. */
-export const abbreviated = (recipient: string) => (recipient.length > 80 ? `${recipient.slice(0, 24)}…` : recipient);
+const abbreviated = (recipient: string) => (recipient.length > 80 ? `${recipient.slice(0, 24)}…` : recipient);
 
 /** Passes an iterable through a web stream, one chunk at a time. A reader that stops early closes the source. */
 async function* through(source: Bytes, transform: (stream: Stream) => Promise<Stream>): Bytes {

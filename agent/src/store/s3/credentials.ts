@@ -82,7 +82,9 @@ async function readShared(directory: string, names: string[], profile?: string):
   const profiles = [...new Set([...Object.keys(credentialsFile), ...Object.keys(configFile)])];
   const name = getProfileName({ profile });
   if (!profiles.includes(name)) {
-    throw mistake(directory, `has no profile '${name}'; its shared files have: ${profiles.join(', ') || 'none'}`);
+    // A broken file may have anything for a name, also a key.
+    const named = profiles.filter((each) => /^[a-z][\w.-]{0,15}$/i.test(each));
+    throw mistake(directory, `has no profile '${name}'; its shared files have: ${named.join(', ') || 'none'}`);
   }
   try {
     return await fromIni({ ...files, profile: name })();
