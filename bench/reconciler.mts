@@ -99,7 +99,7 @@ try {
       await sleep(smoke ? 200 : 2_000);
       return (await clusters.ready()) === count;
     };
-    await agent.until(allReady, 900);
+    await agent.until(allReady, smoke ? 120 : 900);
     const started = (performance.now() - begun) / 1_000;
     while (performance.now() - (proxy.writes.at(-1)?.at ?? 0) < quiet * 1_000) await sleep(200);
     const rest = await atRest(agent);

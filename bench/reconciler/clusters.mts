@@ -52,7 +52,8 @@ export class Clusters {
     this.#controllers = controllers;
     this.names = Array.from({ length: count }, (_, index) => `c${`${index}`.padStart(4, '0')}`);
     const chart = new Chart(Testing.app(), 'bench', { namespace });
-    new library.EtcdCluster(chart, 'template', { name: template, size });
+    // The members that are played have no certificates: what TLS takes is not measured.
+    new library.EtcdCluster(chart, 'template', { name: template, size, tls: library.EtcdTls.none() });
     this.#manifests = JSON.stringify(Testing.synth(chart));
   }
 
