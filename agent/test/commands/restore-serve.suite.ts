@@ -397,6 +397,40 @@ test('a file that somebody else saved, by its key', async () => {
   await ended(run);
 });
 
+test.each(['older', 'newest'])(
+  'without an id, the manifest of the %s snapshot hangs',
+  async (which) => {
+    await using scripts = await LocalScripts.make();
+    await cp(store, scripts.directory, { recursive: true });
+    const silent = id.replace(/-\d{8}-/, which === 'older' ? '-20200101-' : '-20991231-');
+    await writeFile(join(scripts.directory, 'orders', `${silent}.json`), '{}');
+    const command = await scripts.hanging('get', `*${silent}.json`);
+    const args = { fromUrl: JSON.stringify({ command }) };
+    const to = join(scratch, 'data');
+    const dataDir = runHere(
+      ...['restore', 'data-dir', '--cluster=orders', `--store=${args.fromUrl}`, `--data-dir=${to}`, '--name=m0'],
+      ...['--initial-cluster=m0=http://127.0.0.1:2380', '--initial-advertise-peer-urls=http://127.0.0.1:2380'],
+      `--etcdutl=${etcdutl()}`,
+    );
+    const run = serve([], args);
+    if (which === 'older') {
+      await run.phase('serve');
+      expect(await (await get('/status')).json()).toMatchObject({ state: 'Serving', id });
+      expect(await dataDir).toMatchObject({ exitCode: 0, text: expect.stringContaining(id) });
+      await rm(to, { recursive: true });
+      run.stop();
+      await ended(run);
+    } else {
+      const why = expect.stringMatching(
+        new RegExp(`${silent}, which may be newer than ${id}: .* does not answer in time`),
+      );
+      expect(await dataDir).toMatchObject({ exitCode: ExitCode.storeUnreachable, text: why });
+      expect(await ended(run)).toMatchObject({ exitCode: ExitCode.storeUnreachable, text: why });
+    }
+  },
+  90_000,
+);
+
 describe('refused, with nothing served', () => {
   async function damaged(change: (payload: string) => Promise<unknown>): Promise<string> {
     const place = await mkdtemp(join(directory, 'damaged-'));

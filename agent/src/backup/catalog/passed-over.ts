@@ -16,11 +16,22 @@ export interface PassedOver {
  * Returns when a snapshot was taken, in milliseconds. Without a readable manifest, this is the end of the second in its name,
  * otherwise the time at which it was stored.
  */
-export function timeOf({ id, manifest, objects }: Pick<Entry, 'id' | 'manifest' | 'objects'>): number {
+export function timeOf(entry: Pick<Entry, 'id' | 'manifest' | 'objects'>): number {
+  const { manifest, objects } = entry;
   if (manifest) return Date.parse(manifest.createdAt);
+  const second = secondOf(entry);
+  return second === undefined ? Math.max(0, ...objects.map(({ modified }) => modified.getTime())) : second + 999;
+}
+
+/** Returns the earliest time at which a snapshot may have been taken, in milliseconds. A name without a date says nothing. */
+export const earliestOf = (entry: Pick<Entry, 'id' | 'manifest'>): number =>
+  entry.manifest ? Date.parse(entry.manifest.createdAt) : (secondOf(entry) ?? Number.NEGATIVE_INFINITY);
+
+/** Returns the second in a name, in milliseconds. */
+function secondOf({ id }: Pick<Entry, 'id'>): number | undefined {
   const [, year, month, day, hour, minute, second] = /-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-/.exec(id) ?? [];
-  if (year) return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.999Z`);
-  return Math.max(0, ...objects.map(({ modified }) => modified.getTime()));
+  const time = year ? Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
 }
 
 /**

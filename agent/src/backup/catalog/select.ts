@@ -5,7 +5,7 @@ import { type Entry, isVerified, lostManifests, PAYLOAD, readEntry, stateOf, typ
 import { folderOf, type NamedCluster } from './folder.ts';
 import { entriesOf, isOf, ownEntries, ownerOf, type Wanted } from './identity.ts';
 import { listNames } from './names.ts';
-import { passedOver, passedOverText } from './passed-over.ts';
+import { earliestOf, passedOver, passedOverText, timeOf } from './passed-over.ts';
 
 // Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
 const TOLERANCE = 5 * 60_000;
@@ -96,7 +96,8 @@ export interface Asked extends Wanted {
 }
 
 export interface SelectOptions extends CallOptions {
-  readonly readAll: () => Promise<readonly Entry[]>;
+  /** Reads every snapshot in the folder. One that the store does not give out in time is `unreachable`. */
+  readonly readAnswering: () => Promise<readonly Entry[]>;
   /** Reads the snapshots that have lost their manifest. */
   readonly readLost: (now: Date) => Promise<readonly Entry[]>;
   /** Called with each snapshot that is newer than the selected one, and why it is not used. */
@@ -107,7 +108,7 @@ export interface SelectOptions extends CallOptions {
 export async function selectEntry(store: Store, asked: Asked, options: SelectOptions): Promise<WholeEntry> {
   const { id, before } = asked;
   if (id && id !== 'latest') return whole(store, asked, id, options);
-  const entries = await options.readAll();
+  const entries = await options.readAnswering();
   const now = (await store.now(options)) ?? new Date();
   const found = newestVerified(entries, asked, store.url, { now, ...(before && { before }) });
   for (const { id: other, manifest } of found.future) {
@@ -115,7 +116,10 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
       `${other} is dated in the future (${manifest?.createdAt}) and does not count as the newest; name it to use it`,
     );
   }
+  const silent = entries.filter(({ unread }) => unread === 'unreachable');
+  refuseUnknown(silent, found.newest, before, store);
   if (found.newest) {
+    warnOfSilent(silent, found.newest, before, options);
     const all = [...entries, ...(await options.readLost(now))];
     const passed = passedOver(all, found.newest, asked, before);
     for (const message of passedOverText(passed, found.newest.id)) options.warn(message);
@@ -126,6 +130,37 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
     ExitCode.nothingThere,
     `${store.url} holds no verified snapshot of ${folderOf(asked)} from before ${before.toISOString()}; see \`etcd-agent list\``,
   );
+}
+
+/** Throws if a snapshot that the store does not give out now may be the one that is asked for. */
+function refuseUnknown(
+  silent: readonly Entry[],
+  newest: Entry | undefined,
+  before: Date | undefined,
+  store: Store,
+): void {
+  const from = newest ? timeOf(newest) : Number.NEGATIVE_INFINITY;
+  const end = before?.getTime() ?? Number.POSITIVE_INFINITY;
+  const [unknown, ...more] = silent.filter((entry) => timeOf(entry) >= from && earliestOf(entry) < end);
+  if (!unknown) return;
+  const than = newest ? `may be newer than ${newest.id}` : 'may be the one';
+  throw new AgentError(
+    ExitCode.storeUnreachable,
+    `${store.url}: ${unknown.id}${more.length > 0 ? ` and ${more.length} more` : ''}, which ${than}: ${unknown.problem}; try again, or name a snapshot by its id`,
+  );
+}
+
+function warnOfSilent(
+  silent: readonly Entry[],
+  { id }: Entry,
+  before: Date | undefined,
+  { warn }: Pick<SelectOptions, 'warn'>,
+): void {
+  const older = silent.filter((entry) => !before || earliestOf(entry) < before.getTime());
+  const [first] = older;
+  if (!first) return;
+  const count = older.length === 1 ? '1 snapshot that is older' : `${older.length} snapshots that are older`;
+  warn(`${count} than ${id} cannot be read, such as ${first.id}: ${first.problem}`);
 }
 
 /** Returns one snapshot by its id with its complete manifest, without reading another manifest. */

@@ -61,8 +61,14 @@ async function opened(store: Store, spec: StoreSpec, { settings, log, signal }: 
     entries ??= namingStore(store, async () => readCatalog(store, folder, { signal, names: await list() }));
     return entries;
   };
-  const readAnswering = async (until: AbortSignal) =>
-    readCatalog(store, folder, { signal, until, names: await unlessAborted(list(), until) });
+  let answering: Promise<readonly Entry[]> | undefined;
+  // What did not answer in time is not waited for twice.
+  const readAnswering = (until: AbortSignal) => {
+    answering ??= unlessAborted(list(), until).then((listed) =>
+      readCatalog(store, folder, { signal, until, names: listed }),
+    );
+    return answering;
+  };
   const readLost = async (now: Date) => lostManifests(folder, await list(), now);
   return { ...wanted, spec, store, readAll, readAnswering, readLost };
 }
@@ -75,10 +81,12 @@ export const ANSWER_LIMIT = 15_000;
 
 /** As `withCatalog`, but does without the manifests that the store does not give out in time. */
 export const withAnswering = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
-  withStore(context, async (store) => {
-    moreTime(context.signal, ANSWER_LIMIT / 1000);
-    return work({ ...store, entries: await store.readAnswering(AbortSignal.timeout(ANSWER_LIMIT)) });
-  });
+  withStore(context, async (store) => work({ ...store, entries: await answeringOf(store, context) }));
+
+function answeringOf({ readAnswering }: OpenedStore, { signal }: CommandContext): Promise<readonly Entry[]> {
+  moreTime(signal, ANSWER_LIMIT / 1000);
+  return readAnswering(AbortSignal.timeout(ANSWER_LIMIT));
+}
 
 /** Stores that receive a snapshot. Each is opened when it is needed. The caller closes them. */
 export function openTargets(specs: readonly StoreSpec[], limit: () => number): Target[] {
@@ -139,19 +147,21 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
     ...{ cluster, namespace, clusterId, id },
     ...(before !== undefined && { before }),
   };
-  const { readAll, readLost } = opened;
-  return selectEntry(store, asked, { signal, readAll, readLost, warn: (message) => log.warn(message) });
+  const { readLost } = opened;
+  const readAnswering = () => answeringOf(opened, context);
+  return selectEntry(store, asked, { signal, readAnswering, readLost, warn: (message) => log.warn(message) });
 }
 
 /** Snapshots that are newer than the found one but were not chosen. Empty if the user has named a snapshot. */
 export async function passedOverFor(
   opened: OpenedStore,
   entry: WholeEntry,
-  { settings, signal }: CommandContext,
+  context: CommandContext,
 ): Promise<PassedOver[]> {
+  const { settings, signal } = context;
   if (askedId(settings) !== undefined || settings.text('objectKey') !== undefined) return [];
   const lost = await opened.readLost((await opened.store.now({ signal })) ?? new Date());
-  return passedOver([...(await opened.readAll()), ...lost], entry, opened, beforeFlag(settings));
+  return passedOver([...(await answeringOf(opened, context)), ...lost], entry, opened, beforeFlag(settings));
 }
 
 /** Throws if the key does not hold the named snapshot: the object at a key may have been replaced. */

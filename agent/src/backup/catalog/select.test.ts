@@ -1,0 +1,102 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { readCatalog } from './catalog.ts';
+import { selectEntry } from './select.ts';
+
+let root: string;
+let store: FilesystemStore;
+let warnings: string[];
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'select-'));
+  store = new FilesystemStore({ path: root });
+  warnings = [];
+  await mkdir(join(root, 'orders'));
+});
+afterEach(() => rm(root, { recursive: true }));
+
+const payload = Buffer.from('database and trailer');
+const idOf = (day: number, name = 'etcd-snapshot') => `${name}-202611${day}-023807-3f9c2a`;
+
+async function storeOne(day: number, changes: { id?: string; clusterId?: string } = {}): Promise<void> {
+  const { id = idOf(day), clusterId = 'c0' } = changes;
+  const manifest = manifestOf(payload, payload, { id, createdAt: `2026-11-${day}T02:38:07.123Z` });
+  await writeFile(join(root, 'orders', `${id}.db`), payload);
+  const text = JSON.stringify({ ...manifest, source: { ...manifest.source, clusterId } });
+  await writeFile(join(root, 'orders', `${id}.json`), text);
+}
+
+/** The manifest of a snapshot does not answer. */
+function silence(id: string, answer: () => Promise<never>): void {
+  const { get } = store;
+  store.get = (key: string) => (key.includes(`/${id}.json`) ? answer() : get.call(store, key));
+}
+
+const select = async (before?: string) => {
+  const asked = { cluster: 'orders', ...(before && { before: new Date(before) }) };
+  const readAnswering = () => readCatalog(store, 'orders', { until: AbortSignal.timeout(300) });
+  const readLost = async () => [];
+  return (await selectEntry(store, asked, { readAnswering, readLost, warn: (line) => warnings.push(line) })).id;
+};
+
+describe.each<[string, () => Promise<never>, string]>([
+  ['hangs', () => new Promise<never>(() => {}), 'the store does not answer in time'],
+  ['answers 503', () => Promise.reject(new AgentError(ExitCode.storeUnreachable, '503')), '503'],
+])('a manifest that %s', (_, answer, why) => {
+  const problem = `its manifest cannot be read: ${why}`;
+  beforeEach(async () => {
+    for (const day of [20, 21, 22]) await storeOne(day);
+  });
+
+  test('of an older snapshot does not keep the newest back; a warning names it', async () => {
+    silence(idOf(20), answer);
+    expect(await select()).toBe(idOf(22));
+    expect(warnings).toEqual([
+      `1 snapshot that is older than ${idOf(22)} cannot be read, such as ${idOf(20)}: ${problem}`,
+    ]);
+  });
+
+  test('of the newest, or of one from the same second, ends the search: no older one is taken in its place', async () => {
+    silence(idOf(22), answer);
+    await expect(select()).rejects.toMatchObject({
+      exitCode: ExitCode.storeUnreachable,
+      message: `${store.url}: ${idOf(22)}, which may be newer than ${idOf(21)}: ${problem}; try again, or name a snapshot by its id`,
+    });
+    const sameSecond = idOf(22).replace(/.$/, 'b');
+    await storeOne(22, { id: sameSecond });
+    await expect(select()).rejects.toThrow(`${idOf(22)}, which may be newer than ${sameSecond}`);
+  });
+
+  test('of one from after the asked time does not matter, of one that may be from before it does', async () => {
+    silence(idOf(22), answer);
+    expect(await select('2026-11-22T00:00:00Z')).toBe(idOf(21));
+    expect(await select('2026-11-22T02:38:07Z')).toBe(idOf(21));
+    expect(warnings).toEqual([]);
+    await expect(select('2026-11-22T02:38:07.100Z')).rejects.toThrow(`${idOf(22)}, which may be newer than`);
+  });
+
+  test('of a name without a date counts as new until the time at which it was stored', async () => {
+    await storeOne(19, { id: 'nightly' });
+    silence('nightly', answer);
+    await expect(select()).rejects.toThrow(`nightly, which may be newer than ${idOf(22)}`);
+    await expect(select('2026-11-21T00:00:00Z')).rejects.toThrow(`nightly, which may be newer than ${idOf(20)}`);
+  });
+
+  test('of the only snapshot is not the same as none', async () => {
+    for (const day of [20, 21]) await rm(join(root, 'orders', `${idOf(day)}.json`));
+    silence(idOf(22), answer);
+    await expect(select()).rejects.toMatchObject({
+      exitCode: ExitCode.storeUnreachable,
+      message: expect.stringContaining(`${idOf(22)}, which may be the one: ${problem}`),
+    });
+  });
+
+  test('never decides between two clusters of the name that answer', async () => {
+    await storeOne(21, { id: idOf(21, 'other'), clusterId: 'c9' });
+    silence(idOf(20), answer);
+    await expect(select()).rejects.toMatchObject({ exitCode: ExitCode.refused });
+  });
+});
