@@ -60,10 +60,10 @@ async function explore(store: MemoryStore): Promise<unknown> {
   const policy = { last: 1, daily: 3, timeZone: 'Europe/Berlin' };
   await prune(store, 'orders', entries, policy, { ...owner, cluster: line, force: true }, { dryRun: true });
   await storeStatus({ ...wanted, store, maxAge: 86_400_000 }, {});
-  const readAll = async () => entries;
+  const readAnswering = async () => entries;
   for (const id of [ID, 'latest']) {
     const asked = { ...wanted, id };
-    const selected = await selectEntry(store, asked, { readAll, readLost: async () => [], warn: none }).catch(
+    const selected = await selectEntry(store, asked, { readAnswering, readLost: async () => [], warn: none }).catch(
       orRefusal,
     );
     if (selected === undefined) continue;
