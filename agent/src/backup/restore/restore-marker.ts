@@ -67,11 +67,16 @@ const markerSchema = z.looseObject({
   wal: z.optional(z.looseObject({ term: z.number(), commit: z.number(), lastIndex: z.number() })),
 });
 
-/** Describes the restore in this directory. */
-export async function markerOf(dataDir: string, manifest: Manifest, made: ResolvedRequest): Promise<Marker> {
+/** Describes the restore in this directory. `ends`: revision that the snapshot ends at. */
+export async function markerOf(
+  dataDir: string,
+  manifest: Manifest,
+  made: ResolvedRequest,
+  ends: number | undefined,
+): Promise<Marker> {
   const { dataDir: _, named: __, repeat: ___, ...asked } = made;
   const { id, content } = manifest;
-  const revision = knownRevisionOf(manifest);
+  const revision = ends ?? knownRevisionOf(manifest);
   const [identity, wal] = [await walIdentity(dataDir), await walState(dataDir)];
   return {
     ...{ id, sha256: content.sha256, ...asked, ...identity },

@@ -109,6 +109,23 @@ describe('a data directory', () => {
     expect(await restored.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
   });
 
+  test('begins at the revision of the snapshot; a manifest that claims a higher one restores nothing', async () => {
+    const { content } = saved.manifest;
+    const claiming = (revision: number) => ({
+      ...saved.manifest,
+      content: { ...content, hashKV: undefined, revision },
+    });
+    await oldData();
+    await expect(restore({}, claiming(7000))).rejects.toMatchObject({
+      exitCode: ExitCode.verificationFailed,
+      message: `${saved.manifest.id}: its manifest claims revision 7000, but the snapshot ends at 2; restore another snapshot`,
+    });
+    expect(await oldDataAt(dataDir)).toBe('precious');
+    expect(await readdir(place)).toEqual(['data']);
+    await restore({ bumpRevision: 1000 }, claiming(1));
+    expect(await readMarker(dataDir)).toMatchObject({ revision: 1002 });
+  });
+
   test('is restored once, however often the command runs', async () => {
     const first = await restore();
     // The second run would fail if it restored.

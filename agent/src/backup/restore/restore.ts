@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { backendState } from '../../etcd/offline/backend-state.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
 import { readSwitches, type Switches } from '../../etcd/offline/database-check.ts';
@@ -15,6 +16,7 @@ import type { Manifest } from '../catalog/manifest.ts';
 import type { ReadOptions } from '../payload/read-payload.ts';
 import { writeContent } from '../payload/verify.ts';
 import { removeLeft, withPartial } from './partial.ts';
+import { knownRevisionOf, refuseBeyondLast } from './plausible-revision.ts';
 import {
   type Asked,
   type Change,
@@ -131,9 +133,11 @@ async function make(
   await mkdir(partial, { mode: 0o700 });
   const file = join(partial, 'snapshot.db');
   await writeContent(store, manifest, file, options);
+  const revision = await revisionIn(file, manifest);
+  if (revision !== undefined) refuseBeyondLast(manifest.id, revision, made.bumpRevision);
   const switches = await readSwitches(file, manifest.content.sizeBytes - TRAILER, options.signal);
   await runRestore(etcdutl, file, fresh, made, manifest.id, options.signal);
-  const remembered = await markerOf(fresh, manifest, made);
+  const remembered = await markerOf(fresh, manifest, made, revision);
   await refuseSameCluster(dataDir, remembered.clusterId);
   await writeMarker(fresh, remembered);
   await syncTree(fresh);
@@ -145,6 +149,23 @@ async function make(
   await sync(dirname(dataDir));
   const { id, clusterId, memberId } = remembered;
   return { id, clusterId, memberId, movedAside, alreadyRestored: false, ...switches };
+}
+
+/**
+ * Returns the revision that the snapshot ends at. Throws if its manifest claims a higher one, by which the number of revisions to
+ * skip would be too low. A database that cannot be read is left to etcdutl.
+ */
+async function revisionIn(file: string, manifest: Manifest): Promise<number | undefined> {
+  const revision = await backendState(file).then(
+    (state) => state.revision,
+    () => undefined,
+  );
+  const claimed = knownRevisionOf(manifest) ?? 0;
+  if (revision === undefined || revision >= claimed) return revision;
+  throw new AgentError(
+    ExitCode.verificationFailed,
+    `${manifest.id}: its manifest claims revision ${claimed}, but the snapshot ends at ${revision}; restore another snapshot`,
+  );
 }
 
 async function refuseRunning(dataDir: string): Promise<void> {
