@@ -14,6 +14,7 @@ import { lineOf } from '../backup/catalog/lineage.ts';
 import { type Level, levels, VERIFICATION_SCHEMA, type Verification } from '../backup/catalog/manifest.ts';
 import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
 import { clusterLabels, gauge, type Sample, storeSamples } from '../backup/metrics/samples.ts';
+import { DamagedError } from '../backup/payload/damaged-error.ts';
 import { NoIdentityError } from '../backup/payload/encryption.ts';
 import { checkDecryptable } from '../backup/payload/read-payload.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
@@ -31,7 +32,7 @@ import { askedFor, withStore } from './shared/store-run.ts';
 /** Seconds that a snapshot adds to the time limit, however small it is. */
 const SECONDS_EACH = 0.5;
 
-type Finding = Pick<Verification, 'id' | 'level' | 'outcome' | 'detail'>;
+type Finding = Pick<Verification, 'id' | 'level' | 'outcome' | 'detail' | 'damaged'>;
 
 interface Checked {
   readonly finding: Finding;
@@ -176,7 +177,8 @@ async function verifyOne(
   const key = verificationKeyOf(entry.manifestKey);
   await putJson(store, key, document, { signal }).catch((error) => {
     signal.throwIfAborted();
-    log.warn(`${id}: the finding could not be stored beside the snapshot: ${messageOf(error)}`);
+    const then = finding.outcome === 'failed' ? '; commands without an id may still use it, so name another one' : '';
+    log.warn(`${id}: the finding could not be stored beside the snapshot: ${messageOf(error)}${then}`);
   });
   if (await isThere()) return checked;
   await store.delete(key, { signal });
@@ -223,7 +225,9 @@ async function check(
       if (code === ExitCode.storeRefused) return unread(messageOf(error));
       // Nothing there: deleted between two calls.
       if (code !== ExitCode.verificationFailed && code !== ExitCode.nothingThere) throw error;
-      return { finding: { id, level: wanted, outcome: 'failed', detail: messageOf(error) }, isLasting: true };
+      const damaged = code === ExitCode.nothingThere || error instanceof DamagedError;
+      const finding = { id, level: wanted, outcome: 'failed', detail: messageOf(error) } as const;
+      return { finding: { ...finding, ...(damaged && { damaged }) }, isLasting: true };
     }
   };
   /** The stored bytes can be checked without a key. */

@@ -16,6 +16,7 @@ import { refuseInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
+import { orInstead } from '../shared/instead.ts';
 import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
@@ -50,7 +51,9 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
       bump: () => bumpFor({ opened, entry, request, several, context }),
       ...(several && { claim: (made: Marker) => claim(made, opened, context, entry) }),
     };
-    const result = await restoreDataDir(store, manifest, request, etcdutl, { signal, identities, onBytes }, steps);
+    const result = await orInstead(entry, opened, context, () =>
+      restoreDataDir(store, manifest, request, etcdutl, { signal, identities, onBytes }, steps),
+    );
     warnSwitches(id, result, context.log);
     await note(request, opened, context, entry);
     return ended(request, result, store.url);

@@ -18,6 +18,7 @@ import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { adoptHint } from './adopt-hint.ts';
+import { another } from './instead.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { askedId, beforeFlag, sha256Flag } from './snapshot-flags.ts';
 
@@ -182,5 +183,10 @@ export async function askedToRestore(
     return entry;
   }
   const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
-  throw new AgentError(exitCode, `${message}; name another snapshot, or use --force-failed to restore this one`);
+  const force = mayForce(entry) ? ', or use --force-failed to restore this one' : '';
+  throw new AgentError(exitCode, `${message}; ${await another(entry, opened, context)}${force}`);
 }
+
+/** Whether the payload may be intact. A restore checks its bytes whatever the flags. */
+const mayForce = ({ verification, problem, unread }: Entry): boolean =>
+  !verification?.damaged && !(unread === 'refused' && problem?.startsWith('its payload'));
