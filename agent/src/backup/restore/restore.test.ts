@@ -694,6 +694,22 @@ describe('the command restore data-dir', () => {
           ),
         });
       });
+
+      test('from another snapshot than the others is told the command that restores it from theirs', async () => {
+        const { data } = await member(0);
+        await backupOf(saved.manifest.source.clusterId, 9);
+        const { exitCode, text } = await member(1, 'other');
+        expect(exitCode).toBe(ExitCode.refused);
+        const { id } = saved.manifest;
+        const [, command] = new RegExp(`; restore this member from ${id} too: \`etcd-agent ([^\`]*)\`; or pass`).exec(
+          text,
+        )!;
+        expect(await runHere(...command!.split(' '))).toMatchObject({
+          exitCode: 0,
+          data: { id, clusterId: data.clusterId, dataDir: join(place, 'node1', 'data') },
+        });
+        expect(await bumped()).toBe(1e9);
+      });
     });
 
     test('a new etcd with an empty directory does not show how far the previous one came', async () => {

@@ -10,6 +10,7 @@ import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { withTimeout } from '../../lib/run-limit.ts';
 import { phaseOfBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
@@ -19,6 +20,7 @@ import type { Settings } from '../cli/settings.ts';
 import { orInstead } from '../shared/instead.ts';
 import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
+import { sameStore } from '../shared/same-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
 import { askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
@@ -48,7 +50,8 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const onBytes = phaseOfBytes(progress, 'restore', id, manifest.object.sizeBytes);
     const several = membersOf(request.initialCluster).size > 1;
     const steps = {
-      bump: () => bumpFor({ opened, entry, request, several, context }),
+      bump: () =>
+        bumpFor({ opened, entry, request, several, commandFor: commandFor(request, opened, settings), context }),
       ...(several && { claim: (made: Marker) => claim(made, opened, context, entry) }),
     };
     const result = await orInstead(entry, opened, context, () =>
@@ -59,6 +62,26 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     return ended(request, result, store.url);
   });
 }
+
+/** The same command for another snapshot. The number to add to the revision is that of the other members. */
+const commandFor =
+  (request: DataDirRequest, opened: OpenedStore, settings: Settings) =>
+  (id: string): string => {
+    const { dataDir, name, initialCluster, initialAdvertisePeerUrls, initialClusterToken, repeat } = request;
+    const [serverVersion, etcdutl] = [settings.text('serverVersion'), settings.text('etcdutl')];
+    const flags = [
+      ...[`--data-dir=${dataDir}`, `--name=${name}`, `--initial-cluster=${initialCluster}`],
+      ...[
+        `--initial-advertise-peer-urls=${initialAdvertisePeerUrls}`,
+        `--initial-cluster-token=${initialClusterToken}`,
+      ],
+      ...(serverVersion === undefined ? [] : [`--server-version=${serverVersion}`]),
+      ...(etcdutl === undefined || etcdutl === 'etcdutl' ? [] : [`--etcdutl=${etcdutl}`]),
+      ...settings.list('ageIdentityFile').map((file) => `--age-identity-file=${file}`),
+      ...{ again: ['--again'], leave: ['--once'], refuse: [] }[repeat],
+    ];
+    return `etcd-agent restore data-dir ${id} ${sameStore(opened)} ${flags.map(quoted).join(' ')}`;
+  };
 
 const ended = ({ dataDir }: DataDirRequest, result: DataDirResult, store?: string): CommandResult => {
   const { id, alreadyRestored, clusterId, memberId, movedAside } = result;
