@@ -509,8 +509,14 @@ describe('the command restore data-dir', () => {
       ] as const) {
         for (const n of [0, 1]) {
           const again = bump > 1e9 ? ['--again'] : [];
-          expect(await of(n, `--initial-cluster-token=${token}`, ...again)).toMatchObject({ exitCode: 0 });
+          const { exitCode, text } = await of(n, `--initial-cluster-token=${token}`, ...again);
+          expect(exitCode).toBe(0);
           dataDir = join(place, `data${n}`);
+          expect(text).toMatch(
+            new RegExp(
+              `^${dataDir}: restored from ${id}\\n  cluster \\w+, member \\w+, token ${token}, revision ${String(bump).replace(/0+$/, '')}\\d+ or later\\n(  the previous .*\\n)?  next: restore the other members from ${id} with --initial-cluster-token=${token}, then start`,
+            ),
+          );
           expect(await bumped()).toBe(bump);
         }
       }
@@ -532,6 +538,23 @@ describe('the command restore data-dir', () => {
       }
       expect(await here(...lone, '--initial-cluster-token=new')).toMatchObject({ exitCode: 0 });
       expect(await bumped()).toBe(2e9);
+    });
+
+    test('the next step of a single member works, and a restore over the running etcd says to stop it first', async () => {
+      const [plan] = await planMembers(1);
+      const { text, data } = await here();
+      expect(text).toContain(`  next: start etcd with --data-dir=${dataDir} --name=default`);
+      expect(data.token).toMatch(/^restored-[0-9a-f]{16}$/);
+      expect(text).toContain(`token ${data.token}, `);
+      const started = { ...plan!, name: 'default', dataDir };
+      await using running = await EtcdCluster.fromDataDirs([started]);
+      expect(await running.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
+      expect(await here()).toMatchObject({
+        exitCode: ExitCode.refused,
+        text: expect.stringMatching(/a running etcd uses it: stop that first; then --again restores again/),
+      });
+      await running.member(0).stop();
+      expect((await here()).text).not.toContain('stop that first');
     });
 
     describe('a member that is restored later', () => {

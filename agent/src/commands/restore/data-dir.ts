@@ -83,16 +83,29 @@ const commandFor =
     return `etcd-agent restore data-dir ${id} ${sameStore(opened)} ${flags.map(quoted).join(' ')}`;
   };
 
-const ended = ({ dataDir }: DataDirRequest, result: DataDirResult, store?: string): CommandResult => {
-  const { id, alreadyRestored, clusterId, memberId, movedAside } = result;
+const ended = (request: DataDirRequest, result: DataDirResult, store?: string): CommandResult => {
+  const { dataDir } = request;
+  const { id, alreadyRestored } = result;
   return {
     exitCode: 0,
-    text: alreadyRestored
-      ? `${dataDir}: was already restored from ${id}; nothing done`
-      : `${dataDir}: restored from ${id}, cluster ${clusterId}, member ${memberId}${movedAside ? `; the previous data is now in ${movedAside}` : ''}`,
+    text: alreadyRestored ? `${dataDir}: was already restored from ${id}; nothing done` : restoredText(request, result),
     data: { ...(store !== undefined && { store }), dataDir, ...result },
   };
 };
+
+function restoredText({ dataDir, name, initialCluster }: DataDirRequest, result: DataDirResult): string {
+  const { id, clusterId, memberId, token = '', revision, movedAside } = result;
+  const next =
+    membersOf(initialCluster).size > 1
+      ? `restore the other members from ${id} with --initial-cluster-token=${quoted(token)}, then start each with the settings of its restore`
+      : `start etcd with --data-dir=${quoted(dataDir)} --name=${quoted(name)}`;
+  return [
+    `${dataDir}: restored from ${id}`,
+    `  cluster ${clusterId}, member ${memberId}, token ${token}${revision === undefined ? '' : `, revision ${revision} or later`}`,
+    ...(movedAside ? [`  the previous data is now in ${movedAside}`] : []),
+    `  next: ${next}`,
+  ].join('\n');
+}
 
 const NOTE_LIMIT = 10_000;
 
