@@ -5,6 +5,7 @@ import {
   findAdoptable,
   findByKey,
   isEncrypted,
+  PROOF,
   type Skipped,
   writeAdopted,
 } from '../backup/adopt/adopt.ts';
@@ -32,8 +33,6 @@ interface Outcome {
 
 /** Fixed time of a trial restore, as the number of bytes that take as long. */
 const EACH = 20 * 1024 * 1024;
-
-const PROOF = 'verified by its own sha256 and a trial restore, as there was no manifest';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => adopt({ ...context, signal }, grow));
 
@@ -105,7 +104,8 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
   try {
     const onBytes = (bytes: number) => progress.bytes(bytes, size);
     const adopted = await describeAdoptable(found, { ...adopting, onBytes });
-    const { manifest, revision, warning } = adopted;
+    const { manifest, revision, warning, replaced } = adopted;
+    if (replaced) context.log.warn(`${key}: ${replaced}`);
     const dryRun = settings.flag('dryRun');
     if (!dryRun) await writeAdopted(found, adopted, adopting);
     return {

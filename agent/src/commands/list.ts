@@ -13,6 +13,7 @@ import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
+import { adoptHint } from './shared/adopt-hint.ts';
 import { withCatalog } from './shared/store-run.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal) => list({ ...context, signal }));
@@ -34,7 +35,8 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const asked = entriesAsked(entries, opened);
     const snapshots = asked.filter(({ problem }) => !problem).map((entry) => summary(entry, now, keptBy.get(entry.id)));
     const all = [...asked, ...(await opened.readLost(now))];
-    const broken = all.flatMap(({ id, problem }) => (problem ? [{ id, problem }] : []));
+    const incomplete = all.filter(({ problem }) => problem);
+    const broken = incomplete.map(({ id, problem }) => ({ id, problem }));
     const others =
       all.length === 0 && entries.length === 0 ? await otherFoldersHint(store, opened, { signal: context.signal }) : '';
     return {
@@ -47,7 +49,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
               snapshots.map((snapshot) => row(snapshot, folder)),
             ),
         ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
-        ...broken.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
+        ...incomplete.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry)}`),
       ].join('\n'),
       data: { cluster, namespace, store: store.url, snapshots, broken },
     };

@@ -14,6 +14,7 @@ import { lineOf } from '../backup/catalog/lineage.ts';
 import { type Level, levels, VERIFICATION_SCHEMA, type Verification } from '../backup/catalog/manifest.ts';
 import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
 import { clusterLabels, gauge, type Sample, storeSamples } from '../backup/metrics/samples.ts';
+import { DamagedError } from '../backup/payload/damaged-error.ts';
 import { NoIdentityError } from '../backup/payload/encryption.ts';
 import { checkDecryptable } from '../backup/payload/read-payload.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
@@ -24,13 +25,14 @@ import { agentVersion } from '../lib/version.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
+import { adoptHint } from './shared/adopt-hint.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
 import { askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
 const SECONDS_EACH = 0.5;
 
-type Finding = Pick<Verification, 'id' | 'level' | 'outcome' | 'detail'>;
+type Finding = Pick<Verification, 'id' | 'level' | 'outcome' | 'detail' | 'damaged'>;
 
 interface Checked {
   readonly finding: Finding;
@@ -39,6 +41,8 @@ interface Checked {
    * more rights or the right key, so the finding is not stored and does not change the metrics.
    */
   readonly isLasting: boolean;
+  /** The snapshot, if it is broken. */
+  readonly entry?: Entry;
 }
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => verify({ ...context, signal }, grow));
@@ -49,6 +53,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
   const part = parseSubset(settings.text('subset'));
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
+    const isNamed = settings.args.length > 0 || settings.text('objectKey') !== undefined;
     const chosen = settings.text('objectKey')
       ? [await askedFor(opened, context)]
       : await choose(opened, settings.args, part, signal);
@@ -58,6 +63,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     const undecryptable = level === 'open' ? await withoutIdentity(chosen, identities) : new Map();
     const [first] = undecryptable.values();
     if (first && undecryptable.size === chosen.length) throw first;
+    const lost = isNamed ? [] : await opened.readLost((await opened.store.now({ signal })) ?? new Date());
     const checked: Checked[] = [];
     for (const entry of chosen) {
       const one = await verifyOne(entry, { level, identities, undecryptable }, opened, context);
@@ -68,7 +74,13 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     const [failed, inconclusive] = [count('failed'), count('inconclusive')];
     return {
       exitCode: failed ? ExitCode.verificationFailed : inconclusive ? ExitCode.inconclusive : ExitCode.done,
-      text: findings.map(({ id, outcome, detail }) => `${id}: ${outcome}: ${detail}`).join('\n'),
+      text: [
+        ...checked.map(
+          ({ finding: { id, outcome, detail }, entry }) =>
+            `${id}: ${outcome}: ${detail}${entry ? adoptHint(opened, entry) : ''}`,
+        ),
+        ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry)}`),
+      ].join('\n'),
       data: {
         cluster: opened.cluster,
         namespace: opened.namespace,
@@ -78,6 +90,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
         failed,
         inconclusive,
         snapshots: findings,
+        ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
       },
       metrics: await verifySamples(opened, checked),
     };
@@ -164,7 +177,8 @@ async function verifyOne(
   const key = verificationKeyOf(entry.manifestKey);
   await putJson(store, key, document, { signal }).catch((error) => {
     signal.throwIfAborted();
-    log.warn(`${id}: the finding could not be stored beside the snapshot: ${messageOf(error)}`);
+    const then = finding.outcome === 'failed' ? '; commands without an id may still use it, so name another one' : '';
+    log.warn(`${id}: the finding could not be stored beside the snapshot: ${messageOf(error)}${then}`);
   });
   if (await isThere()) return checked;
   await store.delete(key, { signal });
@@ -189,7 +203,7 @@ async function check(
   });
   if (isUnread(entry)) return unread(problem ?? '');
   if (stateOf(entry) === 'broken') {
-    return { finding: { id, level, outcome: 'failed', detail: problem ?? '' }, isLasting: true };
+    return { finding: { id, level, outcome: 'failed', detail: problem ?? '' }, isLasting: true, entry };
   }
   const { manifest } = entry as WholeEntry;
   const verifyAt = async (wanted: Level): Promise<Checked> => {
@@ -211,7 +225,9 @@ async function check(
       if (code === ExitCode.storeRefused) return unread(messageOf(error));
       // Nothing there: deleted between two calls.
       if (code !== ExitCode.verificationFailed && code !== ExitCode.nothingThere) throw error;
-      return { finding: { id, level: wanted, outcome: 'failed', detail: messageOf(error) }, isLasting: true };
+      const damaged = code === ExitCode.nothingThere || error instanceof DamagedError;
+      const finding = { id, level: wanted, outcome: 'failed', detail: messageOf(error) } as const;
+      return { finding: { ...finding, ...(damaged && { damaged }) }, isLasting: true };
     }
   };
   /** The stored bytes can be checked without a key. */
@@ -261,7 +277,9 @@ async function choose(
   const entries = entriesAsked(await readAll(), opened);
   if (entries.length > 0) return entries.filter(({ id }) => !part || bucketOf(id, part.of) === part.number);
   const of = `${folderOf(opened)}${opened.clusterId === undefined ? '' : ` with the cluster id ${opened.clusterId}`}`;
-  throw new AgentError(ExitCode.nothingThere, `no snapshots of ${of} in ${store.url}`);
+  const lost = await opened.readLost((await store.now({ signal })) ?? new Date());
+  const orLost = lost.map((entry) => `; ${entry.id} is incomplete: ${entry.problem}${adoptHint(opened, entry)}`);
+  throw new AgentError(ExitCode.nothingThere, `no snapshots of ${of} in ${store.url}${orLost.join('')}`);
 }
 
 interface Part {

@@ -126,7 +126,11 @@ describe('one name in two namespaces', () => {
     await rm(join(path, 'prod/orders', `${ids.prod}.json`));
     const { exitCode, text } = await run('show', '--namespace=prod', ids.prod);
     expect(exitCode).toBe(ExitCode.nothingThere);
-    expect(text).toMatch(new RegExp(`${ids.prod} has no manifest: .*\`adopt prod/orders/${ids.prod}.db\` writes one$`));
+    expect(text).toMatch(
+      new RegExp(
+        `${ids.prod} has no manifest: .*\`etcd-agent adopt prod/orders/${ids.prod}.db --store=file://\\S+ --cluster=orders --namespace=prod\` writes one$`,
+      ),
+    );
   });
 
   test('the one without a namespace can be asked for', async () => {

@@ -291,3 +291,56 @@ test('a revision that contradicts an uncertain time causes a warning', async () 
   expect((await adopt()).log).toContainEqual(expect.stringMatching(said));
   expect((await adopt()).log).toEqual([]);
 });
+
+describe('a snapshot of the agent that has lost its manifest', () => {
+  const id = 'etcd-snapshot-20261120-023807-3f9c2a';
+  /** Runs the command that the message names, as a shell splits it. */
+  const asTyped = (text: string) => {
+    const [, line] = /`etcd-agent (adopt [^`]*)`/.exec(text) ?? [];
+    const words = line?.match(/(?:[^\s']|'[^']*')+/g) ?? [];
+    return runHere(...words.map((word) => word.replaceAll("'", '')), `--etcdutl=${etcdutl()}`, `--scratch=${path}`);
+  };
+  const fetch = (name: string, ...more: string[]) =>
+    runHere('restore', 'fetch', ...more, ...inStore(), `--to=${path}/${name}`);
+
+  test.each([`show ${id}`, `restore fetch ${id} --to=/tmp/x`, 'list', 'verify'])(
+    '%s says the way out when the manifest is damaged',
+    async (command) => {
+      await put(`orders/${id}.db`);
+      await put(`orders/${id}.json`, Buffer.from('{"schema":"cdk8s-etcd/snapshot/v1","id'));
+      const { text } = await runHere(...command.split(' '), ...inStore());
+      expect(text).toContain(
+        `; if it is damaged, move orders/${id}.json away, then \`etcd-agent adopt orders/${id}.db`,
+      );
+      await rm(join(path, `orders/${id}.json`));
+      expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+      expect(await fetch('y.db')).toMatchObject({ exitCode: 0, data: { id } });
+    },
+  );
+
+  test('the finding against the damaged manifest does not count against the new one', async () => {
+    await put(`orders/${id}.db`);
+    await put(`orders/${id}.json`, Buffer.from('{'));
+    expect(await runHere('verify', ...inStore())).toMatchObject({ exitCode: ExitCode.verificationFailed });
+    await rm(join(path, `orders/${id}.json`));
+    const { log } = await adopt(`orders/${id}.db`);
+    expect(log).toEqual([expect.stringMatching(/replaces what `verify` found before: its manifest cannot be read/)]);
+    expect((await list()).snapshots).toMatchObject([{ id, state: 'verified', level: 'open' }]);
+    expect(await fetch('x.db')).toMatchObject({ exitCode: 0, data: { id } });
+  });
+
+  test.each(['show', 'list', 'verify'])('%s says the way out when the manifest is gone', async (command) => {
+    await put(`orders/${id}.db`);
+    await put('orders/other.db');
+    await adopt('orders/other.db');
+    const { text, exitCode } = await runHere(command, ...(command === 'show' ? [id] : []), ...inStore());
+    expect({ text, exitCode }).toEqual({
+      text: expect.stringMatching(
+        new RegExp(`${id}.* manifest.*; if no backup is running, .etcd-agent adopt orders/${id}`),
+      ),
+      exitCode: command === 'show' ? ExitCode.nothingThere : 0,
+    });
+    expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+    expect(await fetch('y.db', id)).toMatchObject({ exitCode: 0 });
+  });
+});

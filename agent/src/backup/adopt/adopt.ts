@@ -2,13 +2,23 @@ import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path/posix';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
-import { type Entry, exactManifestKey, manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
+import {
+  type Entry,
+  exactManifestKey,
+  manifestKey,
+  putJson,
+  readCatalog,
+  readVerification,
+  verificationKeyOf,
+} from '../catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../catalog/folder.ts';
-import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
+import { MANIFEST_SCHEMA, type Manifest, VERIFICATION_SCHEMA, type Verification } from '../catalog/manifest.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
 import { type DatedFile, dateOf, namesAreLocal } from './name-time.ts';
+
+export const PROOF = 'verified by its own sha256 and a trial restore, as there was no manifest';
 
 const SNAPSHOT_NAME = /\.(db|snap|snapshot)(\.gz|\.zst)?(\.age)?$/;
 
@@ -40,6 +50,8 @@ export interface Adopted {
   readonly manifest: Manifest;
   readonly revision: number;
   readonly warning?: string;
+  /** An earlier finding against the file, which the new manifest replaces. */
+  readonly replaced?: string;
 }
 
 /**
@@ -117,7 +129,7 @@ function mayOwn(key: string, entries: readonly Entry[]): boolean {
 }
 
 const ownedBy = (key: string) =>
-  `${manifestBeside(key)} may be its manifest, but it cannot be read or is of another release; see \`etcd-agent list\`, or rename the file`;
+  `${manifestBeside(key)} may be its manifest, but it cannot be read; if it is of a newer release, use that one; if it is damaged, move it away and adopt the file again`;
 
 const isOrdinary = (key: string, folder: string) =>
   key.startsWith(`${folder}/`) && !key.slice(folder.length + 1).includes('/');
@@ -175,10 +187,8 @@ function place(object: StoredObject, folder: Folder): Found {
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 6);
 
 /** Checks a file and returns the manifest for it. */
-export async function describeAdoptable(
-  { object, id, createdAt, warning }: Found,
-  context: AdoptContext,
-): Promise<Adopted> {
+export async function describeAdoptable(found: Found, context: AdoptContext): Promise<Adopted> {
+  const { object, id, createdAt, warning } = found;
   const startedAt = new Date();
   const { key } = object;
   const encoding = encodingOf(key);
@@ -201,14 +211,36 @@ export async function describeAdoptable(
     verified: { level: 'open', at: finishedAt.toISOString() },
     agent: { version: context.agentVersion },
   };
-  return { manifest, revision, warning };
+  const replaced = await findingAgainst(found, context);
+  return { manifest, revision, warning, ...(replaced !== undefined && { replaced }) };
 }
 
+async function findingAgainst(
+  { id, manifestKey: beside }: Found,
+  { store, signal }: AdoptContext,
+): Promise<string | undefined> {
+  const key = verificationKeyOf(beside);
+  const read = (await store.stat(key, { signal })) && (await readVerification(store, key, { signal }));
+  if (!read || 'problem' in read || read.verification.outcome !== 'failed' || read.verification.id !== id)
+    return undefined;
+  return `replaces what \`verify\` found before: ${read.verification.detail ?? 'FAILED'}`;
+}
+
+/** Writes the manifest. First replaces the finding of an earlier `verify`, which may have failed because of the old manifest. */
 export async function writeAdopted(
   found: Found,
   { manifest }: Adopted,
-  { store, signal }: AdoptContext,
+  { store, signal, agentVersion }: AdoptContext,
 ): Promise<void> {
+  const key = verificationKeyOf(found.manifestKey);
+  if (await store.stat(key, { signal })) {
+    const { id, verified } = manifest;
+    const finding: Verification = {
+      ...{ schema: VERIFICATION_SCHEMA, id, level: 'open', outcome: 'verified' },
+      ...{ detail: PROOF, at: verified?.at ?? manifest.createdAt, agent: { version: agentVersion } },
+    };
+    await putJson(store, key, finding, { signal });
+  }
   await putJson(store, found.manifestKey, manifest, { signal });
 }
 

@@ -38,7 +38,7 @@ export interface Entry {
   readonly manifestKey: string;
   /** Undefined if it cannot be read; then `problem` says why. */
   readonly manifest?: Brief;
-  readonly verification?: Pick<Verification, 'level' | 'outcome' | 'detail'>;
+  readonly verification?: Pick<Verification, 'level' | 'outcome' | 'detail' | 'damaged'>;
   readonly pinned: boolean;
   /** Cluster ids of the etcd clusters that were restored from it. */
   readonly restoredAs: readonly string[];

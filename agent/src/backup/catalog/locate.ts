@@ -3,7 +3,7 @@ import { callCounter } from '../../lib/memory.ts';
 import { isTimeout } from '../../lib/run-limit.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import { PAYLOAD } from './catalog.ts';
+import { manifestKey, PAYLOAD, readManifest } from './catalog.ts';
 import { folderOf, isNamespace, type NamedCluster } from './folder.ts';
 import type { Wanted } from './identity.ts';
 import { isSnapshotId, splitName } from './snapshot-id.ts';
@@ -94,10 +94,43 @@ export async function otherFoldersHint(
   return `; it has snapshots of ${named.slice(0, shown).join(', ')}${more}: check ${flag}`;
 }
 
+/** Folders of which one manifest is read. */
+const READ = 20;
+
+/**
+ * Returns a warning for a backup into a folder that has no snapshot yet: another folder has snapshots of the same etcd, so
+ * the name may be wrong. Lists the names in the store and reads one manifest of each folder, the newest by its name.
+ */
+export async function sameEtcdElsewhere(
+  store: Store,
+  wanted: NamedCluster,
+  clusterId: string,
+  { signal, limit = LIMIT }: HintOptions,
+): Promise<string | undefined> {
+  const within = AbortSignal.any([AbortSignal.timeout(limit), ...(signal ? [signal] : [])]);
+  const own = folderOf(wanted);
+  const isNamesake = ({ cluster }: Folder) => Number(cluster === wanted.cluster);
+  const find = async () => {
+    const folders = (await countFolders(store, { signal: within })).filter(({ folder }) => folder !== own);
+    for (const other of folders.sort((a, b) => isNamesake(b) - isNamesake(a)).slice(0, READ)) {
+      const read =
+        other.newest && (await readManifest(store, manifestKey(other.folder, other.newest), { signal: within }));
+      if (read && 'manifest' in read && read.manifest.source.clusterId === clusterId) return other;
+    }
+    return undefined;
+  };
+  const other = await unlessAborted(find(), within).catch(() => undefined);
+  if (!other) return undefined;
+  const { cluster, namespace = '' } = other;
+  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId}); if that is its folder, give --cluster=${cluster} --namespace=${namespace}`;
+}
+
 interface Folder extends NamedCluster {
   readonly folder: string;
   /** Number of manifests. */
   count: number;
+  /** The last id that has a manifest, in the order of the names. */
+  newest?: string;
   payloads: number;
 }
 
@@ -113,8 +146,10 @@ async function countFolders(store: Store, { signal }: CallOptions): Promise<Fold
     const folder = folderOf({ cluster, namespace });
     const known = found.get(folder) ?? { cluster, namespace, folder, count: 0, payloads: 0 };
     found.set(folder, known);
-    if (split.suffix === '.json') known.count++;
-    else if (PAYLOAD.test(split.suffix)) known.payloads++;
+    if (split.suffix === '.json') {
+      known.count++;
+      if (split.id > (known.newest ?? '')) known.newest = split.id;
+    } else if (PAYLOAD.test(split.suffix)) known.payloads++;
   }
   return [...found.values()];
 }

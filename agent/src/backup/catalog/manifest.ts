@@ -151,6 +151,8 @@ export const verificationSchema = z.object({
   outcome: z.enum(['verified', 'failed', 'inconclusive']),
   at: instant,
   detail: z.optional(z.string()),
+  /** The payload is not what the manifest describes, so that no restore accepts it. Otherwise only its data are doubtful. */
+  damaged: z.optional(z.boolean()),
   agent: z.object({ version: z.string() }),
 });
 export type Verification = z.infer<typeof verificationSchema>;
@@ -166,4 +168,9 @@ export const briefSchema = z.object({
 });
 export type Brief = z.infer<typeof briefSchema>;
 
-export const foundSchema = z.pick(verificationSchema, { level: true, outcome: true, detail: true });
+export const foundSchema = z.pick(verificationSchema, {
+  level: true,
+  outcome: true,
+  detail: true,
+  damaged: true,
+});

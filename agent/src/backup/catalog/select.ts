@@ -4,6 +4,7 @@ import type { ClusterLine } from './candidate.ts';
 import { type Entry, isVerified, lostManifests, PAYLOAD, readEntry, stateOf, type WholeEntry } from './catalog.ts';
 import { folderOf, type NamedCluster } from './folder.ts';
 import { entriesOf, isOf, ownEntries, ownerOf, type Wanted } from './identity.ts';
+import { IncompleteError } from './incomplete-error.ts';
 import { listNames } from './names.ts';
 import { earliestOf, passedOver, passedOverText, timeOf } from './passed-over.ts';
 
@@ -181,10 +182,8 @@ export async function anyEntry(
   const [lost] = lostManifests(folder, await listNames(store, folder, options, id), END_OF_TIME);
   const payload = lost?.objects.find(({ key }) => PAYLOAD.test(key.slice(folder.length + 1 + id.length)));
   if (payload) {
-    throw new AgentError(
-      ExitCode.nothingThere,
-      `${store.url}: ${id} has no manifest: its backup is still running, or the manifest was deleted; then \`adopt ${payload.key}\` writes one`,
-    );
+    const why = 'has no manifest: its backup is still running, was killed, or the manifest was deleted';
+    throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id} ${why}`, lost!);
   }
   throw new AgentError(
     ExitCode.nothingThere,
@@ -210,5 +209,5 @@ export function badness(entry: Entry): string | undefined {
 export function usable(entry: Entry | WholeEntry): WholeEntry {
   if (entry.manifest && stateOf(entry) !== 'broken') return entry as WholeEntry;
   const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
-  throw new AgentError(exitCode, `${entry.id}: ${entry.problem ?? 'its manifest cannot be read'}`);
+  throw new IncompleteError(exitCode, `${entry.id}: ${entry.problem ?? 'its manifest cannot be read'}`, entry);
 }

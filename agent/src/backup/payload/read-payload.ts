@@ -4,6 +4,7 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { Brief, Manifest } from '../catalog/manifest.ts';
 import { decompress } from './compression.ts';
+import { DamagedError } from './damaged-error.ts';
 import { checkIdentities, decrypt } from './encryption.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
@@ -15,7 +16,7 @@ export interface ReadOptions {
   readonly identities?: readonly string[];
 }
 
-const failed = (message: string) => new AgentError(ExitCode.verificationFailed, message);
+const failed = (message: string) => new DamagedError(message);
 
 /** Reads the stored bytes. Throws `verificationFailed` at the end unless their count and sha256 match the manifest. */
 export async function* readStored(store: Store, manifest: Manifest, options: ReadOptions = {}): Bytes {

@@ -7,6 +7,7 @@ import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { payloadProblem } from '../catalog/catalog.ts';
 import type { Level, Manifest } from '../catalog/manifest.ts';
+import { DamagedError } from './damaged-error.ts';
 import { storedExtra } from './extra.ts';
 import { type ReadOptions, readContent, readStored } from './read-payload.ts';
 import { scratchDirectory } from './scratch-directory.ts';
@@ -32,7 +33,7 @@ const failed = (message: string) => new AgentError(ExitCode.verificationFailed, 
 /** Verifies the payload of a snapshot. Throws `verificationFailed` if it is bad. Errors of the store pass through. */
 export async function verifySnapshot(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
   const problem = payloadProblem(manifest, (await store.stat(manifest.object.key, options))?.size);
-  if (problem) throw failed(`${manifest.id}: ${problem}`);
+  if (problem) throw new DamagedError(`${manifest.id}: ${problem}`);
   const { level } = options;
   switch (level) {
     case 'stream':
@@ -125,7 +126,7 @@ export async function writeContent(
     }
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (error instanceof AgentError) throw error;
+    if (error instanceof AgentError) throw isDamage(error) ? new DamagedError(error.message, { cause: error }) : error;
     const code = codeOf(error);
     if (code === 'ENOSPC') {
       throw new AgentError(ExitCode.usage, `no room for ${file}: it needs ${manifest.content.sizeBytes} bytes`, {
@@ -135,6 +136,9 @@ export async function writeContent(
     throw new AgentError(ExitCode.usage, `cannot write ${file} (${code ?? error})`, { cause: error });
   }
 }
+
+/** While the content is read, every such error is about the payload: it cannot be decompressed, or a checksum differs. */
+const isDamage = ({ exitCode }: AgentError) => exitCode === ExitCode.verificationFailed;
 
 /** Produces the next chunk while the previous one is written. */
 async function writeAll(file: FileHandle, chunks: AsyncIterable<Uint8Array>): Promise<void> {

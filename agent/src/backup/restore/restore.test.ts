@@ -526,8 +526,14 @@ describe('the command restore data-dir', () => {
       ] as const) {
         for (const n of [0, 1]) {
           const again = bump > 1e9 ? ['--again'] : [];
-          expect(await of(n, `--initial-cluster-token=${token}`, ...again)).toMatchObject({ exitCode: 0 });
+          const { exitCode, text } = await of(n, `--initial-cluster-token=${token}`, ...again);
+          expect(exitCode).toBe(0);
           dataDir = join(place, `data${n}`);
+          expect(text).toMatch(
+            new RegExp(
+              `^${dataDir}: restored from ${id}\\n  cluster \\w+, member \\w+, token ${token}, revision ${String(bump).replace(/0+$/, '')}\\d+ or later\\n(  the previous .*\\n)?  next: restore the other members from ${id} with --initial-cluster-token=${token}, then start`,
+            ),
+          );
           expect(await bumped()).toBe(bump);
         }
       }
@@ -549,6 +555,23 @@ describe('the command restore data-dir', () => {
       }
       expect(await here(...lone, '--initial-cluster-token=new')).toMatchObject({ exitCode: 0 });
       expect(await bumped()).toBe(2e9);
+    });
+
+    test('the next step of a single member works, and a restore over the running etcd says to stop it first', async () => {
+      const [plan] = await planMembers(1);
+      const { text, data } = await here();
+      expect(text).toContain(`  next: start etcd with --data-dir=${dataDir} --name=default`);
+      expect(data.token).toMatch(/^restored-[0-9a-f]{16}$/);
+      expect(text).toContain(`token ${data.token}, `);
+      const started = { ...plan!, name: 'default', dataDir };
+      await using running = await EtcdCluster.fromDataDirs([started]);
+      expect(await running.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
+      expect(await here()).toMatchObject({
+        exitCode: ExitCode.refused,
+        text: expect.stringMatching(/a running etcd uses it: stop that first; then --again restores again/),
+      });
+      await running.member(0).stop();
+      expect((await here()).text).not.toContain('stop that first');
     });
 
     describe('a member that is restored later', () => {
@@ -710,6 +733,22 @@ describe('the command restore data-dir', () => {
             /^--initial-cluster-token: the cluster \w+ .* was already restored from etcd-\S+; .* new --initial-cluster-token/,
           ),
         });
+      });
+
+      test('from another snapshot than the others is told the command that restores it from theirs', async () => {
+        const { data } = await member(0);
+        await backupOf(saved.manifest.source.clusterId, 9);
+        const { exitCode, text } = await member(1, 'other');
+        expect(exitCode).toBe(ExitCode.refused);
+        const { id } = saved.manifest;
+        const [, command] = new RegExp(`; restore this member from ${id} too: \`etcd-agent ([^\`]*)\`; or pass`).exec(
+          text,
+        )!;
+        expect(await runHere(...command!.split(' '))).toMatchObject({
+          exitCode: 0,
+          data: { id, clusterId: data.clusterId, dataDir: join(place, 'node1', 'data') },
+        });
+        expect(await bumped()).toBe(1e9);
       });
     });
 

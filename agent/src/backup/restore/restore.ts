@@ -67,6 +67,10 @@ export interface DataDirResult extends Partial<Switches> {
   readonly id: string;
   readonly clusterId?: string;
   readonly memberId?: string;
+  /** Token that the cluster id is made from, also if it was chosen here. */
+  readonly token?: string;
+  /** Revision at which the restored cluster begins, if the snapshot says its own. */
+  readonly revision?: number;
   /** New path of the directory that was there before. */
   readonly movedAside?: string;
   /** Whether the directory had been restored before, so that nothing was done. */
@@ -136,7 +140,8 @@ async function make(
   const revision = await revisionIn(file, manifest);
   if (revision !== undefined) refuseBeyondLast(manifest.id, revision, made.bumpRevision);
   const switches = await readSwitches(file, manifest.content.sizeBytes - TRAILER, options.signal);
-  await runRestore(etcdutl, file, fresh, made, manifest.id, options.signal);
+  const token = request.initialClusterToken ?? freshToken();
+  await runRestore(etcdutl, file, fresh, { ...made, initialClusterToken: token }, manifest.id, options.signal);
   const remembered = await markerOf(fresh, manifest, made, revision);
   await refuseSameCluster(dataDir, remembered.clusterId);
   await writeMarker(fresh, remembered);
@@ -147,8 +152,10 @@ async function make(
   const movedAside = await moveAside(dataDir);
   await rename(fresh, dataDir);
   await sync(dirname(dataDir));
-  const { id, clusterId, memberId } = remembered;
-  return { id, clusterId, memberId, movedAside, alreadyRestored: false, ...switches };
+  const { id, clusterId, memberId, revision: begin } = remembered;
+  const { authEnabled, corruptAlarm } = switches;
+  const known = { ...(begin !== undefined && { revision: begin }), movedAside, authEnabled, corruptAlarm };
+  return { id, clusterId, memberId, token, alreadyRestored: false, ...known };
 }
 
 /**
@@ -208,7 +215,7 @@ async function runRestore(
   etcdutl: Etcdutl,
   file: string,
   into: string,
-  request: ResolvedRequest,
+  request: ResolvedRequest & { readonly initialClusterToken: string },
   id: string,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -219,7 +226,7 @@ async function runRestore(
       ...['snapshot', 'restore', file, '--skip-hash-check', '--data-dir', into, '--name', request.name],
       ...['--initial-cluster', request.initialCluster],
       ...['--initial-advertise-peer-urls', request.initialAdvertisePeerUrls],
-      ...['--initial-cluster-token', request.initialClusterToken ?? freshToken()],
+      ...['--initial-cluster-token', request.initialClusterToken],
       // A watcher that continues from an old revision then gets an error "compacted" instead of no events.
       ...(bumpRevision > 0 ? ['--bump-revision', String(bumpRevision), '--mark-compacted'] : []),
     ],
@@ -240,10 +247,11 @@ async function refuseOther(marker: Marker, asked: Asked, request: DataDirRequest
   const change = await changeSince(marker, dataDir);
   const isLeft = change === undefined || (change.byEtcd && repeat === 'leave');
   if (differs.length === 0 && isLeft) return;
+  const running = (await isInUse(dataDir)) ? 'a running etcd uses it: stop that first; then ' : '';
   const why = differs.length > 0 ? `with other settings: ${differs.join('; ')}` : `and ${change?.what}`;
   throw new AgentError(
     ExitCode.refused,
-    `--data-dir: ${dataDir} was restored from ${marker.id} at ${marker.at}, ${why}; ${waysOut(marker, differs.length > 0 ? undefined : change)}`,
+    `--data-dir: ${dataDir} was restored from ${marker.id} at ${marker.at}, ${why}; ${running}${waysOut(marker, differs.length > 0 ? undefined : change)}`,
   );
 }
 

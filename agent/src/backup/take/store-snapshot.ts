@@ -5,6 +5,7 @@ import type { Store } from '../../store/store.ts';
 import { type Entry, readCatalog } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/folder.ts';
 import { lineageOf } from '../catalog/lineage.ts';
+import { sameEtcdElsewhere } from '../catalog/locate.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { listNames, type Names } from '../catalog/names.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
@@ -51,6 +52,8 @@ export async function storeSnapshot(
 
   return withOrigin(async (origin) => {
     const known = [...prepared.values()].flatMap(({ entries }) => entries);
+    const isNew = ({ target }: TargetRun) => !request.key && prepared.get(target)?.ids.length === 0;
+    const warned = runs.filter(isNew).map((run) => warnOfSameEtcd(run, request, origin.source.clusterId));
     const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
     // Free the lists now: retention reads them again, and memory must not hold both.
     prepared.clear();
@@ -96,7 +99,7 @@ export async function storeSnapshot(
       });
       await release(run);
     });
-    await Promise.all(work);
+    await Promise.all([...work, ...warned]);
     const failure = shared.failure();
     if (failure !== undefined && !context.signal.aborted) throw failure;
     checkRuns(runs, context.signal);
@@ -108,6 +111,16 @@ export async function storeSnapshot(
       revision: origin.revision,
     };
   });
+}
+
+/** Never rejects. */
+async function warnOfSameEtcd(
+  { target: { store }, context: { signal, log } }: TargetRun,
+  request: StoreRequest,
+  clusterId: string,
+): Promise<void> {
+  const warning = clusterId === 'unknown' ? undefined : await sameEtcdElsewhere(store, request, clusterId, { signal });
+  if (warning) log.warn({ store: store.url }, warning);
 }
 
 function once<T>(make: () => T): () => T {

@@ -21,6 +21,7 @@ import { openStore } from '../../store/open.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
+import { orInstead } from '../shared/instead.ts';
 import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { sha256 } from '../shared/snapshot-flags.ts';
@@ -111,13 +112,15 @@ const verified = (context: CommandContext, directory: string, expected: Expected
       const entry = await askedToRestore(opened, { ...context, signal }, grow);
       const { id, manifest } = entry;
       grow(4 * manifest.content.sizeBytes);
-      const snapshot = await plainSnapshot(opened.store, manifest, directory, expected, {
-        signal,
-        identities,
-        etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
-        onPhase: (phase) => progress.phase(phase, id),
-        onBytes: (bytes) => progress.bytes(bytes, manifest.object.sizeBytes),
-      });
+      const snapshot = await orInstead(entry, opened, context, () =>
+        plainSnapshot(opened.store, manifest, directory, expected, {
+          signal,
+          identities,
+          etcdutl: new Etcdutl(settings.text('etcdutl') ?? 'etcdutl'),
+          onPhase: (phase) => progress.phase(phase, id),
+          onBytes: (bytes) => progress.bytes(bytes, manifest.object.sizeBytes),
+        }),
+      );
       const { cluster, namespace } = opened;
       const passedOver = passedOverNote(await passedOverFor(opened, entry, { ...context, signal }));
       const later = await laterRevision(opened, entry, snapshot, { ...context, signal });

@@ -30,6 +30,8 @@ interface Wanted {
   readonly entry: WholeEntry;
   readonly request: DataDirRequest;
   readonly several: boolean;
+  /** Command that restores this member from another snapshot. */
+  readonly commandFor?: (id: string) => string;
   readonly context: Pick<CommandContext, 'signal' | 'log'>;
 }
 
@@ -46,7 +48,7 @@ export async function bumpFor(wanted: Wanted): Promise<number> {
   return bump;
 }
 
-async function chosenBump({ opened, entry, request, several, context }: Wanted): Promise<number> {
+async function chosenBump({ opened, entry, request, several, commandFor, context }: Wanted): Promise<number> {
   const { bumpRevision: given, initialClusterToken: token } = request;
   const { here, own } = await servedHere(resolve(request.dataDir), new Date(timeOf(entry)));
   const isReplaced = here.length > 0 || own.length > 0;
@@ -58,7 +60,7 @@ async function chosenBump({ opened, entry, request, several, context }: Wanted):
   } else if (unlisted !== undefined && !isReplaced) {
     context.log.warn(`${unlisted}; choosing the revision only by the snapshot`);
   }
-  const same = token === undefined ? undefined : bumpOfOthers(served, entries, { entry, request, several });
+  const same = token === undefined ? undefined : bumpOfOthers(served, entries, { entry, request, several, commandFor });
   if (same !== undefined) return same;
   if (given !== undefined && !isReplaced) return given;
   // A restore into an empty directory must not fail because another snapshot cannot be read.
@@ -78,7 +80,7 @@ async function chosenBump({ opened, entry, request, several, context }: Wanted):
 function bumpOfOthers(
   served: Served,
   entries: readonly Entry[],
-  { entry, request, several }: Pick<Wanted, 'entry' | 'request' | 'several'>,
+  { entry, request, several, commandFor }: Pick<Wanted, 'entry' | 'request' | 'several' | 'commandFor'>,
 ): number | undefined {
   const { initialCluster, initialClusterToken = '', bumpRevision: given } = request;
   const { id } = entry;
@@ -96,8 +98,10 @@ function bumpOfOthers(
   const other = several ? notes.find((note) => note.id !== id || note.part !== 'none') : notes[0];
   if (other || !several) {
     const where = (other?.part ?? 'none') === 'none' ? '' : ' here';
+    const sibling = several ? siblingOf(notes, entries) : undefined;
+    const too = sibling && commandFor ? `restore this member from ${sibling} too: \`${commandFor(sibling)}\`; or ` : '';
     throw refused(
-      `--initial-cluster-token: the cluster ${clusterId} with this token and these members was already restored${other ? ` from ${other.id}` : ''}${where}; ${orNewToken}`,
+      `--initial-cluster-token: the cluster ${clusterId} with this token and these members was already restored${other ? ` from ${other.id}` : ''}${where}; ${too}${orNewToken}`,
     );
   }
   const bump = notes.find((note) => note.bump !== undefined)?.bump;
@@ -120,6 +124,13 @@ function bumpOfOthers(
   throw refused(
     `the cluster ${clusterId} with this token and these members begins at revision ${revision + joined}, but ${past.where} has reached ${past.revision}: clients would miss changes; pass the same --bump-revision to all members, for example ${bumpBeyond(all.revision, revision)}, and the same new --initial-cluster-token, for example ${freshToken()}`,
   );
+}
+
+/** The snapshot that all other members were restored from, if the store has it and nothing of their cluster was here. */
+function siblingOf(notes: readonly RestoreNote[], entries: readonly Entry[]): string | undefined {
+  const [id, ...more] = new Set(notes.map((note) => note.id));
+  const isOne = more.length === 0 && notes.every(({ part }) => part === 'none');
+  return isOne && entries.some((each) => each.id === id && each.manifest && !each.problem) ? id : undefined;
 }
 
 /** Revisions that restores have reached: restores in this place, or all of them. */

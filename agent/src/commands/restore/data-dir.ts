@@ -10,14 +10,17 @@ import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { withTimeout } from '../../lib/run-limit.ts';
 import { phaseOfBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
+import { orInstead } from '../shared/instead.ts';
 import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
+import { sameStore } from '../shared/same-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
 import { askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
@@ -47,26 +50,62 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const onBytes = phaseOfBytes(progress, 'restore', id, manifest.object.sizeBytes);
     const several = membersOf(request.initialCluster).size > 1;
     const steps = {
-      bump: () => bumpFor({ opened, entry, request, several, context }),
+      bump: () =>
+        bumpFor({ opened, entry, request, several, commandFor: commandFor(request, opened, settings), context }),
       ...(several && { claim: (made: Marker) => claim(made, opened, context, entry) }),
     };
-    const result = await restoreDataDir(store, manifest, request, etcdutl, { signal, identities, onBytes }, steps);
+    const result = await orInstead(entry, opened, context, () =>
+      restoreDataDir(store, manifest, request, etcdutl, { signal, identities, onBytes }, steps),
+    );
     warnSwitches(id, result, context.log);
     await note(request, opened, context, entry);
     return ended(request, result, store.url);
   });
 }
 
-const ended = ({ dataDir }: DataDirRequest, result: DataDirResult, store?: string): CommandResult => {
-  const { id, alreadyRestored, clusterId, memberId, movedAside } = result;
+/** The same command for another snapshot. The number to add to the revision is that of the other members. */
+const commandFor =
+  (request: DataDirRequest, opened: OpenedStore, settings: Settings) =>
+  (id: string): string => {
+    const { dataDir, name, initialCluster, initialAdvertisePeerUrls, initialClusterToken, repeat } = request;
+    const [serverVersion, etcdutl] = [settings.text('serverVersion'), settings.text('etcdutl')];
+    const flags = [
+      ...[`--data-dir=${dataDir}`, `--name=${name}`, `--initial-cluster=${initialCluster}`],
+      ...[
+        `--initial-advertise-peer-urls=${initialAdvertisePeerUrls}`,
+        `--initial-cluster-token=${initialClusterToken}`,
+      ],
+      ...(serverVersion === undefined ? [] : [`--server-version=${serverVersion}`]),
+      ...(etcdutl === undefined || etcdutl === 'etcdutl' ? [] : [`--etcdutl=${etcdutl}`]),
+      ...settings.list('ageIdentityFile').map((file) => `--age-identity-file=${file}`),
+      ...{ again: ['--again'], leave: ['--once'], refuse: [] }[repeat],
+    ];
+    return `etcd-agent restore data-dir ${id} ${sameStore(opened)} ${flags.map(quoted).join(' ')}`;
+  };
+
+const ended = (request: DataDirRequest, result: DataDirResult, store?: string): CommandResult => {
+  const { dataDir } = request;
+  const { id, alreadyRestored } = result;
   return {
     exitCode: 0,
-    text: alreadyRestored
-      ? `${dataDir}: was already restored from ${id}; nothing done`
-      : `${dataDir}: restored from ${id}, cluster ${clusterId}, member ${memberId}${movedAside ? `; the previous data is now in ${movedAside}` : ''}`,
+    text: alreadyRestored ? `${dataDir}: was already restored from ${id}; nothing done` : restoredText(request, result),
     data: { ...(store !== undefined && { store }), dataDir, ...result },
   };
 };
+
+function restoredText({ dataDir, name, initialCluster }: DataDirRequest, result: DataDirResult): string {
+  const { id, clusterId, memberId, token = '', revision, movedAside } = result;
+  const next =
+    membersOf(initialCluster).size > 1
+      ? `restore the other members from ${id} with --initial-cluster-token=${quoted(token)}, then start each with the settings of its restore`
+      : `start etcd with --data-dir=${quoted(dataDir)} --name=${quoted(name)}`;
+  return [
+    `${dataDir}: restored from ${id}`,
+    `  cluster ${clusterId}, member ${memberId}, token ${token}${revision === undefined ? '' : `, revision ${revision} or later`}`,
+    ...(movedAside ? [`  the previous data is now in ${movedAside}`] : []),
+    `  next: ${next}`,
+  ].join('\n');
+}
 
 const NOTE_LIMIT = 10_000;
 

@@ -5,6 +5,7 @@ import { formatBytes, phaseOfBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
+import { orInstead } from '../shared/instead.ts';
 import { askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 
@@ -20,11 +21,10 @@ async function fetch(context: CommandContext, grow: (bytes: number) => void): Pr
     const entry = await askedToRestore(opened, context, grow);
     const { id, manifest } = entry;
     grow(manifest.content.sizeBytes);
-    const switches = await fetchSnapshot(store, manifest, file, {
-      signal,
-      identities,
-      onBytes: phaseOfBytes(progress, 'fetch', id, manifest.object.sizeBytes),
-    });
+    const onBytes = phaseOfBytes(progress, 'fetch', id, manifest.object.sizeBytes);
+    const switches = await orInstead(entry, opened, context, () =>
+      fetchSnapshot(store, manifest, file, { signal, identities, onBytes }),
+    );
     const { sizeBytes, sha256 } = manifest.content;
     warnSwitches(id, switches, context.log);
     return {

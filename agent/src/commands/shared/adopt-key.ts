@@ -51,7 +51,7 @@ export async function adoptKey(
     ...adopting,
     onBytes: (bytes) => progress.bytes(bytes, size),
   });
-  if (adopted.warning) log.warn(`${key}: ${adopted.warning}`);
+  for (const warning of [adopted.warning, adopted.replaced]) if (warning) log.warn(`${key}: ${warning}`);
   await writeAdopted(found, adopted, adopting).catch((error) => {
     signal.throwIfAborted();
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;

@@ -1,6 +1,7 @@
 import { type Entry, lostManifests, readCatalog, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity.ts';
+import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import { locate, otherFoldersHint, refuseMissing } from '../../backup/catalog/locate.ts';
 import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
@@ -16,6 +17,8 @@ import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
+import { adoptHint } from './adopt-hint.ts';
+import { another } from './instead.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { askedId, beforeFlag, sha256Flag } from './snapshot-flags.ts';
 
@@ -36,12 +39,14 @@ export async function withStore<T>(context: CommandContext, work: (opened: Opene
   }
 }
 
-/** Adds to the error "nothing found" where snapshots do exist: the user may have named the wrong place. */
-async function withElsewhere(
-  error: unknown,
-  { store, ...wanted }: OpenedStore,
-  { signal }: CommandContext,
-): Promise<never> {
+/**
+ * Adds to the error "nothing found" where snapshots do exist: the user may have named the wrong place. To the error of a
+ * snapshot without a manifest, adds how to write one.
+ */
+async function withElsewhere(error: unknown, opened: OpenedStore, { signal }: CommandContext): Promise<never> {
+  const { store, ...wanted } = opened;
+  const hint = error instanceof IncompleteError ? adoptHint(opened, error.entry) : '';
+  if (hint && error instanceof IncompleteError) throw new AgentError(error.exitCode, `${error.message}${hint}`);
   if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) throw error;
   throw new AgentError(error.exitCode, `${error.message}${await otherFoldersHint(store, wanted, { signal })}`);
 }
@@ -188,5 +193,10 @@ export async function askedToRestore(
     return entry;
   }
   const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
-  throw new AgentError(exitCode, `${message}; name another snapshot, or use --force-failed to restore this one`);
+  const force = mayForce(entry) ? ', or use --force-failed to restore this one' : '';
+  throw new AgentError(exitCode, `${message}; ${await another(entry, opened, context)}${force}`);
 }
+
+/** Whether the payload may be intact. A restore checks its bytes whatever the flags. */
+const mayForce = ({ verification, problem, unread }: Entry): boolean =>
+  !verification?.damaged && !(unread === 'refused' && problem?.startsWith('its payload'));

@@ -1,0 +1,52 @@
+import type { Entry } from '../../backup/catalog/catalog.ts';
+import { newestVerified } from '../../backup/catalog/select.ts';
+import { DamagedError } from '../../backup/payload/damaged-error.ts';
+import { AgentError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
+import type { CommandContext } from '../cli/command.ts';
+import type { OpenedStore } from './opened-store.ts';
+import { sameStore } from './same-store.ts';
+import { askedId, beforeFlag } from './snapshot-flags.ts';
+
+/** Milliseconds. A suggestion is not worth a longer wait. */
+const LIMIT = 5_000;
+
+/** Suggests another snapshot than this one: the newest verified one, if that is known in time. */
+export async function another({ id }: Entry, opened: OpenedStore, { settings }: CommandContext): Promise<string> {
+  const before = beforeFlag(settings);
+  try {
+    const entries = await opened.readAnswering(AbortSignal.timeout(LIMIT));
+    const others = entries.filter((entry) => entry.id !== id);
+    const { newest } = newestVerified(others, opened, opened.store.url, { now: new Date(), ...(before && { before }) });
+    if (newest) return `name another snapshot, for example ${newest.id}, the newest other one that is verified`;
+  } catch {
+    // The error that is reported matters more.
+  }
+  return 'name another snapshot; see `etcd-agent list`';
+}
+
+/** Runs the work that reads the snapshot. If its payload turns out to be damaged, adds to the error what to do. */
+export async function orInstead<T>(
+  entry: Entry,
+  opened: OpenedStore,
+  context: CommandContext,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+    const { settings } = context;
+    const what = error.message.includes(entry.id) ? 'this snapshot' : entry.id;
+    const hint = `${what} is damaged: ${await another(entry, opened, context)}`;
+    const isNamed = askedId(settings) !== undefined || settings.text('objectKey') !== undefined;
+    const rest = isNamed ? '' : passOver(entry, opened, context);
+    throw new AgentError(error.exitCode, `${error.message}; ${hint}${rest}`, { cause: error });
+  }
+}
+
+function passOver({ id }: Entry, opened: OpenedStore, { settings }: CommandContext): string {
+  const identities = settings.list('ageIdentityFile').map((file) => ` --age-identity-file=${quoted(file)}`);
+  const verify = `etcd-agent verify ${id} --level=open ${sameStore(opened)}${identities.join('')}`;
+  return `; or run \`${verify}\`, after which commands without an id pass over it; that must be allowed to write to the store: if it is not, always name the snapshot`;
+}

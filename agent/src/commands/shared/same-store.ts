@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
+import { quoted } from '../../lib/quoted.ts';
+import { parseStore } from '../../store/open.ts';
+import type { StoreSpec } from '../../store/spec.ts';
+import type { OpenedStore } from './opened-store.ts';
+
+/** Flags with which another command finds the same snapshots. They contain no secrets, only names of files with secrets. */
+export function sameStore({
+  store,
+  spec,
+  cluster,
+  namespace,
+}: Pick<OpenedStore, 'store' | 'spec' | 'cluster' | 'namespace'>): string {
+  const { retention: _, ...place } = spec;
+  return [
+    `--store=${isWhole(store.url, place) ? store.url : JSON.stringify(place)}`,
+    `--cluster=${cluster}`,
+    ...(namespace === undefined ? [] : [`--namespace=${namespace}`]),
+  ]
+    .map(quoted)
+    .join(' ');
+}
+
+/** Whether the URL says everything. That of a bucket lacks the region and the files with credentials. */
+function isWhole(url: string, place: StoreSpec): boolean {
+  try {
+    return isDeepStrictEqual(parseStore(url), place);
+  } catch {
+    return false;
+  }
+}
