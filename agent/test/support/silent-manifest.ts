@@ -1,0 +1,31 @@
+import type { Store } from '../../src/store/store.ts';
+
+/**
+ * Makes the manifest of one snapshot fail or hang. The returned function gives a signal that is aborted once `others` other
+ * manifests were read, so that no test depends on how fast the machine is.
+ */
+export function silence(store: Store, id: string, answer: () => Promise<never>): (others: number) => AbortSignal {
+  const get = store.get.bind(store);
+  let isRead = () => {};
+  store.get = async (key, options) => {
+    if (key.includes(`/${id}.json`)) return answer();
+    const bytes = await get(key, options);
+    return /\/[^./]+\.json$/.test(key) ? whenRead(bytes, () => isRead()) : bytes;
+  };
+  return (others) => {
+    const controller = new AbortController();
+    let left = others;
+    const check = () => left === 0 && setImmediate(() => controller.abort());
+    isRead = () => {
+      left--;
+      check();
+    };
+    check();
+    return controller.signal;
+  };
+}
+
+async function* whenRead(bytes: AsyncIterable<Uint8Array>, isRead: () => void): AsyncGenerator<Uint8Array> {
+  yield* bytes;
+  isRead();
+}
