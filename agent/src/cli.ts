@@ -1,4 +1,5 @@
 #!/usr/local/bin/node --expose-gc
+import './lib/node-version.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError } from 'commander';
 import { buildProgram, type Invocation } from './commands/cli/program.ts';

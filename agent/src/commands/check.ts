@@ -4,10 +4,11 @@ import { checkStore } from '../backup/check/check-store.ts';
 import { checkEncryption, checkEtcdutl } from '../backup/check/check-tools.ts';
 import { type Finding, finding, warning } from '../backup/check/finding.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
-import { withTimeout } from '../lib/run-limit.ts';
+import { namingStore, withTimeout } from '../lib/run-limit.ts';
 import { table } from '../lib/terminal/table.ts';
 import { openStore } from '../store/open.ts';
 import type { StoreSpec } from '../store/spec.ts';
+import { storeUrl } from '../store/url.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 
@@ -20,8 +21,9 @@ async function check(context: CommandContext): Promise<CommandResult> {
   progress.phase('check-etcd', 'checking the members');
   const findings = await etcdFindings(context);
   for (const spec of stores) {
-    progress.phase('check-store', 'testing the store');
-    findings.push(...(await storeFindings(spec, named, signal)));
+    const url = storeUrl(spec);
+    progress.phase('check-store', `testing ${url}`);
+    findings.push(...(await namingStore({ url }, () => storeFindings(spec, named, signal))));
   }
   progress.phase('check-tools', 'checking keys and tools');
   findings.push(...(await checkEncryption(settings, signal)));

@@ -7,7 +7,7 @@ import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
 import { type CopyOutcome, copySnapshot } from '../backup/copy/copy.ts';
 import { clusterLabels, gauge, storeSamples } from '../backup/metrics/samples.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
-import { withTimeout } from '../lib/run-limit.ts';
+import { namingStore, withTimeout } from '../lib/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';
@@ -37,7 +37,8 @@ async function copy(context: CommandContext, grow: (bytes: number) => void): Pro
     grow(chosen.reduce((sum, { manifest }) => sum + EACH + 2 * (manifest?.object.sizeBytes ?? 0), 0));
     const to = await openStore(target);
     try {
-      return await copyAll(chosen, opened, to, context);
+      const both = { url: `${opened.store.url} to ${to.url}` };
+      return await namingStore(both, () => copyAll(chosen, opened, to, context));
     } finally {
       to.close();
     }

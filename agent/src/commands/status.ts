@@ -2,7 +2,7 @@ import type { Wanted } from '../backup/catalog/identity.ts';
 import { locate, otherFoldersHint, refuseMissing } from '../backup/catalog/locate.ts';
 import { failedStatus, type StoreStatus, storeStatus } from '../backup/catalog/status.ts';
 import { ExitCode } from '../lib/errors.ts';
-import { isTimeout, withTimeout } from '../lib/run-limit.ts';
+import { isTimeout, namingStore, withTimeout } from '../lib/run-limit.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
@@ -46,12 +46,15 @@ async function ask(
   maxAge: number | undefined,
   { signal, log }: CommandContext,
 ): Promise<StoreStatus> {
-  try {
+  const read = async () => {
     await refuseMissing(store, { signal });
     const located = await locate(store, wanted, { signal, warn: (message) => log.warn(message) });
     const found = await storeStatus({ ...located, store, maxAge }, { signal });
     if (found.id !== undefined || found.exitCode !== ExitCode.nothingThere) return found;
     return { ...found, detail: `${found.detail}${await otherFoldersHint(store, located, { signal })}` };
+  };
+  try {
+    return await namingStore(store, read);
   } catch (error) {
     // A time-out of this store is its own result, and does not end the others.
     if (!isTimeout(signal)) signal.throwIfAborted();

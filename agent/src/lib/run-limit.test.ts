@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandContext } from '../commands/cli/command.ts';
 import type { Settings } from '../commands/cli/settings.ts';
 import { moreTime, namingStore, withTimeout } from './run-limit.ts';
+import { PhaseTimes } from './terminal/phase-times.ts';
 
 test('the time-out of a run names the store that has used up the time', async () => {
   const settings = { duration: () => 20 } as unknown as Settings;
@@ -19,6 +20,18 @@ test('the time-out of a run names the store that has used up the time', async ()
     message: 's3://slow: not done after 0s; allow more with --timeout',
   });
   await expect(namingStore(store, () => Promise.reject(new Error('other')))).rejects.toThrow(/^other$/);
+});
+
+test('the time-out of a run names its step', async () => {
+  const settings = { duration: () => 20 } as unknown as Settings;
+  const progress = new PhaseTimes({ phase() {}, bytes() {}, end() {} });
+  const context = { settings, progress, signal: new AbortController().signal } as unknown as CommandContext;
+  const slow = withTimeout(context, async (signal) => {
+    progress.phase('first');
+    progress.phase('verify', 'an-id');
+    await sleep(5_000, undefined, { signal }).catch(() => signal.throwIfAborted());
+  });
+  await expect(slow).rejects.toThrow(/^not done after 0s, in the step 'verify: an-id'; allow more with --timeout$/);
 });
 
 test('the time limit of a run grows with its work, unless it was given', async () => {

@@ -7,6 +7,8 @@ const BASE = 60_000;
 interface Run {
   readonly settings: { duration(name: string, flag: string): number | undefined };
   readonly signal: AbortSignal;
+  /** Says what the run is doing. */
+  readonly progress?: { readonly step?: string | undefined };
 }
 
 /** Functions that extend the run of a signal by milliseconds. */
@@ -17,17 +19,20 @@ const limits = new WeakMap<AbortSignal, (milliseconds: number) => void>();
  * of the size that `grow` sets, plus what `moreTime` adds.
  */
 export async function withTimeout<T>(
-  { settings, signal }: Run,
+  { settings, signal, progress }: Run,
   work: (signal: AbortSignal, grow: (bytes: number) => void, limit: () => number) => Promise<T>,
   stores = 1,
 ): Promise<T> {
   const given = settings.duration('timeout', '--timeout');
   let base = BASE * stores;
   let sized = 0;
-  const deadline = new Deadline(
-    given ?? base,
-    (seconds) => new AgentError(ExitCode.timedOut, `not done after ${Math.round(seconds)}s; allow more with --timeout`),
-  );
+  const deadline = new Deadline(given ?? base, (seconds) => {
+    const step = progress?.step === undefined ? '' : `, in the step '${progress.step}'`;
+    return new AgentError(
+      ExitCode.timedOut,
+      `not done after ${Math.round(seconds)}s${step}; allow more with --timeout`,
+    );
+  });
   const set = () => {
     if (given === undefined) deadline.set(base + sized);
   };

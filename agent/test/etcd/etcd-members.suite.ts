@@ -103,7 +103,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     await cluster.member(2).kill();
     const taken = await backup(cluster);
     expect(taken.code).toBe(0);
-    expect(taken.result.comparison).toMatch(/^1 other member agrees/);
+    expect(taken.result.comparison).toMatch(/^1 of 2 other members agrees at/);
     expect((await manifestOf(taken)).content.hashKV.membersAgreeing).toBe(1);
   });
 

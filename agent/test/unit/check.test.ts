@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ExitCode } from '../../src/lib/errors.ts';
+import { AgentError, ExitCode } from '../../src/lib/errors.ts';
+import { FilesystemStore } from '../../src/store/filesystem/filesystem-store.ts';
 import { runAgent } from '../harness/agent.ts';
 import { etcdutl } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
@@ -141,4 +142,26 @@ test('a backup tells its times and sizes, as JSON and as metrics, and a failed o
     'etcd_backup_last_run_exit_code{command="backup",cluster="orders"}': ExitCode.etcdUnavailable,
   });
   expect(await readFile(file, 'utf8')).not.toMatch(/phase="stream"/);
+});
+
+test.each([
+  ['put', /a backup cannot store anything here; if these credentials are meant to read only/],
+  ['delete', /backups work, but retention deletes nothing .* delete the test object orders\/\S+$/],
+] as const)('a store that refuses to %s: what that means is said', async (method, meaning) => {
+  const { put, delete: remove } = FilesystemStore.prototype;
+  const refuse = () => Promise.reject(new AgentError(ExitCode.storeRefused, '403'));
+  Object.assign(FilesystemStore.prototype, { [method]: refuse, delete: refuse });
+  try {
+    expect(of('store', await check())).toMatchObject([{ outcome: 'failed', detail: expect.stringMatching(meaning) }]);
+  } finally {
+    Object.assign(FilesystemStore.prototype, { put, delete: remove });
+  }
+});
+
+test('a command that takes one store names those that are given', async () => {
+  const two = ['--cluster=orders', '--store=file:///a', '--store=file:///b'];
+  expect(await runHere('list', ...two)).toMatchObject({
+    exitCode: ExitCode.usage,
+    text: expect.stringMatching(/takes one store, but 2 are given \(file:\/\/\/a, file:\/\/\/b\); run it for each/),
+  });
 });

@@ -30,14 +30,19 @@ export async function checkStore(store: Store, named: NamedCluster, signal: Abor
 async function tryCanary(store: Store, key: string, signal: AbortSignal): Promise<Finding> {
   const bytes = randomBytes(64);
   let retained = false;
+  let hasPut = false;
   try {
-    await store.put(
-      key,
-      (async function* () {
-        yield bytes;
-      })(),
-      { signal, sizeHint: bytes.length },
+    await orSaying(
+      `; ${READ_ONLY}`,
+      store.put(
+        key,
+        (async function* () {
+          yield bytes;
+        })(),
+        { signal, sizeHint: bytes.length },
+      ),
     );
+    hasPut = true;
     const read: Uint8Array[] = [];
     for await (const chunk of await store.get(key, { signal })) read.push(chunk);
     if (!Buffer.concat(read).equals(bytes)) {
@@ -50,8 +55,12 @@ async function tryCanary(store: Store, key: string, signal: AbortSignal): Promis
     }
   } finally {
     // If the process is killed here, the sweep of a later backup deletes the object.
-    const left = await store.delete(key, { signal: AbortSignal.timeout(10_000) }).catch((error) => {
-      if (!signal.aborted) throw error;
+    const left = await orSaying(
+      `; ${NO_DELETE} ${key}`,
+      store.delete(key, { signal: AbortSignal.timeout(10_000) }),
+    ).catch((error) => {
+      // Without a written object, the error of writing says more.
+      if (hasPut && !signal.aborted) throw error;
     });
     retained = left === 'retained';
   }
@@ -59,6 +68,18 @@ async function tryCanary(store: Store, key: string, signal: AbortSignal): Promis
     return warning('store', `${store.url}: writes, reads and lists; an object lock protects the test object`);
   return ok('store', `${store.url}: writes, reads, lists and deletes`);
 }
+
+const READ_ONLY =
+  'a backup cannot store anything here; if these credentials are meant to read only, `list`, `show`, `status` and restores work, and `verify` works but cannot record what it finds';
+const NO_DELETE =
+  'backups work, but retention deletes nothing and leftovers stay; if these credentials are not meant to delete, run `prune` with others, and delete the test object';
+
+/** Adds what it means if the store refuses the call. */
+const orSaying = <T>(what: string, call: Promise<T>): Promise<T> =>
+  call.catch((error) => {
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+    throw new AgentError(error.exitCode, `${error.message}${what}`, { cause: error });
+  });
 
 async function checkClock(store: Store, signal: AbortSignal): Promise<Finding> {
   const theirs = await store.now({ signal });

@@ -90,3 +90,12 @@ test('a missing permission is a usage error, not an inconclusive comparison', as
   const refused = new AgentError(ExitCode.usage, 'permission denied');
   await expect(compare(fake(refused))).rejects.toBe(refused);
 });
+
+test('a member that could not be reached is counted', async () => {
+  const member = fake(at(40));
+  const reached = { endpoint: 'a', member: { ...member, status: async () => ({ revision: 50, dbSize: 0 }) } };
+  Object.assign(reached.member, { isCompacted: async () => false, hashKV: async () => at(40) });
+  const one = reached as unknown as ReachedMember;
+  const { detail } = await compareMembers(one, [one], undefined, 2);
+  expect(detail).toBe('1 of 2 other members agrees at revision 50; the rest could not be compared');
+});

@@ -16,16 +16,17 @@ const MIB = 1024 * 1024;
 /**
  * Compares HashKV of the source with that of every other voter at one revision. The hash depends on the compact revision,
  * so members that were compacted differently cannot be compared. The comparison is then repeated; after three attempts it
- * is inconclusive.
+ * is inconclusive. `all` is the number of other voters, reached or not.
  */
 export async function compareMembers(
   source: ReachedMember,
   others: readonly ReachedMember[],
   signal?: AbortSignal,
+  all = others.length,
 ): Promise<Comparison> {
   let comparison: Comparison = { outcome: 'inconclusive', detail: 'not compared' };
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    comparison = await compareOnce(source, others, signal).catch((error): Comparison => {
+    comparison = await compareOnce(source, others, signal, all).catch((error): Comparison => {
       signal?.throwIfAborted();
       if (error instanceof AgentError && error.exitCode === ExitCode.usage) throw error;
       return { outcome: 'inconclusive', detail: `the source did not return HashKV: ${messageOf(error)}` };
@@ -38,7 +39,8 @@ export async function compareMembers(
 async function compareOnce(
   source: ReachedMember,
   others: readonly ReachedMember[],
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
+  all: number,
 ): Promise<Comparison> {
   const { revision, dbSize } = await source.member.status(signal);
   const deadline = 60_000 + (dbSize / MIB) * 200;
@@ -69,11 +71,15 @@ async function compareOnce(
     };
   }
   if (unknown.length > 0) return { outcome: 'inconclusive', hashKV, detail: unknown.join('; ') };
-  return { outcome: 'agree', hashKV, detail: agreement(agreeing, revision) };
+  return { outcome: 'agree', hashKV, detail: agreement(agreeing, all, revision) };
 }
 
-function agreement(agreeing: number, revision: number): string {
+function agreement(agreeing: number, all: number, revision: number): string {
   if (agreeing === 0) return `no other member to compare with at revision ${revision}`;
+  if (agreeing < all) {
+    const verb = agreeing === 1 ? 'agrees' : 'agree';
+    return `${agreeing} of ${all} other members ${verb} at revision ${revision}; the rest could not be compared`;
+  }
   return `${agreeing} other ${agreeing === 1 ? 'member agrees' : 'members agree'} at revision ${revision}`;
 }
 

@@ -55,11 +55,19 @@ function sharedProgress(progress: Progress, last: { run?: number }, run: number)
   };
 }
 
+/** The reason of the signal. A time-out also names the stores whose work it has ended. */
+function namingLate(runs: readonly TargetRun[], signal: AbortSignal): unknown {
+  const { reason } = signal;
+  const late = runs.filter(({ failure }) => failure === reason).map(({ target }) => target.store.url);
+  if (!isTimeout(signal) || late.length === 0) return reason;
+  return new AgentError(ExitCode.timedOut, `${late.join(', ')}: ${messageOf(reason)}`, { cause: reason });
+}
+
 /**
  * Throws if the run was stopped or no store is left. After a time-out it continues if a store already has the snapshot.
  */
 export function checkRuns(runs: readonly TargetRun[], signal: AbortSignal): void {
   const stored = runs.some(({ outcome }) => outcome);
-  if (signal.aborted && !(stored && isTimeout(signal))) throw signal.reason;
+  if (signal.aborted && !(stored && isTimeout(signal))) throw namingLate(runs, signal);
   if (runs.every(({ failure }) => failure)) throw runs[0]!.failure;
 }

@@ -12,6 +12,7 @@ import { describeIssue } from '../../lib/schema-issue.ts';
 import { parseStore } from '../../store/open.ts';
 import { type RetentionSpec, retentionSpec } from '../../store/retention-spec.ts';
 import type { StoreSpec } from '../../store/spec.ts';
+import { storeUrl } from '../../store/url.ts';
 import type { Config } from './config-file.ts';
 import type { Invocation } from './program.ts';
 
@@ -127,7 +128,12 @@ export class Settings {
 
   store(): StoreSpec {
     const specs = this.stores();
-    if (specs.length > 1) throw usageError('--store: this command takes one store; name it on the command line');
+    if (specs.length > 1) {
+      const urls = specs.map(storeUrl).join(', ');
+      throw usageError(
+        `--store: this command takes one store, but ${specs.length} are given (${urls}); run it for each of them, with one --store on the command line`,
+      );
+    }
     return specs[0]!;
   }
 

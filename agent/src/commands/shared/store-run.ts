@@ -33,7 +33,7 @@ export async function withStore<T>(context: CommandContext, work: (opened: Opene
   const store = await openStore(spec);
   try {
     const found = await namingStore(store, () => opened(store, spec, context));
-    return await work(found).catch((error) => withElsewhere(error, found, context));
+    return await namingStore(store, () => work(found)).catch((error) => withElsewhere(error, found, context));
   } finally {
     store.close();
   }

@@ -5,6 +5,7 @@ export class PhaseTimes implements Progress {
   readonly #progress: Progress;
   readonly #seconds = new Map<string, number>();
   #phase: string | undefined;
+  #detail: string | undefined;
   #since = 0;
 
   constructor(progress: Progress) {
@@ -14,7 +15,12 @@ export class PhaseTimes implements Progress {
   phase(name: string, detail?: string): void {
     this.#close();
     this.#phase = name;
+    this.#detail = detail;
     this.#progress.phase(name, detail);
+  }
+
+  get step(): string | undefined {
+    return this.#phase === undefined || this.#detail === undefined ? this.#phase : `${this.#phase}: ${this.#detail}`;
   }
 
   bytes(done: number, total?: number): void {

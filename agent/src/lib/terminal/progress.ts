@@ -9,6 +9,8 @@ const TEXT = 16;
 
 /** Shows what a command is doing: a bar on a terminal, elsewhere JSON lines in the log. */
 export interface Progress {
+  /** The phase that has begun last, in words. */
+  readonly step?: string | undefined;
   phase(name: string, detail?: string): void;
   /** Bytes done so far in this phase. */
   bytes(done: number, total?: number): void;
