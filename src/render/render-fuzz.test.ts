@@ -6,11 +6,9 @@ import { render } from './run';
 const corpus = join(__dirname, '../../agent/test/fuzz/corpus');
 const once = join(corpus, 'regressions/render');
 
-// See agent/test/fuzz/regressions.test.ts.
+// See agent/test/fuzz/regressions.test.ts. Some of these once took minutes.
 test.each(readdirSync(once))('what was once a counterexample: %s', (name) => {
-  const began = performance.now();
   expect(() => render(readFileSync(join(once, name), 'utf8'), { file: 'input.yaml' })).toThrow(InputError);
-  expect(performance.now() - began).toBeLessThan(5_000);
 });
 
 test.each(['own.yaml', 'small.yaml', 'coreos.yaml', 'ydzs.yaml'])('the corpus is rendered: %s', (name) => {

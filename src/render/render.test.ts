@@ -400,6 +400,16 @@ describe('errors', () => {
       'spec.pvcPolicy.onDelete: is not one of Retain, Delete; write one of these',
     ],
     ['an even size', cluster({ size: 4 }), 'size: 4 '],
+    [
+      'a Secret that would be another one',
+      cluster({ tls: { clientSecret: 'orders-client-tls', managed: { peerAuthority: 'mine' } } }),
+      "spec.tls.managed.peerAuthority: 'mine' is not the name of this Secret; write orders-peer-ca, or leave the field out",
+    ],
+    [
+      'a client Secret that would be another one',
+      cluster({ tls: { clientSecret: 'client', managed: {} } }),
+      "spec.tls.clientSecret: 'client' is not the name of this Secret; write orders-client-tls, or leave the field out",
+    ],
     ['TLS without a client certificate', cluster({ tls: {} }), 'spec.tls.clientSecret: is missing; add it'],
     [
       'no size',

@@ -193,13 +193,28 @@ export const managedSecrets = (
   { peerAuthority, clientAuthority }: ManagedTls,
 ) => [peerAuthority, clientAuthority, peer, server, client];
 
+/** Names that follow from the name of the cluster, by the fields of `spec.tls`. */
+export function managedSecretNames(
+  cluster: string,
+): Record<'clientSecret' | 'peerAuthority' | 'clientAuthority' | 'peerSecret' | 'serverSecret', string> {
+  const { peer, server, client } = tlsSecretNames(cluster);
+  return {
+    clientSecret: client,
+    peerAuthority: `${cluster}-peer-ca`,
+    clientAuthority: `${cluster}-client-ca`,
+    peerSecret: peer,
+    serverSecret: server,
+  };
+}
+
 function managedBinding({ serverNames, intermediateRotation }: ManagedTlsProps, { name }: TlsCluster): TlsBinding {
+  const { peerAuthority, clientAuthority } = managedSecretNames(name);
   return {
     secrets: tlsSecretNames(name),
     certificates: [],
     managed: {
-      peerAuthority: `${name}-peer-ca`,
-      clientAuthority: `${name}-client-ca`,
+      peerAuthority,
+      clientAuthority,
       serverNames: serverNames?.length ? serverNames : undefined,
       intermediateRotation,
     },

@@ -10,8 +10,7 @@ test.each([
   expect(oneLine(text)).toBe(line);
 });
 
-test('many spaces take no time', () => {
-  const began = performance.now();
+// With backtracking, these take minutes.
+test('many spaces', () => {
   expect(oneLine(`a${' '.repeat(200_000)}b`)).toHaveLength(200_002);
-  expect(performance.now() - began).toBeLessThan(1_000);
 });

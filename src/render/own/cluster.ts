@@ -3,7 +3,7 @@ import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
 import type { EtcdVolume } from '../../cluster/etcd-volume';
 import type { QuorumRecovery } from '../../cluster/quorum-recovery';
 import { EtcdVersion } from '../../etcd/etcd-version';
-import { EtcdTls } from '../../tls/etcd-tls';
+import { EtcdTls, managedSecretNames } from '../../tls/etcd-tls';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
@@ -58,7 +58,7 @@ function tls({ name, spec, report }: Document): Pick<EtcdClusterProps, 'tls' | '
     return { tls: EtcdTls.none() };
   }
   const managed = fields.object('managed');
-  if (managed) return managedTls(fields, managed);
+  if (managed) return managedTls(name, fields, managed);
   const client = fields.required('clientSecret');
   const [peer, server] = [`${name}-peer-tls`, `${name}-server-tls`];
   report.note(
@@ -68,10 +68,14 @@ function tls({ name, spec, report }: Document): Pick<EtcdClusterProps, 'tls' | '
   return { tls: EtcdTls.fromSecrets({ peer, server, client }) };
 }
 
-/** The names of the Secrets follow from the name of the cluster, so those of the document are ignored. */
-function managedTls(tls: Fields, fields: Fields): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
-  tls.text('clientSecret');
-  for (const name of ['peerAuthority', 'clientAuthority', 'peerSecret', 'serverSecret']) fields.text(name);
+function managedTls(name: string, tls: Fields, fields: Fields): Pick<EtcdClusterProps, 'tls' | 'clusterDomain'> {
+  const secrets = managedSecretNames(name);
+  for (const [key, secret] of Object.entries(secrets)) {
+    const of = key === 'clientSecret' ? tls : fields;
+    const given = of.text(key);
+    if (given !== undefined && given !== secret)
+      of.report.error(of.at(key), `'${given}' is not the name of this Secret; write ${secret}, or leave the field out`);
+  }
   return {
     clusterDomain: fields.text('clusterDomain'),
     tls: EtcdTls.managed({
