@@ -7,10 +7,11 @@ const { privateKey } = generateKeyPairSync('ec', {
   publicKeyEncoding: { type: 'spki', format: 'pem' },
 });
 const password = 'correct horse battery';
+const certificate = 'public'.repeat(8);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const secret = {
   'tls.key': base64(privateKey),
-  'ca.crt': base64('-----BEGIN CERTIFICATE-----\nMIIBpublicpublicpublicpublic\n'),
+  'ca.crt': base64(`-----BEGIN CERTIFICATE-----\n${certificate}\n`),
   password: base64(`${password}\n`),
   AWS_ACCESS_KEY_ID: base64('access-key-of-everybody'),
 };
@@ -35,7 +36,7 @@ test.each<[string, string]>([
 ])('a private key, %s', (_, text) => expect(found(text)).toContain('log: tls.key of Secret orders'));
 
 test('what everybody may know is no leak', () => {
-  expect(found('MIIBpublicpublicpublicpublic access-key-of-everybody correct horse')).toEqual([]);
+  expect(found(`${certificate} access-key-of-everybody correct horse`)).toEqual([]);
 });
 
 test.each<[string, string]>([
@@ -45,5 +46,5 @@ test.each<[string, string]>([
 ])('%s of somebody else', (name, text) => expect(found(text)).toEqual([`log: ${name}`]));
 
 test('a message never quotes the secret', () => {
-  expect(found(`${password} ${privateKey}`).join()).not.toMatch(/correct|MIGH/);
+  expect(found(`${password} ${privateKey}`).join()).not.toMatch(/correct|BEGIN/);
 });

@@ -12,7 +12,7 @@ export interface Needle {
 }
 
 /** Keys of Secrets whose values are no secrets. */
-const open = /^(ca\.crt|tls\.crt|namespace|username|knownHosts|.*[aA]ccessKeyI[dD]|AWS_ACCESS_KEY_ID)$/;
+const open = /^(ca\.crt|tls\.crt|root\.crt|namespace|username|knownHosts|.*accessKeyId|AWS_ACCESS_KEY_ID)$/i;
 /** Shorter ones are found everywhere by chance. */
 const shortest = 12;
 
@@ -30,7 +30,7 @@ export function forms(of: string, secret: string): Needle[] {
   return found.filter((value) => value.length >= shortest).map((value) => ({ of, value }));
 }
 
-/** Base64 of a text that stands anywhere in a longer one: without the digits that also hold bits of its neighbours. */
+/** Base64 of a text that stands anywhere in a longer one: without the digits that also hold bits of its neighbors. */
 function base64Forms(text: string): string[] {
   return [0, 1, 2].map((before) => {
     const whole = Buffer.from(`${' '.repeat(before)}${text}`, 'latin1');

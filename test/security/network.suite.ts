@@ -32,7 +32,7 @@ beforeAll(async () => {
   monitoring = await Namespace.create('monitoring');
   const inside = await S3.start(storage);
   await startPod(monitoring, 'scraper', { app: 'scraper' });
-  await startPod(monitoring, 'neighbour', stranger);
+  await startPod(monitoring, 'neighbor', stranger);
   const s3Pods = { namespace: storage.name, podLabels: { app: 's3' }, ports: [7070] };
   const egress: NetworkEgress = { apiServer: await apiServers(), stores: [s3Pods] };
   const metricsAccess = NetworkAccess.from({ namespace: monitoring.name, podLabels: { app: 'scraper' } });
@@ -87,7 +87,7 @@ async function everything(): Promise<Targets> {
     apiServer: [cidr.replace(/\/\d+$/, ''), numbers[0]!],
     store: [await addressOf(storage, 's3-0'), 7070],
     stranger: [await addressOf(play.namespace, 'stranger'), 8080],
-    elsewhere: [await addressOf(monitoring, 'neighbour'), 8080],
+    elsewhere: [await addressOf(monitoring, 'neighbor'), 8080],
   };
 }
 
@@ -144,9 +144,9 @@ test('a pod with the label of clients reaches the clients’ port', async () => 
 policyTest('a pod without it reaches nothing, from this namespace or from another', async () => {
   const targets = await all();
   expect(await reached(at('stranger'), targets)).toEqual([]);
-  expect(await reached({ namespace: monitoring, pod: 'neighbour' }, targets)).toEqual([]);
+  expect(await reached({ namespace: monitoring, pod: 'neighbor' }, targets)).toEqual([]);
   // It could, if it were let in.
-  expect(await reached(at('stranger'), { elsewhere: [await addressOf(monitoring, 'neighbour'), 8080] })).toEqual([
+  expect(await reached(at('stranger'), { elsewhere: [await addressOf(monitoring, 'neighbor'), 8080] })).toEqual([
     'elsewhere',
   ]);
 });

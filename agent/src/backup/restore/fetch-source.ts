@@ -55,7 +55,11 @@ export async function fetchSource(source: Source, file: string, options: FetchOp
 async function respond({ url, token }: Source, options: FetchOptions): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const { tls, serverName, signal, idleTimeout, headers } = options;
-  const wanted: RequestOptions = { signal, agent: false, headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }) } };
+  const wanted: RequestOptions = {
+    signal,
+    agent: false,
+    headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }) },
+  };
   const sent = url.startsWith('https:')
     ? tlsRequest(url, { ...wanted, ...tls, ...(serverName !== undefined && { servername: serverName }) })
     : request(url, wanted);

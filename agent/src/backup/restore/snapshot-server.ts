@@ -44,7 +44,8 @@ export class SnapshotServer implements AsyncDisposable {
   private constructor(options: SnapshotServerOptions) {
     const { listen, peerTlsDir, log } = options;
     this.#options = options;
-    const tls = peerTlsDir === undefined ? {} : { serverTlsDir: peerTlsDir, clientAuthority: join(peerTlsDir, 'ca.crt') };
+    const tls =
+      peerTlsDir === undefined ? {} : { serverTlsDir: peerTlsDir, clientAuthority: join(peerTlsDir, 'ca.crt') };
     this.#listener = new HttpListener({ listen, ...tls }, log, (request, response) => this.#answer(request, response));
   }
 

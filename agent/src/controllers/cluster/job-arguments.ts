@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { sha256 as hashOf } from '../../lib/http/bearer.ts';
 import { usageError } from '../../lib/errors.ts';
+import { sha256 as hashOf } from '../../lib/http/bearer.ts';
 import type { RestoreSource } from '../../protocol/record.ts';
 import type { JobRequest } from './effect.ts';
 
