@@ -108,7 +108,7 @@ export const all = {
   },
   security: {
     about: 'network policies in a namespace that denies everything, rights, and a scan for secrets',
-    minutes: 4,
+    minutes: 5,
     kubernetes: true,
     subject: ['src/cluster/manifests', 'src/reconciler', 'src/lib', 'agent/src/commands/pods', 'test/security'],
     run: script('scripts/suites/security.mjs'),
