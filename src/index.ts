@@ -36,6 +36,7 @@ export { EtcdAuth, type EtcdAuthKeys } from './etcd/etcd-auth';
 export { EtcdVersion } from './etcd/etcd-version';
 export { ImagePullPolicy } from './lib/image-pull-policy';
 export { NetworkAccess, type NetworkPeer } from './lib/network-access';
+export type { NetworkDestination, NetworkEgress } from './lib/network-egress';
 export type { Toleration } from './lib/toleration';
 export { EtcdReconciler } from './reconciler/etcd-reconciler';
 export type {

@@ -6,6 +6,11 @@ export interface Pod {
   readonly namespaceLabels?: Readonly<Record<string, string>>;
 }
 
+/** What is not a pod. */
+export interface Address {
+  readonly address: string;
+}
+
 /** Returns true if a label selector selects these labels. An empty selector selects everything, and undefined nothing. */
 export function selects(selector: Manifest, labels: Pod['labels'] = {}): boolean {
   if (!selector) return false;
@@ -18,16 +23,45 @@ export function selects(selector: Manifest, labels: Pod['labels'] = {}): boolean
  * peers or ports means all of them.
  */
 export function mayConnect(policies: readonly Manifest[], from: Pod, to: Pod, port: number): boolean {
-  const applying = policies.filter(({ spec }) => selects(spec.podSelector, to.labels));
-  if (applying.length === 0) return true;
-  return applying
-    .flatMap(({ spec }) => spec.ingress ?? [])
-    .filter(({ ports }) => !ports?.length || ports.some((each: Manifest) => each.port === port))
-    .some((rule) => !rule.from?.length || rule.from.some((peer: Manifest) => isPeer(peer, from, to.namespace)));
+  return allows(policies, 'ingress', { pod: to, other: from }, { port });
 }
 
-function isPeer({ podSelector, namespaceSelector, ipBlock }: Manifest, pod: Pod, ownNamespace: string): boolean {
-  if (ipBlock) return false;
+/** The same for the connections that a pod opens, as NetworkPolicies of its own namespace have it. */
+export function mayOpen(
+  policies: readonly Manifest[],
+  from: Pod,
+  to: Pod | Address,
+  port: number,
+  protocol = 'TCP',
+): boolean {
+  return allows(policies, 'egress', { pod: from, other: to }, { port, protocol });
+}
+
+function allows(
+  policies: readonly Manifest[],
+  direction: 'ingress' | 'egress',
+  { pod, other }: { pod: Pod; other: Pod | Address },
+  { port, protocol = 'TCP' }: { port: number; protocol?: string },
+): boolean {
+  const [type, side] = direction === 'ingress' ? ['Ingress', 'from'] : ['Egress', 'to'];
+  const applying = policies.filter(
+    ({ spec }) => spec.policyTypes.includes(type) && selects(spec.podSelector, pod.labels),
+  );
+  if (applying.length === 0) return true;
+  return applying
+    .flatMap(({ spec }) => spec[direction] ?? [])
+    .filter(
+      ({ ports }) => !ports?.length || ports.some((each: Manifest) => each.port === port && each.protocol === protocol),
+    )
+    .some((rule) => !rule[side]?.length || rule[side].some((peer: Manifest) => isPeer(peer, other, pod.namespace)));
+}
+
+function isPeer(
+  { podSelector, namespaceSelector, ipBlock }: Manifest,
+  pod: Pod | Address,
+  ownNamespace: string,
+): boolean {
+  if (ipBlock || 'address' in pod) return 'address' in pod && ipBlock?.cidr === `${pod.address}/32`;
   const inNamespace = namespaceSelector
     ? selects(namespaceSelector, namespaceLabels(pod))
     : pod.namespace === ownNamespace;

@@ -27,7 +27,16 @@ export class TestKubernetes {
   }
 
   kubectl(...args) {
-    const { error, status, stdout, stderr } = spawnSync('kubectl', args, { encoding: 'utf8', env: this.#env });
+    return this.#run(args);
+  }
+
+  apply(...items) {
+    return this.#run(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  }
+
+  #run(args, input) {
+    const options = { encoding: 'utf8', env: this.#env, input };
+    const { error, status, stdout, stderr } = spawnSync('kubectl', args, options);
     if (error) this.give('needs kubectl on the PATH');
     if (status !== 0) this.give(`kubectl ${args.join(' ')}: ${stderr.trim().split('\n').at(-1)}`);
     return stdout.trim();

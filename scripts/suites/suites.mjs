@@ -106,6 +106,13 @@ export const all = {
     subject: ['agent/src/controllers', 'agent/src/member', 'src', 'test/operations'],
     run: script('scripts/suites/operations.mjs'),
   },
+  security: {
+    about: 'network policies in a namespace that denies everything, rights, and a scan for secrets',
+    minutes: 5,
+    kubernetes: true,
+    subject: ['src/cluster/manifests', 'src/reconciler', 'src/lib', 'agent/src/commands/pods', 'test/security'],
+    run: script('scripts/suites/security.mjs'),
+  },
   chaos: {
     about: 'random faults, drawn by a seed, on a cluster with TLS, backups and a client',
     minutes: 4,

@@ -49,8 +49,9 @@ const mistakes: [EtcdClusterProps, string][] = [
   [{ settings: { 'max-requests': 1 } }, "settings: 'max-requests' is not a key of etcd's configuration"],
   [{ tls: EtcdTls.certManager({ issuer: 'ca' }) }, 'tls: the certificates contain the name of the namespace'],
   [{ clusterDomain: 'Cluster.Local' }, "clusterDomain: 'Cluster.Local' is not a valid Kubernetes name"],
-  [{ networkAccess: NetworkAccess.from({}) }, 'networkAccess: a peer selects no clients'],
-  [{ metricsAccess: NetworkAccess.from({}) }, 'metricsAccess: a peer selects no clients'],
+  [{ networkAccess: NetworkAccess.from({}) }, 'networkAccess: a peer selects nobody'],
+  [{ metricsAccess: NetworkAccess.from({}) }, 'metricsAccess: a peer selects nobody'],
+  [{ egress: { apiServer: [] } }, 'egress: apiServer is empty; give the addresses of the Kubernetes API'],
   [{ priorityClassName: 'High' }, "priorityClassName: 'High' is not a valid Kubernetes name"],
   [{ labels: { 'cdk8s-etcd.dev/x': '1' } }, "labels: 'cdk8s-etcd.dev/x' is reserved for the reconciler; remove it"],
   [

@@ -2,6 +2,7 @@ import { originProblems } from '../backup/cluster-origin';
 import { objectSuffix } from '../etcd/cluster-names';
 import { maxSize } from '../etcd/ordinals';
 import { annotationProblems, labelProblems } from '../lib/labels';
+import { egressProblems } from '../lib/network-egress';
 import { podProblems } from '../lib/pod-problems';
 import { nameProblem } from '../validation/names';
 import { choiceProblem, problemsOf } from '../validation/problems';
@@ -29,6 +30,7 @@ export function clusterProblems(cluster: ResolvedCluster, schedules: readonly st
     ...tls.problems,
     ...cluster.networkAccess._problems('networkAccess'),
     ...cluster.metricsAccess._problems('metricsAccess'),
+    ...(cluster.egress ? egressProblems(cluster.egress) : []),
     ...podProblems(cluster),
     ...metadataProblems(cluster),
     ...(cluster.replace?._problems() ?? []),

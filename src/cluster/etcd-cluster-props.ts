@@ -3,6 +3,7 @@ import type { ClusterOrigin } from '../backup/cluster-origin';
 import type { EtcdVersion } from '../etcd/etcd-version';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
+import type { NetworkEgress } from '../lib/network-egress';
 import type { Toleration } from '../lib/toleration';
 import type { IEtcdReconciler } from '../reconciler/i-etcd-reconciler';
 import type { EtcdTls } from '../tls/etcd-tls';
@@ -119,6 +120,12 @@ export interface EtcdClusterProps {
    */
   readonly metricsAccess?: NetworkAccess;
   /**
+   * Which connections the members and the cluster's Jobs may open. The members may always reach each other and a
+   * restore Job, and the Jobs may always reach the members.
+   * @default - all connections
+   */
+  readonly egress?: NetworkEgress;
+  /**
    * Name of the pods' PriorityClass.
    * @default - the default of the Kubernetes cluster
    */
@@ -145,8 +152,8 @@ export interface EtcdClusterProps {
   readonly podAnnotations?: { readonly [name: string]: string };
   /**
    * Reconciler that grows, shrinks, upgrades, repairs and restores this cluster.
-   * @default - the reconciler of the namespace. If the app has none, one is added with the image, pull policy and pull
-   * secrets of the first cluster.
+   * @default - the reconciler of the namespace. If the app has none, one is added with the image, pull policy, pull
+   * secrets and `egress` of the first cluster.
    */
   readonly reconciler?: IEtcdReconciler;
   /**

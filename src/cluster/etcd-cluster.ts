@@ -91,9 +91,9 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
   readonly clientService: ApiObject;
   /** Services for clients, one for each possible member. */
   readonly memberServices: ApiObject[];
-  /** NetworkPolicy that limits the connections to the members. */
+  /** NetworkPolicy that limits the connections of the members. */
   readonly networkPolicy: ApiObject;
-  /** NetworkPolicy that limits the connections to the cluster's Jobs. */
+  /** NetworkPolicy that limits the connections of the cluster's Jobs. */
   readonly jobNetworkPolicy: ApiObject;
   /** PodDisruptionBudget that limits how many members a drain may evict at a time. */
   readonly podDisruptionBudget: ApiObject;
@@ -159,7 +159,10 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
     this.customResource = object('EtcdCluster', manifests.EtcdCluster);
     // The reconciler creates the record at run time.
     this.names.take('ConfigMap', cluster.names.record);
-    this.reconciler = new ClusterReconciler(this, name, cluster.reconciler, cluster.agentPull);
+    this.reconciler = new ClusterReconciler(this, name, cluster.reconciler, {
+      ...cluster.agentPull,
+      egress: cluster.egress,
+    });
     this.node.addValidation({ validate: () => this.problems() });
   }
 

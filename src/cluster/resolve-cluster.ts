@@ -41,6 +41,7 @@ type Undefaulted = Pick<
   EtcdClusterProps,
   | 'imagePullSecrets'
   | 'priorityClassName'
+  | 'egress'
   | 'nodeSelector'
   | 'tolerations'
   | 'reconciler'
@@ -114,6 +115,7 @@ export function resolveCluster(cluster: Construct, props: EtcdClusterProps): Res
     spread: props.spread ?? EtcdSpread.DEFAULT,
     networkAccess: props.networkAccess ?? NetworkAccess.sameNamespace(),
     metricsAccess: props.metricsAccess ?? NetworkAccess.nobody(),
+    egress: props.egress,
     priorityClassName: props.priorityClassName,
     nodeSelector: props.nodeSelector,
     tolerations: props.tolerations,

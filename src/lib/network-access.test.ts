@@ -26,7 +26,7 @@ test.each<[NetworkPeer, object]>([
 });
 
 test.each<[NetworkPeer, string]>([
-  [{}, 'networkAccess: a peer selects no clients; give podLabels, namespace, namespaceLabels or cidr'],
+  [{}, 'networkAccess: a peer selects nobody; give podLabels, namespace, namespaceLabels or cidr'],
   [{ cidr: '10.0.0.0/8', namespace: 'a' }, "networkAccess: cidr '10.0.0.0/8' cannot be combined with pods"],
   [{ namespace: 'a', namespaceLabels: {} }, "networkAccess: namespace 'a' cannot be combined with namespaceLabels"],
   [{ namespace: 'A' }, "networkAccess: namespace: 'A' is not a valid Kubernetes name"],

@@ -4,7 +4,7 @@ import { peersTypes } from '../validation/property-types';
 import { buildIfValid } from '../validation/type-checks';
 import { labelProblems } from './labels';
 
-/** Pods or IP addresses that may connect. */
+/** Pods or IP addresses, such as those that may connect. */
 export interface NetworkPeer {
   /**
    * Pods with these labels; `{}` means every pod.
@@ -22,7 +22,7 @@ export interface NetworkPeer {
    */
   readonly namespaceLabels?: { readonly [name: string]: string };
   /**
-   * Range of addresses, such as `10.0.0.0/8`, for clients that are not pods. Cannot be combined with the other
+   * Range of addresses, such as `10.0.0.0/8`, for what is not a pod. Cannot be combined with the other
    * properties.
    * @default - none
    */
@@ -67,7 +67,8 @@ export class NetworkAccess {
   }
 }
 
-function policyPeer({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeer): object {
+/** Returns the NetworkPolicyPeer. */
+export function policyPeer({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeer): object {
   if (cidr !== undefined) return { ipBlock: { cidr } };
   const labels = namespace === undefined ? namespaceLabels : { 'kubernetes.io/metadata.name': namespace };
   return {
@@ -79,7 +80,8 @@ function policyPeer({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeer
 const selector = (labels: { readonly [name: string]: string }) =>
   Object.keys(labels).length > 0 ? { matchLabels: labels } : {};
 
-function peerProblems(peer: NetworkPeer): string[] {
+/** Problems with a peer, each with its remedy. */
+export function peerProblems(peer: NetworkPeer): string[] {
   const problem = peerProblem(peer);
   if (problem) return [problem];
   return [...labelProblems('podLabels', peer.podLabels), ...labelProblems('namespaceLabels', peer.namespaceLabels)];
@@ -88,7 +90,7 @@ function peerProblems(peer: NetworkPeer): string[] {
 function peerProblem({ podLabels, namespace, namespaceLabels, cidr }: NetworkPeer): string | undefined {
   const pods = podLabels ?? namespace ?? namespaceLabels;
   if (cidr === undefined && pods === undefined) {
-    return 'a peer selects no clients; give podLabels, namespace, namespaceLabels or cidr';
+    return 'a peer selects nobody; give podLabels, namespace, namespaceLabels or cidr';
   }
   if (cidr !== undefined && pods !== undefined) {
     return `cidr '${cidr}' cannot be combined with pods or namespaces; use two peers`;

@@ -1,6 +1,7 @@
 import type { Size } from 'cdk8s';
 import type { ImagePullPolicy } from '../lib/image-pull-policy';
 import type { NetworkAccess } from '../lib/network-access';
+import type { NetworkEgress } from '../lib/network-egress';
 import type { Toleration } from '../lib/toleration';
 
 /** Properties of `EtcdReconciler`. */
@@ -52,6 +53,12 @@ export interface EtcdReconcilerProps {
    * @default NetworkAccess.nobody()
    */
   readonly metricsAccess?: NetworkAccess;
+  /**
+   * Which connections the pod may open. It may always reach the members and Jobs of its namespace. `stores` has no
+   * effect here.
+   * @default - all connections
+   */
+  readonly egress?: NetworkEgress;
   /**
    * Labels that a node must have to run the pod.
    * @default - any node

@@ -97,6 +97,7 @@ const everything: EtcdReconcilerProps = {
   resources: { cpuLimit: '1', memoryRequest: Size.gibibytes(1) },
   selector: { tier: 'gold', 'example.com/team': 'storage' },
   metricsAccess: NetworkAccess.anywhere(),
+  egress: { apiServer: [{ cidr: '10.0.0.1/32', ports: [6443] }] },
   nodeSelector: { disk: 'ssd' },
   tolerations: [{ key: 'infra', operator: 'Exists' }],
   priorityClassName: 'system-cluster-critical',
@@ -160,6 +161,15 @@ test('no client may read the metrics, unless metricsAccess allows it', () => {
   expect(manifestsOf().Service.spec.selector).toEqual(pods);
 });
 
+test('what it may connect to is limited on request', () => {
+  const { spec } = manifestsOf(everything).NetworkPolicy;
+  expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
+  expect(spec.egress).toContainEqual({
+    to: [{ ipBlock: { cidr: '10.0.0.1/32' } }],
+    ports: [{ port: 6443, protocol: 'TCP' }],
+  });
+});
+
 const pods = { 'app.kubernetes.io/name': 'etcd-reconciler', 'app.kubernetes.io/instance': 'etcd-reconciler' };
 
 test("the clusters' network policies let its pods in", () => {
@@ -203,7 +213,8 @@ test.each<[EtcdReconcilerProps, string]>([
     { labels: { 'app.kubernetes.io/name': 'x' } },
     "labels: 'app.kubernetes.io/name' is reserved, because it selects the pods of this reconciler",
   ],
-  [{ metricsAccess: NetworkAccess.from({}) }, 'metricsAccess: a peer selects no clients'],
+  [{ metricsAccess: NetworkAccess.from({}) }, 'metricsAccess: a peer selects nobody'],
+  [{ egress: { apiServer: [{}] } }, 'egress: apiServer: a peer selects nobody'],
 ])('%j: %s', (props, message) => {
   expect(reconciler(props).node.validate()).toEqual([expect.stringContaining(message)]);
 });

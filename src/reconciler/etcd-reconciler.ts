@@ -15,6 +15,7 @@ import {
   reconcilerRequirements,
 } from './etcd-reconciler-props';
 import type { IEtcdReconciler } from './i-etcd-reconciler';
+import { reconcilerEgress } from './reconciler-network';
 import { reconcilerLabels, reconcilerPod, reconcilerSelectorLabels, selectorText } from './reconciler-pod';
 import { reconcilerProblems } from './reconciler-problems';
 import { addReconciler } from './reconciler-registry';
@@ -56,7 +57,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   readonly deployment: ApiObject;
   /** Service for the metrics. */
   readonly service: ApiObject;
-  /** NetworkPolicy that limits the connections to the reconciler. */
+  /** NetworkPolicy that limits the connections of the reconciler. */
   readonly networkPolicy: ApiObject;
   private readonly props: EtcdReconcilerProps;
 
@@ -136,14 +137,16 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   }
 
   private networkPolicySpec(): object {
-    const peers = this.props.metricsAccess?._peers() ?? [];
+    const { metricsAccess, egress } = this.props;
+    const peers = metricsAccess?._peers() ?? [];
     const metrics = { ports: [{ port: ports.agent, protocol: 'TCP' }] };
     const rule = peers === 'any' ? metrics : { from: peers, ...metrics };
     return {
       podSelector: { matchLabels: reconcilerSelectorLabels(this.reconcilerName) },
-      policyTypes: ['Ingress'],
+      policyTypes: egress ? ['Ingress', 'Egress'] : ['Ingress'],
       // An empty `from` would allow every client.
       ingress: peers.length > 0 ? [rule] : undefined,
+      egress: egress && reconcilerEgress(egress),
     };
   }
 }

@@ -1,5 +1,6 @@
 import { registryProblems } from '../etcd/etcd-image';
 import { labelProblems } from '../lib/labels';
+import { egressProblems } from '../lib/network-egress';
 import { agentImageProblem, podProblems } from '../lib/pod-problems';
 import { quantitiesProblems } from '../lib/quantities';
 import { problemsOf } from '../validation/problems';
@@ -32,6 +33,7 @@ export function reconcilerProblems(reconciler: RegisteredReconciler, props: Etcd
     ...registryProblems(props.registry),
     ...quantitiesProblems(props.resources ?? {}),
     ...(props.metricsAccess?._problems('metricsAccess') ?? []),
+    ...(props.egress ? egressProblems(props.egress) : []),
     ...neighborProblems(reconciler),
   ];
 }

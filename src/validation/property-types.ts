@@ -19,6 +19,9 @@ const duration = instance('a Duration', 'toMilliseconds', 'for example Duration.
 const store = instance('a BackupStore', '_definition', 'for example BackupStore.s3({ … })');
 const encryption = instance('an Encryption', '_recipients', 'Encryption.age({ … })');
 const cluster = instance('an IEtcdCluster', 'clientEndpoints', 'the construct of a cluster');
+const peer: PropertyTypes = { podLabels: stringMap, namespace: text, namespaceLabels: stringMap, cidr: text };
+const destinations = list(shape({ ...peer, ports: list(number) }));
+const egress = shape({ apiServer: required(destinations), dns: destinations, stores: destinations });
 const networkAccess = instance('a NetworkAccess', '_peers', 'for example NetworkAccess.from({ … })');
 const caBundle = instance('a CaBundle', '_files', "for example CaBundle.fromSecret('NAME')");
 const clientTls = instance('an EtcdClientTls', '_pod', "for example EtcdClientTls.fromSecret('NAME')");
@@ -68,6 +71,7 @@ export const clusterTypes: PropertyTypes = {
   spread: instance('an EtcdSpread', '_constraints', 'for example EtcdSpread.REQUIRED_ZONES'),
   networkAccess,
   metricsAccess: networkAccess,
+  egress,
   podAnnotations: object,
   reconciler: instance('an IEtcdReconciler', 'reconcilerName', 'the construct, or EtcdReconciler.external()'),
   paused: boolean,
@@ -96,6 +100,7 @@ export const reconcilerTypes: PropertyTypes = {
   resources: shape(quantities),
   selector: object,
   metricsAccess: networkAccess,
+  egress,
 };
 
 export const externalReconcilerTypes: PropertyTypes = { name: text, serviceAccountName: text };
@@ -294,8 +299,7 @@ export const managedTlsTypes: PropertyTypes = { serverNames: list(text), interme
 const secret = required(withExample(text, "the name of a Secret, such as 'orders-client'"));
 export const tlsSecretsTypes: PropertyTypes = { peer: secret, server: secret, client: secret };
 
-const peer = shape({ podLabels: stringMap, namespace: text, namespaceLabels: stringMap, cidr: text });
-export const peersTypes: PropertyTypes = { peers: list(peer) };
+export const peersTypes: PropertyTypes = { peers: list(shape(peer)) };
 
 const request = shape({ ordinal: number, memberId: required(text), discardVolume: boolean });
 export const replaceTypes: PropertyTypes = { force: list(request) };

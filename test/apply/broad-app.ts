@@ -83,11 +83,18 @@ const own = BackupStore.command({
 });
 const encryption = Encryption.age({ recipients: ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'] });
 
+const egress = {
+  apiServer: [{ cidr: '10.1.0.1/32', ports: [6443] }],
+  dns: [{ cidr: '169.254.20.10/32' }, { namespace: 'kube-system', podLabels: { 'k8s-app': 'kube-dns' } }],
+  stores: [{ namespace: 'storage', podLabels: { app: 's3' }, ports: [443, 9000] }, { cidr: 'fd00::/8' }],
+};
+
 const chart = new Chart(app, 'shop', { namespace: 'shop' });
 new EtcdReconciler(chart, 'reconciler', {
   replicas: 2,
   selector: { 'example.com/team': 'shop' },
   metricsAccess: NetworkAccess.from({ namespace: 'monitoring', podLabels: { app: 'prometheus' } }),
+  egress,
   imagePullPolicy: ImagePullPolicy.ALWAYS,
   imagePullSecrets: ['registry'],
   labels,
@@ -117,6 +124,7 @@ const orders = new EtcdCluster(chart, 'orders', {
   spread: EtcdSpread.REQUIRED_ZONES,
   networkAccess: NetworkAccess.from({ cidr: '10.0.0.0/8' }, { namespaceLabels: { team: 'shop' }, podLabels: {} }),
   metricsAccess: NetworkAccess.anywhere(),
+  egress,
   nodeSelector: { 'kubernetes.io/os': 'linux' },
   tolerations,
   labels,

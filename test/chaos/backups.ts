@@ -23,6 +23,11 @@ export class Backups {
     return this.#took(await backUp(namespace, cluster.name, this.#stage.name('nightly')));
   }
 
+  /** What the store holds beside snapshots. */
+  documents(): Promise<string> {
+    return this.#s3.documents();
+  }
+
   async onDemand(): Promise<string> {
     const { namespace, cluster } = this.#stage;
     const name = this.#stage.name('on-demand');

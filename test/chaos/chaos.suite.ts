@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kubectl } from '../e2e/kubectl';
+import { Recording } from '../e2e/recording';
 import type { Manifest } from '../synth';
 import { plan, type Step } from './plan';
 import { Stage } from './stage';
@@ -13,12 +14,17 @@ const steps = plan(settings.seed, settings).filter(({ number }) => settings.numb
 
 const rows: object[] = [];
 let stage: Stage;
+let recording: Recording;
 let failed: number | undefined;
 
 beforeAll(async () => {
   stage = await Stage.begin(settings);
+  recording = await Recording.begin(stage.namespace);
 });
-afterAll(() => stage?.play.end());
+afterAll(async () => {
+  await recording?.end();
+  await stage?.play.end();
+});
 
 test.each(steps)('$number: $what', async (step) => {
   if (failed !== undefined) throw new Error(`not tried, as ${failed} failed`);
@@ -55,6 +61,10 @@ function report({ number, what }: Step, outcome: object): void {
 test('nothing is lost but what restores gave up, each epoch was one cluster, and all voters have the same', async () => {
   if (failed !== undefined) throw new Error(`not judged, as ${failed} failed`);
   await stage.play.ends(3);
+});
+
+test('no key, password or token is in an object other than a Secret, in a log or in a manifest', async () => {
+  expect(await recording.leaks({ store: await stage.backups.documents() })).toEqual([]);
 });
 
 test('nothing is left that ends and does not end', async () => {

@@ -45,6 +45,8 @@ export interface ClientOptions {
   readonly tlsSecret?: string | undefined;
   /** Its node may go off and come back: it goes on with what it remembers. */
   readonly outlivesNode?: boolean | undefined;
+  /** Of its pod. Default: none. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A pod that writes to a cluster and watches it without a break, with its own clock and away from kubectl. */
@@ -54,7 +56,7 @@ export class Client {
     const program = await bundle();
     await namespace.apply([
       { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { 'client.mjs': program } },
-      { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: pod(name, options) },
+      { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: options.labels }, spec: pod(name, options) },
     ]);
     await namespace.kubectl(['wait', '--for=condition=Ready', '--timeout=120s', `pod/${name}`]);
     return new Client(namespace, name);

@@ -1,7 +1,8 @@
 import { EtcdTls } from '../../src';
 import type { Manifest } from '../synth';
 import { kubectl } from './kubectl';
-import { Play } from './play';
+import { Play, tell } from './play';
+import { Recording } from './recording';
 import { slowTest } from './settings';
 
 const secrets = ['orders-peer-ca', 'orders-client-ca', 'orders-peer-tls', 'orders-server-tls', 'orders-client-tls'];
@@ -11,10 +12,15 @@ const ordinals = [0, 1, 2];
 const aLook = 400;
 
 let play: Play;
+let recording: Recording;
 beforeAll(async () => {
   play = await Play.begin('managed-tls', { tls: true });
+  recording = await Recording.begin(play.namespace);
 });
-afterAll(() => play?.end());
+afterAll(async () => {
+  await recording?.end();
+  await play?.end();
+});
 
 const dataOf = async (name: string): Promise<Manifest> => (await play.namespace.get('secret', name)).data;
 const allData = () => Promise.all(secrets.map(dataOf));
@@ -145,3 +151,8 @@ slowTest('an authority is replaced as the guide says', async () => {
 });
 
 test('nothing that was acknowledged is lost, and it is one cluster', () => play.ends(3));
+
+test('no key is in an object other than a Secret, or in a log', async () => {
+  expect(await recording.leaks()).toEqual([]);
+  tell(`managed-tls: ${recording.size}, no leak`);
+});

@@ -38,7 +38,7 @@ export interface MemberClusterOptions {
   readonly manifests?: () => Promise<string>;
 }
 
-export interface ClusterClientOptions extends Pick<ClientOptions, 'outlivesNode'> {
+export interface ClusterClientOptions extends Pick<ClientOptions, 'outlivesNode' | 'labels'> {
   /** Where the client is, if not beside the cluster. */
   readonly inside?: Namespace | undefined;
 }

@@ -25,6 +25,8 @@ export interface PlayOptions extends MemberClusterOptions {
   readonly clientOutlivesNode?: boolean;
   /** Where the client is, if not beside the cluster. */
   readonly clientInside?: Namespace;
+  /** Of the client's pod. */
+  readonly clientLabels?: Readonly<Record<string, string>>;
 }
 
 /** What a client saw of a change; `elections` are those of this time alone. */
@@ -36,7 +38,7 @@ export interface Convergence extends Facts {
 /** A cluster with a client that writes and watches until the end. */
 export class Play {
   static async begin(purpose: string, options: PlayOptions = {}): Promise<Play> {
-    const { size = 3, prepare, clientOutlivesNode, clientInside } = options;
+    const { size = 3, prepare, clientOutlivesNode, clientInside, clientLabels } = options;
     await applyCrds();
     const namespace = await Namespace.create(purpose);
     await prepare?.(namespace);
@@ -45,7 +47,11 @@ export class Play {
     await cluster.apply({ size });
     await cluster.ready(size);
     tell(`${purpose}: formed ${seconds(Date.now() - begun)}`);
-    const client = await cluster.client({ outlivesNode: clientOutlivesNode, inside: clientInside });
+    const client = await cluster.client({
+      outlivesNode: clientOutlivesNode,
+      inside: clientInside,
+      labels: clientLabels,
+    });
     return new Play(purpose, namespace, cluster, client);
   }
 

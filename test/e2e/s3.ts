@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { BackupStore, CaBundle, S3Credentials } from '../../src';
 import { Authority } from './certificates';
 import { container, headlessService, podSpec, secret, statefulSet } from './manifests';
 import type { Namespace } from './namespace';
 
 export const bucket = 'etcd-backup';
-export const keys = { AWS_ACCESS_KEY_ID: 'end-to-end', AWS_SECRET_ACCESS_KEY: 'not-a-secret' };
+export const keys = { AWS_ACCESS_KEY_ID: 'end-to-end', AWS_SECRET_ACCESS_KEY: randomBytes(20).toString('hex') };
 const credentials = secret('s3-credentials', keys);
 const busybox = 'docker.io/library/busybox:1.35';
 const data = { name: 'data', mountPath: '/data' };
@@ -54,6 +55,13 @@ export class S3 {
     return this.namespace.apply([secret(secretName, keys)]);
   }
 
+  /** What it stores beside snapshots: manifests, notes, an index. */
+  async documents(): Promise<string> {
+    const show = "find /data -type f -name '*.json' -exec cat {} +";
+    const { stdout } = await this.namespace.kubectl(['exec', 's3-0', '-c', 'shell', '--', 'sh', '-c', show]);
+    return stdout;
+  }
+
   /** Every file of the bucket, unfinished uploads too. */
   async files(): Promise<string[]> {
     const find = ['exec', 's3-0', '-c', 'shell', '--', 'find', `/data/${bucket}`, '-type', 'f'];
@@ -65,6 +73,11 @@ export class S3 {
   }
 }
 
+const fromSecret = (name: string, key: string) => ({
+  name,
+  valueFrom: { secretKeyRef: { name: 's3-credentials', key } },
+});
+
 const pod = (plain: boolean) =>
   podSpec({
     initContainers: [
@@ -72,10 +85,10 @@ const pod = (plain: boolean) =>
     ],
     containers: [
       container('s3', 'ghcr.io/versity/versitygw:v1.8.0', {
-        args: [
-          ...['--access', keys.AWS_ACCESS_KEY_ID, '--secret', keys.AWS_SECRET_ACCESS_KEY],
-          ...(plain ? [] : ['--cert', '/tls/tls.crt', '--key', '/tls/tls.key']),
-          ...['posix', '/data'],
+        args: [...(plain ? [] : ['--cert', '/tls/tls.crt', '--key', '/tls/tls.key']), 'posix', '/data'],
+        env: [
+          fromSecret('ROOT_ACCESS_KEY', 'AWS_ACCESS_KEY_ID'),
+          fromSecret('ROOT_SECRET_KEY', 'AWS_SECRET_ACCESS_KEY'),
         ],
         readinessProbe: { tcpSocket: { port: 7070 }, periodSeconds: 1 },
         volumeMounts: [data, tls],

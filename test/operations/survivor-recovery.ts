@@ -1,3 +1,4 @@
+import type { QuorumRecovery } from '../../src';
 import type { Play } from '../e2e/play';
 
 /** Waits until it is said that most volumes are gone. */
@@ -9,8 +10,8 @@ export async function majorityLossTold(play: Play): Promise<void> {
 }
 
 /** By apply alone, with the word that the newest writes may be lost. */
-export async function recovered(play: Play, id: string): Promise<void> {
-  await play.cluster.apply({ recovery: { id, acceptDataLoss: true } });
+export async function recovered(play: Play, id: string, more: Partial<QuorumRecovery> = {}): Promise<void> {
+  await play.cluster.apply({ recovery: { id, acceptDataLoss: true, ...more } });
   await play.givesUp();
   await play.namespace.until('the end of the recovery', 240, async () => {
     const { lastRecoveryId } = await play.cluster.record();

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { root } from '../guides';
 
-// docs/contributing holds the specification. What it says of the repository must be so.
+// docs/contributing holds the specification, and the security model its promises. What they say of the repository must be so.
 
 const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
   .split('\n')
@@ -11,23 +11,27 @@ const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const code = files.filter((file) => /\.(ts|mts|mjs)$/.test(file) && file !== 'test/unit/spec.test.ts');
 
+/** An invariant of the protocol, or a promise. */
 interface Invariant {
   readonly name: string;
   readonly holders: readonly { readonly path: string; readonly names: readonly string[] }[];
 }
 
-const protocol = read('docs/contributing/protocol.md');
+const heldIn = (page: string): readonly Invariant[] =>
+  read(page)
+    .split(/^### /m)
+    .slice(1)
+    .map((section) => section.replace(/^## .*/ms, ''))
+    .map((section) => ({
+      name: section.split('\n')[0]!,
+      holders: [...section.matchAll(/^- `([^`]+)`: (.+)$/gm)].map(([, path, names]) => ({
+        path: path!,
+        names: [...names!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
+      })),
+    }));
 
-const invariants: readonly Invariant[] = protocol
-  .split(/^### /m)
-  .slice(1)
-  .map((section) => ({
-    name: section.split('\n')[0]!,
-    holders: [...section.matchAll(/^- `([^`]+)`: (.+)$/gm)].map(([, path, names]) => ({
-      path: path!,
-      names: [...names!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
-    })),
-  }));
+const invariants = heldIn('docs/contributing/protocol.md');
+const promises = heldIn('docs/operations/security-model.md');
 
 /** A file, or all files of a directory. */
 function textOf(path: string): string | undefined {
@@ -38,6 +42,17 @@ function textOf(path: string): string | undefined {
     .filter((file) => file.startsWith(`${path}/`))
     .map(read)
     .join('\n');
+}
+
+function expectHolders({ holders }: Invariant): void {
+  expect(holders.length).toBeGreaterThan(0);
+  const missing = holders.flatMap(({ path, names }) => {
+    const text = textOf(path);
+    if (text === undefined) return [`${path} does not exist`];
+    return names.filter((name) => !text.includes(name)).map((name) => `${path} has no "${name}"`);
+  });
+  expect(missing).toEqual([]);
+  expect(holders.every(({ names }) => names.length > 0)).toBe(true);
 }
 
 /** They begin messages, too. */
@@ -51,16 +66,7 @@ describe('docs/contributing/protocol.md', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test.each(invariants)('$name is held by tests that exist', ({ holders }) => {
-    expect(holders.length).toBeGreaterThan(0);
-    const missing = holders.flatMap(({ path, names }) => {
-      const text = textOf(path);
-      if (text === undefined) return [`${path} does not exist`];
-      return names.filter((name) => !text.includes(name)).map((name) => `${path} has no "${name}"`);
-    });
-    expect(missing).toEqual([]);
-    expect(holders.every(({ names }) => names.length > 0)).toBe(true);
-  });
+  test.each(invariants)('$name is held by tests that exist', expectHolders);
 
   test('has every invariant that code cites, as (protocol.md: Name) or as Name: in a message of a check', () => {
     const known = new Set([...invariants.map(({ name }) => name), ...wordsOfKubernetes]);
@@ -74,6 +80,12 @@ describe('docs/contributing/protocol.md', () => {
     expect(cited.length).toBeGreaterThan(10);
     expect(cited.filter((citation) => !known.has(citation.split(': ')[1]!))).toEqual([]);
   });
+});
+
+describe('docs/operations/security-model.md', () => {
+  test('makes promises', () => expect(promises.length).toBeGreaterThan(8));
+
+  test.each(promises)('$name: it is held by tests that exist', expectHolders);
 });
 
 describe('docs/contributing/architecture.md', () => {

@@ -66,6 +66,9 @@ const drivers: Readonly<Record<string, Make>> = {
   TlsSecrets: (chart, tls) =>
     cluster(chart, { tls: EtcdTls.fromSecrets({ peer: 'p', server: 's', client: 'c', ...tls }) }),
   NetworkPeer: (chart, peer) => cluster(chart, { networkAccess: NetworkAccess.from({ podLabels: {}, ...peer }) }),
+  NetworkEgress: (chart, egress) => cluster(chart, { egress: { apiServer: [{ cidr: '10.0.0.1/32' }], ...egress } }),
+  NetworkDestination: (chart, destination) =>
+    cluster(chart, { egress: { apiServer: [{ podLabels: {}, ...destination }] } }),
   Toleration: (chart, toleration) => cluster(chart, { tolerations: [{ operator: 'Exists', ...toleration }] }),
   BackupScheduleOptions: (chart, options) =>
     new EtcdCluster(chart, 'orders').addBackupSchedule('subject', { ...nightly, ...options }),

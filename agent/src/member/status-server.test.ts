@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as http } from 'node:http';
 import { request as https } from 'node:https';
@@ -29,11 +30,9 @@ beforeEach(() => lines.splice(0));
 afterEach(() => server.close());
 afterAll(() => rm(directory, { recursive: true }));
 
-const listen = async (serverTlsDir?: string, askClientCertificate?: boolean) => {
-  server = await StatusServer.listen({
-    ...{ listen: { host: '127.0.0.1', port: 0 }, serverTlsDir, askClientCertificate },
-    ...{ log, status: () => status },
-  });
+const listen = async (serverTlsDir?: string, peerTlsDir?: string) => {
+  const listen = { host: '127.0.0.1', port: 0 };
+  server = await StatusServer.listen({ listen, serverTlsDir, peerTlsDir, log, status: () => status });
 };
 
 interface Answer {
@@ -44,12 +43,21 @@ interface Answer {
   readonly serial?: string;
 }
 
-async function ask(path: string, options: { method?: string; token?: string; tls?: boolean } = {}): Promise<Answer> {
+interface AskOptions {
+  readonly method?: string;
+  readonly token?: string;
+  readonly tls?: boolean;
+  readonly client?: KeyPair;
+}
+
+async function ask(path: string, options: AskOptions = {}): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const send = options.tls ? https : http;
   const url = `${options.tls ? 'https' : 'http'}://127.0.0.1:${server.port}${path}`;
   const headers = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
-  send(url, { method: options.method, headers, rejectUnauthorized: false, agent: false }, (response) => {
+  const { method, client } = options;
+  const pair = client && { cert: readFileSync(client.cert), key: readFileSync(client.key) };
+  send(url, { method, headers, ...pair, rejectUnauthorized: false, agent: false }, (response) => {
     const serial = options.tls ? (response.socket as TLSSocket).getPeerCertificate().serialNumber : undefined;
     const type = response.headers['content-type'];
     text(response).then((body) => resolve({ status: response.statusCode!, body, type, serial }), reject);
@@ -98,6 +106,25 @@ test('the salvaged snapshot is served only with the token', async () => {
     expect(await ask('/salvage', { token })).toMatchObject({ status: 401 });
   await rm(file);
   expect(await ask('/salvage', { token: 'secret' })).toMatchObject({ status: 500 });
+});
+
+test('with TLS, a certificate of the members is required and the token does not help', async () => {
+  const [serverTls, peerTls, file] = ['of-server', 'of-peers', 'salvage.db'].map((name) => join(directory, name));
+  await install(serverTls!, certificates.server);
+  await mkdir(peerTls!);
+  await copyFile(certificates.ca, join(peerTls!, 'ca.crt'));
+  await writeFile(file!, 'database');
+  await listen(serverTls, peerTls);
+  server.salvage = { file: file!, tokenSha256: sha256('secret') };
+  const { client, otherClient, expiredClient } = certificates;
+  expect(await ask('/salvage', { tls: true, client })).toMatchObject({ status: 200, body: 'database' });
+  for (const other of [undefined, otherClient, expiredClient])
+    expect(await ask('/salvage', { tls: true, token: 'secret', client: other })).toMatchObject({
+      status: 401,
+      body: 'a client certificate of a member is required\n',
+    });
+  // Probes have no certificate.
+  expect(await ask('/livez', { tls: true })).toMatchObject({ status: 200 });
 });
 
 async function install(place: string, pair: KeyPair): Promise<void> {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { hasToken } from '../lib/http/bearer.ts';
-import { type Answer, HttpListener, type ListenOptions, send, sendFile } from '../lib/http/http-listener.ts';
+import { HttpListener, isAuthorized, type ListenOptions, send, sendFile } from '../lib/http/http-listener.ts';
 import type { Log } from '../lib/log.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
 import { agentMetrics } from './sidecar/agent-metrics.ts';
@@ -11,11 +12,18 @@ export interface Readiness {
   readonly why: string;
 }
 
-/** A file that clients with the token may fetch. */
+/** A file for clients with a member's certificate or, without TLS, with the token. */
 export interface GuardedFile {
   readonly file: string;
   /** Hex. */
   readonly tokenSha256: string;
+}
+
+interface StatusServerOptions extends Omit<ListenOptions, 'clientAuthority'> {
+  /** Directory with the `ca.crt` of the members. */
+  readonly peerTlsDir?: string;
+  readonly log: Log;
+  readonly status: StatusServer['status'];
 }
 
 /** HTTP server of gate and sidecar. Read-only: answers GET requests and changes nothing. */
@@ -26,16 +34,21 @@ export class StatusServer {
   metrics: () => string | Promise<string> = async () => agentMetrics(await this.status(), { now: Date.now() });
   salvage?: GuardedFile;
   readonly #listener: HttpListener;
+  readonly #isTls: boolean;
 
-  private constructor(listener: HttpListener, status: StatusServer['status']) {
-    this.#listener = listener;
+  private constructor({ peerTlsDir, log, status, ...options }: StatusServerOptions) {
+    const isTls = options.serverTlsDir !== undefined && peerTlsDir !== undefined;
+    const clients = isTls ? { clientAuthority: join(peerTlsDir, 'ca.crt') } : {};
+    this.#isTls = isTls;
+    this.#listener = new HttpListener({ ...options, ...clients }, log, (request, response) =>
+      this.#answer(request, response),
+    );
     this.status = status;
   }
 
   /** Starts listening. `status` can be replaced later. */
-  static async listen(options: ListenOptions & { log: Log; status: StatusServer['status'] }): Promise<StatusServer> {
-    const answer: Answer = (request, response) => server.#answer(request, response);
-    const server: StatusServer = new StatusServer(new HttpListener(options, options.log, answer), options.status);
+  static async listen(options: StatusServerOptions): Promise<StatusServer> {
+    const server = new StatusServer(options);
     await server.#listener.listen();
     return server;
   }
@@ -71,7 +84,10 @@ export class StatusServer {
   async #sendFile(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { salvage } = this;
     if (!salvage) return send(response, 404, 'there is no salvaged snapshot\n');
-    if (!hasToken(request, salvage.tokenSha256)) return send(response, 401, 'the token is missing or wrong\n');
+    if (this.#isTls && !isAuthorized(request))
+      return send(response, 401, 'a client certificate of a member is required\n');
+    if (!this.#isTls && !hasToken(request, salvage.tokenSha256))
+      return send(response, 401, 'the token is missing or wrong\n');
     await sendFile(response, salvage.file);
   }
 }

@@ -53,14 +53,16 @@ export interface Permit {
   /** For `existing`: the id that MemberAdd returned. */
   memberId?: string;
   restore?: { id: string; source: SourceRef; bumpRevision: number };
+  /** The token is empty with TLS. */
   salvage?: { token: string };
   /** For people only: no code compares it with a clock. */
   issuedAt: string;
 }
 
-/** A plain `.db` snapshot, served over HTTP and protected by a one-time token. */
+/** A plain `.db` snapshot, served over HTTP and protected by a one-time token, or over HTTPS and protected by certificates. */
 export interface SourceRef {
   url: string;
+  /** Empty with TLS. */
   token: string;
   sha256: string;
 }
@@ -194,7 +196,7 @@ export interface RestoreArgs {
   /** Set once the safety backup is stored. If unset after `safety`, it was skipped because there was no quorum. */
   safetyBackupId?: string;
   ignoreUnreachablePods: boolean;
-  /** Token of the SourceRef. */
+  /** Token of the SourceRef; empty with TLS. */
   sourceToken: string;
   /** The snapshot that R1 verified. */
   verified?: { sha256: string; sizeBytes: number; revision: number };

@@ -40,7 +40,7 @@ export function clusterManifests(cluster: ResolvedCluster, late: LateContent) {
     PeerService: manifest('v1', 'Service', names.peerService, { spec: peerService(name) }),
     ClientService: manifest('v1', 'Service', name, { spec: clientService(name) }),
     NetworkPolicy: manifest(networking, 'NetworkPolicy', name, { spec: memberPolicy(cluster) }),
-    JobNetworkPolicy: manifest(networking, 'NetworkPolicy', names.jobPolicy, { spec: jobPolicy(name) }),
+    JobNetworkPolicy: manifest(networking, 'NetworkPolicy', names.jobPolicy, { spec: jobPolicy(cluster) }),
     PodDisruptionBudget: manifest('policy/v1', 'PodDisruptionBudget', name, { spec: disruptionBudget(name) }),
     StatefulSet: manifest('apps/v1', 'StatefulSet', name, { spec: clusterStatefulSet(cluster) }),
     EtcdCluster: manifest('cdk8s-etcd.dev/v1alpha1', 'EtcdCluster', name, { spec: late.resourceSpec }),

@@ -1,6 +1,6 @@
 import { Chart, Cron, Testing } from 'cdk8s';
 import { cluster, manifestsOf, objectOf, templateOf } from '../../../test/clusters';
-import { mayConnect, type Pod, selects } from '../../../test/network-policies';
+import { mayConnect, mayOpen, type Pod, selects } from '../../../test/network-policies';
 import { type Manifest, s3 } from '../../../test/synth';
 import { EtcdCluster, type EtcdClusterProps, NetworkAccess } from '../..';
 
@@ -32,7 +32,11 @@ function network(props: EtcdClusterProps = {}) {
     Object.entries(pods)
       .filter(([, from]) => mayConnect(policies, from, target, port))
       .map(([name]) => name);
-  return { pods, callers };
+  const opens = (from: Pod, to: Record<string, Parameters<typeof mayOpen>[2]>, port: number, protocol?: string) =>
+    Object.entries(to)
+      .filter(([, target]) => mayOpen(policies, from, target, port, protocol))
+      .map(([name]) => name);
+  return { pods, callers, opens };
 }
 
 const ports = { client: 2379, peer: 2380, metrics: 2381, agent: 8080 };
@@ -76,7 +80,58 @@ test('metrics are those of etcd and of the agent', () => {
   expect(callers(pods.member, ports.client)).not.toContain('prometheus');
 });
 
-test('what a member may call is not limited', () => {
+describe('egress', () => {
+  const apiServer = { address: '10.0.0.1' };
+  const dns = pod({ 'k8s-app': 'kube-dns' }, { namespace: 'kube-system' });
+  const store = pod({ app: 's3' }, { namespace: 'storage' });
+  const nodeDns = { address: '169.254.20.10' };
+  const { pods, opens } = network({
+    egress: {
+      apiServer: [{ cidr: '10.0.0.1/32', ports: [6443] }],
+      stores: [{ namespace: 'storage', podLabels: { app: 's3' }, ports: [443] }],
+    },
+  });
+  const everything = { ...pods, apiServer, dns, store, nodeDns };
+
+  test('of a member: its peers, its Jobs, DNS and the API server', () => {
+    expect(opens(pods.member, everything, ports.peer)).toEqual(['member']);
+    expect(opens(pods.member, everything, ports.client)).toEqual(['member']);
+    expect(opens(pods.member, everything, ports.agent)).toEqual(['member', 'job']);
+    expect(opens(pods.member, everything, 6443)).toEqual(['apiServer']);
+    expect(opens(pods.member, everything, 53, 'UDP')).toEqual(['dns']);
+    expect(opens(pods.member, everything, 53)).toEqual(['dns']);
+    expect(opens(pods.member, everything, 443)).toEqual([]);
+  });
+
+  test('of a Job: its members, DNS and the stores', () => {
+    expect(opens(pods.job, everything, ports.client)).toEqual(['member']);
+    expect(opens(pods.job, everything, ports.agent)).toEqual(['member']);
+    expect(opens(pods.job, everything, ports.peer)).toEqual([]);
+    expect(opens(pods.job, everything, 443)).toEqual(['store']);
+    expect(opens(pods.job, everything, 6443)).toEqual([]);
+    expect(opens(pods.job, everything, 53, 'UDP')).toEqual(['dns']);
+  });
+
+  test('of the reconciler that the cluster adds: all members and Jobs, DNS and the API server', () => {
+    expect(opens(pods.reconciler, everything, ports.client)).toEqual(['member', 'otherMember']);
+    expect(opens(pods.reconciler, everything, ports.agent)).toEqual(['member', 'job', 'otherMember', 'otherJob']);
+    expect(opens(pods.reconciler, everything, ports.peer)).toEqual([]);
+    expect(opens(pods.reconciler, everything, 6443)).toEqual(['apiServer']);
+    expect(opens(pods.reconciler, everything, 443)).toEqual([]);
+    expect(opens(pods.reconciler, everything, 53, 'UDP')).toEqual(['dns']);
+  });
+
+  test('other DNS servers replace those of the cluster', () => {
+    const own = network({
+      egress: { apiServer: [{ cidr: '10.0.0.1/32', ports: [443] }], dns: [{ cidr: '169.254.20.10/32' }] },
+    });
+    for (const from of [own.pods.member, own.pods.job, own.pods.reconciler])
+      expect(own.opens(from, everything, 53, 'UDP')).toEqual(['nodeDns']);
+    expect(own.opens(own.pods.member, everything, 443)).toEqual(['apiServer']);
+  });
+});
+
+test('without egress, what a member may call is not limited', () => {
   const policies = manifestsOf(cluster()).filter(({ kind }) => kind === 'NetworkPolicy');
   expect(policies.length).toBeGreaterThan(1);
   for (const { spec } of policies) expect(spec.policyTypes).toEqual(['Ingress']);

@@ -1,4 +1,5 @@
 import { ports } from '../../etcd/cluster-ports';
+import { destinationRules, dnsRules, type NetworkEgress } from '../../lib/network-egress';
 import type { ResolvedCluster } from '../resolve-cluster';
 import { jobSelector, memberSelector, reconcilerSelector } from './cluster-labels';
 
@@ -43,30 +44,45 @@ type Peers = readonly object[] | 'any';
 
 type Port = keyof typeof ports;
 
-/** Returns the NetworkPolicySpec of the members. It does not limit the connections that members open. */
-export function memberPolicy({ name, networkAccess, metricsAccess }: ResolvedCluster): object {
+/** Returns the NetworkPolicySpec of the members. */
+export function memberPolicy({ name, networkAccess, metricsAccess, egress }: ResolvedCluster): object {
   const jobs = podsWith(jobSelector(name));
   const members = podsWith(memberSelector(name));
-  return ingressPolicy(memberSelector(name), [
+  const ingress = [
     allow([members], 'peer', 'client', 'agent'),
     // Jobs read the database. After a lost quorum, they fetch a survivor's data from its agent.
     allow([jobs, podsWith(reconcilerSelector)], 'client', 'agent'),
     allow(networkAccess._peers(), 'client'),
     allow(metricsAccess._peers(), 'metrics', 'agent'),
+  ];
+  return policy(memberSelector(name), ingress, egress, ({ apiServer }) => [
+    to([members], 'peer', 'client', 'agent'),
+    to([jobs], 'agent'),
+    ...destinationRules(apiServer),
   ]);
 }
 
 /** Returns the NetworkPolicySpec of the cluster's Jobs: members fetch the snapshot of a restore from a Job. */
-export function jobPolicy(cluster: string): object {
-  const peers = [podsWith(memberSelector(cluster)), podsWith(reconcilerSelector)];
-  return ingressPolicy(jobSelector(cluster), [allow(peers, 'agent')]);
+export function jobPolicy({ name, egress }: ResolvedCluster): object {
+  const members = podsWith(memberSelector(name));
+  const ingress = [allow([members, podsWith(reconcilerSelector)], 'agent')];
+  return policy(jobSelector(name), ingress, egress, ({ stores }) => [
+    to([members], 'client', 'agent'),
+    ...destinationRules(stores),
+  ]);
 }
 
-function ingressPolicy(matchLabels: object, rules: readonly (object | undefined)[]): object {
+function policy(
+  matchLabels: object,
+  ingress: readonly (object | undefined)[],
+  egress: NetworkEgress | undefined,
+  rules: (egress: NetworkEgress) => object[],
+): object {
   return {
     podSelector: { matchLabels },
-    policyTypes: ['Ingress'],
-    ingress: rules.filter((rule) => rule !== undefined),
+    policyTypes: egress ? ['Ingress', 'Egress'] : ['Ingress'],
+    ingress: ingress.filter((rule) => rule !== undefined),
+    egress: egress && [...rules(egress), ...dnsRules(egress)],
   };
 }
 
@@ -77,6 +93,13 @@ function podsWith(matchLabels: object): object {
 function allow(peers: Peers, ...names: readonly Port[]): object | undefined {
   // An empty `from` would allow every client.
   if (peers.length === 0) return undefined;
-  const rule = { ports: names.map((name) => ({ port: ports[name], protocol: 'TCP' })) };
-  return peers === 'any' ? rule : { from: peers, ...rule };
+  return peers === 'any' ? { ports: tcp(names) } : { from: peers, ports: tcp(names) };
+}
+
+function to(pods: readonly object[], ...names: readonly Port[]): object {
+  return { to: pods, ports: tcp(names) };
+}
+
+function tcp(names: readonly Port[]): object[] {
+  return names.map((name) => ({ port: ports[name], protocol: 'TCP' }));
 }

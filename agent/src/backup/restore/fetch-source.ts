@@ -8,7 +8,7 @@ import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
 /** A plain snapshot that another agent serves over HTTP. */
 export interface Source {
   readonly url: string;
-  /** Sent as a bearer token. */
+  /** Sent as a bearer token. Empty with TLS, where a certificate takes its place. */
   readonly token: string;
   /** SHA-256 of the whole file, in hex. */
   readonly sha256: string;
@@ -55,7 +55,11 @@ export async function fetchSource(source: Source, file: string, options: FetchOp
 async function respond({ url, token }: Source, options: FetchOptions): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const { tls, serverName, signal, idleTimeout, headers } = options;
-  const wanted: RequestOptions = { signal, agent: false, headers: { ...headers, authorization: `Bearer ${token}` } };
+  const wanted: RequestOptions = {
+    signal,
+    agent: false,
+    headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }) },
+  };
   const sent = url.startsWith('https:')
     ? tlsRequest(url, { ...wanted, ...tls, ...(serverName !== undefined && { servername: serverName }) })
     : request(url, wanted);

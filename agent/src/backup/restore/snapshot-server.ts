@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TLSSocket } from 'node:tls';
+import { join } from 'node:path';
 import { codeOf, messageOf, usageError } from '../../lib/errors.ts';
 import { hasToken } from '../../lib/http/bearer.ts';
-import { HttpListener, send, sendFile } from '../../lib/http/http-listener.ts';
+import { HttpListener, isAuthorized, send, sendFile } from '../../lib/http/http-listener.ts';
 import type { ListenAddress } from '../../lib/http/listen-address.ts';
 import type { Log } from '../../lib/log.ts';
 import type { PlainSnapshot } from '../payload/plain-snapshot.ts';
@@ -12,11 +12,11 @@ import { bumpHeader, clusterIdHeader } from './fetch-source.ts';
 
 export interface SnapshotServerOptions {
   readonly listen: ListenAddress;
-  /** SHA-256, in hex, of the token that GET /snapshot requires. */
+  /** Key of the HMAC, and the SHA-256, in hex, of the token that GET /snapshot requires without TLS. */
   readonly tokenSha256: string;
   /**
-   * Directory with `tls.crt`, `tls.key` and `ca.crt`. With it, GET /snapshot also requires a client certificate of that
-   * authority.
+   * Directory with `tls.crt`, `tls.key` and `ca.crt`. With it, GET /snapshot requires a client certificate of that
+   * authority instead of the token.
    */
   readonly peerTlsDir?: string;
   readonly log: Log;
@@ -44,7 +44,8 @@ export class SnapshotServer implements AsyncDisposable {
   private constructor(options: SnapshotServerOptions) {
     const { listen, peerTlsDir, log } = options;
     this.#options = options;
-    const tls = peerTlsDir === undefined ? {} : { serverTlsDir: peerTlsDir, askClientCertificate: true };
+    const tls =
+      peerTlsDir === undefined ? {} : { serverTlsDir: peerTlsDir, clientAuthority: join(peerTlsDir, 'ca.crt') };
     this.#listener = new HttpListener({ listen, ...tls }, log, (request, response) => this.#answer(request, response));
   }
 
@@ -97,9 +98,10 @@ export class SnapshotServer implements AsyncDisposable {
 
   async #send(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { tokenSha256, peerTlsDir, log, onRestore } = this.#options;
-    const known = peerTlsDir === undefined || (request.socket as TLSSocket).authorized;
-    if (!known) return send(response, 401, 'a client certificate of a member is required\n');
-    if (!hasToken(request, tokenSha256)) return send(response, 401, 'the token is missing or wrong\n');
+    if (peerTlsDir !== undefined && !isAuthorized(request))
+      return send(response, 401, 'a client certificate of a member is required\n');
+    if (peerTlsDir === undefined && !hasToken(request, tokenSha256))
+      return send(response, 401, 'the token is missing or wrong\n');
     if (!this.#snapshot) return send(response, 503, 'the snapshot is still being verified\n');
     const clusterId = request.headers[clusterIdHeader];
     const bump = request.headers[bumpHeader];

@@ -312,7 +312,10 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
       sha256Option,
       option('--expected-revision <n>', 'revision that the snapshot must have'),
       serverVersionOption,
-      option('--token-sha256 <hex>', 'SHA-256 of the token that GET /snapshot requires'),
+      option(
+        '--token-sha256 <hex>',
+        'SHA-256 of the token that GET /snapshot requires without TLS; key of the proof in GET /status',
+      ),
       option('--listen <host:port>', 'address that answers GET /status and GET /snapshot').default('0.0.0.0:8080'),
       peerTlsOption,
       ...runOptions,

@@ -42,16 +42,20 @@ export const run: Command = async (context) => {
   );
 };
 
-/** Address and token of the gate's copy. Read from the environment, because a command line must not contain secrets. */
+/**
+ * Address and token of the gate's copy. Read from the environment, because a command line must not contain secrets. With TLS
+ * there is no token.
+ */
 function sourceOf(env: NodeJS.ProcessEnv): Source {
   const read = (name: string, pattern: RegExp, what: string) => {
     const value = env[name] ?? '';
     if (!pattern.test(value)) throw usageError(`${name}: this environment variable must be ${what}`);
     return value;
   };
+  const url = read('ETCD_AGENT_SOURCE_URL', /^https?:\/\/[^\s@]+$/, "the URL of the gate's /salvage");
   return {
-    url: read('ETCD_AGENT_SOURCE_URL', /^https?:\/\/[^\s@]+$/, "the URL of the gate's /salvage"),
-    token: read('ETCD_AGENT_SOURCE_TOKEN', /^\S+$/, 'its token'),
+    url,
+    token: read('ETCD_AGENT_SOURCE_TOKEN', url.startsWith('https:') ? /^\S*$/ : /^\S+$/, 'its token'),
     sha256: read('ETCD_AGENT_SOURCE_SHA256', /^[0-9a-f]{64}$/, 'the SHA-256 of the snapshot, 64 hex digits'),
   };
 }

@@ -61,6 +61,7 @@ export interface JobRequest {
     expectedRevision?: number;
     /** Minor of the etcdutl that does the trial restore. */
     minor: string;
+    /** Empty with TLS. */
     token: string;
   };
   /** salvage: where the gate serves its copy, and the cluster id, which the copy itself does not contain. */

@@ -83,6 +83,18 @@ test('a salvage: the secret is in the environment, and nowhere else', async () =
   });
 });
 
+test('with TLS, a salvage and a restore are given no token', async () => {
+  const salvage = { url: 'https://10.0.0.3:8080/salvage', token: '', sha256: 'a'.repeat(64) };
+  const { env } = jobCommand(request({ kind: 'salvage', schedule: 'nightly', salvage }), facts);
+  expect(env).not.toHaveProperty('ETCD_AGENT_SOURCE_TOKEN');
+  const keys = [1, 2].map(() => {
+    const { args } = jobCommand(request({ kind: 'restore', restore: { ...restore, token: '' } }), facts);
+    return args.find((arg) => arg.startsWith('--token-sha256='));
+  });
+  expect(keys[0]).toMatch(/=[0-9a-f]{64}$/);
+  expect(keys[0]).not.toBe(keys[1]);
+});
+
 describe('a restore', () => {
   const command = (change: Partial<NonNullable<JobRequest['restore']>>) =>
     jobCommand(request({ kind: 'restore', restore: { ...restore, ...change } }), facts);

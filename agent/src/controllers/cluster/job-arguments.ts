@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { usageError } from '../../lib/errors.ts';
+import { sha256 as hashOf } from '../../lib/http/bearer.ts';
 import type { RestoreSource } from '../../protocol/record.ts';
 import type { JobRequest } from './effect.ts';
 
@@ -105,7 +106,8 @@ function restoreArguments(restore: NonNullable<JobRequest['restore']>, facts: Jo
     ...flag('sha256', sha256),
     ...flag('expected-revision', expectedRevision),
     ...flag('server-version', minor),
-    ...flag('token-sha256', createHash('sha256').update(token).digest('hex')),
+    // With TLS there is no token, but the answers to the reconciler still need a key.
+    ...flag('token-sha256', hashOf(token || randomBytes(32).toString('hex'))),
     ...flag('listen', facts.listen),
     ...flag('peer-tls-dir', facts.peerTlsDir),
     ...common({ ...facts, cluster: folderOf(source, facts) }),
@@ -141,7 +143,7 @@ function snapshotArguments(source: RestoreSource, facts: JobFacts): string[] {
 
 const sourceVariables = ({ url, token, sha256 }: NonNullable<JobRequest['salvage']>) => ({
   ETCD_AGENT_SOURCE_URL: url,
-  ETCD_AGENT_SOURCE_TOKEN: token,
+  ...(token && { ETCD_AGENT_SOURCE_TOKEN: token }),
   ETCD_AGENT_SOURCE_SHA256: sha256,
 });
 

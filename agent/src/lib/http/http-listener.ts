@@ -6,6 +6,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { TLSSocket } from 'node:tls';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -13,11 +14,8 @@ export interface ListenOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** Directory with `tls.crt` and `tls.key`. Default: plain HTTP. */
   readonly serverTlsDir?: string;
-  /**
-   * With TLS: asks clients for a certificate signed by the directory's `ca.crt`. Read the outcome from
-   * `socket.authorized`.
-   */
-  readonly askClientCertificate?: boolean;
+  /** With TLS: file of the authority whose certificates clients may present. Read the outcome from `isAuthorized`. */
+  readonly clientAuthority?: string;
 }
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -78,14 +76,14 @@ type TlsOptions = ListenOptions & { readonly serverTlsDir: string };
 
 /** Reads the certificate before each connection, so that a replaced one is used from the next connection on. */
 function tlsServer(options: TlsOptions, log: Log, listener: RequestListener): TlsServer {
-  const { serverTlsDir: directory, askClientCertificate } = options;
-  const server = createTlsServer({ requestCert: askClientCertificate, rejectUnauthorized: false }, listener);
-  const names = ['tls.crt', 'tls.key', ...(askClientCertificate ? ['ca.crt'] : [])];
+  const { serverTlsDir: directory, clientAuthority } = options;
+  const server = createTlsServer({ requestCert: clientAuthority !== undefined, rejectUnauthorized: false }, listener);
+  const files = [join(directory, 'tls.crt'), join(directory, 'tls.key'), ...(clientAuthority ? [clientAuthority] : [])];
   let used = '';
   let logged = '';
   const refresh = () => {
     try {
-      const [cert, key, ca] = names.map((name) => readFileSync(join(directory, name), 'utf8'));
+      const [cert, key, ca] = files.map((file) => readFileSync(file, 'utf8'));
       const found = `${cert}${key}${ca}`;
       if (found === used) return;
       server.setSecureContext({ cert, key, ca });
@@ -101,6 +99,9 @@ function tlsServer(options: TlsOptions, log: Log, listener: RequestListener): Tl
   server.prependListener('connection', refresh);
   return server;
 }
+
+/** True if the client of a server with `clientAuthority` presented a valid certificate. */
+export const isAuthorized = ({ socket }: IncomingMessage): boolean => (socket as TLSSocket).authorized === true;
 
 export function send(response: ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);

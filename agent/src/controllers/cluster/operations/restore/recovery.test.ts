@@ -55,6 +55,15 @@ test('one that does not answer is salvaged from its volume', () => {
   });
 });
 
+test('with TLS no token is written into the record, which more people may read than Secrets', () => {
+  const world = lost().spec({ tls: true }).down(2).commit();
+  expect(world.record.op).toMatchObject({ args: { sourceToken: '' } });
+  world.commit();
+  expect(world.record.op).toMatchObject({ args: { salvageToken: '' } });
+  expect(world.record.permits[2]).toMatchObject({ mode: 'salvage', salvage: { token: '' } });
+  expect(JSON.stringify(world.record)).not.toContain('fresh-secret');
+});
+
 describe('the survivor restarts until it waits in its gate', () => {
   const salvaging = () => lost().down(2).commit().commit();
   const gone = { etcd: undefined };

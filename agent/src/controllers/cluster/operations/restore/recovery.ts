@@ -6,7 +6,7 @@ import { rule, steps } from '../../plan/rule.ts';
 import { survivor } from '../../plan/survivors.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
-import { opBase, timestamp, without, write } from '../../plan/write.ts';
+import { oneTimeToken, opBase, timestamp, without, write } from '../../plan/write.ts';
 import { ownJob } from '../jobs.ts';
 import { beforeFence, ended, fails, slotFree, step, suspended } from './operation.ts';
 
@@ -57,7 +57,7 @@ function start(v: View): Effect {
         ...(identitySecret && { identitySecret }),
         safetyBackup: false,
         ignoreUnreachablePods: false,
-        sourceToken: v.o.fresh.secret,
+        sourceToken: oneTimeToken(v),
         survivor: found,
       },
       ...suspended(v),
@@ -68,7 +68,7 @@ function start(v: View): Effect {
 function permitSalvage(v: View): Effect {
   const { ordinal, volumeId } = chosen(v);
   const { permits, epoch, token } = v.record;
-  const secret = v.o.fresh.secret;
+  const secret = oneTimeToken(v);
   const permit: Permit = {
     id: v.o.fresh.id,
     ordinal,

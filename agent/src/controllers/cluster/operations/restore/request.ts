@@ -5,7 +5,7 @@ import { isSeeded, voters, wantedSize } from '../../plan/facts.ts';
 import { rule, steps } from '../../plan/rule.ts';
 import { imageFits } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
-import { opBase, write } from '../../plan/write.ts';
+import { oneTimeToken, opBase, write } from '../../plan/write.ts';
 import { givesUp, notLater, restoreOp } from '../jobs.ts';
 import {
   args,
@@ -42,7 +42,7 @@ const argsOf = (v: View, request: RestoreRequest): RestoreArgs => {
     ...(expectedRevision !== undefined && { expectedRevision }),
     safetyBackup,
     ignoreUnreachablePods,
-    sourceToken: v.o.fresh.secret,
+    sourceToken: oneTimeToken(v),
   };
 };
 
@@ -139,7 +139,7 @@ export const restoreOrigin = rule({
           specHash: '',
           safetyBackup: false,
           ignoreUnreachablePods: false,
-          sourceToken: v.o.fresh.secret,
+          sourceToken: oneTimeToken(v),
         },
       },
     }),

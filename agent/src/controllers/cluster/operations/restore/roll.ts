@@ -4,7 +4,7 @@ import { lasts, podsOf } from '../../plan/observations.ts';
 import { rule, steps } from '../../plan/rule.ts';
 import { templateMayRun } from '../../plan/upgrade-path.ts';
 import type { View } from '../../plan/view.ts';
-import { opBase, timestamp, write } from '../../plan/write.ts';
+import { oneTimeToken, opBase, timestamp, write } from '../../plan/write.ts';
 import { ownJob } from '../jobs.ts';
 import { outdated } from '../restart.ts';
 import { fails, step } from './operation.ts';
@@ -46,7 +46,7 @@ export const rollSingle = rule<Pod>({
           specHash: '',
           safetyBackup: false,
           ignoreUnreachablePods: false,
-          sourceToken: v.o.fresh.secret,
+          sourceToken: oneTimeToken(v),
         },
       },
     });

@@ -1,0 +1,74 @@
+import { type NetworkPeer, peerProblems, policyPeer } from './network-access';
+
+/** Pods or IP addresses to which pods may connect. */
+export interface NetworkDestination extends NetworkPeer {
+  /**
+   * TCP ports.
+   * @default - every port of every protocol
+   */
+  readonly ports?: number[];
+}
+
+/**
+ * The connections that the pods may open, besides those to each other. All others are refused. It takes effect only if
+ * the network plugin enforces NetworkPolicies.
+ */
+export interface NetworkEgress {
+  /**
+   * API servers of Kubernetes: the addresses and ports in `kubectl get endpoints kubernetes`, because most network
+   * plugins apply the rules after the address of the Service has been replaced.
+   */
+  readonly apiServer: NetworkDestination[];
+  /**
+   * DNS servers, by UDP and TCP. Their `ports` are 53 by default.
+   * @default - the pods `k8s-app: kube-dns` in the namespace `kube-system`
+   */
+  readonly dns?: NetworkDestination[];
+  /**
+   * Backup stores, and what they need, such as a proxy or a token service. Only the Jobs of a cluster connect to them.
+   * @default - none: backups to anything other than a volume fail
+   */
+  readonly stores?: NetworkDestination[];
+}
+
+const clusterDns: NetworkDestination = { namespace: 'kube-system', podLabels: { 'k8s-app': 'kube-dns' } };
+
+/** Returns the egress rules for DNS. */
+export function dnsRules({ dns = [clusterDns] }: NetworkEgress): object[] {
+  return dns.map(({ ports = [53], ...peer }) => destination(peer, [...portsOf(ports, 'UDP'), ...portsOf(ports)]));
+}
+
+/** Returns the egress rules for these destinations. */
+export function destinationRules(destinations: readonly NetworkDestination[] = []): object[] {
+  return destinations.map(({ ports, ...peer }) => destination(peer, ports && portsOf(ports)));
+}
+
+/** Problems with the destinations, each with its remedy. */
+export function egressProblems({ apiServer, dns, stores }: NetworkEgress): string[] {
+  const lists = { apiServer, dns, stores };
+  return [
+    ...(apiServer.length > 0 ? [] : ['egress: apiServer is empty; give the addresses of the Kubernetes API']),
+    ...(dns?.length === 0 ? ['egress: dns is empty; give the DNS servers, or leave it out'] : []),
+    ...Object.entries(lists).flatMap(([name, destinations = []]) =>
+      destinations.flatMap(destinationProblems).map((problem) => `egress: ${name}: ${problem}`),
+    ),
+  ];
+}
+
+function destinationProblems({ ports, ...peer }: NetworkDestination): string[] {
+  const wrong = (ports ?? []).filter((port) => !Number.isInteger(port) || port < 1 || port > 65_535);
+  return [
+    ...peerProblems(peer),
+    // Without a port, a rule would allow every port.
+    ...(ports?.length === 0 ? ['ports is empty; give a port, or leave it out to allow every port'] : []),
+    ...wrong.map((port) => `port ${port} is not a valid TCP port; use 1 to 65535`),
+  ];
+}
+
+function destination(peer: NetworkPeer, ports: object[] | undefined): object {
+  return { to: [policyPeer(peer)], ports };
+}
+
+function portsOf(ports: readonly number[], protocol = 'TCP'): object[] {
+  return ports.map((port) => ({ port, protocol }));
+}

@@ -1,0 +1,19 @@
+import { ports } from '../etcd/cluster-ports';
+import { destinationRules, dnsRules, type NetworkEgress } from '../lib/network-egress';
+
+/** Returns the egress rules of a reconciler. It reaches the members and Jobs of every cluster of its namespace. */
+export function reconcilerEgress(egress: NetworkEgress): object[] {
+  return [
+    pods('etcd', ports.client, ports.agent),
+    pods('etcd-backup', ports.agent),
+    ...destinationRules(egress.apiServer),
+    ...dnsRules(egress),
+  ];
+}
+
+function pods(name: string, ...numbers: readonly number[]): object {
+  return {
+    to: [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': name } } }],
+    ports: numbers.map((port) => ({ port, protocol: 'TCP' })),
+  };
+}
