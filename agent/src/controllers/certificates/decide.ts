@@ -1,3 +1,4 @@
+import { shortId } from '../../lib/certificates.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import type { SeenCertificate } from '../cluster/observed.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, Span, WholeAuthority } from './facts.ts';
@@ -122,7 +123,7 @@ const lost = (secret: string, held: readonly string[]): string =>
   `Secret ${secret} is empty, but its authority signed what Secret ${held.join(' and Secret ')} holds: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)} and empty ${held.join(' and ')} too, which ${stops}`;
 
 const emptied = (secret: string, root: string): string =>
-  `Secret ${secret} is empty, but held the root ${root.slice(0, 16)}, which running members may still trust: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)}, which ${stops}`;
+  `Secret ${secret} is empty, but held the root ${shortId(root)}, which running members may still trust: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)}, which ${stops}`;
 
 const askFor = (secret: string): string => `run kubectl annotate secret ${secret} ${newAuthority}=yes`;
 
@@ -262,7 +263,7 @@ const seen = (secret: string, span: Span, root: string | undefined, isRenewed: b
   secret,
   notAfter: timeOf(span.notAfter),
   ...(isRenewed && { renewAt: timeOf(dueAt(span)) }),
-  ...(root !== undefined && { root: root.slice(0, 16) }),
+  ...(root !== undefined && { root: shortId(root) }),
   span: { notBefore: span.notBefore, notAfter: span.notAfter },
 });
 
