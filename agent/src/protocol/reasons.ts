@@ -89,6 +89,7 @@ export const reasons = {
   TlsRefused: 'spec.tls cannot be followed',
   RootExpiring: 'a root ends within a year',
   Expired: 'a certificate has expired',
+  ClockDiffers: 'the clocks of the reconciler and the API server differ; no certificate is made or renewed',
   NotYetValid: 'a certificate is not valid yet; a clock differs',
   // Requested, but not possible
   SizeRefused: 'the size of the spec is not possible',

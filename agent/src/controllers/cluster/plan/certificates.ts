@@ -94,6 +94,7 @@ function because(problems: readonly Problem[]): Condition {
 
 /** Why certificates are not ready, the most urgent first. */
 export const certificateReasons: readonly Reason[] = [
+  'ClockDiffers',
   'Expired',
   'NotYetValid',
   'AuthorityLost',
