@@ -286,6 +286,13 @@ const member = object('The state of a member.', {
   healthy: flag('True if it answers, knows the leader and keeps up.'),
   dbSize: integer('The size of its database in bytes.', 0),
   lag: integer('The number of log entries by which it is behind.', 0),
+  loaded: object('With TLS: the roots that its etcd trusts. It reads them only when it starts.', {
+    peerRoot: text(
+      'The first 16 hex digits of the SHA-256 of the root that other members must have; of several, each, with + between them. Missing if it is unknown.',
+      256,
+    ),
+    clientRoot: text('The same of the root that clients must have.', 256),
+  }),
   reason: text('The reason why it is not healthy.', 1024),
 });
 

@@ -45,6 +45,29 @@ test('a call to a server that does not answer fails', async () => {
   impatient.close();
 });
 
+test('the clocks differ by the date of the last answer, if it has one', async () => {
+  expect(client.clockAhead).toBeUndefined();
+  let date: string | undefined;
+  api.fault = (_, response) => {
+    response.sendDate = false;
+    if (date !== undefined) response.setHeader('date', date);
+    return false;
+  };
+  const ahead = async (given: string | undefined) => {
+    date = given;
+    await client.get(pod).catch(() => {});
+    return client.clockAhead;
+  };
+  expect(await ahead(undefined)).toBeUndefined();
+  expect(await ahead('tomorrow')).toBeUndefined();
+  for (const difference of [0, 3_600_000, -3_600_000]) {
+    const found = await ahead(new Date(Date.now() - difference).toUTCString());
+    expect(Math.abs(found! - difference)).toBeLessThan(5_000);
+  }
+  // An answer without a date changes nothing.
+  expect(await ahead(undefined)).toBeLessThan(-3_000_000);
+});
+
 test('a list has every page', async () => {
   const asked: (string | null)[] = [];
   api.fault = (request, response) => {

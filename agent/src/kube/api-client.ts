@@ -57,6 +57,8 @@ export class ApiClient {
   readonly #access: ApiAccess;
   readonly #timeout: number;
   readonly #agent: HttpAgent | HttpsAgent;
+  /** The time of the newest answer: by the server's clock, and by our monotonic one. */
+  #answered: { readonly date: number; readonly tick: number } | undefined;
 
   /** `timeout`: time limit of a call in milliseconds. A watch has its own limit. */
   constructor(access: ApiAccess, timeout: number) {
@@ -151,6 +153,16 @@ export class ApiClient {
     }
   }
 
+  /**
+   * How far the clock of this machine is ahead of the API server's, ms, to about a second; undefined: no answer had a date.
+   * Of several servers behind one address, the last that answered counts. Which of the two clocks is right is not known.
+   */
+  get clockAhead(): number | undefined {
+    if (!this.#answered) return undefined;
+    const { date, tick } = this.#answered;
+    return Date.now() - (date + performance.now() - tick);
+  }
+
   close(): void {
     this.#agent.destroy();
   }
@@ -188,6 +200,8 @@ export class ApiClient {
     };
     const send = server.protocol === 'http:' ? requestHttp : requestHttps;
     const response = await answerOf(send(all), body);
+    const date = Date.parse(response.headers.date ?? '');
+    if (!Number.isNaN(date)) this.#answered = { date, tick: performance.now() };
     const status = response.statusCode ?? 0;
     if (status < 200 || status > 299) throw ApiError.of(status, `${method} ${path}`, await text(response));
     return response;

@@ -14,7 +14,10 @@ export const workDirOf = (dataDir: string): string => join(dataDir, 'work');
 export const quarantineDirOf = (dataDir: string): string => join(dataDir, 'quarantine');
 export const restoreMarkerOf = (etcdDir: string): string => join(etcdDir, '.restore-id');
 
-const ours = ['volume-id', 'identity.json', 'etcd.yaml', 'record-cache.json', 'etcd', 'work', 'quarantine', 'lock'];
+const ours = [
+  ...['volume-id', 'identity.json', 'etcd.yaml', 'record-cache.json', 'roots.json'],
+  ...['etcd', 'work', 'quarantine', 'lock'],
+];
 
 /** Facts about a volume that the gate decides by and /status reports. */
 export interface VolumeFacts {

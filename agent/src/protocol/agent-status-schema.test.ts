@@ -4,7 +4,9 @@ import { agentStatusOf } from './agent-status-schema.ts';
 const said = (status: object): unknown => JSON.parse(JSON.stringify(status));
 
 test('what agents say is taken as it is', () => {
-  for (const status of [agent(0), asking(1)]) expect(agentStatusOf(said(status))).toEqual(said(status));
+  const roots = { peer: { onDisk: 'a', loaded: 'b' }, client: {} };
+  for (const status of [agent(0), asking(1), agent(0, { roots })])
+    expect(agentStatusOf(said(status))).toEqual(said(status));
 });
 
 test('a newer agent may have further fields, states and reasons', () => {

@@ -52,6 +52,13 @@ const etcd = z.looseObject({
   upSince: text,
 } satisfies Shape<Part<'etcd'>>);
 
+const root = z.looseObject({
+  onDisk: z.optional(text),
+  loaded: z.optional(text),
+} satisfies Shape<NonNullable<Part<'roots'>['peer']>>);
+
+const roots = z.looseObject({ peer: z.optional(root), client: z.optional(root) } satisfies Shape<Part<'roots'>>);
+
 const salvage = z.looseObject({
   sha256: text,
   sizeBytes: count,
@@ -75,6 +82,7 @@ const status = z.looseObject({
   message: z.optional(text),
   podIp: z.optional(text),
   certificate: z.optional(z.looseObject({ notAfter: text } satisfies Shape<Part<'certificate'>>)),
+  roots: z.optional(roots),
   volume,
   request: z.optional(
     z.looseObject({ volumeId: text, lastRestoreId: z.optional(text) } satisfies Shape<Part<'request'>>),

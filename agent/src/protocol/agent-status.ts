@@ -17,6 +17,8 @@ export interface AgentStatus {
   podIp?: string;
   /** The certificate that expires first. */
   certificate?: { notAfter: string };
+  /** Unset without TLS. */
+  roots?: TrustedRoots;
   volume: {
     walPresent: boolean;
     volumeId?: string;
@@ -56,6 +58,20 @@ export interface AgentStatus {
     quota?: number;
     upSince: string;
   };
+}
+
+/** The authorities whose certificates the member accepts: of other members, and of clients. */
+export interface TrustedRoots {
+  peer?: TrustedRoot;
+  client?: TrustedRoot;
+}
+
+/** First 16 hex digits of the SHA-256 of the root in a `ca.crt`; of several, each, with `+` between them. */
+export interface TrustedRoot {
+  /** What the file holds now. Unset: it cannot be read. */
+  onDisk?: string;
+  /** What etcd read when it started. Unset: unknown. */
+  loaded?: string;
 }
 
 /** Content of `identity.json` on a volume. */

@@ -59,6 +59,8 @@ export interface ReportedMember {
   healthy: boolean;
   dbSize?: number;
   lag?: number;
+  /** The roots that its etcd read when it started, as `root` of a certificate. Unset: unknown. */
+  loaded?: { peerRoot?: string; clientRoot?: string };
   reason?: string;
 }
 

@@ -84,10 +84,12 @@ export const reasons = {
   AuthorityLost: 'the Secret of an authority is empty, but certificates of it are in use',
   AuthorityInvalid: 'the Secret of an authority cannot be used; it is never overwritten',
   ForeignCertificate: 'a Secret holds a certificate of another root; it is not overwritten',
+  RootNotLoaded: 'a member still trusts a root that its files no longer hold; it must be restarted',
   CannotWrite: 'the Secret of a certificate cannot be written',
   TlsRefused: 'spec.tls cannot be followed',
   RootExpiring: 'a root ends within a year',
   Expired: 'a certificate has expired',
+  ClockDiffers: 'the clocks of the reconciler and the API server differ; no certificate is made or renewed',
   NotYetValid: 'a certificate is not valid yet; a clock differs',
   // Requested, but not possible
   SizeRefused: 'the size of the spec is not possible',

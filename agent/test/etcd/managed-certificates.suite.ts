@@ -13,10 +13,13 @@ import { Etcd3 } from 'etcd3';
 import { issueLeaf } from '../../src/controllers/certificates/issue.ts';
 import { lifetimes } from '../../src/controllers/certificates/lifetimes.ts';
 import { day, TestSecrets } from '../../src/controllers/certificates/secrets.fixture.ts';
+import { certificatesIn, idOf, shortId } from '../../src/lib/certificates.ts';
+import type { AgentStatus } from '../../src/protocol/agent-status.ts';
 import { availableMinors, type EtcdBinaries, etcdOf, missingMinors } from '../harness/etcd-binaries.ts';
 import { EtcdClient } from '../harness/etcd-client.ts';
 import { EtcdMember } from '../harness/etcd-member.ts';
 import { freePorts } from '../harness/free-ports.ts';
+import { TestMember } from '../members/test-member.ts';
 
 const leaves = ['peer', 'server', 'client'] as const;
 type LeafName = (typeof leaves)[number];
@@ -165,15 +168,14 @@ async function shown(url: string, { ca, cert, key }: Files): Promise<string[]> {
 }
 
 /** Status of a request: in TLS 1.3 a client's certificate is refused only after the handshake. */
-async function asked(url: string, { ca, cert, key }: Files): Promise<number | undefined> {
-  const request = get(url, { ca, cert, key, agent: false, timeout: 5_000 });
+async function asked(url: string, { ca, cert, key }: Files, rejectUnauthorized = true): Promise<number | undefined> {
+  const request = get(url, { ca, cert, key, rejectUnauthorized, agent: false, timeout: 5_000 });
   const [response] = await once(request, 'response');
   response.resume();
   return response.statusCode;
 }
 
-const fingerprints = ({ cert }: Files): string[] =>
-  cert.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g)!.map((pem) => new X509Certificate(pem).fingerprint256);
+const fingerprints = ({ cert }: Files): string[] => certificatesIn(cert)!.map(({ fingerprint256 }) => fingerprint256);
 
 /** OpenSSL takes the chain of a leaf with its root alone. */
 function openssl(leaf: LeafName, purpose: 'sslserver' | 'sslclient', ...more: string[]): string {
@@ -258,6 +260,72 @@ describe.each(availableMinors())('etcd %s', (minor) => {
       expect(new Set(stored.split('\n').filter(Boolean))).toEqual(new Set(writer.acknowledged));
       await client.etcdctl('put', 'after', clientUrl);
     }
+  });
+
+  test('what the agent says of the roots that a member trusts is so', async () => {
+    const mounted = await Mounted.make();
+    const ends = { peer: 'peer', client: 'server' } as const;
+    const rootOf = async (leaf: LeafName) => shortId(idOf(new X509Certificate((await mounted.files(leaf)).ca)));
+    const directories = { peerTlsDir: join(root, 'peer'), serverTlsDir: join(root, 'server') };
+    await using member = await TestMember.make(directories, etcdOf(minor));
+    const { peerUrl, clientUrl } = member.config;
+    await member.record({ seeded: true });
+    const said = async (wanted: AgentStatus['roots']) =>
+      expect((await member.until({ roots: wanted })).roots).toEqual(wanted);
+    /** A caller of this authority, as a member and as a client. */
+    const isTaken = async ({ peer, client }: Record<'peer' | 'client', Files>, taken: boolean) => {
+      for (const [url, files] of [[peerUrl, peer] as const, [clientUrl, client] as const]) {
+        const answer = asked(`${url}/version`, { ...files, ca: (await mounted.files('server')).ca }, false);
+        if (taken) expect(await answer).toBe(200);
+        else await expect(answer).rejects.toThrow();
+      }
+    };
+    const callers = async () => ({ peer: await mounted.files('peer'), client: await mounted.files('client') });
+    const roots = async () => ({ peer: await rootOf(ends.peer), client: await rootOf(ends.client) });
+    const replaceRoots = async () => {
+      mounted.secrets.empty('peers').empty('peer').empty('clients').empty('server').empty('client');
+      await mounted.secrets.settle();
+      await mounted.mount();
+    };
+    await member.serve();
+    // A start is known to the second.
+    await sleep(1_100);
+    await member.startEtcd();
+    const [a, callersOfA] = [await roots(), await callers()];
+    await said({ peer: { onDisk: a.peer, loaded: a.peer }, client: { onDisk: a.client, loaded: a.client } });
+    await isTaken(callersOfA, true);
+
+    await replaceRoots();
+    const [b, callersOfB] = [await roots(), await callers()];
+    const stale = { peer: { onDisk: b.peer, loaded: a.peer }, client: { onDisk: b.client, loaded: a.client } };
+    await said(stale);
+    await isTaken(callersOfA, true);
+    await isTaken(callersOfB, false);
+    await member.end();
+    await member.serve();
+    await said(stale);
+
+    await sleep(1_100);
+    await member.killEtcd();
+    await said({ peer: { onDisk: b.peer }, client: { onDisk: b.client } });
+    await member.startEtcd();
+    await said({ peer: { onDisk: b.peer, loaded: b.peer }, client: { onDisk: b.client, loaded: b.client } });
+    await isTaken(callersOfB, true);
+    await isTaken(callersOfA, false);
+
+    // Nobody looked while it started.
+    await sleep(1_100);
+    await member.end();
+    await member.killEtcd();
+    await replaceRoots();
+    await member.startEtcd();
+    await sleep(1_100);
+    await member.serve();
+    await member.until({ state: 'Running' });
+    const c = await roots();
+    await said({ peer: { onDisk: c.peer }, client: { onDisk: c.client } });
+    await sleep(500);
+    await said({ peer: { onDisk: c.peer }, client: { onDisk: c.client } });
   });
 
   test('a leaf is taken until it expires, and not after', async () => {

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { pino } from 'pino';
 import { permitConfig } from '../../src/member/etcd-config.ts';
 import { writeIdentity } from '../../src/member/identity.ts';
@@ -15,11 +16,9 @@ import { writeVolumeId } from '../../src/member/volume-id.ts';
 import type { AgentStatus, Identity } from '../../src/protocol/agent-status.ts';
 import { recordOf } from '../../src/protocol/record.fixture.ts';
 import type { Permit, RecordDoc } from '../../src/protocol/record.ts';
-import { etcdOf, newestEtcd } from '../harness/etcd-binaries.ts';
+import { etcdOf, type Minor, newestEtcd } from '../harness/etcd-binaries.ts';
 import { freePorts } from '../harness/free-ports.ts';
 import { ServerProcess } from '../harness/server-process.ts';
-
-const { minor, version } = newestEtcd();
 
 /** A volume as the gate leaves it, for the sidecar in this process and a real etcd beside it. */
 export class TestMember implements AsyncDisposable {
@@ -33,9 +32,11 @@ export class TestMember implements AsyncDisposable {
   #serving: Promise<void> | undefined;
   #stop = new AbortController();
   #etcd: ServerProcess | undefined;
+  readonly #minor: Minor;
 
-  private constructor(dir: string, config: MemberConfig, volumeId: string) {
+  private constructor(dir: string, config: MemberConfig, volumeId: string, minor: Minor) {
     this.dir = dir;
+    this.#minor = minor;
     this.config = config;
     this.permit = {
       ...{ id: 'p1', ordinal: 0, volumeId, epoch: 1, mode: 'new', token: 't1', issuedAt: '' },
@@ -47,18 +48,22 @@ export class TestMember implements AsyncDisposable {
     });
   }
 
-  static async make(changes: Partial<MemberConfig> = {}): Promise<TestMember> {
+  static async make(changes: Partial<MemberConfig> = {}, etcd = newestEtcd()): Promise<TestMember> {
+    const { minor, version } = etcd;
     const dir = await mkdtemp(join(tmpdir(), 'serve-'));
-    const [peer, client, metrics] = (await freePorts(3)).map((port) => `http://127.0.0.1:${port}`);
+    const ports = await freePorts(3);
+    const schemes = [changes.peerTlsDir, changes.serverTlsDir, undefined].map((tls) => (tls ? 'https' : 'http'));
+    const [peer, client, metrics] = ports.map((port, i) => `${schemes[i]}://127.0.0.1:${port}`);
     const flags: Record<string, string | undefined> = {
       ...{ cluster: 'db', 'data-dir': dir, settings: `${dir}.settings`, record: `file://${dir}.record` },
       ...{ listen: '127.0.0.1:0', 'peer-url': peer, 'listen-peer-url': peer, 'client-url': client, poll: '100ms' },
       ...{ 'listen-client-url': client, 'metrics-url': metrics },
+      ...{ 'peer-tls-dir': changes.peerTlsDir, 'server-tls-dir': changes.serverTlsDir },
     };
     const env = { POD_NAME: 'db-0', POD_UID: 'u', ETCD_AGENT_NAMESPACE: 'ns', ETCD_VERSION: version };
     const config = { ...memberConfig('serve', (name) => flags[name], env), ...changes };
     await writeFile(config.settingsFile, '{}');
-    const member = new TestMember(dir, config, await writeVolumeId(dir));
+    const member = new TestMember(dir, config, await writeVolumeId(dir), minor);
     await member.identity({});
     await permitConfig(config, member.permit);
     return member;
@@ -108,7 +113,7 @@ export class TestMember implements AsyncDisposable {
   }
 
   async startEtcd(): Promise<void> {
-    const { etcd } = etcdOf(minor);
+    const { etcd } = etcdOf(this.#minor);
     const args = [`--config-file=${join(this.dir, 'etcd.yaml')}`];
     this.#etcd = await ServerProcess.spawn('etcd', etcd, args, `${this.dir}.log`);
   }
@@ -129,7 +134,9 @@ export class TestMember implements AsyncDisposable {
   async until(wanted: Partial<AgentStatus>): Promise<AgentStatus> {
     const found = await until(async () => {
       const status = await this.status();
-      const fits = Object.entries(wanted).every(([key, value]) => status[key as keyof AgentStatus] === value);
+      const fits = Object.entries(wanted).every(([key, value]) =>
+        isDeepStrictEqual(status[key as keyof AgentStatus], value),
+      );
       return { ok: fits, seen: status };
     });
     return found;

@@ -115,6 +115,21 @@ test('fills the five Secrets in order, with one event each, and rests', async ()
   expect(events).toHaveLength(5);
 });
 
+test('nothing is written while the clocks differ, and all is once they agree', async () => {
+  applied(...names);
+  let ahead = 90 * 86_400_000;
+  api.fault = (_, response) => {
+    response.setHeader('date', new Date(Date.now() - ahead).toUTCString());
+    return false;
+  };
+  const certificates = start();
+  expect(await problem(certificates, 'ClockDiffers')).toMatch(/is 90 days ahead of that of the API server/);
+  await sleep(100);
+  expect(puts()).toBe(0);
+  ahead = 0;
+  await until(isGood(certificates));
+});
+
 test('at rest it costs five reads a look, and no other request', async () => {
   applied(...names);
   const certificates = start({ settings: { ...settings, certificates: 1 } });

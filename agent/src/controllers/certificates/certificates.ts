@@ -163,7 +163,8 @@ export class Certificates {
       const had = this.#roots(wanted);
       const secrets = await this.#read(wanted);
       const now = Date.now();
-      const decision = decide(factsOf(secrets, had), wanted, now, new Set(failed.keys()));
+      const { clockAhead = 0 } = this.#options.client;
+      const decision = decide(factsOf(secrets, had), wanted, now, { failed: new Set(failed.keys()), clockAhead });
       this.#remember(wanted, decision.certificates);
       const { write } = decision;
       if (!write || signal.aborted || this.#wanted !== wanted) return this.#found(decision, failed);

@@ -49,6 +49,36 @@ test('writes nothing while the cluster is paused, and says what waits', async ()
   expect(await settled(secrets)).toEqual(['leaf peer', 'leaf server', 'leaf client']);
 });
 
+describe('a clock that differs from that of the API server', () => {
+  const minute = 60_000;
+  test.each([
+    [6 * minute, '6 minutes ahead of'],
+    [-5 * 3_600_000, '5 hours behind'],
+    [-90 * day, '90 days behind'],
+  ])('by %i ms keeps anything from being written, and says so', async (clockAhead, words) => {
+    const problem = {
+      reason: 'ClockDiffers',
+      message: `the clock of the reconciler is ${words} that of the API server, so no certificate is made or renewed: correct the clock of the node that is wrong`,
+    };
+    const secrets = new TestSecrets();
+    expect(secrets.decide({ clockAhead }).write).toBeUndefined();
+    expect(secrets.decide({ clockAhead }).problems[0]).toEqual(problem);
+    await secrets.settle();
+    // Also while nothing is due: by a clock that is behind, nothing ever is.
+    expect(secrets.decide({ clockAhead }).problems).toEqual([problem]);
+    secrets.now += 61 * day;
+    expect(secrets.decide({ clockAhead }).write).toBeUndefined();
+  });
+
+  test('by little does no harm', () => {
+    for (const clockAhead of [0, 5 * minute, -5 * minute]) {
+      const { write, problems } = new TestSecrets().decide({ clockAhead });
+      expect(write).toBeDefined();
+      expect(problems.map(({ reason }) => reason)).toEqual(['Issuing', 'Issuing']);
+    }
+  });
+});
+
 test('keeps whatever else a Secret has, and its version', async () => {
   const secrets = new TestSecrets();
   secrets.set('peers', { other: 'kept' });
@@ -488,11 +518,14 @@ describe('a Secret that is not there', () => {
 test('a Secret that cannot be written is left out, with all that needs it', async () => {
   const secrets = new TestSecrets();
   const { authorities } = secrets.spec;
-  expect(secrets.decide(new Set([authorities.peers])).write).toMatchObject({ of: 'clients' });
+  expect(secrets.decide({ failed: new Set([authorities.peers]) }).write).toMatchObject({ of: 'clients' });
   await secrets.settle();
   secrets.now = begin + 250 * day;
   // The present intermediate signs on until another one can be written.
-  expect(secrets.decide(new Set(Object.values(authorities))).write).toMatchObject({ make: 'leaf', of: 'peer' });
+  expect(secrets.decide({ failed: new Set(Object.values(authorities)) }).write).toMatchObject({
+    make: 'leaf',
+    of: 'peer',
+  });
 });
 
 describe('the end of a root', () => {

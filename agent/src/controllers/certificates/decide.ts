@@ -1,3 +1,4 @@
+import { shortId } from '../../lib/certificates.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import type { SeenCertificate } from '../cluster/observed.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, Span, WholeAuthority } from './facts.ts';
@@ -30,12 +31,19 @@ export interface Decision {
   readonly dueAt: number;
 }
 
+/** What keeps a decision from being followed now. */
+export interface Limits {
+  /** Secrets that cannot be written. */
+  readonly failed?: ReadonlySet<string>;
+  /** How far our clock is ahead of the API server's, ms. */
+  readonly clockAhead?: number;
+}
+
 /**
  * Decides what to write next, authorities first. What to write follows from what the Secrets hold, so that a second
  * reconciler, a lost answer or a crash is harmless; a root that the status names only keeps a new one from being made.
- * `failed`: Secrets that cannot be written now.
  */
-export function decide(given: Facts, wanted: Wanted, now: number, failed: ReadonlySet<string> = new Set()): Decision {
+export function decide(given: Facts, wanted: Wanted, now: number, { failed, clockAhead = 0 }: Limits = {}): Decision {
   const facts = withoutMistaken(given, wanted);
   const mistakes = wanted.mistakes.map((message) => ({ reason: 'TlsRefused' as const, message }));
   const judged = wanted.isAmbiguous
@@ -44,12 +52,18 @@ export function decide(given: Facts, wanted: Wanted, now: number, failed: Readon
         ...authorityNames.map((name) => judgeAuthority(name, facts, wanted, now)),
         ...leafNames.map((name) => judgeLeaf(name, facts, wanted, now)),
       ];
-  const due = judged.find((each) => each.write && !failed.has(each.write.secret))?.write;
-  const write = wanted.isPaused ? undefined : due;
+  const due = judged.find((each) => each.write && !failed?.has(each.write.secret))?.write;
+  const clock = clockProblem(clockAhead);
+  const write = wanted.isPaused || clock ? undefined : due;
   const certificates = judged.flatMap(({ certificate }) => certificate ?? []);
   return {
     ...(write && { write }),
-    problems: [...judged.flatMap(({ problem }) => problem ?? []), ...mistakes, ...(due && !write ? [paused(due)] : [])],
+    problems: [
+      ...(clock ? [clock] : []),
+      ...judged.flatMap(({ problem }) => problem ?? []),
+      ...mistakes,
+      ...(due && wanted.isPaused ? [paused(due)] : []),
+    ],
     certificates,
     unread: judged.flatMap(({ unread }) => unread ?? []),
     dueAt: Math.min(...certificates.filter(({ renewAt }) => renewAt !== undefined).map(({ span }) => dueAt(span))),
@@ -122,7 +136,7 @@ const lost = (secret: string, held: readonly string[]): string =>
   `Secret ${secret} is empty, but its authority signed what Secret ${held.join(' and Secret ')} holds: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)} and empty ${held.join(' and ')} too, which ${stops}`;
 
 const emptied = (secret: string, root: string): string =>
-  `Secret ${secret} is empty, but held the root ${root.slice(0, 16)}, which running members may still trust: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)}, which ${stops}`;
+  `Secret ${secret} is empty, but held the root ${shortId(root)}, which running members may still trust: bring Secret ${secret} back from a backup; or, to start anew, ${askFor(secret)}, which ${stops}`;
 
 const askFor = (secret: string): string => `run kubectl annotate secret ${secret} ${newAuthority}=yes`;
 
@@ -241,6 +255,29 @@ const typed = (secret: string, type: string): Problem => ({
   message: `Secret ${secret} has the type ${type}, as cert-manager writes it, so nothing is written into it; delete it and apply the manifests again`,
 });
 
+const minute = 60_000;
+
+/** More than clocks that are kept in step ever differ, and less than the hour by which certificates begin in the past. */
+const mostAhead = 5 * minute;
+
+/** A clock that is behind would replace good certificates by ones that have expired; one that is ahead makes some of the future. */
+function clockProblem(ahead: number): Problem | undefined {
+  if (Math.abs(ahead) <= mostAhead) return undefined;
+  const direction = ahead > 0 ? 'ahead of' : 'behind';
+  return {
+    reason: 'ClockDiffers',
+    message: `the clock of the reconciler is ${roughly(Math.abs(ahead))} ${direction} that of the API server, so no certificate is made or renewed: correct the clock of the node that is wrong`,
+  };
+}
+
+/** The same text for two looks at one difference, as far as possible. */
+function roughly(ms: number): string {
+  const minutes = Math.round(ms / minute);
+  if (minutes < 120) return `${minutes} minutes`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
+}
+
 const paused = ({ secret, why }: Write): Problem => ({
   reason: 'Paused',
   message: `Secret ${secret} is not written while spec.paused is true, although ${why}`,
@@ -262,7 +299,7 @@ const seen = (secret: string, span: Span, root: string | undefined, isRenewed: b
   secret,
   notAfter: timeOf(span.notAfter),
   ...(isRenewed && { renewAt: timeOf(dueAt(span)) }),
-  ...(root !== undefined && { root: root.slice(0, 16) }),
+  ...(root !== undefined && { root: shortId(root) }),
   span: { notBefore: span.notBefore, notAfter: span.notAfter },
 });
 

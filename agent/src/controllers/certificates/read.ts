@@ -1,7 +1,8 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, type X509Certificate } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Secret } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
+import { certificatesIn, idOf } from '../../lib/certificates.ts';
 import type { Known } from '../../protocol/known.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, Span } from './facts.ts';
 import { type AuthorityName, authorityNames, issuerOf, type Leaf, leafNames, madeFor } from './wanted.ts';
@@ -88,13 +89,13 @@ function authorityFacts(secret: Secret, lostRoot: string | undefined): Authority
 
 function rootOf(secret: Known<Secret | undefined>): X509Certificate | undefined {
   if (!secret.known || !secret.v) return undefined;
-  const found = certificates(textOf(secret.v, 'root.crt'));
+  const found = certificatesIn(textOf(secret.v, 'root.crt'));
   const [root] = found ?? [];
   return root && found?.length === 1 && root.ca && isSignedBy(root, root) ? root : undefined;
 }
 
 function intermediateFacts(secret: Secret, root: X509Certificate): IntermediateFacts {
-  const found = certificates(textOf(secret, 'tls.crt'));
+  const found = certificatesIn(textOf(secret, 'tls.crt'));
   const [certificate] = found ?? [];
   if (!certificate || found?.length !== 1) return { why: 'tls.crt is not one certificate' };
   if (!certificate.ca || !isSignedBy(certificate, root)) return { why: 'tls.crt is not an authority of this root' };
@@ -104,8 +105,8 @@ function intermediateFacts(secret: Secret, root: X509Certificate): IntermediateF
 
 function leafFacts(secret: Secret, root: X509Certificate | undefined): LeafFacts {
   if (isEmpty(secret, leafKeys)) return { kind: 'empty' };
-  const trusts = certificates(textOf(secret, 'ca.crt'))?.map(idOf);
-  const chain = certificates(textOf(secret, 'tls.crt'));
+  const trusts = certificatesIn(textOf(secret, 'ca.crt'))?.map(idOf);
+  const chain = certificatesIn(textOf(secret, 'tls.crt'));
   const [leaf] = chain ?? [];
   return {
     kind: 'filled',
@@ -128,16 +129,6 @@ function certificateFacts(
     ...(isWhole && { issuer: idOf(issuer) }),
     shape: shapeIn(leaf),
   };
-}
-
-/** Undefined if there is none, or if one cannot be parsed. */
-function certificates(pem: string): X509Certificate[] | undefined {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
-  try {
-    return blocks?.map((block) => new X509Certificate(block));
-  } catch {
-    return undefined;
-  }
 }
 
 const p256 = 'prime256v1';
@@ -167,6 +158,3 @@ const spanOf = ({ validFromDate, validToDate }: X509Certificate): Span => ({
   notBefore: validFromDate.getTime(),
   notAfter: validToDate.getTime(),
 });
-
-/** The SHA-256 of the certificate, in hex. */
-const idOf = ({ fingerprint256 }: X509Certificate): string => fingerprint256.replaceAll(':', '').toLowerCase();

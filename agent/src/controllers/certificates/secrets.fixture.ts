@@ -1,7 +1,7 @@
 import type { Secret } from '../../kube/objects.ts';
 import { type Known, known } from '../../protocol/known.ts';
 import { contentOf } from './content.ts';
-import { type Decision, decide } from './decide.ts';
+import { type Decision, decide, type Limits } from './decide.ts';
 import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
 import { type AuthorityName, type LeafName, type TlsSpec, type Wanted, wantedOf } from './wanted.ts';
 
@@ -53,8 +53,8 @@ export class TestSecrets {
     return secrets;
   }
 
-  decide(failed?: ReadonlySet<string>): Decision {
-    return decide(factsOf(this.all, this.had), this.spec, this.now, failed);
+  decide(limits?: Limits): Decision {
+    return decide(factsOf(this.all, this.had), this.spec, this.now, limits);
   }
 
   /** Follows each decision until there is none. Returns what was written. */

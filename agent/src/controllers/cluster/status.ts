@@ -139,8 +139,16 @@ function reported(v: View, ordinal: number): ReportedMember {
     healthy: memberId !== undefined && answers(v, memberId),
     dbSize: status && roughly(status.dbSize),
     lag: status && memberId !== undefined ? lagAbove(lagOf(v, memberId), v.s.restartLag) : undefined,
+    loaded: loadedBy(v, ordinal),
     reason: reasonOf(v, ordinal, memberId),
   });
+}
+
+function loadedBy(v: View, ordinal: number): ReportedMember['loaded'] {
+  const agent = v.o.agents[ordinal];
+  const { peer, client } = (agent?.known && agent.v.roots) || {};
+  const loaded = withoutUndefined({ peerRoot: peer?.loaded, clientRoot: client?.loaded });
+  return Object.keys(loaded).length > 0 ? loaded : undefined;
 }
 
 const roleOf = (v: View, { id, isLearner }: Member): ReportedMember['role'] => {

@@ -1,5 +1,7 @@
+import { X509Certificate } from 'node:crypto';
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { issueRoot } from '../../controllers/certificates/issue.ts';
 import type { Permit, RecordDoc } from '../../protocol/record.ts';
 import type { GateStep } from '../steps.ts';
 import { permit, recordDoc, TestGate, volumeIdOf } from './gate.fixture.ts';
@@ -271,6 +273,7 @@ describe('refused, with the reason in /status and nothing changed', () => {
   test('waits for each certificate file, and names it', async () => {
     await using gate = await TestGate.make();
     await gate.sealed();
+    const { cert } = await issueRoot('c peers root', Date.now());
     gate.args['peer-tls-dir'] = join(gate.dir, 'tls');
     gate.args['peer-url'] = 'https://127.0.0.1:2380';
     gate.start();
@@ -280,10 +283,13 @@ describe('refused, with the reason in /status and nothing changed', () => {
         state: 'Preparing',
         message: expect.stringContaining('the reconciler, or cert-'),
       });
-      await gate.file(`../tls/${name}`);
+      await gate.file(`../tls/${name}`, name === 'ca.crt' ? cert : 'x');
     }
     expect(await gate.end()).toBe('started');
     expect(await gate.read('etcd.yaml')).toContain('peer-transport-security:');
+    // For the sidecar, which may begin to look a moment before etcd starts.
+    const root = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase().slice(0, 16);
+    expect(JSON.parse(await gate.read('roots.json'))).toMatchObject({ seen: { peer: { root } } });
   });
 });
 

@@ -17,6 +17,7 @@ import { cacheRecord, readCache } from '../record/record-cache.ts';
 import type { RecordSource } from '../record/record-source.ts';
 import type { StatusServer } from '../status-server.ts';
 import type { AtStep } from '../steps.ts';
+import { RootMemory } from '../trusted-roots.ts';
 import type { Refusal } from '../version-rule.ts';
 import { etcdDirOf, orphansOf, readVolume, type VolumeFacts } from '../volume.ts';
 import { writeVolumeId } from '../volume-id.ts';
@@ -51,6 +52,7 @@ class Gate {
   #view: GateView = { state: 'Init' };
   #salvaged: { readonly permit: string; readonly made: Salvage } | undefined;
   #logged = '';
+  #roots: RootMemory | undefined;
 
   constructor(config: MemberConfig, deps: GateDeps) {
     this.#config = config;
@@ -94,6 +96,12 @@ class Gate {
     const recordRev = Math.max(cache?.rev ?? 0, record.kind === 'record' ? record.doc.rev : 0) || undefined;
     this.#view = { ...this.#view, volume, recordRev };
     return { cluster, ordinal, minEpoch, etcdVersion, volume, record, cache };
+  }
+
+  /** Before etcd reads them. If this cannot be written, as on a full disk, it is unknown later. */
+  async #seeRoots(): Promise<void> {
+    this.#roots ??= await RootMemory.open(this.#config);
+    await this.#roots.look().catch(() => {});
   }
 
   /** One attempt with a time-out: a member that has its data must not wait for the API server. */
@@ -249,7 +257,9 @@ class Gate {
   async #missingFile(): Promise<Refusal | undefined> {
     await readSettings(this.#config);
     const message = await missingCertificate(this.#config);
-    return message === undefined ? undefined : { reason: 'ConfigRefused', message };
+    if (message !== undefined) return { reason: 'ConfigRefused', message };
+    await this.#seeRoots();
+    return undefined;
   }
 
   /** The lock keeps other agents away. This check finds an etcd that outlived its agent. */

@@ -1,7 +1,7 @@
 import type { WalState } from '../../etcd/offline/wal-state.ts';
 import { agentVersion } from '../../lib/version.ts';
 import type { AgentReason } from '../../protocol/agent-reasons.ts';
-import type { AgentStatus } from '../../protocol/agent-status.ts';
+import type { AgentStatus, TrustedRoots } from '../../protocol/agent-status.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import type { MemberConfig } from '../member-config.ts';
 import type { Refusal } from '../version-rule.ts';
@@ -26,6 +26,7 @@ export interface ServeFacts {
   readonly record?: RecordDoc;
   readonly recordProblem?: Refusal;
   readonly notAfter?: string;
+  readonly roots?: TrustedRoots;
   readonly problems: readonly string[];
 }
 
@@ -47,7 +48,7 @@ const podStatus = ({ pod, podUid, podIp, ordinal, etcdVersion, minEpoch }: Membe
 });
 
 export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatus {
-  const { finding, volume, record, notAfter } = facts;
+  const { finding, volume, record, notAfter, roots } = facts;
   const etcd = etcdStatus(facts);
   const why = whyOf(config, facts, etcd?.up === true);
   const request = requestOf(volume);
@@ -56,6 +57,7 @@ export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatu
     state: finding.state,
     ...why,
     ...(notAfter !== undefined && { certificate: { notAfter } }),
+    ...(roots && { roots }),
     volume: volumeStatus(volume),
     ...(request && { request }),
     ...(record && { recordRev: record.rev, ...pastIn(record, volume) }),

@@ -15,6 +15,7 @@ import { readCache } from '../record/record-cache.ts';
 import type { RecordSource } from '../record/record-source.ts';
 import type { Readiness } from '../status-server.ts';
 import type { AtStep } from '../steps.ts';
+import { RootMemory } from '../trusted-roots.ts';
 import { etcdDirOf, readVolume, type VolumeFacts } from '../volume.ts';
 import { agentMetrics } from './agent-metrics.ts';
 import type { EtcdMetrics } from './etcd-metrics.ts';
@@ -24,6 +25,7 @@ import { MemberFiles } from './member-files.ts';
 import { etcdReadiness, notServed, readyzFailsForLearner } from './readiness.ts';
 import { RecordWatch } from './record-watch.ts';
 import { type Finding, initialStatus, serveStatus } from './serve-status.ts';
+import { servesTls } from './serves-tls.ts';
 import { verifyMember } from './verify-member.ts';
 
 /** Longest pause between two reads of the record while the member does not run yet, in ms. */
@@ -57,6 +59,7 @@ export class Sidecar {
   readonly #record: RecordWatch;
   readonly #problems: LogOnce;
   readonly #files: MemberFiles;
+  readonly #roots: RootMemory;
   #finding: Finding = { state: 'Init', verified: false };
   #walSeen = false;
   #isSteady = false;
@@ -64,7 +67,12 @@ export class Sidecar {
   #uncached = false;
   #waitingSince: number | undefined;
 
-  private constructor(config: MemberConfig, { record, log, at, signal }: SidecarDeps, cache: RecordDoc | undefined) {
+  private constructor(
+    config: MemberConfig,
+    { record, log, at, signal }: SidecarDeps,
+    cache: RecordDoc | undefined,
+    roots: RootMemory,
+  ) {
     this.#config = config;
     this.#log = log;
     this.#at = at;
@@ -75,10 +83,11 @@ export class Sidecar {
     this.#record = new RecordWatch(record, cache);
     this.#problems = new LogOnce(log);
     this.#files = new MemberFiles(config, this.#problems);
+    this.#roots = roots;
   }
 
   static async open(config: MemberConfig, deps: SidecarDeps): Promise<Sidecar> {
-    return new Sidecar(config, deps, await readCache(config.dataDir));
+    return new Sidecar(config, deps, await readCache(config.dataDir), await RootMemory.open(config));
   }
 
   /** True if the member runs and the sidecar waits for nothing. */
@@ -108,7 +117,19 @@ export class Sidecar {
     this.#isSteady = this.#finding.state === 'Running' && this.#mayServe() === undefined;
     this.#problems.report('state', this.#finding.message);
     this.#problems.report('certificates', await missingCertificate(this.#config).catch(messageOf));
+    await this.#seeRoots();
     this.#problems.report('observe', undefined);
+  }
+
+  /** First what etcd does, then the files: content that is there afterwards is what it read. */
+  async #seeRoots(): Promise<void> {
+    const { listenClientUrl, peerTlsDir, serverTlsDir } = this.#config;
+    if ((peerTlsDir ?? serverTlsDir) === undefined) return;
+    const metrics = await this.#etcd.metrics(1_000);
+    const isUnknown = metrics !== undefined && !this.#roots.knows(metrics.upSince);
+    const isServing = isUnknown && (serverTlsDir === undefined || (await servesTls(listenClientUrl, serverTlsDir)));
+    const written = this.#roots.look(metrics && { upSince: metrics.upSince, isServing });
+    this.#problems.report('roots.json', await written.then(() => undefined, messageOf));
   }
 
   async #readRecord(): Promise<void> {
@@ -225,8 +246,9 @@ export class Sidecar {
       this.#etcd.metrics(500),
       firstExpiry([peerTlsDir, serverTlsDir]),
     ]);
+    const roots = await this.#roots.status(etcd?.upSince);
     return serveStatus(this.#config, {
-      ...{ volume, wal, etcd, notAfter, finding: this.#finding },
+      ...{ volume, wal, etcd, notAfter, roots, finding: this.#finding },
       record: this.#record.newest,
       recordProblem: this.#record.problem,
       problems: this.#problems.all,

@@ -1,5 +1,6 @@
+import type { TrustedRoot } from '../../../protocol/agent-status.ts';
 import { known, unknown } from '../../../protocol/known.ts';
-import { now, World } from '../observed.fixture.ts';
+import { agent, now, World } from '../observed.fixture.ts';
 import type { CertificateReport, SeenCertificate } from '../observed.ts';
 import { defaultSettings } from '../settings.ts';
 import { clusterStatus } from '../status.ts';
@@ -108,6 +109,33 @@ describe('an end that has come', () => {
 test('a certificate of the future shows that a clock differs', () => {
   const made = world({ certificates: [seen('peer-ca', { notBefore: now + 1 })] });
   expect(said(made)).toMatch(/^False NotYetValid: the certificate in Secret peer-ca is valid from \S+ on: a clock/);
+});
+
+describe('a member that trusts another root than its files hold', () => {
+  const roots = (peer: TrustedRoot, client: TrustedRoot = { onDisk: 'c', loaded: 'c' }) =>
+    world({}).agent(1, agent(1, { roots: { peer, client } }));
+
+  test('must be restarted, and says so before what the Secrets lack', () => {
+    const made = roots({ onDisk: 'b', loaded: 'a' });
+    const message = 'member c-1 still trusts the root a for other members, but its ca.crt holds b; restart it';
+    expect(said(made)).toBe(`False RootNotLoaded: ${message}`);
+    const stale = { onDisk: 'b', loaded: 'a' };
+    expect(said(roots({ onDisk: 'a', loaded: 'a' }, stale))).toContain('the root a for clients, but');
+    const all = roots(stale).resource({ certificates: { ...good, problems: [problem('CannotWrite', 'no room')] } });
+    expect(said(all)).toMatch(/^False RootNotLoaded: /);
+    expect(statusOf(made)).toMatchObject({ phase: 'Ready', reason: 'RootNotLoaded' });
+  });
+
+  test('is what both are known to be, and differ', () => {
+    for (const root of [{ onDisk: 'a', loaded: 'a' }, { onDisk: 'a' }, { loaded: 'a' }, {}])
+      expect(conditionOf(roots(root))?.status).toBe('True');
+    expect(conditionOf(roots({ onDisk: 'b', loaded: 'a' }).agent(1, undefined))?.status).toBe('True');
+  });
+
+  test('the status of each member shows what it trusts', () => {
+    const { members } = statusOf(roots({ onDisk: 'b', loaded: 'a' }, { onDisk: 'c' }));
+    expect(members.map(({ loaded }) => loaded)).toEqual([undefined, { peerRoot: 'a' }, undefined]);
+  });
 });
 
 test('the condition is there in every state of a cluster', () => {

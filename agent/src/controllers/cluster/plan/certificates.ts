@@ -1,6 +1,7 @@
 import type { ReportedCertificate } from '../../../protocol/cluster-status.ts';
 import { type Condition, is, unknown } from '../../../protocol/condition.ts';
 import type { Reason } from '../../../protocol/reasons.ts';
+import { podName } from '../names.ts';
 import type { CertificateReport, Cluster } from '../observed.ts';
 import type { View } from './view.ts';
 
@@ -29,7 +30,7 @@ function shown({ certificates: seen, unread }: CertificateReport, status: Cluste
 
 function ready(v: View, report: CertificateReport): Condition {
   const { looked, goodAge, unread } = report;
-  const over = outside(v, report);
+  const over = [...outside(v, report), ...unloaded(v)];
   if (over.length > 0) return because(over);
   if (!looked) return unknown('CertificatesReady', 'StateUnknown', 'the Secrets of the certificates were not read yet');
   if (looked.age > v.s.certificatesOld) {
@@ -63,6 +64,25 @@ function outside({ cluster }: View, report: CertificateReport): Problem[] {
   ];
 }
 
+/** Members that must be restarted: etcd reads its roots only when it starts. What is unknown proves nothing. */
+function unloaded({ o, cluster }: View): Problem[] {
+  return Object.entries(o.agents).flatMap(([ordinal, agent]) => {
+    const { peer, client } = (agent.known && agent.v.roots) || {};
+    const ends = [
+      { root: peer, of: 'for other members' },
+      { root: client, of: 'for clients' },
+    ];
+    return ends.flatMap(({ root: { loaded, onDisk } = {}, of }) =>
+      loaded === undefined || onDisk === undefined || loaded === onDisk
+        ? []
+        : {
+            reason: 'RootNotLoaded' as const,
+            message: `member ${podName(cluster, Number(ordinal))} still trusts the root ${loaded} ${of}, but its ca.crt holds ${onDisk}; restart it`,
+          },
+    );
+  });
+}
+
 /** The most urgent problem first; the message has all. */
 function because(problems: readonly Problem[]): Condition {
   const sorted = problems.toSorted(
@@ -74,12 +94,14 @@ function because(problems: readonly Problem[]): Condition {
 
 /** Why certificates are not ready, the most urgent first. */
 export const certificateReasons: readonly Reason[] = [
+  'ClockDiffers',
   'Expired',
   'NotYetValid',
   'AuthorityLost',
   'AuthorityInvalid',
   'ForeignCertificate',
   'WaitingForSecrets',
+  'RootNotLoaded',
   'CannotWrite',
   'TlsRefused',
   'Paused',
