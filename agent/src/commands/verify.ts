@@ -27,7 +27,7 @@ import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { adoptHint } from './shared/adopt-hint.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
-import { askedFor, withStore } from './shared/store-run.ts';
+import { answeringOf, askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
 const SECONDS_EACH = 0.5;
@@ -92,7 +92,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
         snapshots: findings,
         ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
       },
-      metrics: await verifySamples(opened, checked),
+      metrics: await verifySamples(opened, context, checked),
     };
   });
 }
@@ -123,13 +123,17 @@ interface Request {
   readonly undecryptable: ReadonlyMap<string, NoIdentityError>;
 }
 
-async function verifySamples(opened: OpenedStore, checked: readonly Checked[]): Promise<Sample[]> {
+async function verifySamples(
+  opened: OpenedStore,
+  context: CommandContext,
+  checked: readonly Checked[],
+): Promise<Sample[]> {
   const { cluster, namespace, store } = opened;
   const labels = { command: 'verify', ...clusterLabels(opened), store: store.url };
   const failed = checked.filter(({ finding }) => finding.outcome === 'failed');
   const lasting = checked.filter(({ isLasting }) => isLasting);
   const byId = new Map(lasting.map(({ finding }) => [finding.id, finding]));
-  const entries = (await opened.readAll()).map((entry): Entry => {
+  const entries = (await answeringOf(opened, context)).map((entry): Entry => {
     const finding = byId.get(entry.id);
     return finding && !standsAgainst(finding, standingOf(entry)) ? { ...entry, verification: finding } : entry;
   });

@@ -1,5 +1,6 @@
 import { type Entry, isVerified } from './catalog.ts';
 import { isOf, linesAsked, type Wanted } from './identity.ts';
+import { isSnapshotId } from './snapshot-id.ts';
 
 /** How many snapshots are listed one by one. */
 const LISTED = 5;
@@ -27,8 +28,9 @@ export function timeOf(entry: Pick<Entry, 'id' | 'manifest' | 'objects'>): numbe
 export const earliestOf = (entry: Pick<Entry, 'id' | 'manifest'>): number =>
   entry.manifest ? Date.parse(entry.manifest.createdAt) : (secondOf(entry) ?? Number.NEGATIVE_INFINITY);
 
-/** Returns the second in a name, in milliseconds. */
+/** Returns the second in a name of ours, in milliseconds. Other names may be of any time zone. */
 function secondOf({ id }: Pick<Entry, 'id'>): number | undefined {
+  if (!isSnapshotId(id)) return undefined;
   const [, year, month, day, hour, minute, second] = /-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-/.exec(id) ?? [];
   const time = year ? Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;

@@ -117,10 +117,11 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
       `${other} is dated in the future (${manifest?.createdAt}) and does not count as the newest; name it to use it`,
     );
   }
-  const silent = entries.filter(({ unread }) => unread === 'unreachable');
-  refuseUnknown(silent, found.newest, before, store);
+  const end = before?.getTime() ?? Number.POSITIVE_INFINITY;
+  const silent = entries.filter((entry) => entry.unread === 'unreachable' && earliestOf(entry) < end);
+  refuseUnknown(silent, found.newest, asked, store);
   if (found.newest) {
-    warnOfSilent(silent, found.newest, before, options);
+    warnOfSilent(silent, found.newest, options);
     const all = [...entries, ...(await options.readLost(now))];
     const passed = passedOver(all, found.newest, asked, before);
     for (const message of passedOverText(passed, found.newest.id)) options.warn(message);
@@ -133,34 +134,39 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   );
 }
 
-/** Throws if a snapshot that the store does not give out now may be the one that is asked for. */
+/**
+ * Throws if a snapshot that the store does not give out now may be the one that is asked for, or of another etcd cluster of the
+ * name: then nobody has said which is meant.
+ */
 function refuseUnknown(
   silent: readonly Entry[],
   newest: Entry | undefined,
-  before: Date | undefined,
+  { clusterId, before }: Asked,
   store: Store,
 ): void {
   const from = newest ? timeOf(newest) : Number.NEGATIVE_INFINITY;
-  const end = before?.getTime() ?? Number.POSITIVE_INFINITY;
-  const [unknown, ...more] = silent.filter((entry) => timeOf(entry) >= from && earliestOf(entry) < end);
-  if (!unknown) return;
-  const than = newest ? `may be newer than ${newest.id}` : 'may be the one';
+  const [first, ...more] = silent.filter((entry) => timeOf(entry) >= from);
+  const [rival, ...others] = clusterId === undefined ? silent : [];
+  if (!first && !rival) return;
+  const named = (entry: Entry, rest: readonly Entry[]) =>
+    `${entry.id}${rest.length > 0 ? ` and ${rest.length} more` : ''}`;
+  const orId = newest ? `name a snapshot by its id, such as ${newest.id}` : 'name a snapshot by its id';
   throw new AgentError(
     ExitCode.storeUnreachable,
-    `${store.url}: ${unknown.id}${more.length > 0 ? ` and ${more.length} more` : ''}, which ${than}: ${unknown.problem}; try again, or name a snapshot by its id`,
+    first
+      ? `${store.url}: ${named(first, more)}, which ${newest ? `may be newer than ${newest.id}` : 'may be the one'}${before ? ` and from before ${before.toISOString()}` : ''}: ${first.problem}; try again, or ${orId}`
+      : `${store.url}: ${named(rival!, others)}, which may be of another etcd cluster than ${newest!.id}: ${rival!.problem}; try again, ${orId}, or give its cluster with --cluster-id=${newest!.manifest?.source.clusterId}`,
   );
 }
 
 function warnOfSilent(
   silent: readonly Entry[],
   { id }: Entry,
-  before: Date | undefined,
   { warn }: Pick<SelectOptions, 'warn'>,
 ): void {
-  const older = silent.filter((entry) => !before || earliestOf(entry) < before.getTime());
-  const [first] = older;
+  const [first] = silent;
   if (!first) return;
-  const count = older.length === 1 ? '1 snapshot that is older' : `${older.length} snapshots that are older`;
+  const count = silent.length === 1 ? '1 snapshot that is older' : `${silent.length} snapshots that are older`;
   warn(`${count} than ${id} cannot be read, such as ${first.id}: ${first.problem}`);
 }
 

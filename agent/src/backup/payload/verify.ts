@@ -87,6 +87,10 @@ async function checkDatabase(
       `${id}: it ends at revision ${revision}, but the members were compared at revision ${expected.revision}`,
     );
   }
+  // A restore raises the revision by what the manifest claims.
+  if (revision < (content.revision ?? 0)) {
+    throw new DamagedError(`${id}: its manifest claims revision ${content.revision}, but it ends at ${revision}`);
+  }
   const opens = `etcdutl opens it at revision ${revision}`;
   if (!expected) return { level: 'open', detail: `${opens}; its manifest has no HashKV to compare with` };
 

@@ -13,6 +13,7 @@ import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { sync, syncTree } from '../../lib/files/directories.ts';
 import type { Store } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
+import { DamagedError } from '../payload/damaged-error.ts';
 import type { ReadOptions } from '../payload/read-payload.ts';
 import { writeContent } from '../payload/verify.ts';
 import { removeLeft, withPartial } from './partial.ts';
@@ -169,10 +170,7 @@ async function revisionIn(file: string, manifest: Manifest): Promise<number | un
   );
   const claimed = knownRevisionOf(manifest) ?? 0;
   if (revision === undefined || revision >= claimed) return revision;
-  throw new AgentError(
-    ExitCode.verificationFailed,
-    `${manifest.id}: its manifest claims revision ${claimed}, but the snapshot ends at ${revision}; restore another snapshot`,
-  );
+  throw new DamagedError(`${manifest.id}: its manifest claims revision ${claimed}, but it ends at ${revision}`);
 }
 
 async function refuseRunning(dataDir: string): Promise<void> {

@@ -22,7 +22,7 @@ import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/not
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { sameStore } from '../shared/same-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
-import { askedToRestore, withStore } from '../shared/store-run.ts';
+import { answeringOf, askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFor } from './data-dir-bump.ts';
 
@@ -133,7 +133,7 @@ async function claim(made: Marker, opened: OpenedStore, context: CommandContext,
   const { id, clusterId = '', bumpRevision: bump } = made;
   let notes: Awaited<ReturnType<typeof notesBeside>>;
   try {
-    const key = await noteKey(entry, opened, clusterId, opened.readAll);
+    const key = await noteKey(entry, opened, clusterId, () => answeringOf(opened, context));
     await writeNote(opened.store, { ...noteOf(made, entry), key }, signal);
     notes = await notesBeside(opened.store, key, signal);
   } catch {
@@ -184,7 +184,7 @@ async function note(
   const several = membersOf(marker.initialCluster).size > 1;
   const others = `pass --bump-revision=${marker.bumpRevision} to the other members`;
   try {
-    const key = await noteKey(entry, opened, clusterId, opened.readAll);
+    const key = await noteKey(entry, opened, clusterId, () => answeringOf(opened, context));
     await writeNote(opened.store, { ...noteOf(marker, entry), key }, signal);
     if (several && memberId !== undefined)
       await writeMemberNote(opened.store, key, { id, clusterId, memberId, name }, signal);
@@ -197,11 +197,14 @@ async function note(
 
 type ReadEntry = Entry & Required<Pick<Entry, 'manifest'>>;
 
-async function entryOf({ id, objectKey }: Marker, opened: OpenedStore, { signal }: CommandContext): Promise<ReadEntry> {
-  const { store, readAll } = opened;
+async function entryOf({ id, objectKey }: Marker, opened: OpenedStore, context: CommandContext): Promise<ReadEntry> {
+  const { store } = opened;
+  const { signal } = context;
   const isIt = (entry: Entry): entry is ReadEntry => entry.id === id && entry.manifest !== undefined;
   const entry =
-    objectKey === undefined ? (await readAll()).find(isIt) : await readExactEntry(store, objectKey, { signal });
+    objectKey === undefined
+      ? (await answeringOf(opened, context)).find(isIt)
+      : await readExactEntry(store, objectKey, { signal });
   if (entry && isIt(entry)) return entry;
   throw new AgentError(ExitCode.nothingThere, `${store.url}: ${id} cannot be found or read`);
 }

@@ -44,6 +44,9 @@ export async function noteKey(
   return beside ?? restoreNoteKey(entry.manifestKey, clusterId);
 }
 
+/** Longest time in milliseconds for finding the snapshot that a note lies beside. One that does not answer is left out. */
+const CATALOG_LIMIT = 10_000;
+
 /**
  * Key of the note for a snapshot that may have been deleted since it was read, for example by retention. The note then
  * belongs beside the newest snapshot of the same line.
@@ -55,7 +58,8 @@ export async function noteKeyNow(
   clusterId: string,
   options: CallOptions,
 ): Promise<string> {
-  const readAll = () => readCatalog(store, folderOf(named), options);
+  const readAll = () =>
+    readCatalog(store, folderOf(named), { ...options, until: AbortSignal.timeout(CATALOG_LIMIT) });
   const isThere = (await store.stat(entry.manifestKey, options)) !== undefined;
   const besideNewest = isThere ? undefined : noteKeyOf(entry, await readAll(), named, clusterId);
   // An empty listing more likely means an unreachable store than an empty one: the failed write is then reported.

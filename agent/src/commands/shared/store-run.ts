@@ -88,7 +88,8 @@ export const ANSWER_LIMIT = 15_000;
 export const withAnswering = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
   withStore(context, async (store) => work({ ...store, entries: await answeringOf(store, context) }));
 
-function answeringOf({ readAnswering }: OpenedStore, { signal }: CommandContext): Promise<readonly Entry[]> {
+/** Reads the snapshots that answer in time; `unreachable` are the others. */
+export function answeringOf({ readAnswering }: OpenedStore, { signal }: CommandContext): Promise<readonly Entry[]> {
   moreTime(signal, ANSWER_LIMIT / 1000);
   return readAnswering(AbortSignal.timeout(ANSWER_LIMIT));
 }
