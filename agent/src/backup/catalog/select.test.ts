@@ -6,7 +6,7 @@ import { silence } from '../../../test/support/silent-manifest.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { readCatalog } from './catalog.ts';
-import { selectEntry } from './select.ts';
+import { type Asked, selectEntry } from './select.ts';
 
 let root: string;
 let store: FilesystemStore;
@@ -38,8 +38,10 @@ const silent = (id: string, answer: () => Promise<never>) => {
   };
 };
 
-const select = async (before?: string) => {
-  const asked = { cluster: 'orders', ...(before && { before: new Date(before) }) };
+const select = (before?: string) =>
+  selectOf({ cluster: 'orders', clusterId: 'c0', ...(before && { before: new Date(before) }) });
+
+async function selectOf(asked: Asked): Promise<string> {
   const others = (await readdir(join(root, 'orders'))).filter((name) => name.endsWith('.json')).length - 1;
   // What this store object has read it does not read again.
   store = new FilesystemStore({ path: root });
@@ -47,7 +49,7 @@ const select = async (before?: string) => {
   const readAnswering = () => readCatalog(store, 'orders', { until: until(others) });
   const readLost = async () => [];
   return (await selectEntry(store, asked, { readAnswering, readLost, warn: (line) => warnings.push(line) })).id;
-};
+}
 
 describe.each<[string, () => Promise<never>, string]>([
   ['hangs', () => new Promise<never>(() => {}), 'the store does not answer in time'],
@@ -58,7 +60,17 @@ describe.each<[string, () => Promise<never>, string]>([
     for (const day of [20, 21, 22]) await storeOne(day);
   });
 
-  test('of an older snapshot does not keep the newest back; a warning names it', async () => {
+  test('of an older snapshot may be of another cluster, unless the caller says which is meant', async () => {
+    silent(idOf(20), answer);
+    const asked = { cluster: 'orders' };
+    await expect(selectOf(asked)).rejects.toMatchObject({
+      exitCode: ExitCode.storeUnreachable,
+      message: `${store.url}: ${idOf(20)}, which may be of another etcd cluster than ${idOf(22)}: ${problem}; try again, name a snapshot by its id, such as ${idOf(22)}, or give its cluster with --cluster-id=c0`,
+    });
+    await expect(selectOf({ ...asked, before: new Date('2026-11-20T00:00:00Z') })).rejects.toThrow(/holds no verified/);
+  });
+
+  test('of an older snapshot does not keep the newest of a cluster back; a warning names it', async () => {
     silent(idOf(20), answer);
     expect(await select()).toBe(idOf(22));
     expect(warnings).toEqual([
@@ -70,7 +82,7 @@ describe.each<[string, () => Promise<never>, string]>([
     silent(idOf(22), answer);
     await expect(select()).rejects.toMatchObject({
       exitCode: ExitCode.storeUnreachable,
-      message: `${store.url}: ${idOf(22)}, which may be newer than ${idOf(21)}: ${problem}; try again, or name a snapshot by its id`,
+      message: `${store.url}: ${idOf(22)}, which may be newer than ${idOf(21)}: ${problem}; try again, or name a snapshot by its id, such as ${idOf(21)}`,
     });
     const sameSecond = idOf(22).replace(/.$/, 'b');
     await storeOne(22, { id: sameSecond });
@@ -85,12 +97,16 @@ describe.each<[string, () => Promise<never>, string]>([
     await expect(select('2026-11-22T02:38:07.100Z')).rejects.toThrow(`${idOf(22)}, which may be newer than`);
   });
 
-  test('of a name without a date counts as new until the time at which it was stored', async () => {
-    await storeOne(19, { id: 'nightly' });
-    silent('nightly', answer);
-    await expect(select()).rejects.toThrow(`nightly, which may be newer than ${idOf(22)}`);
-    await expect(select('2026-11-21T00:00:00Z')).rejects.toThrow(`nightly, which may be newer than ${idOf(20)}`);
-  });
+  // A name of the user's own is of any time zone, or not of a time at all.
+  test.each(['nightly', 'k8s-20261101-000000-x', 'k8s-20991101-000000-x'])(
+    'of the name %s counts as taken at any time until it was stored',
+    async (id) => {
+      await storeOne(19, { id });
+      silent(id, answer);
+      await expect(select()).rejects.toThrow(`${id}, which may be newer than ${idOf(22)}`);
+      await expect(select('2026-11-21T00:00:00Z')).rejects.toThrow(`${id}, which may be newer than ${idOf(20)}`);
+    },
+  );
 
   test('of the only snapshot is not the same as none', async () => {
     for (const day of [20, 21]) await rm(join(root, 'orders', `${idOf(day)}.json`));
@@ -104,6 +120,6 @@ describe.each<[string, () => Promise<never>, string]>([
   test('never decides between two clusters of the name that answer', async () => {
     await storeOne(21, { id: idOf(21, 'other'), clusterId: 'c9' });
     silent(idOf(20), answer);
-    await expect(select()).rejects.toMatchObject({ exitCode: ExitCode.refused });
+    await expect(selectOf({ cluster: 'orders' })).rejects.toMatchObject({ exitCode: ExitCode.refused });
   });
 });

@@ -159,11 +159,7 @@ function refuseUnknown(
   );
 }
 
-function warnOfSilent(
-  silent: readonly Entry[],
-  { id }: Entry,
-  { warn }: Pick<SelectOptions, 'warn'>,
-): void {
+function warnOfSilent(silent: readonly Entry[], { id }: Entry, { warn }: Pick<SelectOptions, 'warn'>): void {
   const [first] = silent;
   if (!first) return;
   const count = silent.length === 1 ? '1 snapshot that is older' : `${silent.length} snapshots that are older`;

@@ -139,6 +139,12 @@ test('without HashKV it is opened, and the report says that nothing was compared
   });
 });
 
+test('a manifest that claims a higher revision than the snapshot has is refused', async () => {
+  await expect(verify(withContent({ hashKV: undefined, revision: 900_000 }))).rejects.toMatchObject(
+    failed(/its manifest claims revision 900000, but it ends at \d+/),
+  );
+});
+
 describe('a snapshot that can be neither proved nor disproved is verified at level read only', () => {
   test('a compaction between HashKV and the snapshot', async () => {
     expect(await verify(compactedMeanwhile)).toEqual({ level: 'read', detail: expect.stringMatching(/compacted/) });

@@ -58,8 +58,7 @@ export async function noteKeyNow(
   clusterId: string,
   options: CallOptions,
 ): Promise<string> {
-  const readAll = () =>
-    readCatalog(store, folderOf(named), { ...options, until: AbortSignal.timeout(CATALOG_LIMIT) });
+  const readAll = () => readCatalog(store, folderOf(named), { ...options, until: AbortSignal.timeout(CATALOG_LIMIT) });
   const isThere = (await store.stat(entry.manifestKey, options)) !== undefined;
   const besideNewest = isThere ? undefined : noteKeyOf(entry, await readAll(), named, clusterId);
   // An empty listing more likely means an unreachable store than an empty one: the failed write is then reported.
