@@ -199,5 +199,5 @@ export async function askedToRestore(
 }
 
 /** Whether the payload may be intact. A restore checks its bytes whatever the flags. */
-const mayForce = ({ verification, problem, unread }: Entry): boolean =>
+export const mayForce = ({ verification, problem, unread }: Entry): boolean =>
   !verification?.damaged && !(unread === 'refused' && problem?.startsWith('its payload'));
