@@ -26,13 +26,7 @@ export async function withTimeout<T>(
   const given = settings.duration('timeout', '--timeout');
   let base = BASE * stores;
   let sized = 0;
-  const deadline = new Deadline(given ?? base, (seconds) => {
-    const step = progress?.step === undefined ? '' : `, in the step '${progress.step}'`;
-    return new AgentError(
-      ExitCode.timedOut,
-      `not done after ${Math.round(seconds)}s${step}; allow more with --timeout`,
-    );
-  });
+  const deadline = new Deadline(given ?? base, (seconds) => new TimedOutError(seconds, progress?.step));
   const set = () => {
     if (given === undefined) deadline.set(base + sized);
   };
@@ -52,13 +46,39 @@ export async function withTimeout<T>(
   }
 }
 
-/** Adds the store's URL to the error of a run that has timed out during work with this store. */
-export async function namingStore<T>({ url }: { readonly url: string }, work: () => Promise<T>): Promise<T> {
+/** The time limit of a run was reached. */
+class TimedOutError extends AgentError {
+  readonly #seconds: number;
+
+  constructor(seconds: number, step: string | undefined, options?: ErrorOptions) {
+    const inStep = step === undefined ? '' : `, in the step '${step}'`;
+    super(ExitCode.timedOut, `not done after ${Math.round(seconds)}s${inStep}; allow more with --timeout`, options);
+    this.#seconds = seconds;
+  }
+
+  in(step: string | undefined): TimedOutError {
+    return new TimedOutError(this.#seconds, step, { cause: this });
+  }
+}
+
+/** Returns the error of a run that has timed out for a part of the run, which was in another step than the run. */
+export const inStep = (error: unknown, step: string | undefined): unknown =>
+  error instanceof TimedOutError ? error.in(step) : error;
+
+/**
+ * Adds the store's URL to the error of a run that has timed out during work with this store. A store that knows whether
+ * it owed an answer then is only named if it did.
+ */
+export async function namingStore<T>(
+  store: { readonly url: string; readonly isLate?: boolean },
+  work: () => Promise<T>,
+): Promise<T> {
+  const { url } = store;
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.timedOut) throw error;
-    if (error.message.includes(url)) throw error;
+    if (error.message.includes(url) || store.isLate === false) throw error;
     throw new AgentError(ExitCode.timedOut, `${url}: ${error.message}`, { cause: error });
   }
 }

@@ -76,6 +76,10 @@ export class IdleTimeoutStore implements Store {
     return this.#call('stat', options, async (store, within) => (await store.isThere?.(within)) ?? true);
   }
 
+  unlimited(): Promise<Store> {
+    return this.#store();
+  }
+
   close(): void {
     this.#opened?.then(
       (store) => store.close(),

@@ -79,5 +79,11 @@ export interface Store {
    */
   isThere?(options?: CallOptions): Promise<boolean>;
 
+  /**
+   * Returns the same store without a limit on its silence, for calls that have a limit of their own. Only stores that
+   * are abandoned when they hang have this method.
+   */
+  unlimited?(): Promise<Store>;
+
   close(): void;
 }

@@ -123,3 +123,13 @@ test('--force-failed is not offered for a payload that the store does not give o
   expect(text).not.toContain('--force-failed');
   expect((await fetch('mine', '--force-failed')).exitCode).toBe(ExitCode.storeRefused);
 });
+
+test('the command that is printed finds a cluster without a namespace beside one of the same name, with the same tools', async () => {
+  await mkdir(join(path, 'prod/orders'), { recursive: true });
+  await writeFile(join(path, `prod/orders/${older}.json`), '{}');
+  await mkdir(join(path, 'a b'));
+  const { text } = await fetch('--namespace=', `--scratch=${path}/a b`, '--etcdutl=/no/etcdutl');
+  expect(text).toMatch(new RegExp(` --namespace= --etcdutl=/no/etcdutl '--scratch=${path}/a b'\`, after which`));
+  const tools = text.replace(/ --etcdutl.*/, '`');
+  expect(await asTyped(tools)).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { failed: 1 } });
+});

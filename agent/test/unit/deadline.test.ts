@@ -25,10 +25,10 @@ test.each([
   'restore extra --to=/nowhere/x',
 ])('%s', async (command) => {
   const [first, ...args] = command.split(' ');
-  const place = ['--cluster=orders', `--store=exec://${store}`, '--timeout=100ms'];
+  const place = ['--cluster=orders', `--store=exec://${store}`, '--timeout=1s'];
   const { exitCode, text } = await runHere(first!, ...args, ...place);
   expect({ exitCode, text }).toEqual({
     exitCode: ExitCode.timedOut,
-    text: expect.stringMatching(new RegExp(`^exec://${store}: not done after 0s; allow more with --timeout$`)),
+    text: expect.stringMatching(new RegExp(`^exec://${store}: not done after 1s; allow more with --timeout$`)),
   });
 });

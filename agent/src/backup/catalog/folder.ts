@@ -13,12 +13,13 @@ export interface NamedCluster {
 export const folderOf = ({ cluster, namespace }: NamedCluster): string =>
   namespace === undefined ? cluster : `${namespace}/${cluster}`;
 
+export const isCluster = (text: string): boolean => CLUSTER.test(text);
 export const isNamespace = (text: string): boolean => NAMESPACE.test(text);
 
 /** Checks `--cluster` and `--namespace`, which become keys. */
 export function namedCluster(cluster: string | undefined, namespace: string | undefined): NamedCluster {
   if (!cluster) throw usageError('--cluster: name the cluster that the snapshots belong to');
-  if (!CLUSTER.test(cluster)) {
+  if (!isCluster(cluster)) {
     throw usageError(
       `--cluster: '${cluster}' is not a cluster name; use at most 63 letters, digits, '-', '_' or '.', beginning and ending with a letter or digit`,
     );

@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
-import { locate, otherFoldersHint } from './locate.ts';
+import { locate, otherFoldersHint, sameEtcdElsewhere } from './locate.ts';
 
 const wanted = { cluster: 'orders', namespace: 'shop' };
 
@@ -105,5 +106,36 @@ describe('a folder of the same name without a manifest', () => {
     await rm(join(root, 'prod'), { recursive: true });
     await putBeside('.pin');
     expect(await found()).toEqual({ cluster: 'orders', namespace: undefined });
+  });
+});
+
+describe('a folder with snapshots of the same etcd', () => {
+  const id = 'etcd-snapshot-20260101-000000-aaaaaa';
+  const manifest = manifestOf(Buffer.from('x'), undefined, { id });
+  const { clusterId } = manifest.source;
+  const putFolder = async (folder: string, content: object = manifest) => {
+    await mkdir(join(root, folder), { recursive: true });
+    await writeFile(join(root, folder, `${id}.json`), JSON.stringify(content));
+  };
+  const orders = { cluster: 'orders' };
+
+  test('is found although several folders hang', async () => {
+    const hanging = ['a', 'b', 'c'].map((namespace) => `${namespace}/orders`);
+    for (const folder of [...hanging, 'other']) await putFolder(folder);
+    const store = new FilesystemStore({ path: root });
+    const { get } = store;
+    store.get = (key, ...more) =>
+      hanging.some((folder) => key.startsWith(folder)) ? hang() : get.call(store, key, ...more);
+    expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toMatch(/give --cluster=other --namespace=$/);
+  }, 9_000);
+
+  test('is ignored if its name cannot be that of a cluster, because the name may be a command', async () => {
+    await rm(join(root, 'prod'), { recursive: true });
+    for (const folder of ['$(touch pwned)', 'prod/`id`', 'a b']) await putFolder(folder);
+    const store = new FilesystemStore({ path: root });
+    expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toBeUndefined();
+    expect(await otherFoldersHint(store, orders, {})).toBe('');
+    await putFolder('prod/good.one');
+    expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toMatch(/give --cluster=good.one --namespace=prod$/);
   });
 });

@@ -1,10 +1,11 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { callCounter } from '../../lib/memory.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { isTimeout } from '../../lib/run-limit.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { manifestKey, PAYLOAD, readManifest } from './catalog.ts';
-import { folderOf, isNamespace, type NamedCluster } from './folder.ts';
+import { folderOf, isCluster, isNamespace, type NamedCluster } from './folder.ts';
 import type { Wanted } from './identity.ts';
 import { isSnapshotId, splitName } from './snapshot-id.ts';
 
@@ -96,10 +97,14 @@ export async function otherFoldersHint(
 
 /** Folders of which one manifest is read. */
 const READ = 20;
+const AT_ONCE = 8;
+/** Milliseconds for each manifest, so that all of them fit into the limit of the hint even if most hang. */
+const EACH = 3_000;
 
 /**
  * Returns a warning for a backup into a folder that has no snapshot yet: another folder has snapshots of the same etcd, so
- * the name may be wrong. Lists the names in the store and reads one manifest of each folder, the newest by its name.
+ * the name may be wrong. Lists the names in the store and reads one manifest of each folder, the newest by its name. What
+ * the store does not give out in time is ignored.
  */
 export async function sameEtcdElsewhere(
   store: Store,
@@ -110,19 +115,38 @@ export async function sameEtcdElsewhere(
   const within = AbortSignal.any([AbortSignal.timeout(limit), ...(signal ? [signal] : [])]);
   const own = folderOf(wanted);
   const isNamesake = ({ cluster }: Folder) => Number(cluster === wanted.cluster);
+  let folders: Folder[] = [];
+  const same = new Set<Folder>();
   const find = async () => {
-    const folders = (await countFolders(store, { signal: within })).filter(({ folder }) => folder !== own);
-    for (const other of folders.sort((a, b) => isNamesake(b) - isNamesake(a)).slice(0, READ)) {
-      const read =
-        other.newest && (await readManifest(store, manifestKey(other.folder, other.newest), { signal: within }));
-      if (read && 'manifest' in read && read.manifest.source.clusterId === clusterId) return other;
-    }
-    return undefined;
+    // A hint must not use up the patience with the store, which the backup needs.
+    const asked = (await store.unlimited?.()) ?? store;
+    const others = (await countFolders(asked, { signal: within })).filter(({ folder }) => folder !== own);
+    folders = others.sort((a, b) => isNamesake(b) - isNamesake(a)).slice(0, READ);
+    const next = folders.values();
+    const work = async () => {
+      for (const other of next) if ((await newestSource(asked, other, within)) === clusterId) same.add(other);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
   };
-  const other = await unlessAborted(find(), within).catch(() => undefined);
+  await unlessAborted(find(), within).catch(() => {});
+  const other = folders.find((each) => same.has(each));
   if (!other) return undefined;
-  const { cluster, namespace = '' } = other;
-  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId}); if that is its folder, give --cluster=${cluster} --namespace=${namespace}`;
+  const flags = [`--cluster=${other.cluster}`, `--namespace=${other.namespace ?? ''}`].map(quoted).join(' ');
+  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId}); if that is its folder, give ${flags}`;
+}
+
+/** Returns the cluster id in the newest manifest of a folder, or undefined if it cannot be read in time. */
+async function newestSource(
+  store: Store,
+  { folder, newest }: Folder,
+  within: AbortSignal,
+): Promise<string | undefined> {
+  if (newest === undefined || within.aborted) return undefined;
+  const signal = AbortSignal.any([within, AbortSignal.timeout(EACH)]);
+  const read = await unlessAborted(readManifest(store, manifestKey(folder, newest), { signal }), signal).catch(
+    () => undefined,
+  );
+  return read && 'manifest' in read ? read.manifest.source.clusterId : undefined;
 }
 
 interface Folder extends NamedCluster {
@@ -140,7 +164,8 @@ async function countFolders(store: Store, { signal }: CallOptions): Promise<Fold
   for await (const { key } of store.list('', { signal })) {
     countObject();
     const [name = '', cluster, namespace, ...more] = key.split('/').reverse();
-    const isFolder = cluster && more.length === 0 && (namespace === undefined || isNamespace(namespace));
+    const isFolder =
+      cluster && isCluster(cluster) && more.length === 0 && (namespace === undefined || isNamespace(namespace));
     const split = isFolder ? splitName(name) : undefined;
     if (!isFolder || !split || !(split.suffix === '.json' || isSnapshotId(split.id))) continue;
     const folder = folderOf({ cluster, namespace });

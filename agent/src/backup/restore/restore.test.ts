@@ -410,16 +410,23 @@ describe('the command restore data-dir', () => {
   const members = ['--name=a', '--initial-advertise-peer-urls=http://127.0.0.1:1', '--initial-cluster-token=new'];
   const ofTwo = [...members, '--initial-cluster=a=http://127.0.0.1:1,b=http://127.0.0.1:2', `--etcdutl=${etcdutl()}`];
 
+  const named = /^all 2 members must be restored from one snapshot: name it, such as `etcd-agent ([^`]+)`$/;
+
   test('for several members requires the name of the snapshot: a backup may complete in between', async () => {
     const { id } = saved.manifest;
+    const more = ['--bump-revision=7', `--scratch=${place}`];
+    const commands = [];
     for (const unnamed of [[], ['latest']]) {
-      expect(await run(...ofTwo, ...unnamed)).toMatchObject({
-        exitCode: ExitCode.usage,
-        text: `all 2 members must be restored from one snapshot: name it, such as \`restore data-dir ${id}\``,
-      });
+      const { exitCode, text } = await run(...ofTwo, ...more, ...unnamed);
+      expect(exitCode).toBe(ExitCode.usage);
+      commands.push(named.exec(text)![1]!.split(' '));
     }
     expect(await readdir(place)).toEqual([]);
-    expect(await run(...ofTwo, id)).toMatchObject({ exitCode: 0, data: { id, alreadyRestored: false } });
+    expect(commands[1]).toEqual(commands[0]);
+    expect(commands[0]).toEqual(
+      expect.arrayContaining([id, '--bump-revision=7', `--scratch=${place}`, `--etcdutl=${etcdutl()}`]),
+    );
+    expect(await runHere(...commands[0]!)).toMatchObject({ exitCode: 0, data: { id, alreadyRestored: false } });
   });
 
   test('for several members requires the sha256 of an exact key: a backup may replace it in between', async () => {
@@ -431,20 +438,28 @@ describe('the command restore data-dir', () => {
     await writeFile(join(folder, key), snapshot);
     await put({ ...manifest, object: { ...manifest.object, key } });
     for (const unnamed of [[], [id]]) {
-      expect(await run(...ofTwo, `--object-key=${key}`, ...unnamed)).toMatchObject({
-        exitCode: ExitCode.usage,
-        text: `all 2 members must be restored from one snapshot: name it, such as \`restore data-dir --object-key=${key} --sha256=${content.sha256}\``,
+      const { exitCode, text } = await run(...ofTwo, `--object-key=${key}`, ...unnamed);
+      expect(exitCode).toBe(ExitCode.usage);
+      const command = named.exec(text)![1]!;
+      expect(command).toMatch(
+        `restore data-dir --sha256=${content.sha256} --store=${store.url} --cluster=orders --namespace= `,
+      );
+      await rm(dataDir, { recursive: true, force: true });
+      expect(await runHere(...command.split(' '), '--initial-cluster-token=typed', '--again')).toMatchObject({
+        exitCode: 0,
+        data: { id },
       });
+      await rm(dataDir, { recursive: true });
     }
-    const named = [`--object-key=${key}`, `--sha256=${content.sha256.toUpperCase()}`, '--initial-cluster-token=key'];
-    expect(await run(...ofTwo, ...named, 'another')).toMatchObject({
+    const byKey = [`--object-key=${key}`, `--sha256=${content.sha256.toUpperCase()}`, '--initial-cluster-token=key'];
+    expect(await run(...ofTwo, ...byKey, 'another')).toMatchObject({
       exitCode: ExitCode.verificationFailed,
       text: `${store.url}: ${key} is the snapshot ${id}, not another`,
     });
-    expect(await run(...ofTwo, ...named)).toMatchObject({ exitCode: 0, data: { id } });
+    expect(await run(...ofTwo, ...byKey)).toMatchObject({ exitCode: 0, data: { id } });
     await put({ ...manifest, object: { ...manifest.object, key }, content: { ...content, sha256: 'f'.repeat(64) } });
     dataDir = join(place, 'b');
-    expect(await run(...ofTwo, ...named)).toMatchObject({
+    expect(await run(...ofTwo, ...byKey)).toMatchObject({
       exitCode: ExitCode.verificationFailed,
       text: `${id}: its sha256 is ${'f'.repeat(64)}, not the expected ${content.sha256}`,
     });
@@ -749,6 +764,25 @@ describe('the command restore data-dir', () => {
           data: { id, clusterId: data.clusterId, dataDir: join(place, 'node1', 'data') },
         });
         expect(await bumped()).toBe(1e9);
+      });
+
+      test.each([
+        ['is told --force-failed too if theirs needs it', false],
+        ['is not told to use theirs if no restore accepts it', true],
+      ])('from another snapshot than the others %s', async (_, damaged) => {
+        await member(0);
+        await backupOf(saved.manifest.source.clusterId, 9);
+        const { id } = saved.manifest;
+        const finding = {
+          ...{ schema: 'cdk8s-etcd/verification/v1', id, level: 'open', outcome: 'failed', damaged },
+          ...{ at: new Date().toISOString(), agent: { version: 'test' } },
+        };
+        await writeFile(join(folder(), `${id}.verify.json`), JSON.stringify(finding));
+        const { exitCode, text } = await member(1, 'other');
+        expect(exitCode).toBe(ExitCode.refused);
+        const command = /restore this member from \S+ too: `etcd-agent ([^`]*)`; or pass/.exec(text)?.[1];
+        if (damaged) expect(command).toBeUndefined();
+        else expect(await runHere(...command!.split(' '))).toMatchObject({ exitCode: 0, data: { id } });
       });
     });
 

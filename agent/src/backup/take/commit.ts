@@ -1,5 +1,5 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { isTimeout } from '../../lib/run-limit.ts';
+import { inStep, isTimeout } from '../../lib/run-limit.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Store } from '../../store/store.ts';
 import { manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
@@ -74,9 +74,9 @@ export async function commit(
  * Logs a failure after the snapshot was committed, and returns the reason. Rethrows if the run was stopped, but not
  * after a time-out.
  */
-function failureAfter(what: string, store: Store, error: unknown, { log, signal }: RunContext): string {
+function failureAfter(what: string, store: Store, error: unknown, { log, progress, signal }: RunContext): string {
   if (!isTimeout(signal)) signal.throwIfAborted();
-  const why = messageOf(signal.aborted ? signal.reason : error);
+  const why = messageOf(signal.aborted ? inStep(signal.reason, progress.step) : error);
   log.error({ store: store.url }, `${what}: ${why}`);
   return why;
 }

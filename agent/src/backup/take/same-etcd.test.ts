@@ -1,10 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
+import { backupRequest, silent } from '../../../test/support/backup-request.ts';
 import { runHere } from '../../../test/support/in-process.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { IdleTimeoutStore } from '../../store/idle-timeout.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import type { BackupRequest } from './take.ts';
+import { takeBackup } from './take.ts';
 
 let etcd: EtcdCluster;
 let path: string;
@@ -58,4 +65,97 @@ test('the folder of another etcd, and a store that lists only its own folder, ca
     },
   });
   expect(await backup('--cluster=third')).toMatchObject({ exitCode: 0, log: [] });
+});
+
+describe('another folder that hangs', () => {
+  /** Gives out nothing of the other folder until it is released, and takes its time to store. */
+  class Hanging extends FilesystemStore {
+    readonly release = Promise.withResolvers<void>();
+    readonly signals: (AbortSignal | undefined)[] = [];
+    readonly hangs: 'get' | 'list';
+    onManifest = () => {};
+
+    constructor(hangs: 'get' | 'list' = 'get') {
+      super({ path });
+      this.hangs = hangs;
+    }
+
+    override async get(key: string, options?: CallOptions) {
+      if (this.hangs === 'get' && key.startsWith('prod/')) {
+        this.signals.push(options?.signal);
+        await this.release.promise;
+        return super.get(key);
+      }
+      return super.get(key, options);
+    }
+
+    override async *list(prefix: string, options?: CallOptions) {
+      if (this.hangs === 'list' && prefix === '') await this.release.promise;
+      yield* super.list(prefix, options);
+    }
+
+    override async put(...args: Parameters<FilesystemStore['put']>) {
+      await sleep(200);
+      const put = await super.put(...args);
+      if (args[0].endsWith('.json')) this.onManifest();
+      return put;
+    }
+  }
+
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line).msg) });
+  const take = (store: Store, overrides: Partial<BackupRequest> = {}, signal = silent.signal) =>
+    takeBackup(backupRequest(etcd, path, [store], overrides), { ...silent, log, signal });
+  beforeEach(async () => {
+    lines.length = 0;
+    await backup('--cluster=orders', '--namespace=prod');
+  });
+
+  test.each(['get', 'list'] as const)('in %s does not end the backup or the store', async (hangs) => {
+    const store = new IdleTimeoutStore(
+      'file://x',
+      async () => new Hanging(hangs),
+      () => 300,
+    );
+    const { targets } = await take(store);
+    expect(targets).toMatchObject([{ verified: 'read' }]);
+    expect(targets[0]!.error).toBeUndefined();
+  });
+
+  test('delays a finished backup by a second at most', async () => {
+    const store = new Hanging();
+    let stored = 0;
+    store.onManifest = () => {
+      stored = Date.now();
+    };
+    await take(store);
+    expect(Date.now() - stored).toBeLessThan(3_000);
+    expect(store.signals.map((signal) => signal?.aborted)).toEqual([true]);
+  });
+
+  test('does not let a signal make a failure of a finished backup', async () => {
+    const store = new Hanging();
+    const controller = new AbortController();
+    let stopped = 0;
+    store.onManifest = () =>
+      setTimeout(() => {
+        stopped = Date.now();
+        controller.abort(new AgentError(ExitCode.terminated, 'stopped by SIGTERM'));
+      }, 500);
+    expect(await take(store, {}, controller.signal)).toMatchObject({ targets: [{ verified: 'read' }] });
+    expect(stopped).toBeGreaterThan(0);
+  });
+
+  test('is no longer asked after a failed backup, and causes no warning then', async () => {
+    const store = new Hanging();
+    store.put = async () => {
+      await sleep(200);
+      throw new AgentError(ExitCode.storeRefused, '403');
+    };
+    await expect(take(store, { fileName: 'own-%Y' })).rejects.toThrow('403');
+    expect(store.signals.map((signal) => signal?.aborted)).toEqual([true]);
+    store.release.resolve();
+    await sleep(100);
+    expect(lines).toEqual(['403']);
+  });
 });

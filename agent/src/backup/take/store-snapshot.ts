@@ -5,7 +5,6 @@ import type { Store } from '../../store/store.ts';
 import { type Entry, readCatalog } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/folder.ts';
 import { lineageOf } from '../catalog/lineage.ts';
-import { sameEtcdElsewhere } from '../catalog/locate.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { listNames, type Names } from '../catalog/names.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
@@ -20,6 +19,7 @@ import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
 import type { BackupOutcome, List, Origin, RunContext, StoreRequest, Target, WithOrigin } from './request.ts';
 import { reservationKey, reserve, sweepReserved } from './reservation.ts';
+import { warningOfSameEtcd } from './same-etcd.ts';
 import { checkRuns, type TargetRun, targetRuns } from './target-run.ts';
 import { shareStream, type Uploaded } from './upload.ts';
 
@@ -50,10 +50,8 @@ export async function storeSnapshot(
   await each(async (target, within) => void prepared.set(target, await prepare(target, request, list, within)));
   const taken = new Set(request.fileName ? [...prepared.values()].flatMap(({ ids }) => ids) : []);
 
-  return withOrigin(async (origin) => {
+  const store = async (origin: Origin) => {
     const known = [...prepared.values()].flatMap(({ entries }) => entries);
-    const isNew = ({ target }: TargetRun) => !request.key && prepared.get(target)?.ids.length === 0;
-    const warned = runs.filter(isNew).map((run) => warnOfSameEtcd(run, request, origin.source.clusterId));
     const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
     // Free the lists now: retention reads them again, and memory must not hold both.
     prepared.clear();
@@ -99,7 +97,7 @@ export async function storeSnapshot(
       });
       await release(run);
     });
-    await Promise.all([...work, ...warned]);
+    await Promise.all(work);
     const failure = shared.failure();
     if (failure !== undefined && !context.signal.aborted) throw failure;
     checkRuns(runs, context.signal);
@@ -110,17 +108,9 @@ export async function storeSnapshot(
       comparison: origin.comparison,
       revision: origin.revision,
     };
-  });
-}
-
-/** Never rejects. */
-async function warnOfSameEtcd(
-  { target: { store }, context: { signal, log } }: TargetRun,
-  request: StoreRequest,
-  clusterId: string,
-): Promise<void> {
-  const warning = clusterId === 'unknown' ? undefined : await sameEtcdElsewhere(store, request, clusterId, { signal });
-  if (warning) log.warn({ store: store.url }, warning);
+  };
+  const fresh = runs.filter(({ target }) => !request.key && prepared.get(target)?.ids.length === 0);
+  return withOrigin((origin) => warningOfSameEtcd(fresh, request, origin.source.clusterId, () => store(origin)));
 }
 
 function once<T>(make: () => T): () => T {

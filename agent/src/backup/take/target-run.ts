@@ -1,6 +1,6 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { isTimeout } from '../../lib/run-limit.ts';
-import type { Progress } from '../../lib/terminal/progress.ts';
+import { inStep, isTimeout } from '../../lib/run-limit.ts';
+import { type Progress, stepOf } from '../../lib/terminal/progress.ts';
 import type { RunContext, Target, TargetOutcome } from './request.ts';
 
 /** One store's part of a run. If it fails, it takes no further part, and the other stores continue. */
@@ -21,7 +21,8 @@ export class TargetRun {
     if (this.failure) return;
     try {
       await work(this.target, this.context);
-    } catch (error) {
+    } catch (thrown) {
+      const error = inStep(thrown, this.context.progress.step);
       this.failure =
         error instanceof AgentError ? error : new AgentError(ExitCode.unexpected, messageOf(error), { cause: error });
       const { log, signal } = this.context;
@@ -35,17 +36,29 @@ export class TargetRun {
 }
 
 export function targetRuns(targets: readonly Target[], context: RunContext): TargetRun[] {
-  const last: { run?: number } = {};
+  const last: Last = {};
   return targets.map(
     (target, run) => new TargetRun(target, { ...context, progress: sharedProgress(context.progress, last, run) }),
   );
 }
 
+interface Last {
+  run?: number;
+  /** The last step of all stores together. */
+  common?: string | undefined;
+}
+
 /** Lets several stores share one progress display. It shows the bytes of the store that began the latest phase. */
-function sharedProgress(progress: Progress, last: { run?: number }, run: number): Progress {
+function sharedProgress(progress: Progress, last: Last, run: number): Progress {
+  let own: string | undefined;
   return {
+    get step() {
+      return own ?? (last.run === undefined ? progress.step : last.common);
+    },
     phase: (name, detail) => {
+      if (last.run === undefined) last.common = progress.step;
       last.run = run;
+      own = stepOf(name, detail);
       progress.phase(name, detail);
     },
     bytes: (done, total) => {
@@ -55,12 +68,15 @@ function sharedProgress(progress: Progress, last: { run?: number }, run: number)
   };
 }
 
-/** The reason of the signal. A time-out also names the stores whose work it has ended. */
+/** The reason of the signal. A time-out also names the stores whose work it has ended, and their step if it is one. */
 function namingLate(runs: readonly TargetRun[], signal: AbortSignal): unknown {
   const { reason } = signal;
-  const late = runs.filter(({ failure }) => failure === reason).map(({ target }) => target.store.url);
+  const late = runs.filter(({ failure }) => failure && (failure === reason || failure.cause === reason));
   if (!isTimeout(signal) || late.length === 0) return reason;
-  return new AgentError(ExitCode.timedOut, `${late.join(', ')}: ${messageOf(reason)}`, { cause: reason });
+  const urls = late.map(({ target }) => target.store.url).join(', ');
+  const [step, ...more] = new Set(late.map(({ context }) => context.progress.step));
+  const why = messageOf(inStep(reason, more.length === 0 ? step : undefined));
+  return new AgentError(ExitCode.timedOut, `${urls}: ${why}`, { cause: reason });
 }
 
 /**

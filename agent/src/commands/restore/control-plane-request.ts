@@ -21,9 +21,10 @@ import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
-import { bumpFlag, missingName } from '../shared/snapshot-flags.ts';
+import { bumpFlag } from '../shared/snapshot-flags.ts';
 import { ANSWER_LIMIT, askedToRestore, type OpenedCatalog, passedOverFor } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
+import { namedCommand } from './control-plane-flags.ts';
 
 export interface Places {
   readonly manifestsDir: string;
@@ -87,7 +88,7 @@ export async function prepareRequest(
   const { manifest } = entry;
   const lost = await opened.readLost((await opened.store.now({ signal })) ?? new Date());
   const all = [...opened.entries, ...lost];
-  const missing = missingName(settings, manifest);
+  const command = namedCommand(settings, manifest, opened);
   if (!settings.flag('forceForeign')) await refuseOtherCluster(manifest, opened.entries, node.member);
   await refuseMissingFiles(node, placesOf(settings).manifestsDir, manifest);
   grow(4 * manifest.content.sizeBytes);
@@ -102,7 +103,7 @@ export async function prepareRequest(
     node,
     manifest,
     store: opened.store,
-    ...(missing !== undefined && { missingName: missing }),
+    ...(command !== undefined && { namedCommand: command }),
     passedOver: await passedOverFor(opened, entry, context),
     ...(initialCluster !== undefined && { initialCluster }),
     asked: { ...(token !== undefined && { token }), ...(bump !== undefined && { bump }) },

@@ -23,7 +23,7 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { moreTime } from '../../lib/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
-import { ANSWER_LIMIT } from '../shared/store-run.ts';
+import { ANSWER_LIMIT, mayForce } from '../shared/store-run.ts';
 
 interface Wanted {
   readonly opened: OpenedStore;
@@ -31,7 +31,7 @@ interface Wanted {
   readonly request: DataDirRequest;
   readonly several: boolean;
   /** Command that restores this member from another snapshot. */
-  readonly commandFor?: (id: string) => string;
+  readonly commandFor?: (entry: Entry) => string;
   readonly context: Pick<CommandContext, 'signal' | 'log'>;
 }
 
@@ -99,7 +99,8 @@ function bumpOfOthers(
   if (other || !several) {
     const where = (other?.part ?? 'none') === 'none' ? '' : ' here';
     const sibling = several ? siblingOf(notes, entries) : undefined;
-    const too = sibling && commandFor ? `restore this member from ${sibling} too: \`${commandFor(sibling)}\`; or ` : '';
+    const too =
+      sibling && commandFor ? `restore this member from ${sibling.id} too: \`${commandFor(sibling)}\`; or ` : '';
     throw refused(
       `--initial-cluster-token: the cluster ${clusterId} with this token and these members was already restored${other ? ` from ${other.id}` : ''}${where}; ${too}${orNewToken}`,
     );
@@ -126,11 +127,13 @@ function bumpOfOthers(
   );
 }
 
-/** The snapshot that all other members were restored from, if the store has it and nothing of their cluster was here. */
-function siblingOf(notes: readonly RestoreNote[], entries: readonly Entry[]): string | undefined {
+/**
+ * The snapshot that all other members were restored from, if a restore accepts it and nothing of their cluster was here.
+ */
+function siblingOf(notes: readonly RestoreNote[], entries: readonly Entry[]): Entry | undefined {
   const [id, ...more] = new Set(notes.map((note) => note.id));
   const isOne = more.length === 0 && notes.every(({ part }) => part === 'none');
-  return isOne && entries.some((each) => each.id === id && each.manifest && !each.problem) ? id : undefined;
+  return isOne ? entries.find((each) => each.id === id && each.manifest && !each.problem && mayForce(each)) : undefined;
 }
 
 /** Revisions that restores have reached: restores in this place, or all of them. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Entry, WholeEntry } from '../../backup/catalog/catalog.ts';
+import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
 import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
 import { type DataDirResult, freshToken, leftWithoutStore, restoreDataDir } from '../../backup/restore/restore.ts';
@@ -20,7 +21,7 @@ import type { Settings } from '../cli/settings.ts';
 import { orInstead } from '../shared/instead.ts';
 import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
-import { sameStore } from '../shared/same-store.ts';
+import { sameStore, sameTools } from '../shared/same-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
 import { answeringOf, askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
@@ -42,16 +43,17 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const { store } = opened;
     const entry = await askedToRestore(opened, context, grow);
     const { id, manifest } = entry;
-    requireNamedSnapshot('restore data-dir', membersOf(request.initialCluster).size, missingName(settings, manifest));
+    const several = membersOf(request.initialCluster).size > 1;
+    const command = commandFor(request, opened, settings);
+    const missing = missingName(settings, manifest);
+    requireNamedSnapshot(membersOf(request.initialCluster).size, missing && command(entry, missing));
     const { storageVersion, version } = manifest.source;
     refuseNewer(id, storageVersion ?? version, settings.text('serverVersion'));
     const etcdutl = new Etcdutl(settings.text('etcdutl') ?? 'etcdutl');
     grow(2 * manifest.content.sizeBytes);
     const onBytes = phaseOfBytes(progress, 'restore', id, manifest.object.sizeBytes);
-    const several = membersOf(request.initialCluster).size > 1;
     const steps = {
-      bump: () =>
-        bumpFor({ opened, entry, request, several, commandFor: commandFor(request, opened, settings), context }),
+      bump: () => bumpFor({ opened, entry, request, several, commandFor: command, context }),
       ...(several && { claim: (made: Marker) => claim(made, opened, context, entry) }),
     };
     const result = await orInstead(entry, opened, context, () =>
@@ -63,25 +65,38 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
   });
 }
 
-/** The same command for another snapshot. The number to add to the revision is that of the other members. */
+/**
+ * Returns the same command for a snapshot: for another one, whose number to add to the revision is that of the other
+ * members, or for the one that this command has found, which `name` tells from others.
+ */
 const commandFor =
   (request: DataDirRequest, opened: OpenedStore, settings: Settings) =>
-  (id: string): string => {
-    const { dataDir, name, initialCluster, initialAdvertisePeerUrls, initialClusterToken, repeat } = request;
-    const [serverVersion, etcdutl] = [settings.text('serverVersion'), settings.text('etcdutl')];
+  (entry: Entry, name?: string): string => {
+    const { dataDir, initialCluster, initialAdvertisePeerUrls, initialClusterToken, repeat } = request;
+    const serverVersion = settings.text('serverVersion');
     const flags = [
-      ...[`--data-dir=${dataDir}`, `--name=${name}`, `--initial-cluster=${initialCluster}`],
+      ...(name === undefined ? [] : ownFlags(request, settings)),
+      ...[`--data-dir=${dataDir}`, `--name=${request.name}`, `--initial-cluster=${initialCluster}`],
       ...[
         `--initial-advertise-peer-urls=${initialAdvertisePeerUrls}`,
         `--initial-cluster-token=${initialClusterToken}`,
       ],
       ...(serverVersion === undefined ? [] : [`--server-version=${serverVersion}`]),
-      ...(etcdutl === undefined || etcdutl === 'etcdutl' ? [] : [`--etcdutl=${etcdutl}`]),
       ...settings.list('ageIdentityFile').map((file) => `--age-identity-file=${file}`),
+      ...(badness(entry) === undefined ? [] : ['--force-failed']),
       ...{ again: ['--again'], leave: ['--once'], refuse: [] }[repeat],
-    ];
-    return `etcd-agent restore data-dir ${id} ${sameStore(opened)} ${flags.map(quoted).join(' ')}`;
+    ].map(quoted);
+    const words = [quoted(name ?? entry.id), sameStore(opened), ...sameTools(settings), ...flags];
+    return `etcd-agent restore data-dir ${words.join(' ')}`;
   };
+
+/** Flags of this run that only hold for the snapshot that it has found. */
+const ownFlags = ({ objectKey, bumpRevision }: DataDirRequest, settings: Settings): string[] => [
+  ...(objectKey === undefined ? [] : [`--object-key=${objectKey}`]),
+  ...(settings.flag('adopt') ? ['--adopt'] : []),
+  ...(settings.flag('forceForeign') ? ['--force-foreign'] : []),
+  ...(bumpRevision === undefined ? [] : [`--bump-revision=${bumpRevision}`]),
+];
 
 const ended = (request: DataDirRequest, result: DataDirResult, store?: string): CommandResult => {
   const { dataDir } = request;

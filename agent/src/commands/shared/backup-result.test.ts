@@ -19,3 +19,14 @@ test('a backup at a key shows the command that finds it', async () => {
   expect((await runHere(...backup)).text).not.toContain('by its key');
   await rm(place, { recursive: true });
 });
+
+test('the command names the empty namespace, because a namespace may have a cluster of the same name', async () => {
+  const place = await mkdtemp(join(tmpdir(), 'backup-result-'));
+  await using etcd = await EtcdCluster.start({ size: 1 });
+  const backup = ['backup', '--cluster=orders', `--store=file://${place}`, `--endpoints=${etcd.endpoints}`];
+  for (const namespace of ['', 'shop']) await runHere(...backup, `--namespace=${namespace}`);
+  const { text, data } = await runHere(...backup, '--namespace=', '--object-key=key.db');
+  const [, line] = /etcd-agent (show .*)$/m.exec(text) ?? [];
+  expect((await runHere(...line!.split(' '))).data.manifest.id).toBe(data.snapshot.id);
+  await rm(place, { recursive: true });
+});

@@ -72,8 +72,8 @@ export function backupResult(
  * it.
  */
 function howToFind(key: string, store: string, { cluster }: Manifest): string {
-  const namespace = cluster.namespace === undefined ? [] : [`--namespace=${cluster.namespace}`];
-  const flags = [`--store=${store}`, `--cluster=${cluster.name}`, ...namespace, `--object-key=${key}`];
+  const named = [`--cluster=${cluster.name}`, `--namespace=${cluster.namespace ?? ''}`];
+  const flags = [`--store=${store}`, ...named, `--object-key=${key}`];
   return `find it only by its key: etcd-agent show ${flags.map(quoted).join(' ')}`;
 }
 

@@ -1,11 +1,13 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
+import { earliestOf, timeOf } from '../../backup/catalog/passed-over.ts';
 import { newestVerified } from '../../backup/catalog/select.ts';
 import { DamagedError } from '../../backup/payload/damaged-error.ts';
 import { AgentError } from '../../lib/errors.ts';
 import { quoted } from '../../lib/quoted.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from './opened-store.ts';
-import { sameStore } from './same-store.ts';
+import { sameStore, sameTools } from './same-store.ts';
 import { askedId, beforeFlag } from './snapshot-flags.ts';
 
 /** Milliseconds. A suggestion is not worth a longer wait. */
@@ -15,14 +17,24 @@ const LIMIT = 5_000;
 export async function another({ id }: Entry, opened: OpenedStore, { settings }: CommandContext): Promise<string> {
   const before = beforeFlag(settings);
   try {
-    const entries = await opened.readAnswering(AbortSignal.timeout(LIMIT));
+    const signal = AbortSignal.timeout(LIMIT);
+    const entries = await opened.readAnswering(signal);
     const others = entries.filter((entry) => entry.id !== id);
-    const { newest } = newestVerified(others, opened, opened.store.url, { now: new Date(), ...(before && { before }) });
-    if (newest) return `name another snapshot, for example ${newest.id}, the newest other one that is verified`;
+    const now = (await unlessAborted(opened.store.now({ signal }), signal)) ?? new Date();
+    const { newest } = newestVerified(others, opened, opened.store.url, { now, ...(before && { before }) });
+    if (newest) return `name another snapshot, for example ${newest.id}, ${whichIs(newest, others, before)}`;
   } catch {
     // The error that is reported matters more.
   }
   return 'name another snapshot; see `etcd-agent list`';
+}
+
+function whichIs(newest: Entry, others: readonly Entry[], before: Date | undefined): string {
+  const end = before?.getTime() ?? Number.POSITIVE_INFINITY;
+  const mayBeNewer = (entry: Entry) => timeOf(entry) >= timeOf(newest) && earliestOf(entry) < end;
+  return others.some((entry) => entry.unread === 'unreachable' && mayBeNewer(entry))
+    ? 'the newest other verified one that the store gives out now'
+    : 'the newest other one that is verified';
 }
 
 /** Runs the work that reads the snapshot. If its payload turns out to be damaged, adds to the error what to do. */
@@ -46,7 +58,8 @@ export async function orInstead<T>(
 }
 
 function passOver({ id }: Entry, opened: OpenedStore, { settings }: CommandContext): string {
-  const identities = settings.list('ageIdentityFile').map((file) => ` --age-identity-file=${quoted(file)}`);
-  const verify = `etcd-agent verify ${id} --level=open ${sameStore(opened)}${identities.join('')}`;
+  const identities = settings.list('ageIdentityFile').map((file) => quoted(`--age-identity-file=${file}`));
+  const flags = [sameStore(opened), ...sameTools(settings), ...identities].join(' ');
+  const verify = `etcd-agent verify ${quoted(id)} --level=open ${flags}`;
   return `; or run \`${verify}\`, after which commands without an id pass over it; that must be allowed to write to the store: if it is not, always name the snapshot`;
 }

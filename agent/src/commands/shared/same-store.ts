@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { quoted } from '../../lib/quoted.ts';
 import { parseStore } from '../../store/open.ts';
 import type { StoreSpec } from '../../store/spec.ts';
+import type { Settings } from '../cli/settings.ts';
 import type { OpenedStore } from './opened-store.ts';
 
 /** Flags with which another command finds the same snapshots. They contain no secrets, only names of files with secrets. */
@@ -15,10 +16,20 @@ export function sameStore({
   return [
     `--store=${isWhole(store.url, place) ? store.url : JSON.stringify(place)}`,
     `--cluster=${cluster}`,
-    ...(namespace === undefined ? [] : [`--namespace=${namespace}`]),
+    // Also without a namespace: a namespace may have a cluster of the same name.
+    `--namespace=${namespace ?? ''}`,
   ]
     .map(quoted)
     .join(' ');
+}
+
+/** Flags of this run that say which etcdutl and which directory another command uses on the same machine. */
+export function sameTools(settings: Pick<Settings, 'text'>): string[] {
+  const [etcdutl, scratch] = [settings.text('etcdutl'), settings.text('scratch')];
+  return [
+    ...(etcdutl === undefined || etcdutl === 'etcdutl' ? [] : [`--etcdutl=${etcdutl}`]),
+    ...(scratch === undefined ? [] : [`--scratch=${scratch}`]),
+  ].map(quoted);
 }
 
 /** Whether the URL says everything. That of a bucket lacks the region and the files with credentials. */

@@ -44,7 +44,6 @@ export function beforeFlag(settings: Settings): Date | undefined {
  */
 export function missingName(settings: Settings, { id, content }: Manifest): string | undefined {
   if (sha256Flag(settings) !== undefined) return undefined;
-  const key = settings.text('objectKey');
-  if (key !== undefined) return `--object-key=${key} --sha256=${content.sha256}`;
+  if (settings.text('objectKey') !== undefined) return `--sha256=${content.sha256}`;
   return askedId(settings) === undefined ? id : undefined;
 }

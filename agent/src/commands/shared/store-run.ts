@@ -13,6 +13,7 @@ import { moreTime, namingStore } from '../../lib/run-limit.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { IDLE_TIMEOUT, IdleTimeoutStore, idleTimeoutFor } from '../../store/idle-timeout.ts';
 import { openStore } from '../../store/open.ts';
+import { OwingStore } from '../../store/owing-store.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
@@ -30,7 +31,7 @@ export interface OpenedCatalog extends OpenedStore {
 /** Opens the only store of a command, finds the cluster's folder, runs the work, and closes the store. */
 export async function withStore<T>(context: CommandContext, work: (opened: OpenedStore) => Promise<T>): Promise<T> {
   const spec = context.settings.store();
-  const store = await openStore(spec);
+  const store = new OwingStore(await openStore(spec), context.signal);
   try {
     const found = await namingStore(store, () => opened(store, spec, context));
     return await namingStore(store, () => work(found)).catch((error) => withElsewhere(error, found, context));
@@ -199,5 +200,5 @@ export async function askedToRestore(
 }
 
 /** Whether the payload may be intact. A restore checks its bytes whatever the flags. */
-const mayForce = ({ verification, problem, unread }: Entry): boolean =>
+export const mayForce = ({ verification, problem, unread }: Entry): boolean =>
   !verification?.damaged && !(unread === 'refused' && problem?.startsWith('its payload'));

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buildProgram, type Invocation } from '../../commands/cli/program.ts';
 import { Settings } from '../../commands/cli/settings.ts';
-import { flagsAgain } from '../../commands/restore/control-plane-plan.ts';
+import { flagsAgain } from '../../commands/restore/control-plane-flags.ts';
 import { quoted } from '../../lib/quoted.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 import { SYSTEMD_ROOTS } from '../node/systemd-unit.ts';

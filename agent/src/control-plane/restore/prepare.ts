@@ -63,8 +63,8 @@ export interface PrepareRequest {
   readonly node: EtcdNode;
   readonly store: Store;
   readonly manifest: Manifest;
-  /** What the command lacks so that all nodes take the same snapshot. Undefined if nothing is missing. */
-  readonly missingName?: string;
+  /** Command with which all nodes take the same snapshot. Undefined if this one names it. */
+  readonly namedCommand?: string;
   /** The newest verified snapshot before this one, to suggest if this one is damaged. */
   readonly instead?: string;
   readonly initialCluster?: string;
@@ -225,7 +225,7 @@ async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Che
   refuseNewer(id, storageVersion, serverVersion);
   const ofSnapshot = await snapshotMembers(file, read.signal);
   const members = membersToRestore(id, votersOf(ofSnapshot), request.initialCluster, node);
-  requireNamedSnapshot('restore control-plane', members.length, request.missingName);
+  requireNamedSnapshot(members.length, request.namedCommand);
   request.onSwitches({ authEnabled, corruptAlarm });
   return { members, ofSnapshot, revision, authEnabled, corruptAlarm };
 }

@@ -1,4 +1,4 @@
-import type { Progress } from './progress.ts';
+import { type Progress, stepOf } from './progress.ts';
 
 /** Passes progress on and sums up the seconds of each phase. */
 export class PhaseTimes implements Progress {
@@ -20,7 +20,7 @@ export class PhaseTimes implements Progress {
   }
 
   get step(): string | undefined {
-    return this.#phase === undefined || this.#detail === undefined ? this.#phase : `${this.#phase}: ${this.#detail}`;
+    return this.#phase === undefined ? undefined : stepOf(this.#phase, this.#detail);
   }
 
   bytes(done: number, total?: number): void {

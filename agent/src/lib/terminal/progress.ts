@@ -17,6 +17,10 @@ export interface Progress {
   end(): void;
 }
 
+/** A phase in words. */
+export const stepOf = (name: string, detail: string | undefined): string =>
+  detail === undefined ? name : `${name}: ${detail}`;
+
 /** Starts a phase with its first bytes, so that a transfer that is refused before shows no phase. */
 export function phaseOfBytes(progress: Progress, name: string, detail: string, total?: number): (done: number) => void {
   let begun = false;

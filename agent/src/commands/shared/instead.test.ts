@@ -1,0 +1,42 @@
+import { manifestOf } from '../../../test/support/manifest-of.ts';
+import type { Entry } from '../../backup/catalog/catalog.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { another } from './instead.ts';
+import type { OpenedStore } from './opened-store.ts';
+
+const day = 86_400_000;
+const now = Date.parse('2026-11-21T00:00:00Z');
+const entryOf = (id: string, age: number): Entry => {
+  const manifest = manifestOf(Buffer.from(id), undefined, { id, createdAt: new Date(now - age).toISOString() });
+  return { id, manifestKey: `orders/${id}.json`, manifest, pinned: false, restoredAs: [], objects: [] };
+};
+const silentOf = (id: string): Entry => ({
+  ...{ id, manifestKey: `orders/${id}.json`, pinned: false, restoredAs: [], objects: [] },
+  ...{ problem: 'its manifest cannot be read', unread: 'unreachable' },
+});
+
+const suggested = (entries: readonly Entry[], clock: Date | undefined = new Date(now)) => {
+  const store = { url: 'file:///x', now: async () => clock };
+  const opened = { cluster: 'orders', store, readAnswering: async () => entries } as unknown as OpenedStore;
+  const context = { settings: { text: () => undefined } } as unknown as CommandContext;
+  return another(entryOf('damaged', 0), opened, context);
+};
+
+test('the suggestion is only called the newest if every newer snapshot is known', async () => {
+  const older = entryOf('older', 2 * day);
+  expect(await suggested([older])).toBe(
+    'name another snapshot, for example older, the newest other one that is verified',
+  );
+  expect(await suggested([older, silentOf('etcd-snapshot-20261101-000000-aaaaaa')])).toMatch(
+    /, the newest other one that is verified$/,
+  );
+  expect(await suggested([older, silentOf('etcd-snapshot-20261120-000000-aaaaaa')])).toBe(
+    'name another snapshot, for example older, the newest other verified one that the store gives out now',
+  );
+});
+
+test('a snapshot is in the future by the clock of the store', async () => {
+  const entries = [entryOf('newer', -day), entryOf('older', day)];
+  expect(await suggested(entries)).toMatch(/for example older,/);
+  expect(await suggested(entries, new Date(now + 2 * day))).toMatch(/for example newer,/);
+});
