@@ -10,6 +10,7 @@ import {
   writeAdopted,
 } from '../backup/adopt/adopt.ts';
 import type { Entry } from '../backup/catalog/catalog.ts';
+import { isRefused } from '../backup/catalog/claim.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
 import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
 import { withTimeout } from '../lib/run-limit.ts';
@@ -120,6 +121,8 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
     };
   } catch (error) {
     signal.throwIfAborted();
+    // A manifest that was written meanwhile.
+    if (isRefused(error) && settings.args.length === 0) return { key, outcome: 'skipped', detail: messageOf(error) };
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
     return { key, outcome: 'failed', detail: messageOf(error) };
   }

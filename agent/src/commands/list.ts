@@ -49,7 +49,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
               snapshots.map((snapshot) => row(snapshot, folder)),
             ),
         ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
-        ...incomplete.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry)}`),
+        ...incomplete.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, { now })}`),
       ].join('\n'),
       data: { cluster, namespace, store: store.url, snapshots, broken },
     };

@@ -63,7 +63,8 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     const undecryptable = level === 'open' ? await withoutIdentity(chosen, identities) : new Map();
     const [first] = undecryptable.values();
     if (first && undecryptable.size === chosen.length) throw first;
-    const lost = isNamed ? [] : await opened.readLost((await opened.store.now({ signal })) ?? new Date());
+    const now = (await opened.store.now({ signal })) ?? new Date();
+    const lost = isNamed ? [] : await opened.readLost(now);
     const checked: Checked[] = [];
     for (const entry of chosen) {
       const one = await verifyOne(entry, { level, identities, undecryptable }, opened, context);
@@ -77,9 +78,9 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
       text: [
         ...checked.map(
           ({ finding: { id, outcome, detail }, entry }) =>
-            `${id}: ${outcome}: ${detail}${entry ? adoptHint(opened, entry) : ''}`,
+            `${id}: ${outcome}: ${detail}${entry ? adoptHint(opened, entry, { now }) : ''}`,
         ),
-        ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry)}`),
+        ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, { now })}`),
       ].join('\n'),
       data: {
         cluster: opened.cluster,
@@ -277,8 +278,11 @@ async function choose(
   const entries = entriesAsked(await readAll(), opened);
   if (entries.length > 0) return entries.filter(({ id }) => !part || bucketOf(id, part.of) === part.number);
   const of = `${folderOf(opened)}${opened.clusterId === undefined ? '' : ` with the cluster id ${opened.clusterId}`}`;
-  const lost = await opened.readLost((await store.now({ signal })) ?? new Date());
-  const orLost = lost.map((entry) => `; ${entry.id} is incomplete: ${entry.problem}${adoptHint(opened, entry)}`);
+  const now = (await store.now({ signal })) ?? new Date();
+  const lost = await opened.readLost(now);
+  const orLost = lost.map(
+    (entry) => `; ${entry.id} is incomplete: ${entry.problem}${adoptHint(opened, entry, { now })}`,
+  );
   throw new AgentError(ExitCode.nothingThere, `no snapshots of ${of} in ${store.url}${orLost.join('')}`);
 }
 

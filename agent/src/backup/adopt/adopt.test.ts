@@ -33,7 +33,7 @@ async function put(key: string, bytes: Uint8Array = saved, at = modified): Promi
 }
 const inStore = () => ['--cluster=orders', `--store=file://${path}`];
 const adopt = (...more: string[]) =>
-  runHere('adopt', ...more, ...inStore(), `--etcdutl=${etcdutl()}`, `--scratch=${path}`);
+  runHere('adopt', ...inStore(), `--etcdutl=${etcdutl()}`, `--scratch=${path}`, ...more);
 const files = async () =>
   (await readdir(path, { recursive: true, withFileTypes: true }))
     .filter((each) => each.isFile())
@@ -342,5 +342,81 @@ describe('a snapshot of the agent that has lost its manifest', () => {
     });
     expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
     expect(await fetch('y.db', id)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+/** An etcdutl that first writes this object, as another run might. */
+async function writingEtcdutl(key: string, text: string): Promise<string> {
+  const script = join(path, 'etcdutl.sh');
+  await writeFile(script, `#!/bin/sh\nprintf '%s' '${text}' > '${path}/${key}'\nexec '${etcdutl()}' "$@"\n`, {
+    mode: 0o755,
+  });
+  return `--etcdutl=${script}`;
+}
+
+describe('a payload whose backup may still be running', () => {
+  const id = 'etcd-snapshot-20261120-023807-3f9c2a';
+  const wait = /its backup may still be running; wait until \d{4}-\S+Z/;
+
+  test.each([`orders/${id}.db`, `old/latest.db.${id}`])(
+    '%s is refused in the first hour, and then adopted',
+    async (key) => {
+      await put(key, saved, new Date(Date.now() - 50 * 60_000));
+      const refused = { exitCode: ExitCode.refused, text: expect.stringMatching(wait) };
+      expect(await adopt(key)).toMatchObject(refused);
+      const fetch = ['restore', 'fetch', ...inStore(), `--object-key=${key}`, '--adopt', `--to=${path}/x.db`];
+      expect(await runHere(...fetch, `--etcdutl=${etcdutl()}`)).toMatchObject(refused);
+      expect(await files()).toEqual([key]);
+      await put(key, saved, new Date(Date.now() - 61 * 60_000));
+      expect(await adopt(key)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+    },
+  );
+
+  test.each([
+    ['is missing', `show ${id}`],
+    ['is missing', `restore fetch ${id} --to=/tmp/x`],
+    ['is damaged', 'list'],
+    ['is damaged', `show ${id}`],
+  ])('if its manifest %s, `%s` says to wait and does not name `adopt`', async (what, command) => {
+    await put(`orders/${id}.db`, saved, new Date());
+    if (what === 'is damaged') await put(`orders/${id}.json`, Buffer.from('{'));
+    const { text } = await runHere(...command.split(' '), ...inStore());
+    expect(text).toMatch(wait);
+    expect(text).not.toContain('etcd-agent adopt');
+  });
+
+  test('a name that a backup has reserved is left alone, however old', async () => {
+    await put('orders/nightly.db.gz', gzipSync(saved));
+    await put('orders/nightly.reserved', Buffer.from('{}'));
+    await put('orders/other.db');
+    const why = expect.stringMatching(
+      /a backup is writing it: orders\/nightly\.reserved exists; wait until it ends; if it was killed, delete that file/,
+    );
+    expect(await adopt()).toMatchObject({
+      exitCode: 0,
+      data: { adopted: 1, snapshots: [{ key: 'orders/nightly.db.gz', outcome: 'skipped', detail: why }, {}] },
+    });
+    expect(await adopt('orders/nightly.db.gz')).toMatchObject({ exitCode: ExitCode.refused, text: why });
+    await rm(join(path, 'orders/nightly.reserved'));
+    expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  });
+
+  test('a fresh file of another tool is adopted at once', async () => {
+    await put('orders/a.db', saved, new Date());
+    expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  });
+
+  test('a manifest that another run writes meanwhile stays', async () => {
+    await put('orders/a.db');
+    const manifest = join(path, 'orders/a.json');
+    const meanwhile = await writingEtcdutl('orders/a.json', '{"id":"a"}');
+    const said = expect.stringMatching(/orders\/a\.json was written meanwhile/);
+    expect(await adopt(meanwhile)).toMatchObject({
+      exitCode: 0,
+      data: { adopted: 0, snapshots: [{ outcome: 'skipped', detail: said }] },
+    });
+    await rm(manifest);
+    expect(await adopt('orders/a.db', meanwhile)).toMatchObject({ exitCode: ExitCode.refused, text: said });
+    expect(await readFile(manifest, 'utf8')).toBe('{"id":"a"}');
   });
 });

@@ -1,16 +1,22 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path/posix';
+import { isDeepStrictEqual } from 'node:util';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
   type Entry,
   exactManifestKey,
   manifestKey,
+  orNothing,
   putJson,
   readCatalog,
+  readDocument,
   readVerification,
+  reservationKey,
+  underWay,
   verificationKeyOf,
 } from '../catalog/catalog.ts';
+import { isRefused } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/folder.ts';
 import { MANIFEST_SCHEMA, type Manifest, VERIFICATION_SCHEMA, type Verification } from '../catalog/manifest.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
@@ -71,10 +77,16 @@ export async function findAdoptable(
       return !folder.keys.has(exactManifestKey(key)) && !entries.some(({ manifest }) => manifest?.object.key === key);
     })
     .sort((a, b) => a.key.localeCompare(b.key));
-  const isOwned = ({ key }: StoredObject) => folder.keys.has(manifestBeside(key)) && mayOwn(key, entries);
+  const whyNot = ({ key }: StoredObject) => {
+    if (folder.keys.has(reservationBeside(key))) return reservedBy(key);
+    return folder.keys.has(manifestBeside(key)) && mayOwn(key, entries) ? ownedBy(key) : undefined;
+  };
   return {
-    found: foreign.filter((object) => !isOwned(object)).map((object) => place(object, folder)),
-    skipped: foreign.filter(isOwned).map(({ key }) => ({ key, why: ownedBy(key) })),
+    found: foreign.filter((object) => !whyNot(object)).map((object) => place(object, folder)),
+    skipped: foreign.flatMap((object) => {
+      const why = whyNot(object);
+      return why ? [{ key: object.key, why }] : [];
+    }),
   };
 }
 
@@ -87,6 +99,8 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   const hasOne =
     entries.some(({ manifest }) => manifest?.object.key === key) || (await store.stat(exactManifestKey(key), options));
   if (hasOne) return { key, why: 'it already has a manifest' };
+  const running = await mayBeRunning(object, context, options);
+  if (running) throw new AgentError(ExitCode.refused, `${key}: ${running}`);
   const there = isOrdinary(key, folder) ? entries : await readOther(key, context, options);
   if ((await store.stat(manifestBeside(key), options)) && mayOwn(key, there)) return { key, why: ownedBy(key) };
   const found = place(object, await readFolder(store, folder, options));
@@ -116,6 +130,28 @@ async function readOther(
     `${key} lies among the snapshots of ${folder}, such as ${first.id}; name that cluster with --cluster and --namespace, or give --force-foreign`,
   );
 }
+
+/**
+ * Why a running backup may be about to write the manifest of the file. A fresh file of another tool is adopted at once, so
+ * the age counts only for a name that the agent has made.
+ */
+async function mayBeRunning(
+  object: StoredObject,
+  { store }: AdoptContext,
+  options: CallOptions,
+): Promise<string | undefined> {
+  const { key } = object;
+  if (await store.stat(reservationBeside(key), options)) return reservedBy(key);
+  const name = basename(key);
+  const isOurs = isSnapshotId(stemOf(name)) || isSnapshotId(name.slice(name.lastIndexOf('.') + 1));
+  const running = isOurs ? underWay(object, (await store.now(options)) ?? new Date()) : undefined;
+  return running && `${running}, then adopt it`;
+}
+
+const reservationBeside = (key: string) => reservationKey(dirname(key), stemOf(basename(key)));
+
+const reservedBy = (key: string) =>
+  `a backup is writing it: ${reservationBeside(key)} exists; wait until it ends; if it was killed, delete that file`;
 
 /** Key of the manifest that a file with an ordinary name would have. */
 const manifestBeside = (key: string) => manifestKey(dirname(key), stemOf(basename(key)));
@@ -241,7 +277,21 @@ export async function writeAdopted(
     };
     await putJson(store, key, finding, { signal });
   }
-  await putJson(store, found.manifestKey, manifest, { signal });
+  await putNew(store, found.manifestKey, manifest, { signal });
+}
+
+/** Writes the manifest, unless there is one by now: that of a backup says more. */
+async function putNew(store: Store, key: string, manifest: Manifest, options: CallOptions): Promise<void> {
+  await putJson(store, key, manifest, { ...options, onlyNew: true }).catch(async (error) => {
+    if (!isRefused(error)) throw error;
+    // The response to a put that was repeated may have been lost.
+    const there = await orNothing(readDocument(store, key, options));
+    if (isDeepStrictEqual(there, JSON.parse(JSON.stringify(manifest)))) return;
+    throw new AgentError(
+      ExitCode.refused,
+      `${manifest.object.key}: ${key} was written meanwhile by another run and is kept; run the command again`,
+    );
+  });
 }
 
 export const isEncrypted = (key: string) => key.endsWith(ENCRYPTED);

@@ -2,7 +2,7 @@ import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
-import { type Entry, readCatalog } from '../catalog/catalog.ts';
+import { type Entry, readCatalog, reservationKey } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/folder.ts';
 import { lineageOf } from '../catalog/lineage.ts';
 import { sameEtcdElsewhere } from '../catalog/locate.ts';
@@ -19,7 +19,7 @@ import { findEarlierRun } from './earlier-run.ts';
 import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
 import type { BackupOutcome, List, Origin, RunContext, StoreRequest, Target, WithOrigin } from './request.ts';
-import { reservationKey, reserve, sweepReserved } from './reservation.ts';
+import { reserve, sweepReserved } from './reservation.ts';
 import { checkRuns, type TargetRun, targetRuns } from './target-run.ts';
 import { shareStream, type Uploaded } from './upload.ts';
 

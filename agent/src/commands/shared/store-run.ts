@@ -45,8 +45,11 @@ export async function withStore<T>(context: CommandContext, work: (opened: Opene
  */
 async function withElsewhere(error: unknown, opened: OpenedStore, { signal }: CommandContext): Promise<never> {
   const { store, ...wanted } = opened;
-  const hint = error instanceof IncompleteError ? adoptHint(opened, error.entry) : '';
-  if (hint && error instanceof IncompleteError) throw new AgentError(error.exitCode, `${error.message}${hint}`);
+  if (error instanceof IncompleteError) {
+    const now = (await store.now({ signal })) ?? new Date();
+    const hint = adoptHint(opened, error.entry, { now });
+    if (hint) throw new AgentError(error.exitCode, `${error.message}${hint}`);
+  }
   if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) throw error;
   throw new AgentError(error.exitCode, `${error.message}${await otherFoldersHint(store, wanted, { signal })}`);
 }
