@@ -9,6 +9,7 @@ import {
   type Skipped,
   writeAdopted,
 } from '../backup/adopt/adopt.ts';
+import { earlierText } from '../backup/adopt/earlier-finding.ts';
 import type { Entry } from '../backup/catalog/catalog.ts';
 import { isRefused } from '../backup/catalog/claim.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
@@ -30,6 +31,8 @@ interface Outcome {
   readonly sizeBytes?: number;
   readonly revision?: number;
   readonly warning?: string;
+  /** What becomes of the finding of an earlier `verify`. */
+  readonly finding?: string;
 }
 
 /** Fixed time of a trial restore, as the number of bytes that take as long. */
@@ -105,10 +108,11 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
   try {
     const onBytes = (bytes: number) => progress.bytes(bytes, size);
     const adopted = await describeAdoptable(found, { ...adopting, onBytes });
-    const { manifest, revision, warning, replaced } = adopted;
-    if (replaced) context.log.warn(`${key}: ${replaced}`);
+    const { manifest, revision, warning, earlier } = adopted;
     const dryRun = settings.flag('dryRun');
-    if (!dryRun) await writeAdopted(found, adopted, adopting);
+    const finding = dryRun
+      ? earlier && earlierText(earlier, manifest, found.manifestKey, { dryRun })
+      : await writeAdopted(found, adopted, adopting);
     return {
       key,
       outcome: dryRun ? 'would be adopted' : 'adopted',
@@ -118,6 +122,7 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
       sizeBytes: manifest.content.sizeBytes,
       revision,
       warning,
+      ...(finding !== undefined && { finding }),
     };
   } catch (error) {
     signal.throwIfAborted();
@@ -134,13 +139,13 @@ function describe(
 ): CommandResult {
   const count = (what: RegExp) => outcomes.filter(({ outcome }) => what.test(outcome)).length;
   const counts = { adopted: count(/adopted$/), skipped: count(/^skipped$/), failed: count(/^failed$/) };
-  const rows = outcomes.map(({ key, id, createdAt, sizeBytes, outcome, warning, detail }) => [
+  const rows = outcomes.map(({ key, id, createdAt, sizeBytes, outcome, warning, finding, detail }) => [
     key,
     outcome,
     id ?? '',
     createdAt ?? '',
     sizeBytes === undefined ? '' : formatBytes(sizeBytes),
-    warning ?? (id ? '' : detail),
+    [warning, finding, id ? undefined : detail].filter((note) => note !== undefined).join('; '),
   ]);
   return {
     exitCode: counts.failed > 0 ? ExitCode.verificationFailed : ExitCode.done,

@@ -204,7 +204,7 @@ async function check(
   });
   if (isUnread(entry)) return unread(problem ?? '');
   if (stateOf(entry) === 'broken') {
-    return { finding: { id, level, outcome: 'failed', detail: problem ?? '' }, isLasting: true, entry };
+    return { finding: { id, level, outcome: 'failed', detail: problem ?? '', damaged: true }, isLasting: true, entry };
   }
   const { manifest } = entry as WholeEntry;
   const verifyAt = async (wanted: Level): Promise<Checked> => {

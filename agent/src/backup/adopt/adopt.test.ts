@@ -323,8 +323,15 @@ describe('a snapshot of the agent that has lost its manifest', () => {
     await put(`orders/${id}.json`, Buffer.from('{'));
     expect(await runHere('verify', ...inStore())).toMatchObject({ exitCode: ExitCode.verificationFailed });
     await rm(join(path, `orders/${id}.json`));
-    const { log } = await adopt(`orders/${id}.db`);
-    expect(log).toEqual([expect.stringMatching(/replaces what `verify` found before: its manifest cannot be read/)]);
+    const said = (words: string) => ({
+      log: [],
+      data: {
+        snapshots: [{ finding: expect.stringMatching(`^${words} what .verify. found before: its manifest cannot`) }],
+      },
+      text: expect.stringContaining(`${words} what `),
+    });
+    expect(await adopt(`orders/${id}.db`, '--dry-run')).toMatchObject(said('would replace'));
+    expect(await adopt(`orders/${id}.db`)).toMatchObject(said('replaces'));
     expect((await list()).snapshots).toMatchObject([{ id, state: 'verified', level: 'open' }]);
     expect(await fetch('x.db')).toMatchObject({ exitCode: 0, data: { id } });
   });
@@ -418,5 +425,79 @@ describe('a payload whose backup may still be running', () => {
     await rm(manifest);
     expect(await adopt('orders/a.db', meanwhile)).toMatchObject({ exitCode: ExitCode.refused, text: said });
     expect(await readFile(manifest, 'utf8')).toBe('{"id":"a"}');
+  });
+});
+
+describe('what `verify` found before', () => {
+  const id = 'etcd-snapshot-20261120-023807-3f9c2a';
+  const finding = `orders/${id}.verify.json`;
+  const found = (more: object) =>
+    JSON.stringify({
+      ...{ schema: 'cdk8s-etcd/verification/v1', id, level: 'open', outcome: 'failed', at: '2026-11-20T03:00:00.000Z' },
+      ...{ detail: `${id}: its data differ from those of the cluster`, agent: { version: '1' }, ...more },
+    });
+  const putFinding = async (text: string) => {
+    await put(`orders/${id}.db`);
+    await put(finding, Buffer.from(text));
+  };
+  const verify = () => runHere('verify', id, '--level=open', ...inStore(), `--etcdutl=${etcdutl()}`);
+  const fetch = (name: string, ...more: string[]) =>
+    runHere('restore', 'fetch', ...inStore(), `--etcdutl=${etcdutl()}`, `--to=${path}/${name}`, ...more);
+
+  test.each([
+    ['about the data', found({}), 'failed', /its data differ .*`verify \S+ --level=open` replaces it if/],
+    ['that is damaged', '{', 'unread', /is damaged; run `verify --level=open`/],
+    ['of a newer agent', '{"schema":"cdk8s-etcd/verification/v2"}', 'unread', /use a newer agent/],
+  ])('%s stands, which is said, and only `verify` replaces it', async (_, text, state, why) => {
+    await putFinding(text);
+    const key = `--object-key=orders/${id}.db`;
+    const refused = { exitCode: ExitCode.verificationFailed, text: expect.stringContaining('--force-failed') };
+    expect(await adopt(`orders/${id}.db`)).toMatchObject({
+      exitCode: 0,
+      text: expect.stringMatching(why),
+      data: { adopted: 1, snapshots: [{ finding: expect.stringMatching(/^it is not verified: /) }] },
+    });
+    expect(await readFile(join(path, finding), 'utf8')).toBe(text);
+    expect(JSON.stringify(await list())).toMatch(/its data differ|cannot be read|has the schema/);
+    expect(await fetch('x.db', '--adopt', key)).toMatchObject(refused);
+    await rm(join(path, `orders/${id}.json`));
+    expect(await fetch('x.db', '--adopt', key)).toMatchObject(refused);
+    expect(await fetch('x.db', '--adopt', key, '--force-failed')).toMatchObject({ exitCode: 0 });
+    if (text.includes('/v2')) return;
+    expect(await verify()).toMatchObject({ exitCode: 0 });
+    expect((await list()).snapshots).toMatchObject([{ id, state: 'verified' }]);
+    expect(state).not.toBe('verified');
+  });
+
+  test('about the payload is replaced', async () => {
+    await putFinding(found({ damaged: true }));
+    expect(await adopt(`orders/${id}.db`)).toMatchObject({
+      exitCode: 0,
+      text: expect.stringContaining('replaces what'),
+    });
+    expect((await list()).snapshots).toMatchObject([{ id, state: 'verified' }]);
+  });
+
+  test('under an exact key stands too, although the id is another', async () => {
+    await put('own/latest.db');
+    await put('own/latest.db.verify.json', Buffer.from(found({})));
+    const key = '--object-key=own/latest.db';
+    expect(await adopt('own/latest.db')).toMatchObject({
+      exitCode: 0,
+      text: expect.stringMatching(/`verify --object-key=own\/latest\.db --level=open` replaces it/),
+    });
+    expect(await fetch('x.db', key)).toMatchObject({ exitCode: ExitCode.verificationFailed });
+    expect(await runHere('verify', key, '--level=open', ...inStore(), `--etcdutl=${etcdutl()}`)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await fetch('x.db', key)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('is not touched if the manifest cannot be written', async () => {
+    const text = found({ damaged: true });
+    await putFinding(text);
+    const meanwhile = await writingEtcdutl(`orders/${id}.json`, '{"id":"a"}');
+    expect(await adopt(`orders/${id}.db`, meanwhile)).toMatchObject({ exitCode: ExitCode.refused });
+    expect(await readFile(join(path, finding), 'utf8')).toBe(text);
   });
 });

@@ -11,17 +11,16 @@ import {
   putJson,
   readCatalog,
   readDocument,
-  readVerification,
   reservationKey,
   underWay,
-  verificationKeyOf,
 } from '../catalog/catalog.ts';
 import { isRefused } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/folder.ts';
-import { MANIFEST_SCHEMA, type Manifest, VERIFICATION_SCHEMA, type Verification } from '../catalog/manifest.ts';
+import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
+import { type EarlierFinding, earlierText, keepEarlier, readEarlier, replaceEarlier } from './earlier-finding.ts';
 import { type DatedFile, dateOf, namesAreLocal } from './name-time.ts';
 
 export const PROOF = 'verified by its own sha256 and a trial restore, as there was no manifest';
@@ -56,8 +55,7 @@ export interface Adopted {
   readonly manifest: Manifest;
   readonly revision: number;
   readonly warning?: string;
-  /** An earlier finding against the file, which the new manifest replaces. */
-  readonly replaced?: string;
+  readonly earlier?: EarlierFinding;
 }
 
 /**
@@ -247,37 +245,24 @@ export async function describeAdoptable(found: Found, context: AdoptContext): Pr
     verified: { level: 'open', at: finishedAt.toISOString() },
     agent: { version: context.agentVersion },
   };
-  const replaced = await findingAgainst(found, context);
-  return { manifest, revision, warning, ...(replaced !== undefined && { replaced }) };
+  const earlier = await readEarlier(context.store, found.manifestKey, id, context);
+  return { manifest, revision, warning, ...(earlier && { earlier }) };
 }
 
-async function findingAgainst(
-  { id, manifestKey: beside }: Found,
+/**
+ * Writes the manifest, and then replaces the finding of an earlier `verify` that was about the old one. Returns what became
+ * of the finding.
+ */
+export async function writeAdopted(
+  { manifestKey: key }: Found,
+  { manifest, earlier }: Adopted,
   { store, signal }: AdoptContext,
 ): Promise<string | undefined> {
-  const key = verificationKeyOf(beside);
-  const read = (await store.stat(key, { signal })) && (await readVerification(store, key, { signal }));
-  if (!read || 'problem' in read || read.verification.outcome !== 'failed' || read.verification.id !== id)
-    return undefined;
-  return `replaces what \`verify\` found before: ${read.verification.detail ?? 'FAILED'}`;
-}
-
-/** Writes the manifest. First replaces the finding of an earlier `verify`, which may have failed because of the old manifest. */
-export async function writeAdopted(
-  found: Found,
-  { manifest }: Adopted,
-  { store, signal, agentVersion }: AdoptContext,
-): Promise<void> {
-  const key = verificationKeyOf(found.manifestKey);
-  if (await store.stat(key, { signal })) {
-    const { id, verified } = manifest;
-    const finding: Verification = {
-      ...{ schema: VERIFICATION_SCHEMA, id, level: 'open', outcome: 'verified' },
-      ...{ detail: PROOF, at: verified?.at ?? manifest.createdAt, agent: { version: agentVersion } },
-    };
-    await putJson(store, key, finding, { signal });
-  }
-  await putNew(store, found.manifestKey, manifest, { signal });
+  if (earlier) await keepEarlier(store, key, earlier, { signal });
+  await putNew(store, key, manifest, { signal });
+  if (!earlier) return undefined;
+  const failure = earlier.isReplaced ? await replaceEarlier(store, key, manifest, PROOF, { signal }) : undefined;
+  return earlierText(earlier, manifest, key, { failure });
 }
 
 /** Writes the manifest, unless there is one by now: that of a backup says more. */

@@ -34,7 +34,7 @@ export async function adoptKey(
 ): Promise<WholeEntry | undefined> {
   const { signal, log, progress } = context;
   const own = (await opened.readAll()).find(({ manifest }) => manifest?.object.key === key);
-  if (own && !own.problem) return whole(opened.store, opened, own.id, { signal });
+  if (own && (!own.problem || own.unread)) return whole(opened.store, opened, own.id, { signal });
   if (await opened.store.stat(exactManifestKey(key), { signal })) return undefined;
   const adopting = await adoptContext(opened, context);
   const found = await findByKey(key, adopting, { signal });
@@ -51,13 +51,16 @@ export async function adoptKey(
     ...adopting,
     onBytes: (bytes) => progress.bytes(bytes, size),
   });
-  for (const warning of [adopted.warning, adopted.replaced]) if (warning) log.warn(`${key}: ${warning}`);
-  await writeAdopted(found, adopted, adopting).catch((error) => {
+  if (adopted.warning) log.warn(`${key}: ${adopted.warning}`);
+  const finding = await writeAdopted(found, adopted, adopting).catch((error) => {
     signal.throwIfAborted();
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
     // The credentials for a restore may only allow reading.
     log.warn(`${key}: restoring without adopting it: ${messageOf(error)}`);
+    return undefined;
   });
-  const { manifest } = adopted;
-  return { id: manifest.id, manifestKey: found.manifestKey, manifest, pinned: false, restoredAs: [], objects: [] };
+  if (finding) log.warn(`${key}: ${finding}`);
+  const { manifest, earlier } = adopted;
+  const { manifestKey } = found;
+  return { id: manifest.id, manifestKey, manifest, pinned: false, restoredAs: [], objects: [], ...earlier?.standing };
 }
