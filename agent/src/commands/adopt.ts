@@ -20,7 +20,8 @@ import { table } from '../lib/terminal/table.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { adoptContext } from './shared/adopt-key.ts';
-import { withCatalog } from './shared/store-run.ts';
+import { answeringOf } from './shared/answering.ts';
+import { withStore } from './shared/store-run.ts';
 
 interface Outcome {
   readonly key: string;
@@ -42,9 +43,11 @@ export const run: Command = (context) => withTimeout(context, (signal, grow) => 
 
 async function adopt(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings, signal, log } = context;
-  return withCatalog(context, async (opened) => {
+  return withStore(context, async (opened) => {
     const { cluster, store } = opened;
-    const adopting = await adoptContext(opened, context);
+    // Which files have no manifest yet is known only from all manifests.
+    const entries = settings.args.length === 0 ? await opened.readAll() : await answeringOf(opened, context);
+    const adopting = await adoptContext(opened, context, entries);
     const outcomes: Outcome[] = [];
     const found: Found[] = [];
     const passBy = ({ key, why }: Skipped) => outcomes.push({ key, outcome: 'skipped', detail: why });

@@ -54,9 +54,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const isNamed = settings.args.length > 0 || settings.text('objectKey') !== undefined;
-    const chosen = settings.text('objectKey')
-      ? [await askedFor(opened, context)]
-      : await choose(opened, settings.args, part, signal);
+    const chosen = settings.text('objectKey') ? [await askedFor(opened, context)] : await choose(opened, part, context);
     grow(chosen.reduce((sum, { manifest }) => sum + (manifest?.content.sizeBytes ?? 0), 0));
     moreTime(signal, chosen.length * SECONDS_EACH);
     // Before the first payload is downloaded.
@@ -70,6 +68,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
       const one = await verifyOne(entry, { level, identities, undecryptable }, opened, context);
       if (one) checked.push(one);
     }
+    const hinting = { now, settings, entries: await opened.readAll() };
     const findings = checked.map(({ finding }) => finding);
     const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
     const [failed, inconclusive] = [count('failed'), count('inconclusive')];
@@ -78,9 +77,9 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
       text: [
         ...checked.map(
           ({ finding: { id, outcome, detail }, entry }) =>
-            `${id}: ${outcome}: ${detail}${entry ? adoptHint(opened, entry, { now }) : ''}`,
+            `${id}: ${outcome}: ${detail}${entry ? adoptHint(opened, entry, hinting) : ''}`,
         ),
-        ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, { now })}`),
+        ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
       ].join('\n'),
       data: {
         cluster: opened.cluster,
@@ -265,11 +264,11 @@ function standsAgainst({ outcome, level }: Finding, standing: Entry['verificatio
 
 async function choose(
   opened: OpenedStore,
-  ids: readonly string[],
   part: Part | undefined,
-  signal: AbortSignal,
+  { settings, signal }: CommandContext,
 ): Promise<readonly Entry[]> {
   const { store, readAll } = opened;
+  const ids = settings.args;
   if (ids.length > 0) {
     const named: Entry[] = [];
     for (const id of ids) named.push(await anyEntry(store, opened, id, { signal }));
@@ -280,8 +279,9 @@ async function choose(
   const of = `${folderOf(opened)}${opened.clusterId === undefined ? '' : ` with the cluster id ${opened.clusterId}`}`;
   const now = (await store.now({ signal })) ?? new Date();
   const lost = await opened.readLost(now);
+  const hinting = { now, settings, entries };
   const orLost = lost.map(
-    (entry) => `; ${entry.id} is incomplete: ${entry.problem}${adoptHint(opened, entry, { now })}`,
+    (entry) => `; ${entry.id} is incomplete: ${entry.problem}${adoptHint(opened, entry, hinting)}`,
   );
   throw new AgentError(ExitCode.nothingThere, `no snapshots of ${of} in ${store.url}${orLost.join('')}`);
 }

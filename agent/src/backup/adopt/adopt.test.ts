@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { generateIdentity } from 'age-encryption';
 import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { seal } from '../../../test/mutations/mutate.ts';
@@ -499,5 +500,39 @@ describe('what `verify` found before', () => {
     const meanwhile = await writingEtcdutl(`orders/${id}.json`, '{"id":"a"}');
     expect(await adopt(`orders/${id}.db`, meanwhile)).toMatchObject({ exitCode: ExitCode.refused });
     expect(await readFile(join(path, finding), 'utf8')).toBe(text);
+  });
+});
+
+describe('the command that a hint names', () => {
+  const id = 'etcd-snapshot-20261120-023807-3f9c2a';
+
+  test('is not named if another manifest names the payload; its owner is', async () => {
+    await put(`orders/${id}.db`);
+    await adopt(`orders/${id}.db`);
+    const manifest = JSON.parse(await readFile(join(path, `orders/${id}.json`), 'utf8'));
+    await put('orders/copied.json', Buffer.from(JSON.stringify({ ...manifest, id: 'copied' })));
+    await rm(join(path, `orders/${id}.json`));
+    for (const command of [['list'], ['show', id], ['verify']]) {
+      const { text } = await runHere(...command, ...inStore());
+      expect(text).toMatch(/; orders\/copied\.json names its payload: it is that of the snapshot copied/);
+      expect(text).not.toContain('etcd-agent adopt');
+    }
+    expect(await adopt(`orders/${id}.db`)).toMatchObject({
+      exitCode: 0,
+      data: { skipped: 1, snapshots: [{ detail: 'it already has a manifest: orders/copied.json' }] },
+    });
+  });
+
+  test('has the identities and etcdutl that were given', async () => {
+    await put(`orders/${id}.db.age`);
+    await put(`orders/${id}.json`, Buffer.from('{'));
+    const identity = join(path, 'my key.txt');
+    await writeFile(identity, await generateIdentity());
+    const flags = [`--age-identity-file=${identity}`, '--etcdutl=/opt/my etcd/etcdutl'];
+    const { text } = await runHere('verify', ...inStore(), ...flags);
+    expect(text).toMatch(
+      /etcd-agent adopt [^`]* --age-identity-file='[^']*my key\.txt' '--etcdutl=\/opt\/my etcd\/etcdutl'`/,
+    );
+    expect((await runHere('list', ...inStore())).text).toMatch(/ --age-identity-file=FILE`/);
   });
 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path/posix';
 import { isDeepStrictEqual } from 'node:util';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { moreTime } from '../../lib/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
   type Entry,
@@ -32,8 +33,11 @@ export interface AdoptContext extends InspectOptions, NamedCluster {
   readonly agentVersion: string;
   /** Also adopt a file that lies in another cluster's folder. */
   readonly forceForeign: boolean;
-  /** Every snapshot of the cluster that has a manifest. */
+  /** Every snapshot of the cluster that has a manifest. For named files, some may be `unreachable`. */
   readonly entries: readonly Entry[];
+  /** Milliseconds to wait for the manifests of another folder. */
+  readonly answerLimit: number;
+  readonly warn: (message: string) => void;
 }
 
 /** A file that is not adopted. */
@@ -94,12 +98,14 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   const folder = folderOf(context);
   const object = await store.stat(key, options);
   if (!object) throw new AgentError(ExitCode.nothingThere, `${store.url} has no ${key}`);
-  const hasOne =
-    entries.some(({ manifest }) => manifest?.object.key === key) || (await store.stat(exactManifestKey(key), options));
-  if (hasOne) return { key, why: 'it already has a manifest' };
+  const owner = entries.find(({ manifest }) => manifest?.object.key === key)?.manifestKey;
+  const exact = exactManifestKey(key);
+  const own = owner ?? ((await store.stat(exact, options)) && exact);
+  if (own) return { key, why: `it already has a manifest: ${own}` };
   const running = await mayBeRunning(object, context, options);
   if (running) throw new AgentError(ExitCode.refused, `${key}: ${running}`);
   const there = isOrdinary(key, folder) ? entries : await readOther(key, context, options);
+  refuseSilent(key, there, context);
   if ((await store.stat(manifestBeside(key), options)) && mayOwn(key, there)) return { key, why: ownedBy(key) };
   const found = place(object, await readFolder(store, folder, options));
   const stem = stemOf(basename(key));
@@ -109,18 +115,37 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   return found;
 }
 
+/** Throws if a manifest that the store does not give out may be that of the file, by its name. Warns of any other. */
+function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: AdoptContext): void {
+  const silent = entries.filter(({ unread }) => unread === 'unreachable');
+  const own = silent.find(({ id }) => [stemOf(basename(key)), distinctId(key)].includes(id));
+  if (own) {
+    throw new AgentError(
+      ExitCode.storeUnreachable,
+      `${store.url}: ${own.manifestKey} may be the manifest of ${key}, but ${own.problem}; try again`,
+    );
+  }
+  const [first] = silent;
+  if (!first) return;
+  const count = silent.length === 1 ? '1 manifest' : `${silent.length} manifests`;
+  warn(
+    `${key}: ${count} of the folder cannot be read, such as that of ${first.id}: ${first.problem}; assuming that none of them names this file`,
+  );
+}
+
 /**
  * Reads the snapshots in the folder of a key outside the cluster's folder. The retention of that folder's cluster could
  * delete the adopted file.
  */
 async function readOther(
   key: string,
-  { store, forceForeign }: AdoptContext,
+  { store, forceForeign, answerLimit }: AdoptContext,
   options: CallOptions,
 ): Promise<readonly Entry[]> {
   const folder = dirname(key);
   if (folder === '.') return [];
-  const entries = await readCatalog(store, folder, options);
+  moreTime(options.signal, answerLimit / 1000);
+  const entries = await readCatalog(store, folder, { ...options, until: AbortSignal.timeout(answerLimit) });
   const [first] = entries;
   if (!first || forceForeign) return entries;
   throw new AgentError(
@@ -204,8 +229,7 @@ async function readFolder(store: Store, path: string, options: CallOptions): Pro
 function place(object: StoredObject, folder: Folder): Found {
   const { key } = object;
   const stem = stemOf(basename(key));
-  const cleaned = stem.replaceAll(/[^A-Za-z0-9_+-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
-  const distinct = `${cleaned || 'adopted'}-${hashOf(key)}`;
+  const distinct = distinctId(key);
   const file = dated(object);
   if (!isOrdinary(key, folder.path)) {
     const date = dateOf(file, namesAreLocal([file]));
@@ -216,6 +240,14 @@ function place(object: StoredObject, folder: Folder): Found {
   const free = splitName(`${stem}.`)?.id === stem && rivals === 0 && !folder.keys.has(manifestKey(folder.path, stem));
   const id = free ? stem : distinct;
   return { object, id, manifestKey: manifestKey(folder.path, id), ...dateOf(file, folder.namesAreLocal) };
+}
+
+/** The id for a file whose name is not a free id. */
+function distinctId(key: string): string {
+  const cleaned = stemOf(basename(key))
+    .replaceAll(/[^A-Za-z0-9_+-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '');
+  return `${cleaned || 'adopted'}-${hashOf(key)}`;
 }
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 6);

@@ -2,10 +2,9 @@ import type { Entry } from '../../backup/catalog/catalog.ts';
 import { newestVerified } from '../../backup/catalog/select.ts';
 import { DamagedError } from '../../backup/payload/damaged-error.ts';
 import { AgentError } from '../../lib/errors.ts';
-import { quoted } from '../../lib/quoted.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from './opened-store.ts';
-import { sameStore } from './same-store.ts';
+import { sameIdentities, sameStore } from './same-store.ts';
 import { askedId, beforeFlag } from './snapshot-flags.ts';
 
 /** Milliseconds. A suggestion is not worth a longer wait. */
@@ -46,7 +45,6 @@ export async function orInstead<T>(
 }
 
 function passOver({ id }: Entry, opened: OpenedStore, { settings }: CommandContext): string {
-  const identities = settings.list('ageIdentityFile').map((file) => ` --age-identity-file=${quoted(file)}`);
-  const verify = `etcd-agent verify ${id} --level=open ${sameStore(opened)}${identities.join('')}`;
+  const verify = `etcd-agent verify ${id} --level=open ${sameStore(opened)}${sameIdentities(settings)}`;
   return `; or run \`${verify}\`, after which commands without an id pass over it; that must be allowed to write to the store: if it is not, always name the snapshot`;
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { quoted } from '../../lib/quoted.ts';
 import { parseStore } from '../../store/open.ts';
 import type { StoreSpec } from '../../store/spec.ts';
+import type { Settings } from '../cli/settings.ts';
 import type { OpenedStore } from './opened-store.ts';
 
 /** Flags with which another command finds the same snapshots. They contain no secrets, only names of files with secrets. */
@@ -20,6 +21,13 @@ export function sameStore({
     .map(quoted)
     .join(' ');
 }
+
+/** The flags with the age identities of this command. Empty if none was given. */
+export const sameIdentities = (settings: Settings): string =>
+  settings
+    .list('ageIdentityFile')
+    .map((file) => ` --age-identity-file=${quoted(file)}`)
+    .join('');
 
 /** Whether the URL says everything. That of a bucket lacks the region and the files with credentials. */
 function isWhole(url: string, place: StoreSpec): boolean {
