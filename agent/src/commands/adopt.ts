@@ -9,7 +9,9 @@ import {
   type Skipped,
   writeAdopted,
 } from '../backup/adopt/adopt.ts';
+import { earlierText } from '../backup/adopt/earlier-finding.ts';
 import type { Entry } from '../backup/catalog/catalog.ts';
+import { isRefused } from '../backup/catalog/claim.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
 import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
 import { withTimeout } from '../lib/run-limit.ts';
@@ -18,7 +20,8 @@ import { table } from '../lib/terminal/table.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { adoptContext } from './shared/adopt-key.ts';
-import { withCatalog } from './shared/store-run.ts';
+import { answeringOf } from './shared/answering.ts';
+import { withStore } from './shared/store-run.ts';
 
 interface Outcome {
   readonly key: string;
@@ -29,6 +32,8 @@ interface Outcome {
   readonly sizeBytes?: number;
   readonly revision?: number;
   readonly warning?: string;
+  /** What becomes of the finding of an earlier `verify`. */
+  readonly finding?: string;
 }
 
 /** Fixed time of a trial restore, as the number of bytes that take as long. */
@@ -38,9 +43,11 @@ export const run: Command = (context) => withTimeout(context, (signal, grow) => 
 
 async function adopt(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings, signal, log } = context;
-  return withCatalog(context, async (opened) => {
+  return withStore(context, async (opened) => {
     const { cluster, store } = opened;
-    const adopting = await adoptContext(opened, context);
+    // Which files have no manifest yet is known only from all manifests.
+    const entries = settings.args.length === 0 ? await opened.readAll() : await answeringOf(opened, context);
+    const adopting = await adoptContext(opened, context, entries);
     const outcomes: Outcome[] = [];
     const found: Found[] = [];
     const passBy = ({ key, why }: Skipped) => outcomes.push({ key, outcome: 'skipped', detail: why });
@@ -104,10 +111,11 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
   try {
     const onBytes = (bytes: number) => progress.bytes(bytes, size);
     const adopted = await describeAdoptable(found, { ...adopting, onBytes });
-    const { manifest, revision, warning, replaced } = adopted;
-    if (replaced) context.log.warn(`${key}: ${replaced}`);
+    const { manifest, revision, warning, earlier } = adopted;
     const dryRun = settings.flag('dryRun');
-    if (!dryRun) await writeAdopted(found, adopted, adopting);
+    const finding = dryRun
+      ? earlier && earlierText(earlier, manifest, found.manifestKey, { dryRun })
+      : await writeAdopted(found, adopted, adopting);
     return {
       key,
       outcome: dryRun ? 'would be adopted' : 'adopted',
@@ -117,9 +125,12 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
       sizeBytes: manifest.content.sizeBytes,
       revision,
       warning,
+      ...(finding !== undefined && { finding }),
     };
   } catch (error) {
     signal.throwIfAborted();
+    // A manifest that was written meanwhile.
+    if (isRefused(error) && settings.args.length === 0) return { key, outcome: 'skipped', detail: messageOf(error) };
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
     return { key, outcome: 'failed', detail: messageOf(error) };
   }
@@ -131,13 +142,13 @@ function describe(
 ): CommandResult {
   const count = (what: RegExp) => outcomes.filter(({ outcome }) => what.test(outcome)).length;
   const counts = { adopted: count(/adopted$/), skipped: count(/^skipped$/), failed: count(/^failed$/) };
-  const rows = outcomes.map(({ key, id, createdAt, sizeBytes, outcome, warning, detail }) => [
+  const rows = outcomes.map(({ key, id, createdAt, sizeBytes, outcome, warning, finding, detail }) => [
     key,
     outcome,
     id ?? '',
     createdAt ?? '',
     sizeBytes === undefined ? '' : formatBytes(sizeBytes),
-    warning ?? (id ? '' : detail),
+    [warning, finding, id ? undefined : detail].filter((note) => note !== undefined).join('; '),
   ]);
   return {
     exitCode: counts.failed > 0 ? ExitCode.verificationFailed : ExitCode.done,

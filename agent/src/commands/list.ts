@@ -49,7 +49,10 @@ const list = (context: CommandContext): Promise<CommandResult> =>
               snapshots.map((snapshot) => row(snapshot, folder)),
             ),
         ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
-        ...incomplete.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry)}`),
+        ...incomplete.map(
+          (entry) =>
+            `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, { now, settings: context.settings, entries })}`,
+        ),
       ].join('\n'),
       data: { cluster, namespace, store: store.url, snapshots, broken },
     };

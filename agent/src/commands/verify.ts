@@ -26,8 +26,9 @@ import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { adoptHint } from './shared/adopt-hint.ts';
+import { answeringOf } from './shared/answering.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
-import { answeringOf, askedFor, withStore } from './shared/store-run.ts';
+import { askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
 const SECONDS_EACH = 0.5;
@@ -54,21 +55,21 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const isNamed = settings.args.length > 0 || settings.text('objectKey') !== undefined;
-    const chosen = settings.text('objectKey')
-      ? [await askedFor(opened, context)]
-      : await choose(opened, settings.args, part, signal);
+    const chosen = settings.text('objectKey') ? [await askedFor(opened, context)] : await choose(opened, part, context);
     grow(chosen.reduce((sum, { manifest }) => sum + (manifest?.content.sizeBytes ?? 0), 0));
     moreTime(signal, chosen.length * SECONDS_EACH);
     // Before the first payload is downloaded.
     const undecryptable = level === 'open' ? await withoutIdentity(chosen, identities) : new Map();
     const [first] = undecryptable.values();
     if (first && undecryptable.size === chosen.length) throw first;
-    const lost = isNamed ? [] : await opened.readLost((await opened.store.now({ signal })) ?? new Date());
+    const now = (await opened.store.now({ signal })) ?? new Date();
+    const lost = isNamed ? [] : await opened.readLost(now);
     const checked: Checked[] = [];
     for (const entry of chosen) {
       const one = await verifyOne(entry, { level, identities, undecryptable }, opened, context);
       if (one) checked.push(one);
     }
+    const hinting = { now, settings, entries: await opened.readAll() };
     const findings = checked.map(({ finding }) => finding);
     const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
     const [failed, inconclusive] = [count('failed'), count('inconclusive')];
@@ -77,9 +78,9 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
       text: [
         ...checked.map(
           ({ finding: { id, outcome, detail }, entry }) =>
-            `${id}: ${outcome}: ${detail}${entry ? adoptHint(opened, entry) : ''}`,
+            `${id}: ${outcome}: ${detail}${entry ? adoptHint(opened, entry, hinting) : ''}`,
         ),
-        ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry)}`),
+        ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
       ].join('\n'),
       data: {
         cluster: opened.cluster,
@@ -207,7 +208,7 @@ async function check(
   });
   if (isUnread(entry)) return unread(problem ?? '');
   if (stateOf(entry) === 'broken') {
-    return { finding: { id, level, outcome: 'failed', detail: problem ?? '' }, isLasting: true, entry };
+    return { finding: { id, level, outcome: 'failed', detail: problem ?? '', damaged: true }, isLasting: true, entry };
   }
   const { manifest } = entry as WholeEntry;
   const verifyAt = async (wanted: Level): Promise<Checked> => {
@@ -268,11 +269,11 @@ function standsAgainst({ outcome, level }: Finding, standing: Entry['verificatio
 
 async function choose(
   opened: OpenedStore,
-  ids: readonly string[],
   part: Part | undefined,
-  signal: AbortSignal,
+  { settings, signal }: CommandContext,
 ): Promise<readonly Entry[]> {
   const { store, readAll } = opened;
+  const ids = settings.args;
   if (ids.length > 0) {
     const named: Entry[] = [];
     for (const id of ids) named.push(await anyEntry(store, opened, id, { signal }));
@@ -281,8 +282,12 @@ async function choose(
   const entries = entriesAsked(await readAll(), opened);
   if (entries.length > 0) return entries.filter(({ id }) => !part || bucketOf(id, part.of) === part.number);
   const of = `${folderOf(opened)}${opened.clusterId === undefined ? '' : ` with the cluster id ${opened.clusterId}`}`;
-  const lost = await opened.readLost((await store.now({ signal })) ?? new Date());
-  const orLost = lost.map((entry) => `; ${entry.id} is incomplete: ${entry.problem}${adoptHint(opened, entry)}`);
+  const now = (await store.now({ signal })) ?? new Date();
+  const lost = await opened.readLost(now);
+  const hinting = { now, settings, entries };
+  const orLost = lost.map(
+    (entry) => `; ${entry.id} is incomplete: ${entry.problem}${adoptHint(opened, entry, hinting)}`,
+  );
   throw new AgentError(ExitCode.nothingThere, `no snapshots of ${of} in ${store.url}${orLost.join('')}`);
 }
 

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { generateIdentity } from 'age-encryption';
 import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { seal } from '../../../test/mutations/mutate.ts';
@@ -33,7 +34,7 @@ async function put(key: string, bytes: Uint8Array = saved, at = modified): Promi
 }
 const inStore = () => ['--cluster=orders', `--store=file://${path}`];
 const adopt = (...more: string[]) =>
-  runHere('adopt', ...more, ...inStore(), `--etcdutl=${etcdutl()}`, `--scratch=${path}`);
+  runHere('adopt', ...inStore(), `--etcdutl=${etcdutl()}`, `--scratch=${path}`, ...more);
 const files = async () =>
   (await readdir(path, { recursive: true, withFileTypes: true }))
     .filter((each) => each.isFile())
@@ -323,8 +324,15 @@ describe('a snapshot of the agent that has lost its manifest', () => {
     await put(`orders/${id}.json`, Buffer.from('{'));
     expect(await runHere('verify', ...inStore())).toMatchObject({ exitCode: ExitCode.verificationFailed });
     await rm(join(path, `orders/${id}.json`));
-    const { log } = await adopt(`orders/${id}.db`);
-    expect(log).toEqual([expect.stringMatching(/replaces what `verify` found before: its manifest cannot be read/)]);
+    const said = (words: string) => ({
+      log: [],
+      data: {
+        snapshots: [{ finding: expect.stringMatching(`^${words} what .verify. found before: its manifest cannot`) }],
+      },
+      text: expect.stringContaining(`${words} what `),
+    });
+    expect(await adopt(`orders/${id}.db`, '--dry-run')).toMatchObject(said('would replace'));
+    expect(await adopt(`orders/${id}.db`)).toMatchObject(said('replaces'));
     expect((await list()).snapshots).toMatchObject([{ id, state: 'verified', level: 'open' }]);
     expect(await fetch('x.db')).toMatchObject({ exitCode: 0, data: { id } });
   });
@@ -342,5 +350,189 @@ describe('a snapshot of the agent that has lost its manifest', () => {
     });
     expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
     expect(await fetch('y.db', id)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+/** An etcdutl that first writes this object, as another run might. */
+async function writingEtcdutl(key: string, text: string): Promise<string> {
+  const script = join(path, 'etcdutl.sh');
+  await writeFile(script, `#!/bin/sh\nprintf '%s' '${text}' > '${path}/${key}'\nexec '${etcdutl()}' "$@"\n`, {
+    mode: 0o755,
+  });
+  return `--etcdutl=${script}`;
+}
+
+describe('a payload whose backup may still be running', () => {
+  const id = 'etcd-snapshot-20261120-023807-3f9c2a';
+  const wait = /its backup may still be running; wait until \d{4}-\S+Z/;
+
+  test.each([`orders/${id}.db`, `old/latest.db.${id}`])(
+    '%s is refused in the first hour, and then adopted',
+    async (key) => {
+      await put(key, saved, new Date(Date.now() - 50 * 60_000));
+      const refused = { exitCode: ExitCode.refused, text: expect.stringMatching(wait) };
+      expect(await adopt(key)).toMatchObject(refused);
+      const fetch = ['restore', 'fetch', ...inStore(), `--object-key=${key}`, '--adopt', `--to=${path}/x.db`];
+      expect(await runHere(...fetch, `--etcdutl=${etcdutl()}`)).toMatchObject(refused);
+      expect(await files()).toEqual([key]);
+      await put(key, saved, new Date(Date.now() - 61 * 60_000));
+      expect(await adopt(key)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+    },
+  );
+
+  test.each([
+    ['is missing', `show ${id}`],
+    ['is missing', `restore fetch ${id} --to=/tmp/x`],
+    ['is damaged', 'list'],
+    ['is damaged', `show ${id}`],
+  ])('if its manifest %s, `%s` says to wait and does not name `adopt`', async (what, command) => {
+    await put(`orders/${id}.db`, saved, new Date());
+    if (what === 'is damaged') await put(`orders/${id}.json`, Buffer.from('{'));
+    const { text } = await runHere(...command.split(' '), ...inStore());
+    expect(text).toMatch(wait);
+    expect(text).not.toContain('etcd-agent adopt');
+  });
+
+  test('a name that a backup has reserved is left alone, however old', async () => {
+    await put('orders/nightly.db.gz', gzipSync(saved));
+    await put('orders/nightly.reserved', Buffer.from('{}'));
+    await put('orders/other.db');
+    const why = expect.stringMatching(
+      /a backup is writing it: orders\/nightly\.reserved exists; wait until it ends; if it was killed, delete that file/,
+    );
+    expect(await adopt()).toMatchObject({
+      exitCode: 0,
+      data: { adopted: 1, snapshots: [{ key: 'orders/nightly.db.gz', outcome: 'skipped', detail: why }, {}] },
+    });
+    expect(await adopt('orders/nightly.db.gz')).toMatchObject({ exitCode: ExitCode.refused, text: why });
+    await rm(join(path, 'orders/nightly.reserved'));
+    expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  });
+
+  test('a fresh file of another tool is adopted at once', async () => {
+    await put('orders/a.db', saved, new Date());
+    expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  });
+
+  test('a manifest that another run writes meanwhile stays', async () => {
+    await put('orders/a.db');
+    const manifest = join(path, 'orders/a.json');
+    const meanwhile = await writingEtcdutl('orders/a.json', '{"id":"a"}');
+    const said = expect.stringMatching(/orders\/a\.json was written meanwhile/);
+    expect(await adopt(meanwhile)).toMatchObject({
+      exitCode: 0,
+      data: { adopted: 0, snapshots: [{ outcome: 'skipped', detail: said }] },
+    });
+    await rm(manifest);
+    expect(await adopt('orders/a.db', meanwhile)).toMatchObject({ exitCode: ExitCode.refused, text: said });
+    expect(await readFile(manifest, 'utf8')).toBe('{"id":"a"}');
+  });
+});
+
+describe('what `verify` found before', () => {
+  const id = 'etcd-snapshot-20261120-023807-3f9c2a';
+  const finding = `orders/${id}.verify.json`;
+  const found = (more: object) =>
+    JSON.stringify({
+      ...{ schema: 'cdk8s-etcd/verification/v1', id, level: 'open', outcome: 'failed', at: '2026-11-20T03:00:00.000Z' },
+      ...{ detail: `${id}: its data differ from those of the cluster`, agent: { version: '1' }, ...more },
+    });
+  const putFinding = async (text: string) => {
+    await put(`orders/${id}.db`);
+    await put(finding, Buffer.from(text));
+  };
+  const verify = () => runHere('verify', id, '--level=open', ...inStore(), `--etcdutl=${etcdutl()}`);
+  const fetch = (name: string, ...more: string[]) =>
+    runHere('restore', 'fetch', ...inStore(), `--etcdutl=${etcdutl()}`, `--to=${path}/${name}`, ...more);
+
+  test.each([
+    ['about the data', found({}), 'failed', /its data differ .*`verify \S+ --level=open` replaces it if/],
+    ['that is damaged', '{', 'unread', /is damaged; run `verify --level=open`/],
+    ['of a newer agent', '{"schema":"cdk8s-etcd/verification/v2"}', 'unread', /use a newer agent/],
+  ])('%s stands, which is said, and only `verify` replaces it', async (_, text, state, why) => {
+    await putFinding(text);
+    const key = `--object-key=orders/${id}.db`;
+    const refused = { exitCode: ExitCode.verificationFailed, text: expect.stringContaining('--force-failed') };
+    expect(await adopt(`orders/${id}.db`)).toMatchObject({
+      exitCode: 0,
+      text: expect.stringMatching(why),
+      data: { adopted: 1, snapshots: [{ finding: expect.stringMatching(/^it is not verified: /) }] },
+    });
+    expect(await readFile(join(path, finding), 'utf8')).toBe(text);
+    expect(JSON.stringify(await list())).toMatch(/its data differ|cannot be read|has the schema/);
+    expect(await fetch('x.db', '--adopt', key)).toMatchObject(refused);
+    await rm(join(path, `orders/${id}.json`));
+    expect(await fetch('x.db', '--adopt', key)).toMatchObject(refused);
+    expect(await fetch('x.db', '--adopt', key, '--force-failed')).toMatchObject({ exitCode: 0 });
+    if (text.includes('/v2')) return;
+    expect(await verify()).toMatchObject({ exitCode: 0 });
+    expect((await list()).snapshots).toMatchObject([{ id, state: 'verified' }]);
+    expect(state).not.toBe('verified');
+  });
+
+  test('about the payload is replaced', async () => {
+    await putFinding(found({ damaged: true }));
+    expect(await adopt(`orders/${id}.db`)).toMatchObject({
+      exitCode: 0,
+      text: expect.stringContaining('replaces what'),
+    });
+    expect((await list()).snapshots).toMatchObject([{ id, state: 'verified' }]);
+  });
+
+  test('under an exact key stands too, although the id is another', async () => {
+    await put('own/latest.db');
+    await put('own/latest.db.verify.json', Buffer.from(found({})));
+    const key = '--object-key=own/latest.db';
+    expect(await adopt('own/latest.db')).toMatchObject({
+      exitCode: 0,
+      text: expect.stringMatching(/`verify --object-key=own\/latest\.db --level=open` replaces it/),
+    });
+    expect(await fetch('x.db', key)).toMatchObject({ exitCode: ExitCode.verificationFailed });
+    expect(await runHere('verify', key, '--level=open', ...inStore(), `--etcdutl=${etcdutl()}`)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await fetch('x.db', key)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('is not touched if the manifest cannot be written', async () => {
+    const text = found({ damaged: true });
+    await putFinding(text);
+    const meanwhile = await writingEtcdutl(`orders/${id}.json`, '{"id":"a"}');
+    expect(await adopt(`orders/${id}.db`, meanwhile)).toMatchObject({ exitCode: ExitCode.refused });
+    expect(await readFile(join(path, finding), 'utf8')).toBe(text);
+  });
+});
+
+describe('the command that a hint names', () => {
+  const id = 'etcd-snapshot-20261120-023807-3f9c2a';
+
+  test('is not named if another manifest names the payload; its owner is', async () => {
+    await put(`orders/${id}.db`);
+    await adopt(`orders/${id}.db`);
+    const manifest = JSON.parse(await readFile(join(path, `orders/${id}.json`), 'utf8'));
+    await put('orders/copied.json', Buffer.from(JSON.stringify({ ...manifest, id: 'copied' })));
+    await rm(join(path, `orders/${id}.json`));
+    for (const command of [['list'], ['show', id], ['verify']]) {
+      const { text } = await runHere(...command, ...inStore());
+      expect(text).toMatch(/; orders\/copied\.json names its payload: it is that of the snapshot copied/);
+      expect(text).not.toContain('etcd-agent adopt');
+    }
+    expect(await adopt(`orders/${id}.db`)).toMatchObject({
+      exitCode: 0,
+      data: { skipped: 1, snapshots: [{ detail: 'it already has a manifest: orders/copied.json' }] },
+    });
+  });
+
+  test('has the identities and etcdutl that were given', async () => {
+    await put(`orders/${id}.db.age`);
+    await put(`orders/${id}.json`, Buffer.from('{'));
+    const identity = join(path, 'my key.txt');
+    await writeFile(identity, await generateIdentity());
+    const flags = [`--age-identity-file=${identity}`, '--etcdutl=/opt/my etcd/etcdutl'];
+    const { text } = await runHere('verify', ...inStore(), ...flags);
+    expect(text).toMatch(
+      /etcd-agent adopt [^`]* --age-identity-file='[^']*my key\.txt' '--etcdutl=\/opt\/my etcd\/etcdutl'`/,
+    );
+    expect((await runHere('list', ...inStore())).text).toMatch(/ --age-identity-file=FILE`/);
   });
 });

@@ -1,21 +1,27 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path/posix';
+import { isDeepStrictEqual } from 'node:util';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { moreTime } from '../../lib/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
   type Entry,
   exactManifestKey,
   manifestKey,
+  orNothing,
   putJson,
   readCatalog,
-  readVerification,
-  verificationKeyOf,
+  readDocument,
+  reservationKey,
+  underWay,
 } from '../catalog/catalog.ts';
+import { isRefused } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/folder.ts';
-import { MANIFEST_SCHEMA, type Manifest, VERIFICATION_SCHEMA, type Verification } from '../catalog/manifest.ts';
+import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
+import { type EarlierFinding, earlierText, keepEarlier, readEarlier, replaceEarlier } from './earlier-finding.ts';
 import { type DatedFile, dateOf, namesAreLocal } from './name-time.ts';
 
 export const PROOF = 'verified by its own sha256 and a trial restore, as there was no manifest';
@@ -27,8 +33,11 @@ export interface AdoptContext extends InspectOptions, NamedCluster {
   readonly agentVersion: string;
   /** Also adopt a file that lies in another cluster's folder. */
   readonly forceForeign: boolean;
-  /** Every snapshot of the cluster that has a manifest. */
+  /** Every snapshot of the cluster that has a manifest. For named files, some may be `unreachable`. */
   readonly entries: readonly Entry[];
+  /** Milliseconds to wait for the manifests of another folder. */
+  readonly answerLimit: number;
+  readonly warn: (message: string) => void;
 }
 
 /** A file that is not adopted. */
@@ -50,8 +59,7 @@ export interface Adopted {
   readonly manifest: Manifest;
   readonly revision: number;
   readonly warning?: string;
-  /** An earlier finding against the file, which the new manifest replaces. */
-  readonly replaced?: string;
+  readonly earlier?: EarlierFinding;
 }
 
 /**
@@ -71,10 +79,16 @@ export async function findAdoptable(
       return !folder.keys.has(exactManifestKey(key)) && !entries.some(({ manifest }) => manifest?.object.key === key);
     })
     .sort((a, b) => a.key.localeCompare(b.key));
-  const isOwned = ({ key }: StoredObject) => folder.keys.has(manifestBeside(key)) && mayOwn(key, entries);
+  const whyNot = ({ key }: StoredObject) => {
+    if (folder.keys.has(reservationBeside(key))) return reservedBy(key);
+    return folder.keys.has(manifestBeside(key)) && mayOwn(key, entries) ? ownedBy(key) : undefined;
+  };
   return {
-    found: foreign.filter((object) => !isOwned(object)).map((object) => place(object, folder)),
-    skipped: foreign.filter(isOwned).map(({ key }) => ({ key, why: ownedBy(key) })),
+    found: foreign.filter((object) => !whyNot(object)).map((object) => place(object, folder)),
+    skipped: foreign.flatMap((object) => {
+      const why = whyNot(object);
+      return why ? [{ key: object.key, why }] : [];
+    }),
   };
 }
 
@@ -84,10 +98,14 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   const folder = folderOf(context);
   const object = await store.stat(key, options);
   if (!object) throw new AgentError(ExitCode.nothingThere, `${store.url} has no ${key}`);
-  const hasOne =
-    entries.some(({ manifest }) => manifest?.object.key === key) || (await store.stat(exactManifestKey(key), options));
-  if (hasOne) return { key, why: 'it already has a manifest' };
+  const owner = entries.find(({ manifest }) => manifest?.object.key === key)?.manifestKey;
+  const exact = exactManifestKey(key);
+  const own = owner ?? ((await store.stat(exact, options)) && exact);
+  if (own) return { key, why: `it already has a manifest: ${own}` };
+  const running = await mayBeRunning(object, context, options);
+  if (running) throw new AgentError(ExitCode.refused, `${key}: ${running}`);
   const there = isOrdinary(key, folder) ? entries : await readOther(key, context, options);
+  refuseSilent(key, there, context);
   if ((await store.stat(manifestBeside(key), options)) && mayOwn(key, there)) return { key, why: ownedBy(key) };
   const found = place(object, await readFolder(store, folder, options));
   const stem = stemOf(basename(key));
@@ -97,18 +115,37 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   return found;
 }
 
+/** Throws if a manifest that the store does not give out may be that of the file, by its name. Warns of any other. */
+function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: AdoptContext): void {
+  const silent = entries.filter(({ unread }) => unread === 'unreachable');
+  const own = silent.find(({ id }) => [stemOf(basename(key)), distinctId(key)].includes(id));
+  if (own) {
+    throw new AgentError(
+      ExitCode.storeUnreachable,
+      `${store.url}: ${own.manifestKey} may be the manifest of ${key}, but ${own.problem}; try again`,
+    );
+  }
+  const [first] = silent;
+  if (!first) return;
+  const count = silent.length === 1 ? '1 manifest' : `${silent.length} manifests`;
+  warn(
+    `${key}: ${count} of the folder cannot be read, such as that of ${first.id}: ${first.problem}; assuming that none of them names this file`,
+  );
+}
+
 /**
  * Reads the snapshots in the folder of a key outside the cluster's folder. The retention of that folder's cluster could
  * delete the adopted file.
  */
 async function readOther(
   key: string,
-  { store, forceForeign }: AdoptContext,
+  { store, forceForeign, answerLimit }: AdoptContext,
   options: CallOptions,
 ): Promise<readonly Entry[]> {
   const folder = dirname(key);
   if (folder === '.') return [];
-  const entries = await readCatalog(store, folder, options);
+  moreTime(options.signal, answerLimit / 1000);
+  const entries = await readCatalog(store, folder, { ...options, until: AbortSignal.timeout(answerLimit) });
   const [first] = entries;
   if (!first || forceForeign) return entries;
   throw new AgentError(
@@ -116,6 +153,28 @@ async function readOther(
     `${key} lies among the snapshots of ${folder}, such as ${first.id}; name that cluster with --cluster and --namespace, or give --force-foreign`,
   );
 }
+
+/**
+ * Why a running backup may be about to write the manifest of the file. A fresh file of another tool is adopted at once, so
+ * the age counts only for a name that the agent has made.
+ */
+async function mayBeRunning(
+  object: StoredObject,
+  { store }: AdoptContext,
+  options: CallOptions,
+): Promise<string | undefined> {
+  const { key } = object;
+  if (await store.stat(reservationBeside(key), options)) return reservedBy(key);
+  const name = basename(key);
+  const isOurs = isSnapshotId(stemOf(name)) || isSnapshotId(name.slice(name.lastIndexOf('.') + 1));
+  const running = isOurs ? underWay(object, (await store.now(options)) ?? new Date()) : undefined;
+  return running && `${running}, then adopt it`;
+}
+
+const reservationBeside = (key: string) => reservationKey(dirname(key), stemOf(basename(key)));
+
+const reservedBy = (key: string) =>
+  `a backup is writing it: ${reservationBeside(key)} exists; wait until it ends; if it was killed, delete that file`;
 
 /** Key of the manifest that a file with an ordinary name would have. */
 const manifestBeside = (key: string) => manifestKey(dirname(key), stemOf(basename(key)));
@@ -170,8 +229,7 @@ async function readFolder(store: Store, path: string, options: CallOptions): Pro
 function place(object: StoredObject, folder: Folder): Found {
   const { key } = object;
   const stem = stemOf(basename(key));
-  const cleaned = stem.replaceAll(/[^A-Za-z0-9_+-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
-  const distinct = `${cleaned || 'adopted'}-${hashOf(key)}`;
+  const distinct = distinctId(key);
   const file = dated(object);
   if (!isOrdinary(key, folder.path)) {
     const date = dateOf(file, namesAreLocal([file]));
@@ -182,6 +240,14 @@ function place(object: StoredObject, folder: Folder): Found {
   const free = splitName(`${stem}.`)?.id === stem && rivals === 0 && !folder.keys.has(manifestKey(folder.path, stem));
   const id = free ? stem : distinct;
   return { object, id, manifestKey: manifestKey(folder.path, id), ...dateOf(file, folder.namesAreLocal) };
+}
+
+/** The id for a file whose name is not a free id. */
+function distinctId(key: string): string {
+  const cleaned = stemOf(basename(key))
+    .replaceAll(/[^A-Za-z0-9_+-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '');
+  return `${cleaned || 'adopted'}-${hashOf(key)}`;
 }
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 6);
@@ -211,37 +277,38 @@ export async function describeAdoptable(found: Found, context: AdoptContext): Pr
     verified: { level: 'open', at: finishedAt.toISOString() },
     agent: { version: context.agentVersion },
   };
-  const replaced = await findingAgainst(found, context);
-  return { manifest, revision, warning, ...(replaced !== undefined && { replaced }) };
+  const earlier = await readEarlier(context.store, found.manifestKey, id, context);
+  return { manifest, revision, warning, ...(earlier && { earlier }) };
 }
 
-async function findingAgainst(
-  { id, manifestKey: beside }: Found,
+/**
+ * Writes the manifest, and then replaces the finding of an earlier `verify` that was about the old one. Returns what became
+ * of the finding.
+ */
+export async function writeAdopted(
+  { manifestKey: key }: Found,
+  { manifest, earlier }: Adopted,
   { store, signal }: AdoptContext,
 ): Promise<string | undefined> {
-  const key = verificationKeyOf(beside);
-  const read = (await store.stat(key, { signal })) && (await readVerification(store, key, { signal }));
-  if (!read || 'problem' in read || read.verification.outcome !== 'failed' || read.verification.id !== id)
-    return undefined;
-  return `replaces what \`verify\` found before: ${read.verification.detail ?? 'FAILED'}`;
+  if (earlier) await keepEarlier(store, key, earlier, { signal });
+  await putNew(store, key, manifest, { signal });
+  if (!earlier) return undefined;
+  const failure = earlier.isReplaced ? await replaceEarlier(store, key, manifest, PROOF, { signal }) : undefined;
+  return earlierText(earlier, manifest, key, { failure });
 }
 
-/** Writes the manifest. First replaces the finding of an earlier `verify`, which may have failed because of the old manifest. */
-export async function writeAdopted(
-  found: Found,
-  { manifest }: Adopted,
-  { store, signal, agentVersion }: AdoptContext,
-): Promise<void> {
-  const key = verificationKeyOf(found.manifestKey);
-  if (await store.stat(key, { signal })) {
-    const { id, verified } = manifest;
-    const finding: Verification = {
-      ...{ schema: VERIFICATION_SCHEMA, id, level: 'open', outcome: 'verified' },
-      ...{ detail: PROOF, at: verified?.at ?? manifest.createdAt, agent: { version: agentVersion } },
-    };
-    await putJson(store, key, finding, { signal });
-  }
-  await putJson(store, found.manifestKey, manifest, { signal });
+/** Writes the manifest, unless there is one by now: that of a backup says more. */
+async function putNew(store: Store, key: string, manifest: Manifest, options: CallOptions): Promise<void> {
+  await putJson(store, key, manifest, { ...options, onlyNew: true }).catch(async (error) => {
+    if (!isRefused(error)) throw error;
+    // The response to a put that was repeated may have been lost.
+    const there = await orNothing(readDocument(store, key, options));
+    if (isDeepStrictEqual(there, JSON.parse(JSON.stringify(manifest)))) return;
+    throw new AgentError(
+      ExitCode.refused,
+      `${manifest.object.key}: ${key} was written meanwhile by another run and is kept; run the command again`,
+    );
+  });
 }
 
 export const isEncrypted = (key: string) => key.endsWith(ENCRYPTED);

@@ -147,14 +147,20 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
 /** Milliseconds. A backup stores the payload, reads it back, and only then writes the manifest. */
 const UNDER_WAY = 3_600_000;
 
+/** Says that the backup that wrote a payload may still be running, and until when. Undefined if it is over. */
+export function underWay({ modified }: StoredObject, now: Date): string | undefined {
+  if (modified.getTime() <= now.getTime() - UNDER_WAY) return undefined;
+  const end = new Date(modified.getTime() + UNDER_WAY);
+  return `its backup may still be running; wait until ${Number.isNaN(end.getTime()) ? 'it ends' : end.toISOString()}`;
+}
+
 /** Returns the snapshots whose manifest was lost or never written. Only their names identify them. */
 export function lostManifests(folder: string, { groups }: Names, now: Date): Entry[] {
   return [...groups].flatMap(([id, objects]) => {
     const payload = objects.find(
       ({ key }) => isSnapshotId(id) && PAYLOAD.test(key.slice(folder.length + 1 + id.length)),
     );
-    const isOver = (payload?.modified.getTime() ?? 0) <= now.getTime() - UNDER_WAY;
-    if (!payload || !isOver || objects.some(({ key }) => key === manifestKey(folder, id))) return [];
+    if (!payload || underWay(payload, now) || objects.some(({ key }) => key === manifestKey(folder, id))) return [];
     return [{ ...namedEntry(folder, id, objects), problem: 'its manifest is missing' }];
   });
 }

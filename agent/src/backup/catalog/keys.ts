@@ -2,6 +2,8 @@ import { checkKey } from '../../store/keys.ts';
 
 export const pinKey = (folder: string, id: string) => `${folder}/${id}.pin`;
 export const manifestKey = (folder: string, id: string) => `${folder}/${id}.json`;
+/** Key of the marker that reserves a user-defined name for the run that is writing a snapshot under it. */
+export const reservationKey = (folder: string, name: string) => `${folder}/${name}.reserved`;
 /** A snapshot under an exact key has its manifest beside it. Retention never deletes it. */
 export const exactManifestKey = (key: string) => `${key}.json`;
 export const verificationKeyOf = (manifestKey: string) => manifestKey.replace(/\.json$/, '.verify.json');

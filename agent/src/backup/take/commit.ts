@@ -1,8 +1,9 @@
+import { dirname } from 'node:path/posix';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { inStep, isTimeout } from '../../lib/run-limit.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Store } from '../../store/store.ts';
-import { manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
+import { exactManifestKey, manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
 import { isRefused } from '../catalog/claim.ts';
 import { folderOf } from '../catalog/folder.ts';
 import { entriesOf } from '../catalog/identity.ts';
@@ -11,7 +12,7 @@ import type { Level, Manifest } from '../catalog/manifest.ts';
 import { putExtra } from '../payload/extra.ts';
 import { verifySnapshot } from '../payload/verify.ts';
 import { prune } from '../retention/prune.ts';
-import { discard } from './discard.ts';
+import { DEADLINE, discard } from './discard.ts';
 import { commitExactKey, moveToKey, whereItIs } from './exact-key.ts';
 import type { RunContext, StoreRequest, Target, TargetOutcome } from './request.ts';
 
@@ -34,7 +35,7 @@ export async function commit(
 ): Promise<TargetOutcome> {
   const { store, retention } = target;
   const { progress, signal } = context;
-  const verified = await orDiscard(store, manifest, async () => {
+  const verified = await orDiscard(target, manifest, context, async () => {
     const level = await readBack(store, manifest, request, context);
     if (manifest.extra && extra) {
       progress.phase('extra', 'storing the extra files');
@@ -52,7 +53,7 @@ export async function commit(
   await committing.catch(async (error) => {
     // Only a refusal is certain: after any other failure, the manifest may have been written.
     if (isRefused(error) || (error instanceof AgentError && error.exitCode === ExitCode.storeRefused)) {
-      await discardAll(store, manifest);
+      await discardAll(target, manifest, context);
     }
     throw error;
   });
@@ -144,15 +145,34 @@ async function applyRetention(
 }
 
 /** Deletes what the run stored if the work fails, because the run cannot commit it then. */
-async function orDiscard<T>(store: Store, manifest: Manifest, work: () => Promise<T>): Promise<T> {
+async function orDiscard<T>(
+  target: Target,
+  manifest: Manifest,
+  context: RunContext,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    await discardAll(store, manifest);
+    await discardAll(target, manifest, context);
     throw error;
   }
 }
 
-async function discardAll(store: Store, { object, extra }: Manifest): Promise<void> {
+/** Keeps what has a manifest by now: `adopt` may have written one. */
+async function discardAll({ store }: Target, { id, object, extra }: Manifest, { log }: RunContext): Promise<void> {
+  const committed = await isCommitted(store, object.key, id);
+  if (committed) return log.warn({ store: store.url }, `${object.key} is kept: ${committed}`);
   await Promise.all([object, ...(extra ? [extra] : [])].map(({ key }) => discard(store, key)));
+}
+
+/** Says that a manifest beside the payload exists or may exist. That of an exact key leads to it only by name. */
+async function isCommitted(store: Store, key: string, id: string): Promise<string | undefined> {
+  const beside = key.endsWith(`.${id}`) ? exactManifestKey(key) : manifestKey(dirname(key), id);
+  try {
+    // The run may have ended because of its own signal.
+    return (await store.stat(beside, { signal: AbortSignal.timeout(DEADLINE) })) && `${beside} exists by now`;
+  } catch (error) {
+    return `${beside} may exist by now (${messageOf(error)})`;
+  }
 }

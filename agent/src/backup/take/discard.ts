@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store.ts';
 
 /** Milliseconds. A pod that is being stopped has 20 s to end. */
-const DEADLINE = 10_000;
+export const DEADLINE = 10_000;
 
 /** Deletes an object that this run will not commit. If that fails, a later sweep deletes it. */
 export async function discard(store: Store, key: string): Promise<void> {

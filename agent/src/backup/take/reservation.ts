@@ -1,14 +1,11 @@
 import type { CallOptions, Store } from '../../store/store.ts';
 import { claim } from '../catalog/claim.ts';
-import { manifestKey, pinKey } from '../catalog/keys.ts';
+import { manifestKey, pinKey, reservationKey } from '../catalog/keys.ts';
 import { areOld, type Names, restsUnder } from '../catalog/names.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { discard } from './discard.ts';
 
 const LEFTOVER = /^\.(db(\.gz|\.zst)?(\.age)?|extra\.tar\.age)$/;
-
-/** Key of the marker that reserves a user-defined name for the run that is writing a snapshot under it. */
-export const reservationKey = (folder: string, name: string) => `${folder}/${name}.reserved`;
 
 /** Reserves a name. Returns false if another run has reserved it or an object exists under it. */
 export async function reserve(store: Store, folder: string, name: string, options: CallOptions): Promise<boolean> {

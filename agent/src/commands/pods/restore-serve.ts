@@ -21,11 +21,12 @@ import { openStore } from '../../store/open.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
+import { ANSWER_LIMIT } from '../shared/answering.ts';
 import { orInstead } from '../shared/instead.ts';
 import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { sha256 } from '../shared/snapshot-flags.ts';
-import { ANSWER_LIMIT, askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
+import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 import { noteUntilDone } from './note-until-done.ts';
 
 export const run: Command = async (context) => {

@@ -21,8 +21,9 @@ import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
+import { ANSWER_LIMIT } from '../shared/answering.ts';
 import { bumpFlag } from '../shared/snapshot-flags.ts';
-import { ANSWER_LIMIT, askedToRestore, type OpenedCatalog, passedOverFor } from '../shared/store-run.ts';
+import { askedToRestore, type OpenedCatalog, passedOverFor } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { namedCommand } from './control-plane-flags.ts';
 

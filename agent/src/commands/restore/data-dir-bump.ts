@@ -22,8 +22,9 @@ import { idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { moreTime } from '../../lib/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
+import { ANSWER_LIMIT } from '../shared/answering.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
-import { ANSWER_LIMIT, mayForce } from '../shared/store-run.ts';
+import { mayForce } from '../shared/store-run.ts';
 
 interface Wanted {
   readonly opened: OpenedStore;

@@ -18,12 +18,13 @@ import { refuseInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
+import { answeringOf } from '../shared/answering.ts';
 import { orInstead } from '../shared/instead.ts';
 import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { sameStore, sameTools } from '../shared/same-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
-import { answeringOf, askedToRestore, withStore } from '../shared/store-run.ts';
+import { askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFor } from './data-dir-bump.ts';
 

@@ -1,19 +1,34 @@
-import { type Entry, PAYLOAD } from '../../backup/catalog/catalog.ts';
+import { type Entry, PAYLOAD, underWay } from '../../backup/catalog/catalog.ts';
 import { quoted } from '../../lib/quoted.ts';
+import type { Settings } from '../cli/settings.ts';
 import type { OpenedStore } from './opened-store.ts';
-import { sameStore } from './same-store.ts';
+import { sameIdentities, sameStore, sameTools } from './same-store.ts';
+
+export interface HintContext {
+  readonly now: Date;
+  readonly settings: Settings;
+  /** The snapshots in the folder, as far as they are known. */
+  readonly entries: readonly Entry[];
+}
 
 /**
  * Says how a payload whose manifest is damaged or missing becomes a snapshot again, to follow the problem. Empty if the
  * manifest can be used or may be good.
  */
-export function adoptHint(opened: OpenedStore, entry: Entry): string {
+export function adoptHint(opened: OpenedStore, entry: Entry, { now, settings, entries }: HintContext): string {
   const { id, manifest, manifestKey, unread, objects } = entry;
   if (manifest || unread) return '';
   const payload = objects.find(({ key }) => PAYLOAD.test(key.slice(manifestKey.lastIndexOf('/') + 1 + id.length)));
   if (!payload) return '';
-  const identity = payload.key.endsWith('.age') ? ' --age-identity-file=FILE' : '';
-  const adopt = `\`etcd-agent adopt ${quoted(payload.key)} ${sameStore(opened)}${identity}\``;
+  const running = underWay(payload, now);
+  if (running) return `; ${running}`;
+  const owner = entries.find((other) => other.manifest?.object.key === payload.key);
+  if (owner) return `; ${owner.manifestKey} names its payload: it is that of the snapshot ${owner.id}`;
+  const identities = sameIdentities(settings) || ' --age-identity-file=FILE';
+  const flags = [payload.key.endsWith('.age') ? identities : '', ...sameTools(settings).map((flag) => ` ${flag}`)].join(
+    '',
+  );
+  const adopt = `\`etcd-agent adopt ${quoted(payload.key)} ${sameStore(opened)}${flags}\``;
   const isThere = objects.some(({ key }) => key === manifestKey);
   return isThere
     ? `; if it is damaged, move ${manifestKey} away, then ${adopt} writes a new one`

@@ -7,7 +7,7 @@ import { quoted } from '../../lib/quoted.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from './opened-store.ts';
-import { sameStore, sameTools } from './same-store.ts';
+import { sameIdentities, sameStore, sameTools } from './same-store.ts';
 import { askedId, beforeFlag } from './snapshot-flags.ts';
 
 /** Milliseconds. A suggestion is not worth a longer wait. */
@@ -58,8 +58,7 @@ export async function orInstead<T>(
 }
 
 function passOver({ id }: Entry, opened: OpenedStore, { settings }: CommandContext): string {
-  const identities = settings.list('ageIdentityFile').map((file) => quoted(`--age-identity-file=${file}`));
-  const flags = [sameStore(opened), ...sameTools(settings), ...identities].join(' ');
-  const verify = `etcd-agent verify ${quoted(id)} --level=open ${flags}`;
+  const flags = [sameStore(opened), ...sameTools(settings)].join(' ');
+  const verify = `etcd-agent verify ${quoted(id)} --level=open ${flags}${sameIdentities(settings)}`;
   return `; or run \`${verify}\`, after which commands without an id pass over it; that must be allowed to write to the store: if it is not, always name the snapshot`;
 }

@@ -32,6 +32,13 @@ export function sameTools(settings: Pick<Settings, 'text'>): string[] {
   ].map(quoted);
 }
 
+/** The flags with the age identities of this command. Empty if none was given. */
+export const sameIdentities = (settings: Settings): string =>
+  settings
+    .list('ageIdentityFile')
+    .map((file) => ` --age-identity-file=${quoted(file)}`)
+    .join('');
+
 /** Whether the URL says everything. That of a bucket lacks the region and the files with credentials. */
 function isWhole(url: string, place: StoreSpec): boolean {
   try {

@@ -9,7 +9,7 @@ import { badness, selectEntry } from '../../backup/catalog/select.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import type { Target } from '../../backup/take/request.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
-import { moreTime, namingStore } from '../../lib/run-limit.ts';
+import { namingStore } from '../../lib/run-limit.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { IDLE_TIMEOUT, IdleTimeoutStore, idleTimeoutFor } from '../../store/idle-timeout.ts';
 import { openStore } from '../../store/open.ts';
@@ -19,6 +19,7 @@ import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { adoptHint } from './adopt-hint.ts';
+import { answeringOf } from './answering.ts';
 import { another } from './instead.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { askedId, beforeFlag, sha256Flag } from './snapshot-flags.ts';
@@ -40,14 +41,26 @@ export async function withStore<T>(context: CommandContext, work: (opened: Opene
   }
 }
 
+/** Milliseconds. A hint is not worth a longer wait. */
+const HINT_LIMIT = 5_000;
+
 /**
  * Adds to the error "nothing found" where snapshots do exist: the user may have named the wrong place. To the error of a
  * snapshot without a manifest, adds how to write one.
  */
-async function withElsewhere(error: unknown, opened: OpenedStore, { signal }: CommandContext): Promise<never> {
+async function withElsewhere(
+  error: unknown,
+  opened: OpenedStore,
+  { signal, settings }: CommandContext,
+): Promise<never> {
   const { store, ...wanted } = opened;
-  const hint = error instanceof IncompleteError ? adoptHint(opened, error.entry) : '';
-  if (hint && error instanceof IncompleteError) throw new AgentError(error.exitCode, `${error.message}${hint}`);
+  if (error instanceof IncompleteError) {
+    // The error that is reported matters more.
+    const now = (await store.now({ signal }).catch(() => undefined)) ?? new Date();
+    const entries = await opened.readAnswering(AbortSignal.timeout(HINT_LIMIT)).catch(() => []);
+    const hint = adoptHint(opened, error.entry, { now, settings, entries });
+    if (hint) throw new AgentError(error.exitCode, `${error.message}${hint}`);
+  }
   if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) throw error;
   throw new AgentError(error.exitCode, `${error.message}${await otherFoldersHint(store, wanted, { signal })}`);
 }
@@ -82,18 +95,9 @@ async function opened(store: Store, spec: StoreSpec, { settings, log, signal }: 
 export const withCatalog = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
   withStore(context, async (store) => work({ ...store, entries: await store.readAll() }));
 
-/** Longest time in milliseconds for reading what a restore can do without: other snapshots and the notes of earlier restores. */
-export const ANSWER_LIMIT = 15_000;
-
 /** As `withCatalog`, but does without the manifests that the store does not give out in time. */
 export const withAnswering = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
   withStore(context, async (store) => work({ ...store, entries: await answeringOf(store, context) }));
-
-/** Reads the snapshots that answer in time; `unreachable` are the others. */
-export function answeringOf({ readAnswering }: OpenedStore, { signal }: CommandContext): Promise<readonly Entry[]> {
-  moreTime(signal, ANSWER_LIMIT / 1000);
-  return readAnswering(AbortSignal.timeout(ANSWER_LIMIT));
-}
 
 /** Stores that receive a snapshot. Each is opened when it is needed. The caller closes them. */
 export function openTargets(specs: readonly StoreSpec[], limit: () => number): Target[] {

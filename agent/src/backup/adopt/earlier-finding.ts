@@ -1,0 +1,88 @@
+import { messageOf } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
+import type { CallOptions, Store } from '../../store/store.ts';
+import { exactManifestKey, putJson, readVerification, verificationKeyOf, type WholeEntry } from '../catalog/catalog.ts';
+import { type Manifest, VERIFICATION_SCHEMA, type Verification } from '../catalog/manifest.ts';
+
+/** The finding of an earlier `verify` against a file. */
+export interface EarlierFinding {
+  /** What it says against the snapshot. Empty if the new manifest replaces it, because it was about the old one. */
+  readonly standing: Pick<WholeEntry, 'verification' | 'problem' | 'unread'>;
+  readonly isReplaced: boolean;
+  /** It stands, but was made under another id, and must be written again to count. */
+  readonly isOfOtherId?: boolean;
+  readonly detail: string;
+}
+
+/** Reads the finding. Returns undefined if there is none, or none against the file. */
+export async function readEarlier(
+  store: Store,
+  manifestKey: string,
+  id: string,
+  options: CallOptions,
+): Promise<EarlierFinding | undefined> {
+  const key = verificationKeyOf(manifestKey);
+  const read = (await store.stat(key, options)) && (await readVerification(store, key, options));
+  if (!read) return undefined;
+  if ('problem' in read) return { standing: read, isReplaced: false, detail: read.problem };
+  const { verification } = read;
+  if (verification.outcome !== 'failed') return undefined;
+  const detail = verification.detail ?? 'FAILED';
+  if (verification.damaged) return { standing: {}, isReplaced: true, detail };
+  const isOfOtherId = verification.id !== id;
+  return { standing: { verification: { ...verification, id } }, isReplaced: false, isOfOtherId, detail };
+}
+
+/** Makes a finding that stands count. Under an exact key, the new id is not that of the lost manifest. */
+export async function keepEarlier(
+  store: Store,
+  manifestKey: string,
+  { standing: { verification }, isOfOtherId }: EarlierFinding,
+  options: CallOptions,
+): Promise<void> {
+  if (isOfOtherId) await putJson(store, verificationKeyOf(manifestKey), verification, options);
+}
+
+/** Replaces the finding, once the manifest is written. Returns why it could not, or undefined. */
+export async function replaceEarlier(
+  store: Store,
+  manifestKey: string,
+  { id, createdAt, verified, agent }: Manifest,
+  detail: string,
+  options: CallOptions,
+): Promise<string | undefined> {
+  const at = verified?.at ?? createdAt;
+  const finding: Verification = {
+    schema: VERIFICATION_SCHEMA,
+    id,
+    level: 'open',
+    outcome: 'verified',
+    detail,
+    at,
+    agent,
+  };
+  try {
+    await putJson(store, verificationKeyOf(manifestKey), finding, options);
+    return undefined;
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    return messageOf(error);
+  }
+}
+
+/** Says what becomes of the finding, and what to do. */
+export function earlierText(
+  { standing, isReplaced, detail }: EarlierFinding,
+  { id, object }: Manifest,
+  manifestKey: string,
+  { dryRun = false, failure }: { readonly dryRun?: boolean; readonly failure?: string | undefined } = {},
+): string {
+  const isExact = manifestKey === exactManifestKey(object.key);
+  const verify = `\`verify ${isExact ? quoted(`--object-key=${object.key}`) : id} --level=open\``;
+  if (failure !== undefined) {
+    return `it is not verified: what \`verify\` found before could not be replaced: ${failure}; run ${verify}`;
+  }
+  if (isReplaced) return `${dryRun ? 'would replace' : 'replaces'} what \`verify\` found before: ${detail}`;
+  if (standing.unread) return `it is not verified: ${detail}`;
+  return `it is not verified: what \`verify\` found before stands: ${detail}; ${verify} replaces it if nothing is wrong, but has no HashKV to compare with`;
+}

@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
+import { backupRequest, silent } from '../../../test/support/backup-request.ts';
+import { ExitCode } from '../../lib/errors.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { putJson } from '../catalog/catalog.ts';
+import { takeBackup } from './take.ts';
+
+let etcd: EtcdCluster;
+let root: string;
+beforeAll(async () => {
+  etcd = await EtcdCluster.start();
+  await etcd.put(4);
+});
+afterAll(() => etcd?.stop());
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'keep-committed-'));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+/** Fails to read the payload back. What happens meanwhile is given. */
+class BadRead extends FilesystemStore {
+  meanwhile: (key: string) => Promise<void> = async () => {};
+  override async get(key: string): ReturnType<FilesystemStore['get']> {
+    if (/\.(json|reserved)$/.test(key)) return super.get(key);
+    await this.meanwhile(key);
+    return (async function* () {
+      yield Buffer.from('bad');
+    })();
+  }
+}
+
+async function failing(overrides: object, prepare: (store: BadRead) => void) {
+  const store = new BadRead({ path: join(root, 'store') });
+  prepare(store);
+  const log: string[] = [];
+  const warnings = pino({ level: 'warn' }, { write: (line) => log.push(JSON.parse(line).msg) });
+  const taken = takeBackup(backupRequest(etcd, root, [store], overrides), { ...silent, log: warnings });
+  await expect(taken).rejects.toMatchObject({ exitCode: ExitCode.verificationFailed });
+  const keys: string[] = [];
+  for await (const { key } of store.list('')) keys.push(key);
+  return { keys: keys.sort(), log: log.filter((line) => !/bytes, not/.test(line)) };
+}
+
+const isPayload = expect.stringMatching(/\.db$|\.db\.etcd-snapshot-/);
+
+test.each([{}, { fileName: 'nightly' }, { key: 'own/latest.db' }])(
+  'a failed backup with %j deletes its payload',
+  async (overrides) => {
+    expect(await failing(overrides, () => {})).toEqual({ keys: [], log: [] });
+  },
+);
+
+test.each([{}, { fileName: 'nightly' }, { key: 'own/latest.db' }])(
+  'a failed backup with %j keeps its payload if a manifest was written for it meanwhile',
+  async (overrides) => {
+    const { keys, log } = await failing(overrides, (store) => {
+      const beside =
+        'key' in overrides ? (key: string) => `${key}.json` : (key: string) => key.replace(/\.db$/, '.json');
+      store.meanwhile = (key) => putJson(store, beside(key), {}, {});
+    });
+    expect(keys).toEqual(expect.arrayContaining([isPayload, expect.stringMatching(/\.json$/)]));
+    expect(log).toEqual([expect.stringMatching(/^\S+ is kept: .*\.json exists by now/)]);
+  },
+);
+
+test('a failed backup keeps its payload if it cannot be told whether there is a manifest', async () => {
+  const { keys, log } = await failing({}, (store) => {
+    store.meanwhile = async () => {
+      const stat = store.stat.bind(store);
+      store.stat = async (key, options) => {
+        if (key.endsWith('.json')) throw new Error('no answer');
+        return stat(key, options);
+      };
+    };
+  });
+  expect(keys).toEqual([isPayload]);
+  expect(log).toEqual([expect.stringMatching(/is kept: .*\.json may exist by now \(no answer\)/)]);
+});

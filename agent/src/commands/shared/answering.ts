@@ -1,0 +1,16 @@
+import type { Entry } from '../../backup/catalog/catalog.ts';
+import { moreTime } from '../../lib/run-limit.ts';
+import type { CommandContext } from '../cli/command.ts';
+import type { OpenedStore } from './opened-store.ts';
+
+/** Longest time in milliseconds for reading what a command can do without: other snapshots and the notes of earlier restores. */
+export const ANSWER_LIMIT = 15_000;
+
+/** Reads the snapshots in the folder, and does without the manifests that the store does not give out in time. */
+export function answeringOf(
+  { readAnswering }: OpenedStore,
+  { signal }: Pick<CommandContext, 'signal'>,
+): Promise<readonly Entry[]> {
+  moreTime(signal, ANSWER_LIMIT / 1000);
+  return readAnswering(AbortSignal.timeout(ANSWER_LIMIT));
+}
