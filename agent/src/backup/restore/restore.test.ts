@@ -11,6 +11,7 @@ import { runHere } from '../../../test/support/in-process.ts';
 import { program } from '../../../test/support/program.ts';
 import { type SavedSnapshot, saveSnapshot } from '../../../test/support/save-snapshot.ts';
 import { EtcdMember } from '../../etcd/etcd-member.ts';
+import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
@@ -640,6 +641,37 @@ describe('the command restore data-dir', () => {
       });
 
       const refusedAs = (message: RegExp) => ({ exitCode: ExitCode.refused, text: expect.stringMatching(message) });
+
+      test("is refused with the token of the snapshots' own cluster, which may still serve", async () => {
+        const clusterId = clusterIdOf(both, 'one')!;
+        await backupOf(clusterId, 9);
+        for (const more of [[], ['--bump-revision=1000000000'], ['--again'], ['--once'], ['other']]) {
+          expect(await member(0, ...more, '--etcdutl=/nowhere')).toMatchObject(
+            refusedAs(
+              new RegExp(
+                `^--initial-cluster-token: this token and these members are those of the cluster ${clusterId} that the snapshots come from; if it still serves, remove m0 there and add it again; otherwise give all members the same new token, for example --initial-cluster-token=restored-`,
+              ),
+            ),
+          );
+        }
+        expect(await readdir(join(place, 'node0'))).toEqual([]);
+        // Once it is noted, it is the cluster that the others were restored to.
+        const note = { id: saved.manifest.id, bump: 5, revision: 9 };
+        await writeFile(join(folder(), `${saved.manifest.id}.restored-${clusterId}.json`), JSON.stringify(note));
+        expect(await member(0, '--bump-revision=5')).toMatchObject({ exitCode: 0 });
+      });
+
+      test('is refused before the download if the data here is of the same token and members', async () => {
+        await member(0);
+        await rm(folder(), { recursive: true });
+        await mkdir(folder());
+        const { manifest, snapshot } = saved;
+        await writeFile(join(own(), manifest.object.key), snapshot);
+        await writeFile(join(folder(), `${manifest.id}.json`), JSON.stringify(manifest));
+        expect(await member(0, '--again', '--bump-revision=2000000000', '--etcdutl=/nowhere')).toMatchObject(
+          refusedAs(/^--initial-cluster-token: \S+ already holds the cluster/),
+        );
+      });
 
       test('is refused if the revision of the others is below that of the old data here', async () => {
         await member(0, '--bump-revision=5');

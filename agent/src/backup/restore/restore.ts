@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { backendState } from '../../etcd/offline/backend-state.ts';
-import { membersOf } from '../../etcd/offline/cluster-id.ts';
+import { clusterIdOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
 import { readSwitches, type Switches } from '../../etcd/offline/database-check.ts';
 import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
@@ -131,8 +131,10 @@ async function make(
   partial: string,
   { bump = async () => request.bumpRevision ?? STEP, claim }: DataDirSteps,
 ): Promise<DataDirResult> {
-  const { dataDir } = request;
+  const { dataDir, initialCluster, initialClusterToken } = request;
   const before = await walState(dataDir).catch(() => undefined);
+  if (initialClusterToken !== undefined)
+    await refuseSameCluster(dataDir, clusterIdOf(initialCluster, initialClusterToken));
   const made: ResolvedRequest = { ...request, bumpRevision: await bump() };
   const fresh = join(partial, 'data');
   await mkdir(partial, { mode: 0o700 });

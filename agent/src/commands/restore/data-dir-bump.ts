@@ -91,6 +91,7 @@ function bumpOfOthers(
   const isSame = (each: { readonly clusterId?: string }) =>
     each.clusterId !== undefined && each.clusterId === clusterId;
   const notes = served.notes.filter(isSame);
+  if (notes.length === 0) refuseSource([...entries, entry], clusterId, request, several);
   const highest = highestOf([...served.inStore, ...served.here].filter(isSame));
   if (notes.length === 0 && highest.revision === 0) return undefined;
   const orNewToken = `pass ${several ? 'the same new --initial-cluster-token to all members' : 'a new --initial-cluster-token'}, for example ${freshToken()}`;
@@ -123,6 +124,25 @@ function bumpOfOthers(
   const all = highestOf([...served.inStore, ...served.here, ...seenOf(served.notes, true)]);
   throw refused(
     `the cluster ${clusterId} with this token and these members begins at revision ${revision + joined}, but ${past.where} has reached ${past.revision}: clients would miss changes; pass the same --bump-revision to all members, for example ${bumpBeyond(all.revision, revision)}, and the same new --initial-cluster-token, for example ${freshToken()}`,
+  );
+}
+
+/**
+ * Refuses the token of a cluster that no restore made but that has snapshots: it may still serve, and would accept the member
+ * with other data under its old member id.
+ */
+function refuseSource(
+  entries: readonly Entry[],
+  clusterId: string | undefined,
+  { name }: DataDirRequest,
+  several: boolean,
+): void {
+  if (!entries.some(({ manifest }) => clusterId !== undefined && manifest?.source.clusterId === clusterId)) return;
+  const instead = several
+    ? `if it still serves, remove ${name} there and add it again; otherwise give all members the same new token`
+    : 'pass a new token';
+  throw refused(
+    `--initial-cluster-token: this token and these members are those of the cluster ${clusterId} that the snapshots come from; ${instead}, for example --initial-cluster-token=${freshToken()}`,
   );
 }
 
