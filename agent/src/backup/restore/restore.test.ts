@@ -751,6 +751,87 @@ describe('the command restore data-dir', () => {
         expect(other).toMatchObject(refusedAs(/was restored with 5; pass 5, or/));
       });
 
+      describe('from a file outside the folder', () => {
+        const keyed = (n: number, key: string, ...more: string[]) => {
+          dataDir = join(place, `node${n}`, 'data');
+          return here(
+            ...[`--name=m${n}`, `--initial-advertise-peer-urls=${urls[n]}`, '--initial-cluster-token=one'],
+            ...[
+              `--initial-cluster=${both}`,
+              `--object-key=${key}`,
+              `--sha256=${saved.manifest.content.sha256}`,
+              ...more,
+            ],
+          );
+        };
+        const notes = async () =>
+          (await readdir(own(), { recursive: true })).filter((name) => name.includes('.restored-')).sort();
+        beforeEach(async () => {
+          const { manifest, snapshot } = saved;
+          const source = { ...manifest.source, clusterId: 'unknown' };
+          await mkdir(join(own(), 'old'));
+          for (const id of ['a', 'b']) {
+            const adopted = { ...manifest, id, source, object: { ...manifest.object, key: `old/${id}.db` } };
+            await writeFile(join(own(), `old/${id}.db`), snapshot);
+            await writeFile(join(own(), `old/${id}.db.json`), JSON.stringify(adopted));
+          }
+        });
+
+        test('and one from the folder see each other', async () => {
+          const { data } = await keyed(0, 'old/a.db');
+          expect(await member(1)).toMatchObject(
+            refusedAs(new RegExp(`the cluster ${data.clusterId} .* was already restored from a; `)),
+          );
+          expect(await keyed(1, 'old/b.db')).toMatchObject(refusedAs(/was already restored from a; /));
+          expect(await keyed(1, 'old/a.db', '--bump-revision=7')).toMatchObject(
+            refusedAs(/was restored with 1000000000/),
+          );
+          expect(await keyed(1, 'old/a.db')).toMatchObject({ exitCode: 0, log: [] });
+          await rm(join(place, 'node1'), { recursive: true });
+          expect(await keyed(1, 'old/a.db')).toMatchObject(refusedAs(/^--name: m1 was already restored as a member/));
+        });
+
+        test('and one from the folder that was first see each other', async () => {
+          await member(0);
+          const before = await notes();
+          expect(await keyed(1, 'old/a.db')).toMatchObject(refusedAs(/was already restored from etcd-/));
+          expect(await notes()).toEqual(before);
+        });
+
+        test.each<[string, () => Promise<{ exitCode: number }>]>([
+          ['a key', () => keyed(1, 'old/b.db')],
+          ['an id', () => member(1)],
+        ])('and one at the same time from %s: a refused one leaves no note', async (_, second) => {
+          const ended = await Promise.all([keyed(0, 'old/a.db'), second()]);
+          const wrong = ended.filter(({ exitCode }) => exitCode !== 0);
+          expect(wrong.length).toBeGreaterThan(0);
+          for (const each of wrong)
+            expect(each).toMatchObject(refusedAs(/^another member was restored from|was already restored from/));
+          if (wrong.length === 2) expect(await notes()).toEqual([]);
+          const of = ended[0]!.exitCode === 0 ? () => keyed(1, 'old/a.db') : second;
+          expect(await of()).toMatchObject({ exitCode: 0 });
+        });
+
+        test('leaves no note if it fails after its note was written', async () => {
+          const other = join(place, 'other');
+          await restore({ dataDir: other });
+          const { put } = FilesystemStore.prototype;
+          const written: string[] = [];
+          FilesystemStore.prototype.put = async function (this: FilesystemStore, key, ...rest) {
+            // As if an etcd had run there meanwhile.
+            if (written.push(key) === 1) await rename(other, join(place, 'node0/data'));
+            return put.call(this, key, ...rest);
+          };
+          try {
+            expect(await keyed(0, 'old/a.db')).toMatchObject(refusedAs(/an etcd ran on/));
+          } finally {
+            FilesystemStore.prototype.put = put;
+          }
+          expect(written.some((key) => key.includes('.restored-'))).toBe(true);
+          expect(await notes()).toEqual([]);
+        });
+      });
+
       test('is refused if the revision is not known, and if the cluster was restored from another snapshot', async () => {
         await member(0);
         await aged({ bump: undefined, revision: undefined });

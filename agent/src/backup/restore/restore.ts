@@ -84,8 +84,9 @@ export interface DataDirSteps {
   readonly bump?: () => Promise<number>;
   /**
    * Called with the completed restore before it is moved into place. Throws if other members were restored differently.
+   * Returns what undoes it if the restore is not moved into place.
    */
-  readonly claim?: (made: Marker) => Promise<void>;
+  readonly claim?: (made: Marker) => Promise<() => Promise<void>>;
 }
 
 /**
@@ -149,11 +150,11 @@ async function make(
   await refuseSameCluster(dataDir, remembered.clusterId);
   await writeMarker(fresh, remembered);
   await syncTree(fresh);
-  await claim?.(remembered);
-  await refuseUsed(dataDir, before);
-  options.signal?.throwIfAborted();
-  const movedAside = await moveAside(dataDir);
-  await rename(fresh, dataDir);
+  const undo = await claim?.(remembered);
+  const movedAside = await moveIn(fresh, dataDir, before, options.signal).catch(async (error) => {
+    await undo?.();
+    throw error;
+  });
   await sync(dirname(dataDir));
   const { id, clusterId, memberId, revision: begin } = remembered;
   const { authEnabled, corruptAlarm } = switches;
@@ -280,6 +281,20 @@ async function refuseSameCluster(dataDir: string, clusterId: string | undefined)
     ExitCode.refused,
     `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; give all members the same new token, for instance ${freshToken()}`,
   );
+}
+
+/** Replaces the directory. Returns the new path of the old one. */
+async function moveIn(
+  fresh: string,
+  dataDir: string,
+  before: WalState | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  await refuseUsed(dataDir, before);
+  signal?.throwIfAborted();
+  const movedAside = await moveAside(dataDir);
+  await rename(fresh, dataDir);
+  return movedAside;
 }
 
 async function moveAside(dataDir: string): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Entry, isMemberNote, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import { folderOf } from '../../backup/catalog/folder.ts';
 import { timeOf } from '../../backup/catalog/passed-over.ts';
 import { bumpBeyond } from '../../backup/restore/bump-beyond.ts';
 import { knownRevisionOf, refuseBeyondLast } from '../../backup/restore/plausible-revision.ts';
@@ -86,7 +87,7 @@ function bumpOfOthers(
   const { id } = entry;
   const revision = knownRevisionOf(entry.manifest) ?? 0;
   const ids = idsOf(initialCluster, initialClusterToken);
-  if (several && ids) refuseRestored(entries, ids, request);
+  if (several && ids) refuseRestored([...entries, { objects: served.outside ?? [] }], ids, request);
   const clusterId = ids?.clusterId;
   const isSame = (each: { readonly clusterId?: string }) =>
     each.clusterId !== undefined && each.clusterId === clusterId;
@@ -166,7 +167,7 @@ const seenOf = (notes: readonly RestoreNote[], all = false): Seen[] =>
  * acknowledged writes.
  */
 function refuseRestored(
-  entries: readonly Entry[],
+  entries: readonly Pick<Entry, 'objects'>[],
   { clusterId, memberIds }: NonNullable<ReturnType<typeof idsOf>>,
   { name, repeat }: DataDirRequest,
 ): void {
@@ -192,25 +193,34 @@ interface Found {
  * in time. Otherwise what is missing is unknown.
  */
 async function servedIn(
-  { store, readAnswering }: OpenedStore,
+  opened: OpenedStore,
   { entry, ...local }: { readonly entry: WholeEntry } & Pick<ServedRequest, 'here' | 'own'>,
   { signal }: Wanted['context'],
   isNeeded: boolean,
 ): Promise<Found> {
+  const { store, readAnswering } = opened;
   const until = AbortSignal.timeout(ANSWER_LIMIT);
   let late = until;
-  const served = (entries: readonly Entry[], skipUnread: boolean) => {
+  const served = (entries: readonly Entry[], skipUnread: boolean, folder?: string) => {
     // A manifest that hangs takes all its time, and must leave the notes theirs.
     late = AbortSignal.timeout(ANSWER_LIMIT);
     const limited = AbortSignal.any([signal, late]);
-    return servedBefore({ store, entries, restored: entry, ...local, signal: limited, skipUnread });
+    return servedBefore({
+      store,
+      entries,
+      restored: entry,
+      ...local,
+      signal: limited,
+      skipUnread,
+      ...(folder !== undefined && { folder }),
+    });
   };
   try {
     moreTime(signal, (2 * ANSWER_LIMIT) / 1000);
     const entries = await readAnswering(until);
     const missing = entries.find(({ unread }) => unread === 'unreachable');
     if (missing && isNeeded) throw new Error(`${missing.id}: ${missing.problem}`);
-    return { entries, served: await served(entries, !isNeeded) };
+    return { entries, served: await served(entries, !isNeeded, folderOf(opened)) };
   } catch (error) {
     signal.throwIfAborted();
     const why = `earlier restores and backups are unknown (${[until.reason, late.reason].includes(error) ? `${store.url} does not answer in time` : messageOf(error)})`;
