@@ -230,6 +230,62 @@ describe('a data directory', () => {
     expect(await etcd.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
   });
 
+  test.each<[string, (of: string) => string]>([
+    ['one level too high', (of) => dirname(of)],
+    ['two levels too high', (of) => dirname(dirname(of))],
+    ['its member directory', (of) => join(of, 'member')],
+    ['its log', (of) => join(of, 'member/wal')],
+    ['a new directory in it', (of) => join(of, 'new')],
+  ])('that is not the one of a running etcd but %s is refused too', async (_, path) => {
+    const [plan] = await planMembers(1);
+    await using running = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir: join(place, 'up/here/data') }]);
+    const of = running.member(0).dataDir;
+    const before = await readdir(place, { recursive: true });
+    for (const repeat of ['refuse', 'again'] as const) {
+      await expect(restore({ dataDir: path(of), repeat })).rejects.toMatchObject(
+        refused(new RegExp(`^--data-dir: a running etcd uses ${of}; stop it first$`)),
+      );
+    }
+    expect(await readdir(place)).toEqual(['up']);
+    expect((await readdir(place, { recursive: true })).filter((name) => !before.includes(name))).toEqual([]);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['is named member', 'data/member', /data\/member is the inside of a data directory; name \S+\/data$/],
+    ['holds a log', 'data/other', /data\/other is the inside of a data directory; name \S+\/data$/],
+    [
+      'holds other files',
+      'data/files',
+      /data\/files is not empty and holds no etcd data; name another directory or empty it/,
+    ],
+    [
+      'lies above',
+      'data',
+      /data is not empty and holds no etcd data; its etcd data is in \S+\/data\/other2\/deep: name that/,
+    ],
+  ])('that %s is refused, and nothing is moved', async (_, path, message) => {
+    await mkdir(join(dataDir, 'other/wal'), { recursive: true });
+    await mkdir(join(dataDir, 'files'), { recursive: true });
+    await writeFile(join(dataDir, 'files/file'), 'precious');
+    if (path === 'data') await mkdir(join(dataDir, 'other2/deep/member'), { recursive: true });
+    const before = await readdir(place, { recursive: true });
+    await expect(restore({ dataDir: join(place, path) })).rejects.toMatchObject(refused(message));
+    expect(await readdir(place, { recursive: true })).toEqual(before);
+  });
+
+  test.each(['', '/orders/new', '/../.'])('that holds the store, or lies in it (%s), is refused', async (path) => {
+    const at = `${join(directory, 'store')}${path}`;
+    await expect(restore({ dataDir: at })).rejects.toMatchObject(
+      refused(/^--data-dir: \S+ (is|holds|lies in) the store file:\S+; name another directory$/),
+    );
+    expect(await readdir(join(directory, 'store', 'orders'))).toContain(`${saved.manifest.id}.json`);
+  });
+
+  test('that is empty is used', async () => {
+    await mkdir(dataDir);
+    expect(await restore()).toMatchObject({ alreadyRestored: false });
+  });
+
   test.each(['runs', 'has run'])('is left in place if an etcd %s on it since the restore began', async (how) => {
     const [plan] = await planMembers(1);
     const { name, peerUrl } = plan!;

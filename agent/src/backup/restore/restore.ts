@@ -16,6 +16,7 @@ import type { Manifest } from '../catalog/manifest.ts';
 import { DamagedError } from '../payload/damaged-error.ts';
 import type { ReadOptions } from '../payload/read-payload.ts';
 import { writeContent } from '../payload/verify.ts';
+import { refuseMisplaced } from './data-dir-place.ts';
 import { removeLeft, withPartial } from './partial.ts';
 import { knownRevisionOf, refuseBeyondLast } from './plausible-revision.ts';
 import {
@@ -108,7 +109,7 @@ export async function restoreDataDir(
   };
   const before = await there();
   if (before) return before;
-  await refuseRunning(dataDir);
+  await refuseMisplaced(dataDir, store.url);
   try {
     // Another run may have completed the restore before this one got the lock.
     return await withPartial(
