@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { RunningAgent } from '../../../test/harness/agent.ts';
 import { enableAuth } from '../../../test/harness/etcd-auth.ts';
@@ -1018,6 +1019,74 @@ describe('the command restore data-dir', () => {
       expect(await here('--once')).toMatchObject({ exitCode: 0 });
       expect(await notes()).toHaveLength(1);
     });
+  });
+
+  const three = 'm0=http://10.0.0.1:2380,m1=http://10.0.0.2:2380,m2=http://10.0.0.3:2380';
+
+  test.each<[string, string[], RegExp]>([
+    [
+      'a peer URL without a scheme',
+      ['--name=a', '--initial-advertise-peer-urls=127.0.0.1:2380'],
+      /^--initial-advertise-peer-urls: '127\.0\.0\.1:2380' has no scheme; write https:\/\/127\.0\.0\.1:2380, or http:\/\/ without TLS$/,
+    ],
+    [
+      'a member without a scheme',
+      ['--name=a', '--initial-cluster=a=http://10.0.0.1:2380,b=node-b:2380'],
+      /^--initial-cluster: 'node-b:2380' has no scheme; write https:\/\/node-b:2380, or/,
+    ],
+    [
+      'a peer URL without a port',
+      ['--name=a', '--initial-advertise-peer-urls=https://node-a'],
+      /^--initial-advertise-peer-urls: 'https:\/\/node-a' is not a valid peer URL; write it like https:\/\/etcd-0:2380$/,
+    ],
+    [
+      'a peer URL with a path',
+      ['--name=a', '--initial-advertise-peer-urls=https://node-a:2380/x'],
+      /^--initial-advertise-peer-urls: 'https:\/\/node-a:2380\/x' is not a valid peer URL; write it/,
+    ],
+    [
+      'no peer URLs',
+      ['--name=m1', `--initial-cluster=${three}`],
+      /^--initial-advertise-peer-urls: is missing; write --initial-advertise-peer-urls=http:\/\/10\.0\.0\.2:2380, as --initial-cluster has it for m1$/,
+    ],
+    [
+      'the peer URLs of another member',
+      ['--name=m1', `--initial-cluster=${three}`, '--initial-advertise-peer-urls=http://10.0.0.3:2380'],
+      /^--initial-advertise-peer-urls: http:\/\/10\.0\.0\.3:2380 does not fit --initial-cluster, which has http:\/\/10\.0\.0\.2:2380 for m1; make them equal$/,
+    ],
+    [
+      'a peer name that does not resolve',
+      ['--name=m1', `--initial-cluster=${three}`, '--initial-advertise-peer-urls=http://nowhere.invalid:2380'],
+      /^--initial-advertise-peer-urls: nowhere\.invalid cannot be resolved \(E\w+\), .*; write --initial-advertise-peer-urls=http:\/\/10\.0\.0\.2:2380/,
+    ],
+    [
+      'no name',
+      [`--initial-cluster=${three}`, '--initial-advertise-peer-urls=http://10.0.0.2:2380'],
+      /^--name: 'default' is not a member in --initial-cluster; pass --name with one of m0, m1, m2$/,
+    ],
+    [
+      'a wrong name',
+      ['--name=m4', `--initial-cluster=${three}`],
+      /^--name: 'm4' is not a member in --initial-cluster; pass --name with one of m0, m1, m2$/,
+    ],
+  ])('with %s is a mistake that is found before the download', async (_, flags, text) => {
+    const token = '--initial-cluster-token=x';
+    expect(await run(saved.manifest.id, token, ...flags, '--etcdutl=/nowhere')).toMatchObject({
+      exitCode: ExitCode.usage,
+      text: expect.stringMatching(text),
+      phases: [],
+    });
+    expect(await readdir(place)).toEqual([]);
+  });
+
+  test('accepts peer URLs that are the same in another form', async () => {
+    const flags = ['--name=a', '--initial-cluster-token=form', `--etcdutl=${etcdutl()}`];
+    const { address } = await lookup(hostname(), { family: 4 });
+    const forms = [
+      `--initial-cluster=a=http://${address}:2380`,
+      `--initial-advertise-peer-urls=http://${hostname()}:2380`,
+    ];
+    expect(await run(saved.manifest.id, ...flags, ...forms)).toMatchObject({ exitCode: 0 });
   });
 
   test('accepts only one of --again and --once', async () => {

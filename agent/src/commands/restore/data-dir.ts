@@ -25,6 +25,7 @@ import { answeringOf, askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFor } from './data-dir-bump.ts';
 import { claim, NOTE_LIMIT, noteKeys, noteOf, type ReadEntry } from './data-dir-claim.ts';
+import { checkPeers, urlsOf } from './data-dir-peers.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => restore({ ...context, signal }, grow));
 
@@ -37,6 +38,7 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     await noteLater(request, context);
     return ended(request, left);
   }
+  await checkPeers(request, settings.isSet('initialAdvertisePeerUrls'));
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const { store } = opened;
@@ -177,9 +179,8 @@ function parseRequest(settings: Settings): DataDirRequest {
     '--initial-advertise-peer-urls',
     "is missing; pass this member's peer URLs",
   );
-  const initialCluster = settings.text('initialCluster') ?? `${name}=${peerUrls}`;
+  const initialCluster = settings.text('initialCluster') ?? urlsOf(peerUrls, name);
   const members = membersOf(initialCluster);
-  if (!members.has(name)) throw usageError(`--initial-cluster: does not contain the member '${name}'`);
   const token = settings.text('initialClusterToken');
   if (!token && members.size > 1) {
     throw usageError(
