@@ -12,6 +12,12 @@ export const restoreKey = (folder: string, id: string, clusterId: string) =>
   restoreNoteKey(manifestKey(folder, id), clusterId);
 export const restoreNoteKey = (manifestKey: string, clusterId: string) =>
   manifestKey.replace(/\.json$/, `.restored-${clusterId}.json`);
+/**
+ * Note about a restore from a snapshot outside the folder, if no snapshot in the folder is of the same line. The name is that of no
+ * snapshot, so that nothing connects the clusters.
+ */
+export const looseNoteKey = (folder: string, clusterId: string) => `${looseNotes(folder)}${clusterId}.json`;
+export const looseNotes = (folder: string) => `${folder}/.restored-`;
 /** Note that this member was restored, beside the note of its cluster. */
 export const memberNoteKey = (noteKey: string, memberId: string) => noteKey.replace(/\.json$/, `-${memberId}.json`);
 export const isMemberNote = (key: string, clusterId: string, memberId: string): boolean =>

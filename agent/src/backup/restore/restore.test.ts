@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { RunningAgent } from '../../../test/harness/agent.ts';
 import { enableAuth } from '../../../test/harness/etcd-auth.ts';
@@ -11,6 +12,7 @@ import { runHere } from '../../../test/support/in-process.ts';
 import { program } from '../../../test/support/program.ts';
 import { type SavedSnapshot, saveSnapshot } from '../../../test/support/save-snapshot.ts';
 import { EtcdMember } from '../../etcd/etcd-member.ts';
+import { clusterIdOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
@@ -227,6 +229,62 @@ describe('a data directory', () => {
       message: expect.stringContaining(`a running etcd uses ${running}; stop it first`),
     });
     expect(await etcd.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
+  });
+
+  test.each<[string, (of: string) => string]>([
+    ['one level too high', (of) => dirname(of)],
+    ['two levels too high', (of) => dirname(dirname(of))],
+    ['its member directory', (of) => join(of, 'member')],
+    ['its log', (of) => join(of, 'member/wal')],
+    ['a new directory in it', (of) => join(of, 'new')],
+  ])('that is not the one of a running etcd but %s is refused too', async (_, path) => {
+    const [plan] = await planMembers(1);
+    await using running = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir: join(place, 'up/here/data') }]);
+    const of = running.member(0).dataDir;
+    const before = await readdir(place, { recursive: true });
+    for (const repeat of ['refuse', 'again'] as const) {
+      await expect(restore({ dataDir: path(of), repeat })).rejects.toMatchObject(
+        refused(new RegExp(`^--data-dir: a running etcd uses ${of}; stop it first$`)),
+      );
+    }
+    expect(await readdir(place)).toEqual(['up']);
+    expect((await readdir(place, { recursive: true })).filter((name) => !before.includes(name))).toEqual([]);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['is named member', 'data/member', /data\/member is the inside of a data directory; name \S+\/data$/],
+    ['holds a log', 'data/other', /data\/other is the inside of a data directory; name \S+\/data$/],
+    [
+      'holds other files',
+      'data/files',
+      /data\/files is not empty and holds no etcd data; name another directory or empty it/,
+    ],
+    [
+      'lies above',
+      'data',
+      /data is not empty and holds no etcd data; its etcd data is in \S+\/data\/other2\/deep: name that/,
+    ],
+  ])('that %s is refused, and nothing is moved', async (_, path, message) => {
+    await mkdir(join(dataDir, 'other/wal'), { recursive: true });
+    await mkdir(join(dataDir, 'files'), { recursive: true });
+    await writeFile(join(dataDir, 'files/file'), 'precious');
+    if (path === 'data') await mkdir(join(dataDir, 'other2/deep/member'), { recursive: true });
+    const before = await readdir(place, { recursive: true });
+    await expect(restore({ dataDir: join(place, path) })).rejects.toMatchObject(refused(message));
+    expect(await readdir(place, { recursive: true })).toEqual(before);
+  });
+
+  test.each(['', '/orders/new', '/../.'])('that holds the store, or lies in it (%s), is refused', async (path) => {
+    const at = `${join(directory, 'store')}${path}`;
+    await expect(restore({ dataDir: at })).rejects.toMatchObject(
+      refused(/^--data-dir: \S+ (is|holds|lies in) the store file:\S+; name another directory$/),
+    );
+    expect(await readdir(join(directory, 'store', 'orders'))).toContain(`${saved.manifest.id}.json`);
+  });
+
+  test('that is empty is used', async () => {
+    await mkdir(dataDir);
+    expect(await restore()).toMatchObject({ alreadyRestored: false });
   });
 
   test.each(['runs', 'has run'])('is left in place if an etcd %s on it since the restore began', async (how) => {
@@ -656,6 +714,37 @@ describe('the command restore data-dir', () => {
 
       const refusedAs = (message: RegExp) => ({ exitCode: ExitCode.refused, text: expect.stringMatching(message) });
 
+      test("is refused with the token of the snapshots' own cluster, which may still serve", async () => {
+        const clusterId = clusterIdOf(both, 'one')!;
+        await backupOf(clusterId, 9);
+        for (const more of [[], ['--bump-revision=1000000000'], ['--again'], ['--once'], ['other']]) {
+          expect(await member(0, ...more, '--etcdutl=/nowhere')).toMatchObject(
+            refusedAs(
+              new RegExp(
+                `^--initial-cluster-token: this token and these members are those of the cluster ${clusterId} that the snapshots come from; if it still serves, remove m0 there and add it again; otherwise give all members the same new token, for example --initial-cluster-token=restored-`,
+              ),
+            ),
+          );
+        }
+        expect(await readdir(join(place, 'node0'))).toEqual([]);
+        // Once it is noted, it is the cluster that the others were restored to.
+        const note = { id: saved.manifest.id, bump: 5, revision: 9 };
+        await writeFile(join(folder(), `${saved.manifest.id}.restored-${clusterId}.json`), JSON.stringify(note));
+        expect(await member(0, '--bump-revision=5')).toMatchObject({ exitCode: 0 });
+      });
+
+      test('is refused before the download if the data here is of the same token and members', async () => {
+        await member(0);
+        await rm(folder(), { recursive: true });
+        await mkdir(folder());
+        const { manifest, snapshot } = saved;
+        await writeFile(join(own(), manifest.object.key), snapshot);
+        await writeFile(join(folder(), `${manifest.id}.json`), JSON.stringify(manifest));
+        expect(await member(0, '--again', '--bump-revision=2000000000', '--etcdutl=/nowhere')).toMatchObject(
+          refusedAs(/^--initial-cluster-token: \S+ already holds the cluster/),
+        );
+      });
+
       test('is refused if the revision of the others is below that of the old data here', async () => {
         await member(0, '--bump-revision=5');
         dataDir = join(place, 'node1', 'data');
@@ -732,6 +821,87 @@ describe('the command restore data-dir', () => {
         await rm(join(place, 'node0/data'), { recursive: true });
         const other = await member(0, ...byKey.slice(0, 2), '--bump-revision=7');
         expect(other).toMatchObject(refusedAs(/was restored with 5; pass 5, or/));
+      });
+
+      describe('from a file outside the folder', () => {
+        const keyed = (n: number, key: string, ...more: string[]) => {
+          dataDir = join(place, `node${n}`, 'data');
+          return here(
+            ...[`--name=m${n}`, `--initial-advertise-peer-urls=${urls[n]}`, '--initial-cluster-token=one'],
+            ...[
+              `--initial-cluster=${both}`,
+              `--object-key=${key}`,
+              `--sha256=${saved.manifest.content.sha256}`,
+              ...more,
+            ],
+          );
+        };
+        const notes = async () =>
+          (await readdir(own(), { recursive: true })).filter((name) => name.includes('.restored-')).sort();
+        beforeEach(async () => {
+          const { manifest, snapshot } = saved;
+          const source = { ...manifest.source, clusterId: 'unknown' };
+          await mkdir(join(own(), 'old'));
+          for (const id of ['a', 'b']) {
+            const adopted = { ...manifest, id, source, object: { ...manifest.object, key: `old/${id}.db` } };
+            await writeFile(join(own(), `old/${id}.db`), snapshot);
+            await writeFile(join(own(), `old/${id}.db.json`), JSON.stringify(adopted));
+          }
+        });
+
+        test('and one from the folder see each other', async () => {
+          const { data } = await keyed(0, 'old/a.db');
+          expect(await member(1)).toMatchObject(
+            refusedAs(new RegExp(`the cluster ${data.clusterId} .* was already restored from a; `)),
+          );
+          expect(await keyed(1, 'old/b.db')).toMatchObject(refusedAs(/was already restored from a; /));
+          expect(await keyed(1, 'old/a.db', '--bump-revision=7')).toMatchObject(
+            refusedAs(/was restored with 1000000000/),
+          );
+          expect(await keyed(1, 'old/a.db')).toMatchObject({ exitCode: 0, log: [] });
+          await rm(join(place, 'node1'), { recursive: true });
+          expect(await keyed(1, 'old/a.db')).toMatchObject(refusedAs(/^--name: m1 was already restored as a member/));
+        });
+
+        test('and one from the folder that was first see each other', async () => {
+          await member(0);
+          const before = await notes();
+          expect(await keyed(1, 'old/a.db')).toMatchObject(refusedAs(/was already restored from etcd-/));
+          expect(await notes()).toEqual(before);
+        });
+
+        test.each<[string, () => Promise<{ exitCode: number }>]>([
+          ['a key', () => keyed(1, 'old/b.db')],
+          ['an id', () => member(1)],
+        ])('and one at the same time from %s: a refused one leaves no note', async (_, second) => {
+          const ended = await Promise.all([keyed(0, 'old/a.db'), second()]);
+          const wrong = ended.filter(({ exitCode }) => exitCode !== 0);
+          expect(wrong.length).toBeGreaterThan(0);
+          for (const each of wrong)
+            expect(each).toMatchObject(refusedAs(/^another member was restored from|was already restored from/));
+          if (wrong.length === 2) expect(await notes()).toEqual([]);
+          const of = ended[0]!.exitCode === 0 ? () => keyed(1, 'old/a.db') : second;
+          expect(await of()).toMatchObject({ exitCode: 0 });
+        });
+
+        test('leaves no note if it fails after its note was written', async () => {
+          const other = join(place, 'other');
+          await restore({ dataDir: other });
+          const { put } = FilesystemStore.prototype;
+          const written: string[] = [];
+          FilesystemStore.prototype.put = async function (this: FilesystemStore, key, ...rest) {
+            // As if an etcd had run there meanwhile.
+            if (written.push(key) === 1) await rename(other, join(place, 'node0/data'));
+            return put.call(this, key, ...rest);
+          };
+          try {
+            expect(await keyed(0, 'old/a.db')).toMatchObject(refusedAs(/an etcd ran on/));
+          } finally {
+            FilesystemStore.prototype.put = put;
+          }
+          expect(written.some((key) => key.includes('.restored-'))).toBe(true);
+          expect(await notes()).toEqual([]);
+        });
       });
 
       test('is refused if the revision is not known, and if the cluster was restored from another snapshot', async () => {
@@ -883,6 +1053,74 @@ describe('the command restore data-dir', () => {
       expect(await here('--once')).toMatchObject({ exitCode: 0 });
       expect(await notes()).toHaveLength(1);
     });
+  });
+
+  const three = 'm0=http://10.0.0.1:2380,m1=http://10.0.0.2:2380,m2=http://10.0.0.3:2380';
+
+  test.each<[string, string[], RegExp]>([
+    [
+      'a peer URL without a scheme',
+      ['--name=a', '--initial-advertise-peer-urls=127.0.0.1:2380'],
+      /^--initial-advertise-peer-urls: '127\.0\.0\.1:2380' has no scheme; write https:\/\/127\.0\.0\.1:2380, or http:\/\/ without TLS$/,
+    ],
+    [
+      'a member without a scheme',
+      ['--name=a', '--initial-cluster=a=http://10.0.0.1:2380,b=node-b:2380'],
+      /^--initial-cluster: 'node-b:2380' has no scheme; write https:\/\/node-b:2380, or/,
+    ],
+    [
+      'a peer URL without a port',
+      ['--name=a', '--initial-advertise-peer-urls=https://node-a'],
+      /^--initial-advertise-peer-urls: 'https:\/\/node-a' is not a valid peer URL; write it like https:\/\/etcd-0:2380$/,
+    ],
+    [
+      'a peer URL with a path',
+      ['--name=a', '--initial-advertise-peer-urls=https://node-a:2380/x'],
+      /^--initial-advertise-peer-urls: 'https:\/\/node-a:2380\/x' is not a valid peer URL; write it/,
+    ],
+    [
+      'no peer URLs',
+      ['--name=m1', `--initial-cluster=${three}`],
+      /^--initial-advertise-peer-urls: is missing; write --initial-advertise-peer-urls=http:\/\/10\.0\.0\.2:2380, as --initial-cluster has it for m1$/,
+    ],
+    [
+      'the peer URLs of another member',
+      ['--name=m1', `--initial-cluster=${three}`, '--initial-advertise-peer-urls=http://10.0.0.3:2380'],
+      /^--initial-advertise-peer-urls: http:\/\/10\.0\.0\.3:2380 does not fit --initial-cluster, which has http:\/\/10\.0\.0\.2:2380 for m1; make them equal$/,
+    ],
+    [
+      'a peer name that does not resolve',
+      ['--name=m1', `--initial-cluster=${three}`, '--initial-advertise-peer-urls=http://nowhere.invalid:2380'],
+      /^--initial-advertise-peer-urls: nowhere\.invalid cannot be resolved \(E\w+\), .*; write --initial-advertise-peer-urls=http:\/\/10\.0\.0\.2:2380/,
+    ],
+    [
+      'no name',
+      [`--initial-cluster=${three}`, '--initial-advertise-peer-urls=http://10.0.0.2:2380'],
+      /^--name: 'default' is not a member in --initial-cluster; pass --name with one of m0, m1, m2$/,
+    ],
+    [
+      'a wrong name',
+      ['--name=m4', `--initial-cluster=${three}`],
+      /^--name: 'm4' is not a member in --initial-cluster; pass --name with one of m0, m1, m2$/,
+    ],
+  ])('with %s is a mistake that is found before the download', async (_, flags, text) => {
+    const token = '--initial-cluster-token=x';
+    expect(await run(saved.manifest.id, token, ...flags, '--etcdutl=/nowhere')).toMatchObject({
+      exitCode: ExitCode.usage,
+      text: expect.stringMatching(text),
+      phases: [],
+    });
+    expect(await readdir(place)).toEqual([]);
+  });
+
+  test('accepts peer URLs that are the same in another form', async () => {
+    const flags = ['--name=a', '--initial-cluster-token=form', `--etcdutl=${etcdutl()}`];
+    const { address } = await lookup(hostname(), { family: 4 });
+    const forms = [
+      `--initial-cluster=a=http://${address}:2380`,
+      `--initial-advertise-peer-urls=http://${hostname()}:2380`,
+    ];
+    expect(await run(saved.manifest.id, ...flags, ...forms)).toMatchObject({ exitCode: 0 });
   });
 
   test('accepts only one of --again and --once', async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { backendState } from '../../etcd/offline/backend-state.ts';
-import { membersOf } from '../../etcd/offline/cluster-id.ts';
+import { clusterIdOf, membersOf } from '../../etcd/offline/cluster-id.ts';
 import { isInUse } from '../../etcd/offline/data-dir.ts';
 import { readSwitches, type Switches } from '../../etcd/offline/database-check.ts';
 import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
@@ -16,6 +16,7 @@ import type { Manifest } from '../catalog/manifest.ts';
 import { DamagedError } from '../payload/damaged-error.ts';
 import type { ReadOptions } from '../payload/read-payload.ts';
 import { writeContent } from '../payload/verify.ts';
+import { refuseMisplaced } from './data-dir-place.ts';
 import { removeLeft, withPartial } from './partial.ts';
 import { knownRevisionOf, refuseBeyondLast } from './plausible-revision.ts';
 import {
@@ -84,8 +85,9 @@ export interface DataDirSteps {
   readonly bump?: () => Promise<number>;
   /**
    * Called with the completed restore before it is moved into place. Throws if other members were restored differently.
+   * Returns what undoes it if the restore is not moved into place.
    */
-  readonly claim?: (made: Marker) => Promise<void>;
+  readonly claim?: (made: Marker) => Promise<() => Promise<void>>;
 }
 
 /**
@@ -107,7 +109,7 @@ export async function restoreDataDir(
   };
   const before = await there();
   if (before) return before;
-  await refuseRunning(dataDir);
+  await refuseMisplaced(dataDir, store.url);
   try {
     // Another run may have completed the restore before this one got the lock.
     return await withPartial(
@@ -131,8 +133,10 @@ async function make(
   partial: string,
   { bump = async () => request.bumpRevision ?? STEP, claim }: DataDirSteps,
 ): Promise<DataDirResult> {
-  const { dataDir } = request;
+  const { dataDir, initialCluster, initialClusterToken } = request;
   const before = await walState(dataDir).catch(() => undefined);
+  if (initialClusterToken !== undefined)
+    await refuseSameCluster(dataDir, clusterIdOf(initialCluster, initialClusterToken));
   const made: ResolvedRequest = { ...request, bumpRevision: await bump() };
   const fresh = join(partial, 'data');
   await mkdir(partial, { mode: 0o700 });
@@ -147,11 +151,11 @@ async function make(
   await refuseSameCluster(dataDir, remembered.clusterId);
   await writeMarker(fresh, remembered);
   await syncTree(fresh);
-  await claim?.(remembered);
-  await refuseUsed(dataDir, before);
-  options.signal?.throwIfAborted();
-  const movedAside = await moveAside(dataDir);
-  await rename(fresh, dataDir);
+  const undo = await claim?.(remembered);
+  const movedAside = await moveIn(fresh, dataDir, before, options.signal).catch(async (error) => {
+    await undo?.();
+    throw error;
+  });
   await sync(dirname(dataDir));
   const { id, clusterId, memberId, revision: begin } = remembered;
   const { authEnabled, corruptAlarm } = switches;
@@ -278,6 +282,20 @@ async function refuseSameCluster(dataDir: string, clusterId: string | undefined)
     ExitCode.refused,
     `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; give all members the same new token, for instance ${freshToken()}`,
   );
+}
+
+/** Replaces the directory. Returns the new path of the old one. */
+async function moveIn(
+  fresh: string,
+  dataDir: string,
+  before: WalState | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  await refuseUsed(dataDir, before);
+  signal?.throwIfAborted();
+  const movedAside = await moveAside(dataDir);
+  await rename(fresh, dataDir);
+  return movedAside;
 }
 
 async function moveAside(dataDir: string): Promise<string | undefined> {

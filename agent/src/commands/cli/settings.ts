@@ -46,6 +46,11 @@ export class Settings {
     return name in flags && !defaulted.has(name);
   }
 
+  /** Whether the user sets it, in any way. Otherwise it has its default. */
+  isSet(name: string): boolean {
+    return this.#isGiven(name) || this.#config[name as keyof Config] !== undefined;
+  }
+
   #value(name: string): unknown {
     const configured = this.#config[name as keyof Config];
     return this.#isGiven(name) || configured === undefined ? this.#invocation.flags[name] : configured;

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Entry, isMemberNote, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import { folderOf } from '../../backup/catalog/folder.ts';
 import { timeOf } from '../../backup/catalog/passed-over.ts';
 import { bumpBeyond } from '../../backup/restore/bump-beyond.ts';
 import { knownRevisionOf, refuseBeyondLast } from '../../backup/restore/plausible-revision.ts';
@@ -87,11 +88,12 @@ function bumpOfOthers(
   const { id } = entry;
   const revision = knownRevisionOf(entry.manifest) ?? 0;
   const ids = idsOf(initialCluster, initialClusterToken);
-  if (several && ids) refuseRestored(entries, ids, request);
+  if (several && ids) refuseRestored([...entries, { objects: served.outside ?? [] }], ids, request);
   const clusterId = ids?.clusterId;
   const isSame = (each: { readonly clusterId?: string }) =>
     each.clusterId !== undefined && each.clusterId === clusterId;
   const notes = served.notes.filter(isSame);
+  if (notes.length === 0) refuseSource([...entries, entry], clusterId, request, several);
   const highest = highestOf([...served.inStore, ...served.here].filter(isSame));
   if (notes.length === 0 && highest.revision === 0) return undefined;
   const orNewToken = `pass ${several ? 'the same new --initial-cluster-token to all members' : 'a new --initial-cluster-token'}, for example ${freshToken()}`;
@@ -129,6 +131,25 @@ function bumpOfOthers(
 }
 
 /**
+ * Refuses the token of a cluster that no restore made but that has snapshots: it may still serve, and would accept the member
+ * with other data under its old member id.
+ */
+function refuseSource(
+  entries: readonly Entry[],
+  clusterId: string | undefined,
+  { name }: DataDirRequest,
+  several: boolean,
+): void {
+  if (!entries.some(({ manifest }) => clusterId !== undefined && manifest?.source.clusterId === clusterId)) return;
+  const instead = several
+    ? `if it still serves, remove ${name} there and add it again; otherwise give all members the same new token`
+    : 'pass a new token';
+  throw refused(
+    `--initial-cluster-token: this token and these members are those of the cluster ${clusterId} that the snapshots come from; ${instead}, for example --initial-cluster-token=${freshToken()}`,
+  );
+}
+
+/**
  * The snapshot that all other members were restored from, if a restore accepts it and nothing of their cluster was here.
  */
 function siblingOf(notes: readonly RestoreNote[], entries: readonly Entry[]): Entry | undefined {
@@ -150,7 +171,7 @@ const seenOf = (notes: readonly RestoreNote[], all = false): Seen[] =>
  * acknowledged writes.
  */
 function refuseRestored(
-  entries: readonly Entry[],
+  entries: readonly Pick<Entry, 'objects'>[],
   { clusterId, memberIds }: NonNullable<ReturnType<typeof idsOf>>,
   { name, repeat }: DataDirRequest,
 ): void {
@@ -176,25 +197,34 @@ interface Found {
  * in time. Otherwise what is missing is unknown.
  */
 async function servedIn(
-  { store, readAnswering }: OpenedStore,
+  opened: OpenedStore,
   { entry, ...local }: { readonly entry: WholeEntry } & Pick<ServedRequest, 'here' | 'own'>,
   { signal }: Wanted['context'],
   isNeeded: boolean,
 ): Promise<Found> {
+  const { store, readAnswering } = opened;
   const until = AbortSignal.timeout(ANSWER_LIMIT);
   let late = until;
-  const served = (entries: readonly Entry[], skipUnread: boolean) => {
+  const served = (entries: readonly Entry[], skipUnread: boolean, folder?: string) => {
     // A manifest that hangs takes all its time, and must leave the notes theirs.
     late = AbortSignal.timeout(ANSWER_LIMIT);
     const limited = AbortSignal.any([signal, late]);
-    return servedBefore({ store, entries, restored: entry, ...local, signal: limited, skipUnread });
+    return servedBefore({
+      store,
+      entries,
+      restored: entry,
+      ...local,
+      signal: limited,
+      skipUnread,
+      ...(folder !== undefined && { folder }),
+    });
   };
   try {
     moreTime(signal, (2 * ANSWER_LIMIT) / 1000);
     const entries = await readAnswering(until);
     const missing = entries.find(({ unread }) => unread === 'unreachable');
     if (missing && isNeeded) throw new Error(`${missing.id}: ${missing.problem}`);
-    return { entries, served: await served(entries, !isNeeded) };
+    return { entries, served: await served(entries, !isNeeded, folderOf(opened)) };
   } catch (error) {
     signal.throwIfAborted();
     const why = `earlier restores and backups are unknown (${[until.reason, late.reason].includes(error) ? `${store.url} does not answer in time` : messageOf(error)})`;

@@ -7,7 +7,6 @@ import { type DataDirResult, freshToken, leftWithoutStore, restoreDataDir } from
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
-import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
@@ -20,13 +19,15 @@ import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
 import { answeringOf } from '../shared/answering.ts';
 import { orInstead } from '../shared/instead.ts';
-import { noteKey, warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
+import { warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { sameStore, sameTools } from '../shared/same-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
 import { askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFor } from './data-dir-bump.ts';
+import { claim, NOTE_LIMIT, noteKeys, noteOf, type ReadEntry } from './data-dir-claim.ts';
+import { checkPeers, urlsOf } from './data-dir-peers.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => restore({ ...context, signal }, grow));
 
@@ -39,6 +40,7 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     await noteLater(request, context);
     return ended(request, left);
   }
+  await checkPeers(request, settings.isSet('initialAdvertisePeerUrls'));
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const { store } = opened;
@@ -123,8 +125,6 @@ function restoredText({ dataDir, name, initialCluster }: DataDirRequest, result:
   ].join('\n');
 }
 
-const NOTE_LIMIT = 10_000;
-
 /** Writes the note that the restoring run could not write. A failure never keeps a healthy etcd from starting. */
 async function noteLater(request: DataDirRequest, context: CommandContext): Promise<void> {
   const marker = await readMarker(resolve(request.dataDir));
@@ -139,41 +139,6 @@ async function noteLater(request: DataDirRequest, context: CommandContext): Prom
 
 const warnLater = ({ id }: Marker, error: unknown, { log }: CommandContext): void =>
   log.warn(`cannot note the restore from ${id} in the store (${messageOf(error)}); the next start tries again`);
-
-/**
- * Writes a note before the restore and compares it with those of the other members. Members that are restored at the
- * same time do not see each other's notes before.
- */
-async function claim(made: Marker, opened: OpenedStore, context: CommandContext, entry: WholeEntry): Promise<void> {
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]);
-  const { id, clusterId = '', bumpRevision: bump } = made;
-  let notes: Awaited<ReturnType<typeof notesBeside>>;
-  try {
-    const key = await noteKey(entry, opened, clusterId, () => answeringOf(opened, context));
-    await writeNote(opened.store, { ...noteOf(made, entry), key }, signal);
-    notes = await notesBeside(opened.store, key, signal);
-  } catch {
-    context.signal.throwIfAborted();
-    // The warning follows after the member is restored.
-    return;
-  }
-  const other = notes.find((note) => note.id !== id || (note.bump ?? bump) !== bump);
-  if (!other) return;
-  const number = other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`;
-  throw new AgentError(
-    ExitCode.refused,
-    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${freshToken()}`,
-  );
-}
-
-const noteOf = (
-  { id, clusterId = '', revision, bumpRevision: bump, initialClusterToken: token }: Marker,
-  { manifest }: ReadEntry,
-) => ({
-  ...{ id, clusterId, bump, from: manifest.source.clusterId },
-  ...(revision !== undefined && { revision }),
-  ...(token !== undefined && { token }),
-});
 
 /**
  * Notes the restore that made the data directory. Its snapshot may be another one than the snapshot that was found
@@ -200,18 +165,16 @@ async function note(
   const several = membersOf(marker.initialCluster).size > 1;
   const others = `pass --bump-revision=${marker.bumpRevision} to the other members`;
   try {
-    const key = await noteKey(entry, opened, clusterId, () => answeringOf(opened, context));
-    await writeNote(opened.store, { ...noteOf(marker, entry), key }, signal);
+    const keys = await noteKeys(entry, opened, clusterId, context);
+    for (const key of keys) await writeNote(opened.store, { ...noteOf(marker, entry), key }, signal);
     if (several && memberId !== undefined)
-      await writeMemberNote(opened.store, key, { id, clusterId, memberId, name }, signal);
+      await writeMemberNote(opened.store, keys[0], { id, clusterId, memberId, name }, signal);
     await markNoted(resolve(dataDir), marker);
   } catch (error) {
     signal.throwIfAborted();
     warnNotNoted(entry.manifest.source.clusterId, error, log, several ? `; ${others}` : '');
   }
 }
-
-type ReadEntry = Entry & Required<Pick<Entry, 'manifest'>>;
 
 async function entryOf({ id, objectKey }: Marker, opened: OpenedStore, context: CommandContext): Promise<ReadEntry> {
   const { store } = opened;
@@ -232,9 +195,8 @@ function parseRequest(settings: Settings): DataDirRequest {
     '--initial-advertise-peer-urls',
     "is missing; pass this member's peer URLs",
   );
-  const initialCluster = settings.text('initialCluster') ?? `${name}=${peerUrls}`;
+  const initialCluster = settings.text('initialCluster') ?? urlsOf(peerUrls, name);
   const members = membersOf(initialCluster);
-  if (!members.has(name)) throw usageError(`--initial-cluster: does not contain the member '${name}'`);
   const token = settings.text('initialClusterToken');
   if (!token && members.size > 1) {
     throw usageError(

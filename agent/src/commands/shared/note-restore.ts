@@ -65,13 +65,16 @@ export async function noteKeyNow(
   return besideNewest ?? noteKey(entry, named, clusterId, readAll);
 }
 
-/** Writes a note unless there is one: another member may have been first, or an earlier run that was killed later. */
+/**
+ * Writes a note unless there is one: another member may have been first, or an earlier run that was killed later. Returns whether
+ * it was written.
+ */
 export async function writeNote(
   store: Store,
   { key, from: _, ...note }: RestoreNote,
   signal: AbortSignal,
-): Promise<void> {
-  await putOnce(store, key, { schema: 'cdk8s-etcd/restore/v1', ...note }, signal);
+): Promise<boolean> {
+  return putOnce(store, key, { schema: 'cdk8s-etcd/restore/v1', ...note }, signal);
 }
 
 /** Notes that a member was restored and may have voted, so that this is known even if the member loses its disk. */
@@ -85,13 +88,17 @@ export async function writeMemberNote(
   await putOnce(store, memberNoteKey(key, member.memberId), document, signal);
 }
 
-async function putOnce(store: Store, key: string, document: object, signal: AbortSignal): Promise<void> {
+async function putOnce(store: Store, key: string, document: object, signal: AbortSignal): Promise<boolean> {
   // Check first: with credentials that only allow reading, an existing note is enough.
-  if (await store.stat(key, { signal }).catch(() => undefined)) return;
+  if (await store.stat(key, { signal }).catch(() => undefined)) return false;
   const dated = { ...document, at: new Date().toISOString() };
-  await putJson(store, key, dated, { signal, onlyNew: true }).catch((error) => {
+  try {
+    await putJson(store, key, dated, { signal, onlyNew: true });
+    return true;
+  } catch (error) {
     if (!isRefused(error)) throw error;
-  });
+    return false;
+  }
 }
 
 /**

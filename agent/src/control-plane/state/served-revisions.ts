@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type Entry, readDocument, restoreNoteKey } from '../../backup/catalog/catalog.ts';
+import { type Entry, looseNotes, readDocument, restoreNoteKey } from '../../backup/catalog/catalog.ts';
 import { revisionOf } from '../../backup/catalog/manifest.ts';
 import { timeOf } from '../../backup/catalog/passed-over.ts';
 import { BUMP_STEP } from '../../backup/restore/bump-beyond.ts';
@@ -51,6 +51,8 @@ export interface Served {
    * reaches, and what the store did not give out this time. Another node may read it, and find another number.
    */
   readonly mustAsk: readonly string[];
+  /** Objects of restores from snapshots outside the folder. */
+  readonly outside?: readonly StoredObject[];
 }
 
 const NOTHING: Seen = { revision: 0, where: 'nothing' };
@@ -77,6 +79,8 @@ export interface ServedRequest {
   readonly signal?: AbortSignal;
   /** A note that cannot be read for any reason counts by its name alone. */
   readonly skipUnread?: boolean;
+  /** Folder of the cluster, where also the restores from snapshots outside are noted. */
+  readonly folder?: string;
 }
 
 /** Collects every revision that is known to have been served, and the sources whose revision is unknown. */
@@ -88,6 +92,7 @@ export async function servedBefore({
   own,
   signal,
   skipUnread = false,
+  folder,
 }: ServedRequest): Promise<Served> {
   const inStore = entries.flatMap(({ id: backup, manifest }) => {
     if (!manifest || revisionOf(manifest) === undefined) return [];
@@ -95,7 +100,7 @@ export async function servedBefore({
     return [{ revision, where: `the backup ${backup}`, clusterId: manifest.source.clusterId }];
   });
   // At the same time: a listing that hangs must not take the time of the notes.
-  const listing = besideExact(store, entries, restored, signal, skipUnread);
+  const listing = outsideFolder({ store, entries, restored, folder }, signal, skipUnread);
   const [beside, ...found] = await Promise.all([
     listing,
     notesIn(store, entries, signal, skipUnread),
@@ -121,29 +126,36 @@ export async function servedBefore({
   ];
   // Its cluster id still counts.
   const believed = here.map((seen) => (hasBeyond(seen.revision) ? seen : { ...seen, revision: 0 }));
-  return { inStore, here: believed, notes, unknown, mustAsk };
+  const outside = beside.entries.flatMap(({ objects }) => objects);
+  return { inStore, here: believed, notes, unknown, mustAsk, outside };
 }
 
 /**
- * Finds the notes beside a snapshot under an exact key, which is not in the folder. A note is stored there if the folder has no
- * snapshot of the same line.
+ * Finds the notes of restores from snapshots that are not in the folder: beside the one under an exact key, and those of any that
+ * the folder keeps.
  */
-async function besideExact(
-  store: Store,
-  entries: readonly Entry[],
-  restored: Entry,
+async function outsideFolder(
+  { store, entries, restored, folder }: Pick<ServedRequest, 'store' | 'entries' | 'restored' | 'folder'>,
   signal: AbortSignal | undefined,
   skipUnread: boolean,
 ): Promise<{ entries: Pick<Entry, 'id' | 'objects'>[]; unknown: string[] }> {
-  if (entries.some(({ manifestKey }) => manifestKey === restored.manifestKey)) return { entries: [], unknown: [] };
-  const prefix = restoreNoteKey(restored.manifestKey, '').replace(/\.json$/, '');
-  try {
-    const objects = await unlessAborted(listed(store, prefix, signal), signal);
-    return { entries: [{ id: restored.id, objects }], unknown: [] };
-  } catch (error) {
-    if (!skipUnread) throw error;
-    return { entries: [], unknown: [`the restores of ${restored.id} cannot be listed: ${messageOf(error)}`] };
-  }
+  const isExact = !entries.some(({ manifestKey }) => manifestKey === restored.manifestKey);
+  const places = [
+    ...(isExact ? [{ id: restored.id, prefix: restoreNoteKey(restored.manifestKey, '').replace(/\.json$/, '') }] : []),
+    ...(folder === undefined ? [] : [{ id: 'a snapshot outside the folder', prefix: looseNotes(folder) }]),
+  ];
+  const found = await Promise.all(
+    places.map(async ({ id, prefix }) => {
+      try {
+        const objects = await unlessAborted(listed(store, prefix, signal), signal);
+        return { entries: [{ id, objects }], unknown: [] };
+      } catch (error) {
+        if (!skipUnread) throw error;
+        return { entries: [], unknown: [`the restores of ${id} cannot be listed: ${messageOf(error)}`] };
+      }
+    }),
+  );
+  return { entries: found.flatMap((each) => each.entries), unknown: found.flatMap((each) => each.unknown) };
 }
 
 async function listed(store: Store, prefix: string, signal: AbortSignal | undefined): Promise<StoredObject[]> {

@@ -1,0 +1,60 @@
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isInUse } from '../../etcd/offline/data-dir.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { MARKER } from './restore-marker.ts';
+
+/**
+ * Refuses a path that cannot be meant as a data directory. Everything under the path would be moved aside, so a path that is one
+ * level too high or too low would take other files with it.
+ */
+export async function refuseMisplaced(dataDir: string, storeUrl: string): Promise<void> {
+  const path = await realPath(dataDir);
+  const names = await readdir(path).catch((): string[] => []);
+  const below = await dataDirsBelow(path, 2);
+  for (const each of [path, ...ancestorsOf(path), ...below]) {
+    if (await isInUse(each)) throw refused(`a running etcd uses ${each}; stop it first`);
+  }
+  if (basename(path) === 'member' || names.includes('wal') || names.includes('snap')) {
+    throw refused(`${dataDir} is the inside of a data directory; name ${dirname(path)}`);
+  }
+  await refuseStore(dataDir, path, storeUrl);
+  if (names.length === 0 || names.includes('member') || names.includes(MARKER)) return;
+  const remedy = below[0] ? `its etcd data is in ${below[0]}: name that` : 'name another directory or empty it';
+  throw refused(`${dataDir} is not empty and holds no etcd data; ${remedy}`);
+}
+
+async function refuseStore(dataDir: string, path: string, storeUrl: string): Promise<void> {
+  if (!storeUrl.startsWith('file:')) return;
+  const store = await realPath(fileURLToPath(storeUrl));
+  const how = path === store ? 'is' : isBelow(store, path) ? 'holds' : isBelow(path, store) ? 'lies in' : undefined;
+  if (how) throw refused(`${dataDir} ${how} the store ${storeUrl}; name another directory`);
+}
+
+const isBelow = (path: string, above: string): boolean => path.startsWith(join(above, '/'));
+
+/** Data directories up to some levels below. One that cannot be read is left out. */
+async function dataDirsBelow(path: string, levels: number): Promise<string[]> {
+  if (levels === 0) return [];
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  const directories = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
+  const found = await Promise.all(
+    directories.map(async (each) => {
+      const isOne = (await stat(join(each, 'member')).catch(() => undefined))?.isDirectory();
+      return [...(isOne ? [each] : []), ...(await dataDirsBelow(each, levels - 1))];
+    }),
+  );
+  return found.flat();
+}
+
+const ancestorsOf = (path: string): string[] =>
+  dirname(path) === path ? [] : [dirname(path), ...ancestorsOf(dirname(path))];
+
+/** Resolves links, also if the last parts of the path do not exist. */
+const realPath = (path: string): Promise<string> =>
+  realpath(path).catch(async () =>
+    dirname(path) === path ? path : join(await realPath(dirname(path)), basename(path)),
+  );
+
+const refused = (message: string) => new AgentError(ExitCode.refused, `--data-dir: ${message}`);

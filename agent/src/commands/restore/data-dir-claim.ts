@@ -1,0 +1,91 @@
+import { type Entry, looseNoteKey, manifestKey, restoreNoteKey } from '../../backup/catalog/catalog.ts';
+import { folderOf } from '../../backup/catalog/folder.ts';
+import { freshToken } from '../../backup/restore/restore.ts';
+import type { Marker } from '../../backup/restore/restore-marker.ts';
+import { notesBeside } from '../../control-plane/state/served-revisions.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import type { Store } from '../../store/store.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { answeringOf } from '../shared/answering.ts';
+import { noteKey, writeNote } from '../shared/note-restore.ts';
+import type { OpenedStore } from '../shared/opened-store.ts';
+
+export type ReadEntry = Entry & Required<Pick<Entry, 'manifest'>>;
+
+/** Milliseconds for the notes of one restore. */
+export const NOTE_LIMIT = 10_000;
+
+/**
+ * Keys of the note about a restore. The first lies in the folder, where the other members look. A snapshot outside the folder
+ * may have one beside it too, for a later restore from there.
+ */
+export async function noteKeys(
+  entry: Entry,
+  opened: OpenedStore,
+  clusterId: string,
+  context: CommandContext,
+): Promise<[string, ...string[]]> {
+  const folder = folderOf(opened);
+  const key = await noteKey(entry, opened, clusterId, () => answeringOf(opened, context));
+  const isBesideExact =
+    entry.manifestKey !== manifestKey(folder, entry.id) && key === restoreNoteKey(entry.manifestKey, clusterId);
+  return isBesideExact ? [looseNoteKey(folder, clusterId), key] : [key];
+}
+
+export const noteOf = (
+  { id, clusterId = '', revision, bumpRevision: bump, initialClusterToken: token }: Marker,
+  { manifest }: ReadEntry,
+) => ({
+  ...{ id, clusterId, bump, from: manifest.source.clusterId },
+  ...(revision !== undefined && { revision }),
+  ...(token !== undefined && { token }),
+});
+
+/**
+ * Writes a note before the restore and compares it with those of the other members. Members that are restored at the same time
+ * do not see each other's notes before. Returns what removes the note again if the restore fails.
+ */
+export async function claim(
+  made: Marker,
+  opened: OpenedStore,
+  context: CommandContext,
+  entry: ReadEntry,
+): Promise<() => Promise<void>> {
+  const { store } = opened;
+  const { id, clusterId = '', bumpRevision: bump } = made;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]);
+  const created: string[] = [];
+  const undo = () => removeNotes(store, created).catch(() => {});
+  const otherBeside = async (key: string) =>
+    (await notesBeside(store, key, signal)).find((note) => note.id !== id || (note.bump ?? bump) !== bump);
+  let other: Awaited<ReturnType<typeof otherBeside>>;
+  try {
+    const keys = await noteKeys(entry, opened, clusterId, context);
+    other = await otherBeside(keys[0]);
+    if (!other) {
+      for (const key of keys) if (await writeNote(store, { ...noteOf(made, entry), key }, signal)) created.push(key);
+      other = await otherBeside(keys[0]);
+    }
+  } catch {
+    if (context.signal.aborted) await undo();
+    context.signal.throwIfAborted();
+    // The warning follows after the member is restored.
+    return undo;
+  }
+  if (!other) return undo;
+  await undo();
+  const number = other.bump === undefined ? '' : ` with --bump-revision=${other.bump}`;
+  throw new AgentError(
+    ExitCode.refused,
+    `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${freshToken()}`,
+  );
+}
+
+/** Removes notes of this run, unless another member was restored since and relies on them. */
+async function removeNotes(store: Store, [first, ...more]: readonly string[]): Promise<void> {
+  if (first === undefined) return;
+  // The run may have ended because of its own signal.
+  const options = { signal: AbortSignal.timeout(NOTE_LIMIT) };
+  for await (const _ of store.list(first.replace(/\.json$/, '-'), options)) return;
+  for (const key of [first, ...more]) await store.delete(key, options);
+}
