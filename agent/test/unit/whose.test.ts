@@ -94,7 +94,7 @@ describe('one name in two namespaces', () => {
 
   test('prune in a third namespace says it, and deletes nothing', async () => {
     const { exitCode, text } = await run('prune', '--namespace=shop', '--retention=last=1');
-    expect(exitCode).toBe(0);
+    expect(exitCode).toBe(ExitCode.nothingThere);
     expect(text).toMatch(
       /no snapshots of shop\/orders in .*; it has snapshots of prod\/orders \(1\), staging\/orders \(1\)/,
     );

@@ -20,9 +20,13 @@ export async function locate(store: Store, wanted: Wanted, options: LocateOption
   const { cluster, namespace } = wanted;
   if (namespace === '') return { ...wanted, namespace: undefined };
   if (namespace !== undefined) return wanted;
-  const all = await unlessAborted(countFolders(store, options), options.signal).catch((error) => {
-    // The credentials may allow listing of the cluster's own folder only.
+  const all = await unlessAborted(countFolders(store, options), options.signal).catch(async (error) => {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+    // The credentials may allow listing of the cluster's own folder only.
+    if (!(await unlessAborted(hasObjects(store, folderOf({ cluster }), options), options.signal))) {
+      const advice = 'give --namespace, or --namespace= for none';
+      throw new AgentError(error.exitCode, `${error.message}, so the folder of ${cluster} cannot be found; ${advice}`);
+    }
     options.warn(`cannot check whether a namespace also has a cluster ${cluster}: ${error.message}; give --namespace`);
     return [];
   });
@@ -39,6 +43,11 @@ export async function locate(store: Store, wanted: Wanted, options: LocateOption
     ExitCode.refused,
     `${store.url} holds snapshots of ${found.length} clusters named ${cluster}: ${found.map(described).sort().join(', ')}; give ${flags.sort().join(' or ')}`,
   );
+}
+
+async function hasObjects(store: Store, folder: string, { signal }: CallOptions): Promise<boolean> {
+  for await (const _ of store.list(`${folder}/`, { signal })) return true;
+  return false;
 }
 
 function described({ folder, count, payloads }: Folder): string {
