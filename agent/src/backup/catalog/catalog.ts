@@ -148,14 +148,27 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
 const UNDER_WAY = 3_600_000;
 
 /** Returns the snapshots whose manifest was lost or never written. Only their names identify them. */
-export function lostManifests(folder: string, { groups }: Names, now: Date): Entry[] {
+export const lostManifests = (folder: string, names: Names, now: Date): Entry[] =>
+  withoutManifest(folder, names).filter((entry) => !isUnderWay(entry, now));
+
+export const UNFINISHED = 'no manifest: its backup is still running, or was killed';
+
+/** Returns the snapshots that have no manifest yet. */
+export const unfinished = (folder: string, names: Names, now: Date): Entry[] =>
+  withoutManifest(folder, names)
+    .filter((entry) => isUnderWay(entry, now))
+    .map((entry) => ({ ...entry, problem: `it has ${UNFINISHED}` }));
+
+const isUnderWay = ({ payload }: { readonly payload: StoredObject }, now: Date) =>
+  payload.modified.getTime() > now.getTime() - UNDER_WAY;
+
+function withoutManifest(folder: string, { groups }: Names): (Entry & { readonly payload: StoredObject })[] {
   return [...groups].flatMap(([id, objects]) => {
     const payload = objects.find(
       ({ key }) => isSnapshotId(id) && PAYLOAD.test(key.slice(folder.length + 1 + id.length)),
     );
-    const isOver = (payload?.modified.getTime() ?? 0) <= now.getTime() - UNDER_WAY;
-    if (!payload || !isOver || objects.some(({ key }) => key === manifestKey(folder, id))) return [];
-    return [{ ...namedEntry(folder, id, objects), problem: 'its manifest is missing' }];
+    if (!payload || objects.some(({ key }) => key === manifestKey(folder, id))) return [];
+    return [{ ...namedEntry(folder, id, objects), problem: 'its manifest is missing', payload }];
   });
 }
 

@@ -103,6 +103,32 @@ export async function otherFoldersHint(
   return `; it has snapshots of ${named.slice(0, shown).join(', ')}${more}: check ${flag}`;
 }
 
+/**
+ * Returns which cluster has the snapshot, to follow an error that says that another has none of this id. Empty if none has it,
+ * or if that is not known in time.
+ */
+export async function folderWith(
+  store: Store,
+  id: string,
+  wanted: NamedCluster,
+  { signal, limit = LIMIT }: HintOptions,
+): Promise<string> {
+  const within = AbortSignal.any([AbortSignal.timeout(limit), ...(signal ? [signal] : [])]);
+  const find = async () => {
+    for await (const { key } of store.list('', { signal: within })) {
+      const folder = key.endsWith(`/${id}.json`) ? key.slice(0, -`/${id}.json`.length) : undefined;
+      if (folder === undefined || folder === folderOf(wanted)) continue;
+      const [cluster, namespace = '', ...more] = folder.split('/').reverse();
+      if (more.length === 0) return `; ${folder} has it: give --cluster=${cluster} --namespace=${namespace}`;
+    }
+    return '';
+  };
+  return unlessAborted(find(), within).catch(() => {
+    if (signal && !isTimeout(signal)) signal.throwIfAborted();
+    return '';
+  });
+}
+
 /** Folders of which one manifest is read. */
 const READ = 20;
 

@@ -22,7 +22,7 @@ export async function another({ id }: Entry, opened: OpenedStore, { settings }: 
   } catch {
     // The error that is reported matters more.
   }
-  return 'name another snapshot; see `etcd-agent list`';
+  return `name another snapshot; see \`etcd-agent list ${sameStore(opened)}\``;
 }
 
 /** Runs the work that reads the snapshot. If its payload turns out to be damaged, adds to the error what to do. */
