@@ -14,6 +14,7 @@ import { table } from '../lib/terminal/table.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { adoptHint } from './shared/adopt-hint.ts';
+import { adoptableHint } from './shared/adoptable-hint.ts';
 import { withCatalog } from './shared/store-run.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal) => list({ ...context, signal }));
@@ -34,16 +35,21 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const keptBy = new Map(decisions.map(({ id, action, reasons }) => [id, action === 'keep' ? reasons : []]));
     const asked = entriesAsked(entries, opened);
     const snapshots = asked.filter(({ problem }) => !problem).map((entry) => summary(entry, now, keptBy.get(entry.id)));
-    const all = [...asked, ...(await opened.readLost(now))];
+    const lost = await opened.readLost(now);
+    const young = await opened.readUnfinished(now);
+    const all = [...asked, ...lost, ...young];
+    const payloads = lost.length + young.length;
+    const hinting = { now, settings: context.settings, entries };
     const incomplete = all.filter(({ problem }) => problem);
     const broken = incomplete.map(({ id, problem }) => ({ id, problem }));
     const others =
       all.length === 0 && entries.length === 0 ? await otherFoldersHint(store, opened, { signal: context.signal }) : '';
+    const adoptable = entries.length === 0 ? await adoptableHint(opened, context) : '';
     return {
       exitCode: others ? ExitCode.nothingThere : ExitCode.done,
       text: [
         snapshots.length === 0
-          ? `no snapshots of ${folder}${clusterId === undefined ? '' : ` with the cluster id ${clusterId}`} in ${store.url}${others}`
+          ? `no snapshots of ${folder}${clusterId === undefined ? '' : ` with the cluster id ${clusterId}`} in ${store.url}${payloads > 0 ? `, but ${payloads} that have no manifest` : ''}${others}${adoptable}`
           : table(
               ['ID', 'TIME', 'SIZE', 'REVISION', 'CLUSTER', 'VERIFIED', ...(spec.retention ? ['KEPT BY'] : [])],
               snapshots.map((snapshot) => row(snapshot, folder)),
@@ -51,7 +57,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
         ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
         ...incomplete.map(
           (entry) =>
-            `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, { now, settings: context.settings, entries })}`,
+            `incomplete: ${entry.id}: ${entry.problem}${young.includes(entry) ? '' : adoptHint(opened, entry, hinting)}`,
         ),
       ].join('\n'),
       data: { cluster, namespace, store: store.url, snapshots, broken },

@@ -1,9 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seal } from '../../test/mutations/mutate.ts';
 import { runHere } from '../../test/support/in-process.ts';
 import { type ManifestChanges, manifestOf } from '../../test/support/manifest-of.ts';
+import { AgentError, ExitCode } from '../lib/errors.ts';
+import { FilesystemStore } from '../store/filesystem/filesystem-store.ts';
 
 const ids = ['1', '2', '3'].map((n) => `etcd-snapshot-2026112${n}-020000-00000${n}`);
 let path: string;
@@ -36,6 +38,103 @@ test.each(['', 'orders/', 'orders/..', 'orders/\u0000'])(
     expect(await readdir(join(path, 'orders'))).toEqual(expect.arrayContaining([`${ids[2]}.db`, `${ids[2]}.json`]));
   },
 );
+
+describe('the newest verified snapshot is read before others are deleted', () => {
+  const newest = ids[2]!;
+  const run = (...args: string[]) => prune(`--store=file://${path}`, '--retention=last=1', ...args);
+  const names = async () => (await readdir(join(path, 'orders'))).sort();
+  const finding = async () => JSON.parse(await readFile(join(path, `orders/${newest}.verify.json`), 'utf8'));
+  const flipBit = async (id: string) => {
+    const bytes = await readFile(join(path, `orders/${id}.db`));
+    bytes[0]! ^= 1;
+    await writeFile(join(path, `orders/${id}.db`), bytes);
+  };
+  const { get } = FilesystemStore.prototype;
+  afterEach(() => {
+    FilesystemStore.prototype.get = get;
+  });
+  const failReading = (exitCode: ExitCode) => {
+    FilesystemStore.prototype.get = async function (this: FilesystemStore, key, options) {
+      if (key === `orders/${newest}.db`) throw new AgentError(exitCode, 'no answer');
+      return get.call(this, key, options);
+    };
+  };
+
+  test('with a flipped bit it does not count, nothing is deleted, and the finding is stored', async () => {
+    await flipBit(newest);
+    const before = await names();
+    const { exitCode, text, data } = await run();
+    expect({ exitCode, deleted: data.deleted }).toEqual({ exitCode: ExitCode.verificationFailed, deleted: [] });
+    expect(data.error).toMatch(new RegExp(`^${newest}: .*sha256 differs.*nothing is deleted`));
+    expect(text).toContain(data.error);
+    expect(data.snapshots.find(({ id }: { id: string }) => id === newest).reasons).not.toContain(
+      'newest verified of cluster c0',
+    );
+    expect(await names()).toEqual([...before, `${newest}.verify.json`].sort());
+    expect(await finding()).toMatchObject({ id: newest, level: 'read', outcome: 'failed', damaged: true });
+  });
+
+  test('after that the next one is read, and counts', async () => {
+    await flipBit(newest);
+    await run();
+    expect(await run()).toMatchObject({ exitCode: 0, data: { deleted: [ids[0]] } });
+    expect(await names()).toContain(`${ids[1]}.json`);
+  });
+
+  test('the newest of each etcd is read', async () => {
+    const [old, other] = ['etcd-snapshot-20261101-020000-00000a', 'etcd-snapshot-20261102-020000-00000b'];
+    await put(old!, 30, { source: { clusterId: 'b0' } });
+    await put(other!, 20, { source: { clusterId: 'b0' } });
+    await flipBit(other!);
+    const { exitCode, data } = await run('--restored-from=b0');
+    expect({ exitCode, deleted: data.deleted }).toEqual({ exitCode: ExitCode.verificationFailed, deleted: [] });
+    expect(data.error).toContain(other);
+  });
+
+  test('a dry run says the same, and writes nothing', async () => {
+    await flipBit(newest);
+    const before = await names();
+    const { exitCode, data } = await run('--dry-run');
+    expect({ exitCode, deleted: data.deleted }).toEqual({ exitCode: ExitCode.verificationFailed, deleted: [] });
+    expect(await names()).toEqual(before);
+  });
+
+  test.each([ExitCode.storeUnreachable, ExitCode.storeRefused])(
+    'nothing is deleted if it cannot be read (%i), and nothing is held against it',
+    async (code) => {
+      failReading(code);
+      const before = await names();
+      const { exitCode, text } = await run();
+      expect({ exitCode, text }).toEqual({
+        exitCode: code,
+        text: expect.stringMatching(new RegExp(`^${newest}: .*no answer.*nothing is deleted`)),
+      });
+      expect(await names()).toEqual(before);
+    },
+  );
+
+  test('it is not read if there is nothing to delete', async () => {
+    await flipBit(newest);
+    expect(await prune(`--store=file://${path}`, '--retention=last=3')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+test.each([['--cluster=order'], ['--cluster=orders', '--namespace=shop']])(
+  'a wrong name (%j) is an error where the store has snapshots of others',
+  async (...flags) => {
+    const { exitCode, text, data } = await runHere('prune', ...flags, `--store=file://${path}`, '--retention=last=1');
+    expect({ exitCode, text, error: data.error }).toEqual({
+      exitCode: ExitCode.nothingThere,
+      text: expect.stringMatching(/^no snapshots of .*; it has snapshots of orders \(3\): check --/),
+      error: expect.stringMatching(/it has snapshots of orders \(3\)/),
+    });
+  },
+);
+
+test('an empty store is no error', async () => {
+  await rm(join(path, 'orders'), { recursive: true });
+  expect(await prune(`--store=file://${path}`, '--retention=last=1')).toMatchObject({ exitCode: 0 });
+});
 
 describe('rules of the store', () => {
   const config = async (retention?: object) => {

@@ -1,20 +1,27 @@
+import type { WholeEntry } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/folder.ts';
 import { lineOf } from '../backup/catalog/lineage.ts';
 import { otherFoldersHint } from '../backup/catalog/locate.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
+import { DamagedError } from '../backup/payload/damaged-error.ts';
+import { verifyStored } from '../backup/payload/verify.ts';
 import { prune } from '../backup/retention/prune.ts';
 import { namedPayloads, sweep } from '../backup/retention/sweep.ts';
-import { ExitCode, usageError } from '../lib/errors.ts';
+import { Etcdutl } from '../etcd/offline/etcdutl.ts';
+import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
 import { withTimeout } from '../lib/run-limit.ts';
 import { table } from '../lib/terminal/table.ts';
+import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
+import { type Finding, putFinding } from './shared/put-finding.ts';
 import { withCatalog } from './shared/store-run.ts';
 
-export const run: Command = (context) => withTimeout(context, (signal) => applyRetention({ ...context, signal }));
+export const run: Command = (context) =>
+  withTimeout(context, (signal, grow) => applyRetention({ ...context, signal }, grow));
 
-async function applyRetention(context: CommandContext): Promise<CommandResult> {
+async function applyRetention(context: CommandContext, grow: (bytes: number) => void): Promise<CommandResult> {
   const { settings, progress, log, signal } = context;
   const dryRun = settings.flag('dryRun');
   const sweepAge = settings.duration('sweepAge', '--sweep-age') ?? 86_400_000;
@@ -32,6 +39,18 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
     progress.phase('retention', 'applying retention');
     const owner = { now: new Date(), clusterName: cluster, namespace };
     const line = lineOf(entries, owner, { restoredFrom: settings.list('restoredFrom'), clusterId });
+    const bad = new Map<string, Finding>();
+    let bytes = 0;
+    const prove = async (entry: WholeEntry) => {
+      bytes += entry.manifest.object.sizeBytes;
+      grow(bytes);
+      const finding = await read(entry, store, context);
+      if (!finding) return undefined;
+      if (!(await store.stat(entry.manifestKey, { signal }))) return `${entry.id} was deleted meanwhile`;
+      bad.set(entry.id, finding);
+      if (!dryRun) await putFinding(entry, finding, store, context);
+      return finding.detail;
+    };
     const { decisions, deleted, retained, deferred } = await prune(
       store,
       folder,
@@ -43,27 +62,36 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
         ...(line && { cluster: line }),
         force: settings.flag('force'),
       },
-      { signal, dryRun, warn },
+      { signal, dryRun, warn, prove },
     );
     progress.phase('sweep', 'removing leftovers of dead runs');
     const gone = new Set(deleted);
-    const left = entries.filter(({ id }) => !gone.has(id));
+    const left = entries
+      .filter(({ id }) => !gone.has(id))
+      .map((entry) => (bad.has(entry.id) ? { ...entry, verification: bad.get(entry.id)! } : entry));
     const swept = dryRun ? [] : await sweep(store, folder, sweepAge, namedPayloads(left), { signal, warn });
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
     const times = new Map(entries.map(({ id, manifest }) => [id, manifest?.createdAt ?? '?']));
+    const hint = entries.length === 0 ? await otherFoldersHint(store, opened, { signal }) : '';
+    const none = `no snapshots of ${folder} in ${store.url}${hint}`;
+    const errors = [
+      ...(hint ? [none] : []),
+      ...[...bad.values()].map(({ detail }) => `${detail}; it does not count as verified, and nothing is deleted`),
+    ];
     return {
-      exitCode: ExitCode.done,
+      exitCode: hint ? ExitCode.nothingThere : bad.size > 0 ? ExitCode.verificationFailed : ExitCode.done,
       text: [
-        ...(entries.length === 0
-          ? [`no snapshots of ${folder} in ${store.url}${await otherFoldersHint(store, opened, { signal })}`]
-          : []),
+        ...(errors.length === 0 && entries.length === 0 ? [none] : errors),
         table(
           ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
           decisions.map(({ id, action, reasons }) => [id, times.get(id) ?? '?', action, reasons.join(', ')]),
         ),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}`,
       ].join('\n'),
-      data: { cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
+      data: {
+        ...(errors.length > 0 && { error: errors.join('; ') }),
+        ...{ cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
+      },
       metrics: dryRun
         ? []
         : [
@@ -72,4 +100,32 @@ async function applyRetention(context: CommandContext): Promise<CommandResult> {
           ],
     };
   });
+}
+
+/** Reads the stored bytes. Returns the finding if they are bad. Throws if they cannot be read. */
+async function read(
+  { id, manifest }: WholeEntry,
+  store: Store,
+  { settings, progress, signal }: CommandContext,
+): Promise<Finding | undefined> {
+  progress.phase('verify', id);
+  try {
+    await verifyStored(store, manifest, {
+      level: 'read',
+      signal,
+      scratch: settings.scratch,
+      etcdutl: new Etcdutl('etcdutl'),
+      onBytes: (bytes) => progress.bytes(bytes, manifest.object.sizeBytes),
+    });
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof AgentError)) throw error;
+    const { exitCode } = error;
+    if (exitCode !== ExitCode.verificationFailed && exitCode !== ExitCode.nothingThere) {
+      throw new AgentError(exitCode, `${id}: ${error.message}; it cannot be read, so nothing is deleted`);
+    }
+    const damaged = exitCode === ExitCode.nothingThere || error instanceof DamagedError;
+    return { id, level: 'read', outcome: 'failed', detail: error.message, ...(damaged && { damaged }) };
+  }
 }

@@ -1,5 +1,5 @@
-import type { Wanted } from '../backup/catalog/identity.ts';
-import { locate, otherFoldersHint, refuseMissing } from '../backup/catalog/locate.ts';
+import { otherFoldersHint } from '../backup/catalog/locate.ts';
+import type { WayOut } from '../backup/catalog/select.ts';
 import { failedStatus, type StoreStatus, storeStatus } from '../backup/catalog/status.ts';
 import { ExitCode } from '../lib/errors.ts';
 import { isTimeout, namingStore, withTimeout } from '../lib/run-limit.ts';
@@ -7,7 +7,10 @@ import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
-import { openTargets } from './shared/store-run.ts';
+import { adoptHint } from './shared/adopt-hint.ts';
+import { adoptableHint } from './shared/adoptable-hint.ts';
+import { withListFlags } from './shared/same-store.ts';
+import { openedStore, openTargets } from './shared/store-run.ts';
 
 export const run: Command = (context) => {
   const specs = context.settings.stores();
@@ -24,7 +27,7 @@ async function status(
   const maxAge = settings.duration('maxAge', '--max-age');
   progress.phase('status', 'reading the stores');
   const targets = openTargets(specs, limit);
-  const stores = await Promise.all(targets.map(({ store }) => ask(store, wanted, maxAge, context)));
+  const stores = await Promise.all(targets.map(({ store }, at) => ask(store, specs[at]!, maxAge, context)));
   const failed = stores.filter(({ ok }) => !ok);
   return {
     exitCode: failed[0]?.exitCode ?? 0,
@@ -42,16 +45,18 @@ async function status(
 
 async function ask(
   store: Store,
-  wanted: Wanted,
+  spec: StoreSpec,
   maxAge: number | undefined,
-  { signal, log }: CommandContext,
+  context: CommandContext,
 ): Promise<StoreStatus> {
+  const { settings, signal } = context;
   const read = async () => {
-    await refuseMissing(store, { signal });
-    const located = await locate(store, wanted, { signal, warn: (message) => log.warn(message) });
-    const found = await storeStatus({ ...located, store, maxAge }, { signal });
+    const opened = await openedStore(store, spec, context);
+    const wayOut: WayOut = (entry, known) => adoptHint(opened, entry, { settings, ...known });
+    const found = await storeStatus({ ...opened, maxAge, wayOut }, { signal });
     if (found.id !== undefined || found.exitCode !== ExitCode.nothingThere) return found;
-    return { ...found, detail: `${found.detail}${await otherFoldersHint(store, located, { signal })}` };
+    const hints = [await otherFoldersHint(store, opened, { signal }), await adoptableHint(opened, context)];
+    return { ...found, detail: `${withListFlags(found.detail, opened)}${hints.join('')}` };
   };
   try {
     return await namingStore(store, read);

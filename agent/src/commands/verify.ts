@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import {
   type Entry,
   manifestKey,
-  putJson,
   readEntry,
   stateOf,
   verificationKeyOf,
@@ -11,7 +10,7 @@ import {
 import { folderOf } from '../backup/catalog/folder.ts';
 import { entriesAsked } from '../backup/catalog/identity.ts';
 import { lineOf } from '../backup/catalog/lineage.ts';
-import { type Level, levels, VERIFICATION_SCHEMA, type Verification } from '../backup/catalog/manifest.ts';
+import { type Level, levels } from '../backup/catalog/manifest.ts';
 import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
 import { clusterLabels, gauge, type Sample, storeSamples } from '../backup/metrics/samples.ts';
 import { DamagedError } from '../backup/payload/damaged-error.ts';
@@ -21,19 +20,17 @@ import { verifyStored } from '../backup/payload/verify.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 import { moreTime, withTimeout } from '../lib/run-limit.ts';
-import { agentVersion } from '../lib/version.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { adoptHint } from './shared/adopt-hint.ts';
 import { answeringOf } from './shared/answering.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
+import { type Finding, putFinding } from './shared/put-finding.ts';
 import { askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
 const SECONDS_EACH = 0.5;
-
-type Finding = Pick<Verification, 'id' | 'level' | 'outcome' | 'detail' | 'damaged'>;
 
 interface Checked {
   readonly finding: Finding;
@@ -69,7 +66,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
       const one = await verifyOne(entry, { level, identities, undecryptable }, opened, context);
       if (one) checked.push(one);
     }
-    const hinting = { now, settings, entries: await opened.readAll() };
+    const hinting = { now, settings, entries: await answeringOf(opened, context) };
     const findings = checked.map(({ finding }) => finding);
     const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
     const [failed, inconclusive] = [count('failed'), count('inconclusive')];
@@ -173,20 +170,9 @@ async function verifyOne(
     log.warn(`${id}: still counts as ${stateOf(entry)}: ${standing?.detail}`);
     return checked;
   }
-  const document: Verification = {
-    schema: VERIFICATION_SCHEMA,
-    ...finding,
-    at: new Date().toISOString(),
-    agent: { version: agentVersion },
-  };
-  const key = verificationKeyOf(entry.manifestKey);
-  await putJson(store, key, document, { signal }).catch((error) => {
-    signal.throwIfAborted();
-    const then = finding.outcome === 'failed' ? '; commands without an id may still use it, so name another one' : '';
-    log.warn(`${id}: the finding could not be stored beside the snapshot: ${messageOf(error)}${then}`);
-  });
+  await putFinding(entry, finding, store, context);
   if (await isThere()) return checked;
-  await store.delete(key, { signal });
+  await store.delete(verificationKeyOf(entry.manifestKey), { signal });
   log.info(`${id}: deleted meanwhile`);
   return undefined;
 }

@@ -265,7 +265,7 @@ describe('stores', () => {
     await expectMistake(
       ['show', 'etcd-snapshot-20260101-000000-abcdef', ...inStore],
       ExitCode.nothingThere,
-      /see `etcd-agent list`/,
+      /see `etcd-agent list --store=/,
     );
   });
 });

@@ -89,7 +89,9 @@ test('a damaged snapshot that is named, or that is the only one, gets no advice 
   for (const name of await readdir(join(path, 'orders'))) {
     if (name.startsWith(older)) await rm(join(path, 'orders', name));
   }
-  expect((await fetch(damaged)).text).toMatch(/is damaged: name another snapshot; see `etcd-agent list`$/);
+  expect((await fetch(damaged)).text).toMatch(
+    /is damaged: name another snapshot; see `etcd-agent list --store=\S+ --cluster=orders`$/,
+  );
 });
 
 test('a payload that cannot be decompressed is named', async () => {

@@ -155,13 +155,24 @@ export function underWay({ modified }: StoredObject, now: Date): string | undefi
 }
 
 /** Returns the snapshots whose manifest was lost or never written. Only their names identify them. */
-export function lostManifests(folder: string, { groups }: Names, now: Date): Entry[] {
+export const lostManifests = (folder: string, names: Names, now: Date): Entry[] =>
+  withoutManifest(folder, names).filter(({ payload }) => !underWay(payload, now));
+
+export const UNFINISHED = 'no manifest: its backup is still running, or was killed';
+
+/** Returns the snapshots that have no manifest yet. */
+export const unfinished = (folder: string, names: Names, now: Date): Entry[] =>
+  withoutManifest(folder, names)
+    .filter(({ payload }) => underWay(payload, now))
+    .map((entry) => ({ ...entry, problem: `it has ${UNFINISHED}` }));
+
+function withoutManifest(folder: string, { groups }: Names): (Entry & { readonly payload: StoredObject })[] {
   return [...groups].flatMap(([id, objects]) => {
     const payload = objects.find(
       ({ key }) => isSnapshotId(id) && PAYLOAD.test(key.slice(folder.length + 1 + id.length)),
     );
-    if (!payload || underWay(payload, now) || objects.some(({ key }) => key === manifestKey(folder, id))) return [];
-    return [{ ...namedEntry(folder, id, objects), problem: 'its manifest is missing' }];
+    if (!payload || objects.some(({ key }) => key === manifestKey(folder, id))) return [];
+    return [{ ...namedEntry(folder, id, objects), problem: 'its manifest is missing', payload }];
   });
 }
 

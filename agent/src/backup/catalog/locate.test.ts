@@ -139,3 +139,29 @@ describe('a folder with snapshots of the same etcd', () => {
     expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toMatch(/give --cluster=good.one --namespace=prod$/);
   });
 });
+
+describe('if the root cannot be listed', () => {
+  const refused = () => Promise.reject(new AgentError(ExitCode.storeRefused, 'cannot list /b/ro'));
+  class Refusing extends Listing {
+    override async *list(prefix: string, options: { signal?: AbortSignal } = {}) {
+      if (prefix === '') await refused();
+      yield* FilesystemStore.prototype.list.call(this, prefix, options);
+    }
+  }
+  const found = (warn = (_message: string) => {}) => locate(new Refusing(refused), { cluster: 'orders' }, { warn });
+
+  test('a folder without a namespace is used if it has objects, with a warning', async () => {
+    await mkdir(join(root, 'orders'));
+    await writeFile(join(root, 'orders/etcd-snapshot-20260101-000000-bbbbbb.json'), '{}');
+    const warnings: string[] = [];
+    expect(await found((message) => warnings.push(message))).toEqual({ cluster: 'orders', namespace: undefined });
+    expect(warnings).toEqual([expect.stringContaining('cannot list /b/ro')]);
+  });
+
+  test('the run ends with that error otherwise: the folder may be below a namespace', async () => {
+    await expect(found()).rejects.toMatchObject({
+      exitCode: ExitCode.storeRefused,
+      message: 'cannot list /b/ro, so the folder of orders cannot be found; give --namespace, or --namespace= for none',
+    });
+  });
+});

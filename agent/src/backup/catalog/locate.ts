@@ -21,9 +21,13 @@ export async function locate(store: Store, wanted: Wanted, options: LocateOption
   const { cluster, namespace } = wanted;
   if (namespace === '') return { ...wanted, namespace: undefined };
   if (namespace !== undefined) return wanted;
-  const all = await unlessAborted(countFolders(store, options), options.signal).catch((error) => {
-    // The credentials may allow listing of the cluster's own folder only.
+  const all = await unlessAborted(countFolders(store, options), options.signal).catch(async (error) => {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+    // The credentials may allow listing of the cluster's own folder only.
+    if (!(await unlessAborted(hasObjects(store, folderOf({ cluster }), options), options.signal))) {
+      const advice = 'give --namespace, or --namespace= for none';
+      throw new AgentError(error.exitCode, `${error.message}, so the folder of ${cluster} cannot be found; ${advice}`);
+    }
     options.warn(`cannot check whether a namespace also has a cluster ${cluster}: ${error.message}; give --namespace`);
     return [];
   });
@@ -40,6 +44,11 @@ export async function locate(store: Store, wanted: Wanted, options: LocateOption
     ExitCode.refused,
     `${store.url} holds snapshots of ${found.length} clusters named ${cluster}: ${found.map(described).sort().join(', ')}; give ${flags.sort().join(' or ')}`,
   );
+}
+
+async function hasObjects(store: Store, folder: string, { signal }: CallOptions): Promise<boolean> {
+  for await (const _ of store.list(`${folder}/`, { signal })) return true;
+  return false;
 }
 
 function described({ folder, count, payloads }: Folder): string {
@@ -93,6 +102,32 @@ export async function otherFoldersHint(
   const more = named.length > shown ? ` and ${named.length - shown} more` : '';
   const flag = namesakes.length > 0 ? '--namespace' : '--cluster and --namespace';
   return `; it has snapshots of ${named.slice(0, shown).join(', ')}${more}: check ${flag}`;
+}
+
+/**
+ * Returns which cluster has the snapshot, to follow an error that says that another has none of this id. Empty if none has it,
+ * or if that is not known in time.
+ */
+export async function folderWith(
+  store: Store,
+  id: string,
+  wanted: NamedCluster,
+  { signal, limit = LIMIT }: HintOptions,
+): Promise<string> {
+  const within = AbortSignal.any([AbortSignal.timeout(limit), ...(signal ? [signal] : [])]);
+  const find = async () => {
+    for await (const { key } of store.list('', { signal: within })) {
+      const folder = key.endsWith(`/${id}.json`) ? key.slice(0, -`/${id}.json`.length) : undefined;
+      if (folder === undefined || folder === folderOf(wanted)) continue;
+      const [cluster, namespace = '', ...more] = folder.split('/').reverse();
+      if (more.length === 0) return `; ${folder} has it: give --cluster=${cluster} --namespace=${namespace}`;
+    }
+    return '';
+  };
+  return unlessAborted(find(), within).catch(() => {
+    if (signal && !isTimeout(signal)) signal.throwIfAborted();
+    return '';
+  });
 }
 
 /** Folders of which one manifest is read. */

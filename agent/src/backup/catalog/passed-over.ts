@@ -72,13 +72,17 @@ function whyNot({ problem, manifest, verification }: Entry): string {
   return 'it was never verified';
 }
 
-/** Returns one sentence for each snapshot that is passed over. */
-export const passedOverText = (passed: readonly PassedOver[], taken: string): string[] => [
+/** Returns one sentence for each snapshot that is passed over. `wayOut` says how it can be used after all. */
+export const passedOverText = (
+  passed: readonly PassedOver[],
+  taken: string,
+  wayOut: (id: string) => string = () => '',
+): string[] => [
   ...passed
     .slice(0, LISTED)
     .map(
       ({ id, why, newerBy }) =>
-        `${id} is passed over: ${why}; it is ${spanText(newerBy)} newer than ${taken}, and writes from that time are lost`,
+        `${id} is passed over: ${why}; it is ${spanText(newerBy)} newer than ${taken}, and writes from that time are lost${wayOut(id)}`,
     ),
   ...(passed.length > LISTED
     ? [`${passed.length - LISTED} more that are newer than ${taken} are passed over; see \`etcd-agent list\``]

@@ -1,7 +1,16 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
-import { type Entry, isVerified, lostManifests, PAYLOAD, readEntry, stateOf, type WholeEntry } from './catalog.ts';
+import {
+  type Entry,
+  isVerified,
+  lostManifests,
+  PAYLOAD,
+  readEntry,
+  stateOf,
+  UNFINISHED,
+  type WholeEntry,
+} from './catalog.ts';
 import { folderOf, type NamedCluster } from './folder.ts';
 import { entriesOf, isOf, ownEntries, ownerOf, type Wanted } from './identity.ts';
 import { IncompleteError } from './incomplete-error.ts';
@@ -61,6 +70,7 @@ export function noneVerified(
   entries: readonly Entry[],
   wanted: Wanted,
   where: string,
+  wayOut: (entry: Entry) => string = () => '',
 ): AgentError {
   const unread = entries.filter((entry) => stateOf(entry) === 'unread');
   const bad = entries.filter((entry) => ['broken', 'suspect', 'failed', 'unverified'].includes(stateOf(entry)));
@@ -74,9 +84,9 @@ export function noneVerified(
       : []),
   ];
   if (why.length === 0 && bad.length > 0) {
-    const [{ id, problem }] = bad as [Entry];
+    const one = bad.find((entry) => wayOut(entry) !== '') ?? bad[0]!;
     why.push(
-      `${bad.length} that are not verified, such as ${id}: ${problem ?? stateOf(bad[0]!)}; see \`etcd-agent list\``,
+      `${bad.length} that are not verified, such as ${one.id}: ${one.problem ?? stateOf(one)}; see \`etcd-agent list\`${wayOut(one)}`,
     );
   }
   const of = `${folderOf(wanted)}${wanted.clusterId === undefined ? '' : ` with the cluster id ${wanted.clusterId}`}`;
@@ -96,11 +106,17 @@ export interface Asked extends Wanted {
   readonly before?: Date;
 }
 
+/** Says how a snapshot that cannot be used becomes one again, to follow its problem. */
+export type WayOut = (entry: Entry, known: { readonly now: Date; readonly entries: readonly Entry[] }) => string;
+
 export interface SelectOptions extends CallOptions {
   /** Reads every snapshot in the folder. One that the store does not give out in time is `unreachable`. */
   readonly readAnswering: () => Promise<readonly Entry[]>;
   /** Reads the snapshots that have lost their manifest. */
   readonly readLost: (now: Date) => Promise<readonly Entry[]>;
+  /** Reads the snapshots that have no manifest yet. */
+  readonly readUnfinished?: (now: Date) => Promise<readonly Entry[]>;
+  readonly wayOut?: WayOut;
   /** Called with each snapshot that is newer than the selected one, and why it is not used. */
   readonly warn: (message: string) => void;
 }
@@ -120,14 +136,26 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   const end = before?.getTime() ?? Number.POSITIVE_INFINITY;
   const silent = entries.filter((entry) => entry.unread === 'unreachable' && earliestOf(entry) < end);
   refuseUnknown(silent, found.newest, asked, store);
+  const young = (await options.readUnfinished?.(now)) ?? [];
+  const wayOut = (entry: Entry | undefined) =>
+    (entry && !young.includes(entry) && options.wayOut?.(entry, { now, entries })) || '';
   if (found.newest) {
     warnOfSilent(silent, found.newest, options);
+    warnOfUnfinished(
+      young.filter((entry) => earliestOf(entry) < end),
+      found.newest,
+      options,
+    );
     const all = [...entries, ...(await options.readLost(now))];
+    const byId = new Map(all.map((entry) => [entry.id, entry]));
     const passed = passedOver(all, found.newest, asked, before);
-    for (const message of passedOverText(passed, found.newest.id)) options.warn(message);
+    for (const message of passedOverText(passed, found.newest.id, (one) => wayOut(byId.get(one))))
+      options.warn(message);
     return whole(store, asked, found.newest.id, options);
   }
-  if (!before) throw noneVerified(found, [...entries, ...(await options.readLost(now))], asked, store.url);
+  if (!before) {
+    throw noneVerified(found, [...entries, ...(await options.readLost(now)), ...young], asked, store.url, wayOut);
+  }
   throw new AgentError(
     ExitCode.nothingThere,
     `${store.url} holds no verified snapshot of ${folderOf(asked)} from before ${before.toISOString()}; see \`etcd-agent list\``,
@@ -164,6 +192,14 @@ function warnOfSilent(silent: readonly Entry[], { id }: Entry, { warn }: Pick<Se
   if (!first) return;
   const count = silent.length === 1 ? '1 snapshot that is older' : `${silent.length} snapshots that are older`;
   warn(`${count} than ${id} cannot be read, such as ${first.id}: ${first.problem}`);
+}
+
+function warnOfUnfinished(young: readonly Entry[], taken: Entry, { warn }: Pick<SelectOptions, 'warn'>): void {
+  const newer = young.filter((entry) => timeOf(entry) >= timeOf(taken)).sort((a, b) => timeOf(b) - timeOf(a));
+  const [first, ...more] = newer;
+  if (!first) return;
+  const rest = more.length > 0 ? ` (and ${more.length} more)` : '';
+  warn(`${first.id}${rest}, which is newer than ${taken.id}, has ${UNFINISHED}`);
 }
 
 /** Returns one snapshot by its id with its complete manifest, without reading another manifest. */

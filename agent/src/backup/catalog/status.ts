@@ -3,12 +3,12 @@ import { formatBytes } from '../../lib/terminal/progress.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Sample, storeSamples } from '../metrics/samples.ts';
 import { MAX_CLOCK_DIFFERENCE } from '../retention/retention.ts';
-import { lostManifests, readCatalog } from './catalog.ts';
+import { type Entry, lostManifests, readCatalog, unfinished } from './catalog.ts';
 import { folderOf } from './folder.ts';
 import type { Wanted } from './identity.ts';
 import { listNames } from './names.ts';
 import { type PassedOver, passedOver, passedOverNote } from './passed-over.ts';
-import { newestVerified, noneVerified } from './select.ts';
+import { newestVerified, noneVerified, type WayOut } from './select.ts';
 
 export interface StoreStatus {
   readonly store: string;
@@ -32,6 +32,7 @@ export interface StatusRequest extends Wanted {
   readonly store: Store;
   /** Milliseconds. */
   readonly maxAge: number | undefined;
+  readonly wayOut?: WayOut;
 }
 
 /** Reports the age of the newest verified snapshot, by the store's clock if it has one. */
@@ -52,7 +53,10 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   };
   const clock = clockWarning(theirs, ours);
   if (!newest?.manifest) {
-    const { exitCode, message } = noneVerified(found, entries, request, store.url);
+    const young = unfinished(folder, names, now);
+    const all = [...entries, ...lostManifests(folder, names, now), ...young];
+    const wayOut = (entry: Entry) => (young.includes(entry) ? '' : (request.wayOut?.(entry, { now, entries }) ?? ''));
+    const { exitCode, message } = noneVerified(found, all, request, store.url, wayOut);
     return { ...common, ok: false, exitCode, detail: `${message}${clock}` };
   }
   const { id, createdAt, content } = newest.manifest;

@@ -12,7 +12,14 @@ import {
   type Snapshot,
   toCandidate,
 } from '../catalog/candidate.ts';
-import { type Entry, isVerified, manifestKey, newestFirst as newestEntryFirst, readEntry } from '../catalog/catalog.ts';
+import {
+  type Entry,
+  isVerified,
+  manifestKey,
+  newestFirst as newestEntryFirst,
+  readEntry,
+  type WholeEntry,
+} from '../catalog/catalog.ts';
 import { orNothing, putText, readText } from '../catalog/documents.ts';
 import { exactManifestKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
@@ -39,6 +46,13 @@ export interface PruneResult {
   readonly veto?: string;
 }
 
+export interface PruneOptions extends CallOptions {
+  readonly dryRun?: boolean;
+  readonly warn?: (message: string) => void;
+  /** Reads the payload of a snapshot in favour of which others are deleted. Returns why it is bad. */
+  readonly prove?: (entry: WholeEntry) => Promise<string | undefined>;
+}
+
 /** Applies the policy and deletes snapshots. With `dryRun`, only reports what would be deleted. */
 export async function prune(
   store: Store,
@@ -46,13 +60,15 @@ export async function prune(
   entries: readonly Entry[],
   policy: RetentionSpec | undefined,
   asked: RetentionContext,
-  options: CallOptions & { readonly dryRun?: boolean; readonly warn?: (message: string) => void },
+  options: PruneOptions,
 ): Promise<PruneResult> {
   if (entries.length > MANY) freeBuffers();
-  const candidates = entries.map(toCandidate);
-  const wouldDelete = decide(candidates, policy, asked).some(({ action }) => action === 'delete');
-  const doubt = wouldDelete ? await doubtOf(store, folder, candidates, asked, options) : undefined;
+  const found = entries.map(toCandidate);
+  const wouldDelete = decide(found, policy, asked).some(({ action }) => action === 'delete');
+  const doubts = wouldDelete ? await doubtsOf(store, folder, found, asked, options) : new Map<string, string>();
+  const [doubt] = doubts.values();
   const context = { ...asked, ...(doubt !== undefined && { doubt }) };
+  const candidates = found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));
   const decisions = decide(candidates, policy, context);
   const veto = vetoOf(candidates, policy, context);
   warnOfFall(candidates, context, options.warn);
@@ -122,16 +138,16 @@ function namesOf(entries: readonly Entry[]): (key: string, id: string) => boolea
 }
 
 /**
- * Reads again the newest verified snapshot of each etcd, in favour of which others are deleted. Returns why one cannot
- * be relied on.
+ * Reads again the newest verified snapshot of each etcd, in favour of which others are deleted. Returns those that cannot
+ * be relied on, and why.
  */
-async function doubtOf(
+async function doubtsOf(
   store: Store,
   folder: string,
   candidates: readonly Candidate[],
   context: RetentionContext,
-  options: CallOptions,
-): Promise<string | undefined> {
+  options: PruneOptions,
+): Promise<ReadonlyMap<string, string>> {
   const cluster = context.cluster ?? newestCluster(candidates, context);
   const verified = candidates.filter((each) => each.verified && !exclusion(each, context, cluster));
   const newest = new Map(
@@ -140,11 +156,16 @@ async function doubtOf(
       .reverse()
       .map(({ clusterId, id }) => [clusterId, id]),
   );
+  const doubts = new Map<string, string>();
   for (const id of newest.values()) {
     const now = await readEntry(store, folder, id, options);
-    if (!now || !isVerified(now)) return `${id} is no longer verified; see \`show ${id}\`, and run \`verify ${id}\``;
+    const doubt =
+      now && isVerified(now)
+        ? await options.prove?.(now as WholeEntry)
+        : `${id} is no longer verified; see \`show ${id}\`, and run \`verify ${id}\``;
+    if (doubt !== undefined) doubts.set(id, doubt);
   }
-  return undefined;
+  return doubts;
 }
 
 /** Reads a snapshot again before it is deleted: it may have been pinned meanwhile, and the index may be wrong. */

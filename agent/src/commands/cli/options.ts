@@ -99,6 +99,10 @@ export const metricsOption = option(
   '--metrics-file <file>',
   'also write Prometheus metrics of this run to a file for node_exporter’s textfile collector (name it *.prom)',
 );
+export const beforeOption = option(
+  '--latest-verified-before <time>',
+  'use the newest verified snapshot from before this time, for example 2026-11-21T02:30:00Z',
+);
 export const adoptOption = option(
   '--adopt',
   'if --object-key has no manifest, check the file and create a manifest before continuing',

@@ -5,6 +5,7 @@ import { ExitCode } from '../../lib/errors.ts';
 import { agentVersion } from '../../lib/version.ts';
 import {
   adoptOption,
+  beforeOption,
   cacertOption,
   clusterIdOption,
   controlPlaneOptions,
@@ -217,6 +218,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     '[id]',
     [
       ...readOptions,
+      beforeOption,
       keyOption,
       adoptOption,
       forceForeignOption,
@@ -240,6 +242,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     '[id]',
     [
       ...readOptions,
+      beforeOption,
       keyOption,
       sha256Option,
       adoptOption,
@@ -258,6 +261,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     '[id]',
     [
       ...readOptions,
+      beforeOption,
       keyOption,
       sha256Option,
       adoptOption,
@@ -304,10 +308,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
       adoptOption,
       forceForeignOption,
       forceFailedOption,
-      option(
-        '--latest-verified-before <time>',
-        'use the newest verified snapshot from before this time, for example 2026-11-21T02:30:00Z',
-      ),
+      beforeOption,
       identityOption,
       sha256Option,
       option('--expected-revision <n>', 'revision that the snapshot must have'),

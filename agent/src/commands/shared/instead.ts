@@ -26,7 +26,7 @@ export async function another({ id }: Entry, opened: OpenedStore, { settings }: 
   } catch {
     // The error that is reported matters more.
   }
-  return 'name another snapshot; see `etcd-agent list`';
+  return `name another snapshot; see \`etcd-agent list ${sameStore(opened)}\``;
 }
 
 function whichIs(newest: Entry, others: readonly Entry[], before: Date | undefined): string {

@@ -16,4 +16,6 @@ export interface OpenedStore extends Wanted {
   readonly readAnswering: (until: AbortSignal) => Promise<readonly Entry[]>;
   /** Lists the snapshots in the folder that have lost their manifest. */
   readonly readLost: (now: Date) => Promise<readonly Entry[]>;
+  /** Lists the snapshots in the folder that have no manifest yet. */
+  readonly readUnfinished: (now: Date) => Promise<readonly Entry[]>;
 }

@@ -39,6 +39,10 @@ export const sameIdentities = (settings: Settings): string =>
     .map((file) => ` --age-identity-file=${quoted(file)}`)
     .join('');
 
+/** Completes the command that lists the snapshots in a text, so that it works as it is typed. */
+export const withListFlags = (text: string, opened: Parameters<typeof sameStore>[0]): string =>
+  text.replace('`etcd-agent list`', () => `\`etcd-agent list ${sameStore(opened)}\``);
+
 /** Whether the URL says everything. That of a bucket lacks the region and the files with credentials. */
 function isWhole(url: string, place: StoreSpec): boolean {
   try {

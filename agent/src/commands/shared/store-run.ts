@@ -1,8 +1,8 @@
-import { type Entry, lostManifests, readCatalog, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import { type Entry, lostManifests, readCatalog, unfinished, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity.ts';
 import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
-import { locate, otherFoldersHint, refuseMissing } from '../../backup/catalog/locate.ts';
+import { folderWith, locate, otherFoldersHint, refuseMissing } from '../../backup/catalog/locate.ts';
 import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
 import { badness, selectEntry } from '../../backup/catalog/select.ts';
@@ -19,9 +19,11 @@ import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { adoptHint } from './adopt-hint.ts';
+import { adoptableHint } from './adoptable-hint.ts';
 import { answeringOf } from './answering.ts';
 import { another } from './instead.ts';
 import type { OpenedStore } from './opened-store.ts';
+import { withListFlags } from './same-store.ts';
 import { askedId, beforeFlag, sha256Flag } from './snapshot-flags.ts';
 
 /** An opened store with every snapshot of the folder. */
@@ -34,7 +36,7 @@ export async function withStore<T>(context: CommandContext, work: (opened: Opene
   const spec = context.settings.store();
   const store = new OwingStore(await openStore(spec), context.signal);
   try {
-    const found = await namingStore(store, () => opened(store, spec, context));
+    const found = await namingStore(store, () => openedStore(store, spec, context));
     return await namingStore(store, () => work(found)).catch((error) => withElsewhere(error, found, context));
   } finally {
     store.close();
@@ -48,12 +50,9 @@ const HINT_LIMIT = 5_000;
  * Adds to the error "nothing found" where snapshots do exist: the user may have named the wrong place. To the error of a
  * snapshot without a manifest, adds how to write one.
  */
-async function withElsewhere(
-  error: unknown,
-  opened: OpenedStore,
-  { signal, settings }: CommandContext,
-): Promise<never> {
-  const { store, ...wanted } = opened;
+async function withElsewhere(error: unknown, opened: OpenedStore, context: CommandContext): Promise<never> {
+  const { store } = opened;
+  const { signal, settings } = context;
   if (error instanceof IncompleteError) {
     // The error that is reported matters more.
     const now = (await store.now({ signal }).catch(() => undefined)) ?? new Date();
@@ -62,10 +61,28 @@ async function withElsewhere(
     if (hint) throw new AgentError(error.exitCode, `${error.message}${hint}`);
   }
   if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) throw error;
-  throw new AgentError(error.exitCode, `${error.message}${await otherFoldersHint(store, wanted, { signal })}`);
+  const message = withListFlags(error.message, opened);
+  throw new AgentError(error.exitCode, `${message}${await nothingHint(error, opened, context)}`);
 }
 
-async function opened(store: Store, spec: StoreSpec, { settings, log, signal }: CommandContext): Promise<OpenedStore> {
+/** Says where that snapshot is, or what else there is. */
+async function nothingHint({ message }: AgentError, opened: OpenedStore, context: CommandContext): Promise<string> {
+  const { settings, signal } = context;
+  const { store } = opened;
+  const id = [...settings.args, settings.text('snapshot')].find((each) => each && message.includes(` ${each} `));
+  const elsewhere = id && (await folderWith(store, id, opened, { signal }));
+  if (elsewhere) return elsewhere;
+  const isNamed = askedId(settings) !== undefined || settings.text('objectKey') !== undefined;
+  const adoptable = isNamed ? '' : await adoptableHint(opened, context);
+  return `${await otherFoldersHint(store, opened, { signal })}${adoptable}`;
+}
+
+/** Finds the cluster's folder in a store. For commands that only read. */
+export async function openedStore(
+  store: Store,
+  spec: StoreSpec,
+  { settings, log, signal }: CommandContext,
+): Promise<OpenedStore> {
   const asked = settings.wanted();
   await refuseMissing(store, { signal });
   const wanted = await locate(store, asked, { signal, warn: (message) => log.warn(message) });
@@ -89,7 +106,8 @@ async function opened(store: Store, spec: StoreSpec, { settings, log, signal }: 
     return answering;
   };
   const readLost = async (now: Date) => lostManifests(folder, await list(), now);
-  return { ...wanted, spec, store, readAll, readAnswering, readLost };
+  const readUnfinished = async (now: Date) => unfinished(folder, await list(), now);
+  return { ...wanted, spec, store, readAll, readAnswering, readLost, readUnfinished };
 }
 
 export const withCatalog = <T>(context: CommandContext, work: (opened: OpenedCatalog) => Promise<T>): Promise<T> =>
@@ -158,9 +176,13 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
     ...{ cluster, namespace, clusterId, id },
     ...(before !== undefined && { before }),
   };
-  const { readLost } = opened;
+  const { readLost, readUnfinished } = opened;
   const readAnswering = () => answeringOf(opened, context);
-  return selectEntry(store, asked, { signal, readAnswering, readLost, warn: (message) => log.warn(message) });
+  return selectEntry(store, asked, {
+    ...{ signal, readAnswering, readLost, readUnfinished },
+    wayOut: (entry, known) => adoptHint(opened, entry, { settings, ...known }),
+    warn: (message) => log.warn(withListFlags(message, opened)),
+  });
 }
 
 /** Snapshots that are newer than the found one but were not chosen. Empty if the user has named a snapshot. */
@@ -190,7 +212,7 @@ export async function askedToRestore(
   context: CommandContext,
   grow?: (bytes: number) => void,
 ): Promise<WholeEntry> {
-  const entry = await askedFor(opened, context, grow);
+  const entry = await askedFor(opened, context, grow).catch((error) => withInstead(error, opened, context));
   const why = badness(entry);
   if (why === undefined) return entry;
   const message = `${entry.id}: ${why}`;
@@ -201,6 +223,19 @@ export async function askedToRestore(
   const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
   const force = mayForce(entry) ? ', or use --force-failed to restore this one' : '';
   throw new AgentError(exitCode, `${message}; ${await another(entry, opened, context)}${force}`);
+}
+
+/** Adds to the error of a snapshot or file that cannot be restored what can be. */
+async function withInstead(error: unknown, opened: OpenedStore, context: CommandContext): Promise<never> {
+  const { settings, signal } = context;
+  // The error of a manifest that is missing or cannot be read says how to write one.
+  if (error instanceof IncompleteError && error.entry.manifest) {
+    throw new AgentError(error.exitCode, `${error.message}; ${await another(error.entry, opened, context)}`);
+  }
+  const key = settings.text('objectKey')?.replace(/^\/+/, '');
+  const isMissing = error instanceof AgentError && error.exitCode === ExitCode.nothingThere;
+  if (!key || !isMissing || !(await opened.store.stat(key, { signal }).catch(() => undefined))) throw error;
+  throw new AgentError(error.exitCode, `${error.message}; if another tool saved it, add --adopt`);
 }
 
 /** Whether the payload may be intact. A restore checks its bytes whatever the flags. */

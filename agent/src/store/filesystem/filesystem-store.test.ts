@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once as happened } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { mkdtemp, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keysOf, once, read, storeContract } from '../../../test/support/store-contract.ts';
@@ -104,6 +104,25 @@ test.each([
   expect(fault.message).toContain(code);
   expect(fault.message).toContain(remedy);
   expect(fault.message).not.toContain('\n');
+});
+
+test('a directory that cannot be listed is named itself, not the one that the list began with', async () => {
+  const at = join(root, 'unreadable');
+  await mkdir(join(at, 'ro/orders'), { recursive: true });
+  await chmod(root, 0o755);
+  await chmod(join(at, 'ro/orders'), 0);
+  const user = process.geteuid!();
+  // Root may read everything.
+  if (user === 0) process.seteuid!(65534);
+  try {
+    await expect(keysOf(new FilesystemStore({ path: at }), '')).rejects.toMatchObject({
+      exitCode: ExitCode.storeRefused,
+      message: expect.stringContaining(`cannot list ${at}/ro/orders: EACCES`),
+    });
+  } finally {
+    if (user === 0) process.seteuid!(user);
+    await chmod(join(at, 'ro/orders'), 0o755);
+  }
 });
 
 test('kill -9 in the middle of a put leaves only a temporary file, which a sweep removes', async () => {

@@ -136,7 +136,10 @@ export class FilesystemStore implements Store {
       }
     } catch (error) {
       signal?.throwIfAborted();
-      throw error instanceof AgentError ? error : filesystemFault(this.url, 'list', join(this.#root, directory), error);
+      if (error instanceof AgentError) throw error;
+      // The directory that could not be read may be deeper than the one that the walk began with.
+      const { path = join(this.#root, directory) } = error as NodeJS.ErrnoException;
+      throw filesystemFault(this.url, 'list', path, error);
     }
   }
 

@@ -1,0 +1,28 @@
+import { type Entry, putJson, verificationKeyOf } from '../../backup/catalog/catalog.ts';
+import { VERIFICATION_SCHEMA, type Verification } from '../../backup/catalog/manifest.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { agentVersion } from '../../lib/version.ts';
+import type { Store } from '../../store/store.ts';
+import type { CommandContext } from '../cli/command.ts';
+
+export type Finding = Pick<Verification, 'id' | 'level' | 'outcome' | 'detail' | 'damaged'>;
+
+/** Stores what was found out about a snapshot beside it. A store that does not take it only causes a warning. */
+export async function putFinding(
+  { manifestKey }: Pick<Entry, 'manifestKey'>,
+  finding: Finding,
+  store: Store,
+  { signal, log }: CommandContext,
+): Promise<void> {
+  const document: Verification = {
+    schema: VERIFICATION_SCHEMA,
+    ...finding,
+    at: new Date().toISOString(),
+    agent: { version: agentVersion },
+  };
+  await putJson(store, verificationKeyOf(manifestKey), document, { signal }).catch((error) => {
+    signal.throwIfAborted();
+    const then = finding.outcome === 'failed' ? '; commands without an id may still use it, so name another one' : '';
+    log.warn(`${finding.id}: the finding could not be stored beside the snapshot: ${messageOf(error)}${then}`);
+  });
+}
