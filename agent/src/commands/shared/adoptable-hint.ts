@@ -9,12 +9,13 @@ const LIMIT = 5_000;
 /** Says how many files of other tools the folder has, if it has no snapshot. A hint never changes the outcome of a command. */
 export async function adoptableHint(opened: OpenedStore, context: CommandContext): Promise<string> {
   try {
-    if ((await opened.readAnswering(AbortSignal.timeout(LIMIT))).length > 0) return '';
+    const entries = await opened.readAnswering(AbortSignal.timeout(LIMIT));
+    if (entries.length > 0) return '';
     const [{ findAdoptable, isEncrypted }, { adoptContext }] = await Promise.all([
       import('../../backup/adopt/adopt.ts'),
       import('./adopt-key.ts'),
     ]);
-    const { found } = await findAdoptable(await adoptContext(opened, context), context);
+    const { found } = await findAdoptable(await adoptContext(opened, context, entries), context);
     if (found.length === 0) return '';
     const identity = found.some(({ object }) => isEncrypted(object.key)) ? ' --age-identity-file=FILE' : '';
     const count = found.length === 1 ? '1 file' : `${found.length} files`;
