@@ -4,6 +4,7 @@ import {
   manifestKey,
   putJson,
   readEntry,
+  readVerification,
   stateOf,
   verificationKeyOf,
   type WholeEntry,
@@ -175,6 +176,8 @@ async function verifyOne(
     agent: { version: agentVersion },
   };
   const key = verificationKeyOf(entry.manifestKey);
+  // The snapshot is broken whatever the finding says, but the finding counts again once the manifest is replaced.
+  if (!entry.manifest && (await isAboutData(store, key, signal))) return checked;
   await putJson(store, key, document, { signal }).catch((error) => {
     signal.throwIfAborted();
     const then = finding.outcome === 'failed' ? '; commands without an id may still use it, so name another one' : '';
@@ -184,6 +187,13 @@ async function verifyOne(
   await store.delete(key, { signal });
   log.info(`${id}: deleted meanwhile`);
   return undefined;
+}
+
+/** Whether there is a finding against the data, or one that cannot be read. */
+async function isAboutData(store: Store, key: string, signal: AbortSignal): Promise<boolean> {
+  const found = await readVerification(store, key, { signal });
+  if (!found) return false;
+  return 'problem' in found || (found.verification.outcome === 'failed' && !found.verification.damaged);
 }
 
 /**
