@@ -3,6 +3,7 @@ import {
   type Entry,
   manifestKey,
   readEntry,
+  readVerification,
   stateOf,
   verificationKeyOf,
   type WholeEntry,
@@ -170,11 +171,20 @@ async function verifyOne(
     log.warn(`${id}: still counts as ${stateOf(entry)}: ${standing?.detail}`);
     return checked;
   }
+  // The snapshot is broken whatever the finding says, but the finding counts again once the manifest is replaced.
+  if (!entry.manifest && (await isAboutData(store, verificationKeyOf(entry.manifestKey), signal))) return checked;
   await putFinding(entry, finding, store, context);
   if (await isThere()) return checked;
   await store.delete(verificationKeyOf(entry.manifestKey), { signal });
   log.info(`${id}: deleted meanwhile`);
   return undefined;
+}
+
+/** Whether there is a finding against the data, or one that cannot be read. */
+async function isAboutData(store: Store, key: string, signal: AbortSignal): Promise<boolean> {
+  const found = await readVerification(store, key, { signal });
+  if (!found) return false;
+  return 'problem' in found || (found.verification.outcome === 'failed' && !found.verification.damaged);
 }
 
 /**

@@ -124,6 +124,8 @@ describe('one name in two namespaces', () => {
 
   test('one whose manifest is gone says how it comes back', async () => {
     await rm(join(path, 'prod/orders', `${ids.prod}.json`));
+    const old = new Date(Date.now() - 2 * 3_600_000);
+    await utimes(join(path, 'prod/orders', `${ids.prod}.db`), old, old);
     const { exitCode, text } = await run('show', '--namespace=prod', ids.prod);
     expect(exitCode).toBe(ExitCode.nothingThere);
     expect(text).toMatch(

@@ -479,6 +479,13 @@ describe('what `verify` found before', () => {
     expect((await list()).snapshots).toMatchObject([{ id, state: 'verified' }]);
   });
 
+  test('about the data is not lost when `verify` finds the manifest damaged', async () => {
+    await putFinding(found({}));
+    await put(`orders/${id}.json`, Buffer.from('{'));
+    expect(await verify()).toMatchObject({ exitCode: ExitCode.verificationFailed });
+    expect(await readFile(join(path, finding), 'utf8')).toBe(found({}));
+  });
+
   test('under an exact key stands too, although the id is another', async () => {
     await put('own/latest.db');
     await put('own/latest.db.verify.json', Buffer.from(found({})));
