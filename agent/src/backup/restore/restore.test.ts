@@ -187,6 +187,24 @@ describe('a data directory', () => {
     expect(await restored.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
   });
 
+  test.each<[string, Partial<DataDirRequest>, RegExp]>([
+    ['the same token', {}, /; --again with a new token, for example --initial-cluster-token=(restored-\w{16}), restores/],
+    [
+      'the same token for several members',
+      { initialCluster: cluster },
+      /; --again with the same new token for all members, for example --initial-cluster-token=(restored-\w{16}), restores/,
+    ],
+    ['another token', { initialClusterToken: 'other' }, /; --again restores again and moves/],
+  ])('offers --again as it works: %s', async (_, changes, message) => {
+    const members = { initialCluster: changes.initialCluster ?? request().initialCluster };
+    await restore(members);
+    const error = await restore({ ...members, ...changes }, another()).catch((thrown) => thrown);
+    expect(error).toMatchObject(refused(message));
+    const [, initialClusterToken = 'other'] = message.exec(error.message)!;
+    const again = await restore({ ...members, initialClusterToken, repeat: 'again' }, another());
+    expect(again).toMatchObject({ alreadyRestored: false });
+  });
+
   test('is not restored to the same cluster id over other data', async () => {
     const { clusterId } = await restore();
     await expect(restore({ repeat: 'again' })).rejects.toMatchObject(
