@@ -19,7 +19,7 @@ import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { fetchSnapshot, restoreDataDir } from './restore.ts';
 import type { DataDirRequest } from './restore-marker.ts';
-import { markNoted, readMarker } from './restore-marker.ts';
+import { MARKER, markNoted, readMarker } from './restore-marker.ts';
 
 let directory: string;
 let etcd: EtcdCluster;
@@ -188,7 +188,11 @@ describe('a data directory', () => {
   });
 
   test.each<[string, Partial<DataDirRequest>, RegExp]>([
-    ['the same token', {}, /; --again with a new token, for example --initial-cluster-token=(restored-\w{16}), restores/],
+    [
+      'the same token',
+      {},
+      /; --again with a new token, for example --initial-cluster-token=(restored-\w{16}), restores/,
+    ],
     [
       'the same token for several members',
       { initialCluster: cluster },
@@ -754,7 +758,7 @@ describe('the command restore data-dir', () => {
         await restore({ bumpRevision: 2_000_000, initialClusterToken: 'old' });
         await rm(join(dataDir, 'etcd-agent-restore.json'));
         for (const more of [['--bump-revision=5'], []]) {
-          expect(await member(1, ...more)).toMatchObject(
+          expect(await member(1, '--force-foreign', ...more)).toMatchObject(
             refusedAs(
               /begins at revision \d+, but the data in \S+ has reached 2\d{6}: .* same --bump-revision to all members, for example 1000000000, .* new --initial-cluster-token/,
             ),
@@ -946,13 +950,33 @@ describe('the command restore data-dir', () => {
         await using begun = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
         for (let n = 0; n < 20; n++) await begun.etcdctl('put', 'new', 'value');
       }
-      expect(await here('--bump-revision=100')).toMatchObject({
+      const { id, source } = saved.manifest;
+      for (const more of [[], ['--again'], ['--bump-revision=1000000000']]) {
+        expect(await here(...more, '--etcdutl=/nowhere')).toMatchObject({
+          exitCode: ExitCode.refused,
+          text: expect.stringMatching(
+            new RegExp(
+              `^${id} is a snapshot of another cluster: its cluster id is ${source.clusterId}, but ${dataDir} holds \\w+; to restore it anyway, pass --force-foreign$`,
+            ),
+          ),
+        });
+      }
+      expect(await here('--force-foreign', '--bump-revision=100')).toMatchObject({
         exitCode: ExitCode.refused,
         text: expect.stringMatching(
           /nothing shows how far it got after that: .* --bump-revision, for example 1000000000$/,
         ),
       });
-      expect(await here('--bump-revision=1000000000')).toMatchObject({ exitCode: 0 });
+      expect(await here('--force-foreign', '--bump-revision=1000000000')).toMatchObject({ exitCode: 0 });
+    });
+
+    test.each<[string, () => Promise<unknown>]>([
+      ['its own restore, of which there is no note', async () => restore({ dataDir })],
+      ['a restore whose marker is lost, but not its note', () => here().then(() => rm(join(dataDir, MARKER)))],
+      ['nothing', async () => {}],
+    ])('a directory that holds %s is not that of another cluster', async (_, before) => {
+      await before();
+      expect(await here('--again')).toMatchObject({ exitCode: 0 });
     });
 
     test('--once does not need the store if there is nothing to do', async () => {

@@ -6,6 +6,7 @@ import { type DataDirResult, freshToken, leftWithoutStore, restoreDataDir } from
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
+import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
@@ -52,8 +53,10 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const onBytes = phaseOfBytes(progress, 'restore', id, manifest.object.sizeBytes);
     const several = membersOf(request.initialCluster).size > 1;
     const steps = {
-      bump: () =>
-        bumpFor({ opened, entry, request, several, commandFor: commandFor(request, opened, settings), context }),
+      bump: async () => {
+        if (!settings.flag('forceForeign')) await refuseForeign(entry, request, opened, context);
+        return bumpFor({ opened, entry, request, several, commandFor: commandFor(request, opened, settings), context });
+      },
       ...(several && { claim: (made: Marker) => claim(made, opened, context, entry) }),
     };
     const result = await orInstead(entry, opened, context, () =>
@@ -63,6 +66,27 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     await note(request, opened, context, entry);
     return ended(request, result, store.url);
   });
+}
+
+/** Refuses to replace the data of another cluster. What the store does not list, `bumpFor` warns of or asks about. */
+async function refuseForeign(
+  entry: WholeEntry,
+  { dataDir }: DataDirRequest,
+  opened: OpenedStore,
+  context: CommandContext,
+): Promise<void> {
+  const marker = await readMarker(resolve(dataDir)).catch(() => undefined);
+  const listed = await answeringOf(opened, context).catch(() => undefined);
+  context.signal.throwIfAborted();
+  const origin = marker?.objectKey === undefined ? undefined : await entryOf(marker, opened, context).catch(() => null);
+  // Nothing is known of a snapshot under an exact key that is gone.
+  if (!listed || origin === null) return;
+  await refuseOtherCluster(
+    entry.manifest,
+    [...listed, entry, ...(origin ? [origin] : [])],
+    { dataDir: resolve(dataDir) },
+    marker?.id,
+  );
 }
 
 /** The same command for another snapshot. The number to add to the revision is that of the other members. */
@@ -79,6 +103,7 @@ const commandFor =
       ],
       ...(serverVersion === undefined ? [] : [`--server-version=${serverVersion}`]),
       ...(etcdutl === undefined || etcdutl === 'etcdutl' ? [] : [`--etcdutl=${etcdutl}`]),
+      ...(settings.flag('forceForeign') ? ['--force-foreign'] : []),
       ...settings.list('ageIdentityFile').map((file) => `--age-identity-file=${file}`),
       ...{ again: ['--again'], leave: ['--once'], refuse: [] }[repeat],
     ];
