@@ -611,7 +611,7 @@ describe('the command restore data-dir', () => {
           dataDir = join(place, `data${n}`);
           expect(text).toMatch(
             new RegExp(
-              `^${dataDir}: restored from ${id}\\n  cluster \\w+, member \\w+, token ${token}, revision ${String(bump).replace(/0+$/, '')}\\d+ or later\\n(  the previous .*\\n)?  next: restore the other members from ${id} with --initial-cluster-token=${token}, then start`,
+              `^${dataDir}: restored from ${id}\\n  cluster \\w+, member \\w+, token ${token}, revision ${String(bump).replace(/0+$/, '')}\\d+ or later\\n(  the previous .*\\n)?  next: ${n === 0 ? `restore the other members from ${id} with --initial-cluster-token=${token}, then` : 'all 2 members are restored:'} start each with the settings of its restore$`,
             ),
           );
           expect(await bumped()).toBe(bump);
@@ -640,8 +640,11 @@ describe('the command restore data-dir', () => {
     test('the next step of a single member works, and a restore over the running etcd says to stop it first', async () => {
       const [plan] = await planMembers(1);
       const { text, data } = await here();
-      expect(text).toContain(`  next: start etcd with --data-dir=${dataDir} --name=default`);
       expect(data.token).toMatch(/^restored-[0-9a-f]{16}$/);
+      const url = 'http://localhost:2380';
+      expect(text).toContain(
+        `  next: start etcd with --data-dir=${dataDir} --name=default --initial-advertise-peer-urls=${url} --initial-cluster=default=${url} --initial-cluster-token=${data.token}`,
+      );
       expect(text).toContain(`token ${data.token}, `);
       const started = { ...plan!, name: 'default', dataDir };
       await using running = await EtcdCluster.fromDataDirs([started]);

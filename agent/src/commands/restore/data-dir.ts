@@ -25,7 +25,7 @@ import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-f
 import { answeringOf, askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFor } from './data-dir-bump.ts';
-import { claim, NOTE_LIMIT, noteKeys, noteOf, type ReadEntry } from './data-dir-claim.ts';
+import { areNoted, claim, NOTE_LIMIT, noteKeys, noteOf, type ReadEntry } from './data-dir-claim.ts';
 import { checkPeers, urlsOf } from './data-dir-peers.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => restore({ ...context, signal }, grow));
@@ -64,7 +64,8 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     );
     warnSwitches(id, result, context.log);
     await note(request, opened, context, entry);
-    return ended(request, result, store.url);
+    const isLast = several && (await areNoted(request, result, entry, opened, context));
+    return ended(request, result, { store: store.url, isLast });
   });
 }
 
@@ -110,22 +111,36 @@ const commandFor =
     return `etcd-agent restore data-dir ${id} ${sameStore(opened)} ${flags.map(quoted).join(' ')}`;
   };
 
-const ended = (request: DataDirRequest, result: DataDirResult, store?: string): CommandResult => {
+const ended = (
+  request: DataDirRequest,
+  result: DataDirResult,
+  { store, isLast = false }: { readonly store?: string; readonly isLast?: boolean } = {},
+): CommandResult => {
   const { dataDir } = request;
   const { id, alreadyRestored } = result;
   return {
     exitCode: 0,
-    text: alreadyRestored ? `${dataDir}: was already restored from ${id}; nothing done` : restoredText(request, result),
+    text: alreadyRestored
+      ? `${dataDir}: was already restored from ${id}; nothing done`
+      : restoredText(request, result, isLast),
     data: { ...(store !== undefined && { store }), dataDir, ...result },
   };
 };
 
-function restoredText({ dataDir, name, initialCluster }: DataDirRequest, result: DataDirResult): string {
+function restoredText(request: DataDirRequest, result: DataDirResult, isLast: boolean): string {
+  const { dataDir, name, initialCluster, initialAdvertisePeerUrls } = request;
   const { id, clusterId, memberId, token = '', revision, movedAside } = result;
+  const members = membersOf(initialCluster).size;
+  const first = isLast
+    ? `all ${members} members are restored:`
+    : `restore the other members from ${id} with --initial-cluster-token=${quoted(token)}, then`;
+  const settings = [
+    ...[`--data-dir=${quoted(dataDir)}`, `--name=${quoted(name)}`],
+    ...[`--initial-advertise-peer-urls=${quoted(initialAdvertisePeerUrls)}`],
+    ...[`--initial-cluster=${quoted(initialCluster)}`, `--initial-cluster-token=${quoted(token)}`],
+  ];
   const next =
-    membersOf(initialCluster).size > 1
-      ? `restore the other members from ${id} with --initial-cluster-token=${quoted(token)}, then start each with the settings of its restore`
-      : `start etcd with --data-dir=${quoted(dataDir)} --name=${quoted(name)}`;
+    members > 1 ? `${first} start each with the settings of its restore` : `start etcd with ${settings.join(' ')}`;
   return [
     `${dataDir}: restored from ${id}`,
     `  cluster ${clusterId}, member ${memberId}, token ${token}${revision === undefined ? '' : `, revision ${revision} or later`}`,
