@@ -85,7 +85,7 @@ test.each(compressions)(
       expect(sha256(opened)).toBe(result.sha256);
     }
     expect(sha256(await readFile(file))).toBe(result.sha256);
-    expect(await agent('restore', 'data-dir', `--data-dir=${join(store, 'data')}`, ...by('second'))).toMatchObject({
+    expect(await agent('restore', 'data-dir', `--data-dir=${store}-data`, ...by('second'))).toMatchObject({
       code: 0,
     });
   },
@@ -134,7 +134,7 @@ describe('one line says what is wrong', () => {
     const missing = /^--age-identity-file: etcd-snapshot-\S+ is encrypted; give a file with its age identity of age1/;
     await refused(fetch(), ExitCode.usage, missing);
     await refused(agent('verify', '--level=open'), ExitCode.usage, missing);
-    await refused(agent('restore', 'data-dir', `--data-dir=${join(store, 'data')}`), ExitCode.usage, missing);
+    await refused(agent('restore', 'data-dir', `--data-dir=${store}-data`), ExitCode.usage, missing);
     const foreign = /^--age-identity-file: etcd-snapshot-\S+ is encrypted for other identities; give the one of age1/;
     await refused(fetch(...by('other')), ExitCode.usage, foreign);
     await refused(agent('verify', '--level=open', ...by('other')), ExitCode.usage, foreign);

@@ -43,7 +43,7 @@ test('the command line says the same, and leaves nothing behind', async () => {
     // Far enough apart that the kinds of damage, and what is made right, are different ones.
     const tried = await makeCase(seed, n * 83, specimens);
     const store = await storeOf(tried.manifest, tried.stored);
-    const target = join(store, 'target');
+    const target = `${store}-target`;
     await mkdir(target);
     expect(await agent('verify', store, '--level=read')).toMatchObject({ code: ExitCode.verificationFailed });
     const id = tried.manifest.id;

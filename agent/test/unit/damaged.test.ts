@@ -51,7 +51,7 @@ const asTyped = (text: string) => runHere(.../`etcd-agent (verify [^`]*)`/.exec(
 
 test.each([
   ['fetch', () => ['restore', 'fetch', `--to=${path}/x.db`]],
-  ['data-dir', () => ['restore', 'data-dir', `--data-dir=${path}/data`]],
+  ['data-dir', () => ['restore', 'data-dir', `--data-dir=${path}-data`]],
   [
     'serve',
     () => ['restore', 'serve', '--listen=127.0.0.1:0', `--token-sha256=${'0'.repeat(64)}`, `--scratch=${path}`],

@@ -210,7 +210,9 @@ test('restore adopts one file with --adopt', async () => {
     '--adopt',
     `--etcdutl=${etcdutl()}`,
   ];
-  expect(await runHere(...dataDir, `--data-dir=${path}/data`)).toMatchObject({ exitCode: 0 });
+  const beside = `${path}-data`;
+  expect(await runHere(...dataDir, `--data-dir=${beside}`)).toMatchObject({ exitCode: 0 });
+  await rm(beside, { recursive: true });
   await put('orders/bad.db', Buffer.from('bad'));
   const bad = ['restore', 'fetch', ...inStore(), '--object-key=orders/bad.db', '--adopt', `--to=${path}/4.db`];
   expect(await runHere(...bad)).toMatchObject({ exitCode: ExitCode.verificationFailed });

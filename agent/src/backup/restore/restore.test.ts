@@ -19,7 +19,7 @@ import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { fetchSnapshot, restoreDataDir } from './restore.ts';
 import type { DataDirRequest } from './restore-marker.ts';
-import { markNoted, readMarker } from './restore-marker.ts';
+import { MARKER, markNoted, readMarker } from './restore-marker.ts';
 
 let directory: string;
 let etcd: EtcdCluster;
@@ -185,6 +185,28 @@ describe('a data directory', () => {
     await using restored = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
     expect(await restored.etcdctl('get', 'since', '--print-value-only')).toBe('');
     expect(await restored.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
+  });
+
+  test.each<[string, Partial<DataDirRequest>, RegExp]>([
+    [
+      'the same token',
+      {},
+      /; --again with a new token, for example --initial-cluster-token=(restored-\w{16}), restores/,
+    ],
+    [
+      'the same token for several members',
+      { initialCluster: cluster },
+      /; --again with the same new token for all members, for example --initial-cluster-token=(restored-\w{16}), restores/,
+    ],
+    ['another token', { initialClusterToken: 'other' }, /; --again restores again and moves/],
+  ])('offers --again as it works: %s', async (_, changes, message) => {
+    const members = { initialCluster: changes.initialCluster ?? request().initialCluster };
+    await restore(members);
+    const error = await restore({ ...members, ...changes }, another()).catch((thrown) => thrown);
+    expect(error).toMatchObject(refused(message));
+    const [, initialClusterToken = 'other'] = message.exec(error.message)!;
+    const again = await restore({ ...members, initialClusterToken, repeat: 'again' }, another());
+    expect(again).toMatchObject({ alreadyRestored: false });
   });
 
   test('is not restored to the same cluster id over other data', async () => {
@@ -604,7 +626,7 @@ describe('the command restore data-dir', () => {
           dataDir = join(place, `data${n}`);
           expect(text).toMatch(
             new RegExp(
-              `^${dataDir}: restored from ${id}\\n  cluster \\w+, member \\w+, token ${token}, revision ${String(bump).replace(/0+$/, '')}\\d+ or later\\n(  the previous .*\\n)?  next: restore the other members from ${id} with --initial-cluster-token=${token}, then start`,
+              `^${dataDir}: restored from ${id}\\n  cluster \\w+, member \\w+, token ${token}, revision ${String(bump).replace(/0+$/, '')}\\d+ or later\\n(  the previous .*\\n)?  next: ${n === 0 ? `restore the other members from ${id} with --initial-cluster-token=${token}, then` : 'all 2 members are restored:'} start each with the settings of its restore$`,
             ),
           );
           expect(await bumped()).toBe(bump);
@@ -633,8 +655,11 @@ describe('the command restore data-dir', () => {
     test('the next step of a single member works, and a restore over the running etcd says to stop it first', async () => {
       const [plan] = await planMembers(1);
       const { text, data } = await here();
-      expect(text).toContain(`  next: start etcd with --data-dir=${dataDir} --name=default`);
       expect(data.token).toMatch(/^restored-[0-9a-f]{16}$/);
+      const url = 'http://localhost:2380';
+      expect(text).toContain(
+        `  next: start etcd with --data-dir=${dataDir} --name=default --initial-advertise-peer-urls=${url} --initial-cluster=default=${url} --initial-cluster-token=${data.token}`,
+      );
       expect(text).toContain(`token ${data.token}, `);
       const started = { ...plan!, name: 'default', dataDir };
       await using running = await EtcdCluster.fromDataDirs([started]);
@@ -751,7 +776,7 @@ describe('the command restore data-dir', () => {
         await restore({ bumpRevision: 2_000_000, initialClusterToken: 'old' });
         await rm(join(dataDir, 'etcd-agent-restore.json'));
         for (const more of [['--bump-revision=5'], []]) {
-          expect(await member(1, ...more)).toMatchObject(
+          expect(await member(1, '--force-foreign', ...more)).toMatchObject(
             refusedAs(
               /begins at revision \d+, but the data in \S+ has reached 2\d{6}: .* same --bump-revision to all members, for example 1000000000, .* new --initial-cluster-token/,
             ),
@@ -962,13 +987,33 @@ describe('the command restore data-dir', () => {
         await using begun = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
         for (let n = 0; n < 20; n++) await begun.etcdctl('put', 'new', 'value');
       }
-      expect(await here('--bump-revision=100')).toMatchObject({
+      const { id, source } = saved.manifest;
+      for (const more of [[], ['--again'], ['--bump-revision=1000000000']]) {
+        expect(await here(...more, '--etcdutl=/nowhere')).toMatchObject({
+          exitCode: ExitCode.refused,
+          text: expect.stringMatching(
+            new RegExp(
+              `^${id} is a snapshot of another cluster: its cluster id is ${source.clusterId}, but ${dataDir} holds \\w+; to restore it anyway, pass --force-foreign$`,
+            ),
+          ),
+        });
+      }
+      expect(await here('--force-foreign', '--bump-revision=100')).toMatchObject({
         exitCode: ExitCode.refused,
         text: expect.stringMatching(
           /nothing shows how far it got after that: .* --bump-revision, for example 1000000000$/,
         ),
       });
-      expect(await here('--bump-revision=1000000000')).toMatchObject({ exitCode: 0 });
+      expect(await here('--force-foreign', '--bump-revision=1000000000')).toMatchObject({ exitCode: 0 });
+    });
+
+    test.each<[string, () => Promise<unknown>]>([
+      ['its own restore, of which there is no note', async () => restore({ dataDir })],
+      ['a restore whose marker is lost, but not its note', () => here().then(() => rm(join(dataDir, MARKER)))],
+      ['nothing', async () => {}],
+    ])('a directory that holds %s is not that of another cluster', async (_, before) => {
+      await before();
+      expect(await here('--again')).toMatchObject({ exitCode: 0 });
     });
 
     test('--once does not need the store if there is nothing to do', async () => {

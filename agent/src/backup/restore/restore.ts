@@ -253,15 +253,23 @@ async function refuseOther(marker: Marker, asked: Asked, request: DataDirRequest
   const why = differs.length > 0 ? `with other settings: ${differs.join('; ')}` : `and ${change?.what}`;
   throw new AgentError(
     ExitCode.refused,
-    `--data-dir: ${dataDir} was restored from ${marker.id} at ${marker.at}, ${why}; ${running}${waysOut(marker, differs.length > 0 ? undefined : change)}`,
+    `--data-dir: ${dataDir} was restored from ${marker.id} at ${marker.at}, ${why}; ${running}${waysOut(marker, request, differs.length > 0 ? undefined : change)}`,
   );
 }
 
-function waysOut({ initialCluster }: Marker, change: Change | undefined): string {
-  const again = '--again restores again and moves the present data aside';
+function waysOut(
+  { clusterId }: Marker,
+  { initialCluster, initialClusterToken: token }: DataDirRequest,
+  change: Change | undefined,
+): string {
+  const isAlone = membersOf(initialCluster).size === 1;
+  // The same token and members would give the cluster id of the present data.
+  const isSame = token !== undefined && clusterIdOf(initialCluster, token) === clusterId;
+  const renewed = isAlone ? 'a new token' : 'the same new token for all members';
+  const withToken = isSame ? ` with ${renewed}, for example --initial-cluster-token=${freshToken()},` : '';
+  const again = `--again${withToken} restores again and moves the present data aside`;
   if (change?.byEtcd) return `${again}; --once leaves it as it is, for a command that runs at every start`;
-  const isAlone = change === undefined || membersOf(initialCluster).size === 1;
-  return isAlone ? again : `${REPLACE_MEMBER}; or ${again}, all members with the same new token`;
+  return isAlone || change === undefined ? again : `${REPLACE_MEMBER}; or ${again}`;
 }
 
 /**

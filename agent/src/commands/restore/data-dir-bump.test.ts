@@ -110,11 +110,11 @@ describe('one object that the store does not give out', () => {
 
   test('is asked about if it was taken later', async () => {
     expect(await bump([early])).toBe(1e9);
-    await expect(bump([early, { ...away, id: 'x-20260102-000000-x' }])).rejects.toThrow(
-      /x-20260102.* was taken later, and 503; pass/,
+    await expect(bump([early, { ...away, id: 'etcd-snapshot-20260102-000000-aaaaaa' }])).rejects.toThrow(
+      /etcd-snapshot-20260102.* was taken later, and 503; pass/,
     );
-    expect(await bump([early, { ...away, id: 'x-20250102-000000-x' }])).toBe(1e9);
-    await expect(bump([early, { ...away, id: 'x-20250102-000000-x' }], {}, true)).rejects.toThrow(
+    expect(await bump([early, { ...away, id: 'etcd-snapshot-20250102-000000-aaaaaa' }])).toBe(1e9);
+    await expect(bump([early, { ...away, id: 'etcd-snapshot-20250102-000000-aaaaaa' }], {}, true)).rejects.toThrow(
       /^earlier restores .*503\); pass the same --bump-revision to all members/,
     );
   });

@@ -1,8 +1,9 @@
-import { type Entry, looseNoteKey, manifestKey, restoreNoteKey } from '../../backup/catalog/catalog.ts';
+import { type Entry, isMemberNote, looseNoteKey, manifestKey, restoreNoteKey } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/folder.ts';
-import { freshToken } from '../../backup/restore/restore.ts';
-import type { Marker } from '../../backup/restore/restore-marker.ts';
+import { type DataDirResult, freshToken } from '../../backup/restore/restore.ts';
+import type { DataDirRequest, Marker } from '../../backup/restore/restore-marker.ts';
 import { notesBeside } from '../../control-plane/state/served-revisions.ts';
+import { idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -81,11 +82,33 @@ export async function claim(
   );
 }
 
+/** Whether the store has a note of each other member, so that this one was the last. */
+export async function areNoted(
+  { name, initialCluster }: DataDirRequest,
+  { clusterId = '', token = '' }: DataDirResult,
+  entry: ReadEntry,
+  opened: OpenedStore,
+  context: CommandContext,
+): Promise<boolean> {
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]);
+  try {
+    const [key] = await noteKeys(entry, opened, clusterId, context);
+    const keys: string[] = [];
+    for await (const { key: each } of opened.store.list(memberNotes(key), { signal })) keys.push(each);
+    const others = [...(idsOf(initialCluster, token)?.memberIds ?? [])].filter(([member]) => member !== name);
+    return others.length > 0 && others.every(([, id]) => keys.some((each) => isMemberNote(each, clusterId, id)));
+  } catch {
+    return false;
+  }
+}
+
+const memberNotes = (noteKey: string) => noteKey.replace(/\.json$/, '-');
+
 /** Removes notes of this run, unless another member was restored since and relies on them. */
 async function removeNotes(store: Store, [first, ...more]: readonly string[]): Promise<void> {
   if (first === undefined) return;
   // The run may have ended because of its own signal.
   const options = { signal: AbortSignal.timeout(NOTE_LIMIT) };
-  for await (const _ of store.list(first.replace(/\.json$/, '-'), options)) return;
+  for await (const _ of store.list(memberNotes(first), options)) return;
   for (const key of [first, ...more]) await store.delete(key, options);
 }

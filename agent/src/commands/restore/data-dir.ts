@@ -7,6 +7,7 @@ import { type DataDirResult, freshToken, leftWithoutStore, restoreDataDir } from
 import type { DataDirRequest } from '../../backup/restore/restore-marker.ts';
 import { type Marker, markNoted, readMarker } from '../../backup/restore/restore-marker.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
+import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
@@ -26,7 +27,7 @@ import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-f
 import { askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFor } from './data-dir-bump.ts';
-import { claim, NOTE_LIMIT, noteKeys, noteOf, type ReadEntry } from './data-dir-claim.ts';
+import { areNoted, claim, NOTE_LIMIT, noteKeys, noteOf, type ReadEntry } from './data-dir-claim.ts';
 import { checkPeers, urlsOf } from './data-dir-peers.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => restore({ ...context, signal }, grow));
@@ -56,7 +57,10 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     grow(2 * manifest.content.sizeBytes);
     const onBytes = phaseOfBytes(progress, 'restore', id, manifest.object.sizeBytes);
     const steps = {
-      bump: () => bumpFor({ opened, entry, request, several, commandFor: command, context }),
+      bump: async () => {
+        if (!settings.flag('forceForeign')) await refuseForeign(entry, request, opened, context);
+        return bumpFor({ opened, entry, request, several, commandFor: command, context });
+      },
       ...(several && { claim: (made: Marker) => claim(made, opened, context, entry) }),
     };
     const result = await orInstead(entry, opened, context, () =>
@@ -64,8 +68,30 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     );
     warnSwitches(id, result, context.log);
     await note(request, opened, context, entry);
-    return ended(request, result, store.url);
+    const isLast = several && (await areNoted(request, result, entry, opened, context));
+    return ended(request, result, { store: store.url, isLast });
   });
+}
+
+/** Refuses to replace the data of another cluster. What the store does not list, `bumpFor` warns of or asks about. */
+async function refuseForeign(
+  entry: WholeEntry,
+  { dataDir }: DataDirRequest,
+  opened: OpenedStore,
+  context: CommandContext,
+): Promise<void> {
+  const marker = await readMarker(resolve(dataDir)).catch(() => undefined);
+  const listed = await answeringOf(opened, context).catch(() => undefined);
+  context.signal.throwIfAborted();
+  const origin = marker?.objectKey === undefined ? undefined : await entryOf(marker, opened, context).catch(() => null);
+  // Nothing is known of a snapshot under an exact key that is gone.
+  if (!listed || origin === null) return;
+  await refuseOtherCluster(
+    entry.manifest,
+    [...listed, entry, ...(origin ? [origin] : [])],
+    { dataDir: resolve(dataDir) },
+    marker?.id,
+  );
 }
 
 /**
@@ -85,6 +111,7 @@ const commandFor =
         `--initial-cluster-token=${initialClusterToken}`,
       ],
       ...(serverVersion === undefined ? [] : [`--server-version=${serverVersion}`]),
+      ...(settings.flag('forceForeign') ? ['--force-foreign'] : []),
       ...settings.list('ageIdentityFile').map((file) => `--age-identity-file=${file}`),
       ...(badness(entry) === undefined ? [] : ['--force-failed']),
       ...{ again: ['--again'], leave: ['--once'], refuse: [] }[repeat],
@@ -97,26 +124,39 @@ const commandFor =
 const ownFlags = ({ objectKey, bumpRevision }: DataDirRequest, settings: Settings): string[] => [
   ...(objectKey === undefined ? [] : [`--object-key=${objectKey}`]),
   ...(settings.flag('adopt') ? ['--adopt'] : []),
-  ...(settings.flag('forceForeign') ? ['--force-foreign'] : []),
   ...(bumpRevision === undefined ? [] : [`--bump-revision=${bumpRevision}`]),
 ];
 
-const ended = (request: DataDirRequest, result: DataDirResult, store?: string): CommandResult => {
+const ended = (
+  request: DataDirRequest,
+  result: DataDirResult,
+  { store, isLast = false }: { readonly store?: string; readonly isLast?: boolean } = {},
+): CommandResult => {
   const { dataDir } = request;
   const { id, alreadyRestored } = result;
   return {
     exitCode: 0,
-    text: alreadyRestored ? `${dataDir}: was already restored from ${id}; nothing done` : restoredText(request, result),
+    text: alreadyRestored
+      ? `${dataDir}: was already restored from ${id}; nothing done`
+      : restoredText(request, result, isLast),
     data: { ...(store !== undefined && { store }), dataDir, ...result },
   };
 };
 
-function restoredText({ dataDir, name, initialCluster }: DataDirRequest, result: DataDirResult): string {
+function restoredText(request: DataDirRequest, result: DataDirResult, isLast: boolean): string {
+  const { dataDir, name, initialCluster, initialAdvertisePeerUrls } = request;
   const { id, clusterId, memberId, token = '', revision, movedAside } = result;
+  const members = membersOf(initialCluster).size;
+  const first = isLast
+    ? `all ${members} members are restored:`
+    : `restore the other members from ${id} with --initial-cluster-token=${quoted(token)}, then`;
+  const settings = [
+    ...[`--data-dir=${quoted(dataDir)}`, `--name=${quoted(name)}`],
+    ...[`--initial-advertise-peer-urls=${quoted(initialAdvertisePeerUrls)}`],
+    ...[`--initial-cluster=${quoted(initialCluster)}`, `--initial-cluster-token=${quoted(token)}`],
+  ];
   const next =
-    membersOf(initialCluster).size > 1
-      ? `restore the other members from ${id} with --initial-cluster-token=${quoted(token)}, then start each with the settings of its restore`
-      : `start etcd with --data-dir=${quoted(dataDir)} --name=${quoted(name)}`;
+    members > 1 ? `${first} start each with the settings of its restore` : `start etcd with ${settings.join(' ')}`;
   return [
     `${dataDir}: restored from ${id}`,
     `  cluster ${clusterId}, member ${memberId}, token ${token}${revision === undefined ? '' : `, revision ${revision} or later`}`,
