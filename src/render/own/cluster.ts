@@ -77,6 +77,7 @@ function managedTls(tls: Fields, fields: Fields): Pick<EtcdClusterProps, 'tls' |
     tls: EtcdTls.managed({
       serverNames: fields.strings('serverNames'),
       intermediateRotation: fields.text('intermediateRotation'),
+      rootRotation: fields.text('rootRotation'),
     }),
   };
 }
