@@ -89,6 +89,11 @@ test('new leaves lead to both roots, and every ca.crt stays', async () => {
   secrets.members = known([reportOf(secrets, 0, roots)]);
   expect(told(secrets)[1]).toMatch(/: clients have until 2026-01-01T01:00:00Z to read theirs$/);
   expect(await settled(secrets)).toEqual(['trust peer']);
+  // One restart is enough for both.
+  secrets.members = known([reportOf(secrets, 0, roots)]);
+  expect(told(secrets)[0]).toMatch(
+    /: member orders-0 has not loaded the next root; restart it when Secret orders-client-ca is at step 2 too$/,
+  );
 });
 
 test('members that have the new leaves get the next root alone, and keep their leaves', async () => {
@@ -115,6 +120,8 @@ test('members that have the new leaves get the next root alone, and keep their l
   expect(waits(done, { ...late, peers: { ...late.peers, root: roots.peers } })).toBe(
     'member orders-1 has not got the ca.crt with the next root yet',
   );
+  const neither = { ...late, peers: { ...late.peers, root: roots.peers } };
+  expect(waits(late, neither)).toBe('member orders-1 has not got the ca.crt with the next root yet');
   expect(waits(done, { ...late, peers: {} })).toBe('the agent of member orders-1 does not report its ca.crt');
   expect(await settled(secrets)).toEqual([]);
 });

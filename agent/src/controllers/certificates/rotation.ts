@@ -74,16 +74,30 @@ export function waitsToTrust({ of, facts, wanted, now, members }: Rotation, next
 }
 
 /** What must happen before the present root may be forgotten; undefined: nothing. */
-export function waitsToPromote({ of, wanted, members }: Rotation, next: NextAuthority): string | undefined {
+export function waitsToPromote(rotation: Rotation, next: NextAuthority): string | undefined {
+  const { of, wanted, members } = rotation;
   const id = shortId(next.root.id);
-  const restart = `run kubectl rollout restart statefulset ${wanted.cluster}: the members restart one by one`;
-  return firstOf(members, ({ pod, [of]: end }) => {
+  const lacksFile = firstOf(members, ({ pod, [of]: end }) => {
     if (end.root === undefined) return `the agent of member ${pod} does not report its ca.crt`;
-    if (end.root !== id) return `member ${pod} has not got the ca.crt with the next root yet`;
+    return end.root === id ? undefined : `member ${pod} has not got the ca.crt with the next root yet`;
+  });
+  if (lacksFile !== undefined) return lacksFile;
+  const restart =
+    otherBehind(rotation) ??
+    `run kubectl rollout restart statefulset ${wanted.cluster}: the members restart one by one`;
+  return firstOf(members, ({ pod, [of]: end }) => {
     if (end.loaded === undefined)
       return `it is not known which root member ${pod} has loaded; if that lasts, ${restart}`;
     return end.loaded === id ? undefined : `member ${pod} has not loaded the next root; ${restart}`;
   });
+}
+
+/** One restart is enough for both roots. */
+function otherBehind({ of, ...rest }: Rotation): string | undefined {
+  const other = of === 'peers' ? 'clients' : 'peers';
+  const { [other]: found } = rest.facts;
+  const isBehind = found.kind === 'whole' && found.next && !areAllTrusting({ of: other, ...rest }, found.next);
+  return isBehind ? `restart it when Secret ${rest.wanted.authorities[other]} is at step 2 too` : undefined;
 }
 
 function firstOf(members: MemberReports, waits: (member: MemberReport) => string | undefined): string | undefined {
