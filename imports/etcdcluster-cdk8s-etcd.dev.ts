@@ -641,6 +641,13 @@ export interface EtcdClusterSpecTlsManaged {
    * @schema EtcdClusterSpecTlsManaged#intermediateRotation
    */
   readonly intermediateRotation?: string;
+
+  /**
+   * Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once.
+   *
+   * @schema EtcdClusterSpecTlsManaged#rootRotation
+   */
+  readonly rootRotation?: string;
 }
 
 /**
@@ -657,6 +664,7 @@ export function toJson_EtcdClusterSpecTlsManaged(obj: EtcdClusterSpecTlsManaged 
     'clusterDomain': obj.clusterDomain,
     'serverNames': obj.serverNames?.map(y => y),
     'intermediateRotation': obj.intermediateRotation,
+    'rootRotation': obj.rootRotation,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -36,7 +36,7 @@ describe('the custom resource', () => {
       serverSecret: 'orders-server-tls',
       clusterDomain: 'cluster.local',
     };
-    const props = { serverNames: ['etcd.example.com'], intermediateRotation: '2026-11' };
+    const props = { serverNames: ['etcd.example.com'], intermediateRotation: '2026-11', rootRotation: 'b' };
     expect(specOf(cluster()).tls).toEqual({ clientSecret: 'orders-client-tls', managed: names });
     expect(specOf(cluster({ tls: EtcdTls.managed(props), clusterDomain: 'k8s.example' })).tls.managed).toEqual({
       ...names,

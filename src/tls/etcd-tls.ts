@@ -31,6 +31,12 @@ export interface ManagedTlsProps {
    * @default - new intermediates only when two thirds of their year are over
    */
   readonly intermediateRotation?: string;
+  /**
+   * Any text, such as a date. If it changes, the reconciler replaces the roots of both authorities. No connection fails,
+   * but the members must restart once: the condition CertificatesReady says when.
+   * @default - new roots only when two thirds of their 10 years are over
+   */
+  readonly rootRotation?: string;
 }
 
 /** Properties of `EtcdTls.certManager`: the issuers of a cluster's certificates, and how long these are valid. */
@@ -107,6 +113,7 @@ export interface ManagedTls {
   readonly clientAuthority: string;
   readonly serverNames?: readonly string[];
   readonly intermediateRotation?: string;
+  readonly rootRotation?: string;
 }
 
 /**
@@ -207,7 +214,8 @@ export function managedSecretNames(
   };
 }
 
-function managedBinding({ serverNames, intermediateRotation }: ManagedTlsProps, { name }: TlsCluster): TlsBinding {
+function managedBinding(props: ManagedTlsProps, { name }: TlsCluster): TlsBinding {
+  const { serverNames, intermediateRotation, rootRotation } = props;
   const { peerAuthority, clientAuthority } = managedSecretNames(name);
   return {
     secrets: tlsSecretNames(name),
@@ -217,8 +225,13 @@ function managedBinding({ serverNames, intermediateRotation }: ManagedTlsProps, 
       clientAuthority,
       serverNames: serverNames?.length ? serverNames : undefined,
       intermediateRotation,
+      rootRotation,
     },
-    problems: [...serverNamesProblems(serverNames ?? []), ...rotationProblems(intermediateRotation)],
+    problems: [
+      ...serverNamesProblems(serverNames ?? []),
+      ...rotationProblems('intermediateRotation', intermediateRotation),
+      ...rotationProblems('rootRotation', rootRotation),
+    ],
   };
 }
 
@@ -235,10 +248,10 @@ function serverNamesProblems(names: readonly string[]): string[] {
 
 const maxServerNames = 64;
 
-function rotationProblems(rotation: string | undefined): string[] {
+function rotationProblems(property: string, rotation: string | undefined): string[] {
   if (rotation === undefined || /^[A-Za-z0-9]([-A-Za-z0-9_.:]{0,61}[A-Za-z0-9])?$/.test(rotation)) return [];
   return [
-    `tls: intermediateRotation: '${rotation}' is not valid; use up to 63 letters, digits, '-', '_', '.' and ':', such as 2026-11`,
+    `tls: ${property}: '${rotation}' is not valid; use up to 63 letters, digits, '-', '_', '.' and ':', such as 2026-11`,
   ];
 }
 

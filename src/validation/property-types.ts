@@ -295,7 +295,11 @@ export const certManagerTypes: PropertyTypes = {
   duration,
   renewBefore: duration,
 };
-export const managedTlsTypes: PropertyTypes = { serverNames: list(text), intermediateRotation: text };
+export const managedTlsTypes: PropertyTypes = {
+  serverNames: list(text),
+  intermediateRotation: text,
+  rootRotation: text,
+};
 const secret = required(withExample(text, "the name of a Secret, such as 'orders-client'"));
 export const tlsSecretsTypes: PropertyTypes = { peer: secret, server: secret, client: secret };
 

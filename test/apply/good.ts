@@ -166,6 +166,7 @@ const others: Readonly<Record<string, Manifest>> = {
         clusterDomain: 'cluster.local',
         serverNames: ['etcd.example.com', '192.0.2.7'],
         intermediateRotation: '2026-11',
+        rootRotation: '2026-11',
       },
     },
   }),

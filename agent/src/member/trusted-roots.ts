@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { certificatesIn, idOf, shortId } from '../lib/certificates.ts';
 import { replaceFile } from '../lib/files/replace-file.ts';
-import type { TrustedRoots } from '../protocol/agent-status.ts';
+import type { AgentStatus, TrustedRoots } from '../protocol/agent-status.ts';
 import type { MemberConfig } from './member-config.ts';
 
 // etcd reads ca.crt when it starts, and never again, while the kubelet replaces the file at any moment. What etcd read is
@@ -130,6 +130,18 @@ export class RootMemory {
   #directory(end: End): string | undefined {
     return end === 'peer' ? this.#config.peerTlsDir : this.#config.serverTlsDir;
   }
+}
+
+/** The certificate that etcd presents at each end. */
+export async function leavesOf({ peerTlsDir, serverTlsDir }: Config): Promise<AgentStatus['leaves']> {
+  const [peer, client] = await Promise.all([peerTlsDir, serverTlsDir].map(leafIn));
+  return peer === undefined && client === undefined ? undefined : withoutUndefined({ peer, client });
+}
+
+async function leafIn(directory: string | undefined): Promise<string | undefined> {
+  if (directory === undefined) return undefined;
+  const [leaf] = certificatesIn(await readFile(join(directory, 'tls.crt'), 'utf8').catch(() => '')) ?? [];
+  return leaf && shortId(idOf(leaf));
 }
 
 const fileOf = ({ dataDir }: Config): string => join(dataDir, 'roots.json');

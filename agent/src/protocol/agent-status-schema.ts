@@ -83,6 +83,9 @@ const status = z.looseObject({
   podIp: z.optional(text),
   certificate: z.optional(z.looseObject({ notAfter: text } satisfies Shape<Part<'certificate'>>)),
   roots: z.optional(roots),
+  leaves: z.optional(
+    z.looseObject({ peer: z.optional(text), client: z.optional(text) } satisfies Shape<Part<'leaves'>>),
+  ),
   volume,
   request: z.optional(
     z.looseObject({ volumeId: text, lastRestoreId: z.optional(text) } satisfies Shape<Part<'request'>>),

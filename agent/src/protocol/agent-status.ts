@@ -19,6 +19,8 @@ export interface AgentStatus {
   certificate?: { notAfter: string };
   /** Unset without TLS. */
   roots?: TrustedRoots;
+  /** First 16 hex digits of the SHA-256 of the certificates on disk, which etcd reads at each connection. */
+  leaves?: { peer?: string; client?: string };
   volume: {
     walPresent: boolean;
     volumeId?: string;

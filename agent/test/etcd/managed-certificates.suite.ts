@@ -12,9 +12,11 @@ import { connect } from 'node:tls';
 import { Etcd3 } from 'etcd3';
 import { issueLeaf } from '../../src/controllers/certificates/issue.ts';
 import { lifetimes } from '../../src/controllers/certificates/lifetimes.ts';
+import type { MemberReport } from '../../src/controllers/certificates/rotation.ts';
 import { day, TestSecrets } from '../../src/controllers/certificates/secrets.fixture.ts';
 import { certificatesIn, idOf, shortId } from '../../src/lib/certificates.ts';
 import type { AgentStatus } from '../../src/protocol/agent-status.ts';
+import { known } from '../../src/protocol/known.ts';
 import { availableMinors, type EtcdBinaries, etcdOf, missingMinors } from '../harness/etcd-binaries.ts';
 import { EtcdClient } from '../harness/etcd-client.ts';
 import { EtcdMember } from '../harness/etcd-member.ts';
@@ -37,6 +39,8 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 /** Secrets that were filled two months ago, and are mounted as a kubelet does it. */
 class Mounted {
   readonly secrets: TestSecrets;
+  /** Of the client, as it is mounted. */
+  readonly tls = { cert: Buffer.of(), key: Buffer.of() };
   #mounts = 0;
 
   private constructor(secrets: TestSecrets) {
@@ -55,7 +59,11 @@ class Mounted {
 
   /** Asks for new intermediates. */
   rotate(intermediateRotation: string): void {
-    this.secrets.spec = new TestSecrets({ intermediateRotation }).spec;
+    this.change({ intermediateRotation });
+  }
+
+  change(change: ConstructorParameters<typeof TestSecrets>[0]): void {
+    this.secrets.spec = new TestSecrets(change).spec;
     this.#toLoopback();
   }
 
@@ -75,6 +83,8 @@ class Mounted {
       await symlink(directory, join(root, `${leaf}.new`));
       await rename(join(root, `${leaf}.new`), join(root, leaf));
     }
+    const [cert, key] = ['tls.crt', 'tls.key'].map((name) => Buffer.from(this.secrets.text('client', name)));
+    Object.assign(this.tls, { cert, key });
   }
 
   /** The files as they are at this moment. */
@@ -104,10 +114,9 @@ async function startMembers(binaries: EtcdBinaries, mounted: Mounted): Promise<E
     ...['--peer-client-cert-auth', '--peer-trusted-ca-file', path('peer', 'ca.crt')],
     ...['--peer-cert-file', path('peer', 'tls.crt'), '--peer-key-file', path('peer', 'tls.key')],
   ];
-  const { cert, key } = await mounted.files('client');
   const members = names.map((name, i) => {
     const clientUrl = url(i + 3);
-    const tls = { cert: Buffer.from(cert), key: Buffer.from(key) };
+    const { tls } = mounted;
     const at = { name, dataDir: join(root, name), log: join(root, `${name}.log`), peerUrl: url(i) };
     return new EtcdMember({ ...at, binaries, clientUrl, advertisedUrl: clientUrl, args, tls });
   });
@@ -120,14 +129,18 @@ async function startMembers(binaries: EtcdBinaries, mounted: Mounted): Promise<E
 class Writer {
   readonly acknowledged: string[] = [];
   readonly failed: string[] = [];
+  readonly #retry: number;
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
 
-  constructor(members: readonly EtcdMember[], mounted: Mounted) {
+  /** `retry`: how long a write is tried again, at every member in turn and with the files read again, ms. */
+  constructor(members: readonly EtcdMember[], mounted: Mounted, retry = 0) {
+    this.#retry = retry;
     this.#ended = this.#run(members, mounted);
   }
 
   async #run(members: readonly EtcdMember[], mounted: Mounted): Promise<void> {
+    let until: number | undefined;
     for (let turn = 0; !this.#stop.signal.aborted; turn++) {
       const { ca, cert, key } = await mounted.files('client');
       const of = (text: string) => Buffer.from(text);
@@ -139,9 +152,16 @@ class Writer {
           .put(name)
           .value('x')
           .then(
-            () => this.acknowledged.push(name),
-            (error) => this.failed.push(`${name}: ${error}`),
+            () => {
+              until = undefined;
+              this.acknowledged.push(name);
+            },
+            (error) => {
+              until ??= Date.now() + this.#retry;
+              if (Date.now() >= until) this.failed.push(`${name}: ${error}`);
+            },
           );
+        if (until !== undefined) break;
       }
       client.close();
     }
@@ -259,6 +279,72 @@ describe.each(availableMinors())('etcd %s', (minor) => {
       const stored = await client.etcdctl('get', '--prefix', 'w-', '--keys-only', '--consistency=s');
       expect(new Set(stored.split('\n').filter(Boolean))).toEqual(new Set(writer.acknowledged));
       await client.etcdctl('put', 'after', clientUrl);
+    }
+  });
+
+  test('both roots replaced: one restart of each member, no failed write', async () => {
+    const mounted = await Mounted.make();
+    const { secrets } = mounted;
+    members = await startMembers(etcdOf(minor), mounted);
+    secrets.now = Date.now();
+    await secrets.settle();
+    await mounted.mount();
+    const writer = new Writer(members, mounted, 1_000);
+    await writer.more(20);
+    const before = Object.fromEntries(await Promise.all(leaves.map(async (leaf) => [leaf, await mounted.files(leaf)])));
+    /** What every member reports that has these files, and has loaded them or not. */
+    const report = async (ordinal: number, isLoaded: boolean): Promise<MemberReport> => {
+      const end = async (leaf: LeafName) => {
+        const { ca, cert } = await mounted.files(leaf);
+        const [root, id] = [ca, cert].map((pem) => shortId(idOf(certificatesIn(pem)![0]!)));
+        const [old] = certificatesIn(before[leaf].ca)!;
+        return { leaf: id, root, loaded: isLoaded ? root : shortId(idOf(old!)) };
+      };
+      return { pod: `orders-${ordinal}`, peers: await end('peer'), clients: await end('server') };
+    };
+    const follow = async (isLoaded: readonly boolean[]) => {
+      secrets.members = known(await Promise.all(isLoaded.map((each, i) => report(i, each))));
+      const written = (await secrets.settle()).map((line) => line.split(':')[0]);
+      await mounted.mount();
+      await writer.more(30);
+      return written;
+    };
+    const none = [false, false, false];
+    mounted.change({ rootRotation: 'once' });
+    const allLeaves = ['leaf peer', 'leaf server', 'leaf client'];
+    expect(await follow(none)).toEqual(['nextRoot peers', 'nextRoot clients', ...allLeaves]);
+    checkChains();
+    // The old leaves are still taken.
+    for (const { clientUrl } of members) expect(await asked(`${clientUrl}/version`, before.client)).toBe(200);
+    secrets.now += lifetimes.clients;
+    expect(await follow(none)).toEqual(['trust peer', 'trust server', 'trust client']);
+    secrets.now = Date.now();
+    checkChains();
+
+    for (const [i, member] of members.entries()) {
+      await member.stop();
+      await member.start();
+      const loaded = none.map((_, each) => each <= i);
+      expect(await follow(loaded)).toEqual(i < 2 ? [] : ['promotion peers', 'promotion clients']);
+    }
+    checkChains();
+    // Who has read nothing since is shut out now.
+    for (const { clientUrl } of members)
+      await expect(asked(`${clientUrl}/version`, before.client, false)).rejects.toThrow();
+
+    // The cross certificate goes with the next renewal, and a member that starts then finds the others.
+    secrets.empty('peer').empty('server').empty('client');
+    expect(await follow([true, true, true])).toEqual(allLeaves);
+    expect(writer.failed).toEqual([]);
+    await writer.stop();
+    expect(certificatesIn((await mounted.files('peer')).cert)).toHaveLength(2);
+    checkChains();
+    await members[0]!.kill();
+    await members[0]!.start();
+    const now = { peer: await mounted.files('peer'), client: await mounted.files('client') };
+    for (const { clientUrl, peerUrl } of members) {
+      expect(await asked(`${clientUrl}/version`, now.client)).toBe(200);
+      expect(await asked(`${peerUrl}/version`, now.peer)).toBe(200);
     }
   });
 

@@ -81,6 +81,7 @@ function managedTls(name: string, tls: Fields, fields: Fields): Pick<EtcdCluster
     tls: EtcdTls.managed({
       serverNames: fields.strings('serverNames'),
       intermediateRotation: fields.text('intermediateRotation'),
+      rootRotation: fields.text('rootRotation'),
     }),
   };
 }

@@ -5,6 +5,7 @@ import type { EventOf } from '../../kube/events.ts';
 import type { Secret } from '../../kube/objects.ts';
 import { Paths } from '../../kube/paths.ts';
 import { createLog } from '../../lib/log.ts';
+import { known } from '../../protocol/known.ts';
 import { FakeApi, failure } from '../cluster/kubernetes/fake-api.fixture.ts';
 import { defaultSettings } from '../cluster/settings.ts';
 import { Certificates } from './certificates.ts';
@@ -128,6 +129,39 @@ test('nothing is written while the clocks differ, and all is once they agree', a
   expect(puts()).toBe(0);
   ahead = 0;
   await until(isGood(certificates));
+});
+
+test('a root is replaced as the members follow', async () => {
+  applied(...names);
+  const certificates = start();
+  await until(isGood(certificates));
+  const root = stored(peerCa, 'root.crt');
+  certificates.follow({ tls: tls({ rootRotation: '2026-11' }) });
+  expect(await problem(certificates, 'RotatingRoot')).toMatch(/: the members are unknown: they were not asked yet$/);
+  expect(stored(peerCa, 'root.crt')).toBe(root);
+  certificates.see(known([]));
+  await until(() => stored(peerCa, 'root.crt') !== root);
+  await until(() => certificates.report()?.problems.length === 1);
+  expect(stored(peerTls, 'ca.crt')).toBe(stored(peerCa, 'root.crt'));
+  // Its clients have an hour.
+  expect(certificates.report()!.problems).toMatchObject([{ reason: 'RotatingRoot' }]);
+  const rotating = ['BeginPeerRotation', 'BeginClientRotation', 'TrustPeerCertificate', 'EndPeerRotation'];
+  for (const name of rotating) expect(points).toContain(`after ${name}`);
+  expect(events.map(({ message }) => message)).toContainEqual(
+    expect.stringMatching(
+      /^Wrote the next root as ca.crt into Secret orders-peer-tls, valid until \S+: every member has/,
+    ),
+  );
+});
+
+test('what members reported long ago counts no more', async () => {
+  applied(...names);
+  const certificates = start({ settings: { ...settings, unreachable: 1 } });
+  await until(isGood(certificates));
+  certificates.follow({ tls: tls({ rootRotation: '2026-11' }) });
+  certificates.see(known([]));
+  await sleep(20);
+  expect(await problem(certificates, 'RotatingRoot')).toMatch(/: they did not answer lately$/);
 });
 
 test('at rest it costs five reads a look, and no other request', async () => {

@@ -18,6 +18,7 @@ import type { Settings } from '../cluster/settings.ts';
 import { contentOf } from './content.ts';
 import { type Decision, decide, timeOf, type Write } from './decide.ts';
 import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
+import type { MemberReports } from './rotation.ts';
 import { type AuthorityName, type CertificatesSpec, type LeafName, type Wanted, wantedOf } from './wanted.ts';
 
 export interface CertificatesOptions {
@@ -26,7 +27,10 @@ export interface CertificatesOptions {
   readonly namespace: string;
   /** Name of the EtcdCluster. */
   readonly name: string;
-  readonly settings: Pick<Settings, 'certificates' | 'certificatesRetry' | 'certificatesOld' | 'backoffMin'>;
+  readonly settings: Pick<
+    Settings,
+    'certificates' | 'certificatesRetry' | 'certificatesOld' | 'backoffMin' | 'unreachable'
+  >;
   readonly at: AtPoint;
   readonly emit: (event: EventOf) => void;
   /** The report has changed. */
@@ -56,6 +60,8 @@ export class Certificates {
   readonly #writes = new Map<string, number[]>();
   /** Authorities that were seen, here or by the status, by Secret. None is forgotten when its Secret is emptied. */
   readonly #authorities = new Map<string, ReportedCertificate>();
+  /** What the members reported, and when, on the monotonic clock. */
+  #members: { readonly reports: MemberReports; readonly tick: number } | undefined;
   #isRunning = false;
   #wanted: Wanted | undefined;
   #look: Look | undefined;
@@ -81,6 +87,24 @@ export class Certificates {
     }
     this.#wanted = wanted;
     if (this.#isRunning) this.#wake.now();
+  }
+
+  /** What the members report now. A root is replaced step by step as they follow. */
+  see(reports: MemberReports): void {
+    const isNews = JSON.stringify(reports) !== JSON.stringify(this.#members?.reports);
+    this.#members = { reports, tick: performance.now() };
+    if (isNews && this.#isRunning && this.#isRotating) this.#wake.now();
+  }
+
+  get #isRotating(): boolean {
+    return this.#look?.found.problems.some(({ reason }) => reason === 'RotatingRoot') ?? false;
+  }
+
+  #reports(): MemberReports {
+    if (!this.#members) return unknown('they were not asked yet');
+    const { reports, tick } = this.#members;
+    const isOld = performance.now() - tick > this.#options.settings.unreachable;
+    return isOld ? unknown('they did not answer lately') : reports;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -164,7 +188,9 @@ export class Certificates {
       const secrets = await this.#read(wanted);
       const now = Date.now();
       const { clockAhead = 0 } = this.#options.client;
-      const decision = decide(factsOf(secrets, had), wanted, now, { failed: new Set(failed.keys()), clockAhead });
+      const decision = decide(factsOf(secrets, had), wanted, now, {
+        ...{ failed: new Set(failed.keys()), clockAhead, members: this.#reports() },
+      });
       this.#remember(wanted, decision.certificates);
       const { write } = decision;
       if (!write || signal.aborted || this.#wanted !== wanted) return this.#found(decision, failed);
@@ -239,8 +265,7 @@ export class Certificates {
   #tell({ make, secret, why }: Write, { data }: Secret, isRenewed: boolean): void {
     const pem = Buffer.from(data?.['tls.crt'] ?? '', 'base64');
     const until = timeOf(new X509Certificate(pem).validToDate.getTime());
-    const what = { authority: 'a new authority', intermediate: 'a new intermediate', leaf: 'a certificate' }[make];
-    const message = `Wrote ${what} into Secret ${secret}, valid until ${until}: ${why}`;
+    const message = `Wrote ${written[make]} into Secret ${secret}, valid until ${until}: ${why}`;
     this.#options.log.info(message);
     const reason = isRenewed ? 'CertificateRenewed' : 'CertificateIssued';
     this.#options.emit({ type: 'Normal', reason, message });
@@ -258,6 +283,15 @@ const lasting: ReadonlySet<string> = new Set(['TlsRefused', 'RootExpiring', 'Pau
 const unreadMessage = ({ secret, why }: Decision['unread'][number]): string =>
   `Secret ${secret} cannot be read: ${why}`;
 
+const written: Readonly<Record<Write['make'], string>> = {
+  authority: 'a new authority',
+  intermediate: 'a new intermediate',
+  nextRoot: 'the root that follows',
+  promotion: 'the next root as the root',
+  leaf: 'a certificate',
+  trust: 'the next root as ca.crt',
+};
+
 const names: Readonly<Record<AuthorityName | LeafName, string>> = {
   peers: 'Peer',
   clients: 'Client',
@@ -269,6 +303,9 @@ const names: Readonly<Record<AuthorityName | LeafName, string>> = {
 /** A name for each kind of write, such as IssuePeerCertificate. */
 const pointOf = ({ make, of }: Write): string =>
   ({
+    nextRoot: `Begin${names[of]}Rotation`,
+    promotion: `End${names[of]}Rotation`,
+    trust: `Trust${names[of]}Certificate`,
     authority: `Issue${names[of]}Authority`,
     intermediate: `Renew${names[of]}Authority`,
     leaf: `Issue${names[of]}Certificate`,

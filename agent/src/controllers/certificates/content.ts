@@ -1,19 +1,52 @@
+import { randomUUID } from 'node:crypto';
 import type { Secret } from '../../kube/objects.ts';
 import type { Write } from './decide.ts';
 import type { Keyed } from './issue.ts';
-import { newAuthority, type Secrets, textOf } from './read.ts';
-import { type AuthorityName, intermediateName, issuerOf, type LeafName, rootName, type Wanted } from './wanted.ts';
+import { newAuthority, nextKeys, type Secrets, textOf } from './read.ts';
+import {
+  type AuthorityName,
+  intermediateName,
+  issuerOf,
+  type LeafName,
+  nextRootName,
+  rootName,
+  type Wanted,
+} from './wanted.ts';
 
 /** The Secret with new content. Keeps whatever else it has, and the version that was read. */
 export async function contentOf(write: Write, secrets: Secrets, wanted: Wanted, now: number): Promise<Secret> {
   const before = there(secrets, write.of);
-  const made = await (write.make === 'leaf'
-    ? leaf(write.of as LeafName, secrets, wanted, now)
-    : authority(write, before, wanted, now));
-  const data = Object.fromEntries(
-    Object.entries(made).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
-  );
-  return { ...before, metadata: tidied(before.metadata), data: { ...before.data, ...data } };
+  const made = await madeBy(write, before, secrets, wanted, now);
+  const { true: gone = [], false: texts = [] } = Object.groupBy(Object.entries(made), ([, text]) => `${text === ''}`);
+  const data = {
+    ...before.data,
+    ...Object.fromEntries(texts.map(([key, text]) => [key, Buffer.from(text).toString('base64')])),
+  };
+  for (const [key] of gone) delete data[key];
+  return { ...before, metadata: tidied(before.metadata), data };
+}
+
+/** New texts by key; an empty one removes its key. */
+function madeBy(
+  write: Write,
+  before: Secret,
+  secrets: Secrets,
+  wanted: Wanted,
+  now: number,
+): Promise<Record<string, string>> | Record<string, string> {
+  const of = write.of as AuthorityName & LeafName;
+  switch (write.make) {
+    case 'leaf':
+      return leaf(of, before, secrets, wanted, now);
+    case 'trust':
+      return { 'ca.crt': textOf(there(secrets, issuerOf[of]), 'next-root.crt') };
+    case 'nextRoot':
+      return nextRoot(of, before, wanted, now);
+    case 'promotion':
+      return promotion(before);
+    default:
+      return authority(write, before, wanted, now);
+  }
 }
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -37,26 +70,62 @@ function holdsData(applied: string): boolean {
   }
 }
 
-async function authority({ make, of }: Write, before: Secret, { cluster, rotation }: Wanted, now: number) {
+async function authority({ make, of }: Write, before: Secret, wanted: Wanted, now: number) {
   const { issueRoot, issueIntermediate } = await import('./issue.ts');
+  const { cluster, rotation, rootRotation = '' } = wanted;
   const name = of as AuthorityName;
-  const root = make === 'authority' ? await issueRoot(rootName(cluster, name), now) : keyed(before, 'root');
+  const isNext = make !== 'authority' && isRotating(before);
+  const present = () => keyed(before, isNext ? 'next-root' : 'root');
+  const root = make === 'authority' ? await issueRoot(rootName(cluster, name), now) : present();
   const { cert, key } = await issueIntermediate(intermediateName(cluster, name), root, now);
+  const signer = isNext ? 'next-tls' : 'tls';
   return {
-    ...{ 'root.crt': root.cert, 'root.key': root.key, 'tls.crt': cert, 'tls.key': key },
+    ...(make === 'authority' && {
+      ...{ 'root.crt': root.cert, 'root.key': root.key, 'root-rotation': rootRotation },
+      ...Object.fromEntries(nextKeys.map((each) => [each, ''])),
+    }),
+    ...{ [`${signer}.crt`]: cert, [`${signer}.key`]: key },
     rotation: rotation ?? textOf(before, 'rotation'),
   };
 }
 
-async function leaf(of: LeafName, secrets: Secrets, { shapes }: Wanted, now: number) {
-  const { issueLeaf } = await import('./issue.ts');
-  const issuer = there(secrets, issuerOf[of]);
-  const intermediate = keyed(issuer, 'tls');
-  const { cert, key } = await issueLeaf(shapes[of], intermediate, now);
-  return { 'ca.crt': textOf(issuer, 'root.crt'), 'tls.crt': cert + intermediate.cert, 'tls.key': key };
+async function nextRoot(of: AuthorityName, before: Secret, wanted: Wanted, now: number) {
+  const { crossSign, issueRoot, issueIntermediate } = await import('./issue.ts');
+  const { cluster, rotation, rootRotation } = wanted;
+  const root = await issueRoot(nextRootName(cluster, of, randomUUID()), now);
+  const { cert, key } = await issueIntermediate(intermediateName(cluster, of), root, now);
+  return {
+    ...{ 'next-root.crt': root.cert, 'next-root.key': root.key, 'next-tls.crt': cert, 'next-tls.key': key },
+    'cross.crt': await crossSign(root, keyed(before, 'root'), now),
+    rotation: rotation ?? textOf(before, 'rotation'),
+    'root-rotation': rootRotation ?? textOf(before, 'root-rotation'),
+  };
 }
 
-const keyed = (secret: Secret, name: 'root' | 'tls'): Keyed => ({
+/** The next root becomes the root. */
+function promotion(before: Secret): Record<string, string> {
+  const moved = ['root.crt', 'root.key', 'tls.crt', 'tls.key'].map((key) => [key, textOf(before, `next-${key}`)]);
+  return Object.fromEntries([...moved, ...nextKeys.map((key) => [key, ''])]);
+}
+
+const isRotating = (authority: Secret): boolean => textOf(authority, 'next-root.crt') !== '';
+
+async function leaf(of: LeafName, before: Secret, secrets: Secrets, { shapes }: Wanted, now: number) {
+  const { issueLeaf } = await import('./issue.ts');
+  const issuer = there(secrets, issuerOf[of]);
+  const isNext = isRotating(issuer);
+  const intermediate = keyed(issuer, isNext ? 'next-tls' : 'tls');
+  const { cert, key } = await issueLeaf(shapes[of], intermediate, now);
+  const next = textOf(issuer, 'next-root.crt');
+  return {
+    // Members may trust the next root alone by now.
+    'ca.crt': isNext && textOf(before, 'ca.crt') === next ? next : textOf(issuer, 'root.crt'),
+    'tls.crt': cert + intermediate.cert + (isNext ? textOf(issuer, 'cross.crt') : ''),
+    'tls.key': key,
+  };
+}
+
+const keyed = (secret: Secret, name: 'root' | 'tls' | 'next-root' | 'next-tls'): Keyed => ({
   cert: textOf(secret, `${name}.crt`),
   key: textOf(secret, `${name}.key`),
 });

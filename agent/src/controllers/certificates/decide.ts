@@ -1,14 +1,24 @@
 import { shortId } from '../../lib/certificates.ts';
+import { unknown } from '../../protocol/known.ts';
 import type { Reason } from '../../protocol/reasons.ts';
 import type { SeenCertificate } from '../cluster/observed.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, Span, WholeAuthority } from './facts.ts';
 import { dueAt, endOf, lifetimes } from './lifetimes.ts';
 import { newAuthority, shapeOf } from './read.ts';
+import {
+  areAllTrusting,
+  isCrossed,
+  type MemberReports,
+  type Rotation,
+  rotationDue,
+  waitsToPromote,
+  waitsToTrust,
+} from './rotation.ts';
 import { type AuthorityName, authorityNames, issuerOf, type LeafName, leafNames, type Wanted } from './wanted.ts';
 
 /** The one Secret to write now, and why. */
 export interface Write {
-  readonly make: 'authority' | 'intermediate' | 'leaf';
+  readonly make: 'authority' | 'intermediate' | 'nextRoot' | 'promotion' | 'leaf' | 'trust';
   readonly of: AuthorityName | LeafName;
   readonly secret: string;
   readonly why: string;
@@ -31,26 +41,29 @@ export interface Decision {
   readonly dueAt: number;
 }
 
-/** What keeps a decision from being followed now. */
-export interface Limits {
+/** What matters for a decision beside the Secrets. */
+export interface Circumstances {
   /** Secrets that cannot be written. */
   readonly failed?: ReadonlySet<string>;
   /** How far our clock is ahead of the API server's, ms. */
   readonly clockAhead?: number;
+  /** What the members have. Undefined: it was not asked yet. */
+  readonly members?: MemberReports;
 }
 
 /**
  * Decides what to write next, authorities first. What to write follows from what the Secrets hold, so that a second
  * reconciler, a lost answer or a crash is harmless; a root that the status names only keeps a new one from being made.
  */
-export function decide(given: Facts, wanted: Wanted, now: number, { failed, clockAhead = 0 }: Limits = {}): Decision {
+export function decide(given: Facts, wanted: Wanted, now: number, around: Circumstances = {}): Decision {
+  const { failed, clockAhead = 0, members = unknown('they were not asked yet') } = around;
   const facts = withoutMistaken(given, wanted);
   const mistakes = wanted.mistakes.map((message) => ({ reason: 'TlsRefused' as const, message }));
   const judged = wanted.isAmbiguous
     ? []
     : [
-        ...authorityNames.map((name) => judgeAuthority(name, facts, wanted, now)),
-        ...leafNames.map((name) => judgeLeaf(name, facts, wanted, now)),
+        ...authorityNames.map((name) => judgeAuthority({ of: name, facts, wanted, now, members })),
+        ...leafNames.map((name) => judgeLeaf(name, { of: issuerOf[name], facts, wanted, now, members })),
       ];
   const due = judged.find((each) => each.write && !failed?.has(each.write.secret))?.write;
   const clock = clockProblem(clockAhead);
@@ -94,7 +107,8 @@ interface Judgement {
   readonly unread?: Decision['unread'][number];
 }
 
-function judgeAuthority(of: AuthorityName, facts: Facts, wanted: Wanted, now: number): Judgement {
+function judgeAuthority(rotation: Rotation): Judgement {
+  const { of, facts, wanted, now } = rotation;
   const secret = wanted.authorities[of];
   const found = facts[of];
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
@@ -102,16 +116,44 @@ function judgeAuthority(of: AuthorityName, facts: Facts, wanted: Wanted, now: nu
   if (found.kind === 'typed') return { problem: typed(secret, found.type) };
   if (found.kind === 'empty') return judgeEmpty(of, found, facts, wanted);
   if (found.kind === 'broken') return invalid(secret, found.why);
-  const { root, rootKey, intermediate } = found;
+  const { root, intermediate } = signerOf(found);
   const why = renewalOf(found, wanted, now);
-  const canSign = rootKey === undefined && isValid(root, now);
-  const write = why !== undefined && canSign ? { make: 'intermediate' as const, of, secret, why } : undefined;
+  const canSign = (found.next !== undefined || found.rootKey === undefined) && isValid(root, now);
+  const renewal = why !== undefined && canSign ? { make: 'intermediate' as const, of, secret, why } : undefined;
+  const { write = renewal, problem } = judgeRoot(rotation, found);
   const renewed = canSign && isLonger(intermediate, lifetimes.intermediate, root);
+  const lacks = write && 'why' in intermediate ? issuing(write) : undefined;
   return {
     ...(write && { write }),
-    ...problemOf(rootProblem(secret, found, now) ?? (write && 'why' in intermediate ? issuing(write) : undefined)),
-    ...(!('why' in intermediate) && { certificate: seen(secret, intermediate, root.id, renewed) }),
+    ...problemOf(both(rootProblem(secret, found, now) ?? lacks, problem)),
+    ...(!('why' in intermediate) && { certificate: seen(secret, intermediate, found.root.id, renewed) }),
   };
+}
+
+/** The first one, in the words of both. */
+const both = (one: Problem | undefined, other: Problem | undefined): Problem | undefined =>
+  one && other ? { ...one, message: `${one.message}; ${other.message}` } : (one ?? other);
+
+/** What signs from now on. */
+const signerOf = (authority: WholeAuthority): Pick<WholeAuthority, 'root' | 'intermediate'> =>
+  authority.next ?? authority;
+
+/** The next step of replacing the root, or what it waits for. */
+function judgeRoot(rotation: Rotation, found: WholeAuthority): Judgement {
+  const { of, wanted, now } = rotation;
+  const secret = wanted.authorities[of];
+  const { root, rootKey, next } = found;
+  if (!next) {
+    const why = rootKey === undefined && isValid(root, now) ? rotationDue(found, wanted, now) : undefined;
+    return why === undefined ? {} : { write: { make: 'nextRoot', of, secret, why } };
+  }
+  const isTrusted = areAllTrusting(rotation, next);
+  const waits = (isTrusted ? waitsToPromote : waitsToTrust)(rotation, next);
+  if (waits === undefined && isTrusted)
+    return { write: { make: 'promotion', of, secret, why: 'every member has loaded its next root' } };
+  const step = isTrusted ? 'step 2 of 2, restarts' : 'step 1 of 2, certificates';
+  const message = `the root ${shortId(root.id)} in Secret ${secret} is being replaced by ${shortId(next.root.id)} (${step})`;
+  return { problem: { reason: 'RotatingRoot', message: waits === undefined ? message : `${message}: ${waits}` } };
 }
 
 /** A new authority beside leaves of a lost one, or beside members that run, would leave members that trust different roots. */
@@ -142,14 +184,14 @@ const askFor = (secret: string): string => `run kubectl annotate secret ${secret
 
 const stops = 'stops the cluster until all members have restarted';
 
-function rootProblem(secret: string, { root, rootKey }: WholeAuthority, now: number): Problem | undefined {
-  if (rootKey !== undefined) return invalid(secret, `${rootKey}, so its root signs nothing`).problem;
+function rootProblem(secret: string, { root, rootKey, next }: WholeAuthority, now: number): Problem | undefined {
+  if (rootKey !== undefined && !next) return invalid(secret, `${rootKey}, so its root signs nothing`).problem;
   if (now < root.notBefore) return early(secret, root);
   if (now + lifetimes.intermediate < root.notAfter) return undefined;
   const end = timeOf(root.notAfter);
   return {
     reason: 'RootExpiring',
-    message: `the root in Secret ${secret} ends at ${end}, and nothing it signs lasts longer`,
+    message: `the root in Secret ${secret} ends at ${end}, and ${next ? 'whoever trusts it alone accepts nobody then' : 'nothing it signs lasts longer'}`,
   };
 }
 
@@ -168,10 +210,11 @@ const invalid = (secret: string, why: string): { problem: Problem } => ({
 });
 
 /** Why a new intermediate is needed. */
-function renewalOf({ root, intermediate, rotation }: WholeAuthority, wanted: Wanted, now: number): string | undefined {
+function renewalOf(authority: WholeAuthority, wanted: Wanted, now: number): string | undefined {
+  const { root, intermediate } = signerOf(authority);
   if ('why' in intermediate) return intermediate.why;
   if (now < intermediate.notBefore) return notYet;
-  if (wanted.rotation !== undefined && wanted.rotation !== rotation)
+  if (wanted.rotation !== undefined && wanted.rotation !== authority.rotation)
     return `spec.tls.managed.intermediateRotation is '${wanted.rotation}'`;
   const isDue = now >= dueAt(intermediate) && endOf(lifetimes.intermediate, now, root) > intermediate.notAfter;
   return isDue ? overdue : undefined;
@@ -181,7 +224,8 @@ const overdue = 'two thirds of its life are over';
 /** A clock that was ahead made it. */
 const notYet = 'it is not valid yet';
 
-function judgeLeaf(of: LeafName, facts: Facts, wanted: Wanted, now: number): Judgement {
+function judgeLeaf(of: LeafName, rotation: Rotation): Judgement {
+  const { facts, wanted, now } = rotation;
   const secret = wanted.leaves[of];
   const found = facts[of];
   if (found.kind === 'unread') return { unread: { secret, why: found.why } };
@@ -194,9 +238,10 @@ function judgeLeaf(of: LeafName, facts: Facts, wanted: Wanted, now: number): Jud
   if (isFilled && isForeign(found, authority))
     return { ...certificateOf(secret, found, false), problem: foreign(secret, wanted.authorities[issuerOf[of]]) };
   const why = isFilled ? (unfit(found, of, wanted, now) ?? renewal(found, authority, now)) : 'it is empty';
-  const { intermediate } = authority;
-  const canSign = !('why' in intermediate) && isValid(intermediate, now) && isValid(authority.root, now);
-  const write = why !== undefined && canSign ? { make: 'leaf' as const, of, secret, why } : undefined;
+  const { root, intermediate } = signerOf(authority);
+  const canSign = !('why' in intermediate) && isValid(intermediate, now) && isValid(root, now);
+  const leaf = why !== undefined && canSign ? { make: 'leaf' as const, of, secret, why } : undefined;
+  const write = leaf ?? (why === undefined && isFilled ? trustOf(of, found, rotation, authority) : undefined);
   const isBad = !isFilled || unfit(found, of, wanted, now) !== undefined;
   return {
     ...(write && { write }),
@@ -205,9 +250,21 @@ function judgeLeaf(of: LeafName, facts: Facts, wanted: Wanted, now: number): Jud
   };
 }
 
+/** Its `ca.crt` may become the next root. */
+function trustOf(
+  of: LeafName,
+  { trusts }: FilledLeaf,
+  rotation: Rotation,
+  { next }: WholeAuthority,
+): Write | undefined {
+  if (!next || trusts?.[0] === next.root.id || waitsToTrust(rotation, next) !== undefined) return undefined;
+  const why = 'every member has a certificate of the next root';
+  return { make: 'trust', of, secret: rotation.wanted.leaves[of], why };
+}
+
 /** Somebody else's, for example cert-manager's before a switch. */
-function isForeign({ trusts, certificate }: FilledLeaf, { root }: WholeAuthority): boolean {
-  if (trusts) return trusts.length !== 1 || trusts[0] !== root.id;
+function isForeign({ trusts, certificate }: FilledLeaf, { root, next }: WholeAuthority): boolean {
+  if (trusts) return trusts.length !== 1 || (trusts[0] !== root.id && trusts[0] !== next?.root.id);
   return certificate?.isOfRoot === false;
 }
 
@@ -228,8 +285,11 @@ function unfit(leaf: FilledLeaf, of: LeafName, wanted: Wanted, now: number): str
 }
 
 /** Why a leaf that is accepted is issued anew. */
-function renewal({ certificate }: FilledLeaf, { intermediate }: WholeAuthority, now: number): string | undefined {
-  if (!certificate || 'why' in intermediate) return undefined;
+function renewal(leaf: FilledLeaf, authority: WholeAuthority, now: number): string | undefined {
+  const { certificate } = leaf;
+  const { intermediate } = signerOf(authority);
+  if (!certificate || intermediate.id === undefined) return undefined;
+  if (authority.next && !isCrossed(leaf, authority.next)) return 'another root follows that of its authority';
   if (certificate.issuer !== intermediate.id) return 'its authority was renewed';
   const isDue = now >= dueAt(certificate) && endOf(lifetimes.leaf, now, intermediate) > certificate.notAfter;
   return isDue ? overdue : undefined;

@@ -53,14 +53,26 @@ export interface WholeAuthority {
   /** Why no intermediate can be signed: the root's key is missing or another one. */
   readonly rootKey?: string;
   readonly intermediate: IntermediateFacts;
-  /** The value that asked for this intermediate. */
+  /** The value that asked for this intermediate, or for the next one. */
   readonly rotation: string;
+  /** The value that asked for this root. */
+  readonly rootRotation: string;
+  /** While the root is being replaced. */
+  readonly next?: NextAuthority;
+}
+
+/** The authority that takes the place of the present one. Its keys are there. */
+export interface NextAuthority {
+  readonly root: Span & { readonly id: string };
+  readonly intermediate: IntermediateFacts;
+  /** Id of the certificate of its root that the present root signed. */
+  readonly cross: string;
 }
 
 export type IntermediateFacts =
   | (Span & { readonly id: string; readonly why?: never })
   /** It cannot sign. */
-  | { readonly why: string };
+  | { readonly why: string; readonly id?: never };
 
 export type LeafFacts = Unread | Missing | Typed | Empty | FilledLeaf;
 
@@ -70,10 +82,13 @@ export interface FilledLeaf {
   readonly trusts?: readonly string[];
   /** Undefined: `tls.crt` is missing or cannot be parsed. */
   readonly certificate?: Span & {
-    /** Its last certificate was signed by the root of the authority; undefined: that root is not known. */
+    readonly id: string;
+    /** The root of the authority, or the next one, signed one of the chain; undefined: that root is not known. */
     readonly isOfRoot?: boolean;
-    /** Id of the intermediate behind it, if that signed it and nothing else is there. */
+    /** Id of the intermediate behind it, if that signed it, and nothing but a cross certificate follows. */
     readonly issuer?: string;
+    /** Id of that cross certificate. */
+    readonly cross?: string;
     /** Names and usages. */
     readonly shape: string;
   };

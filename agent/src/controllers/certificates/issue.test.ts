@@ -26,7 +26,7 @@ test('a root, an intermediate and leaves have the extensions that they should', 
     return [found.ca, found.pathLength, found.critical];
   };
   expect([basic(root), basic(intermediate), basic(peer)]).toEqual([
-    [true, 1, true],
+    [true, 2, true],
     [true, 0, true],
     [false, undefined, true],
   ]);

@@ -22,9 +22,36 @@ const { keyCertSign, cRLSign, digitalSignature } = x509.KeyUsageFlags;
 
 export function issueRoot(commonName: string, now: number): Promise<Keyed> {
   return issue(commonName, undefined, lifetimes.root, now, [
-    new x509.BasicConstraintsExtension(true, 1, true),
+    new x509.BasicConstraintsExtension(true, below, true),
     new x509.KeyUsagesExtension(keyCertSign | cRLSign, true),
   ]);
+}
+
+/** Authorities that may stand below a root: the root that follows it, and the intermediate of that one. */
+const below = 2;
+
+/** The certificate of a root, signed by another one. */
+export async function crossSign(root: Keyed, by: Keyed, now: number): Promise<string> {
+  const [next, present] = [await issuer(root), await issuer(by)];
+  const { pathLength = below } = present.certificate.getExtension(x509.BasicConstraintsExtension) ?? {};
+  if (pathLength < below) throw new Error('its root allows no other root below it; replace the authority instead');
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject: next.certificate.subjectName,
+    issuer: present.certificate.subjectName,
+    publicKey: next.certificate.publicKey,
+    signingKey: present.key,
+    signingAlgorithm: algorithm,
+    notBefore: new Date(now - backdated),
+    notAfter: new Date(endOf(lifetimes.root, now, { notAfter: present.certificate.notAfter.getTime() })),
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 1, true),
+      new x509.KeyUsagesExtension(keyCertSign | cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(next.certificate.publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(present.certificate),
+    ],
+  });
+  return `${certificate.toString('pem')}\n`;
 }
 
 export async function issueIntermediate(commonName: string, root: Keyed, now: number): Promise<Keyed> {

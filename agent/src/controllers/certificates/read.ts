@@ -4,7 +4,7 @@ import type { Secret } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import { certificatesIn, idOf } from '../../lib/certificates.ts';
 import type { Known } from '../../protocol/known.ts';
-import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, Span } from './facts.ts';
+import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, NextAuthority, Span } from './facts.ts';
 import { type AuthorityName, authorityNames, issuerOf, type Leaf, leafNames, madeFor } from './wanted.ts';
 
 /** The Secrets as they were read; known and undefined: there is none of this name. */
@@ -21,14 +21,14 @@ export const newAuthority = `${group}/new-authority`;
 export type KnownRoots = Readonly<Partial<Record<AuthorityName, string>>>;
 
 export function factsOf(secrets: Secrets, had: KnownRoots = {}): Facts {
-  const roots = Object.fromEntries(authorityNames.map((name) => [name, rootOf(secrets[name])]));
+  const roots = Object.fromEntries(authorityNames.map((name) => [name, rootsOf(secrets[name])]));
   const authorities = authorityNames.map((name) => [
     name,
     readOr(secrets[name], (secret) => authorityFacts(secret, had[name])),
   ]);
   const leaves = leafNames.map((name) => [
     name,
-    readOr(secrets[name], (secret) => leafFacts(secret, roots[issuerOf[name]])),
+    readOr(secrets[name], (secret) => leafFacts(secret, roots[issuerOf[name]]!)),
   ]);
   return Object.fromEntries([...authorities, ...leaves]) as unknown as Facts;
 }
@@ -64,6 +64,7 @@ function readOr<T>(secret: Known<Secret | undefined>, facts: (secret: Secret) =>
 }
 
 const authorityKeys = ['root.crt', 'root.key', 'tls.crt', 'tls.key'];
+export const nextKeys = ['next-root.crt', 'next-root.key', 'next-tls.crt', 'next-tls.key', 'cross.crt'] as const;
 const leafKeys = ['ca.crt', 'tls.crt', 'tls.key'];
 
 const isEmpty = (secret: Secret, keys: readonly string[]): boolean =>
@@ -76,6 +77,8 @@ function authorityFacts(secret: Secret, lostRoot: string | undefined): Authority
   }
   const root = rootOf({ known: true, v: secret });
   if (!root) return { kind: 'broken', why: 'its root.crt is not the one certificate of a root' };
+  const next = nextFacts(secret, root);
+  if (typeof next === 'string') return { kind: 'broken', why: next };
   const rootKey = keyProblem(secret, 'root.key', root, true);
   const says = madeFor(root.subject ?? '');
   return {
@@ -84,26 +87,51 @@ function authorityFacts(secret: Secret, lostRoot: string | undefined): Authority
     ...(rootKey !== undefined && { rootKey }),
     intermediate: intermediateFacts(secret, root),
     rotation: textOf(secret, 'rotation'),
+    rootRotation: textOf(secret, 'root-rotation'),
+    ...(next && { next }),
   };
 }
 
-function rootOf(secret: Known<Secret | undefined>): X509Certificate | undefined {
+/** Why it cannot be used, or undefined while no root is being replaced. A root that is in use is never made again. */
+function nextFacts(secret: Secret, root: X509Certificate): NextAuthority | string | undefined {
+  if (isEmpty(secret, nextKeys)) return undefined;
+  const next = rootOf({ known: true, v: secret }, 'next-root.crt');
+  if (!next) return 'its next-root.crt is not the one certificate of a root';
+  const [cross] = certificatesIn(textOf(secret, 'cross.crt')) ?? [];
+  if (!cross?.ca || !isSignedBy(cross, root) || !cross.publicKey.equals(next.publicKey))
+    return 'its cross.crt is not its next root, signed by its root';
+  const why = keyProblem(secret, 'next-root.key', next, true);
+  if (why !== undefined) return why;
+  return {
+    root: { id: idOf(next), ...spanOf(next) },
+    intermediate: intermediateFacts(secret, next, 'next-tls'),
+    cross: idOf(cross),
+  };
+}
+
+/** The present one, and the next one if there is one. */
+const rootsOf = (secret: Known<Secret | undefined>): X509Certificate[] => {
+  const root = rootOf(secret);
+  return root ? [root, rootOf(secret, 'next-root.crt')].filter((each) => each !== undefined) : [];
+};
+
+function rootOf(secret: Known<Secret | undefined>, key = 'root.crt'): X509Certificate | undefined {
   if (!secret.known || !secret.v) return undefined;
-  const found = certificatesIn(textOf(secret.v, 'root.crt'));
+  const found = certificatesIn(textOf(secret.v, key));
   const [root] = found ?? [];
   return root && found?.length === 1 && root.ca && isSignedBy(root, root) ? root : undefined;
 }
 
-function intermediateFacts(secret: Secret, root: X509Certificate): IntermediateFacts {
-  const found = certificatesIn(textOf(secret, 'tls.crt'));
+function intermediateFacts(secret: Secret, root: X509Certificate, name: 'tls' | 'next-tls' = 'tls'): IntermediateFacts {
+  const found = certificatesIn(textOf(secret, `${name}.crt`));
   const [certificate] = found ?? [];
-  if (!certificate || found?.length !== 1) return { why: 'tls.crt is not one certificate' };
-  if (!certificate.ca || !isSignedBy(certificate, root)) return { why: 'tls.crt is not an authority of this root' };
-  const why = keyProblem(secret, 'tls.key', certificate, true);
+  if (!certificate || found?.length !== 1) return { why: `${name}.crt is not one certificate` };
+  if (!certificate.ca || !isSignedBy(certificate, root)) return { why: `${name}.crt is not an authority of this root` };
+  const why = keyProblem(secret, `${name}.key`, certificate, true);
   return why === undefined ? { id: idOf(certificate), ...spanOf(certificate) } : { why };
 }
 
-function leafFacts(secret: Secret, root: X509Certificate | undefined): LeafFacts {
+function leafFacts(secret: Secret, roots: readonly X509Certificate[]): LeafFacts {
   if (isEmpty(secret, leafKeys)) return { kind: 'empty' };
   const trusts = certificatesIn(textOf(secret, 'ca.crt'))?.map(idOf);
   const chain = certificatesIn(textOf(secret, 'tls.crt'));
@@ -111,7 +139,7 @@ function leafFacts(secret: Secret, root: X509Certificate | undefined): LeafFacts
   return {
     kind: 'filled',
     ...(trusts && { trusts }),
-    ...(leaf && { certificate: certificateFacts(leaf, chain!, root) }),
+    ...(leaf && { certificate: certificateFacts(leaf, chain!, roots) }),
     hasKey: leaf !== undefined && keyProblem(secret, 'tls.key', leaf) === undefined,
   };
 }
@@ -119,14 +147,16 @@ function leafFacts(secret: Secret, root: X509Certificate | undefined): LeafFacts
 function certificateFacts(
   leaf: X509Certificate,
   chain: readonly X509Certificate[],
-  root: X509Certificate | undefined,
+  roots: readonly X509Certificate[],
 ): FilledLeaf['certificate'] {
-  const [, issuer] = chain;
-  const isWhole = issuer !== undefined && chain.length === 2 && isSignedBy(leaf, issuer);
+  const [, issuer, cross] = chain;
+  const isEnded = chain.length === 2 || (chain.length === 3 && cross?.ca && isSignedBy(issuer!, cross));
+  const isWhole = issuer !== undefined && isEnded && isSignedBy(leaf, issuer);
   return {
+    id: idOf(leaf),
     ...spanOf(leaf),
-    ...(root && { isOfRoot: isSignedBy(chain.at(-1)!, root) }),
-    ...(isWhole && { issuer: idOf(issuer) }),
+    ...(roots.length > 0 && { isOfRoot: chain.some((each) => roots.some((root) => isSignedBy(each, root))) }),
+    ...(isWhole && { issuer: idOf(issuer), ...(cross && { cross: idOf(cross) }) }),
     shape: shapeIn(leaf),
   };
 }

@@ -1,8 +1,9 @@
 import type { Secret } from '../../kube/objects.ts';
-import { type Known, known } from '../../protocol/known.ts';
+import { type Known, known, unknown } from '../../protocol/known.ts';
 import { contentOf } from './content.ts';
-import { type Decision, decide, type Limits } from './decide.ts';
+import { type Circumstances, type Decision, decide } from './decide.ts';
 import { factsOf, type KnownRoots, type Secrets, textOf } from './read.ts';
+import type { MemberReports } from './rotation.ts';
 import { type AuthorityName, type LeafName, type TlsSpec, type Wanted, wantedOf } from './wanted.ts';
 
 export const day = 86_400_000;
@@ -38,6 +39,8 @@ export class TestSecrets {
   all: Secrets;
   /** Roots that the status names. */
   had: KnownRoots = {};
+  /** What the members report. */
+  members: MemberReports = unknown('nobody asked');
 
   constructor(change: Partial<Managed> = {}) {
     this.spec = wanted(change);
@@ -53,8 +56,8 @@ export class TestSecrets {
     return secrets;
   }
 
-  decide(limits?: Limits): Decision {
-    return decide(factsOf(this.all, this.had), this.spec, this.now, limits);
+  decide(around: Circumstances = {}): Decision {
+    return decide(factsOf(this.all, this.had), this.spec, this.now, { members: this.members, ...around });
   }
 
   /** Follows each decision until there is none. Returns what was written. */

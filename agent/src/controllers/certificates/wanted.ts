@@ -17,6 +17,9 @@ export const issuerOf: Readonly<Record<LeafName, AuthorityName>> = {
 /** Common names. They have at most 64 characters. */
 export const intermediateName = (cluster: string, of: AuthorityName): string => `${cluster.slice(0, 50)} ${of} CA`;
 export const rootName = (cluster: string, of: AuthorityName): string => `${cluster.slice(0, 50)} ${of} root`;
+/** Another name for each root: chains are built by the names of issuers. */
+export const nextRootName = (cluster: string, of: AuthorityName, id: string): string =>
+  rootName(`${cluster.slice(0, 41)} ${id.slice(0, 8)}`, of);
 
 /** The authority that a root was made for; undefined: somebody else made it. */
 export const madeFor = (commonName: string): AuthorityName | undefined =>
@@ -43,6 +46,7 @@ export interface TlsSpec {
     readonly clusterDomain: string;
     readonly serverNames?: readonly string[];
     readonly intermediateRotation?: string;
+    readonly rootRotation?: string;
   };
 }
 
@@ -61,6 +65,8 @@ export interface Wanted {
   readonly shapes: Readonly<Record<LeafName, Leaf>>;
   /** Undefined: no intermediate is asked for. */
   readonly rotation?: string;
+  /** Undefined: no root is asked for. */
+  readonly rootRotation?: string;
   /** What cannot be followed in the spec. */
   readonly mistakes: readonly string[];
   /** Two certificates would overwrite each other. */
@@ -77,7 +83,7 @@ export function wantedOf(
 ): Wanted | undefined {
   if (!tls?.managed) return undefined;
   const { managed, clientSecret } = tls;
-  const { clusterDomain, serverNames = [], intermediateRotation } = managed;
+  const { clusterDomain, serverNames = [], intermediateRotation, rootRotation } = managed;
   const authorities = { peers: managed.peerAuthority, clients: managed.clientAuthority };
   const leaves = { peer: managed.peerSecret, server: managed.serverSecret, client: clientSecret };
   const more = serverNames.map((each) => ({ each, name: normalized(each) }));
@@ -98,6 +104,7 @@ export function wantedOf(
       client: { commonName: `${name}-client`, dnsNames: [], ipAddresses: [], isServer: false },
     },
     ...(intermediateRotation !== undefined && { rotation: intermediateRotation }),
+    ...(rootRotation !== undefined && { rootRotation }),
     mistakes: [
       ...twice.map((secret) => `spec.tls names Secret ${secret} twice; give each certificate a Secret of its own`),
       ...more

@@ -6,9 +6,11 @@ import type { Log } from '../../lib/log.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
 import { Trigger } from '../../lib/trigger.ts';
 import { Certificates } from '../certificates/certificates.ts';
+import { memberReports } from '../certificates/members.ts';
 import type { EtcdClusterObject } from './kubernetes/cluster-object.ts';
 import { KubernetesPort, type PortOptions } from './kubernetes/kubernetes-port.ts';
 import { runCluster } from './loop.ts';
+import type { Observed } from './observed.ts';
 import type { AtPoint } from './reconcile.ts';
 
 export type RunnerOptions = Omit<PortOptions, 'certificates' | 'log'> & {
@@ -87,7 +89,9 @@ export class ClusterRunner {
     const { settings, holder, log, at, turn } = this.#options;
     const { signal } = this.#stop;
     try {
-      await runCluster({ port: this.#port, settings, holder, signal, log, at, turn, wake: this.#wake.wait });
+      const onObserved = (observed: Observed) => this.#certificates.see(memberReports(observed));
+      const wake = this.#wake.wait;
+      await runCluster({ port: this.#port, settings, holder, signal, log, at, turn, wake, onObserved });
     } catch (error) {
       log.error({ err: error }, `the cluster is no longer reconciled: ${messageOf(error)}`);
     }

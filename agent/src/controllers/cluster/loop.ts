@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/log.ts';
 import type { WorkQueue } from '../../lib/queue.ts';
 import { emptyMemory, type Memory } from './observe.ts';
-import type { Fresh } from './observed.ts';
+import type { Fresh, Observed } from './observed.ts';
 import type { Port } from './port.ts';
 import { type AtPoint, type Pass, pass } from './reconcile.ts';
 import type { Settings } from './settings.ts';
@@ -21,6 +21,8 @@ export interface ClusterRun {
   wake?: (signal: AbortSignal) => Promise<unknown>;
   /** Runs a pass when its turn comes, where there are many clusters. */
   turn?: WorkQueue['run'];
+  /** Called with what each pass has observed. */
+  onObserved?: (observed: Observed) => void;
 }
 
 /** Reconciles one cluster, pass after pass, until the signal is aborted. */
@@ -47,6 +49,7 @@ async function look(run: ClusterRun, { memory, said }: Kept, isUrgent: boolean):
   const turn = run.turn ?? ((work) => work());
   const done = await turn(async () => (signal.aborted ? undefined : attempt(run, memory)), isUrgent);
   if (!done) return { memory, said, wait: settings.backoffMin };
+  run.onObserved?.(done.observed);
   const now = tell(run, done, said);
   await report(run, done);
   const { effect, requeueMs } = done.plan;

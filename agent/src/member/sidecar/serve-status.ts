@@ -27,6 +27,7 @@ export interface ServeFacts {
   readonly recordProblem?: Refusal;
   readonly notAfter?: string;
   readonly roots?: TrustedRoots;
+  readonly leaves?: AgentStatus['leaves'];
   readonly problems: readonly string[];
 }
 
@@ -48,7 +49,7 @@ const podStatus = ({ pod, podUid, podIp, ordinal, etcdVersion, minEpoch }: Membe
 });
 
 export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatus {
-  const { finding, volume, record, notAfter, roots } = facts;
+  const { finding, volume, record, notAfter, roots, leaves } = facts;
   const etcd = etcdStatus(facts);
   const why = whyOf(config, facts, etcd?.up === true);
   const request = requestOf(volume);
@@ -58,6 +59,7 @@ export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatu
     ...why,
     ...(notAfter !== undefined && { certificate: { notAfter } }),
     ...(roots && { roots }),
+    ...(leaves && { leaves }),
     volume: volumeStatus(volume),
     ...(request && { request }),
     ...(record && { recordRev: record.rev, ...pastIn(record, volume) }),

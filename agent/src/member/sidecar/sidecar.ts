@@ -15,7 +15,7 @@ import { readCache } from '../record/record-cache.ts';
 import type { RecordSource } from '../record/record-source.ts';
 import type { Readiness } from '../status-server.ts';
 import type { AtStep } from '../steps.ts';
-import { RootMemory } from '../trusted-roots.ts';
+import { leavesOf, RootMemory } from '../trusted-roots.ts';
 import { etcdDirOf, readVolume, type VolumeFacts } from '../volume.ts';
 import { agentMetrics } from './agent-metrics.ts';
 import type { EtcdMetrics } from './etcd-metrics.ts';
@@ -246,9 +246,9 @@ export class Sidecar {
       this.#etcd.metrics(500),
       firstExpiry([peerTlsDir, serverTlsDir]),
     ]);
-    const roots = await this.#roots.status(etcd?.upSince);
+    const [roots, leaves] = await Promise.all([this.#roots.status(etcd?.upSince), leavesOf(this.#config)]);
     return serveStatus(this.#config, {
-      ...{ volume, wal, etcd, notAfter, roots, finding: this.#finding },
+      ...{ volume, wal, etcd, notAfter, roots, leaves, finding: this.#finding },
       record: this.#record.newest,
       recordProblem: this.#record.problem,
       problems: this.#problems.all,

@@ -126,6 +126,12 @@ describe('a member that trusts another root than its files hold', () => {
     expect(statusOf(made)).toMatchObject({ phase: 'Ready', reason: 'RootNotLoaded' });
   });
 
+  test('is restarted when the step of a replaced root says so', () => {
+    const made = roots({ onDisk: 'b', loaded: 'a' });
+    made.resource({ certificates: { ...good, problems: [problem('RotatingRoot', 'wait')] } });
+    expect(said(made)).toBe('False RotatingRoot: wait');
+  });
+
   test('is what both are known to be, and differ', () => {
     for (const root of [{ onDisk: 'a', loaded: 'a' }, { onDisk: 'a' }, { loaded: 'a' }, {}])
       expect(conditionOf(roots(root))?.status).toBe('True');

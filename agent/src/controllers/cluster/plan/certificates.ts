@@ -30,8 +30,11 @@ function shown({ certificates: seen, unread }: CertificateReport, status: Cluste
 
 function ready(v: View, report: CertificateReport): Condition {
   const { looked, goodAge, unread } = report;
-  const over = [...outside(v, report), ...unloaded(v)];
-  if (over.length > 0) return because(over);
+  // While a root is replaced, its step says when to restart.
+  const isRotating = report.problems.some(({ reason }) => reason === 'RotatingRoot');
+  const over = [...outside(v, report), ...(isRotating ? [] : unloaded(v))];
+  const isFresh = looked !== undefined && looked.age <= v.s.certificatesOld;
+  if (over.length > 0) return because([...over, ...(isFresh ? report.problems : [])]);
   if (!looked) return unknown('CertificatesReady', 'StateUnknown', 'the Secrets of the certificates were not read yet');
   if (looked.age > v.s.certificatesOld) {
     const at = new Date(looked.at).toISOString().slice(0, 19);
@@ -106,6 +109,7 @@ export const certificateReasons: readonly Reason[] = [
   'TlsRefused',
   'Paused',
   'RootExpiring',
+  'RotatingRoot',
   'Issuing',
 ];
 

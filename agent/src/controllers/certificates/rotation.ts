@@ -1,0 +1,106 @@
+import { shortId } from '../../lib/certificates.ts';
+import type { Known } from '../../protocol/known.ts';
+import type { Facts, FilledLeaf, NextAuthority, WholeAuthority } from './facts.ts';
+import { backdated, dueAt, lifetimes } from './lifetimes.ts';
+import { type AuthorityName, issuerOf, type LeafName, leafNames, type Wanted } from './wanted.ts';
+
+// A root is replaced without an interruption, in four steps:
+// 1. The next root and its intermediate are made, and the present root signs the next one too: the cross certificate.
+// 2. Every leaf comes from the next intermediate, with the cross certificate behind it. Who trusts the present root takes
+//    it, and so does who trusts the next one.
+// 3. Once members and clients have these leaves, every `ca.crt` is the next root alone. The members restart one by one.
+// 4. Once every member has loaded the next root, it becomes the root. The cross certificate goes with the next renewal.
+// Each step follows from what the Secrets hold and what members report, so a crash between two writes is harmless.
+
+/** What one end of a member has on its disk, and what its etcd has loaded. First digits of ids; undefined: unknown. */
+export interface EndReport {
+  readonly leaf?: string | undefined;
+  readonly root?: string | undefined;
+  readonly loaded?: string | undefined;
+}
+
+export interface MemberReport {
+  readonly pod: string;
+  readonly peers: EndReport;
+  readonly clients: EndReport;
+}
+
+export type MemberReports = Known<readonly MemberReport[]>;
+
+/** What a step is decided by. */
+export interface Rotation {
+  readonly of: AuthorityName;
+  readonly facts: Facts;
+  readonly wanted: Wanted;
+  readonly now: number;
+  readonly members: MemberReports;
+}
+
+/** Why a next root is to be made; undefined: it is not. */
+export function rotationDue({ root, rootRotation }: WholeAuthority, wanted: Wanted, now: number): string | undefined {
+  if (wanted.rootRotation !== undefined && wanted.rootRotation !== rootRotation)
+    return `spec.tls.managed.rootRotation is '${wanted.rootRotation}'`;
+  return now >= dueAt(root) ? 'two thirds of the life of its root are over' : undefined;
+}
+
+const leavesOf = (of: AuthorityName): LeafName[] => leafNames.filter((name) => issuerOf[name] === of);
+const serving: Readonly<Record<AuthorityName, LeafName>> = { peers: 'peer', clients: 'server' };
+
+const trusts = (leaf: Facts['peer'], { root }: NextAuthority): boolean =>
+  leaf.kind === 'filled' && leaf.trusts?.length === 1 && leaf.trusts[0] === root.id;
+
+export const isCrossed = ({ certificate }: FilledLeaf, { intermediate, cross }: NextAuthority): boolean =>
+  certificate?.issuer !== undefined && certificate.issuer === intermediate.id && certificate.cross === cross;
+
+/** Every certificate of this authority comes with the next root in `ca.crt`. */
+export const areAllTrusting = ({ of, facts }: Rotation, next: NextAuthority): boolean =>
+  leavesOf(of).every((name) => trusts(facts[name], next));
+
+/** What must happen before a `ca.crt` may hold the next root alone; undefined: nothing. */
+export function waitsToTrust({ of, facts, wanted, now, members }: Rotation, next: NextAuthority): string | undefined {
+  for (const name of leavesOf(of)) {
+    const leaf = facts[name];
+    if (leaf.kind !== 'filled' || !isCrossed(leaf, next))
+      return `Secret ${wanted.leaves[name]} has no certificate of the next root yet`;
+  }
+  const leaf = facts[serving[of]] as FilledLeaf;
+  const behind = firstOf(members, ({ pod, [of]: end }) => {
+    if (end.leaf === undefined) return `the agent of member ${pod} does not report its certificate`;
+    return end.leaf === shortId(leaf.certificate!.id) ? undefined : `member ${pod} has not got its new certificate yet`;
+  });
+  if (behind !== undefined || of === 'peers') return behind;
+  const until = (facts.client as FilledLeaf).certificate!.notBefore + backdated + lifetimes.clients;
+  return now < until ? `clients have until ${new Date(until).toISOString().slice(0, 19)}Z to read theirs` : undefined;
+}
+
+/** What must happen before the present root may be forgotten; undefined: nothing. */
+export function waitsToPromote(rotation: Rotation, next: NextAuthority): string | undefined {
+  const { of, wanted, members } = rotation;
+  const id = shortId(next.root.id);
+  const lacksFile = firstOf(members, ({ pod, [of]: end }) => {
+    if (end.root === undefined) return `the agent of member ${pod} does not report its ca.crt`;
+    return end.root === id ? undefined : `member ${pod} has not got the ca.crt with the next root yet`;
+  });
+  if (lacksFile !== undefined) return lacksFile;
+  const restart =
+    otherBehind(rotation) ??
+    `run kubectl rollout restart statefulset ${wanted.cluster}: the members restart one by one`;
+  return firstOf(members, ({ pod, [of]: end }) => {
+    if (end.loaded === undefined)
+      return `it is not known which root member ${pod} has loaded; if that lasts, ${restart}`;
+    return end.loaded === id ? undefined : `member ${pod} has not loaded the next root; ${restart}`;
+  });
+}
+
+/** One restart is enough for both roots. */
+function otherBehind({ of, ...rest }: Rotation): string | undefined {
+  const other = of === 'peers' ? 'clients' : 'peers';
+  const { [other]: found } = rest.facts;
+  const isBehind = found.kind === 'whole' && found.next && !areAllTrusting({ of: other, ...rest }, found.next);
+  return isBehind ? `restart it when Secret ${rest.wanted.authorities[other]} is at step 2 too` : undefined;
+}
+
+function firstOf(members: MemberReports, waits: (member: MemberReport) => string | undefined): string | undefined {
+  if (!members.known) return `the members are unknown: ${members.why}`;
+  return members.v.map(waits).find((why) => why !== undefined);
+}
