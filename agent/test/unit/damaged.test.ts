@@ -90,7 +90,7 @@ test('a damaged snapshot that is named, or that is the only one, gets no advice 
     if (name.startsWith(older)) await rm(join(path, 'orders', name));
   }
   expect((await fetch(damaged)).text).toMatch(
-    /is damaged: name another snapshot; see `etcd-agent list --store=\S+ --cluster=orders`$/,
+    /is damaged: name another snapshot; see `etcd-agent list --store=\S+ --cluster=orders --namespace=`$/,
   );
 });
 

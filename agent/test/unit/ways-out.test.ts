@@ -80,9 +80,9 @@ describe('a payload without a manifest that is under an hour old', () => {
 
 describe.each([
   ['lost', () => rm(manifest(newer)).then(() => age(newer))],
-  ['cut', () => truncate(manifest(newer), 300)],
+  ['cut', () => truncate(manifest(newer), 300).then(() => age(newer))],
 ])('a newer snapshot whose manifest is %s', (_, harm) => {
-  const adopt = new RegExp(`\`etcd-agent adopt orders/${newer}.db --store=file://\\S+ --cluster=orders\``);
+  const adopt = new RegExp(`\`etcd-agent adopt orders/${newer}.db --store=file://\\S+ --cluster=orders --namespace=\``);
   test('is passed over with the command that adopts it', async () => {
     for (const id of [older, newer]) await put(id);
     await harm();
