@@ -53,9 +53,9 @@ describe('the newest verified snapshot is read before others are deleted', () =>
   afterEach(() => {
     FilesystemStore.prototype.get = get;
   });
-  const failReading = (exitCode: ExitCode) => {
+  const failReading = (exitCode: ExitCode, id = newest) => {
     FilesystemStore.prototype.get = async function (this: FilesystemStore, key, options) {
-      if (key === `orders/${newest}.db`) throw new AgentError(exitCode, 'no answer');
+      if (key === `orders/${id}.db`) throw new AgentError(exitCode, 'no answer');
       return get.call(this, key, options);
     };
   };
@@ -112,6 +112,16 @@ describe('the newest verified snapshot is read before others are deleted', () =>
       expect(await names()).toEqual(before);
     },
   );
+
+  test('that of an earlier etcd may be refused, as in cold storage', async () => {
+    const old = 'etcd-snapshot-20261101-020000-00000a';
+    await put(old, 30, { source: { clusterId: 'b0' } });
+    failReading(ExitCode.storeRefused, old);
+    const { exitCode, data, log } = await run('--restored-from=b0');
+    expect({ exitCode, deleted: data.deleted }).toEqual({ exitCode: 0, deleted: [ids[0], ids[1]] });
+    expect(log).toContainEqual(expect.stringMatching(`${old}: cannot be read: no answer; it counts by its manifest`));
+    expect(await names()).toContain(`${old}.json`);
+  });
 
   test('it is not read if there is nothing to delete', async () => {
     await flipBit(newest);

@@ -41,10 +41,18 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     const line = lineOf(entries, owner, { restoredFrom: settings.list('restoredFrom'), clusterId });
     const bad = new Map<string, Finding>();
     let bytes = 0;
-    const prove = async (entry: WholeEntry) => {
+    const prove = async (entry: WholeEntry, isNewest: boolean) => {
       bytes += entry.manifest.object.sizeBytes;
       grow(bytes);
-      const finding = await read(entry, store, context);
+      const finding = await read(entry, store, context).catch((error) => {
+        signal.throwIfAborted();
+        if (!(error instanceof AgentError)) throw error;
+        if (isNewest || error.exitCode !== ExitCode.storeRefused)
+          throw new AgentError(error.exitCode, `${error.message}; nothing is deleted`);
+        // That of an earlier etcd may be in cold storage for years.
+        warn(`${error.message}; it counts by its manifest`);
+        return undefined;
+      });
       if (!finding) return undefined;
       if (!(await store.stat(entry.manifestKey, { signal }))) return `${entry.id} was deleted meanwhile`;
       bad.set(entry.id, finding);
@@ -123,7 +131,7 @@ async function read(
     if (!(error instanceof AgentError)) throw error;
     const { exitCode } = error;
     if (exitCode !== ExitCode.verificationFailed && exitCode !== ExitCode.nothingThere) {
-      throw new AgentError(exitCode, `${id}: ${error.message}; it cannot be read, so nothing is deleted`);
+      throw new AgentError(exitCode, `${id}: cannot be read: ${error.message}`);
     }
     const damaged = exitCode === ExitCode.nothingThere || error instanceof DamagedError;
     return { id, level: 'read', outcome: 'failed', detail: error.message, ...(damaged && { damaged }) };

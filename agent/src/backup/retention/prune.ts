@@ -49,8 +49,11 @@ export interface PruneResult {
 export interface PruneOptions extends CallOptions {
   readonly dryRun?: boolean;
   readonly warn?: (message: string) => void;
-  /** Reads the payload of a snapshot in favour of which others are deleted. Returns why it is bad. */
-  readonly prove?: (entry: WholeEntry) => Promise<string | undefined>;
+  /**
+   * Reads the payload of a snapshot in favour of which others are deleted. Returns why it is bad. `isNewest`: no verified one is
+   * newer, of any etcd of the cluster.
+   */
+  readonly prove?: (entry: WholeEntry, isNewest: boolean) => Promise<string | undefined>;
 }
 
 /** Applies the policy and deletes snapshots. With `dryRun`, only reports what would be deleted. */
@@ -149,19 +152,16 @@ async function doubtsOf(
   options: PruneOptions,
 ): Promise<ReadonlyMap<string, string>> {
   const cluster = context.cluster ?? newestCluster(candidates, context);
-  const verified = candidates.filter((each) => each.verified && !exclusion(each, context, cluster));
-  const newest = new Map(
-    verified
-      .toSorted(newestFirst)
-      .reverse()
-      .map(({ clusterId, id }) => [clusterId, id]),
-  );
+  const verified = candidates
+    .filter((each) => each.verified && !exclusion(each, context, cluster))
+    .toSorted(newestFirst);
+  const newest = new Map(verified.toReversed().map(({ clusterId, id }) => [clusterId, id]));
   const doubts = new Map<string, string>();
   for (const id of newest.values()) {
     const now = await readEntry(store, folder, id, options);
     const doubt =
       now && isVerified(now)
-        ? await options.prove?.(now as WholeEntry)
+        ? await options.prove?.(now as WholeEntry, id === verified[0]?.id)
         : `${id} is no longer verified; see \`show ${id}\`, and run \`verify ${id}\``;
     if (doubt !== undefined) doubts.set(id, doubt);
   }
