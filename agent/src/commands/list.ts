@@ -41,7 +41,9 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const payloads = lost.length + young.length;
     const hinting = { now, settings: context.settings, entries };
     const incomplete = all.filter(({ problem }) => problem);
-    const broken = incomplete.map(({ id, problem }) => ({ id, problem }));
+    const named = ({ id, problem }: Entry) => ({ id, problem });
+    // A backup that is running is not broken.
+    const [broken, unfinished] = [incomplete.filter((entry) => !young.includes(entry)).map(named), young.map(named)];
     const others =
       all.length === 0 && entries.length === 0 ? await otherFoldersHint(store, opened, { signal: context.signal }) : '';
     const adoptable = entries.length === 0 ? await adoptableHint(opened, context) : '';
@@ -60,7 +62,7 @@ const list = (context: CommandContext): Promise<CommandResult> =>
             `incomplete: ${entry.id}: ${entry.problem}${young.includes(entry) ? '' : adoptHint(opened, entry, hinting)}`,
         ),
       ].join('\n'),
-      data: { cluster, namespace, store: store.url, snapshots, broken },
+      data: { cluster, namespace, store: store.url, snapshots, broken, ...(unfinished.length > 0 && { unfinished }) },
     };
   });
 

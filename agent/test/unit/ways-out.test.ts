@@ -66,7 +66,7 @@ describe('a payload without a manifest that is under an hour old', () => {
   test('is listed as incomplete, without advice', async () => {
     const { text, data } = await run('list');
     expect(text).toMatch(new RegExp(`^incomplete: ${newer}: it ${why}$`, 'm'));
-    expect(data.broken).toEqual([{ id: newer, problem: `it ${why}` }]);
+    expect([data.broken, data.unfinished]).toEqual([[], [{ id: newer, problem: `it ${why}` }]]);
   });
 
   test('is counted if nothing else is there', async () => {
