@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
-import { locate, otherFoldersHint, sameEtcdElsewhere } from './locate.ts';
+import { folderWith, locate, otherFoldersHint, sameEtcdElsewhere } from './locate.ts';
 
 const wanted = { cluster: 'orders', namespace: 'shop' };
 
@@ -135,7 +135,11 @@ describe('a folder with snapshots of the same etcd', () => {
     const store = new FilesystemStore({ path: root });
     expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toBeUndefined();
     expect(await otherFoldersHint(store, orders, {})).toBe('');
+    expect(await folderWith(store, id, orders, {})).toBe('');
     await putFolder('prod/good.one');
+    expect(await folderWith(store, id, orders, {})).toBe(
+      '; prod/good.one has it: give --cluster=good.one --namespace=prod',
+    );
     expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toMatch(/give --cluster=good.one --namespace=prod$/);
   });
 });

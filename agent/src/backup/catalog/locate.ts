@@ -87,7 +87,7 @@ export async function otherFoldersHint(
   wanted: NamedCluster,
   { signal, limit = LIMIT }: HintOptions,
 ): Promise<string> {
-  const within = AbortSignal.any([AbortSignal.timeout(limit), ...(signal ? [signal] : [])]);
+  const within = limited(signal, limit);
   const counts = await unlessAborted(countFolders(store, { signal: within }), within).catch(() => {
     if (signal && !isTimeout(signal)) signal.throwIfAborted();
     return [];
@@ -114,13 +114,11 @@ export async function folderWith(
   wanted: NamedCluster,
   { signal, limit = LIMIT }: HintOptions,
 ): Promise<string> {
-  const within = AbortSignal.any([AbortSignal.timeout(limit), ...(signal ? [signal] : [])]);
+  const within = limited(signal, limit);
   const find = async () => {
     for await (const { key } of store.list('', { signal: within })) {
-      const folder = key.endsWith(`/${id}.json`) ? key.slice(0, -`/${id}.json`.length) : undefined;
-      if (folder === undefined || folder === folderOf(wanted)) continue;
-      const [cluster, namespace = '', ...more] = folder.split('/').reverse();
-      if (more.length === 0) return `; ${folder} has it: give --cluster=${cluster} --namespace=${namespace}`;
+      const owner = key.endsWith(`/${id}.json`) ? ownerOfKey(key) : undefined;
+      if (owner && folderOf(owner) !== folderOf(wanted)) return `; ${folderOf(owner)} has it: give ${flagsOf(owner)}`;
     }
     return '';
   };
@@ -147,7 +145,7 @@ export async function sameEtcdElsewhere(
   clusterId: string,
   { signal, limit = LIMIT }: HintOptions,
 ): Promise<string | undefined> {
-  const within = AbortSignal.any([AbortSignal.timeout(limit), ...(signal ? [signal] : [])]);
+  const within = limited(signal, limit);
   const own = folderOf(wanted);
   const isNamesake = ({ cluster }: Folder) => Number(cluster === wanted.cluster);
   let folders: Folder[] = [];
@@ -166,8 +164,7 @@ export async function sameEtcdElsewhere(
   await unlessAborted(find(), within).catch(() => {});
   const other = folders.find((each) => same.has(each));
   if (!other) return undefined;
-  const flags = [`--cluster=${other.cluster}`, `--namespace=${other.namespace ?? ''}`].map(quoted).join(' ');
-  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId}); if that is its folder, give ${flags}`;
+  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId}); if that is its folder, give ${flagsOf(other)}`;
 }
 
 /** Returns the cluster id in the newest manifest of a folder, or undefined if it cannot be read in time. */
@@ -184,6 +181,19 @@ async function newestSource(
   return read && 'manifest' in read ? read.manifest.source.clusterId : undefined;
 }
 
+const limited = (signal: AbortSignal | undefined, limit: number): AbortSignal =>
+  AbortSignal.any([AbortSignal.timeout(limit), ...(signal ? [signal] : [])]);
+
+/** The cluster in whose folder an object lies. Undefined if no cluster can have this folder. */
+function ownerOfKey(key: string): NamedCluster | undefined {
+  const [, cluster, namespace, ...more] = key.split('/').reverse();
+  const isFolder = cluster && isCluster(cluster) && more.length === 0;
+  return isFolder && (namespace === undefined || isNamespace(namespace)) ? { cluster, namespace } : undefined;
+}
+
+const flagsOf = ({ cluster, namespace = '' }: NamedCluster): string =>
+  [`--cluster=${cluster}`, `--namespace=${namespace}`].map(quoted).join(' ');
+
 interface Folder extends NamedCluster {
   readonly folder: string;
   /** Number of manifests. */
@@ -198,12 +208,11 @@ async function countFolders(store: Store, { signal }: CallOptions): Promise<Fold
   const countObject = callCounter(2_000);
   for await (const { key } of store.list('', { signal })) {
     countObject();
-    const [name = '', cluster, namespace, ...more] = key.split('/').reverse();
-    const isFolder =
-      cluster && isCluster(cluster) && more.length === 0 && (namespace === undefined || isNamespace(namespace));
-    const split = isFolder ? splitName(name) : undefined;
-    if (!isFolder || !split || !(split.suffix === '.json' || isSnapshotId(split.id))) continue;
-    const folder = folderOf({ cluster, namespace });
+    const owner = ownerOfKey(key);
+    const split = owner && splitName(key.slice(key.lastIndexOf('/') + 1));
+    if (!split || !(split.suffix === '.json' || isSnapshotId(split.id))) continue;
+    const { cluster, namespace } = owner;
+    const folder = folderOf(owner);
     const known = found.get(folder) ?? { cluster, namespace, folder, count: 0, payloads: 0 };
     found.set(folder, known);
     if (split.suffix === '.json') {
