@@ -80,6 +80,10 @@ export function policyPeer({ podLabels, namespace, namespaceLabels, cidr }: Netw
 const selector = (labels: { readonly [name: string]: string }) =>
   Object.keys(labels).length > 0 ? { matchLabels: labels } : {};
 
+/** Returns the NetworkPolicyPorts. */
+export const policyPorts = (ports: readonly number[], protocol = 'TCP'): object[] =>
+  ports.map((port) => ({ port, protocol }));
+
 /** Problems with a peer, each with its remedy. */
 export function peerProblems(peer: NetworkPeer): string[] {
   const problem = peerProblem(peer);

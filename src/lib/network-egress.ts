@@ -1,4 +1,4 @@
-import { type NetworkPeer, peerProblems, policyPeer } from './network-access';
+import { type NetworkPeer, peerProblems, policyPeer, policyPorts } from './network-access';
 
 /** Pods or IP addresses to which pods may connect. */
 export interface NetworkDestination extends NetworkPeer {
@@ -35,12 +35,14 @@ const clusterDns: NetworkDestination = { namespace: 'kube-system', podLabels: { 
 
 /** Returns the egress rules for DNS. */
 export function dnsRules({ dns = [clusterDns] }: NetworkEgress): object[] {
-  return dns.map(({ ports = [53], ...peer }) => destination(peer, [...portsOf(ports, 'UDP'), ...portsOf(ports)]));
+  return dns.map(({ ports = [53], ...peer }) =>
+    destination(peer, [...policyPorts(ports, 'UDP'), ...policyPorts(ports)]),
+  );
 }
 
 /** Returns the egress rules for these destinations. */
 export function destinationRules(destinations: readonly NetworkDestination[] = []): object[] {
-  return destinations.map(({ ports, ...peer }) => destination(peer, ports && portsOf(ports)));
+  return destinations.map(({ ports, ...peer }) => destination(peer, ports && policyPorts(ports)));
 }
 
 /** Problems with the destinations, each with its remedy. */
@@ -67,8 +69,4 @@ function destinationProblems({ ports, ...peer }: NetworkDestination): string[] {
 
 function destination(peer: NetworkPeer, ports: object[] | undefined): object {
   return { to: [policyPeer(peer)], ports };
-}
-
-function portsOf(ports: readonly number[], protocol = 'TCP'): object[] {
-  return ports.map((port) => ({ port, protocol }));
 }

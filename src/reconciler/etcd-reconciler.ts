@@ -5,6 +5,7 @@ import { ports } from '../etcd/cluster-ports';
 import { mirrored } from '../etcd/etcd-image';
 import { agentImage } from '../lib/agent-image';
 import { namesakeProblems, takeName } from '../lib/name-registry';
+import { policyPorts } from '../lib/network-access';
 import { requireFreeId } from '../validation/construct-id';
 import { externalReconcilerTypes, reconcilerTypes } from '../validation/property-types';
 import { buildIfValid, requireTypes } from '../validation/type-checks';
@@ -139,7 +140,7 @@ export class EtcdReconciler extends Construct implements IEtcdReconciler {
   private networkPolicySpec(): object {
     const { metricsAccess, egress } = this.props;
     const peers = metricsAccess?._peers() ?? [];
-    const metrics = { ports: [{ port: ports.agent, protocol: 'TCP' }] };
+    const metrics = { ports: policyPorts([ports.agent]) };
     const rule = peers === 'any' ? metrics : { from: peers, ...metrics };
     return {
       podSelector: { matchLabels: reconcilerSelectorLabels(this.reconcilerName) },

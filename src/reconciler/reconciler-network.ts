@@ -1,4 +1,5 @@
 import { ports } from '../etcd/cluster-ports';
+import { policyPorts } from '../lib/network-access';
 import { destinationRules, dnsRules, type NetworkEgress } from '../lib/network-egress';
 
 /** Returns the egress rules of a reconciler. It reaches the members and Jobs of every cluster of its namespace. */
@@ -14,6 +15,6 @@ export function reconcilerEgress(egress: NetworkEgress): object[] {
 function pods(name: string, ...numbers: readonly number[]): object {
   return {
     to: [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': name } } }],
-    ports: numbers.map((port) => ({ port, protocol: 'TCP' })),
+    ports: policyPorts(numbers),
   };
 }

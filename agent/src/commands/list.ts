@@ -37,15 +37,14 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const snapshots = asked.filter(({ problem }) => !problem).map((entry) => summary(entry, now, keptBy.get(entry.id)));
     const lost = await opened.readLost(now);
     const young = await opened.readUnfinished(now);
-    const all = [...asked, ...lost, ...young];
     const payloads = lost.length + young.length;
     const hinting = { now, settings: context.settings, entries };
-    const incomplete = all.filter(({ problem }) => problem);
+    const incomplete = [...asked.filter(({ problem }) => problem), ...lost];
     const named = ({ id, problem }: Entry) => ({ id, problem });
     // A backup that is running is not broken.
-    const [broken, unfinished] = [incomplete.filter((entry) => !young.includes(entry)).map(named), young.map(named)];
+    const [broken, unfinished] = [incomplete.map(named), young.map(named)];
     const others =
-      all.length === 0 && entries.length === 0 ? await otherFoldersHint(store, opened, { signal: context.signal }) : '';
+      payloads === 0 && entries.length === 0 ? await otherFoldersHint(store, opened, { signal: context.signal }) : '';
     const adoptable = entries.length === 0 ? await adoptableHint(opened, context) : '';
     return {
       exitCode: others ? ExitCode.nothingThere : ExitCode.done,
@@ -57,10 +56,8 @@ const list = (context: CommandContext): Promise<CommandResult> =>
               snapshots.map((snapshot) => row(snapshot, folder)),
             ),
         ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
-        ...incomplete.map(
-          (entry) =>
-            `incomplete: ${entry.id}: ${entry.problem}${young.includes(entry) ? '' : adoptHint(opened, entry, hinting)}`,
-        ),
+        ...incomplete.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
+        ...young.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
       ].join('\n'),
       data: { cluster, namespace, store: store.url, snapshots, broken, ...(unfinished.length > 0 && { unfinished }) },
     };

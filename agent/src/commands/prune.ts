@@ -4,7 +4,6 @@ import { lineOf } from '../backup/catalog/lineage.ts';
 import { otherFoldersHint } from '../backup/catalog/locate.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
-import { DamagedError } from '../backup/payload/damaged-error.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
 import { prune } from '../backup/retention/prune.ts';
 import { namedPayloads, sweep } from '../backup/retention/sweep.ts';
@@ -15,7 +14,7 @@ import { table } from '../lib/terminal/table.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
-import { type Finding, putFinding } from './shared/put-finding.ts';
+import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
 import { withCatalog } from './shared/store-run.ts';
 
 export const run: Command = (context) =>
@@ -129,11 +128,8 @@ async function read(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AgentError)) throw error;
-    const { exitCode } = error;
-    if (exitCode !== ExitCode.verificationFailed && exitCode !== ExitCode.nothingThere) {
-      throw new AgentError(exitCode, `${id}: cannot be read: ${error.message}`);
-    }
-    const damaged = exitCode === ExitCode.nothingThere || error instanceof DamagedError;
-    return { id, level: 'read', outcome: 'failed', detail: error.message, ...(damaged && { damaged }) };
+    const finding = findingOf(error, id, 'read');
+    if (!finding) throw new AgentError(error.exitCode, `${id}: cannot be read: ${error.message}`);
+    return finding;
   }
 }

@@ -14,7 +14,6 @@ import { lineOf } from '../backup/catalog/lineage.ts';
 import { type Level, levels } from '../backup/catalog/manifest.ts';
 import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
 import { clusterLabels, gauge, type Sample, storeSamples } from '../backup/metrics/samples.ts';
-import { DamagedError } from '../backup/payload/damaged-error.ts';
 import { NoIdentityError } from '../backup/payload/encryption.ts';
 import { checkDecryptable } from '../backup/payload/read-payload.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
@@ -27,7 +26,7 @@ import type { CommandResult } from './cli/result.ts';
 import { adoptHint } from './shared/adopt-hint.ts';
 import { answeringOf } from './shared/answering.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
-import { type Finding, putFinding } from './shared/put-finding.ts';
+import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
 import { askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
@@ -221,14 +220,12 @@ async function check(
       return { finding: { id, level: wanted, outcome, detail: proof.detail }, isLasting: true };
     } catch (error) {
       signal.throwIfAborted();
-      const code = error instanceof AgentError ? error.exitCode : undefined;
+      if (!(error instanceof AgentError)) throw error;
       // In cold storage, or not readable with these credentials.
-      if (code === ExitCode.storeRefused) return unread(messageOf(error));
-      // Nothing there: deleted between two calls.
-      if (code !== ExitCode.verificationFailed && code !== ExitCode.nothingThere) throw error;
-      const damaged = code === ExitCode.nothingThere || error instanceof DamagedError;
-      const finding = { id, level: wanted, outcome: 'failed', detail: messageOf(error) } as const;
-      return { finding: { ...finding, ...(damaged && { damaged }) }, isLasting: true };
+      if (error.exitCode === ExitCode.storeRefused) return unread(messageOf(error));
+      const finding = findingOf(error, id, wanted);
+      if (!finding) throw error;
+      return { finding, isLasting: true };
     }
   };
   /** The stored bytes can be checked without a key. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { hasToken } from '../lib/http/bearer.ts';
-import { HttpListener, isAuthorized, type ListenOptions, send, sendFile } from '../lib/http/http-listener.ts';
+import { refusalOf } from '../lib/http/bearer.ts';
+import { HttpListener, type ListenOptions, send, sendFile } from '../lib/http/http-listener.ts';
 import type { Log } from '../lib/log.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
 import { agentMetrics } from './sidecar/agent-metrics.ts';
@@ -84,10 +84,8 @@ export class StatusServer {
   async #sendFile(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { salvage } = this;
     if (!salvage) return send(response, 404, 'there is no salvaged snapshot\n');
-    if (this.#isTls && !isAuthorized(request))
-      return send(response, 401, 'a client certificate of a member is required\n');
-    if (!this.#isTls && !hasToken(request, salvage.tokenSha256))
-      return send(response, 401, 'the token is missing or wrong\n');
+    const refusal = refusalOf(request, this.#isTls, salvage.tokenSha256);
+    if (refusal !== undefined) return send(response, 401, refusal);
     await sendFile(response, salvage.file);
   }
 }

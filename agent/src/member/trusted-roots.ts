@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { certificatesIn, idOf, shortId } from '../lib/certificates.ts';
 import { replaceFile } from '../lib/files/replace-file.ts';
+import { withoutUndefined } from '../lib/without-undefined.ts';
 import type { AgentStatus, TrustedRoots } from '../protocol/agent-status.ts';
 import type { MemberConfig } from './member-config.ts';
 
@@ -164,6 +165,3 @@ async function rootsIn(directory: string | undefined): Promise<string | undefine
   if (!found || found.length > most) return undefined;
   return [...new Set(found.map((each) => shortId(idOf(each))))].sort().join('+');
 }
-
-const withoutUndefined = <T extends object>(value: T): T =>
-  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as T;

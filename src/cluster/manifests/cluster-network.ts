@@ -1,4 +1,5 @@
 import { ports } from '../../etcd/cluster-ports';
+import { policyPorts } from '../../lib/network-access';
 import { destinationRules, dnsRules, type NetworkEgress } from '../../lib/network-egress';
 import type { ResolvedCluster } from '../resolve-cluster';
 import { jobSelector, memberSelector, reconcilerSelector } from './cluster-labels';
@@ -101,5 +102,5 @@ function to(pods: readonly object[], ...names: readonly Port[]): object {
 }
 
 function tcp(names: readonly Port[]): object[] {
-  return names.map((name) => ({ port: ports[name], protocol: 'TCP' }));
+  return policyPorts(names.map((name) => ports[name]));
 }

@@ -3,7 +3,7 @@ import type { EtcdClusterProps } from '../../cluster/etcd-cluster-props';
 import type { EtcdVolume } from '../../cluster/etcd-volume';
 import type { QuorumRecovery } from '../../cluster/quorum-recovery';
 import { EtcdVersion } from '../../etcd/etcd-version';
-import { EtcdTls, managedSecretNames } from '../../tls/etcd-tls';
+import { EtcdTls, managedSecretNames, tlsSecretNames } from '../../tls/etcd-tls';
 import type { Document } from '../documents';
 import type { Fields } from '../fields';
 import { metadataLabels } from '../metadata';
@@ -60,7 +60,7 @@ function tls({ name, spec, report }: Document): Pick<EtcdClusterProps, 'tls' | '
   const managed = fields.object('managed');
   if (managed) return managedTls(name, fields, managed);
   const client = fields.required('clientSecret');
-  const [peer, server] = [`${name}-peer-tls`, `${name}-server-tls`];
+  const { peer, server } = tlsSecretNames(name);
   report.note(
     'spec.tls',
     `the members read their certificates from the Secrets ${peer} and ${server}, which you must create; cert-manager Certificates can be rendered only from TypeScript`,

@@ -83,12 +83,10 @@ export async function findAdoptable(
     if (folder.keys.has(reservationBeside(key))) return reservedBy(key);
     return folder.keys.has(manifestBeside(key)) && mayOwn(key, entries) ? ownedBy(key) : undefined;
   };
+  const judged = foreign.map((object) => ({ object, why: whyNot(object) }));
   return {
-    found: foreign.filter((object) => !whyNot(object)).map((object) => place(object, folder)),
-    skipped: foreign.flatMap((object) => {
-      const why = whyNot(object);
-      return why ? [{ key: object.key, why }] : [];
-    }),
+    found: judged.filter(({ why }) => why === undefined).map(({ object }) => place(object, folder)),
+    skipped: judged.flatMap(({ object: { key }, why }) => (why === undefined ? [] : [{ key, why }])),
   };
 }
 

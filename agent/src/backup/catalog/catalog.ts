@@ -166,13 +166,16 @@ export const unfinished = (folder: string, names: Names, now: Date): Entry[] =>
     .filter(({ payload }) => underWay(payload, now))
     .map((entry) => ({ ...entry, problem: `it has ${UNFINISHED}` }));
 
+/** The payload among the objects of a snapshot, by the name that the agent gives it. */
+export const payloadIn = ({ id, manifestKey: key, objects }: Pick<Entry, 'id' | 'manifestKey' | 'objects'>) =>
+  objects.find((object) => PAYLOAD.test(object.key.slice(key.lastIndexOf('/') + 1 + id.length)));
+
 function withoutManifest(folder: string, { groups }: Names): (Entry & { readonly payload: StoredObject })[] {
   return [...groups].flatMap(([id, objects]) => {
-    const payload = objects.find(
-      ({ key }) => isSnapshotId(id) && PAYLOAD.test(key.slice(folder.length + 1 + id.length)),
-    );
-    if (!payload || objects.some(({ key }) => key === manifestKey(folder, id))) return [];
-    return [{ ...namedEntry(folder, id, objects), problem: 'its manifest is missing', payload }];
+    const entry = namedEntry(folder, id, objects);
+    const payload = isSnapshotId(id) ? payloadIn(entry) : undefined;
+    if (!payload || objects.some(({ key }) => key === entry.manifestKey)) return [];
+    return [{ ...entry, problem: 'its manifest is missing', payload }];
   });
 }
 

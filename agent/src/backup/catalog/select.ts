@@ -1,16 +1,7 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
-import {
-  type Entry,
-  isVerified,
-  lostManifests,
-  PAYLOAD,
-  readEntry,
-  stateOf,
-  UNFINISHED,
-  type WholeEntry,
-} from './catalog.ts';
+import { type Entry, isVerified, lostManifests, readEntry, stateOf, UNFINISHED, type WholeEntry } from './catalog.ts';
 import { folderOf, type NamedCluster } from './folder.ts';
 import { entriesOf, isOf, ownEntries, ownerOf, type Wanted } from './identity.ts';
 import { IncompleteError } from './incomplete-error.ts';
@@ -218,10 +209,9 @@ export async function anyEntry(
   const entry = await readEntry(store, folder, id, options);
   if (entry) return entry;
   const [lost] = lostManifests(folder, await listNames(store, folder, options, id), END_OF_TIME);
-  const payload = lost?.objects.find(({ key }) => PAYLOAD.test(key.slice(folder.length + 1 + id.length)));
-  if (payload) {
+  if (lost) {
     const why = 'has no manifest: its backup is still running, was killed, or the manifest was deleted';
-    throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id} ${why}`, lost!);
+    throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id} ${why}`, lost);
   }
   throw new AgentError(
     ExitCode.nothingThere,

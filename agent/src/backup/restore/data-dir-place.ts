@@ -13,9 +13,7 @@ export async function refuseMisplaced(dataDir: string, storeUrl: string): Promis
   const path = await realPath(dataDir);
   const names = await readdir(path).catch((): string[] => []);
   const below = await dataDirsBelow(path, 2);
-  for (const each of [path, ...ancestorsOf(path), ...below]) {
-    if (await isInUse(each)) throw refused(`a running etcd uses ${each}; stop it first`);
-  }
+  for (const each of [path, ...ancestorsOf(path), ...below]) await refuseRunning(each);
   if (basename(path) === 'member' || names.includes('wal') || names.includes('snap')) {
     throw refused(`${dataDir} is the inside of a data directory; name ${dirname(path)}`);
   }
@@ -23,6 +21,10 @@ export async function refuseMisplaced(dataDir: string, storeUrl: string): Promis
   if (names.length === 0 || names.includes('member') || names.includes(MARKER)) return;
   const remedy = below[0] ? `its etcd data is in ${below[0]}: name that` : 'name another directory or empty it';
   throw refused(`${dataDir} is not empty and holds no etcd data; ${remedy}`);
+}
+
+export async function refuseRunning(dataDir: string): Promise<void> {
+  if (await isInUse(dataDir)) throw refused(`a running etcd uses ${dataDir}; stop it first`);
 }
 
 async function refuseStore(dataDir: string, path: string, storeUrl: string): Promise<void> {

@@ -16,7 +16,7 @@ import type { Manifest } from '../catalog/manifest.ts';
 import { DamagedError } from '../payload/damaged-error.ts';
 import type { ReadOptions } from '../payload/read-payload.ts';
 import { writeContent } from '../payload/verify.ts';
-import { refuseMisplaced } from './data-dir-place.ts';
+import { refuseMisplaced, refuseRunning } from './data-dir-place.ts';
 import { removeLeft, withPartial } from './partial.ts';
 import { knownRevisionOf, refuseBeyondLast } from './plausible-revision.ts';
 import {
@@ -175,11 +175,6 @@ async function revisionIn(file: string, manifest: Manifest): Promise<number | un
   const claimed = knownRevisionOf(manifest) ?? 0;
   if (revision === undefined || revision >= claimed) return revision;
   throw new DamagedError(`${manifest.id}: its manifest claims revision ${claimed}, but it ends at ${revision}`);
-}
-
-async function refuseRunning(dataDir: string): Promise<void> {
-  if (!(await isInUse(dataDir))) return;
-  throw new AgentError(ExitCode.refused, `--data-dir: a running etcd uses ${dataDir}; stop it first`);
 }
 
 /** Checks again before the swap: a restore takes minutes, and etcd may have been started meanwhile. */

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { codeOf, messageOf, usageError } from '../../lib/errors.ts';
-import { hasToken } from '../../lib/http/bearer.ts';
-import { HttpListener, isAuthorized, send, sendFile } from '../../lib/http/http-listener.ts';
+import { refusalOf } from '../../lib/http/bearer.ts';
+import { HttpListener, send, sendFile } from '../../lib/http/http-listener.ts';
 import type { ListenAddress } from '../../lib/http/listen-address.ts';
 import type { Log } from '../../lib/log.ts';
 import type { PlainSnapshot } from '../payload/plain-snapshot.ts';
@@ -98,10 +98,8 @@ export class SnapshotServer implements AsyncDisposable {
 
   async #send(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { tokenSha256, peerTlsDir, log, onRestore } = this.#options;
-    if (peerTlsDir !== undefined && !isAuthorized(request))
-      return send(response, 401, 'a client certificate of a member is required\n');
-    if (peerTlsDir === undefined && !hasToken(request, tokenSha256))
-      return send(response, 401, 'the token is missing or wrong\n');
+    const refusal = refusalOf(request, peerTlsDir !== undefined, tokenSha256);
+    if (refusal !== undefined) return send(response, 401, refusal);
     if (!this.#snapshot) return send(response, 503, 'the snapshot is still being verified\n');
     const clusterId = request.headers[clusterIdHeader];
     const bump = request.headers[bumpHeader];

@@ -4,7 +4,7 @@ import type { Manifest } from '../../backup/catalog/manifest.ts';
 import type { PlanRequest } from '../../control-plane/restore/plan.ts';
 import { quoted } from '../../lib/quoted.ts';
 import type { Settings } from '../cli/settings.ts';
-import { sameTools } from '../shared/same-store.ts';
+import { sameIdentities, sameTools } from '../shared/same-store.ts';
 import { missingName } from '../shared/snapshot-flags.ts';
 
 /** Returns this command with the name of the snapshot that it has found, or undefined if it names one. */
@@ -57,7 +57,7 @@ export function flagsAgain(settings: Settings): Pick<PlanRequest, 'flags' | 'fil
         ? []
         : [`${flag}=${quoted(value)}`];
     }),
-    ...identities.map((file) => `--age-identity-file=${quoted(file)}`),
+    ...sameIdentities(settings),
     ...['adopt', 'forceFailed', 'forceForeign'].flatMap((name) =>
       settings.flag(name) ? [`--${name.replace('F', '-f')}`] : [],
     ),

@@ -22,7 +22,7 @@ import { answeringOf } from '../shared/answering.ts';
 import { orInstead } from '../shared/instead.ts';
 import { warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
-import { sameStore, sameTools } from '../shared/same-store.ts';
+import { sameIdentities, sameStore, sameTools } from '../shared/same-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
 import { askedToRestore, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
@@ -47,10 +47,11 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const { store } = opened;
     const entry = await askedToRestore(opened, context, grow);
     const { id, manifest } = entry;
-    const several = membersOf(request.initialCluster).size > 1;
+    const members = membersOf(request.initialCluster).size;
+    const several = members > 1;
     const command = commandFor(request, opened, settings);
     const missing = missingName(settings, manifest);
-    requireNamedSnapshot(membersOf(request.initialCluster).size, missing && command(entry, missing));
+    requireNamedSnapshot(members, missing && command(entry, missing));
     const { storageVersion, version } = manifest.source;
     refuseNewer(id, storageVersion ?? version, settings.text('serverVersion'));
     const etcdutl = new Etcdutl(settings.text('etcdutl') ?? 'etcdutl');
@@ -112,11 +113,13 @@ const commandFor =
       ],
       ...(serverVersion === undefined ? [] : [`--server-version=${serverVersion}`]),
       ...(settings.flag('forceForeign') ? ['--force-foreign'] : []),
-      ...settings.list('ageIdentityFile').map((file) => `--age-identity-file=${file}`),
       ...(badness(entry) === undefined ? [] : ['--force-failed']),
       ...{ again: ['--again'], leave: ['--once'], refuse: [] }[repeat],
     ].map(quoted);
-    const words = [quoted(name ?? entry.id), sameStore(opened), ...sameTools(settings), ...flags];
+    const words = [
+      ...[quoted(name ?? entry.id), sameStore(opened)],
+      ...[...sameTools(settings), ...sameIdentities(settings), ...flags],
+    ];
     return `etcd-agent restore data-dir ${words.join(' ')}`;
   };
 

@@ -1,4 +1,4 @@
-import { type Entry, PAYLOAD, underWay } from '../../backup/catalog/catalog.ts';
+import { type Entry, payloadIn, underWay } from '../../backup/catalog/catalog.ts';
 import { quoted } from '../../lib/quoted.ts';
 import type { Settings } from '../cli/settings.ts';
 import type { OpenedStore } from './opened-store.ts';
@@ -16,19 +16,21 @@ export interface HintContext {
  * manifest can be used or may be good.
  */
 export function adoptHint(opened: OpenedStore, entry: Entry, { now, settings, entries }: HintContext): string {
-  const { id, manifest, manifestKey, unread, objects } = entry;
+  const { manifest, manifestKey, unread, objects } = entry;
   if (manifest || unread) return '';
-  const payload = objects.find(({ key }) => PAYLOAD.test(key.slice(manifestKey.lastIndexOf('/') + 1 + id.length)));
+  const payload = payloadIn(entry);
   if (!payload) return '';
   const running = underWay(payload, now);
   if (running) return `; ${running}`;
   const owner = entries.find((other) => other.manifest?.object.key === payload.key);
   if (owner) return `; ${owner.manifestKey} names its payload: it is that of the snapshot ${owner.id}`;
-  const identities = sameIdentities(settings) || ' --age-identity-file=FILE';
-  const flags = [payload.key.endsWith('.age') ? identities : '', ...sameTools(settings).map((flag) => ` ${flag}`)].join(
-    '',
-  );
-  const adopt = `\`etcd-agent adopt ${quoted(payload.key)} ${sameStore(opened)}${flags}\``;
+  const identities = sameIdentities(settings);
+  const flags = [
+    sameStore(opened),
+    ...(payload.key.endsWith('.age') ? (identities.length > 0 ? identities : ['--age-identity-file=FILE']) : []),
+    ...sameTools(settings),
+  ].join(' ');
+  const adopt = `\`etcd-agent adopt ${quoted(payload.key)} ${flags}\``;
   const isThere = objects.some(({ key }) => key === manifestKey);
   return isThere
     ? `; if it is damaged, move ${manifestKey} away, then ${adopt} writes a new one`

@@ -1,15 +1,13 @@
 import { folderOf } from '../../backup/catalog/folder.ts';
 import type { CommandContext } from '../cli/command.ts';
+import { HINT_LIMIT } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { sameStore } from './same-store.ts';
-
-/** Milliseconds. A hint is not worth a longer wait. */
-const LIMIT = 5_000;
 
 /** Says how many files of other tools the folder has, if it has no snapshot. A hint never changes the outcome of a command. */
 export async function adoptableHint(opened: OpenedStore, context: CommandContext): Promise<string> {
   try {
-    const entries = await opened.readAnswering(AbortSignal.timeout(LIMIT));
+    const entries = await opened.readAnswering(AbortSignal.timeout(HINT_LIMIT));
     if (entries.length > 0) return '';
     const [{ findAdoptable, isEncrypted }, { adoptContext }] = await Promise.all([
       import('../../backup/adopt/adopt.ts'),

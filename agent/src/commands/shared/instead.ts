@@ -6,18 +6,16 @@ import { AgentError } from '../../lib/errors.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CommandContext } from '../cli/command.ts';
+import { HINT_LIMIT } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { sameIdentities, sameStore, sameTools } from './same-store.ts';
 import { askedId, beforeFlag } from './snapshot-flags.ts';
-
-/** Milliseconds. A suggestion is not worth a longer wait. */
-const LIMIT = 5_000;
 
 /** Suggests another snapshot than this one: the newest verified one, if that is known in time. */
 export async function another({ id }: Entry, opened: OpenedStore, { settings }: CommandContext): Promise<string> {
   const before = beforeFlag(settings);
   try {
-    const signal = AbortSignal.timeout(LIMIT);
+    const signal = AbortSignal.timeout(HINT_LIMIT);
     const entries = await opened.readAnswering(signal);
     const others = entries.filter((entry) => entry.id !== id);
     const now = (await unlessAborted(opened.store.now({ signal }), signal)) ?? new Date();
@@ -58,7 +56,7 @@ export async function orInstead<T>(
 }
 
 function passOver({ id }: Entry, opened: OpenedStore, { settings }: CommandContext): string {
-  const flags = [sameStore(opened), ...sameTools(settings)].join(' ');
-  const verify = `etcd-agent verify ${quoted(id)} --level=open ${flags}${sameIdentities(settings)}`;
+  const flags = [sameStore(opened), ...sameTools(settings), ...sameIdentities(settings)].join(' ');
+  const verify = `etcd-agent verify ${quoted(id)} --level=open ${flags}`;
   return `; or run \`${verify}\`, after which commands without an id pass over it; that must be allowed to write to the store: if it is not, always name the snapshot`;
 }

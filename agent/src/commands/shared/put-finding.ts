@@ -1,11 +1,22 @@
 import { type Entry, putJson, verificationKeyOf } from '../../backup/catalog/catalog.ts';
-import { VERIFICATION_SCHEMA, type Verification } from '../../backup/catalog/manifest.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { type Level, VERIFICATION_SCHEMA, type Verification } from '../../backup/catalog/manifest.ts';
+import { DamagedError } from '../../backup/payload/damaged-error.ts';
+import { type AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { agentVersion } from '../../lib/version.ts';
 import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 
 export type Finding = Pick<Verification, 'id' | 'level' | 'outcome' | 'detail' | 'damaged'>;
+
+/** What an error of a verification says against the snapshot. Undefined: only that it cannot be read now. */
+export function findingOf(error: AgentError, id: string, level: Level): Finding | undefined {
+  const { exitCode } = error;
+  // Nothing there: deleted between two calls.
+  const isGone = exitCode === ExitCode.nothingThere;
+  if (exitCode !== ExitCode.verificationFailed && !isGone) return undefined;
+  const damaged = isGone || error instanceof DamagedError;
+  return { id, level, outcome: 'failed', detail: messageOf(error), ...(damaged && { damaged }) };
+}
 
 /** Stores what was found out about a snapshot beside it. A store that does not take it only causes a warning. */
 export async function putFinding(

@@ -32,12 +32,9 @@ export function sameTools(settings: Pick<Settings, 'text'>): string[] {
   ].map(quoted);
 }
 
-/** The flags with the age identities of this command. Empty if none was given. */
-export const sameIdentities = (settings: Settings): string =>
-  settings
-    .list('ageIdentityFile')
-    .map((file) => ` --age-identity-file=${quoted(file)}`)
-    .join('');
+/** The flags with the age identities of this command. */
+export const sameIdentities = (settings: Settings): string[] =>
+  settings.list('ageIdentityFile').map((file) => `--age-identity-file=${quoted(file)}`);
 
 /** Completes the command that lists the snapshots in a text, so that it works as it is typed. */
 export const withListFlags = (text: string, opened: Parameters<typeof sameStore>[0]): string =>

@@ -20,7 +20,7 @@ import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { adoptHint } from './adopt-hint.ts';
 import { adoptableHint } from './adoptable-hint.ts';
-import { answeringOf } from './answering.ts';
+import { answeringOf, HINT_LIMIT } from './answering.ts';
 import { another } from './instead.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { withListFlags } from './same-store.ts';
@@ -42,9 +42,6 @@ export async function withStore<T>(context: CommandContext, work: (opened: Opene
     store.close();
   }
 }
-
-/** Milliseconds. A hint is not worth a longer wait. */
-const HINT_LIMIT = 5_000;
 
 /**
  * Adds to the error "nothing found" where snapshots do exist: the user may have named the wrong place. To the error of a

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { isStatus, unlessMissing } from '../../kube/api-error.ts';
 import type { EventOf } from '../../kube/events.ts';
@@ -91,9 +92,9 @@ export class Certificates {
 
   /** What the members report now. A root is replaced step by step as they follow. */
   see(reports: MemberReports): void {
-    const isNews = JSON.stringify(reports) !== JSON.stringify(this.#members?.reports);
+    const before = this.#members?.reports;
     this.#members = { reports, tick: performance.now() };
-    if (isNews && this.#isRunning && this.#isRotating) this.#wake.now();
+    if (this.#isRunning && this.#isRotating && !isDeepStrictEqual(reports, before)) this.#wake.now();
   }
 
   get #isRotating(): boolean {

@@ -35,23 +35,13 @@ export async function crossSign(root: Keyed, by: Keyed, now: number): Promise<st
   const [next, present] = [await issuer(root), await issuer(by)];
   const { pathLength = below } = present.certificate.getExtension(x509.BasicConstraintsExtension) ?? {};
   if (pathLength < below) throw new Error('its root allows no other root below it; replace the authority instead');
-  const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: serialNumber(),
-    subject: next.certificate.subjectName,
-    issuer: present.certificate.subjectName,
-    publicKey: next.certificate.publicKey,
-    signingKey: present.key,
-    signingAlgorithm: algorithm,
-    notBefore: new Date(now - backdated),
-    notAfter: new Date(endOf(lifetimes.root, now, { notAfter: present.certificate.notAfter.getTime() })),
-    extensions: [
-      new x509.BasicConstraintsExtension(true, 1, true),
-      new x509.KeyUsagesExtension(keyCertSign | cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(next.certificate.publicKey),
-      await x509.AuthorityKeyIdentifierExtension.create(present.certificate),
-    ],
-  });
-  return `${certificate.toString('pem')}\n`;
+  return sign(
+    { name: next.certificate.subjectName, publicKey: next.certificate.publicKey },
+    present,
+    lifetimes.root,
+    now,
+    [new x509.BasicConstraintsExtension(true, 1, true), new x509.KeyUsagesExtension(keyCertSign | cRLSign, true)],
+  );
 }
 
 export async function issueIntermediate(commonName: string, root: Keyed, now: number): Promise<Keyed> {
@@ -86,25 +76,38 @@ async function issue(
   extensions: x509.Extension[],
 ): Promise<Keyed> {
   const keys = await newKeys();
-  const subject = commonName === undefined ? [] : [{ CN: [commonName] }];
-  const issuerEnd = by && { notAfter: by.certificate.notAfter.getTime() };
-  const certificate = await x509.X509CertificateGenerator.create({
+  const name = new x509.Name(commonName === undefined ? [] : [{ CN: [commonName] }]);
+  const holder = { name, publicKey: keys.publicKey };
+  const cert = await sign(holder, by ?? { key: keys.privateKey }, lifetime, now, extensions);
+  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
+  return { cert, key: `${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n` };
+}
+
+/** Returns the certificate, PEM. Without a certificate of the signer, the holder signs its own. */
+async function sign(
+  { name, publicKey }: { readonly name: x509.Name; readonly publicKey: x509.PublicKeyType },
+  { certificate, key }: Partial<Issuer> & Pick<Issuer, 'key'>,
+  lifetime: number,
+  now: number,
+  extensions: x509.Extension[],
+): Promise<string> {
+  const issuerEnd = certificate && { notAfter: certificate.notAfter.getTime() };
+  const signed = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(),
-    subject: new x509.Name(subject),
-    issuer: by?.certificate.subjectName ?? new x509.Name(subject),
-    publicKey: keys.publicKey,
-    signingKey: by?.key ?? keys.privateKey,
+    subject: name,
+    issuer: certificate?.subjectName ?? name,
+    publicKey,
+    signingKey: key,
     signingAlgorithm: algorithm,
     notBefore: new Date(now - backdated),
     notAfter: new Date(endOf(lifetime, now, issuerEnd)),
     extensions: [
       ...extensions,
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-      await x509.AuthorityKeyIdentifierExtension.create(by?.certificate ?? keys.publicKey),
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(certificate ?? publicKey),
     ],
   });
-  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
-  return { cert: `${certificate.toString('pem')}\n`, key: `${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n` };
+  return `${signed.toString('pem')}\n`;
 }
 
 /** Node reads every form of PEM that somebody may have brought back. */

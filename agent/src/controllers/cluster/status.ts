@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../lib/without-undefined.ts';
 import type { ClusterStatus, ReportedCondition, ReportedMember } from '../../protocol/cluster-status.ts';
 import type { Condition, ConditionType } from '../../protocol/condition.ts';
 import type { Reason } from '../../protocol/reasons.ts';
@@ -238,6 +239,3 @@ function dated(
   const since = old?.status === condition.status ? old.lastTransitionTime : new Date(now).toISOString();
   return withoutUndefined({ ...condition, lastTransitionTime: since, observedGeneration });
 }
-
-const withoutUndefined = <T extends object>(value: T): T =>
-  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as T;
