@@ -25,6 +25,8 @@ export interface Template {
   settings: Record<string, unknown>;
   /** The annotation; 0 = none. */
   epoch: number;
+  /** The annotation with the roots to load. */
+  roots?: string;
 }
 
 export interface StatefulSetObject {

@@ -105,7 +105,8 @@ const workload = (store: FileStore, world: WorldFile): Workload => ({
     if (!set) return undefined;
     const { replicas, rv, template } = set;
     const updateRevision = revisionOf(template);
-    return { replicas, rv, updateRevision, observed: true, minEpoch: template.epoch, version: template.version };
+    const { epoch: minEpoch, version, roots } = template;
+    return { replicas, rv, updateRevision, observed: true, minEpoch, version, ...(roots && { roots }) };
   },
   pods: async () =>
     podsOf(store).map(({ ordinal, uid, template, running, ready, deleting }) => {
@@ -126,6 +127,12 @@ const workload = (store: FileStore, world: WorldFile): Workload => ({
     store.update<StatefulSetObject>('stateful-set', basedOn, (old) => ({
       ...old,
       template: { ...old.template, epoch },
+    }));
+  },
+  annotateRoots: async (roots, basedOn) => {
+    store.update<StatefulSetObject>('stateful-set', basedOn, (old) => ({
+      ...old,
+      template: { ...old.template, roots },
     }));
   },
   annotateClaim: async ({ ordinal, uid, clusterUid, epoch, basedOn }) => {

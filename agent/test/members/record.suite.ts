@@ -1,4 +1,5 @@
 // The record is lost with some pods up; the EtcdCluster is deleted and made again on retained claims.
+import { isDeepStrictEqual } from 'node:util';
 import type { ClusterObject } from '../local/objects.ts';
 import { memberIds, seedPermits } from './facts.ts';
 import { scenario } from './scenario.ts';
@@ -38,7 +39,8 @@ if (!smoke) {
       });
     }
     expect(cluster.record()).toMatchObject({ clusterId });
-    expect(memberIds(cluster)).toEqual(before);
+    // A member enters the record once its agent reports its volume.
+    await cluster.until(() => isDeepStrictEqual(memberIds(cluster), before), 'the record names all members');
     expect(seedPermits(cluster)).toBe(1);
   });
 

@@ -31,6 +31,8 @@ export function apply(world: World, effect: Effect): Applied {
       return template(world, effect.basedOn, { replicas: effect.replicas });
     case 'AnnotateEpoch':
       return template(world, effect.basedOn, { minEpoch: effect.epoch });
+    case 'AnnotateRoots':
+      return template(world, effect.basedOn, { roots: effect.roots });
     case 'AnnotateClaim':
       return annotateClaim(world, effect);
     case 'DeletePod': {
@@ -131,7 +133,11 @@ function memoryAfter(world: World, effect: Extract<Effect, { kind: 'WriteRecord'
   return same || world.memory.done.length === 0 ? world.memory : { ...world.memory, done: [] };
 }
 
-function template(world: World, basedOn: string, change: { replicas?: number; minEpoch?: number }): Applied {
+function template(
+  world: World,
+  basedOn: string,
+  change: { replicas?: number; minEpoch?: number; roots?: string },
+): Applied {
   if (!world.sts || world.sts.rv !== basedOn) return conflict(world);
   const [next, rv] = fresh(world, 'r');
   return ok({ ...next, sts: { ...world.sts, ...change, rv } });

@@ -50,6 +50,11 @@ export function checkEffect(world: World, effect: Effect, observed: Observed): s
       return effect.epoch === world.record?.doc.minEpoch
         ? undefined
         : 'the epoch annotation is not the minEpoch of the record';
+    case 'AnnotateRoots':
+      if (world.record?.doc.op) return 'OneOperation: members are to restart beside an op';
+      return effect.roots === world.roots && world.pods.some((pod) => pod && pod.loaded !== effect.roots)
+        ? undefined
+        : 'members are to restart for roots that they have loaded';
     case 'AnnotateClaim':
       return checkAnnotation(world, effect.ordinal, effect.clusterUid, effect.epoch);
     case 'DeleteRecord':
@@ -117,6 +122,8 @@ function isIdle(world: World, effect: Effect): boolean {
       return world.sts?.replicas === effect.replicas;
     case 'AnnotateEpoch':
       return world.sts?.minEpoch === effect.epoch;
+    case 'AnnotateRoots':
+      return world.sts?.roots === effect.roots;
     case 'DeletePod':
       return world.pods[effect.ordinal]?.terminating === true;
     case 'DeleteClaim':
@@ -220,6 +227,7 @@ function checkDeletePod(world: World, ordinal: number, young: boolean): string |
       (pod.version !== sts.version ||
         pod.change !== sts.change ||
         pod.minEpoch !== sts.minEpoch ||
+        pod.roots !== sts.roots ||
         pod.image ||
         pod.broken !== sts.broken));
   const { op: now } = record?.doc ?? {};

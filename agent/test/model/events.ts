@@ -190,9 +190,10 @@ const FAULTS: Record<FaultKind, (world: World) => Possible> = {
   },
   templateUndone: (w) => {
     const { sts } = w;
-    if (!sts || sts.minEpoch === 0) return [];
+    if (!sts || (sts.minEpoch === 0 && !sts.roots)) return [];
     const [next, rv] = fresh(w, 'r');
-    return [['kubectl replace: 1 replica, no annotation', { ...next, sts: { ...sts, rv, replicas: 1, minEpoch: 0 } }]];
+    const bare = { ...sts, rv, replicas: 1, minEpoch: 0, roots: undefined };
+    return [['kubectl replace: 1 replica, no annotation', { ...next, sts: bare }]];
   },
   wrongImage: (w) => {
     const { sts } = w;
@@ -323,6 +324,11 @@ export const setVersion = (version: string): Edit => ({
 export const changeTemplate: Edit = {
   text: 'the pod template is changed',
   apply: (_, world) => world.sts && { sts: { ...world.sts, change: world.sts.change + 1 } },
+};
+
+export const replaceRoots: Edit = {
+  text: 'every ca.crt holds the next roots',
+  apply: (_, world) => (world.roots ? undefined : { roots: 'next' }),
 };
 
 export const pause: Edit = {

@@ -66,10 +66,12 @@ export function notWanted(world: World): string | undefined {
       pod?.version !== sts.version ||
       pod.change !== sts.change ||
       pod.minEpoch !== sts.minEpoch ||
+      pod.roots !== sts.roots ||
       pod.image ||
       pod.broken
     )
       return `pod ${member.ordinal} is of an old template`;
+    if (pod.loaded !== world.roots) return `member ${member.ordinal} has not loaded the next root`;
     if (pod.terminating) return 'a pod is terminating';
   }
   if (cluster.noSpace) return 'NOSPACE';

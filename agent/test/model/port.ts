@@ -35,6 +35,7 @@ export class MemoryPort implements Port {
     agent: async ({ ordinal }) => this.#known(see(this.world).agents[ordinal]!),
     scale: (replicas, basedOn) => this.#apply({ kind: 'ScaleTo', replicas, basedOn }),
     annotateEpoch: (epoch, basedOn) => this.#apply({ kind: 'AnnotateEpoch', epoch, basedOn }),
+    annotateRoots: (roots, basedOn) => this.#apply({ kind: 'AnnotateRoots', roots, basedOn }),
     annotateClaim: (claim) => this.#apply({ kind: 'AnnotateClaim', ...claim }),
     deletePod: (ordinal, uid) => this.#apply({ kind: 'DeletePod', ordinal, uid }),
     evictPod: (ordinal, uid) => this.#apply({ kind: 'DeletePod', ordinal, uid, evict: true }),

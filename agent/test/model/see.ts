@@ -98,11 +98,21 @@ function clusterOf(world: World): seen.Cluster | undefined {
     reconcilerGoing: world.going === true,
     spec: specOf(spec),
     status: { epoch: world.statusEpoch },
+    ...(world.roots && { certificates: certificatesOf(world) }),
   };
 }
 
-const revisionOf = (of: { version: string; change: number; minEpoch: number; image?: string; broken?: true }): string =>
-  `${of.version}/${of.change}/${of.minEpoch}/${of.image ?? ''}/${of.broken ?? ''}`;
+/** As if each member reported what it has loaded even while its etcd is down. */
+function certificatesOf({ pods, roots }: World): seen.CertificateReport {
+  const isBehind = pods.some((pod) => pod && pod.loaded !== roots);
+  const nothing = { secrets: [], certificates: [], authorities: [], unread: [], problems: [] };
+  return { ...nothing, now: NOW, looked: { at: NOW, age: 0 }, goodAge: 0, ...(isBehind && { rootsToLoad: roots }) };
+}
+
+type Template = Pick<Pod, 'version' | 'change' | 'minEpoch' | 'roots' | 'image' | 'broken'>;
+
+const revisionOf = ({ version, change, minEpoch, roots, image, broken }: Template): string =>
+  `${version}/${change}/${minEpoch}/${roots ?? ''}/${image ?? ''}/${broken ?? ''}`;
 
 function statefulSetOf({ sts }: World): seen.StatefulSet | undefined {
   if (!sts) return undefined;
@@ -110,8 +120,9 @@ function statefulSetOf({ sts }: World): seen.StatefulSet | undefined {
     replicas: sts.replicas,
     rv: sts.rv,
     updateRevision: revisionOf(sts),
-    observed: sts.seenMinEpoch === sts.minEpoch,
+    observed: sts.seenMinEpoch === sts.minEpoch && sts.seenRoots === sts.roots,
     minEpoch: sts.minEpoch,
+    ...(sts.roots && { roots: sts.roots }),
     version: sts.version,
     imageVersion: sts.image ?? sts.version,
   };

@@ -16,10 +16,11 @@ export function steps(world: World): Step[] {
   const add = (text: string, next: World | undefined): void => {
     if (next && next !== world) found.push({ text, next });
   };
-  if (world.sts && world.sts.seenMinEpoch !== world.sts.minEpoch)
+  const { sts } = world;
+  if (sts && (sts.seenMinEpoch !== sts.minEpoch || sts.seenRoots !== sts.roots))
     add('the StatefulSet controller sees the new template', {
       ...world,
-      sts: { ...world.sts, seenMinEpoch: world.sts.minEpoch },
+      sts: { ...sts, seenMinEpoch: sts.minEpoch, seenRoots: sts.roots },
     });
   for (let i = 0; i < world.pods.length; i++) {
     const pod = world.pods[i];
@@ -50,6 +51,8 @@ export function podCreated(world: World, i: number, api: boolean): World | undef
     version: sts.version,
     change: sts.change,
     minEpoch: sts.seenMinEpoch,
+    roots: sts.seenRoots,
+    loaded: world.roots,
     image: sts.image,
     broken: sts.broken,
     state: 'new' as const,

@@ -21,7 +21,9 @@ import type { AddRule, Cluster } from './etcd.ts';
  * - clients of a seed before it is seeded: their Services lead to no member that is not ready;
  * - reads of the record that a gate misses, except for one per `noApi` fault;
  * - the domain of the member names, except that it may differ between cluster and members (`renamed`);
- * - TLS, auth, downgrades, and sizes other than "room" and "no room".
+ * - TLS and whether members accept each other: roots are only names that a pod reads when it is created, and no restart of
+ *   etcd alone loads them; every `ca.crt` changes at once;
+ * - auth, downgrades, and sizes other than "room" and "no room".
  */
 export interface World {
   /** Number of the next id. */
@@ -46,6 +48,8 @@ export interface World {
   readonly late?: readonly Effect[];
   /** What the pass in flight has observed so far; it observes the rest later. */
   readonly glance?: Omit<World, 'glance' | 'truth' | 'budget'>;
+  /** The roots in every `ca.crt`, once they were replaced. */
+  readonly roots?: string;
   /** The pod disruption budget refuses every eviction. */
   readonly noEviction?: true;
   /** The reconciler's Deployment, or the namespace, is being deleted. */
@@ -114,6 +118,9 @@ export interface StatefulSet {
   readonly minEpoch: number;
   /** The annotation as the StatefulSet controller knows it: new pods get this one. */
   readonly seenMinEpoch: number;
+  /** The annotation with the roots to load, which the reconciler owns, and as the StatefulSet controller knows it. */
+  readonly roots?: string;
+  readonly seenRoots?: string;
   /** Its image has this version, not the one that it names. */
   readonly image?: string;
   /** Its pods do not start, for example because the image does not exist. */
@@ -125,6 +132,9 @@ export interface Pod {
   readonly version: string;
   readonly change: number;
   readonly minEpoch: number;
+  /** The annotation of the template from which it was created, and the roots that its etcd has loaded. */
+  readonly roots?: string;
+  readonly loaded?: string;
   /** The image version of the template from which it was created. */
   readonly image?: string;
   readonly broken?: true;

@@ -67,18 +67,22 @@ export async function prune(
 ): Promise<PruneResult> {
   if (entries.length > MANY) freeBuffers();
   const found = entries.map(toCandidate);
-  const wouldDelete = decide(found, policy, asked).some(({ action }) => action === 'delete');
+  const first = decide(found, policy, asked);
+  const wouldDelete = first.some(({ action }) => action === 'delete');
   const doubts = wouldDelete ? await doubtsOf(store, folder, found, asked, options) : new Map<string, string>();
   const [doubt] = doubts.values();
   const context = { ...asked, ...(doubt !== undefined && { doubt }) };
-  const candidates = found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));
-  const decisions = decide(candidates, policy, context);
+  const candidates =
+    doubt === undefined ? found : found.map((each) => (doubts.has(each.id) ? { ...each, verified: false } : each));
+  const decisions = doubt === undefined ? first : decide(candidates, policy, context);
   const veto = vetoOf(candidates, policy, context);
   warnOfFall(candidates, context, options.warn);
   const idsTo = (wanted: Decision['action']) => decisions.filter(({ action }) => action === wanted).map(({ id }) => id);
   const doomed = idsTo('delete');
   const waiting = idsTo('defer');
-  if (options.dryRun) return { decisions, deleted: doomed, retained: [], deferred: waiting.length, veto };
+  if (options.dryRun || doomed.length === 0)
+    return { decisions, deleted: doomed, retained: [], deferred: waiting.length, veto };
+  if (entries.length > MANY) freeBuffers();
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const isNamed = namesOf(entries);
   const going = new Set([...doomed, ...waiting]);

@@ -44,7 +44,7 @@ export interface CertificatesOptions {
 interface Look {
   readonly at: number;
   readonly tick: number;
-  readonly found: Pick<Decision, 'certificates' | 'unread' | 'problems'>;
+  readonly found: Pick<Decision, 'certificates' | 'unread' | 'problems' | 'rootsToLoad'>;
 }
 
 /** More writes of one Secret within an hour mean that something else writes it too. */
@@ -143,6 +143,7 @@ export class Certificates {
       problems: [...(last?.found.problems ?? []), ...(unread.length > 0 ? (good?.found.problems ?? []) : [])],
       ...(last && { looked: { at: last.at, age: tick - last.tick } }),
       ...(good && { goodAge: tick - good.tick }),
+      ...(last?.found.rootsToLoad && { rootsToLoad: last.found.rootsToLoad }),
     };
   }
 
@@ -203,12 +204,13 @@ export class Certificates {
     }
   }
 
-  #found({ certificates, unread, problems, dueAt }: Decision, failed: ReadonlyMap<string, string>): number | undefined {
+  #found(decision: Decision, failed: ReadonlyMap<string, string>): number | undefined {
+    const { certificates, unread, problems, dueAt, rootsToLoad } = decision;
     const stuck = [...failed].map(([secret, why]) => ({
       reason: 'CannotWrite' as const,
       message: `Secret ${secret} cannot be written: ${why}`,
     }));
-    const found = { certificates, unread, problems: [...problems, ...stuck] };
+    const found = { certificates, unread, problems: [...problems, ...stuck], ...(rootsToLoad && { rootsToLoad }) };
     const look = { at: Date.now(), tick: performance.now(), found };
     const isNews = JSON.stringify(this.#look?.found) !== JSON.stringify(found);
     this.#look = look;

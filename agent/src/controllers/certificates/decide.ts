@@ -39,6 +39,8 @@ export interface Decision {
   readonly unread: readonly { readonly secret: string; readonly why: string }[];
   /** When the next certificate is to be renewed, ms. */
   readonly dueAt: number;
+  /** First digits of the roots in every `ca.crt`, of peers and of clients, while members must restart to load them. */
+  readonly rootsToLoad?: string;
 }
 
 /** What matters for a decision beside the Secrets. */
@@ -69,8 +71,11 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
   const clock = clockProblem(clockAhead);
   const write = wanted.isPaused || clock ? undefined : due;
   const certificates = judged.flatMap(({ certificate }) => certificate ?? []);
+  const isRead = authorityNames.every((name) => facts[name].kind !== 'unread');
+  const isRestart = isRead && judged.some(({ restart }) => restart);
   return {
     ...(write && { write }),
+    ...(isRestart && { rootsToLoad: authorityNames.map((name) => trustedRoot(facts[name])).join('-') }),
     problems: [
       ...(clock ? [clock] : []),
       ...judged.flatMap(({ problem }) => problem ?? []),
@@ -100,8 +105,14 @@ function withoutMistaken(facts: Facts, wanted: Wanted): Facts {
 
 const broken = (why: string) => ({ kind: 'broken' as const, why });
 
+/** What a `ca.crt` holds at the end of a rotation. */
+const trustedRoot = (authority: AuthorityFacts): string =>
+  authority.kind === 'whole' ? shortId((authority.next ?? authority).root.id) : '';
+
 interface Judgement {
   readonly write?: Write;
+  /** Members must restart to load the next root. */
+  readonly restart?: boolean;
   readonly problem?: Problem;
   readonly certificate?: SeenCertificate;
   readonly unread?: Decision['unread'][number];
@@ -120,11 +131,11 @@ function judgeAuthority(rotation: Rotation): Judgement {
   const why = renewalOf(found, wanted, now);
   const canSign = (found.next !== undefined || found.rootKey === undefined) && isValid(root, now);
   const renewal = why !== undefined && canSign ? { make: 'intermediate' as const, of, secret, why } : undefined;
-  const { write = renewal, problem } = judgeRoot(rotation, found);
+  const { write = renewal, problem, restart = false } = judgeRoot(rotation, found);
   const renewed = canSign && isLonger(intermediate, lifetimes.intermediate, root);
   const lacks = write && 'why' in intermediate ? issuing(write) : undefined;
   return {
-    ...(write && { write }),
+    ...{ ...(write && { write }), restart },
     ...problemOf(both(rootProblem(secret, found, now) ?? lacks, problem)),
     ...(!('why' in intermediate) && { certificate: seen(secret, intermediate, found.root.id, renewed) }),
   };
@@ -148,12 +159,14 @@ function judgeRoot(rotation: Rotation, found: WholeAuthority): Judgement {
     return why === undefined ? {} : { write: { make: 'nextRoot', of, secret, why } };
   }
   const isTrusted = areAllTrusting(rotation, next);
-  const waits = (isTrusted ? waitsToPromote : waitsToTrust)(rotation, next);
+  const { why: waits = isTrusted ? undefined : waitsToTrust(rotation, next), restart } =
+    (isTrusted ? waitsToPromote(rotation, next) : undefined) ?? {};
   if (waits === undefined && isTrusted)
     return { write: { make: 'promotion', of, secret, why: 'every member has loaded its next root' } };
   const step = isTrusted ? 'step 2 of 2, restarts' : 'step 1 of 2, certificates';
   const message = `the root ${shortId(root.id)} in Secret ${secret} is being replaced by ${shortId(next.root.id)} (${step})`;
-  return { problem: { reason: 'RotatingRoot', message: waits === undefined ? message : `${message}: ${waits}` } };
+  const problem = { reason: 'RotatingRoot' as const, message: waits === undefined ? message : `${message}: ${waits}` };
+  return { problem, ...(restart && { restart }) };
 }
 
 /** A new authority beside leaves of a lost one, or beside members that run, would leave members that trust different roots. */

@@ -92,8 +92,9 @@ test('new leaves lead to both roots, and every ca.crt stays', async () => {
   // One restart is enough for both.
   secrets.members = known([reportOf(secrets, 0, roots)]);
   expect(told(secrets)[0]).toMatch(
-    /: member orders-0 has not loaded the next root; restart it when Secret orders-client-ca is at step 2 too$/,
+    /: member orders-0 has not loaded the next root; the members restart when Secret orders-client-ca is at step 2 too$/,
   );
+  expect(secrets.decide().rootsToLoad).toBeUndefined();
 });
 
 test('members that have the new leaves get the next root alone, and keep their leaves', async () => {
@@ -112,18 +113,36 @@ test('members that have the new leaves get the next root alone, and keep their l
     return told(secrets)[0]!.replace(/^.*\(step 2 of 2, restarts\): /, '');
   };
   const [done, late] = [reportOf(secrets, 0), reportOf(secrets, 1, roots)];
-  const restart = 'run kubectl rollout restart statefulset orders: the members restart one by one';
+  const restart = 'the members restart one by one';
+  const both = `${next.peers}-${next.clients}`;
   expect(waits(done, late)).toBe(`member orders-1 has not loaded the next root; ${restart}`);
+  expect(secrets.decide().rootsToLoad).toBe(both);
   expect(waits(done, { ...late, peers: { ...late.peers, loaded: undefined } })).toBe(
-    `it is not known which root member orders-1 has loaded; if that lasts, ${restart}`,
+    `it is not known which root member orders-1 has loaded; ${restart}`,
   );
+  expect(secrets.decide().rootsToLoad).toBe(both);
+  // It names the same roots when one of them needs nobody any more.
+  expect(waits(done, { ...late, peers: done.peers })).toBe(`member orders-1 has not loaded the next root; ${restart}`);
+  expect(secrets.decide().rootsToLoad).toBe(both);
   expect(waits(done, { ...late, peers: { ...late.peers, root: roots.peers } })).toBe(
     'member orders-1 has not got the ca.crt with the next root yet',
   );
   const neither = { ...late, peers: { ...late.peers, root: roots.peers } };
   expect(waits(late, neither)).toBe('member orders-1 has not got the ca.crt with the next root yet');
   expect(waits(done, { ...late, peers: {} })).toBe('the agent of member orders-1 does not report its ca.crt');
+  expect(secrets.decide().rootsToLoad).toBeUndefined();
   expect(await settled(secrets)).toEqual([]);
+});
+
+test('nobody restarts while the cluster is paused, or while the other authority cannot be read', async () => {
+  const { secrets, roots } = await trusted();
+  secrets.members = known([reportOf(secrets, 0, roots)]);
+  expect(secrets.decide().rootsToLoad).toBeDefined();
+  secrets.spec = { ...secrets.spec, isPaused: true };
+  expect(told(secrets)[0]).toMatch(/; the members restart one by one, but not while spec.paused is true$/);
+  secrets.spec = { ...secrets.spec, isPaused: false };
+  secrets.all = { ...secrets.all, clients: unknown('no answer') };
+  expect(secrets.decide().rootsToLoad).toBeUndefined();
 });
 
 test('once every member has loaded it, the next root is the root; the cross certificate goes with the next renewal', async () => {
@@ -132,6 +151,7 @@ test('once every member has loaded it, the next root is the root; the cross cert
   secrets.members = known([reportOf(secrets, 0), reportOf(secrets, 1)]);
   expect(await settled(secrets)).toEqual(['promotion peers', 'promotion clients']);
   expect(rootsOf(secrets)).toEqual(next);
+  expect(secrets.decide().rootsToLoad).toBeUndefined();
   const { v } = secrets.all.peers as { v: { data: object } };
   expect(Object.keys(v.data).sort()).toEqual(['root-rotation', 'root.crt', 'root.key', 'tls.crt', 'tls.key']);
   expect(secrets.decide()).toMatchObject({ problems: [], certificates: Array(5).fill({}) });

@@ -8,7 +8,8 @@ import { type AuthorityName, issuerOf, type LeafName, leafNames, type Wanted } f
 // 1. The next root and its intermediate are made, and the present root signs the next one too: the cross certificate.
 // 2. Every leaf comes from the next intermediate, with the cross certificate behind it. Who trusts the present root takes
 //    it, and so does who trusts the next one.
-// 3. Once members and clients have these leaves, every `ca.crt` is the next root alone. The members restart one by one.
+// 3. Once members and clients have these leaves, every `ca.crt` is the next root alone. The template of the pods gets an
+//    annotation with the roots, so that the members restart one by one: etcd reads its roots only when it starts.
 // 4. Once every member has loaded the next root, it becomes the root. The cross certificate goes with the next renewal.
 // Each step follows from what the Secrets hold and what members report, so a crash between two writes is harmless.
 
@@ -73,23 +74,27 @@ export function waitsToTrust({ of, facts, wanted, now, members }: Rotation, next
   return now < until ? `clients have until ${new Date(until).toISOString().slice(0, 19)}Z to read theirs` : undefined;
 }
 
-/** What must happen before the present root may be forgotten; undefined: nothing. */
-export function waitsToPromote(rotation: Rotation, next: NextAuthority): string | undefined {
+/** What must happen before the present root may be forgotten; undefined: nothing. `restart`: the members must restart. */
+export function waitsToPromote(
+  rotation: Rotation,
+  next: NextAuthority,
+): { readonly why: string; readonly restart?: true } | undefined {
   const { of, wanted, members } = rotation;
   const id = shortId(next.root.id);
   const lacksFile = firstOf(members, ({ pod, [of]: end }) => {
     if (end.root === undefined) return `the agent of member ${pod} does not report its ca.crt`;
     return end.root === id ? undefined : `member ${pod} has not got the ca.crt with the next root yet`;
   });
-  if (lacksFile !== undefined) return lacksFile;
-  const restart =
-    otherBehind(rotation) ??
-    `run kubectl rollout restart statefulset ${wanted.cluster}: the members restart one by one`;
-  return firstOf(members, ({ pod, [of]: end }) => {
-    if (end.loaded === undefined)
-      return `it is not known which root member ${pod} has loaded; if that lasts, ${restart}`;
-    return end.loaded === id ? undefined : `member ${pod} has not loaded the next root; ${restart}`;
+  if (lacksFile !== undefined) return { why: lacksFile };
+  const behind = firstOf(members, ({ pod, [of]: end }) => {
+    if (end.loaded === undefined) return `it is not known which root member ${pod} has loaded`;
+    return end.loaded === id ? undefined : `member ${pod} has not loaded the next root`;
   });
+  if (behind === undefined) return undefined;
+  const other = otherBehind(rotation);
+  if (other !== undefined) return { why: `${behind}; ${other}` };
+  const isHeld = wanted.isPaused ? ', but not while spec.paused is true' : '';
+  return { why: `${behind}; the members restart one by one${isHeld}`, restart: true };
 }
 
 /** One restart is enough for both roots. */
@@ -97,7 +102,7 @@ function otherBehind({ of, ...rest }: Rotation): string | undefined {
   const other = of === 'peers' ? 'clients' : 'peers';
   const { [other]: found } = rest.facts;
   const isBehind = found.kind === 'whole' && found.next && !areAllTrusting({ of: other, ...rest }, found.next);
-  return isBehind ? `restart it when Secret ${rest.wanted.authorities[other]} is at step 2 too` : undefined;
+  return isBehind ? `the members restart when Secret ${rest.wanted.authorities[other]} is at step 2 too` : undefined;
 }
 
 function firstOf(members: MemberReports, waits: (member: MemberReport) => string | undefined): string | undefined {

@@ -17,6 +17,8 @@ export async function act(effect: Effect, port: Port): Promise<Omit<HashResult, 
       return nothing(workload.scale(effect.replicas, effect.basedOn));
     case 'AnnotateEpoch':
       return nothing(workload.annotateEpoch(effect.epoch, effect.basedOn));
+    case 'AnnotateRoots':
+      return nothing(workload.annotateRoots(effect.roots, effect.basedOn));
     case 'AnnotateClaim':
       return nothing(workload.annotateClaim(effect));
     case 'DeletePod':

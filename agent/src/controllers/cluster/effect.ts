@@ -12,6 +12,8 @@ export type Effect =
   | { kind: 'ScaleTo'; replicas: number; basedOn: string }
   /** Annotates the pod template. */
   | { kind: 'AnnotateEpoch'; epoch: number; basedOn: string }
+  /** Annotates the pod template, so that its pods are restarted. */
+  | { kind: 'AnnotateRoots'; roots: string; basedOn: string }
   | { kind: 'AnnotateClaim'; ordinal: number; uid: string; clusterUid: string; epoch: number; basedOn: string }
   /** `evict`: within the pod disruption budget, as a drain does. Otherwise the budget does not count. */
   | { kind: 'DeletePod'; ordinal: number; uid: string; evict?: boolean }

@@ -124,6 +124,8 @@ export interface CertificateReport {
   looked?: { readonly at: number; readonly age: number };
   /** How long ago every Secret was read, ms. */
   goodAge?: number;
+  /** The roots in every `ca.crt`, as the template's annotation names them, while a member has not loaded them. */
+  rootsToLoad?: string;
 }
 
 export type SeenCertificate = ReportedCertificate & {
@@ -192,6 +194,8 @@ export interface StatefulSet {
   observed: boolean;
   /** Annotation cdk8s-etcd.dev/epoch of the pod template; 0 = none. */
   minEpoch: number;
+  /** Annotation cdk8s-etcd.dev/roots of the pod template: the roots for which its pods were last restarted. */
+  roots?: string;
   /** ETCD_VERSION of the pod template. */
   version: string;
   /** Version in the tag of its image; unset if the tag names none. */

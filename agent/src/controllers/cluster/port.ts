@@ -60,6 +60,7 @@ export interface Workload {
   agent(pod: Pod): Promise<AgentStatus>;
   scale(replicas: number, basedOn: string): Promise<void>;
   annotateEpoch(epoch: number, basedOn: string): Promise<void>;
+  annotateRoots(roots: string, basedOn: string): Promise<void>;
   annotateClaim(claim: {
     ordinal: number;
     uid: string;

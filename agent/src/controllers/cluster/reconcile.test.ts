@@ -42,6 +42,7 @@ function portOf(world: World, calls: unknown[][], change: { clusterId?: string; 
       agent: ({ ordinal }) => value(o.agents[ordinal]!) as Promise<AgentStatus>,
       scale: note('scale'),
       annotateEpoch: note('annotateEpoch'),
+      annotateRoots: note('annotateRoots'),
       annotateClaim: note('annotateClaim'),
       deletePod: note('deletePod'),
       evictPod: note('evictPod'),

@@ -1,4 +1,4 @@
-import { changeTemplate, resize, setVersion } from '../events.ts';
+import { changeTemplate, replaceRoots, resize, setVersion } from '../events.ts';
 import { after, edited, forgetful, of, type Plot } from './plot.ts';
 
 export const restarts: readonly Plot[] = [
@@ -15,6 +15,27 @@ export const restarts: readonly Plot[] = [
     budget: { edits: 1, faults: 1, writes: 1, late: 1 },
     edits: [changeTemplate],
     faults: ['podLost', 'volumeLost', 'etcdCrash'],
+  },
+  {
+    name: 'roots of 3 replaced',
+    from: of({ size: 3 }),
+    budget: { edits: 1, faults: 1, writes: 1, late: 1 },
+    edits: [replaceRoots],
+    faults: ['podLost', 'volumeLost', 'templateUndone', 'noEviction'],
+  },
+  {
+    name: 'roots of 1 replaced and rolled',
+    from: of({ size: 1 }),
+    budget: { edits: 2, faults: 1, writes: 1, late: 1 },
+    edits: [replaceRoots, changeTemplate],
+    faults: ['podLost', 'templateUndone'],
+  },
+  {
+    name: 'ephemeral 3, roots replaced',
+    from: of({ size: 3, spec: { ephemeral: true } }),
+    budget: { edits: 1, faults: 1 },
+    edits: [replaceRoots],
+    faults: ['podLost', 'etcdCrash'],
   },
   {
     name: 'roll and shrink',

@@ -11,7 +11,7 @@ import type { ClusterContext } from './cluster-context.ts';
 import { PeerNames } from './peer-name.ts';
 import { addressOf, claimAnnotations, claimOf, noAddress, ordinalOf, podOf } from './pod.ts';
 import { creationProblem, inWords, isSilent, podProblem } from './pod-problem.ts';
-import { epochAnnotation, missingPods, statefulSetOf } from './stateful-set.ts';
+import { epochAnnotation, missingPods, rootsAnnotation, statefulSetOf } from './stateful-set.ts';
 
 /** IP address of a pod. */
 interface Address {
@@ -88,9 +88,17 @@ export class KubernetesWorkload implements Workload {
     );
   }
 
-  async annotateEpoch(epoch: number, basedOn: string): Promise<void> {
+  annotateEpoch(epoch: number, basedOn: string): Promise<void> {
+    return this.#annotateTemplate({ [epochAnnotation]: `${epoch}` }, basedOn);
+  }
+
+  annotateRoots(roots: string, basedOn: string): Promise<void> {
+    return this.#annotateTemplate({ [rootsAnnotation]: roots }, basedOn);
+  }
+
+  async #annotateTemplate(annotations: Readonly<Record<string, string>>, basedOn: string): Promise<void> {
     const { client, paths, name } = this.#context;
-    const metadata = { annotations: { [epochAnnotation]: `${epoch}` } };
+    const metadata = { annotations };
     const body = { metadata: { resourceVersion: basedOn }, spec: { template: { metadata } } };
     await client.merge(paths.of('statefulsets', name), body);
   }

@@ -4,16 +4,20 @@ import { group } from '../../../kube/paths.ts';
 import type { StatefulSet } from '../observed.ts';
 
 export const epochAnnotation = `${group}/epoch`;
+export const rootsAnnotation = `${group}/roots`;
 
 export function statefulSetOf({ metadata, spec, status }: StatefulSetObject): StatefulSet {
   const imageVersion = versionOfImage(spec.template.spec.containers.find(({ name }) => name === 'etcd')?.image ?? '');
-  const epoch = Number(spec.template.metadata?.annotations?.[epochAnnotation] ?? 0);
+  const annotations = spec.template.metadata?.annotations ?? {};
+  const epoch = Number(annotations[epochAnnotation] ?? 0);
+  const roots = annotations[rootsAnnotation];
   return {
     replicas: spec.replicas ?? 1,
     rv: metadata.resourceVersion,
     updateRevision: status?.updateRevision ?? '',
     observed: metadata.generation !== undefined && status?.observedGeneration === metadata.generation,
     minEpoch: Number.isSafeInteger(epoch) ? epoch : 0,
+    ...(roots !== undefined && { roots }),
     version: gateOf(spec.template)?.env?.find(({ name }) => name === 'ETCD_VERSION')?.value ?? '',
     ...(imageVersion !== undefined && { imageVersion }),
     tlsSecrets: {

@@ -10,6 +10,26 @@ const versions = (world: World, version: string) => {
   return world;
 };
 
+describe('new roots', () => {
+  const report = { secrets: [], certificates: [], authorities: [], unread: [], problems: [], now, goodAge: 0 };
+  const toLoad = (made: World, age = 0) =>
+    made.resource({ certificates: { ...report, looked: { at: now - age, age }, rootsToLoad: 'aa-bb' } });
+
+  test('the template names them, and the pods follow it', () => {
+    const made = toLoad(new World(3));
+    expect(made.effect).toEqual({ kind: 'AnnotateRoots', roots: 'aa-bb', basedOn: 'sts-rv' });
+    expect(toLoad(new World(3)).sts({ roots: 'aa-bb' }).effect).toBeUndefined();
+    expect(made.sts({ roots: 'aa-bb', updateRevision: 'r2' }).rule).toBe('RestartPod');
+  });
+
+  test('not for what was read long ago, while paused, or beside an operation', () => {
+    expect(toLoad(new World(3), defaultSettings.certificatesOld + 1).effect).toBeUndefined();
+    expect(toLoad(new World(3).spec({ paused: true })).effect).toBeUndefined();
+    expect(toLoad(new World(3)).volumeLost(1).rule).not.toBe('AnnotateRoots');
+    expect(toLoad(rolling()).commit().rule).not.toBe('AnnotateRoots');
+  });
+});
+
 describe('a new template', () => {
   test('followers first, from the highest ordinal', () => {
     expect(rolling().written?.op).toMatchObject({ kind: 'DeletePod', ordinal: 2, podUid: 'pod-2' });

@@ -47,6 +47,12 @@ const mayGoBack = (v: View): boolean => {
   return !back || voters(v).some(({ status }) => minorOf(status?.version ?? '') === current);
 };
 
+/** What was read long ago restarts nobody. */
+const rootsToLoad = (v: View): string | undefined => {
+  const { looked, rootsToLoad: roots } = v.cluster.certificates ?? {};
+  return looked && looked.age <= v.s.certificatesOld && statefulSet(v) ? roots : undefined;
+};
+
 const deletion = (v: View) => v.op('DeletePod');
 
 const memberOfOp = (v: View): PlacedMember | undefined => {
@@ -129,6 +135,19 @@ export const restartSteps = [
     }),
   ]),
 ];
+
+export const annotateRoots = rule({
+  // etcd reads whom it trusts only when it starts. The annotation changes the template, which the rules below follow.
+  name: 'AnnotateRoots',
+  does: 'AnnotateRoots',
+  from: 'running',
+  to: 'running',
+  when: {
+    'members must restart to load a new root': (v) => rootsToLoad(v) !== undefined,
+    'no restart for it has begun': (v) => statefulSet(v)!.roots !== rootsToLoad(v),
+  },
+  effect: (v) => ({ kind: 'AnnotateRoots', roots: rootsToLoad(v)!, basedOn: statefulSet(v)!.rv }),
+});
 
 export const restartPod = rule<Pod>({
   name: 'RestartPod',

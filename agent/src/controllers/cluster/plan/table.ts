@@ -34,6 +34,7 @@ import {
   tombstoneVanished,
 } from '../operations/repair.ts';
 import {
+  annotateRoots,
   replacePod,
   restartBroken,
   restartPod,
@@ -151,6 +152,7 @@ export const rules: readonly AnyRule[] = [
   shrink,
   ...settle,
   ...beginUpgrade,
+  annotateRoots,
   restartPod,
   replacePod,
   rollSingle,
