@@ -72,7 +72,8 @@ export function decide(given: Facts, wanted: Wanted, now: number, around: Circum
   const write = wanted.isPaused || clock ? undefined : due;
   const certificates = judged.flatMap(({ certificate }) => certificate ?? []);
   const isRead = authorityNames.every((name) => facts[name].kind !== 'unread');
-  const isRestart = isRead && judged.some(({ restart }) => restart);
+  const restarts = judged.flatMap(({ restart }) => restart ?? []);
+  const isRestart = isRead && restarts.length > 0 && restarts.every((isReady) => isReady);
   return {
     ...(write && { write }),
     ...(isRestart && { rootsToLoad: authorityNames.map((name) => trustedRoot(facts[name])).join('-') }),
@@ -111,7 +112,7 @@ const trustedRoot = (authority: AuthorityFacts): string =>
 
 interface Judgement {
   readonly write?: Write;
-  /** Members must restart to load the next root. */
+  /** Members must restart to load the next root; false: not yet. A restart loads what a member has on its disk then. */
   readonly restart?: boolean;
   readonly problem?: Problem;
   readonly certificate?: SeenCertificate;
@@ -131,11 +132,12 @@ function judgeAuthority(rotation: Rotation): Judgement {
   const why = renewalOf(found, wanted, now);
   const canSign = (found.next !== undefined || found.rootKey === undefined) && isValid(root, now);
   const renewal = why !== undefined && canSign ? { make: 'intermediate' as const, of, secret, why } : undefined;
-  const { write = renewal, problem, restart = false } = judgeRoot(rotation, found);
+  const { write = renewal, problem, restart } = judgeRoot(rotation, found);
   const renewed = canSign && isLonger(intermediate, lifetimes.intermediate, root);
   const lacks = write && 'why' in intermediate ? issuing(write) : undefined;
   return {
-    ...{ ...(write && { write }), restart },
+    ...(write && { write }),
+    ...(restart !== undefined && { restart }),
     ...problemOf(both(rootProblem(secret, found, now) ?? lacks, problem)),
     ...(!('why' in intermediate) && { certificate: seen(secret, intermediate, found.root.id, renewed) }),
   };
@@ -159,14 +161,14 @@ function judgeRoot(rotation: Rotation, found: WholeAuthority): Judgement {
     return why === undefined ? {} : { write: { make: 'nextRoot', of, secret, why } };
   }
   const isTrusted = areAllTrusting(rotation, next);
-  const { why: waits = isTrusted ? undefined : waitsToTrust(rotation, next), restart } =
+  const { why: waits = isTrusted ? undefined : waitsToTrust(rotation, next), restart = false } =
     (isTrusted ? waitsToPromote(rotation, next) : undefined) ?? {};
   if (waits === undefined && isTrusted)
     return { write: { make: 'promotion', of, secret, why: 'every member has loaded its next root' } };
   const step = isTrusted ? 'step 2 of 2, restarts' : 'step 1 of 2, certificates';
   const message = `the root ${shortId(root.id)} in Secret ${secret} is being replaced by ${shortId(next.root.id)} (${step})`;
   const problem = { reason: 'RotatingRoot' as const, message: waits === undefined ? message : `${message}: ${waits}` };
-  return { problem, ...(restart && { restart }) };
+  return { problem, restart };
 }
 
 /** A new authority beside leaves of a lost one, or beside members that run, would leave members that trust different roots. */

@@ -31,6 +31,19 @@ afterEach(async () => {
   await api[Symbol.asyncDispose]();
 });
 
+test('the template names the roots to load, and reads back', async () => {
+  const set = paths.of('statefulsets', 'orders');
+  const template = { metadata: { annotations: { team: 'a' } }, spec: { containers: [] } };
+  api.put(set, { metadata: { name: 'orders', uid: 'u1', generation: 1 }, spec: { replicas: 3, template }, status: {} });
+  const { rv } = (await workload.statefulSet())!;
+  await workload.annotateRoots('aa-bb', rv);
+  expect(await client.get(set)).toMatchObject({
+    spec: { replicas: 3, template: { metadata: { annotations: { team: 'a', 'cdk8s-etcd.dev/roots': 'aa-bb' } } } },
+  });
+  expect(await workload.statefulSet()).toMatchObject({ roots: 'aa-bb', minEpoch: 0 });
+  await expect(workload.annotateRoots('cc-dd', rv)).rejects.toThrow(/409|conflict|modified/i);
+});
+
 describe('eviction', () => {
   const answers = (status: number, reason: string, message: string) => {
     api.fault = (_, response, path) => {

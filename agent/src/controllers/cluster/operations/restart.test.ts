@@ -26,7 +26,7 @@ describe('new roots', () => {
     expect(toLoad(new World(3), defaultSettings.certificatesOld + 1).effect).toBeUndefined();
     expect(toLoad(new World(3).spec({ paused: true })).effect).toBeUndefined();
     expect(toLoad(new World(3)).volumeLost(1).rule).not.toBe('AnnotateRoots');
-    expect(toLoad(rolling()).commit().rule).not.toBe('AnnotateRoots');
+    expect(toLoad(rolling().commit()).rule).toBe('RestartPod.call');
   });
 });
 
