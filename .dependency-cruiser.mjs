@@ -24,6 +24,8 @@ const library = [
   'dist',
 ];
 
+const isTest = '[.](test|suite|fixture|oracle|world|histories)[.]ts$';
+
 const inRoom = (root, rooms) => `^${root}/(${rooms.join('|')})(/|$)`;
 
 /** Rooms of one storey may not import each other either. */
@@ -36,11 +38,32 @@ const rules = (root, storeys) =>
         name: `${root}/${room}`,
         comment: `${room} imports only the rooms below it`,
         severity: 'error',
-        from: { path: inRoom(root, [room]), pathNot: '[.]test[.]ts$|[.]fixture[.]ts$' },
+        from: { path: inRoom(root, [room]), pathNot: isTest },
         to: { path: inRoom(root, [...beside, ...above]) },
       };
     }),
   );
+
+/** Every file is in a room, and nothing imports the programs, which stand above all rooms. */
+const everyRoom = (root, names) => {
+  const rooms = names.flat();
+  const programs = rooms.filter((name) => ['cli.ts', 'main.ts'].includes(name));
+  return [
+    {
+      name: `${root}/every-room`,
+      comment: 'a new folder or file of this level is listed above',
+      severity: 'error',
+      from: {},
+      to: { path: `^${root}/`, pathNot: inRoom(root, rooms) },
+    },
+    {
+      name: `${root}/programs`,
+      severity: 'error',
+      from: { path: inRoom(root, rooms), pathNot: `${isTest}|^${root}/(cli|main)[.]ts$` },
+      to: { path: `^${root}/(${programs.join('|')})$` },
+    },
+  ];
+};
 
 export default {
   forbidden: [
@@ -50,7 +73,10 @@ export default {
       severity: 'error',
       from: { pathNot: '[.]test[.]ts$' },
       // The public API itself: a cluster adds schedules, and a schedule has a cluster.
-      to: { circular: true, viaOnly: { pathNot: '^src/backup/(i-etcd-cluster|etcd-backup-schedule)[.]ts$' } },
+      to: {
+        circular: true,
+        via: { pathNot: '^src/backup/(i-etcd-cluster|etcd-backup-schedule|etcd-cluster-checks)[.]ts$' },
+      },
     },
     {
       name: 'agent-knows-little-of-the-library',
@@ -71,6 +97,15 @@ export default {
       severity: 'error',
       from: { path: '^agent/src/control-plane' },
       to: { path: '^agent/src/member' },
+    },
+    ...everyRoom('agent/src', [...agent, 'cli.ts']),
+    ...everyRoom('src', [...library, 'cli.ts', 'main.ts']),
+    {
+      name: 'no-tests-in-production',
+      comment: 'a fixture may import what its room may not',
+      severity: 'error',
+      from: { path: '^(agent/)?src/', pathNot: isTest },
+      to: { path: isTest },
     },
     ...rules('agent/src', agent),
     ...rules('src', library),

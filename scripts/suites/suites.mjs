@@ -34,7 +34,7 @@ const withServers =
 export const all = {
   model: {
     about: 'every state that the reconciler can reach, with crashes at every point',
-    minutes: 3,
+    minutes: 4,
     subject: ['agent/src/controllers/cluster', 'agent/src/protocol', 'agent/test/model'],
     run: script('agent/test/model/check.mts'),
   },
@@ -66,7 +66,7 @@ export const all = {
   },
   backup: {
     about: 'etcd 3.4 to 3.7, every store, every fault; copy, adopt and the like',
-    minutes: 9,
+    minutes: 14,
     subject: ['agent/src/backup', 'agent/src/store', 'agent/src/commands', 'agent/test/backup', 'agent/test/stores'],
     run: local(['agent/test/backup', 'agent/test/commands', 'agent/test/stores', 'agent/test/faults/etcd-faults'], {
       more: ['radosgw', 'sshd'],
@@ -101,7 +101,7 @@ export const all = {
   },
   operations: {
     about: 'upgrades, failures, deletion and moves on Kubernetes',
-    minutes: 3,
+    minutes: 5,
     kubernetes: true,
     subject: ['agent/src/controllers', 'agent/src/member', 'src', 'test/operations'],
     run: script('scripts/suites/operations.mjs'),

@@ -20,7 +20,7 @@ export interface IEtcdCluster {
   /**
    * Backs up the cluster on a schedule.
    *
-   * @param id the name of the schedule; its CronJob is `<cluster>-<id>`
+   * @param id The name of the schedule, whose CronJob is `<cluster>-<id>`.
    */
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule;
 }

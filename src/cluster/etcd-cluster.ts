@@ -173,7 +173,7 @@ export class EtcdCluster extends Construct implements IEtcdCluster {
    * You cannot change the labels `app.kubernetes.io/name` and `app.kubernetes.io/part-of` of the schedule, because the
    * cluster's NetworkPolicy selects its pods by them.
    *
-   * @param id the name of the schedule; its CronJob is `<cluster>-<id>`
+   * @param id The name of the schedule, whose CronJob is `<cluster>-<id>`.
    */
   addBackupSchedule(id: string, options: BackupScheduleOptions): EtcdBackupSchedule {
     requireTypes(futureConstruct(this, id), options, scheduleOptionsTypes);

@@ -7,7 +7,7 @@ import { labelProblems } from './labels';
 /** Pods or IP addresses, such as those that may connect. */
 export interface NetworkPeer {
   /**
-   * Pods with these labels; `{}` means every pod.
+   * Pods with these labels. `{}` means every pod.
    * @default - every pod of the selected namespaces
    */
   readonly podLabels?: { readonly [name: string]: string };
@@ -17,7 +17,7 @@ export interface NetworkPeer {
    */
   readonly namespace?: string;
   /**
-   * Pods of the namespaces with these labels; `{}` means every namespace.
+   * Pods of the namespaces with these labels. `{}` means every namespace.
    * @default - the cluster's own namespace, unless `namespace` is given
    */
   readonly namespaceLabels?: { readonly [name: string]: string };

@@ -96,7 +96,7 @@ interface Found {
   readonly where: string;
 }
 
-/** Returns the items of a List, which `kubectl get -o yaml` writes, or else the value itself. */
+/** Returns the items of a List, which `kubectl get -o yaml` writes, otherwise the value itself. */
 function expand(value: unknown, where: string): Found[] {
   if (!isObject(value) || !Array.isArray(value.items) || !/List$/.test(String(value.kind))) return [{ value, where }];
   return value.items.map((item, index) => ({ value: item, where: `${where}, item ${index + 1}` }));

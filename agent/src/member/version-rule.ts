@@ -16,7 +16,7 @@ interface MemberVersions {
   readonly cluster?: string;
   /** Raft index of the newest raft snapshot. */
   readonly snapIndex?: number;
-  /** From the current record, or else from the cached one. */
+  /** From the current record, otherwise from the cached one. */
   readonly allowed?: Versions;
 }
 

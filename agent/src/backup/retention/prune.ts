@@ -50,7 +50,7 @@ export interface PruneOptions extends CallOptions {
   readonly dryRun?: boolean;
   readonly warn?: (message: string) => void;
   /**
-   * Reads the payload of a snapshot in favour of which others are deleted. Returns why it is bad. `isNewest`: no verified one is
+   * Reads the payload of a snapshot in favor of which others are deleted. Returns why it is bad. `isNewest`: no verified one is
    * newer, of any etcd of the cluster.
    */
   readonly prove?: (entry: WholeEntry, isNewest: boolean) => Promise<string | undefined>;
@@ -145,7 +145,7 @@ function namesOf(entries: readonly Entry[]): (key: string, id: string) => boolea
 }
 
 /**
- * Reads again the newest verified snapshot of each etcd, in favour of which others are deleted. Returns those that cannot
+ * Reads again the newest verified snapshot of each etcd, in favor of which others are deleted. Returns those that cannot
  * be relied on, and why.
  */
 async function doubtsOf(

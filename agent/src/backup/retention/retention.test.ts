@@ -287,7 +287,7 @@ test('1000 random histories keep every promise, and every decision occurs', () =
   const tally: Tally = new Map();
   fc.assert(
     fc.property(history, (one) => live(one, tally)),
-    { numRuns: 1_000, includeErrorInReport: true },
+    { numRuns: 1_000, includeErrorInReport: true, seed: 1 },
   );
   const outcomes = [...tally.keys()].join('\n');
   for (const outcome of [
@@ -303,5 +303,5 @@ test('1000 random histories keep every promise, and every decision occurs', () =
 });
 
 test('500 plain histories lose no snapshot that should be kept', () => {
-  fc.assert(fc.property(plainHistory, livePlainly), { numRuns: 500, includeErrorInReport: true });
+  fc.assert(fc.property(plainHistory, livePlainly), { numRuns: 500, includeErrorInReport: true, seed: 1 });
 });

@@ -120,7 +120,7 @@ export class Settings {
     return this.text('scratch') ?? tmpdir();
   }
 
-  /** Every store with its own retention, or else the common one. */
+  /** Every store with its own retention, otherwise the common one. */
   stores(): StoreSpec[] {
     const { flags, defaulted } = this.#invocation;
     const given = defaulted.has('store') ? (this.#config.stores ?? []) : [flags.store].flat().map(String);

@@ -51,7 +51,7 @@ const SHELL = /^(ba|da|a|k|mk|z)?sh$/;
 
 export const ETCD_MANIFEST = 'etcd.yaml';
 
-/** Reads the flags of this node's etcd: from the named source, or else from kubeadm's manifest, or else from a running process. */
+/** Reads the flags of this node's etcd: from the named source, otherwise from kubeadm's manifest, otherwise from a running process. */
 export async function readNode(sources: NodeSources): Promise<EtcdNode> {
   const { manifestsDir, unit, environmentFile, configFile } = sources;
   if (unit) return fromUnit(unit, sources);

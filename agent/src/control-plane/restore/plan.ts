@@ -166,7 +166,7 @@ function agentFunction({
 const mountIfThere = (paths: readonly string[]): string =>
   `there=(); for each in ${paths.map(quoted).join(' ')}; do [ ! -e "$each" ] || there+=(--mount "type=bind,src=$each,dst=$each,options=rbind:ro"); done;`;
 
-/** Uses the image of the node's static Pod if the node has it, or else the one with the newest tag: an upgrade may leave older images. */
+/** Uses the image of the node's static Pod if the node has it, otherwise the one with the newest tag: an upgrade may leave older images. */
 const FIND_IMAGE = [
   `image="$(sed -n 's/^ *image: *"*\\([^"]*\\)"*$/\\1/p' /etc/etcd-restore/etcd-restore.yaml 2>/dev/null || :)";`,
   'ctr -n k8s.io images ls -q | grep -qxF "$image" ||',

@@ -273,7 +273,7 @@ async function refuseSameCluster({ member }: EtcdNode, clusterId: string): Promi
   );
 }
 
-/** Applies owner and mode of the old data. Without old data: the owner of the pod or process, or else of the data directory. */
+/** Applies owner and mode of the old data. Without old data: the owner of the pod or process, otherwise of the data directory. */
 async function applyOldOwner(member: string, { member: { dataDir }, uid, gid }: EtcdNode): Promise<Owner> {
   const old = await stat(memberDir(dataDir)).catch(() => undefined);
   const owner = old ?? (uid === undefined ? await stat(dataDir) : { uid, gid: gid ?? uid });

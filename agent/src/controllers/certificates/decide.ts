@@ -277,7 +277,7 @@ function trustOf(
   return { make: 'trust', of, secret: rotation.wanted.leaves[of], why };
 }
 
-/** Somebody else's, for example cert-manager's before a switch. */
+/** Of another authority, for example cert-manager's before a switch. */
 function isForeign({ trusts, certificate }: FilledLeaf, { root, next }: WholeAuthority): boolean {
   if (trusts) return trusts.length !== 1 || (trusts[0] !== root.id && trusts[0] !== next?.root.id);
   return certificate?.isOfRoot === false;

@@ -84,7 +84,7 @@ interface Readable {
   readonly why?: Refusal;
 }
 
-/** `doc`: the current record, if it can be trusted. `known`: the same, or else the last record that this volume has seen. */
+/** `doc`: the current record, if it can be trusted. `known`: the same, otherwise the last record that this volume has seen. */
 function readable({ record, cache }: GateFacts, clusterUid: string | undefined): Readable {
   const last = cache && (clusterUid === undefined || cache.clusterUid === clusterUid) ? cache : undefined;
   if (record.kind !== 'record') return { known: last, why: whyNot(record) };

@@ -73,7 +73,7 @@ export function jobFailure(job: JobObject, result: JobResult | undefined): strin
   return `${timedOut(job, failed)}; ${result?.error ?? 'the pod left no message'}`;
 }
 
-/** Describes the time-out of a Job: its deadline, or else how long it ran. */
+/** Describes the time-out of a Job: its deadline, otherwise how long it ran. */
 export function timedOut({ spec, metadata, status }: JobObject, failed: ObjectCondition): string {
   const took =
     Date.parse(failed.lastTransitionTime ?? '') - Date.parse(status?.startTime ?? metadata.creationTimestamp);
