@@ -96,7 +96,7 @@ describe('docs/contributing/architecture.md', () => {
   });
 });
 
-describe('the laws that imports and rights hold', () => {
+describe('the invariants that imports and rights hold', () => {
   test('only the reconciler changes the membership of a cluster', () => {
     const callers = code.filter(
       (file) =>

@@ -3,7 +3,7 @@ import type { RecordDoc, RemoveOp } from '../../src/protocol/record.ts';
 /** A line of the log of all versions of the record. */
 export type Logged = { readonly doc: RecordDoc } | { readonly removed: true };
 
-/** Laws over all versions of the record (protocol.md: ConsecutiveRevs, OneSeedPerEpoch, FreshTokenPerEpoch, IntentFirst). */
+/** Invariants over all versions of the record (protocol.md: ConsecutiveRevs, OneSeedPerEpoch, FreshTokenPerEpoch, IntentFirst). */
 export function recordIsSound(all: readonly Logged[]): string[] {
   const log = all.filter((entry, i) => !isUnwritten(entry, all[i + 1]));
   const docs = log.flatMap((entry) => ('doc' in entry ? [entry.doc] : []));

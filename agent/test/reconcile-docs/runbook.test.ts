@@ -1,7 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { conditionEvents } from '../../src/controllers/cluster/kubernetes/condition-events.ts';
+import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
+import { type ConditionType, conditionTypes } from '../../src/protocol/condition.ts';
 import { reasons } from '../../src/protocol/reasons.ts';
 
-const page = await readFile(new URL('../../../docs/operations/runbook.md', import.meta.url), 'utf8');
+const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const page = await read('docs/operations/runbook.md');
 const sections = page.split(/^### /m).slice(1);
 const headings = sections.map((section) => section.split('\n')[0]);
 
@@ -12,4 +16,24 @@ test('every reason of a condition has its heading in docs/operations/runbook.md,
 test('every heading is followed by what it means', () => {
   const empty = sections.filter((section) => section.split('\n').slice(1).join('').trim().length < 20);
   expect(empty).toEqual([]);
+});
+
+/** Whether a condition that gets this status becomes a Warning. */
+function isWarning(type: ConditionType, status: 'True' | 'False'): boolean {
+  const condition = { type, status, reason: 'MemberDown', message: '', lastTransitionTime: '' };
+  return conditionEvents(undefined, { conditions: [condition] } as unknown as ClusterStatus).some(
+    (event) => event.type === 'Warning',
+  );
+}
+
+test('the table of conditions has each with the status that needs a person', () => {
+  const [, table = ''] = /^## Conditions\n(.*?)^## /ms.exec(page) ?? [];
+  const rows = [...table.matchAll(/^\| `(\w+)` \| .* \| ([\w–]+) \|$/gm)].map(([, type, bad]) => `${type}: ${bad}`);
+  const needs = (type: ConditionType) => (['True', 'False'] as const).find((status) => isWarning(type, status)) ?? '–';
+  expect(rows).toEqual(conditionTypes.map((type) => `${type}: ${needs(type)}`));
+});
+
+test('the custom resource names each condition', async () => {
+  const [, named] = /"The conditions: (Available, .*)\."/.exec(await read('crds/etcdclusters.yaml')) ?? [];
+  expect(named?.split(', ')).toEqual(conditionTypes);
 });

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import type { AnyRule } from '../../src/controllers/cluster/plan/rule.ts';
 import { rules, rulesWithoutRecord } from '../../src/controllers/cluster/plan/table.ts';
 
@@ -44,11 +45,30 @@ export function diagram(): string {
 
 const listOf = (guards: object): string => Object.keys(guards).join('; ') || '–';
 
-const line = ({ name, when, requires, does }: AnyRule): string =>
-  `| ${name} | ${listOf(when)} | ${listOf(requires)} | ${does ?? 'holds'} |`;
+const operations = new URL('../../src/controllers/cluster/operations/', import.meta.url);
+
+/** The file of each rule by its name, below operations/. */
+const files = new Map(
+  readdirSync(operations, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .flatMap((file) =>
+      [...readFileSync(new URL(file, operations), 'utf8').matchAll(/^ +name: '([\w.]+)',$/gm)].map(
+        ([, name]) => [name!, file] as const,
+      ),
+    ),
+);
+
+function fileOf({ name }: AnyRule): string {
+  const file = files.get(name);
+  if (file === undefined) throw new Error(`no file in operations/ has the rule ${name}`);
+  return file;
+}
+
+const line = (rule: AnyRule): string =>
+  `| ${rule.name} | ${listOf(rule.when)} | ${listOf(rule.requires)} | ${rule.does ?? 'holds'} | ${fileOf(rule)} |`;
 
 export const table = (of: readonly AnyRule[]): string =>
-  ['| Action | wanted when | requires | does |', '|---|---|---|---|', ...of.map(line)].join('\n');
+  ['| Action | wanted when | requires | does | file |', '|---|---|---|---|---|', ...of.map(line)].join('\n');
 
 const parts = (): Record<string, string> => ({
   diagram: diagram(),

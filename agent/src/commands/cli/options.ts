@@ -57,7 +57,7 @@ export const etcdOptions = [
 ];
 export const timeoutOption = option(
   '--timeout <duration>',
-  'time limit for the whole run, for example 10m (default: 60s for each store, plus 1s per MiB of the database)',
+  'time limit for the whole run, for example 10m (default: 60s for each store, plus 1s for each MiB that is read or written)',
 );
 export const runOptions = [
   timeoutOption,

@@ -56,7 +56,7 @@ export const releaseFinalizer = rule({
   to: 'running',
   when: {
     'it has our finalizer': (v) => v.cluster.finalizer,
-    'it has no work, or the reconciler goes': (v) =>
+    'its deletion has no work, or it and the reconciler are being deleted': (v) =>
       v.cluster.reconcilerGoing ? v.cluster.deleting : !wantsFinalizer(v),
   },
   effect: release,
@@ -68,9 +68,9 @@ export const setFinalizer = rule({
   from: 'running',
   to: 'running',
   when: {
-    'it has work at deletion': wantsFinalizer,
+    'its deletion has work, a final backup or claims to delete': wantsFinalizer,
     'no finalizer yet': (v) => !v.cluster.finalizer,
-    'the reconciler stays': (v) => !v.cluster.reconcilerGoing,
+    'the reconciler is not being deleted': (v) => !v.cluster.reconcilerGoing,
   },
   effect: (v) => ({ kind: 'SetFinalizer', basedOn: v.cluster.rv }),
 });

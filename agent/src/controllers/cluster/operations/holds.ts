@@ -8,7 +8,7 @@ import { clusterVersionIsWithin, templateMayRun } from '../plan/upgrade-path.ts'
 import type { View } from '../plan/view.ts';
 import { isOfAnother } from './restart.ts';
 
-// Barriers: while one holds, no rule below it in the table is tried.
+// Holds: while the guards of one are true, no rule below it in the table is tried.
 
 const reportedReason = (v: View, reasons: readonly string[]): boolean =>
   podsOf(v).some(({ ordinal }) => reasons.includes(agentAt(v, ordinal)?.reason ?? ''));

@@ -17,7 +17,7 @@ interface Stalled {
   message: string;
 }
 
-/** Barriers that need no person. */
+/** Holds that need no person. */
 const waits: readonly Reason[] = [
   'Paused',
   'OperationInFlight',
@@ -27,17 +27,17 @@ const waits: readonly Reason[] = [
   'StateUnknown',
 ];
 
-/** Barriers that a restore in flight resolves. */
+/** Holds that a restore in flight resolves. */
 const quorumHolds: readonly Reason[] = ['MajorityVolumesLost', 'AllVolumesLost', 'SeedLost'];
 
-const barrierStalled = (v: View, hold: Reason | undefined): Stalled | undefined =>
+const holdStalled = (v: View, hold: Reason | undefined): Stalled | undefined =>
   hold && !waits.includes(hold) ? because(hold, messageOf(v, hold)) : undefined;
 
 /** Fills the cluster's name into a message. */
 export const named = ({ cluster: { name, namespace } }: View, message: string): string =>
   message.replaceAll('<name>', name).replaceAll('<namespace>', namespace);
 
-/** The message of a barrier, with its subject. */
+/** The message of a hold, with its subject. */
 export function messageOf(v: View, hold: Reason): string {
   const message = named(v, reasons[hold]);
   const { record } = v.o;
@@ -61,8 +61,8 @@ const because = (reason: Reason, message: string = reasons[reason]): Stalled => 
 export function stalledReason(v: View, hold: Reason | undefined): Stalled | undefined {
   if (refusesUs(v)) return because('AuthEnabled');
   const { record } = v.o;
-  if (!record.known || !record.v) return barrierStalled(v, hold) ?? failing(v);
-  const stalled = restoreOp(v) && hold && quorumHolds.includes(hold) ? undefined : barrierStalled(v, hold);
+  if (!record.known || !record.v) return holdStalled(v, hold) ?? failing(v);
+  const stalled = restoreOp(v) && hold && quorumHolds.includes(hold) ? undefined : holdStalled(v, hold);
   return (
     recoveryStalled(v) ??
     stalled ??

@@ -168,8 +168,8 @@ export const yieldToRemoval = rule<PlacedMember>({
   when: {
     'step verify or safety, before the fence': (v) =>
       beforeFence(v) !== undefined && (at(v, 'verify') ?? at(v, 'safety')) !== undefined,
-    'it keeps no other operation waiting': (v) => restoreOp(v)!.suspended === undefined,
-    'its volume is lost, and its removal due': (v, m) => removalDue(v, m) && !isForced(v, m),
+    'it has suspended no other operation': (v) => restoreOp(v)!.suspended === undefined,
+    'a voter has certainly lost its volume, with policy OnVolumeLoss': (v, m) => removalDue(v, m) && !isForced(v, m),
   },
   requires: {
     safeRemove: implied<PlacedMember>(
