@@ -2,7 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { codeOf, messageOf, usageError } from '../lib/errors.ts';
+import { messageOf, usageError } from '../lib/errors.ts';
+import { readFault } from '../lib/files/file-faults.ts';
 
 export interface TlsFiles {
   readonly cacert?: string;
@@ -19,7 +20,7 @@ export interface TlsMaterial {
 async function read(flag: string, file: string | undefined): Promise<Buffer | undefined> {
   if (!file) return undefined;
   return readFile(file).catch((error) => {
-    throw usageError(`${flag}: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`${flag}: cannot read ${file} ${readFault(error)}`);
   });
 }
 

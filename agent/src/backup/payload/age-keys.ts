@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Decrypter, Encrypter } from 'age-encryption';
-import { codeOf, usageError } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 
 const isSecret = (text: string) => /age-secret-key|age-plugin/i.test(text);
 const isPostQuantum = (recipient: string) => /^age1(tag)?pq1/.test(recipient);
@@ -92,7 +93,7 @@ async function forEachLine(
   use: (text: string, where: string) => Promise<void>,
 ): Promise<void> {
   const content = await readFile(file, 'utf8').catch((error) => {
-    throw usageError(`${flag}: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`${flag}: cannot read ${file} ${readFault(error)}`);
   });
   let found = false;
   for (const [index, line] of content.split('\n').entries()) {

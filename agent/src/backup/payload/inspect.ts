@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type DatabaseFacts, readDatabase } from '../../etcd/offline/database-check.ts';
 import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
-import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
+import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { decompress } from './compression.ts';
@@ -118,9 +119,7 @@ async function writeFile(
     signal?.throwIfAborted();
     if (error instanceof AgentError && error.exitCode === ExitCode.verificationFailed) throw failed(key, error.message);
     if (error instanceof AgentError) throw error;
-    throw new AgentError(ExitCode.usage, `--scratch: cannot write ${file} (${codeOf(error) ?? error})`, {
-      cause: error,
-    });
+    throw cannotWrite(file, error, '--scratch');
   }
 }
 

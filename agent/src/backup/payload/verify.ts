@@ -4,6 +4,7 @@ import { readDatabase } from '../../etcd/offline/database-check.ts';
 import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store } from '../../store/store.ts';
 import { payloadProblem } from '../catalog/catalog.ts';
 import type { Level, Manifest } from '../catalog/manifest.ts';
@@ -131,13 +132,11 @@ export async function writeContent(
   } catch (error) {
     options.signal?.throwIfAborted();
     if (error instanceof AgentError) throw isDamage(error) ? new DamagedError(error.message, { cause: error }) : error;
-    const code = codeOf(error);
-    if (code === 'ENOSPC') {
-      throw new AgentError(ExitCode.usage, `no room for ${file}: it needs ${manifest.content.sizeBytes} bytes`, {
-        cause: error,
-      });
+    if (codeOf(error) === 'ENOSPC') {
+      const needed = `it needs ${manifest.content.sizeBytes} bytes; make room there`;
+      throw new AgentError(ExitCode.usage, `no room for ${file}: ${needed}`, { cause: error });
     }
-    throw new AgentError(ExitCode.usage, `cannot write ${file} (${code ?? error})`, { cause: error });
+    throw cannotWrite(file, error);
   }
 }
 
