@@ -1062,7 +1062,13 @@ describe('the command restore data-dir', () => {
         expect(await here('--once', ...same)).toMatchObject({
           exitCode: 0,
           data: { id, alreadyRestored: true },
-          log: [expect.stringMatching(new RegExp(`^cannot note the restore from ${id} .*; the next start tries`))],
+          log: [
+            expect.stringMatching(
+              new RegExp(
+                `^cannot note .* \\(file:.*: ${id} does not exist there; pass --restored-from .*\\); the next start`,
+              ),
+            ),
+          ],
         });
       }
       await rename(away, own());
