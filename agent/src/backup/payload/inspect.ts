@@ -140,7 +140,7 @@ export async function tryRestore(
   const run = { signal, timeout: 60_000 + Math.ceil(size / MIB) * 500 };
   const status = await etcdutl.snapshotStatus(file, run);
   if (status.outcome === 'unable') throw usageError(`${name}: ${status.why}`);
-  if (status.outcome === 'refused') throw failed(name, 'etcdutl does not find a valid database in it');
+  if (status.outcome === 'refused') throw failed(name, status.why);
   const result = await etcdutl.run(['snapshot', 'restore', file, '--data-dir', into], run);
   if (result.exitCode !== 0) {
     const reason = reasonOf(result);

@@ -81,7 +81,7 @@ async function checkDatabase(
 
   const status = await etcdutl.snapshotStatus(file, run);
   if (status.outcome === 'unable') return unproved(status.why);
-  if (status.outcome === 'refused') throw failed(`${id}: etcdutl does not find a valid database in it`);
+  if (status.outcome === 'refused') throw failed(`${id}: ${status.why}`);
   const expected = content.hashKV;
   if (expected && revision < expected.revision) {
     throw failed(
@@ -97,7 +97,7 @@ async function checkDatabase(
 
   const found = await etcdutl.hashKV(file, expected.revision, run);
   if (found.outcome === 'unable') return unproved(found.why);
-  if (found.outcome === 'refused') throw failed(`${id}: etcdutl cannot read its keys`);
+  if (found.outcome === 'refused') throw failed(`${id}: ${found.why}`);
   const { hash, compactRevision } = found.value;
   // A compaction after the hash was computed changes the hash of the same data. Compact revisions never go back.
   if (compactRevision > expected.compactRevision) return unproved('it was compacted meanwhile, which changes HashKV');

@@ -220,7 +220,7 @@ async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Che
   if (damage) throw failed(`${id}: the database is damaged: ${damage}`);
   const status = await etcdutl.snapshotStatus(file, { ...(read.signal && { signal: read.signal }) });
   if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${id}: ${status.why}`);
-  if (status.outcome === 'refused') throw failed(`${id}: etcdutl finds no valid database in the snapshot`);
+  if (status.outcome === 'refused') throw failed(`${id}: ${status.why}`);
   refuseNewer(id, storageVersion, serverVersion);
   const ofSnapshot = await snapshotMembers(file, read.signal);
   const members = membersToRestore(id, votersOf(ofSnapshot), request.initialCluster, node);
