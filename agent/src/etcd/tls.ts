@@ -38,7 +38,7 @@ function parse<T>(flag: string, file: string | undefined, what: string, make: ()
  */
 export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMaterial | undefined> {
   if (!files.cacert && !files.cert && !files.key) return undefined;
-  if (!files.cert !== !files.key) throw usageError('--cert and --key go together; give both or neither');
+  if (!files.cert !== !files.key) throw usageError('--cert and --key go together; pass both or neither');
   const [ca, cert, key] = await Promise.all([
     read('--cacert', files.cacert),
     read('--cert', files.cert),

@@ -23,7 +23,7 @@ export async function readRecipients(
   const all = [...recipients];
   if (all.some(isPostQuantum) && !all.every(isPostQuantum)) {
     throw usageError(
-      `${flag}: some recipients are post-quantum and some are not, so none would be protected; give one kind only`,
+      `${flag}: some recipients are post-quantum and some are not, so none would be protected; pass one kind only`,
     );
   }
   return all;
@@ -57,7 +57,7 @@ async function filesOf(path: string): Promise<string[]> {
 async function checkRecipient(text: string, where: string): Promise<void> {
   if (isSecret(text)) {
     throw usageError(
-      `${where} is a secret key, which must not be here; give its recipient, which \`age-keygen -y\` prints`,
+      `${where} is a secret key, which must not be here; pass its recipient, which \`age-keygen -y\` prints`,
     );
   }
   if (!text.startsWith('age1')) throw usageError(`${where} is not an age recipient; write age1…`);
@@ -75,7 +75,7 @@ async function checkRecipient(text: string, where: string): Promise<void> {
 
 function checkIdentity(text: string, where: string): void {
   if (text.startsWith('age1')) {
-    throw usageError(`${where} is a recipient, which cannot decrypt; give its identity, AGE-SECRET-KEY-…`);
+    throw usageError(`${where} is a recipient, which cannot decrypt; pass its identity, AGE-SECRET-KEY-…`);
   }
   try {
     new Decrypter().addIdentity(text);

@@ -284,7 +284,7 @@ async function refuseSameCluster(dataDir: string, clusterId: string | undefined)
   if (clusterId === undefined || ![log?.clusterId, marker?.clusterId].includes(clusterId)) return;
   throw new AgentError(
     ExitCode.refused,
-    `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; give all members the same new token, for instance ${freshToken()}`,
+    `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; pass the same new token to all members, for example ${freshToken()}`,
   );
 }
 
