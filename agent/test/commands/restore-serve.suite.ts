@@ -556,7 +556,12 @@ describe('refused, with nothing served', () => {
     ['no directory', '--scratch=/nonexistent', ExitCode.usage, /--scratch/],
     ['no certificate', '--peer-tls-dir=/nonexistent', ExitCode.usage, /--peer-tls-dir: cannot read/],
     ['no token', '--token-sha256=', ExitCode.usage, /--token-sha256/],
-    ['a token itself', '--token-sha256=s3cret', ExitCode.usage, /^--token-sha256: a value of 6 characters is not/],
+    [
+      'a token itself',
+      '--token-sha256=secret',
+      ExitCode.usage,
+      /^--token-sha256: a value of 6 characters is not a valid SHA-256/,
+    ],
   ])('%s', async (_, flag, code, words) => {
     const { exitCode, text } = await ended(serve([flag]));
     expect({ exitCode, text }).toEqual({ exitCode: code, text: expect.stringMatching(words) });
