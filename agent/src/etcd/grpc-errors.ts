@@ -13,7 +13,7 @@ export function greetingError(endpoint: string, error: unknown): AgentError {
 }
 
 const closedPlainly = (endpoint: string, error: unknown): AgentError =>
-  unavailable(`etcd at ${endpoint} closed the connection; if it uses TLS, write https:// and give --cacert`, error);
+  unavailable(`etcd at ${endpoint} closed the connection; if it uses TLS, write https:// and pass --cacert`, error);
 
 /** Translates a failed connection into an error that says what to do. */
 export function connectionError(endpoint: string, error: unknown): AgentError {
@@ -31,14 +31,14 @@ export function connectionError(endpoint: string, error: unknown): AgentError {
   }
   if (/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(code)) {
     return mistake(
-      `${at}: the server's certificate is signed by an unknown authority; give its CA with --cacert`,
+      `${at}: the server's certificate is signed by an unknown authority; pass its CA with --cacert`,
       error,
     );
   }
   if (/ALERT_CERTIFICATE_EXPIRED/.test(code))
     return mistake(`${at} rejects the client's certificate as expired; renew --cert`, error);
   if (/CERTIFICATE_REQUIRED/.test(code))
-    return mistake(`${at} requires a client certificate; give --cert and --key`, error);
+    return mistake(`${at} requires a client certificate; pass --cert and --key`, error);
   if (/ERR_SSL.*(ALERT|CERTIFICATE)/.test(code)) {
     return mistake(`${at} refused the TLS handshake (${alertOf(code)}); check --cert, --key and --cacert`, error);
   }
@@ -67,7 +67,7 @@ function alertOf(code: string): string {
 export function statusError(endpoint: string, status: number, message: string): AgentError {
   const at = `etcd at ${endpoint}`;
   if (/user name is empty/.test(message))
-    return mistake(`${at} requires authentication; give --user and --password-file`);
+    return mistake(`${at} requires authentication; pass --user and --password-file`);
   if (/invalid user ID or password/.test(message))
     return mistake(`${at} refuses the user or password; check --user and --password-file`);
   if (/permission denied/.test(message))

@@ -2,7 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { codeOf, messageOf, usageError } from '../lib/errors.ts';
+import { messageOf, usageError } from '../lib/errors.ts';
+import { readFault } from '../lib/files/file-faults.ts';
 
 export interface TlsFiles {
   readonly cacert?: string;
@@ -19,7 +20,7 @@ export interface TlsMaterial {
 async function read(flag: string, file: string | undefined): Promise<Buffer | undefined> {
   if (!file) return undefined;
   return readFile(file).catch((error) => {
-    throw usageError(`${flag}: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`${flag}: cannot read ${file} ${readFault(error)}`);
   });
 }
 
@@ -37,7 +38,7 @@ function parse<T>(flag: string, file: string | undefined, what: string, make: ()
  */
 export async function loadTls(files: TlsFiles, now = new Date()): Promise<TlsMaterial | undefined> {
   if (!files.cacert && !files.cert && !files.key) return undefined;
-  if (!files.cert !== !files.key) throw usageError('--cert and --key go together; give both or neither');
+  if (!files.cert !== !files.key) throw usageError('--cert and --key go together; pass both or neither');
   const [ca, cert, key] = await Promise.all([
     read('--cacert', files.cacert),
     read('--cert', files.cert),

@@ -113,9 +113,11 @@ test.each([['<html>'], ['null'], ['5'], ['{"metadata":{},"items":{}}']])(
       response.end(body);
       return true;
     };
-    await expect(client.list(paths.of('pods'))).rejects.toThrow(/the answer is not (JSON|a list)/);
+    await expect(client.list(paths.of('pods'))).rejects.toThrow(
+      /\/pods: the answer is not (JSON|a list); check whether a proxy/,
+    );
     const { signal } = new AbortController();
     const watched = client.watch(paths.of('pods'), {}, 1_000, { signal }).next();
-    await expect(watched).rejects.toThrow(/the answer is not JSON|the API server sent no object/);
+    await expect(watched).rejects.toThrow(/\/pods: the answer is not (JSON|an object); check whether a proxy/);
   },
 );

@@ -69,7 +69,7 @@ export class ApiClient {
   }
 
   async get<T extends KubeObject>(path: string, query?: Query): Promise<T> {
-    return withoutOwners(await this.#call<T>('GET', path, { query }));
+    return withoutOwners(path, await this.#call<T>('GET', path, { query }));
   }
 
   /** Reads every page. Returns the current state from etcd, never from the API server's cache. */
@@ -91,7 +91,7 @@ export class ApiClient {
           ...accept,
         }),
       );
-      items.push(...(page.items ?? []).map(withoutOwners));
+      items.push(...(page.items ?? []).map((item) => withoutOwners(path, item)));
       resourceVersion = page.metadata.resourceVersion;
       next = page.metadata.continue || undefined;
     } while (next);
@@ -146,7 +146,7 @@ export class ApiClient {
         timer.refresh();
         const event: WatchEvent<T> = json(path, line);
         if (event?.type === 'ERROR') throw watchError(path, event.object);
-        yield { ...event, object: withoutOwners(event?.object) };
+        yield { ...event, object: withoutOwners(path, event?.object) };
       }
     } finally {
       clearTimeout(timer);
@@ -208,25 +208,28 @@ export class ApiClient {
   }
 }
 
+/** A proxy before the API server may answer with anything. */
+const checkProxy = 'check whether a proxy answers instead of the API server';
+
 /** Removes managedFields, which are half of an object and not used here. The API server adds them again on a write. */
-function withoutOwners<T extends KubeObject>(object: T): T {
-  if (!object?.metadata || typeof object.metadata !== 'object') throw new Error('the API server sent no object');
+function withoutOwners<T extends KubeObject>(path: string, object: T): T {
+  if (!object?.metadata || typeof object.metadata !== 'object')
+    throw new Error(`${path}: the answer is not an object; ${checkProxy}`);
   delete (object.metadata as { managedFields?: unknown }).managedFields;
   return object;
 }
 
-/** A proxy before the API server may answer with anything. */
 function json(path: string, text: string) {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`${path}: the answer is not JSON`, { cause: error });
+    throw new Error(`${path}: the answer is not JSON; ${checkProxy}`, { cause: error });
   }
 }
 
 function listOf<T>(path: string, answer: KubeList<T>): KubeList<T> {
   const isList = typeof answer?.metadata === 'object' && answer.metadata && Array.isArray(answer.items ?? []);
-  if (!isList) throw new Error(`${path}: the answer is not a list`);
+  if (!isList) throw new Error(`${path}: the answer is not a list; ${checkProxy}`);
   return answer;
 }
 

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../lib/errors.ts';
+import { readFault } from '../lib/files/file-faults.ts';
 import type { MemberConfig } from './member-config.ts';
 
 /**
@@ -14,10 +15,10 @@ export async function missingCertificate({
 }: Pick<MemberConfig, 'peerTlsDir' | 'serverTlsDir'>): Promise<string | undefined> {
   const directories = [peerTlsDir, serverTlsDir].filter((directory) => directory !== undefined);
   for (const file of directories.flatMap((directory) => names.map((name) => join(directory, name)))) {
-    const code = await access(file, constants.R_OK).then(() => undefined, codeOf);
-    if (code === 'ENOENT')
+    const error = await access(file, constants.R_OK).catch((thrown) => thrown);
+    if (codeOf(error) === 'ENOENT')
       return `${file} does not exist yet; waiting until the reconciler, or cert-manager, writes it into its Secret`;
-    if (code !== undefined) throw new AgentError(ExitCode.usage, `${file} cannot be read (${code})`);
+    if (error) throw new AgentError(ExitCode.usage, `${file} cannot be read ${readFault(error)}`);
   }
   return undefined;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { configKey, problemsOfSettings, type Settings, translate } from '../../../src/etcd/etcd-config-keys.ts';
 import { AgentError, codeOf, ExitCode } from '../lib/errors.ts';
+import { readFault } from '../lib/files/file-faults.ts';
 import { replaceFile } from '../lib/files/replace-file.ts';
 import type { Identity } from '../protocol/agent-status.ts';
 import type { Permit } from '../protocol/record.ts';
@@ -118,7 +119,7 @@ function quotaFor(wanted: unknown, volumeBytes: number): number | undefined {
 export async function readSettings({ settingsFile, etcdVersion }: MemberConfig): Promise<Settings> {
   const wrong = (why: string) => new AgentError(ExitCode.usage, `--settings: ${settingsFile} ${why}`);
   const text = await readFile(settingsFile, 'utf8').catch((error) => {
-    throw wrong(`cannot be read (${codeOf(error)})`);
+    throw wrong(`cannot be read ${readFault(error)}`);
   });
   const settings = parseSettings(text);
   if (!settings) throw wrong('does not hold a JSON object');

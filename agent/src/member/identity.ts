@@ -37,6 +37,12 @@ const identitySchema = z.looseObject({
   runs: count,
 });
 
+/** Messages of gate and sidecar about data that no identity explains. */
+export const damagedIdentity = (why: string): string =>
+  `identity.json on the volume is damaged (${why}); nothing was changed; find out whose data it is before you delete the claim`;
+export const noIdentity =
+  'the volume holds a write-ahead log, but no identity.json, which every member of this cluster writes first; nothing was changed; find out whose data it is before you delete the claim';
+
 /** Throws only if the volume itself cannot be read. */
 export async function readIdentity(dataDir: string): Promise<StoredIdentity> {
   let text: string;

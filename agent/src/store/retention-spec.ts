@@ -22,7 +22,9 @@ export const retentionSpec = z
     /** Smallest number of snapshots that is left. Default: 3, or `last` if it is the only rule and smaller than 3. */
     minKeep: keep,
     /** Time zone of the calendar buckets, an IANA name. Default: UTC. */
-    timeZone: z.optional(z.string().check(z.refine(isTimeZone, 'is not an IANA time zone'))),
+    timeZone: z.optional(
+      z.string().check(z.refine(isTimeZone, 'is not an IANA time zone; write it like Europe/Berlin or Etc/UTC')),
+    ),
   })
   .check(
     z.refine(

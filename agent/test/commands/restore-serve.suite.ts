@@ -548,7 +548,7 @@ describe('refused, with nothing served', () => {
     ['--sha256', `--sha256=${'0'.repeat(64)}`, ExitCode.verificationFailed, /not the expected 000/],
     ['--expected-revision', '--expected-revision=20', ExitCode.verificationFailed, /its revision is 21/],
     ['--server-version', '--server-version=3.4', ExitCode.refused, /which etcd 3.4 cannot read/],
-    ['no sha256', '--sha256=abc', ExitCode.usage, /64 hex digits/],
+    ['no sha256', '--sha256=abc', ExitCode.usage, /--sha256: 'abc' is not a valid SHA-256; pass its 64 hex digits/],
     ['no revision', '--expected-revision=new', ExitCode.usage, /whole number/],
     ['no time', '--latest-verified-before=yesterday', ExitCode.usage, /write it like/],
     ['a time without a zone', '--latest-verified-before=2026-11-21T02:30:00', ExitCode.usage, /write it like/],
@@ -556,6 +556,12 @@ describe('refused, with nothing served', () => {
     ['no directory', '--scratch=/nonexistent', ExitCode.usage, /--scratch/],
     ['no certificate', '--peer-tls-dir=/nonexistent', ExitCode.usage, /--peer-tls-dir: cannot read/],
     ['no token', '--token-sha256=', ExitCode.usage, /--token-sha256/],
+    [
+      'a token itself',
+      '--token-sha256=secret',
+      ExitCode.usage,
+      /^--token-sha256: a value of 6 characters is not a valid SHA-256/,
+    ],
   ])('%s', async (_, flag, code, words) => {
     const { exitCode, text } = await ended(serve([flag]));
     expect({ exitCode, text }).toEqual({ exitCode: code, text: expect.stringMatching(words) });

@@ -172,7 +172,7 @@ describe('etcd', () => {
   test('is signed by another authority', async () => {
     const { otherCa, client } = certificates;
     const flags = [`--cacert=${otherCa}`, `--cert=${client.cert}`, `--key=${client.key}`];
-    await expectMistake(toSecured(...flags), ExitCode.usage, /unknown authority; give its CA with --cacert/);
+    await expectMistake(toSecured(...flags), ExitCode.usage, /unknown authority; pass its CA with --cacert/);
   });
 
   test('knows another authority than the client’s', async () => {
@@ -210,7 +210,7 @@ describe('etcd', () => {
 
   test('has auth enabled, and neither a user nor a certificate is given', async () => {
     await using withAuth = await EtcdCluster.start({ auth: true });
-    const line = /requires authentication; give --user and --password-file/;
+    const line = /requires authentication; pass --user and --password-file/;
     await expectMistake(replaced('endpoints', withAuth.endpoints.join()), ExitCode.usage, line);
   });
 

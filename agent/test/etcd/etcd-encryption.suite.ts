@@ -131,18 +131,18 @@ describe('one line says what is wrong', () => {
 
   test('without an identity, or with another', async () => {
     await backup(...to('first'));
-    const missing = /^--age-identity-file: etcd-snapshot-\S+ is encrypted; give a file with its age identity of age1/;
+    const missing = /^--age-identity-file: etcd-snapshot-\S+ is encrypted; pass a file with its age identity of age1/;
     await refused(fetch(), ExitCode.usage, missing);
     await refused(agent('verify', '--level=open'), ExitCode.usage, missing);
     await refused(agent('restore', 'data-dir', `--data-dir=${store}-data`), ExitCode.usage, missing);
-    const foreign = /^--age-identity-file: etcd-snapshot-\S+ is encrypted for other identities; give the one of age1/;
+    const foreign = /^--age-identity-file: etcd-snapshot-\S+ is encrypted for other identities; pass the one of age1/;
     await refused(fetch(...by('other')), ExitCode.usage, foreign);
     await refused(agent('verify', '--level=open', ...by('other')), ExitCode.usage, foreign);
     expect((await readdir(store)).sort()).toEqual(['orders']);
   });
 
   test('a backup that is to be opened needs an identity before it begins', async () => {
-    const line = /^--age-identity-file: at --verify=open the snapshot is encrypted; give/;
+    const line = /^--age-identity-file: at --verify=open the snapshot is encrypted; pass/;
     await refused(backup('--verify=open', ...to('first')), ExitCode.usage, line);
     expect(await readdir(store)).toEqual([]);
   });

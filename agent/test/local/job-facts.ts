@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackupSettings, JobFacts } from '../../src/controllers/cluster/job-arguments.ts';
+import { usageError } from '../../src/lib/errors.ts';
 import type { TlsFiles } from '../harness/certificates.ts';
 import type { FileStore } from './store.ts';
 
@@ -37,6 +38,9 @@ export function factsOf(world: JobWorld, scratch: string, port: number | undefin
     endpoints: Object.fromEntries(endpoints),
     schedules: new Proxy(schedules, { get: (found, key) => found[String(key)] ?? { stores: [store] } }),
     storeOf: (asked) => (asked === undefined ? store : JSON.stringify(asked)),
+    backupOf: (backup) => {
+      throw usageError(`EtcdBackup ${backup} does not exist: a local cluster has none`);
+    },
     identityFiles: (secret) => [join(dir, 'secrets', secret)],
     ...(tls && { clientTls: { cacert: tls.ca, cert: tls.client.cert, key: tls.client.key } }),
     ...(peerTlsDir !== undefined && { peerTlsDir }),

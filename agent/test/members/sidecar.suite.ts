@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sealConfig } from '../../src/member/etcd-config.ts';
+import { noIdentity } from '../../src/member/identity.ts';
 import type { Permit } from '../../src/protocol/record.ts';
 import { TestMember } from './test-member.ts';
 
@@ -112,7 +113,7 @@ test('etcd of another release, and data of another cluster, are not served', asy
   await member.untilReady(false, /epoch 1, but the cluster is at epoch 2/);
 
   await rename(join(member.dir, 'identity.json'), join(member.dir, 'gone'));
-  await member.until({ state: 'Refused', reason: 'ForeignData' });
+  await member.until({ state: 'Refused', reason: 'ForeignData', message: noIdentity });
 });
 
 test('a member that could not join is given the newer permit of its volume, and of no other', async () => {

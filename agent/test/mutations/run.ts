@@ -63,7 +63,7 @@ async function attack(tried: Case, scratch: string, { verdicts }: Tally): Promis
 function refusal({ exitCode, message }: AgentError): Verdict | undefined {
   if (exitCode !== ExitCode.verificationFailed) return undefined;
   if (/HashKV at revision/.test(message)) return 'HashKV';
-  if (/etcdutl (does not find|cannot|refused)|refused to restore/.test(message)) return 'etcdutl';
+  if (/etcdutl (cannot|refused)|refused to restore/.test(message)) return 'etcdutl';
   return /its database is damaged/.test(message) ? 'structure' : 'trailer';
 }
 

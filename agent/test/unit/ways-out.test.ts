@@ -143,7 +143,7 @@ test('the id of a snapshot of another cluster: its folder is named', async () =>
     expect({ exitCode, text }).toEqual({
       exitCode: ExitCode.nothingThere,
       text: expect.stringMatching(
-        new RegExp(`no snapshot ${newer} of orders;.*shop/payments has it: give --cluster=payments --namespace=shop`),
+        new RegExp(`no snapshot ${newer} of orders;.*shop/payments has it: pass --cluster=payments --namespace=shop`),
       ),
     });
   }

@@ -52,7 +52,7 @@ describe('one name in two namespaces', () => {
       expect({ exitCode, text }).toEqual({
         exitCode: ExitCode.refused,
         text: expect.stringMatching(
-          /2 clusters named orders: prod\/orders \(1\), staging\/orders \(1\); give --namespace=prod or --namespace=staging$/,
+          /2 clusters named orders: prod\/orders \(1\), staging\/orders \(1\); pass --namespace=prod or --namespace=staging$/,
         ),
       });
     },
@@ -137,7 +137,7 @@ describe('one name in two namespaces', () => {
 
   test('the one without a namespace can be asked for', async () => {
     const id = await put('orders', 'c');
-    expect((await run('show')).text).toMatch(/give --namespace= or --namespace=prod or --namespace=staging$/);
+    expect((await run('show')).text).toMatch(/pass --namespace= or --namespace=prod or --namespace=staging$/);
     expect(await shown('--namespace=')).toBe(id);
   });
 });
@@ -198,7 +198,7 @@ test("a manifest of another cluster in the folder is shown as that one's, and ta
 
 test('two etcds of one name, that no restore connects, are refused until a cluster id or a snapshot is named', async () => {
   const [a, b] = [await put('orders', 'a1'), await put('orders', 'b2')];
-  const both = new RegExp(`b2 \\(1, newest ${b}\\), a1 \\(1, newest ${a}\\); give the --cluster-id`);
+  const both = new RegExp(`b2 \\(1, newest ${b}\\), a1 \\(1, newest ${a}\\); pass the --cluster-id`);
 
   for (const command of ['show', 'status']) {
     expect(await run(command)).toMatchObject({ exitCode: ExitCode.refused, text: expect.stringMatching(both) });
@@ -216,7 +216,7 @@ test('an etcd that lives on after another was restored from it is refused, until
   const restored = await put('orders', 'e1', { lineage: ['d0'] });
   expect(await shown()).toBe(restored);
   const after = await put('orders', 'd0');
-  const both = new RegExp(`d0 \\(2, newest ${after}\\), e1 \\(2, newest ${restored}\\); give the --cluster-id`);
+  const both = new RegExp(`d0 \\(2, newest ${after}\\), e1 \\(2, newest ${restored}\\); pass the --cluster-id`);
   for (const command of ['show', 'status', 'restore fetch --to=/nowhere/x']) {
     expect(await run(command)).toMatchObject({ exitCode: ExitCode.refused, text: expect.stringMatching(both) });
   }

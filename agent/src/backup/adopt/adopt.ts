@@ -148,7 +148,7 @@ async function readOther(
   if (!first || forceForeign) return entries;
   throw new AgentError(
     ExitCode.refused,
-    `${key} lies among the snapshots of ${folder}, such as ${first.id}; name that cluster with --cluster and --namespace, or give --force-foreign`,
+    `${key} lies among the snapshots of ${folder}, such as ${first.id}; name that cluster with --cluster and --namespace, or pass --force-foreign`,
   );
 }
 

@@ -88,7 +88,7 @@ describe('an etcd that keeps running after another was restored from it', () => 
   ])('is another one, by %s', (_, first, restored) => {
     const entries = newestFirst(first, restored, d);
     const both = new RegExp(
-      `2 etcd clusters named orders, and one kept running after.*: d \\(2, newest ${d.id}\\), r \\(2, newest ${restored.id}\\); give the --cluster-id`,
+      `2 etcd clusters named orders, and one kept running after.*: d \\(2, newest ${d.id}\\), r \\(2, newest ${restored.id}\\); pass the --cluster-id`,
     );
     expect(() => newest(entries)).toThrow(refused(both));
     expect(newest(entries, of('r'))).toBe(restored.id);

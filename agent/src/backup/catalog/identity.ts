@@ -173,7 +173,7 @@ function several(
       : 'and one kept running after another was restored from it';
   return new AgentError(
     ExitCode.refused,
-    `${where} holds snapshots of ${lines.length} etcd clusters named ${folderOf(wanted)}, ${why}: ${described.join(', ')}; give the --cluster-id of one of them, or name the snapshot`,
+    `${where} holds snapshots of ${lines.length} etcd clusters named ${folderOf(wanted)}, ${why}: ${described.join(', ')}; pass the --cluster-id of one of them, or name the snapshot`,
   );
 }
 

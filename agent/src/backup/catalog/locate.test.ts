@@ -95,7 +95,7 @@ describe('a folder of the same name without a manifest', () => {
   test('is listed with the number of its payloads if it has some', async () => {
     await putBeside('.db.zst');
     await expect(found()).rejects.toThrow(
-      /orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\); give --namespace= or --namespace=prod$/,
+      /orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\); pass --namespace= or --namespace=prod$/,
     );
     expect(await otherFoldersHint(new FilesystemStore({ path: root }), wanted, {})).toMatch(
       /snapshots of orders \(1 without a manifest, as a killed backup leaves it\), prod\/orders \(1\)/,
@@ -126,7 +126,7 @@ describe('a folder with snapshots of the same etcd', () => {
     const { get } = store;
     store.get = (key, ...more) =>
       hanging.some((folder) => key.startsWith(folder)) ? hang() : get.call(store, key, ...more);
-    expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toMatch(/give --cluster=other --namespace=$/);
+    expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toMatch(/pass --cluster=other --namespace=$/);
   }, 9_000);
 
   test('is ignored if its name cannot be that of a cluster, because the name may be a command', async () => {
@@ -138,9 +138,9 @@ describe('a folder with snapshots of the same etcd', () => {
     expect(await folderWith(store, id, orders, {})).toBe('');
     await putFolder('prod/good.one');
     expect(await folderWith(store, id, orders, {})).toBe(
-      '; prod/good.one has it: give --cluster=good.one --namespace=prod',
+      '; prod/good.one has it: pass --cluster=good.one --namespace=prod',
     );
-    expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toMatch(/give --cluster=good.one --namespace=prod$/);
+    expect(await sameEtcdElsewhere(store, orders, clusterId, {})).toMatch(/pass --cluster=good.one --namespace=prod$/);
   });
 });
 
@@ -165,7 +165,7 @@ describe('if the root cannot be listed', () => {
   test('the run ends with that error otherwise: the folder may be below a namespace', async () => {
     await expect(found()).rejects.toMatchObject({
       exitCode: ExitCode.storeRefused,
-      message: 'cannot list /b/ro, so the folder of orders cannot be found; give --namespace, or --namespace= for none',
+      message: 'cannot list /b/ro, so the folder of orders cannot be found; pass --namespace, or --namespace= for none',
     });
   });
 });

@@ -25,10 +25,10 @@ export async function locate(store: Store, wanted: Wanted, options: LocateOption
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
     // The credentials may allow listing of the cluster's own folder only.
     if (!(await unlessAborted(hasObjects(store, folderOf({ cluster }), options), options.signal))) {
-      const advice = 'give --namespace, or --namespace= for none';
+      const advice = 'pass --namespace, or --namespace= for none';
       throw new AgentError(error.exitCode, `${error.message}, so the folder of ${cluster} cannot be found; ${advice}`);
     }
-    options.warn(`cannot check whether a namespace also has a cluster ${cluster}: ${error.message}; give --namespace`);
+    options.warn(`cannot check whether a namespace also has a cluster ${cluster}: ${error.message}; pass --namespace`);
     return [];
   });
   const folders = all.filter((each) => each.cluster === cluster);
@@ -42,7 +42,7 @@ export async function locate(store: Store, wanted: Wanted, options: LocateOption
   const flags = found.map((each) => `--namespace=${each.namespace ?? ''}`);
   throw new AgentError(
     ExitCode.refused,
-    `${store.url} holds snapshots of ${found.length} clusters named ${cluster}: ${found.map(described).sort().join(', ')}; give ${flags.sort().join(' or ')}`,
+    `${store.url} holds snapshots of ${found.length} clusters named ${cluster}: ${found.map(described).sort().join(', ')}; pass ${flags.sort().join(' or ')}`,
   );
 }
 
@@ -118,7 +118,7 @@ export async function folderWith(
   const find = async () => {
     for await (const { key } of store.list('', { signal: within })) {
       const owner = key.endsWith(`/${id}.json`) ? ownerOfKey(key) : undefined;
-      if (owner && folderOf(owner) !== folderOf(wanted)) return `; ${folderOf(owner)} has it: give ${flagsOf(owner)}`;
+      if (owner && folderOf(owner) !== folderOf(wanted)) return `; ${folderOf(owner)} has it: pass ${flagsOf(owner)}`;
     }
     return '';
   };
@@ -164,7 +164,7 @@ export async function sameEtcdElsewhere(
   await unlessAborted(find(), within).catch(() => {});
   const other = folders.find((each) => same.has(each));
   if (!other) return undefined;
-  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId}); if that is its folder, give ${flagsOf(other)}`;
+  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId}); if that is its folder, pass ${flagsOf(other)}`;
 }
 
 /** Returns the cluster id in the newest manifest of a folder, or undefined if it cannot be read in time. */

@@ -65,7 +65,7 @@ describe.each<[string, () => Promise<never>, string]>([
     const asked = { cluster: 'orders' };
     await expect(selectOf(asked)).rejects.toMatchObject({
       exitCode: ExitCode.storeUnreachable,
-      message: `${store.url}: ${idOf(20)}, which may be of another etcd cluster than ${idOf(22)}: ${problem}; try again, name a snapshot by its id, such as ${idOf(22)}, or give its cluster with --cluster-id=c0`,
+      message: `${store.url}: ${idOf(20)}, which may be of another etcd cluster than ${idOf(22)}: ${problem}; try again, name a snapshot by its id, such as ${idOf(22)}, or pass its cluster with --cluster-id=c0`,
     });
     await expect(selectOf({ ...asked, before: new Date('2026-11-20T00:00:00Z') })).rejects.toThrow(/holds no verified/);
   });

@@ -174,7 +174,7 @@ function refuseUnknown(
     ExitCode.storeUnreachable,
     first
       ? `${store.url}: ${named(first, more)}, which ${newest ? `may be newer than ${newest.id}` : 'may be the one'}${before ? ` and from before ${before.toISOString()}` : ''}: ${first.problem}; try again, or ${orId}`
-      : `${store.url}: ${named(rival!, others)}, which may be of another etcd cluster than ${newest!.id}: ${rival!.problem}; try again, ${orId}, or give its cluster with --cluster-id=${newest!.manifest?.source.clusterId}`,
+      : `${store.url}: ${named(rival!, others)}, which may be of another etcd cluster than ${newest!.id}: ${rival!.problem}; try again, ${orId}, or pass its cluster with --cluster-id=${newest!.manifest?.source.clusterId}`,
   );
 }
 

@@ -137,7 +137,10 @@ test('a snapshot that verify found bad is not copied, even if it is named', asyn
 test('a snapshot of the same name with other content is refused and stays', async () => {
   await put(to, middle, 'something else');
   const before = await readFile(join(to, cluster, `${middle}.db`));
-  expect(await copy()).toMatchObject({ exitCode: ExitCode.refused, data: { copied: 2, refused: 1 } });
+  const copied = await copy();
+  expect(copied).toMatchObject({ exitCode: ExitCode.refused, data: { copied: 2, refused: 1 } });
+  const why = `file://${to} has another snapshot under the name ${middle}; find out which one is right, and move`;
+  expect(JSON.stringify(copied.data)).toContain(why);
   expect(await readFile(join(to, cluster, `${middle}.db`))).toEqual(before);
 });
 

@@ -69,7 +69,9 @@ function checkSame({ id, manifest, problem }: Entry, { object, content }: Brief,
     );
   }
   if (manifest.object.sha256 !== object.sha256 || manifest.content.sha256 !== content.sha256) {
-    throw refused(`${to.url} has another snapshot under the name ${id}`);
+    throw refused(
+      `${to.url} has another snapshot under the name ${id}; find out which one is right, and move the wrong one away`,
+    );
   }
 }
 
@@ -78,7 +80,7 @@ async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
   const { id } = entry;
   const document = await readDocument(from, entry.manifestKey, { signal }).catch(asDamage(id));
   const { data: manifest } = manifestSchema.safeParse(document);
-  if (!manifest) throw damaged(`${id}: its manifest changed while it was read`);
+  if (!manifest) throw damaged(`${id}: its manifest changed while it was read; copy it again`);
   const { key, sizeBytes } = manifest.object;
   const onBytes = (bytes: number) => progress.bytes(bytes, sizeBytes);
   const kept = await isThere(manifest, context);

@@ -128,6 +128,9 @@ describe('a file', () => {
     ['--age-identity-file', (path: string) => readIdentities([path])],
   ] as const)('%s that is empty or away is named', async (flag, read) => {
     await mistake(read(await file('# nothing\n\n')), new RegExp(`^${flag}: \\S+ is empty$`));
-    await mistake(read('/nowhere/keys'), new RegExp(`^${flag}: cannot read /nowhere/keys \\(ENOENT\\)$`));
+    await mistake(
+      read('/nowhere/keys'),
+      new RegExp(`^${flag}: cannot read /nowhere/keys \\(ENOENT\\): it does not exist; check the path$`),
+    );
   });
 });

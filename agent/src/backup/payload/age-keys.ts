@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Decrypter, Encrypter } from 'age-encryption';
-import { codeOf, usageError } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 
 const isSecret = (text: string) => /age-secret-key|age-plugin/i.test(text);
 const isPostQuantum = (recipient: string) => /^age1(tag)?pq1/.test(recipient);
@@ -22,7 +23,7 @@ export async function readRecipients(
   const all = [...recipients];
   if (all.some(isPostQuantum) && !all.every(isPostQuantum)) {
     throw usageError(
-      `${flag}: some recipients are post-quantum and some are not, so none would be protected; give one kind only`,
+      `${flag}: some recipients are post-quantum and some are not, so none would be protected; pass one kind only`,
     );
   }
   return all;
@@ -56,7 +57,7 @@ async function filesOf(path: string): Promise<string[]> {
 async function checkRecipient(text: string, where: string): Promise<void> {
   if (isSecret(text)) {
     throw usageError(
-      `${where} is a secret key, which must not be here; give its recipient, which \`age-keygen -y\` prints`,
+      `${where} is a secret key, which must not be here; pass its recipient, which \`age-keygen -y\` prints`,
     );
   }
   if (!text.startsWith('age1')) throw usageError(`${where} is not an age recipient; write age1…`);
@@ -74,7 +75,7 @@ async function checkRecipient(text: string, where: string): Promise<void> {
 
 function checkIdentity(text: string, where: string): void {
   if (text.startsWith('age1')) {
-    throw usageError(`${where} is a recipient, which cannot decrypt; give its identity, AGE-SECRET-KEY-…`);
+    throw usageError(`${where} is a recipient, which cannot decrypt; pass its identity, AGE-SECRET-KEY-…`);
   }
   try {
     new Decrypter().addIdentity(text);
@@ -92,7 +93,7 @@ async function forEachLine(
   use: (text: string, where: string) => Promise<void>,
 ): Promise<void> {
   const content = await readFile(file, 'utf8').catch((error) => {
-    throw usageError(`${flag}: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`${flag}: cannot read ${file} ${readFault(error)}`);
   });
   let found = false;
   for (const [index, line] of content.split('\n').entries()) {

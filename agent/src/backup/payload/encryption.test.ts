@@ -216,6 +216,6 @@ describe('identities are compared with the recipients before anything is read', 
   });
 
   test('without any, the error says what to give', async () => {
-    await refused(checkIdentities('s', [], []), ExitCode.usage, /^--age-identity-file: s is encrypted; give a file/);
+    await refused(checkIdentities('s', [], []), ExitCode.usage, /^--age-identity-file: s is encrypted; pass a file/);
   });
 });

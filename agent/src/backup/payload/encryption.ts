@@ -55,10 +55,10 @@ export async function checkIdentities(
   identities: readonly string[],
 ): Promise<void> {
   if (identities.length === 0) {
-    throw new NoIdentityError(`${what} is encrypted; give a file with its age identity${oneOf(recipients)}`);
+    throw new NoIdentityError(`${what} is encrypted; pass a file with its age identity${oneOf(recipients)}`);
   }
   if ((await anyAmong(identities, recipients)) || recipients.length === 0) return;
-  throw new NoIdentityError(`${what} is encrypted for other identities; give the one${oneOf(recipients)}`);
+  throw new NoIdentityError(`${what} is encrypted for other identities; pass the one${oneOf(recipients)}`);
 }
 
 /** Whether one of the identities is among the recipients. */

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AgentError, codeOf, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { Extra, Manifest } from '../catalog/manifest.ts';
 import { checkIdentities, decrypt, encrypt } from './encryption.ts';
@@ -105,7 +106,7 @@ async function packFiles(paths: readonly string[]): Promise<Buffer> {
 async function* entriesOf(path: string): AsyncIterable<TarEntry> {
   const read = async <T>(work: Promise<T>): Promise<T> =>
     work.catch((error) => {
-      throw mistake(`cannot read ${path} (${codeOf(error) ?? messageOf(error)})`);
+      throw mistake(`cannot read ${path} ${readFault(error)}`);
     });
   const stats = await read(lstat(path));
   const common = { path, ...attributes(stats) };

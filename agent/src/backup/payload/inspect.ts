@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type DatabaseFacts, readDatabase } from '../../etcd/offline/database-check.ts';
 import { type Etcdutl, reasonOf } from '../../etcd/offline/etcdutl.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
-import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
+import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
+import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { decompress } from './compression.ts';
@@ -118,9 +119,7 @@ async function writeFile(
     signal?.throwIfAborted();
     if (error instanceof AgentError && error.exitCode === ExitCode.verificationFailed) throw failed(key, error.message);
     if (error instanceof AgentError) throw error;
-    throw new AgentError(ExitCode.usage, `--scratch: cannot write ${file} (${codeOf(error) ?? error})`, {
-      cause: error,
-    });
+    throw cannotWrite(file, error, '--scratch');
   }
 }
 
@@ -141,7 +140,7 @@ export async function tryRestore(
   const run = { signal, timeout: 60_000 + Math.ceil(size / MIB) * 500 };
   const status = await etcdutl.snapshotStatus(file, run);
   if (status.outcome === 'unable') throw usageError(`${name}: ${status.why}`);
-  if (status.outcome === 'refused') throw failed(name, 'etcdutl does not find a valid database in it');
+  if (status.outcome === 'refused') throw failed(name, status.why);
   const result = await etcdutl.run(['snapshot', 'restore', file, '--data-dir', into], run);
   if (result.exitCode !== 0) {
     const reason = reasonOf(result);

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, usageError } from '../../lib/errors.ts';
+import { cannotWrite } from '../../lib/files/file-faults.ts';
 
 export interface ScratchDirectory extends AsyncDisposable {
   readonly path: string;
@@ -9,7 +9,7 @@ export interface ScratchDirectory extends AsyncDisposable {
 /** Creates a directory below `--scratch`. Disposing removes it with its contents. */
 export async function scratchDirectory(scratch: string): Promise<ScratchDirectory> {
   const path = await mkdtemp(join(scratch, 'etcd-agent-')).catch((error) => {
-    throw usageError(`--scratch: cannot write to ${scratch} (${codeOf(error)})`);
+    throw cannotWrite(scratch, error, '--scratch');
   });
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

@@ -4,6 +4,7 @@ import { readDatabase } from '../../etcd/offline/database-check.ts';
 import type { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store } from '../../store/store.ts';
 import { payloadProblem } from '../catalog/catalog.ts';
 import type { Level, Manifest } from '../catalog/manifest.ts';
@@ -80,7 +81,7 @@ async function checkDatabase(
 
   const status = await etcdutl.snapshotStatus(file, run);
   if (status.outcome === 'unable') return unproved(status.why);
-  if (status.outcome === 'refused') throw failed(`${id}: etcdutl does not find a valid database in it`);
+  if (status.outcome === 'refused') throw failed(`${id}: ${status.why}`);
   const expected = content.hashKV;
   if (expected && revision < expected.revision) {
     throw failed(
@@ -96,7 +97,7 @@ async function checkDatabase(
 
   const found = await etcdutl.hashKV(file, expected.revision, run);
   if (found.outcome === 'unable') return unproved(found.why);
-  if (found.outcome === 'refused') throw failed(`${id}: etcdutl cannot read its keys`);
+  if (found.outcome === 'refused') throw failed(`${id}: ${found.why}`);
   const { hash, compactRevision } = found.value;
   // A compaction after the hash was computed changes the hash of the same data. Compact revisions never go back.
   if (compactRevision > expected.compactRevision) return unproved('it was compacted meanwhile, which changes HashKV');
@@ -131,13 +132,11 @@ export async function writeContent(
   } catch (error) {
     options.signal?.throwIfAborted();
     if (error instanceof AgentError) throw isDamage(error) ? new DamagedError(error.message, { cause: error }) : error;
-    const code = codeOf(error);
-    if (code === 'ENOSPC') {
-      throw new AgentError(ExitCode.usage, `no room for ${file}: it needs ${manifest.content.sizeBytes} bytes`, {
-        cause: error,
-      });
+    if (codeOf(error) === 'ENOSPC') {
+      const needed = `it needs ${manifest.content.sizeBytes} bytes; make room there`;
+      throw new AgentError(ExitCode.usage, `no room for ${file}: ${needed}`, { cause: error });
     }
-    throw new AgentError(ExitCode.usage, `cannot write ${file} (${code ?? error})`, { cause: error });
+    throw cannotWrite(file, error);
   }
 }
 

@@ -4,6 +4,7 @@ import { request as tlsRequest } from 'node:https';
 import { SnapshotCheck, type SnapshotSums, TRAILER } from '../../etcd/snapshot-stream.ts';
 import type { TlsMaterial } from '../../etcd/tls.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
+import { cannotWrite } from '../../lib/files/file-faults.ts';
 
 /** A plain snapshot that another agent serves over HTTP. */
 export interface Source {
@@ -111,14 +112,14 @@ async function save(
   };
   const handle = await open(file, 'wx', 0o600).catch((error) => {
     clearInterval(watch);
-    throw cannotWrite(file, error);
+    throw cannotWrite(file, error, '--scratch');
   });
   try {
     await handle.writeFile(checked());
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof AgentError) throw error;
-    if (['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes(codeOf(error) ?? '')) throw cannotWrite(file, error);
+    if (['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes(codeOf(error) ?? '')) throw cannotWrite(file, error, '--scratch');
     throw unavailable(`${url} broke off after ${bytes} of ${expected} bytes (${messageOf(error)})`, error);
   } finally {
     clearInterval(watch);
@@ -142,8 +143,3 @@ function watcher(response: IncomingMessage, expected: number, idleTimeout: numbe
   // Wait for two turns of the event loop, so that bytes that arrived while this process had no CPU are counted.
   return () => setImmediate(() => setImmediate(check));
 }
-
-const cannotWrite = (file: string, error: unknown) =>
-  new AgentError(ExitCode.usage, `--scratch: cannot write ${file} (${codeOf(error) ?? messageOf(error)})`, {
-    cause: error,
-  });

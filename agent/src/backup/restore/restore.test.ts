@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { RunningAgent } from '../../../test/harness/agent.ts';
@@ -746,7 +746,7 @@ describe('the command restore data-dir', () => {
           expect(await member(0, ...more, '--etcdutl=/nowhere')).toMatchObject(
             refusedAs(
               new RegExp(
-                `^--initial-cluster-token: this token and these members are those of the cluster ${clusterId} that the snapshots come from; if it still serves, remove m0 there and add it again; otherwise give all members the same new token, for example --initial-cluster-token=restored-`,
+                `^--initial-cluster-token: this token and these members are those of the cluster ${clusterId} that the snapshots come from; if it still serves, remove m0 there and add it again; otherwise pass the same new token to all members, for example --initial-cluster-token=restored-`,
               ),
             ),
           );
@@ -1065,6 +1065,13 @@ describe('the command restore data-dir', () => {
           log: [expect.stringMatching(new RegExp(`^cannot note the restore from ${id} .*; the next start tries`))],
         });
       }
+      await cp(away, own(), { recursive: true });
+      for (const name of [`${id}.json`, `${id}.db`]) await rm(join(own(), 'orders', name));
+      const gone = new RegExp(
+        `\\(file://${own()}: ${id} does not exist there; pass --restored-from .*\\); the next start`,
+      );
+      expect(await here('--once')).toMatchObject({ exitCode: 0, log: [expect.stringMatching(gone)] });
+      await rm(own(), { recursive: true });
       await rename(away, own());
       expect(await here('--once', id)).toMatchObject({ exitCode: 0, log: [] });
       expect((await readdir(join(own(), 'orders'))).filter((name) => name.includes('.restored-'))).toHaveLength(1);

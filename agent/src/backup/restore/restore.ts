@@ -11,6 +11,7 @@ import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { sync, syncTree } from '../../lib/files/directories.ts';
+import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store } from '../../store/store.ts';
 import type { Manifest } from '../catalog/manifest.ts';
 import { DamagedError } from '../payload/damaged-error.ts';
@@ -283,7 +284,7 @@ async function refuseSameCluster(dataDir: string, clusterId: string | undefined)
   if (clusterId === undefined || ![log?.clusterId, marker?.clusterId].includes(clusterId)) return;
   throw new AgentError(
     ExitCode.refused,
-    `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; give all members the same new token, for instance ${freshToken()}`,
+    `--initial-cluster-token: ${dataDir} already holds the cluster ${clusterId} of the same token and members; pass the same new token to all members, for example ${freshToken()}`,
   );
 }
 
@@ -318,8 +319,5 @@ async function moveAside(dataDir: string): Promise<string | undefined> {
 }
 
 function asMistake(flag: string, path: string, error: unknown): unknown {
-  const code = codeOf(error);
-  if (error instanceof AgentError || !code) return error;
-  const remedy = code === 'EBUSY' ? 'it is a mount point; name a directory below it' : code;
-  return new AgentError(ExitCode.usage, `${flag}: cannot write ${path} (${remedy})`, { cause: error });
+  return error instanceof AgentError || !codeOf(error) ? error : cannotWrite(path, error, flag);
 }

@@ -39,7 +39,9 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
       ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
     });
   } catch {
-    throw usageError(`--file-name-time-zone: '${timeZone}' is not an IANA time zone`);
+    throw usageError(
+      `--file-name-time-zone: '${timeZone}' is not an IANA time zone; write it like Europe/Berlin or Etc/UTC`,
+    );
   }
 }
 

@@ -46,7 +46,7 @@ test('the first backup into a folder warns if another folder has snapshots of th
     exitCode: 0,
     log: [
       expect.stringMatching(
-        /^prd\/orders has no snapshots yet, but prod\/orders has some of this etcd \(cluster id [0-9a-f]+\); if that is its folder, give --cluster=orders --namespace=prod$/,
+        /^prd\/orders has no snapshots yet, but prod\/orders has some of this etcd \(cluster id [0-9a-f]+\); if that is its folder, pass --cluster=orders --namespace=prod$/,
       ),
     ],
   });

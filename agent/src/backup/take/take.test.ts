@@ -307,8 +307,8 @@ describe.each(compressions)('encrypted, with compression %s', (compression) => {
       await expect(fetching).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
       expect(await readdir(into)).toEqual([]);
     };
-    await refused([], ExitCode.usage, /is encrypted; give a file with its age identity of age1\w+ or age1/);
-    await refused([other], ExitCode.usage, /is encrypted for other identities; give the one of age1/);
+    await refused([], ExitCode.usage, /is encrypted; pass a file with its age identity of age1\w+ or age1/);
+    await refused([other], ExitCode.usage, /is encrypted for other identities; pass the one of age1/);
 
     for (const at of [60, 200, 300, stored.length >> 1, stored.length - 1]) {
       const flipped = Buffer.from(stored);

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { notBoolean, parseBoolean } from '../../lib/boolean.ts';
-import { codeOf, usageError } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 import { describeIssue } from '../../lib/schema-issue.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import { retentionSpec } from '../../store/retention-spec.ts';
@@ -77,7 +78,7 @@ export type Config = z.infer<typeof configSchema>;
 
 export async function readConfig(file: string): Promise<Config> {
   const content = await readFile(file, 'utf8').catch((error) => {
-    throw usageError(`--config: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`--config: cannot read ${file} ${readFault(error)}`);
   });
   let document: unknown;
   try {

@@ -7,7 +7,8 @@ import { parseEndpoints } from '../../etcd/endpoints.ts';
 import type { EtcdAccess } from '../../etcd/etcd-member.ts';
 import { loadTls } from '../../etcd/tls.ts';
 import { parseDuration } from '../../lib/duration.ts';
-import { codeOf, usageError } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 import { describeIssue } from '../../lib/schema-issue.ts';
 import { parseStore } from '../../store/open.ts';
 import { type RetentionSpec, retentionSpec } from '../../store/retention-spec.ts';
@@ -203,7 +204,7 @@ async function readRecipients(given: readonly string[], files: readonly string[]
 async function readSecret(flag: string, file: string | undefined): Promise<string | undefined> {
   if (!file) return undefined;
   const content = await readFile(file, 'utf8').catch((error) => {
-    throw usageError(`${flag}: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`${flag}: cannot read ${file} ${readFault(error)}`);
   });
   const value = content.replace(/\r?\n$/, '');
   if (!value) throw usageError(`${flag}: ${file} is empty`);

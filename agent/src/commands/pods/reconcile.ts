@@ -5,7 +5,8 @@ import type { AtPoint } from '../../controllers/cluster/reconcile.ts';
 import { defaultSettings, type Settings } from '../../controllers/cluster/settings.ts';
 import { Reconciler } from '../../controllers/reconciler.ts';
 import { findAccess } from '../../kube/api-access.ts';
-import { codeOf, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
+import { ExitCode, messageOf, usageError } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
@@ -43,7 +44,7 @@ export async function runWith(
 async function readTuning(file: string | undefined): Promise<Settings> {
   if (file === undefined) return defaultSettings;
   const content = await readFile(file, 'utf8').catch((error) => {
-    throw mistake(`cannot read ${file} (${codeOf(error)})`);
+    throw mistake(`cannot read ${file} ${readFault(error)}`);
   });
   let given: unknown;
   try {

@@ -179,7 +179,7 @@ function stopped(result: Omit<PlainSnapshot, 'file'>, reason: unknown): CommandR
 function expectedOf(settings: Settings): Expected {
   const revision = settings.text('expectedRevision');
   if (revision !== undefined && !/^[1-9]\d{0,15}$/.test(revision)) {
-    throw usageError('--expected-revision: must be a whole number of at least 1');
+    throw usageError(`--expected-revision: '${revision}' is not a valid revision; pass a whole number of at least 1`);
   }
   const serverVersion = settings.text('serverVersion');
   return {
@@ -189,8 +189,8 @@ function expectedOf(settings: Settings): Expected {
 }
 
 function tokenSha256Of(settings: Settings): string {
-  return sha256(
-    '--token-sha256',
-    settings.required('tokenSha256', '--token-sha256', 'is missing; pass the SHA-256 of the token'),
-  );
+  const flag = '--token-sha256';
+  const given = settings.required('tokenSha256', flag, 'is missing; pass the SHA-256 of the token');
+  // A wrong value may be the token itself.
+  return sha256(flag, given, `a value of ${given.length} characters`);
 }

@@ -142,7 +142,7 @@ function refuseSource(
 ): void {
   if (!entries.some(({ manifest }) => clusterId !== undefined && manifest?.source.clusterId === clusterId)) return;
   const instead = several
-    ? `if it still serves, remove ${name} there and add it again; otherwise give all members the same new token`
+    ? `if it still serves, remove ${name} there and add it again; otherwise pass the same new token to all members`
     : 'pass a new token';
   throw refused(
     `--initial-cluster-token: this token and these members are those of the cluster ${clusterId} that the snapshots come from; ${instead}, for example --initial-cluster-token=${freshToken()}`,

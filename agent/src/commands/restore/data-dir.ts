@@ -222,13 +222,17 @@ async function note(
 async function entryOf({ id, objectKey }: Marker, opened: OpenedStore, context: CommandContext): Promise<ReadEntry> {
   const { store } = opened;
   const { signal } = context;
-  const isIt = (entry: Entry): entry is ReadEntry => entry.id === id && entry.manifest !== undefined;
-  const entry =
-    objectKey === undefined
-      ? (await answeringOf(opened, context)).find(isIt)
-      : await readExactEntry(store, objectKey, { signal });
-  if (entry && isIt(entry)) return entry;
-  throw new AgentError(ExitCode.nothingThere, `${store.url}: ${id} cannot be found or read`);
+  const isWhole = (entry: Entry): entry is ReadEntry => entry.manifest !== undefined;
+  const exact = objectKey === undefined ? undefined : await readExactEntry(store, objectKey, { signal });
+  const entry = (exact ? [exact] : await answeringOf(opened, context)).find((each) => each.id === id);
+  if (entry && isWhole(entry)) return entry;
+  const why = entry
+    ? `${id}: ${entry.problem}`
+    : `${exact ? `${objectKey} is now ${exact.id}, and ` : ''}${id} does not exist there`;
+  throw new AgentError(
+    ExitCode.nothingThere,
+    `${store.url}: ${why}; pass --restored-from with the cluster id of its etcd to the next backup`,
+  );
 }
 
 function parseRequest(settings: Settings): DataDirRequest {

@@ -1,6 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { readExtra } from '../../backup/payload/extra.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { cannotWrite } from '../../lib/files/file-faults.ts';
 import { withTimeout } from '../../lib/run-limit.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
@@ -21,10 +22,7 @@ async function restore(context: CommandContext): Promise<CommandResult> {
     if (await stat(file).catch(() => undefined)) throw exists(file);
     const tar = await readExtra(store, manifest, { signal, identities });
     await writeFile(file, tar, { flag: 'wx', mode: 0o600 }).catch((error) => {
-      const code = codeOf(error);
-      throw code === 'EEXIST'
-        ? exists(file)
-        : new AgentError(ExitCode.usage, `--to: cannot write ${file} (${code})`, { cause: error });
+      throw codeOf(error) === 'EEXIST' ? exists(file) : cannotWrite(file, error, '--to');
     });
     const paths = manifest.extra?.paths ?? [];
     return {

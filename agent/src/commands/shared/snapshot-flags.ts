@@ -15,10 +15,11 @@ export const sha256Flag = (settings: Settings): string | undefined => {
   return given === undefined ? undefined : sha256('--sha256', given);
 };
 
-export function sha256(flag: string, given: string): string {
+/** `shown`: the value as the error shows it. */
+export function sha256(flag: string, given: string, shown = `'${given}'`): string {
   const text = given.toLowerCase();
   if (/^[0-9a-f]{64}$/.test(text)) return text;
-  throw usageError(`${flag}: must be 64 hex digits`);
+  throw usageError(`${flag}: ${shown} is not a valid SHA-256; pass its 64 hex digits`);
 }
 
 export function bumpFlag(settings: Settings): number | undefined {
@@ -26,7 +27,7 @@ export function bumpFlag(settings: Settings): number | undefined {
   if (given === undefined) return undefined;
   const bump = Number(given);
   if (Number.isSafeInteger(bump) && bump >= 0) return bump;
-  throw usageError('--bump-revision: must be a whole number, 0 or more');
+  throw usageError(`--bump-revision: '${given}' is not a valid number of revisions; pass a whole number, 0 or more`);
 }
 
 /** Value of `--latest-verified-before`. A time zone is required, so that the value means the same moment everywhere. */

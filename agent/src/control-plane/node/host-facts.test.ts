@@ -51,11 +51,13 @@ test('missing facts are reported, and change nothing else', async () => {
   expect(await ofProcess()).toEqual({ nodeName: 'cp-1', etcd: undefined });
   await process(7, 'etcd', 1, ['etcd']);
   await process(8, 'etcd', 1, ['etcd']);
+  // Of a pod: not one of those that may be meant.
+  await process(9, 'etcd', 5, ['etcd']);
   expect(await ofProcess()).toEqual({ nodeName: 'cp-1', etcd: undefined });
   expect(await hostFacts({ etcdManifest: await manifest('db'), etcdProcess: false }, log)).toBeUndefined();
   expect(warnings).toEqual([
-    expect.stringContaining('no process is named etcd'),
-    expect.stringContaining('several processes are named etcd'),
+    expect.stringMatching(/no process is named etcd; start it, or pass --etcd-manifest/),
+    expect.stringMatching(/several processes are named etcd \(pids 7, 8\); stop all but one/),
     expect.stringContaining("no container 'etcd'"),
   ]);
 });

@@ -40,18 +40,24 @@ async function staticPod(file: string): Promise<Host['etcd']> {
 
 async function process(proc: string): Promise<Host['etcd']> {
   const ids = (await readdir(proc)).filter((name) => /^\d+$/.test(name));
-  const found: { parent: number; command: string[] }[] = [];
+  const found: { id: string; parent: number; command: string[] }[] = [];
   for (const id of ids) {
     // The process may have ended meanwhile.
     const stat = await readFile(`${proc}/${id}/stat`, 'utf8').catch(() => '');
     const [, parent] = /^\d+ \(etcd\) \S (\d+) /.exec(stat) ?? [];
     if (parent === undefined) continue;
     const command = (await readFile(`${proc}/${id}/cmdline`, 'utf8').catch(() => '')).split('\0').slice(0, -1);
-    if (command.length > 0) found.push({ parent: Number(parent), command });
+    if (command.length > 0) found.push({ id, parent: Number(parent), command });
   }
   // Only a service is a child of init; the etcd of a pod is not.
   const services = found.filter(({ parent }) => parent === 1);
-  const [etcd, ...others] = services.length > 0 ? services : found;
-  if (!etcd || others.length > 0) throw new Error(`${etcd ? 'several processes are' : 'no process is'} named etcd`);
+  const candidates = services.length > 0 ? services : found;
+  const [etcd, ...others] = candidates;
+  const instead = 'pass --etcd-manifest if it is a static Pod';
+  if (!etcd) throw new Error(`no process is named etcd; start it, or ${instead}`);
+  if (others.length > 0) {
+    const ids = candidates.map(({ id }) => id).join(', ');
+    throw new Error(`several processes are named etcd (pids ${ids}); stop all but one, or ${instead}`);
+  }
   return { from: 'process', command: etcd.command };
 }

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { cannotWrite } from '../../lib/files/file-faults.ts';
 import { withFileLock } from '../../lib/files/file-lock.ts';
 
 const FILE = 'etcd-restore.lock';
@@ -8,7 +8,7 @@ const FILE = 'etcd-restore.lock';
 /** Runs `work` while no other run can change this node. */
 export async function withNodeLock<T>(journalDir: string, work: () => Promise<T>): Promise<T> {
   await mkdir(journalDir, { recursive: true }).catch((error) => {
-    throw new AgentError(ExitCode.usage, `cannot write ${journalDir} (${codeOf(error)})`, { cause: error });
+    throw cannotWrite(journalDir, error);
   });
   return withFileLock(join(journalDir, FILE), 'another restore is running on this node', work);
 }

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { AgentError, codeOf, messageOf, usageError } from '../../lib/errors.ts';
+import { AgentError, messageOf, usageError } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import { type EtcdFlags, effectiveFlags, flagsOfArguments } from './etcd-flags.ts';
 import { addresses, hostOf } from './local-address.ts';
@@ -74,7 +75,7 @@ export async function fromStaticPod(file: string): Promise<EtcdNode> {
   }
   const flags = await effectiveFlags(pod.args, pod.env, (config) => readFile(pod.hostPath(config), 'utf8')).catch(
     (error) => {
-      throw usageError(`${file}: etcd's config file cannot be read (${codeOf(error) ?? messageOf(error)})`);
+      throw usageError(`${file}: etcd's config file cannot be read ${readFault(error)}`);
     },
   );
   const member = memberFlags(flags, { source: file, hostPath: pod.hostPath });
@@ -230,7 +231,7 @@ async function flagsOf(
 
 const text = (flag: string, file: string): Promise<string> =>
   readFile(file, 'utf8').catch((error) => {
-    throw usageError(`${flag}: cannot read ${file} (${codeOf(error)})`);
+    throw usageError(`${flag}: cannot read ${file} ${readFault(error)}`);
   });
 
 async function isOfKubelet({ pid }: EtcdProcess): Promise<boolean> {

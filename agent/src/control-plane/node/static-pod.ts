@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import * as z from 'zod/mini';
-import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 
 const containerSchema = z.object({
@@ -37,7 +38,7 @@ export interface StaticPod {
 /** Reads the named container from a kubeadm manifest. Throws a usage error if the file is not one. */
 export async function readStaticPod(file: string, container: string): Promise<StaticPod> {
   const text = await readFile(file, 'utf8').catch((error) => {
-    throw new AgentError(ExitCode.usage, `${file}: cannot be read (${codeOf(error)})`);
+    throw new AgentError(ExitCode.usage, `${file}: cannot be read ${readFault(error)}`);
   });
   const wrong = (why: string) =>
     new AgentError(ExitCode.usage, `${file}: not a kubeadm manifest: ${why}; see --manifests-dir`);

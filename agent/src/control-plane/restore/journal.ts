@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { sync } from '../../lib/files/directories.ts';
+import { cannotWrite } from '../../lib/files/file-faults.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
 import type { EtcdNode } from '../node/node.ts';
 import type { Prepared } from './prepare.ts';
@@ -108,7 +109,7 @@ async function newFolder(parent: string, name: string): Promise<string> {
     await mkdir(join(folder, 'manifests'), { mode: 0o700 });
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return newFolder(parent, `${name}-1`);
-    throw new AgentError(ExitCode.usage, `cannot write ${folder} (${codeOf(error)})`, { cause: error });
+    throw cannotWrite(folder, error);
   }
   await sync(folder);
   return folder;

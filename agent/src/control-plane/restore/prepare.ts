@@ -14,6 +14,7 @@ import { walIdentity } from '../../etcd/offline/wal.ts';
 import { walState } from '../../etcd/offline/wal-state.ts';
 import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
+import { cannotWrite } from '../../lib/files/file-faults.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
 import { namingStore } from '../../lib/run-limit.ts';
 import type { Store } from '../../store/store.ts';
@@ -143,9 +144,7 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
   } catch (error) {
     await discardPrepared(request.node.member).catch(() => {});
     if (!hadDirectory) await rmdir(dataDir).catch(() => {});
-    const code = codeOf(error);
-    if (error instanceof AgentError || !code) throw error;
-    throw new AgentError(ExitCode.usage, `cannot write ${dataDir} (${code})`, { cause: error });
+    throw error instanceof AgentError || !codeOf(error) ? error : cannotWrite(dataDir, error);
   }
 }
 
@@ -221,7 +220,7 @@ async function fetchAndCheck(request: PrepareRequest, file: string): Promise<Che
   if (damage) throw failed(`${id}: the database is damaged: ${damage}`);
   const status = await etcdutl.snapshotStatus(file, { ...(read.signal && { signal: read.signal }) });
   if (status.outcome === 'unable') throw new AgentError(ExitCode.usage, `${id}: ${status.why}`);
-  if (status.outcome === 'refused') throw failed(`${id}: etcdutl finds no valid database in the snapshot`);
+  if (status.outcome === 'refused') throw failed(`${id}: ${status.why}`);
   refuseNewer(id, storageVersion, serverVersion);
   const ofSnapshot = await snapshotMembers(file, read.signal);
   const members = membersToRestore(id, votersOf(ofSnapshot), request.initialCluster, node);

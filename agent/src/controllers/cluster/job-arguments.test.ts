@@ -19,7 +19,7 @@ const facts: JobFacts = {
     },
   },
   storeOf: (store) => JSON.stringify(store),
-  backupOf: (name) => (name === 'monday' ? { store: 'file:///monday', id: 'the-id' } : undefined),
+  backupOf: (name) => ({ store: `file:///${name}`, id: 'the-id' }),
   identityFiles: (secret) => [`/secrets/${secret}/one`, `/secrets/${secret}/two`],
   clientTls: { cacert: '/tls/ca.crt', cert: '/tls/tls.crt', key: '/tls/tls.key' },
   peerTlsDir: '/peer',
@@ -59,7 +59,9 @@ test('of a survivor: its endpoint alone', async () => {
   const { settings } = await parsed(args);
   expect(settings.text('survivor')).toBe('https://10.0.0.3:2379');
   expect(settings.list('endpoints')).toEqual([]);
-  expect(() => jobCommand(request({ schedule: 'nightly', survivor: 1 }), facts)).toThrow('ordinal 1 has no endpoint');
+  expect(() => jobCommand(request({ schedule: 'nightly', survivor: 1 }), facts)).toThrow(
+    /^the survivor orders-1 has no address, .*kubectl describe pod orders-1 says why$/,
+  );
 });
 
 test('a salvage: the secret is in the environment, and nowhere else', async () => {
@@ -143,13 +145,13 @@ describe('a restore', () => {
     expect(settings.store()).toMatchObject(store);
     for (const [name, value] of Object.entries(flags)) expect(settings.text(name)).toBe(value);
   });
-
-  test('of an EtcdBackup that is not completed', () => {
-    expect(() => command({ source: { backupName: 'tuesday' } })).toThrow('EtcdBackup tuesday');
-  });
 });
 
-test('no schedule, or one that is gone', () => {
+test('no schedule, or one that is gone or has no store', () => {
   expect(() => jobCommand(request({}), facts)).toThrow('no backup schedule');
-  expect(() => jobCommand(request({ schedule: 'weekly' }), facts)).toThrow('no schedule weekly');
+  expect(() => jobCommand(request({ schedule: 'weekly' }), facts)).toThrow(
+    "spec.backup.schedules has no schedule 'weekly'; add it, or name another",
+  );
+  const without = { ...facts, schedules: { weekly: { stores: [] } } };
+  expect(() => jobCommand(request({ schedule: 'weekly' }), without)).toThrow("the schedule 'weekly'");
 });

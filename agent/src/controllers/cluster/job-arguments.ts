@@ -27,9 +27,12 @@ export interface JobFacts {
   /** Value of `--store` for the `store` of a RestoreSource. */
   readonly storeOf: (store: unknown) => string;
   /** Store, id, and folder or key of a completed EtcdBackup. */
-  readonly backupOf?: (
-    name: string,
-  ) => { readonly store: string; readonly id: string; readonly folder?: string; readonly key?: string } | undefined;
+  readonly backupOf: (name: string) => {
+    readonly store: string;
+    readonly id: string;
+    readonly folder?: string;
+    readonly key?: string;
+  };
   /** Files of the mounted Secret with age identities. */
   readonly identityFiles: (secret: string) => readonly string[];
   readonly clientTls?: { readonly cacert: string; readonly cert: string; readonly key: string };
@@ -59,7 +62,12 @@ export function jobCommand(job: JobRequest, facts: JobFacts): JobCommand {
 function backupArguments(job: JobRequest, facts: JobFacts): string[] {
   const { clientTls, endpoints } = facts;
   const survivor = job.survivor === undefined ? undefined : endpoints[job.survivor];
-  if (job.survivor !== undefined && !survivor) throw usageError(`ordinal ${job.survivor} has no endpoint`);
+  if (job.survivor !== undefined && !survivor) {
+    const pod = `${facts.cluster}-${job.survivor}`;
+    throw usageError(
+      `the survivor ${pod} has no address, so it cannot be backed up; kubectl describe pod ${pod} says why`,
+    );
+  }
   return [
     'backup',
     ...(survivor ? flag('survivor', survivor) : flag('endpoints', Object.values(endpoints).join(','))),
@@ -119,14 +127,13 @@ function restoreArguments(restore: NonNullable<JobRequest['restore']>, facts: Jo
 /** The name under which the cluster of the snapshot is known to the store. */
 function folderOf({ clusterName, backupName }: RestoreSource, { cluster, backupOf }: JobFacts): string {
   const backup = text(backupName);
-  return (backup && backupOf?.(backup)?.folder) || (text(clusterName) ?? cluster);
+  return (backup && backupOf(backup).folder) || (text(clusterName) ?? cluster);
 }
 
 function snapshotArguments(source: RestoreSource, facts: JobFacts): string[] {
   const backupName = text(source.backupName);
   if (backupName) {
-    const backup = facts.backupOf?.(backupName);
-    if (!backup) throw usageError(`EtcdBackup ${backupName} is not there or not completed`);
+    const backup = facts.backupOf(backupName);
     const which = backup.key === undefined ? [backup.id] : flag('object-key', backup.key);
     return [...which, ...flag('store', backup.store)];
   }
@@ -155,11 +162,11 @@ const common = ({ cluster, scratch, etcdutl }: JobFacts): string[] => [
 ];
 
 function settingsOf(schedule: string | undefined, { schedules }: JobFacts): BackupSettings {
-  const settings = schedule === undefined ? undefined : schedules[schedule];
-  if (settings && settings.stores.length > 0) return settings;
-  throw usageError(
-    schedule === undefined ? 'there is no backup schedule; add one' : `there is no schedule ${schedule}`,
-  );
+  if (schedule === undefined) throw usageError('the cluster has no backup schedule; add one to spec.backup.schedules');
+  const settings = schedules[schedule];
+  if (!settings) throw usageError(`spec.backup.schedules has no schedule '${schedule}'; add it, or name another`);
+  if (settings.stores.length > 0) return settings;
+  throw usageError(`the schedule '${schedule}' in spec.backup.schedules has no store; add one to its stores`);
 }
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 const flag = (name: string, value: string | number | undefined) => (value === undefined ? [] : [`--${name}=${value}`]);

@@ -8,7 +8,10 @@ export const podName = (cluster: Cluster, ordinal: number): string => `${cluster
 export function peerUrl(cluster: Cluster, ordinal: number): string {
   const { name, namespace, domain, spec, peerUrls } = cluster;
   if (peerUrls?.[ordinal] !== undefined) return peerUrls[ordinal];
-  if (domain === undefined) throw new Error('the domain of the member names is not known');
+  if (domain === undefined)
+    throw new Error(
+      `the StatefulSet ${name}, which names the domain of the members, does not exist; apply the manifests of the cluster again`,
+    );
   return `${spec.tls ? 'https' : 'http'}://${podName(cluster, ordinal)}.${name}-peers.${namespace}.svc.${domain}:2380`;
 }
 

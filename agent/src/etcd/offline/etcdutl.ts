@@ -21,12 +21,12 @@ export interface RunOptions {
 }
 
 /**
- * Result of etcdutl for a file. Its output may contain values of keys, so it is used only to distinguish outcomes and
- * never shown.
+ * Result of etcdutl for a file. Its output may contain values of keys, so it is used only to distinguish outcomes. Only
+ * errors with a fixed text are shown.
  */
 export type Answer<T> =
   | { readonly outcome: 'found'; readonly value: T }
-  | { readonly outcome: 'refused' }
+  | { readonly outcome: 'refused'; readonly why: string }
   /** Says nothing about the file: this version of etcdutl lacks the function, or it was killed. */
   | { readonly outcome: 'unable'; readonly why: string };
 
@@ -67,7 +67,7 @@ export class Etcdutl {
   async snapshotStatus(file: string, options: RunOptions): Promise<Answer<SnapshotStatus>> {
     const result = await this.run(['snapshot', 'status', file, '-w', 'json'], options);
     const { revision, totalKey, version } = parse(result) ?? {};
-    if (typeof revision !== 'number') return noAnswer(result);
+    if (typeof revision !== 'number') return noAnswer(result, 'cannot open the database');
     const storageVersion = typeof version === 'string' && version ? version : undefined;
     return {
       outcome: 'found',
@@ -94,12 +94,17 @@ export class Etcdutl {
       return { outcome: 'unable', why: 'this etcdutl cannot compute its HashKV; use etcdutl 3.7' };
     }
     if (/has been compacted/.test(result.stderr)) return { outcome: 'unable', why: 'it was compacted meanwhile' };
-    return noAnswer(result);
+    return noAnswer(result, 'cannot read the keys of the database');
   }
 }
 
-function noAnswer({ exitCode }: RunResult): Answer<never> {
-  if (exitCode !== -1) return { outcome: 'refused' };
+/** Errors of etcdutl and the kernel that contain nothing of the file. */
+const FIXED =
+  /invalid database|version mismatch|checksum error|integrity check failed|cannot allocate memory|no space left on device|permission denied|input\/output error/;
+
+function noAnswer({ exitCode, stderr }: RunResult, verdict: string): Answer<never> {
+  if (exitCode !== -1)
+    return { outcome: 'refused', why: `etcdutl ${verdict} (${FIXED.exec(stderr)?.[0] ?? `exit code ${exitCode}`})` };
   return { outcome: 'unable', why: 'etcdutl was killed or took too long; it may need more memory' };
 }
 

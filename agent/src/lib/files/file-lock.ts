@@ -1,6 +1,7 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { AgentError, codeOf, ExitCode, usageError } from '../errors.ts';
+import { cannotWrite } from './file-faults.ts';
 import { tryLock, type VolumeLock } from './volume-lock.ts';
 
 /**
@@ -72,7 +73,7 @@ async function refused(file: string, busy: string, why: 'busy' | Error): Promise
 
 function notLocked(file: string, why: Error): AgentError {
   const code = codeOf(why);
-  if (code !== undefined && code !== SQLITE_ERROR) return usageError(`cannot write ${file} (${code})`);
+  if (code !== undefined && code !== SQLITE_ERROR) return cannotWrite(file, why);
   return usageError(`cannot lock ${file}: ${why.message}; choose another directory, on a local disk`);
 }
 

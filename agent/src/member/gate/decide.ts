@@ -2,6 +2,7 @@ import type { AgentReason } from '../../protocol/agent-reasons.ts';
 import type { Identity } from '../../protocol/agent-status.ts';
 import type { Permit, RecordDoc } from '../../protocol/record.ts';
 import type { RecordAnswer } from '../../protocol/record-schema.ts';
+import { damagedIdentity, noIdentity } from '../identity.ts';
 import { isNewer } from '../record/record-cache.ts';
 import { newMemberRefusal, type Refusal, versionRefusal } from '../version-rule.ts';
 import type { RestoreMarker, VolumeFacts } from '../volume.ts';
@@ -40,11 +41,11 @@ const refuse = (reason: AgentReason, message: string): Decision => ({ do: 'refus
 export function decide(facts: GateFacts): Decision {
   const { volume, ordinal, cluster } = facts;
   const stored = volume.identity;
-  if (stored.kind === 'unreadable')
-    return refuse('ForeignData', `identity.json on the volume is damaged (${stored.why}); nothing was changed`);
+  if (stored.kind === 'unreadable') return refuse('ForeignData', damagedIdentity(stored.why));
   const restored = toComplete(volume, ordinal);
   if (restored) return { do: 'completeRestore', restored };
-  if (stored.kind === 'none') return volume.walPresent ? unknownData() : withoutData(facts, undefined);
+  if (stored.kind === 'none')
+    return volume.walPresent ? refuse('ForeignData', noIdentity) : withoutData(facts, undefined);
   const { identity } = stored;
   if (identity.ordinal !== ordinal)
     return refuse(
@@ -59,12 +60,6 @@ export function decide(facts: GateFacts): Decision {
     );
   return volume.walPresent ? withData(facts, identity) : withoutData(facts, identity);
 }
-
-const unknownData = (): Decision =>
-  refuse(
-    'ForeignData',
-    'the volume holds etcd data without identity.json, so no member of this cluster wrote them; nothing was changed',
-  );
 
 function toComplete(
   { restored, volumeId, identity, walPresent }: VolumeFacts,

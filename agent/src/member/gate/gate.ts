@@ -197,6 +197,7 @@ class Gate {
         why: { reason: 'Salvage', message: 'copying the data' },
       });
       try {
+        await this.#refuseInUse();
         this.#salvaged = { permit: permit.id, made: await salvage(this.#config, identity, { signal, at: this.#at }) };
       } catch (error) {
         signal.throwIfAborted();

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GrpcChannel, GrpcStatus } from '../../etcd/grpc.ts';
 import { status } from '../../etcd/maintenance.ts';
-import { isInUse } from '../../etcd/offline/data-dir.ts';
-import { walState } from '../../etcd/offline/wal-state.ts';
+import { walDirectory } from '../../etcd/offline/wal.ts';
+import { type WalState, walState } from '../../etcd/offline/wal-state.ts';
 import { openSnapshot } from '../../etcd/snapshot-stream.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
@@ -35,7 +35,7 @@ export async function emptyScratch(config: MemberConfig): Promise<void> {
 /**
  * Takes a snapshot of a survivor's data without a quorum. Starts etcd on a copy of the data, as a cluster of its own that
  * other members cannot reach, and then deletes the copy. The original data are only read. Entries that the member did not
- * know to be committed are not in the snapshot: at most `lastIndex - commit`.
+ * know to be committed are not in the snapshot: at most `lastIndex - commit`. The caller makes sure that etcd does not run.
  */
 export async function salvage(
   config: MemberConfig,
@@ -43,9 +43,7 @@ export async function salvage(
   { signal, at }: SalvageOptions,
 ): Promise<Salvage> {
   const etcdDir = etcdDirOf(config.dataDir);
-  if (await isInUse(etcdDir)) throw new AgentError(ExitCode.refused, 'etcd still runs on the volume');
-  const log = await walState(etcdDir);
-  if (!log) throw new AgentError(ExitCode.refused, 'the write-ahead log cannot be read');
+  const log = await readLog(etcdDir);
   const copy = copyOf(config);
   await emptyScratch(config);
   await mkdir(config.scratchDir, { recursive: true, mode: 0o700 });
@@ -58,6 +56,18 @@ export async function salvage(
   } finally {
     await rm(copy, { recursive: true, force: true }).catch(() => {});
   }
+}
+
+async function readLog(etcdDir: string): Promise<WalState> {
+  const unusable = (why: string, cause?: unknown) =>
+    new AgentError(ExitCode.refused, `${why}, so nothing can be recovered from this member; restore a backup`, {
+      cause,
+    });
+  const log = await walState(etcdDir).catch((error) => {
+    throw unusable(`the write-ahead log cannot be read (${messageOf(error)})`, error);
+  });
+  if (!log) throw unusable(`no write-ahead log can be read in ${walDirectory(etcdDir)}`);
+  return log;
 }
 
 async function saveCopy(config: MemberConfig, identity: Identity, copy: string, signal: AbortSignal): Promise<Saved> {

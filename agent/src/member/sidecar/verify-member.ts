@@ -14,10 +14,12 @@ export function verifyMember(wal: WalIdentity, identity: Identity, record: Recor
   const { memberId, clusterId } = wal;
   const known = record?.clusterUid === identity.clusterUid && record.epoch === identity.epoch ? record : undefined;
   if (known?.clusterId !== undefined && known.clusterId !== clusterId) {
-    return split(`the WAL belongs to etcd cluster ${clusterId}, but the record names ${known.clusterId}`);
+    return split(`the write-ahead log belongs to etcd cluster ${clusterId}, but the record names ${known.clusterId}`);
   }
   if (identity.clusterId !== undefined && identity.clusterId !== clusterId)
-    return split(`the WAL belongs to etcd cluster ${clusterId}, but this volume held ${identity.clusterId}`);
+    return split(
+      `the write-ahead log belongs to etcd cluster ${clusterId}, but this volume held ${identity.clusterId}`,
+    );
   const other = Object.entries(known?.members ?? {}).find(
     ([, member]) => member.memberId === memberId && member.volumeId !== identity.volumeId,
   );
@@ -26,7 +28,10 @@ export function verifyMember(wal: WalIdentity, identity: Identity, record: Recor
   // etcd derives the id of a first member from its URL and token, so the permit could not name it.
   const isSeed = identity.mode === 'new' || identity.mode === 'restore';
   if (expected.includes(memberId) || (isSeed && expected.length === 0)) return { kind: 'ours' };
-  return { kind: 'unknown', message: `the WAL belongs to member ${memberId}, which the record does not list yet` };
+  return {
+    kind: 'unknown',
+    message: `the write-ahead log belongs to member ${memberId}, which the record does not list yet`,
+  };
 }
 
 const split = (message: string): Verdict => ({ kind: 'split', message });

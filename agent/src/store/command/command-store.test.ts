@@ -228,8 +228,12 @@ describe('a put', () => {
   });
 
   test.each([
-    ['nothing', ':', 'the object does not exist'],
-    ['the first half', 'head -c 2097152 >"$FILE"; cat >/dev/null', 'the object has only 2097152 of 4194304 bytes'],
+    ['nothing', ':', 'the object does not exist; fix put, or stat, in '],
+    [
+      'the first half',
+      'head -c 2097152 >"$FILE"; cat >/dev/null',
+      'the object has only 2097152 of 4194304 bytes; fix put, or stat, in ',
+    ],
   ])('that reports success but has stored %s', async (_, script, why) => {
     const store = await open({ put: sh(script === ':' ? 'cat >/dev/null' : script) });
     expect(await failure(store.put('a/x', large()))).toMatchObject({
@@ -241,7 +245,9 @@ describe('a put', () => {
 
   test('of a small object is read back', async () => {
     const store = await open({ put: sh('tr e a >"$FILE"') });
-    expect((await failure(store.put('a/x', once('{"schema"}')))).message).toContain('the object has other bytes');
+    expect((await failure(store.put('a/x', once('{"schema"}')))).message).toContain(
+      'the object has other bytes; fix put, or get, in ',
+    );
   });
 
   test('whose body throws is stopped before its stdin ends', async () => {

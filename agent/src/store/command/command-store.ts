@@ -173,19 +173,23 @@ class CommandStore implements Store {
    * cut off.
    */
   async #checkStored(key: string, bytes: number, start: Buffer, signal: AbortSignal | undefined): Promise<void> {
-    const what = `${this.url}: put ${key} ended with 0, but`;
+    const wrong = (why: string, verbs: string) =>
+      new AgentError(
+        ExitCode.storeUnreachable,
+        `${this.url}: put ${key} ended with 0, but the object ${why}; fix ${verbs} in ${this.#path}`,
+      );
     const found = await this.stat(key, { signal });
-    if (!found) throw new AgentError(ExitCode.storeUnreachable, `${what} the object does not exist`);
+    if (!found) throw wrong('does not exist', 'put, or stat,');
     if (found.size > bytes || (found.size === bytes && bytes > SMALL)) return;
     const stored = await firstBytes(this.#read(found, signal), start.length);
     if (found.size === bytes) {
       if (stored.equals(start)) return;
-      throw new AgentError(ExitCode.storeUnreachable, `${what} the object has other bytes`);
+      throw wrong('has other bytes', 'put, or get,');
     }
     // The object of another run that wrote the same key at the same time.
     if (!start.subarray(0, stored.length).equals(stored)) return;
     await this.delete(key).catch(() => {});
-    throw new AgentError(ExitCode.storeUnreachable, `${what} the object has only ${found.size} of ${bytes} bytes`);
+    throw wrong(`has only ${found.size} of ${bytes} bytes`, 'put, or stat,');
   }
 
   async *#read({ key, size }: StoredObject, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {

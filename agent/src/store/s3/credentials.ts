@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromIni } from '@aws-sdk/credential-provider-ini';
 import { getProfileName, loadSharedConfigFiles } from '@smithy/core/config';
-import { codeOf, usageError } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 import { secretFiles } from '../secrets.ts';
 
 interface S3Credentials {
@@ -64,7 +65,7 @@ async function readPair(directory: string, names: string[], pair: Pair): Promise
 
 async function readValue(directory: string, name: string): Promise<string> {
   const text = await readFile(join(directory, name), 'utf8').catch((error) => {
-    throw mistake(directory, `${name} cannot be read (${codeOf(error)})`);
+    throw mistake(directory, `${name} cannot be read ${readFault(error)}`);
   });
   const value = text.trim();
   if (value === '') throw mistake(directory, `${name} is empty`);

@@ -101,7 +101,7 @@ test.each<[string, Partial<S3Spec>, string]>([
   [
     'a missing key file',
     { sseCustomerKeyFile: '/nowhere/key' },
-    'sseCustomerKeyFile /nowhere/key cannot be read (ENOENT)',
+    'sseCustomerKeyFile /nowhere/key cannot be read (ENOENT): it does not exist; check the path',
   ],
   ['two kinds of encryption', { serverSideEncryption: 'AES256' }, 'cannot be used together'],
   [

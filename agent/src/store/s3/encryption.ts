@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIPv4 } from 'node:net';
-import { codeOf, usageError } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 import type { S3Spec } from '../spec.ts';
 import { endpointOf } from './endpoint.ts';
 
@@ -42,7 +43,7 @@ export async function readEncryption(spec: S3Spec): Promise<S3Encryption> {
 
 async function readKey(file: string): Promise<Buffer> {
   const bytes = await readFile(file).catch((error) => {
-    throw mistake(`sseCustomerKeyFile ${file} cannot be read (${codeOf(error)})`);
+    throw mistake(`sseCustomerKeyFile ${file} cannot be read ${readFault(error)}`);
   });
   if (bytes.length === KEY_LENGTH) return bytes;
   const text = bytes.toString('latin1').trim();

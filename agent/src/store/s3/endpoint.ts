@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { codeOf, usageError } from '../../lib/errors.ts';
+import { usageError } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 import type { S3Spec } from '../spec.ts';
 
 /**
@@ -50,7 +51,7 @@ export function isPathStyle(spec: S3Spec, endpoint: URL | undefined): boolean {
 export async function readAuthorities(file: string | undefined): Promise<Buffer | undefined> {
   if (!file) return undefined;
   const pem = await readFile(file).catch((error) => {
-    throw usageError(`s3: caFile ${file} cannot be read (${codeOf(error)})`);
+    throw usageError(`s3: caFile ${file} cannot be read ${readFault(error)}`);
   });
   try {
     new X509Certificate(pem);

@@ -144,7 +144,7 @@ describe('TLS', () => {
     const missing = await putFails({ caFile: join(root, 'none.pem') });
     expect(missing).toMatchObject({
       exitCode: usage,
-      message: expect.stringContaining('none.pem cannot be read (ENOENT)'),
+      message: expect.stringContaining('none.pem cannot be read (ENOENT): it does not exist; check the path'),
     });
     const wrong = await putFails({ caFile: join(credentialsDirectory, 'AWS_ACCESS_KEY_ID') });
     expect(wrong).toMatchObject({ exitCode: usage, message: expect.stringContaining('no PEM certificate') });

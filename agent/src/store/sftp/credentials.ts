@@ -2,6 +2,7 @@ import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ssh2, { type ParsedKey } from 'ssh2';
 import { codeOf, messageOf, usageError } from '../../lib/errors.ts';
+import { readFault } from '../../lib/files/file-faults.ts';
 import type { SftpSpec } from '../spec.ts';
 import { HostKeys, type KnownHostsText } from './host-keys.ts';
 
@@ -48,7 +49,7 @@ async function readFirst(directory: string, names: readonly string[]): Promise<K
     try {
       return { name, text: await readFile(join(directory, name), 'utf8') };
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw mistake(directory, `${name} cannot be read (${codeOf(error)})`);
+      if (codeOf(error) !== 'ENOENT') throw mistake(directory, `${name} cannot be read ${readFault(error)}`);
     }
   }
   return undefined;
@@ -58,7 +59,7 @@ async function readKnownHosts(file: string): Promise<KnownHostsText> {
   try {
     return { name: file, text: await readFile(file, 'utf8') };
   } catch (error) {
-    throw usageError(`sftp: knownHostsFile ${file} cannot be read (${codeOf(error)})`);
+    throw usageError(`sftp: knownHostsFile ${file} cannot be read ${readFault(error)}`);
   }
 }
 

@@ -194,17 +194,13 @@ export class EtcdPort implements Membership, Maintenance {
 
   async #find(accept: (status: Status) => boolean, otherwise = 'no suitable member answers'): Promise<Found> {
     const endpoints = await this.#all();
-    const failures: string[] = [];
     const calls = endpoints.map(async (endpoint): Promise<Found> => {
-      const status = await this.#statusAt(endpoint).catch((error) => {
-        failures.push(messageOf(error));
-        throw error;
-      });
-      if (!accept(status)) throw new Error('another member');
+      const status = await this.#statusAt(endpoint);
+      if (!accept(status)) throw new Error(`etcd at ${endpoint} is ${described(status)}`);
       return { endpoint, status };
     });
-    return Promise.any(calls).catch(() => {
-      throw new Error([otherwise, ...failures].join('; '));
+    return Promise.any(calls).catch(({ errors }: AggregateError) => {
+      throw new Error([otherwise, ...errors.map(messageOf)].join('; '));
     });
   }
 
@@ -235,6 +231,11 @@ export class EtcdPort implements Membership, Maintenance {
   ): Promise<T> {
     return this.#connections.use(endpoint, (channel, signal) => work(channel, { signal, deadline }));
   }
+}
+
+function described({ memberId, clusterId, isLearner, leader }: Status): string {
+  const what = isLearner ? 'the learner' : 'member';
+  return `${what} ${memberId} of cluster ${clusterId}${leader === '0' ? ', without a leader' : ''}`;
 }
 
 const isBefore35 = (version: string): boolean => /^3\.[0-4]\./.test(version);

@@ -121,6 +121,13 @@ test.each<[string, JobRequest]>([
   expect(found).toMatchObject([{ valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }]);
 });
 
+test('a source without a store is refused, and its other fields are not shown', () => {
+  const restore = { source: { snapshotId: 'the-id' }, minor: '3.6', token: 't' };
+  expect(() => manifest({ kind: 'restore', op: 'op1', restore })).toThrow(
+    /^the source of the restore names no store; set store or backupName in it$/,
+  );
+});
+
 test('a restore of an EtcdBackup uses its store and its snapshot', async () => {
   const restore = { source: { backupName: 'monday' }, minor: '3.6', token: 't' };
   const backup = {

@@ -9,8 +9,7 @@ import {
 } from '../../../../../src/lib/backup-pod.ts';
 import type { PodTemplate } from '../../../kube/objects.ts';
 import { group, groupVersion } from '../../../kube/paths.ts';
-import { AgentError, ExitCode } from '../../../lib/errors.ts';
-import type { RestoreSource } from '../../../protocol/record.ts';
+import { usageError } from '../../../lib/errors.ts';
 import type { JobRequest } from '../effect.ts';
 import { type BackupSettings, type JobFacts, jobCommand } from '../job-arguments.ts';
 import type { EtcdClusterObject, Schedule } from '../kubernetes/cluster-object.ts';
@@ -35,7 +34,7 @@ export interface JobInputs {
   readonly endpoints: Readonly<Record<number, string>>;
   /** A name in the members' peer certificate. */
   readonly peerName: string;
-  /** The EtcdBackup that the restore's `source.backupName` names. */
+  /** The EtcdBackup that the restore's `source.backupName` names. Always set if it names one. */
   readonly backup?: StoredBackup;
 }
 
@@ -184,8 +183,8 @@ function factsOf(inputs: JobInputs, request: JobRequest): JobFacts {
     namespace: cluster.metadata.namespace ?? '',
     endpoints,
     schedules: schedule ? { [schedule.name]: settingsOf(schedule, stores) } : {},
-    storeOf: () => stores[0] ?? refuseWithoutStore(request.restore?.source),
-    backupOf: () => backup && { ...backup, store: stores[0]! },
+    storeOf: () => stores[0] ?? refuseWithoutStore(),
+    backupOf: () => ({ ...backup!, store: stores[0]! }),
     identityFiles: () => [identityDirectory],
     ...(cluster.spec.tls && {
       clientTls: {
@@ -199,8 +198,8 @@ function factsOf(inputs: JobInputs, request: JobRequest): JobFacts {
   };
 }
 
-function refuseWithoutStore(source: RestoreSource | undefined): never {
-  throw new AgentError(ExitCode.usage, `the source ${JSON.stringify(source)} names no store`);
+function refuseWithoutStore(): never {
+  throw usageError('the source of the restore names no store; set store or backupName in it');
 }
 
 /** `--store` arguments as in a backup pod, with the paths of its mounts. */

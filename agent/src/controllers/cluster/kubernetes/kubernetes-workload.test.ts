@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { ApiClient } from '../../../kube/api-client.ts';
 import { Troubles } from '../../../kube/event-reader.ts';
 import { Paths } from '../../../kube/paths.ts';
 import { ClientTls } from '../../client-tls.ts';
+import { agent } from '../observed.fixture.ts';
 import { defaultSettings } from '../settings.ts';
 import { ClusterContext } from './cluster-context.ts';
 import { FakeApi, failure } from './fake-api.fixture.ts';
@@ -14,6 +18,7 @@ const log = { info() {}, warn() {}, error() {}, debug() {} };
 
 let api: FakeApi;
 let client: ApiClient;
+let cluster: ClusterContext;
 let workload: KubernetesWorkload;
 
 beforeEach(async () => {
@@ -22,10 +27,17 @@ beforeEach(async () => {
   const context = { client, paths, namespace: 'shop', name: 'orders', settings: defaultSettings, log };
   const others = { events: { emit() {} } as never, clientTls: new ClientTls(client, paths) };
   const troubles = new Troubles({ client, paths, log });
-  workload = new KubernetesWorkload(
-    new ClusterContext({ ...context, ...others, troubles, cache: new ResponseCache(() => false) }),
-  );
+  cluster = new ClusterContext({ ...context, ...others, troubles, cache: new ResponseCache(() => false) });
+  workload = new KubernetesWorkload(cluster);
 });
+async function answering(body: string) {
+  const server = createServer((_, response) => response.end(body)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const end = async () => void server.close();
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: end };
+}
+
 afterEach(async () => {
   client.close();
   await api[Symbol.asyncDispose]();
@@ -42,6 +54,18 @@ test('the template names the roots to load, and reads back', async () => {
   });
   expect(await workload.statefulSet()).toMatchObject({ roots: 'aa-bb', minEpoch: 0 });
   await expect(workload.annotateRoots('cc-dd', rv)).rejects.toThrow(/409|conflict|modified/i);
+});
+
+test('an agent of another pod answers at the address: both pods are named', async () => {
+  const labels = { 'app.kubernetes.io/instance': 'orders', 'app.kubernetes.io/component': 'member' };
+  api.put(pod, { metadata: { uid: 'u1', labels }, status: { podIP: '127.0.0.1' } });
+  const [found] = await workload.pods();
+  const answer = JSON.stringify({ ...agent(2), pod: 'orders-2', podUid: 'u2' });
+  await using server = await answering(answer);
+  cluster.urlOf = () => server.url;
+  await expect(workload.agent(found!)).rejects.toThrow(
+    'pod orders-2 (uid u2) answers at 127.0.0.1, not orders-1 (uid u1); trying again',
+  );
 });
 
 describe('eviction', () => {

@@ -64,7 +64,7 @@ export class KubernetesWorkload implements Workload {
 
   async agent({ ordinal, uid }: Pod): Promise<AgentStatus> {
     const address = this.#last.find((each) => each.uid === uid)?.address;
-    if (address === undefined) throw new Error(`pod ${ordinal} has no address`);
+    if (address === undefined) throw new Error(`pod ${this.#context.name}-${ordinal} has no address yet`);
     const { settings } = this.#context;
     const url = this.#context.urlOf(address, ports.agent);
     const tls = await this.#context.tls();
@@ -73,7 +73,10 @@ export class KubernetesWorkload implements Workload {
       signal: AbortSignal.timeout(settings.observeRpc),
     });
     const status = agentStatusOf(answer);
-    if (status.podUid !== uid) throw new Error(`another pod answers at ${address}: ${status.pod} ${status.podUid}`);
+    if (status.podUid !== uid) {
+      const expected = `${this.#context.name}-${ordinal} (uid ${uid})`;
+      throw new Error(`pod ${status.pod} (uid ${status.podUid}) answers at ${address}, not ${expected}; trying again`);
+    }
     return status;
   }
 
