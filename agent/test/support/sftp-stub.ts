@@ -21,7 +21,8 @@ export class SftpStub implements AsyncDisposable {
   }
 
   static async start({ login, sftp = true }: SftpStubOptions): Promise<SftpStub> {
-    const { private: key, public: hostKey } = ssh2.utils.generateKeyPairSync('ed25519');
+    // For one of some hundred keys, ssh2 writes a text that it cannot parse; for an ECDSA key it does not.
+    const { private: key, public: hostKey } = ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 });
     const ssh = new ssh2.Server({ hostKeys: [key] });
     ssh.on('connection', (client) => serve(client, login, sftp));
     const server = createServer((socket) => ssh.injectSocket(socket));
