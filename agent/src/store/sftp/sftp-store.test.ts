@@ -74,7 +74,7 @@ test('nothing is sent to a server with another key', async () => {
   expect(await ask(server.port, other.hostKey)).toMatchObject({
     exitCode: ExitCode.storeRefused,
     message: expect.stringMatching(
-      /the host key has changed: expected SHA256:\S+ as in hostKey, got SHA256:\S+ \(ssh-ed25519\)/,
+      /the host key has changed: expected SHA256:\S+ as in hostKey, got SHA256:\S+ \(ecdsa-sha2-nistp256\)/,
     ),
   });
   expect(asked).toBe(0);
