@@ -99,6 +99,13 @@ function clusterSeen(store: FileStore, world: WorldFile): Cluster | undefined {
   return { ...object, domain: 'cluster.local', reconcilerGoing: false, peerUrls };
 }
 
+function annotateTemplate(store: FileStore, basedOn: string, change: Partial<Template>): void {
+  store.update<StatefulSetObject>('stateful-set', basedOn, (old) => ({
+    ...old,
+    template: { ...old.template, ...change },
+  }));
+}
+
 const workload = (store: FileStore, world: WorldFile): Workload => ({
   statefulSet: async () => {
     const set = statefulSetOf(store);
@@ -123,18 +130,8 @@ const workload = (store: FileStore, world: WorldFile): Workload => ({
   scale: async (replicas, basedOn) => {
     store.update<StatefulSetObject>('stateful-set', basedOn, (old) => ({ ...old, replicas }));
   },
-  annotateEpoch: async (epoch, basedOn) => {
-    store.update<StatefulSetObject>('stateful-set', basedOn, (old) => ({
-      ...old,
-      template: { ...old.template, epoch },
-    }));
-  },
-  annotateRoots: async (roots, basedOn) => {
-    store.update<StatefulSetObject>('stateful-set', basedOn, (old) => ({
-      ...old,
-      template: { ...old.template, roots },
-    }));
-  },
+  annotateEpoch: async (epoch, basedOn) => annotateTemplate(store, basedOn, { epoch }),
+  annotateRoots: async (roots, basedOn) => annotateTemplate(store, basedOn, { roots }),
   annotateClaim: async ({ ordinal, uid, clusterUid, epoch, basedOn }) => {
     const name = `claims/${ordinal}`;
     store.update<ClaimObject>(name, basedOn, (old) => sameUid(old, uid, { ...old, clusterUid, epoch }));

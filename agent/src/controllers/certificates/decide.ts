@@ -160,15 +160,15 @@ function judgeRoot(rotation: Rotation, found: WholeAuthority): Judgement {
     const why = rootKey === undefined && isValid(root, now) ? rotationDue(found, wanted, now) : undefined;
     return why === undefined ? {} : { write: { make: 'nextRoot', of, secret, why } };
   }
-  const isTrusted = areAllTrusting(rotation, next);
-  const { why: waits = isTrusted ? undefined : waitsToTrust(rotation, next), restart = false } =
-    (isTrusted ? waitsToPromote(rotation, next) : undefined) ?? {};
-  if (waits === undefined && isTrusted)
-    return { write: { make: 'promotion', of, secret, why: 'every member has loaded its next root' } };
-  const step = isTrusted ? 'step 2 of 2, restarts' : 'step 1 of 2, certificates';
-  const message = `the root ${shortId(root.id)} in Secret ${secret} is being replaced by ${shortId(next.root.id)} (${step})`;
-  const problem = { reason: 'RotatingRoot' as const, message: waits === undefined ? message : `${message}: ${waits}` };
-  return { problem, restart };
+  const rotating = (step: string, waits: string | undefined): Problem => {
+    const message = `the root ${shortId(root.id)} in Secret ${secret} is being replaced by ${shortId(next.root.id)} (${step})`;
+    return { reason: 'RotatingRoot', message: waits === undefined ? message : `${message}: ${waits}` };
+  };
+  if (!areAllTrusting(rotation, next))
+    return { problem: rotating('step 1 of 2, certificates', waitsToTrust(rotation, next)), restart: false };
+  const waits = waitsToPromote(rotation, next);
+  if (!waits) return { write: { make: 'promotion', of, secret, why: 'every member has loaded its next root' } };
+  return { problem: rotating('step 2 of 2, restarts', waits.why), restart: waits.restart };
 }
 
 /** A new authority beside leaves of a lost one, or beside members that run, would leave members that trust different roots. */

@@ -78,21 +78,21 @@ export function waitsToTrust({ of, facts, wanted, now, members }: Rotation, next
 export function waitsToPromote(
   rotation: Rotation,
   next: NextAuthority,
-): { readonly why: string; readonly restart?: true } | undefined {
+): { readonly why: string; readonly restart: boolean } | undefined {
   const { of, wanted, members } = rotation;
   const id = shortId(next.root.id);
   const lacksFile = firstOf(members, ({ pod, [of]: end }) => {
     if (end.root === undefined) return `the agent of member ${pod} does not report its ca.crt`;
     return end.root === id ? undefined : `member ${pod} has not got the ca.crt with the next root yet`;
   });
-  if (lacksFile !== undefined) return { why: lacksFile };
+  if (lacksFile !== undefined) return { why: lacksFile, restart: false };
   const behind = firstOf(members, ({ pod, [of]: end }) => {
     if (end.loaded === undefined) return `it is not known which root member ${pod} has loaded`;
     return end.loaded === id ? undefined : `member ${pod} has not loaded the next root`;
   });
   if (behind === undefined) return undefined;
   const other = otherBehind(rotation);
-  if (other !== undefined) return { why: `${behind}; ${other}` };
+  if (other !== undefined) return { why: `${behind}; ${other}`, restart: false };
   const isHeld = wanted.isPaused ? ', but not while spec.paused is true' : '';
   return { why: `${behind}; the members restart one by one${isHeld}`, restart: true };
 }
