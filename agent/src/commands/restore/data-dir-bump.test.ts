@@ -130,7 +130,7 @@ describe('one object that the store does not give out', () => {
   });
 });
 
-test('a manifest and a note that hang leave what the other notes know', async () => {
+test('a note that hangs leaves what the other notes know', async () => {
   const place = await mkdtemp(join(tmpdir(), 'bump-'));
   const note = (name: string) => ({ key: `orders/${name}.json`, size: 2, modified: new Date() });
   const manifest = manifestOf(Buffer.from('x'), undefined, { content: { revision: 10 } });
@@ -141,8 +141,7 @@ test('a manifest and a note that hang leave what the other notes know', async ()
   const store = new FilesystemStore({ path: place });
   const { get } = store;
   store.get = (key: string) => (key.includes('c2') ? new Promise<never>(() => {}) : get.call(store, key));
-  const readAnswering = (until: AbortSignal) =>
-    new Promise<object[]>((resolve) => until.addEventListener('abort', () => resolve([entry])));
+  const readAnswering = async () => [entry];
   const opened = { store, readAnswering } as unknown as OpenedStore;
   const { timeout } = AbortSignal;
   AbortSignal.timeout = () => timeout.call(AbortSignal, 300);

@@ -20,6 +20,7 @@ import {
   servedBefore,
 } from '../../control-plane/state/served-revisions.ts';
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
+import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { moreTime } from '../../lib/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -203,7 +204,7 @@ async function servedIn(
   isNeeded: boolean,
 ): Promise<Found> {
   const { store, readAnswering } = opened;
-  const until = AbortSignal.timeout(ANSWER_LIMIT);
+  const until = answerLimit(ANSWER_LIMIT, signal);
   let late = until;
   const served = (entries: readonly Entry[], skipUnread: boolean, folder?: string) => {
     // A manifest that hangs takes all its time, and must leave the notes theirs.
@@ -220,7 +221,7 @@ async function servedIn(
     });
   };
   try {
-    moreTime(signal, (2 * ANSWER_LIMIT) / 1000);
+    moreTime(signal, ANSWER_LIMIT / 1000);
     const entries = await readAnswering(until);
     const missing = entries.find(({ unread }) => unread === 'unreachable');
     if (missing && isNeeded) throw new Error(`${missing.id}: ${missing.problem}`);
