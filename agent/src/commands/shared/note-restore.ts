@@ -124,5 +124,5 @@ export async function noteRestore(
 
 export const warnNotNoted = (from: string, error: unknown, log: Log, others = ''): void =>
   log.warn(
-    `cannot note the restore in the store (${messageOf(error)}); pass --restored-from ${from} to the next backup${others}`,
+    `cannot note the restore in the store (${messageOf(error)})${from === 'unknown' ? '' : `; pass --restored-from ${from} to the next backup`}${others}`,
   );
