@@ -232,7 +232,7 @@ function whyUnknown({ problem, manifest }: Entry): string {
 
 function notesUnread(
   entries: readonly Entry[],
-  notes: readonly Pick<RestoreNote, 'id' | 'clusterId' | 'revision'>[],
+  notes: readonly Pick<RestoreNote, 'id' | 'clusterId' | 'revision' | 'unread'>[],
 ): string[] {
   const known = entries.filter(knowsRevision);
   const hasBackup = (clusterId: string) =>
@@ -241,7 +241,10 @@ function notesUnread(
     );
   return notes
     .filter(({ revision, clusterId }) => revision === undefined && !hasBackup(clusterId))
-    .map(({ id, clusterId }) => `${id} was restored as the cluster ${clusterId}, which has no backup`);
+    .map(
+      ({ id, clusterId, unread }) =>
+        `${id} was restored as the cluster ${clusterId}, which has no backup${unread === undefined ? ', and its note names no revision' : ''}`,
+    );
 }
 
 const noteSchema = z.object({
