@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path/posix';
 import { isDeepStrictEqual } from 'node:util';
+import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { moreTime } from '../../lib/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
   type Entry,
@@ -137,13 +137,12 @@ function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: A
  */
 async function readOther(
   key: string,
-  { store, forceForeign, answerLimit }: AdoptContext,
+  { store, forceForeign, answerLimit: limit }: AdoptContext,
   options: CallOptions,
 ): Promise<readonly Entry[]> {
   const folder = dirname(key);
   if (folder === '.') return [];
-  moreTime(options.signal, answerLimit / 1000);
-  const entries = await readCatalog(store, folder, { ...options, until: AbortSignal.timeout(answerLimit) });
+  const entries = await readCatalog(store, folder, { ...options, until: answerLimit(limit, options.signal) });
   const [first] = entries;
   if (!first || forceForeign) return entries;
   throw new AgentError(

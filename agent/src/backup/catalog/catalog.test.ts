@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type ManifestChanges, manifestOf } from '../../../test/support/manifest-of.ts';
 import { silence } from '../../../test/support/silent-manifest.ts';
+import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 import { isVerified, readCatalog, stateOf } from './catalog.ts';
@@ -367,6 +368,20 @@ describe('a run that can do without some manifests', () => {
     bad(() => new Promise<never>(() => {}), what);
     const unread = (await states(AbortSignal.timeout(6000))).filter(([, state]) => state === 'unread');
     expect(unread.map(([id]) => id).sort()).toEqual(what === 'ffffff' ? away : []);
+  });
+
+  test('waits for a slow store that answers, and not for one that hangs', async () => {
+    for (let n = 10; n < 60; n++) {
+      await store1({ id: `etcd-snapshot-20261122-1200${n}-3f9c2a`, createdAt: '2026-11-22T12:00:00.000Z' });
+    }
+    const { get } = store;
+    store.get = async (key: string) => {
+      await new Promise((resolve) => setTimeout(resolve, key.includes(id(2)) ? 1e6 : 150).unref());
+      return get.call(store, key);
+    };
+    const read = await states(answerLimit(600));
+    expect(read.filter(([, state]) => state === 'verified')).toHaveLength(52);
+    expect(read.at(-1)).toEqual([id(2), 'unread', 'its manifest cannot be read: the store does not answer in time']);
   });
 
   test('still ends when it is stopped itself; any other run fails', async () => {

@@ -1,3 +1,4 @@
+import { answered } from '../../lib/answer-limit.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { callCounter } from '../../lib/memory.ts';
 import { moreTime } from '../../lib/run-limit.ts';
@@ -86,7 +87,7 @@ export interface CatalogOptions extends CallOptions {
   readonly names?: Names;
   /**
    * Given by a run that can do without some manifests. One that cannot be read for any reason, or not before this signal is
-   * aborted, becomes an entry with a `problem`. The newest are read first.
+   * aborted, becomes an entry with a `problem`. The newest are read first. Each answer extends an `answerLimit`.
    */
   readonly until?: AbortSignal;
 }
@@ -107,7 +108,7 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
   const { until } = options;
   const signals = [options.signal, until].filter((signal) => signal !== undefined);
   const limited = { ...options, signal: AbortSignal.any(signals) };
-  const names = options.names ?? (await listNames(store, folder, options));
+  const names = options.names ?? (await listNames(store, folder, { signal: options.signal, until: () => until }));
   const listed = committedIds(folder, names);
   const ids = until ? listed.sort().reverse() : listed;
   const committed = new Set(ids);
@@ -195,7 +196,10 @@ const orUnread = (
   { groups }: Names,
   { signal, until }: CatalogOptions,
 ): Promise<Entry | undefined> =>
-  unlessAborted(read, until).catch((error) => {
+  unlessAborted(
+    read.finally(() => answered(until)),
+    until,
+  ).catch((error) => {
     signal?.throwIfAborted();
     const why = until?.aborted ? 'the store does not answer in time' : messageOf(error);
     return {

@@ -1,3 +1,4 @@
+import { answered } from '../../lib/answer-limit.ts';
 import { callCounter } from '../../lib/memory.ts';
 import { moreTime } from '../../lib/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
@@ -15,14 +16,25 @@ export interface Names {
   readonly others: ReadonlyMap<string, StoredObject>;
 }
 
+export interface ListOptions extends CallOptions {
+  /** Limit of the wait for an answer. Each object counts as one. */
+  readonly until?: (() => AbortSignal | undefined) | undefined;
+}
+
 /** Lists the folder or, with an id, only the objects of that snapshot. */
-export async function listNames(store: Store, folder: string, options: CallOptions, id?: string): Promise<Names> {
+export async function listNames(
+  store: Store,
+  folder: string,
+  { until, ...options }: ListOptions,
+  id?: string,
+): Promise<Names> {
   const groups = new Map<string, StoredObject[]>();
   const others = new Map<string, StoredObject>();
   const countObject = callCounter(2_000);
   for await (const object of store.list(`${folder}/${id === undefined ? '' : `${id}.`}`, options)) {
     countObject();
     moreTime(options.signal, SECONDS_EACH);
+    answered(until?.());
     const name = object.key.slice(folder.length + 1);
     const split = splitName(name);
     if (!split) {

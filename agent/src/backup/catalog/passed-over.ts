@@ -9,8 +9,8 @@ export interface PassedOver {
   readonly id: string;
   /** Why it cannot be used. */
   readonly why: string;
-  /** Milliseconds by which it is newer than the snapshot that is used instead. */
-  readonly newerBy: number;
+  /** Milliseconds by which it is newer than the snapshot that is used instead. Undefined if it only may be newer. */
+  readonly newerBy?: number;
 }
 
 /**
@@ -28,6 +28,17 @@ export function timeOf(entry: Pick<Entry, 'id' | 'manifest' | 'objects'>): numbe
 export const earliestOf = (entry: Pick<Entry, 'id' | 'manifest'>): number =>
   entry.manifest ? Date.parse(entry.manifest.createdAt) : (secondOf(entry) ?? Number.NEGATIVE_INFINITY);
 
+/**
+ * Whether nothing shows when a snapshot was taken: its manifest cannot be read, and its name is the user's own. The time at
+ * which it was stored shows nothing: the store's clock may be behind, and a copy may have another time.
+ */
+export const isUndated = (entry: Pick<Entry, 'id' | 'manifest' | 'unread'>): boolean =>
+  entry.unread !== undefined && !entry.manifest && secondOf(entry) === undefined;
+
+/** Whether a snapshot was taken at this time or later, or may have been. */
+export const mayBeFrom = (entry: Pick<Entry, 'id' | 'manifest' | 'objects' | 'unread'>, time: number): boolean =>
+  isUndated(entry) || timeOf(entry) >= time;
+
 /** Returns the second in a name of ours, in milliseconds. Other names may be of any time zone. */
 function secondOf({ id }: Pick<Entry, 'id'>): number | undefined {
   if (!isSnapshotId(id)) return undefined;
@@ -38,7 +49,8 @@ function secondOf({ id }: Pick<Entry, 'id'>): number | undefined {
 
 /**
  * Returns the snapshots that are newer than the newest verified one, newest first; with `before`, only those that were
- * taken before that time. Snapshots without a readable manifest are included, because their cluster is not known.
+ * taken before that time. Snapshots without a readable manifest are included, because their cluster is not known; so is
+ * one of which it is not known when it was taken.
  */
 export function passedOver(
   entries: readonly Entry[],
@@ -58,9 +70,13 @@ export function passedOver(
   return entries
     .filter((entry) => entry.id !== taken.id && !isVerified(entry) && (!entry.manifest || own.has(entry)))
     .map((entry) => ({ entry, time: timeOf(entry) }))
-    .filter(({ time }) => time >= from && time < end)
+    .filter(({ entry, time }) => isUndated(entry) || (time >= from && time < end))
     .sort((a, b) => b.time - a.time)
-    .map(({ entry, time }) => ({ id: entry.id, why: whyNot(entry), newerBy: time - from }));
+    .map(({ entry, time }) => ({
+      id: entry.id,
+      why: whyNot(entry),
+      ...(!isUndated(entry) && { newerBy: time - from }),
+    }));
 }
 
 function whyNot({ problem, manifest, verification }: Entry): string {
@@ -80,12 +96,15 @@ export const passedOverText = (
 ): string[] => [
   ...passed
     .slice(0, LISTED)
-    .map(
-      ({ id, why, newerBy }) =>
-        `${id} is passed over: ${why}; it is ${spanText(newerBy)} newer than ${taken}, and writes from that time are lost${wayOut(id)}`,
+    .map(({ id, why, newerBy }) =>
+      newerBy === undefined
+        ? `${id} is passed over: ${why}; it may be newer than ${taken}, and then writes are lost${wayOut(id)}`
+        : `${id} is passed over: ${why}; it is ${spanText(newerBy)} newer than ${taken}, and writes from that time are lost${wayOut(id)}`,
     ),
   ...(passed.length > LISTED
-    ? [`${passed.length - LISTED} more that are newer than ${taken} are passed over; see \`etcd-agent list\``]
+    ? [
+        `${passed.length - LISTED} more that ${passed.every(({ newerBy }) => newerBy !== undefined) ? 'are' : 'may be'} newer than ${taken} are passed over; see \`etcd-agent list\``,
+      ]
     : []),
 ];
 
@@ -93,7 +112,8 @@ export const passedOverText = (
 export function passedOverNote([newest, ...more]: readonly PassedOver[]): string {
   if (!newest) return '';
   const rest = more.length > 0 ? ` (and ${more.length} more)` : '';
-  return `passed over: ${newest.id}, ${spanText(newest.newerBy)} newer: ${newest.why}${rest}`;
+  const { id, why, newerBy } = newest;
+  return `passed over: ${id}, ${newerBy === undefined ? 'which may be newer' : `${spanText(newerBy)} newer`}: ${why}${rest}`;
 }
 
 export function spanText(milliseconds: number): string {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
@@ -51,6 +51,17 @@ async function selectOf(asked: Asked): Promise<string> {
   return (await selectEntry(store, asked, { readAnswering, readLost, warn: (line) => warnings.push(line) })).id;
 }
 
+test('a manifest under an own name that the store refuses is named, whenever it was stored', async () => {
+  for (const day of [21, 22]) await storeOne(day);
+  await storeOne(23, { id: 'nightly' });
+  for (const name of ['nightly.db', 'nightly.json']) await utimes(join(root, 'orders', name), 1e9, 1e9);
+  silent('nightly', () => Promise.reject(new AgentError(ExitCode.storeRefused, '403')));
+  expect(await select()).toBe(idOf(22));
+  expect(warnings).toEqual([
+    `nightly is passed over: its manifest cannot be read: 403; it may be newer than ${idOf(22)}, and then writes are lost`,
+  ]);
+});
+
 describe.each<[string, () => Promise<never>, string]>([
   ['hangs', () => new Promise<never>(() => {}), 'the store does not answer in time'],
   ['answers 503', () => Promise.reject(new AgentError(ExitCode.storeUnreachable, '503')), '503'],
@@ -68,6 +79,15 @@ describe.each<[string, () => Promise<never>, string]>([
       message: `${store.url}: ${idOf(20)}, which may be of another etcd cluster than ${idOf(22)}: ${problem}; try again, name a snapshot by its id, such as ${idOf(22)}, or pass its cluster with --cluster-id=c0`,
     });
     await expect(selectOf({ ...asked, before: new Date('2026-11-20T00:00:00Z') })).rejects.toThrow(/holds no verified/);
+  });
+
+  test('of an older snapshot is told the flag --cluster-id only with an id that it accepts', async () => {
+    await storeOne(23, { clusterId: 'unknown' });
+    silent(idOf(20), answer);
+    await expect(selectOf({ cluster: 'orders' })).rejects.toThrow(
+      `${idOf(20)}, which may be of another etcd cluster than ${idOf(23)}: ${problem}; try again, or name a snapshot by its id, such as ${idOf(23)}`,
+    );
+    await expect(selectOf({ cluster: 'orders' })).rejects.not.toThrow(/--cluster-id/);
   });
 
   test('of an older snapshot does not keep the newest of a cluster back; a warning names it', async () => {
@@ -99,10 +119,13 @@ describe.each<[string, () => Promise<never>, string]>([
 
   // A name of the user's own is of any time zone, or not of a time at all.
   test.each(['nightly', 'k8s-20261101-000000-x', 'k8s-20991101-000000-x'])(
-    'of the name %s counts as taken at any time until it was stored',
+    'of the name %s counts as taken at any time, whenever the store says that it was stored',
     async (id) => {
       await storeOne(19, { id });
       silent(id, answer);
+      await expect(select()).rejects.toThrow(`${id}, which may be newer than ${idOf(22)}`);
+      // A copy, or a store whose clock is behind.
+      for (const name of [`${id}.db`, `${id}.json`]) await utimes(join(root, 'orders', name), 1e9, 1e9);
       await expect(select()).rejects.toThrow(`${id}, which may be newer than ${idOf(22)}`);
       await expect(select('2026-11-21T00:00:00Z')).rejects.toThrow(`${id}, which may be newer than ${idOf(20)}`);
     },

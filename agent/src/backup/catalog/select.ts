@@ -6,7 +6,7 @@ import { folderOf, type NamedCluster } from './folder.ts';
 import { entriesOf, isOf, ownEntries, ownerOf, type Wanted } from './identity.ts';
 import { IncompleteError } from './incomplete-error.ts';
 import { listNames } from './names.ts';
-import { earliestOf, passedOver, passedOverText, timeOf } from './passed-over.ts';
+import { earliestOf, mayBeFrom, passedOver, passedOverText, timeOf } from './passed-over.ts';
 
 // Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
 const TOLERANCE = 5 * 60_000;
@@ -164,17 +164,23 @@ function refuseUnknown(
   store: Store,
 ): void {
   const from = newest ? timeOf(newest) : Number.NEGATIVE_INFINITY;
-  const [first, ...more] = silent.filter((entry) => timeOf(entry) >= from);
+  const [first, ...more] = silent.filter((entry) => mayBeFrom(entry, from));
   const [rival, ...others] = clusterId === undefined ? silent : [];
   if (!first && !rival) return;
   const named = (entry: Entry, rest: readonly Entry[]) =>
     `${entry.id}${rest.length > 0 ? ` and ${rest.length} more` : ''}`;
-  const orId = newest ? `name a snapshot by its id, such as ${newest.id}` : 'name a snapshot by its id';
+  const byId = newest ? `name a snapshot by its id, such as ${newest.id}` : 'name a snapshot by its id';
+  const known = newest?.manifest?.source.clusterId;
+  // An adopted snapshot has no cluster id to give.
+  const orCluster =
+    known === undefined || known === 'unknown'
+      ? `or ${byId}`
+      : `${byId}, or pass its cluster with --cluster-id=${known}`;
   throw new AgentError(
     ExitCode.storeUnreachable,
     first
-      ? `${store.url}: ${named(first, more)}, which ${newest ? `may be newer than ${newest.id}` : 'may be the one'}${before ? ` and from before ${before.toISOString()}` : ''}: ${first.problem}; try again, or ${orId}`
-      : `${store.url}: ${named(rival!, others)}, which may be of another etcd cluster than ${newest!.id}: ${rival!.problem}; try again, ${orId}, or pass its cluster with --cluster-id=${newest!.manifest?.source.clusterId}`,
+      ? `${store.url}: ${named(first, more)}, which ${newest ? `may be newer than ${newest.id}` : 'may be the one'}${before ? ` and from before ${before.toISOString()}` : ''}: ${first.problem}; try again, or ${byId}`
+      : `${store.url}: ${named(rival!, others)}, which may be of another etcd cluster than ${newest!.id}: ${rival!.problem}; try again, ${orCluster}`,
   );
 }
 

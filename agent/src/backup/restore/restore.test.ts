@@ -1007,6 +1007,93 @@ describe('the command restore data-dir', () => {
       expect(await here('--force-foreign', '--bump-revision=1000000000')).toMatchObject({ exitCode: 0 });
     });
 
+    describe('if the store does not give out the listing or a manifest', () => {
+      const { list } = FilesystemStore.prototype;
+      const bump = '--bump-revision=3000000000';
+      const { get } = FilesystemStore.prototype;
+      const away = () => {
+        FilesystemStore.prototype.list = function (this: FilesystemStore, prefix, options) {
+          if (prefix === 'orders/') throw new AgentError(ExitCode.storeUnreachable, 'the listing fails');
+          return list.call(this, prefix, options);
+        };
+      };
+      afterEach(() => {
+        FilesystemStore.prototype.list = list;
+        FilesystemStore.prototype.get = get;
+      });
+      const begin = async () => {
+        const [plan] = await planMembers(1);
+        await using begun = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir }]);
+        await begun.etcdctl('put', 'new', 'value');
+      };
+      const copy = (id: string, changes: Partial<Manifest> = {}) => {
+        const manifest = { ...saved.manifest, ...changes, id };
+        return writeFile(join(own(), `orders/${id}.json`), JSON.stringify(manifest));
+      };
+      const { refused } = ExitCode;
+
+      test('the data of another cluster is refused all the same, and the error names both ids', async () => {
+        await begin();
+        away();
+        const { id, source } = saved.manifest;
+        const why = 'nothing that can be read connects them \\(the listing fails\\)';
+        const text = expect.stringMatching(
+          new RegExp(
+            `^${id} is a snapshot of another cluster: its cluster id is ${source.clusterId}, but ${dataDir} holds \\w+, and ${why}; try again, or pass --force-foreign to restore it anyway$`,
+          ),
+        );
+        expect(await here(id, bump, '--namespace=')).toMatchObject({ exitCode: refused, text });
+        expect(await here(id, bump, '--namespace=', '--force-foreign')).toMatchObject({ exitCode: 0 });
+      });
+
+      test('nor is the data of another cluster replaced if a manifest is not given out: the error names it', async () => {
+        await begin();
+        await copy('away');
+        FilesystemStore.prototype.get = function (this: FilesystemStore, key, options) {
+          if (key === 'orders/away.json') throw new AgentError(ExitCode.storeUnreachable, '503');
+          return get.call(this, key, options);
+        };
+        expect(await here(saved.manifest.id, bump)).toMatchObject({
+          exitCode: refused,
+          text: expect.stringMatching(/connects them \(away: its manifest cannot be read: 503\); try again, or pass /),
+        });
+      });
+
+      test('an earlier restore of that snapshot, or of another one of its cluster, is known all the same', async () => {
+        const { id, object } = saved.manifest;
+        await copy('other', { object: { ...object, key: 'orders/other.db' } });
+        await writeFile(join(own(), 'orders/other.db'), saved.snapshot);
+        expect(await here(id)).toMatchObject({ exitCode: 0 });
+        for (const name of await readdir(join(own(), 'orders')))
+          if (name.includes('.restored-')) await rm(join(own(), 'orders', name));
+        away();
+        expect(await here('other', '--again', bump, '--namespace=')).toMatchObject({ exitCode: 0 });
+        expect(await here('other', '--again', '--bump-revision=9000000000', '--namespace=')).toMatchObject({
+          exitCode: 0,
+        });
+      });
+    });
+
+    test('data from an exact key that is gone is that of another cluster, unless something connects them', async () => {
+      const { manifest, snapshot } = saved;
+      const key = 'old/saved.db';
+      const source = { ...manifest.source, clusterId: 'abc' };
+      await mkdir(join(own(), 'old'));
+      await writeFile(join(own(), key), snapshot);
+      const exact = { ...manifest, source, object: { ...manifest.object, key } };
+      await writeFile(join(own(), `${key}.json`), JSON.stringify({ ...exact, id: 'exact' }));
+      expect(await here(`--object-key=${key}`)).toMatchObject({ exitCode: 0 });
+      await rm(join(own(), 'old'), { recursive: true });
+      const again = [manifest.id, '--again', '--bump-revision=9000000000'];
+      expect(await here(...again)).toMatchObject({
+        exitCode: ExitCode.refused,
+        text: expect.stringMatching(
+          /is a snapshot of another cluster: .* holds \w+; to restore it anyway, pass --force-/,
+        ),
+      });
+      expect(await here(...again, '--force-foreign')).toMatchObject({ exitCode: 0 });
+    });
+
     test.each<[string, () => Promise<unknown>]>([
       ['its own restore, of which there is no note', async () => restore({ dataDir })],
       ['a restore whose marker is lost, but not its note', () => here().then(() => rm(join(dataDir, MARKER)))],

@@ -13,6 +13,7 @@ import {
 } from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { loadPeerTls } from '../../etcd/tls.ts';
+import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
 import { moreTime, withTimeout } from '../../lib/run-limit.ts';
@@ -140,8 +141,8 @@ async function laterRevision(
   { revision }: PlainSnapshot,
   { signal, log }: CommandContext,
 ): Promise<Pick<SnapshotNotes, 'highestRevision' | 'revisionUnknown'>> {
-  moreTime(signal, (2 * ANSWER_LIMIT) / 1000);
-  const until = AbortSignal.timeout(ANSWER_LIMIT);
+  moreTime(signal, ANSWER_LIMIT / 1000);
+  const until = answerLimit(ANSWER_LIMIT, signal);
   const found = await highest(opened, restored, revision, signal, until).catch((error) => {
     signal.throwIfAborted();
     const why = until.aborted ? 'it does not answer in time' : messageOf(error);

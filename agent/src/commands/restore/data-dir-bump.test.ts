@@ -25,8 +25,10 @@ test('if the notes cannot be read, a single member uses the data here, and sever
     const request = { dataDir: join(place, 'data'), ...members, ...asked, ...(given && { bumpRevision: given }) };
     return bumpFor({ opened, entry, request, several, context: { signal: new AbortController().signal, log } });
   };
-  expect(await bump(false)).toBe(1e9);
-  expect(warnings).toEqual([expect.stringContaining('the network is down')]);
+  expect(await bump(false)).toBe(2e9);
+  expect(warnings).toEqual([
+    'the highest revision that was served is a guess: earlier restores and backups are unknown (the network is down); after the restore, restart clients that keep a cache',
+  ]);
   await expect(bump(true)).rejects.toMatchObject({
     exitCode: ExitCode.refused,
     message: expect.stringMatching(
@@ -130,7 +132,7 @@ describe('one object that the store does not give out', () => {
   });
 });
 
-test('a manifest and a note that hang leave what the other notes know', async () => {
+test('a note that hangs leaves what the other notes know', async () => {
   const place = await mkdtemp(join(tmpdir(), 'bump-'));
   const note = (name: string) => ({ key: `orders/${name}.json`, size: 2, modified: new Date() });
   const manifest = manifestOf(Buffer.from('x'), undefined, { content: { revision: 10 } });
@@ -141,8 +143,7 @@ test('a manifest and a note that hang leave what the other notes know', async ()
   const store = new FilesystemStore({ path: place });
   const { get } = store;
   store.get = (key: string) => (key.includes('c2') ? new Promise<never>(() => {}) : get.call(store, key));
-  const readAnswering = (until: AbortSignal) =>
-    new Promise<object[]>((resolve) => until.addEventListener('abort', () => resolve([entry])));
+  const readAnswering = async () => [entry];
   const opened = { store, readAnswering } as unknown as OpenedStore;
   const { timeout } = AbortSignal;
   AbortSignal.timeout = () => timeout.call(AbortSignal, 300);
@@ -160,4 +161,66 @@ test('a manifest and a note that hang leave what the other notes know', async ()
     AbortSignal.timeout = timeout;
     await rm(place, { recursive: true });
   }
+});
+
+describe('into an empty directory, what is unknown counts as a step, and a warning names it', () => {
+  let place: string;
+  beforeEach(async () => {
+    place = await mkdtemp(join(tmpdir(), 'bump-'));
+    await mkdir(join(place, 'orders'));
+  });
+  afterEach(() => rm(place, { recursive: true }));
+  const guess = (what: string) =>
+    `the highest revision that was served is a guess: ${what}; after the restore, restart clients that keep a cache`;
+  const manifest = manifestOf(Buffer.from('x'), undefined, { content: { revision: 7 } });
+  const restored = { id: manifest.id, manifestKey: 'a', manifest, objects: [] } as unknown as WholeEntry;
+  const later = {
+    ...{ id: 'etcd-snapshot-20261122-023807-3f9c2a', manifestKey: 'b', objects: [] },
+    ...{ unread: 'unreachable', problem: '503' },
+  };
+  const one = { initialCluster: 'a=http://a:1' };
+  const two = { initialCluster: 'a=http://a:1,b=http://b:1', initialClusterToken: 't' };
+  const bump = async (entries: readonly object[], members: Partial<DataDirRequest> = one) => {
+    const opened = { store: new FilesystemStore({ path: place }), readAnswering: async () => entries };
+    const warnings: string[] = [];
+    const context = {
+      signal: new AbortController().signal,
+      log: { warn: (line: string) => warnings.push(line) } as unknown as Log,
+    };
+    const request = {
+      ...{ dataDir: join(place, 'data'), name: 'a', initialAdvertisePeerUrls: 'http://a:1' },
+      ...{ named: true, repeat: 'refuse', ...members },
+    } as DataDirRequest;
+    const several = members !== one;
+    const given = await bumpFor({
+      opened: opened as unknown as OpenedStore,
+      entry: restored,
+      request,
+      several,
+      context,
+    });
+    return [given, warnings];
+  };
+  const noted = async (text: string) => {
+    const key = `orders/${manifest.id}.restored-c1.json`;
+    await writeFile(join(place, key), text);
+    return { ...restored, objects: [{ key, size: text.length, modified: new Date() }] };
+  };
+
+  test.each([
+    ['one member', one],
+    ['several members', two],
+  ])('a note that was cut: %s', async (_, members) => {
+    expect(await bump([await noted(JSON.stringify({ revision: 1e9 + 7 }))], members)).toEqual([2e9, []]);
+    expect(await bump([await noted('{"id')], members)).toEqual([
+      2e9,
+      [guess(`${manifest.id} was restored as the cluster c1, which has no backup, and its note names no revision`)],
+    ]);
+  });
+
+  test('a later manifest that the store does not give out', async () => {
+    expect(await bump([later, restored])).toEqual([2e9, [guess(`${later.id} was taken later, and 503`)]]);
+    expect(await bump([later, await noted('{"id')])).toMatchObject([3e9, [expect.stringContaining('; ')]]);
+    await expect(bump([later, restored], two)).rejects.toThrow(/^earlier restores and backups are unknown/);
+  });
 });

@@ -11,6 +11,8 @@ import { type Marker, readMarker } from '../../backup/restore/restore-marker.ts'
 import { bumpOf } from '../../control-plane/state/bump.ts';
 import { beganAfter, dataRevision } from '../../control-plane/state/data-revision.ts';
 import {
+  beyondUnknown,
+  guessText,
   highestOf,
   type OwnRestore,
   type RestoreNote,
@@ -20,6 +22,7 @@ import {
   servedBefore,
 } from '../../control-plane/state/served-revisions.ts';
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
+import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { moreTime } from '../../lib/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -59,19 +62,29 @@ async function chosenBump({ opened, entry, request, several, commandFor, context
   const { entries, served, unlisted } = await servedIn(opened, { entry, here, own }, context, isNeeded);
   if (unlisted !== undefined && given !== undefined) {
     context.log.warn(`${unlisted}; checking --bump-revision only against the data here`);
-  } else if (unlisted !== undefined && !isReplaced) {
-    context.log.warn(`${unlisted}; choosing the revision only by the snapshot`);
   }
   const same = token === undefined ? undefined : bumpOfOthers(served, entries, { entry, request, several, commandFor });
   if (same !== undefined) return same;
   if (given !== undefined && !isReplaced) return given;
-  // A restore into an empty directory must not fail because another snapshot cannot be read.
-  const asked = isReplaced ? served : { ...served, unknown: [], mustAsk: [] };
-  return bumpOf(asked, {
-    ...{ id: entry.id, revision: knownRevisionOf(entry.manifest) ?? 0, several },
+  const revision = knownRevisionOf(entry.manifest) ?? 0;
+  const guess = isReplaced ? undefined : guessText(served.unknown);
+  if (guess !== undefined) context.log.warn(guess);
+  return bumpOf(isReplaced ? served : guessed(served, revision), {
+    ...{ id: entry.id, revision, several },
     token: () => token ?? '',
     ...(given !== undefined && { given }),
   });
+}
+
+/**
+ * Counts what is unknown as a step beyond what is known: a restore into an empty directory must not fail because another
+ * snapshot or a note cannot be read.
+ */
+function guessed(served: Served, revision: number): Served {
+  const highest = highestOf([...served.inStore, ...seenOf(served.notes, true)]).revision;
+  const beyond = beyondUnknown(Math.max(revision, highest), served.unknown);
+  const inStore = [...served.inStore, { revision: beyond, where: 'what is unknown' }];
+  return { ...served, inStore, unknown: [], mustAsk: [] };
 }
 
 /**
@@ -203,7 +216,7 @@ async function servedIn(
   isNeeded: boolean,
 ): Promise<Found> {
   const { store, readAnswering } = opened;
-  const until = AbortSignal.timeout(ANSWER_LIMIT);
+  const until = answerLimit(ANSWER_LIMIT, signal);
   let late = until;
   const served = (entries: readonly Entry[], skipUnread: boolean, folder?: string) => {
     // A manifest that hangs takes all its time, and must leave the notes theirs.
@@ -220,7 +233,7 @@ async function servedIn(
     });
   };
   try {
-    moreTime(signal, (2 * ANSWER_LIMIT) / 1000);
+    moreTime(signal, ANSWER_LIMIT / 1000);
     const entries = await readAnswering(until);
     const missing = entries.find(({ unread }) => unread === 'unreachable');
     if (missing && isNeeded) throw new Error(`${missing.id}: ${missing.problem}`);
@@ -237,7 +250,11 @@ async function servedIn(
     const entries = [{ ...entry, objects: [] }];
     const known = await served(entries, true);
     // Data here seems to be the newest if nothing else is known, so only a person can judge.
-    return { entries, served: { ...known, mustAsk: [...known.mustAsk, why] }, unlisted: why };
+    return {
+      entries,
+      served: { ...known, unknown: [...known.unknown, why], mustAsk: [...known.mustAsk, why] },
+      unlisted: why,
+    };
   }
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import type { Entry, WholeEntry } from '../../backup/catalog/catalog.ts';
+import { type Entry, orNothing, readEntry, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import { folderOf } from '../../backup/catalog/folder.ts';
 import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
 import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
@@ -10,15 +11,17 @@ import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts';
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
+import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { withTimeout } from '../../lib/run-limit.ts';
 import { phaseOfBytes } from '../../lib/terminal/progress.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { answeringOf } from '../shared/answering.ts';
+import { ANSWER_LIMIT, answeringOf } from '../shared/answering.ts';
 import { orInstead } from '../shared/instead.ts';
 import { warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
@@ -74,25 +77,46 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
   });
 }
 
-/** Refuses to replace the data of another cluster. What the store does not list, `bumpFor` warns of or asks about. */
+/** Refuses to replace the data of another cluster, also if the store does not give out what may connect the two. */
 async function refuseForeign(
   entry: WholeEntry,
   { dataDir }: DataDirRequest,
   opened: OpenedStore,
   context: CommandContext,
 ): Promise<void> {
-  const marker = await readMarker(resolve(dataDir)).catch(() => undefined);
-  const listed = await answeringOf(opened, context).catch(() => undefined);
-  context.signal.throwIfAborted();
-  const origin = marker?.objectKey === undefined ? undefined : await entryOf(marker, opened, context).catch(() => null);
-  // Nothing is known of a snapshot under an exact key that is gone.
-  if (!listed || origin === null) return;
+  const place = resolve(dataDir);
+  const marker = await readMarker(place).catch(() => undefined);
+  let unread: string | undefined;
+  const orUnread = (error: unknown) => {
+    context.signal.throwIfAborted();
+    unread ??= messageOf(error);
+  };
+  const listed = await answeringOf(opened, context).catch(orUnread);
+  const isOutside = marker !== undefined && (!listed || marker.objectKey !== undefined);
+  const origin = isOutside ? await originOf(marker, opened, context).catch(orUnread) : undefined;
   await refuseOtherCluster(
     entry.manifest,
-    [...listed, entry, ...(origin ? [origin] : [])],
-    { dataDir: resolve(dataDir) },
-    marker?.id,
+    [...(listed ?? []), entry, ...(origin ? [origin] : [])],
+    { dataDir: place },
+    { restoredFrom: marker?.id, ...(unread !== undefined && { unread }) },
   );
+}
+
+/** Reads the snapshot that a data directory was restored from, without the listing of the folder. Undefined if it is gone. */
+async function originOf(
+  { id, objectKey }: Marker,
+  opened: OpenedStore,
+  { signal }: CommandContext,
+): Promise<Entry | undefined> {
+  const { store } = opened;
+  const late = answerLimit(ANSWER_LIMIT, signal);
+  const options = { signal: AbortSignal.any([signal, late]) };
+  const read =
+    objectKey === undefined
+      ? readEntry(store, folderOf(opened), id, options)
+      : orNothing(readExactEntry(store, objectKey, options));
+  const origin = await unlessAborted(read, options.signal);
+  return origin?.id === id ? origin : undefined;
 }
 
 /**

@@ -1,9 +1,12 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
-import { moreTime } from '../../lib/run-limit.ts';
+import { answerLimit } from '../../lib/answer-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from './opened-store.ts';
 
-/** Longest time in milliseconds for reading what a command can do without: other snapshots and the notes of earlier restores. */
+/**
+ * Longest time in milliseconds without an answer for what a command can do without: other snapshots and the notes of earlier
+ * restores.
+ */
 export const ANSWER_LIMIT = 15_000;
 
 /** Milliseconds. A hint is not worth a longer wait. */
@@ -14,6 +17,5 @@ export function answeringOf(
   { readAnswering }: OpenedStore,
   { signal }: Pick<CommandContext, 'signal'>,
 ): Promise<readonly Entry[]> {
-  moreTime(signal, ANSWER_LIMIT / 1000);
-  return readAnswering(AbortSignal.timeout(ANSWER_LIMIT));
+  return readAnswering(answerLimit(ANSWER_LIMIT, signal));
 }

@@ -1,5 +1,5 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
-import { earliestOf, timeOf } from '../../backup/catalog/passed-over.ts';
+import { earliestOf, mayBeFrom, timeOf } from '../../backup/catalog/passed-over.ts';
 import { newestVerified } from '../../backup/catalog/select.ts';
 import { DamagedError } from '../../backup/payload/damaged-error.ts';
 import { AgentError } from '../../lib/errors.ts';
@@ -29,7 +29,7 @@ export async function another({ id }: Entry, opened: OpenedStore, { settings }: 
 
 function whichIs(newest: Entry, others: readonly Entry[], before: Date | undefined): string {
   const end = before?.getTime() ?? Number.POSITIVE_INFINITY;
-  const mayBeNewer = (entry: Entry) => timeOf(entry) >= timeOf(newest) && earliestOf(entry) < end;
+  const mayBeNewer = (entry: Entry) => mayBeFrom(entry, timeOf(newest)) && earliestOf(entry) < end;
   return others.some((entry) => entry.unread === 'unreachable' && mayBeNewer(entry))
     ? 'the newest other verified one that the store gives out now'
     : 'the newest other one that is verified';

@@ -9,6 +9,7 @@ import {
 import { isRefused } from '../../backup/catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../../backup/catalog/folder.ts';
 import { noteKeyOf } from '../../backup/catalog/restore-notes.ts';
+import { answerLimit } from '../../lib/answer-limit.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
@@ -44,7 +45,7 @@ export async function noteKey(
   return beside ?? restoreNoteKey(entry.manifestKey, clusterId);
 }
 
-/** Longest time in milliseconds for finding the snapshot that a note lies beside. One that does not answer is left out. */
+/** Longest time in milliseconds without an answer while finding the snapshot that a note lies beside. */
 const CATALOG_LIMIT = 10_000;
 
 /**
@@ -58,7 +59,8 @@ export async function noteKeyNow(
   clusterId: string,
   options: CallOptions,
 ): Promise<string> {
-  const readAll = () => readCatalog(store, folderOf(named), { ...options, until: AbortSignal.timeout(CATALOG_LIMIT) });
+  const readAll = () =>
+    readCatalog(store, folderOf(named), { ...options, until: answerLimit(CATALOG_LIMIT, options.signal) });
   const isThere = (await store.stat(entry.manifestKey, options)) !== undefined;
   const besideNewest = isThere ? undefined : noteKeyOf(entry, await readAll(), named, clusterId);
   // An empty listing more likely means an unreachable store than an empty one: the failed write is then reported.
@@ -122,5 +124,5 @@ export async function noteRestore(
 
 export const warnNotNoted = (from: string, error: unknown, log: Log, others = ''): void =>
   log.warn(
-    `cannot note the restore in the store (${messageOf(error)}); pass --restored-from ${from} to the next backup${others}`,
+    `cannot note the restore in the store (${messageOf(error)})${from === 'unknown' ? '' : `; pass --restored-from ${from} to the next backup`}${others}`,
   );

@@ -85,8 +85,9 @@ export async function openedStore(
   const wanted = await locate(store, asked, { signal, warn: (message) => log.warn(message) });
   const folder = folderOf(wanted);
   let names: Promise<Names> | undefined;
+  let waiting: AbortSignal | undefined;
   const list = () => {
-    names ??= listNames(store, folder, { signal });
+    names ??= listNames(store, folder, { signal, until: () => waiting });
     return names;
   };
   let entries: Promise<readonly Entry[]> | undefined;
@@ -97,6 +98,7 @@ export async function openedStore(
   let answering: Promise<readonly Entry[]> | undefined;
   // What did not answer in time is not waited for twice.
   const readAnswering = (until: AbortSignal) => {
+    waiting ??= until;
     answering ??= unlessAborted(list(), until).then((listed) =>
       readCatalog(store, folder, { signal, until, names: listed }),
     );

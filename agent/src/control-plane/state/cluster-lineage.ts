@@ -6,15 +6,22 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 
+export interface Known {
+  /** Id of the snapshot that the data were restored from. */
+  readonly restoredFrom?: string | undefined;
+  /** Why something that may connect the two clusters was not read. */
+  readonly unread?: string | undefined;
+}
+
 /**
- * Refuses a snapshot of another cluster than the one whose data are on this node. Without local data nothing is refused.
- * `restoredFrom`: id of the snapshot that the data were restored from, if it is known.
+ * Refuses a snapshot of another cluster than the one whose data are on this node. Without local data nothing is refused. What was
+ * not read connects nothing.
  */
 export async function refuseOtherCluster(
   { id, source }: Pick<Manifest, 'id' | 'source'>,
   entries: readonly Entry[],
   { dataDir, walDir }: Pick<MemberFlags, 'dataDir' | 'walDir'>,
-  restoredFrom?: string,
+  { restoredFrom, unread = silentIn(entries) }: Known = {},
 ): Promise<void> {
   const here = (await walIdentity(dataDir, walDir).catch(() => undefined))?.clusterId;
   const theirs = source.clusterId;
@@ -27,10 +34,19 @@ export async function refuseOtherCluster(
   const ours = [here, ...lineageOf(entries, here), ...origins.flatMap(({ manifest }) => ancestry(manifest))];
   // Two restores of one snapshot share a lineage: they are the same cluster at different times.
   if ([theirs, ...lineageOf(entries, theirs)].some((each) => ours.includes(each))) return;
+  const rest =
+    unread === undefined
+      ? '; to restore it anyway, pass --force-foreign'
+      : `, and nothing that can be read connects them (${unread}); try again, or pass --force-foreign to restore it anyway`;
   throw new AgentError(
     ExitCode.refused,
-    `${id} is a snapshot of another cluster: its cluster id is ${theirs}, but ${dataDir} holds ${here}; to restore it anyway, pass --force-foreign`,
+    `${id} is a snapshot of another cluster: its cluster id is ${theirs}, but ${dataDir} holds ${here}${rest}`,
   );
+}
+
+function silentIn(entries: readonly Entry[]): string | undefined {
+  const silent = entries.find(({ unread }) => unread === 'unreachable');
+  return silent && `${silent.id}: ${silent.problem}`;
 }
 
 const ancestry = (

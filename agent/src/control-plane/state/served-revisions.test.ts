@@ -185,12 +185,21 @@ describe('the highest revision in the store', () => {
   });
 
   test('a later backup that is not read counts as a step; an earlier one counts for nothing', async () => {
-    const away = backup('b', undefined, ['orders/b.db'], 1);
+    const id = 'etcd-snapshot-19700101-010000-aaaaaa';
+    const away = backup(id, undefined, [`orders/${id}.db`], 1);
     expect(await highest([backup('a', 2), away])).toMatchObject({
       revision: 1e9 + 7,
-      unknown: [expect.stringMatching(/^b was taken later, .*503$/)],
+      unknown: [`${id} was taken later, and its manifest cannot be read: 503`],
     });
     expect(await highest([backup('a', 2), away, backup('c', 5e9, [], 2)])).toEqual({ revision: 5e9, unknown: [] });
+  });
+
+  test('a backup under an own name that is not read may be later, whenever it was stored', async () => {
+    const away = backup('b', undefined, ['orders/b.db'], 1);
+    expect(await highest([backup('a', 2), away, backup('c', 5e9, [], 2)])).toEqual({
+      revision: 6e9,
+      unknown: ['b may have been taken later, and its manifest cannot be read: 503'],
+    });
   });
 
   test('a snapshot under an exact key counts by its content, and finds the notes beside it', async () => {

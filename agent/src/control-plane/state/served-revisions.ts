@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Entry, looseNotes, readDocument, restoreNoteKey } from '../../backup/catalog/catalog.ts';
 import { revisionOf } from '../../backup/catalog/manifest.ts';
-import { timeOf } from '../../backup/catalog/passed-over.ts';
+import { isUndated, mayBeFrom, timeOf } from '../../backup/catalog/passed-over.ts';
 import { BUMP_STEP } from '../../backup/restore/bump-beyond.ts';
 import { hasBeyond, isPlausible, knownRevisionOf, LAST_REVISION } from '../../backup/restore/plausible-revision.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
@@ -211,7 +211,7 @@ const partIn = (own: readonly OwnRestore[], { clusterId }: { clusterId: string }
 
 const knowsRevision = ({ manifest }: Entry): boolean => knownRevisionOf(manifest) !== undefined;
 
-/** Backups with an unknown revision that are newer than every backup with a known one. Older backups have lower revisions. */
+/** Backups with an unknown revision that are, or may be, newer than every backup with a known one. Older backups have lower revisions. */
 function backupsUnread(
   entries: readonly Entry[],
   restored: Entry,
@@ -220,8 +220,8 @@ function backupsUnread(
   const isKnown = (entry: Entry) => entry.id === restored.id || knowsRevision(entry);
   const newest = Math.max(timeOf(restored), ...entries.filter(isKnown).map(timeOf));
   return entries
-    .filter((entry) => !isKnown(entry) && timeOf(entry) >= newest && isAsked(entry))
-    .map((entry) => `${entry.id} was taken later, and ${whyUnknown(entry)}`);
+    .filter((entry) => !isKnown(entry) && mayBeFrom(entry, newest) && isAsked(entry))
+    .map((entry) => `${entry.id} ${isUndated(entry) ? 'may have been' : 'was'} taken later, and ${whyUnknown(entry)}`);
 }
 
 function whyUnknown({ problem, manifest }: Entry): string {
@@ -232,7 +232,7 @@ function whyUnknown({ problem, manifest }: Entry): string {
 
 function notesUnread(
   entries: readonly Entry[],
-  notes: readonly Pick<RestoreNote, 'id' | 'clusterId' | 'revision'>[],
+  notes: readonly Pick<RestoreNote, 'id' | 'clusterId' | 'revision' | 'unread'>[],
 ): string[] {
   const known = entries.filter(knowsRevision);
   const hasBackup = (clusterId: string) =>
@@ -241,7 +241,10 @@ function notesUnread(
     );
   return notes
     .filter(({ revision, clusterId }) => revision === undefined && !hasBackup(clusterId))
-    .map(({ id, clusterId }) => `${id} was restored as the cluster ${clusterId}, which has no backup`);
+    .map(
+      ({ id, clusterId, unread }) =>
+        `${id} was restored as the cluster ${clusterId}, which has no backup${unread === undefined ? ', and its note names no revision' : ''}`,
+    );
 }
 
 const noteSchema = z.object({

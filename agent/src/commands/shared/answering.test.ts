@@ -1,0 +1,42 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { answered, answerLimit } from '../../lib/answer-limit.ts';
+import { withTimeout } from '../../lib/run-limit.ts';
+import type { Store, StoredObject } from '../../store/store.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { ANSWER_LIMIT, answeringOf } from './answering.ts';
+import type { OpenedStore } from './opened-store.ts';
+import { openedStore } from './store-run.ts';
+
+const signal = new AbortController().signal;
+
+test('a folder that is listed slowly is waited for, and one whose listing hangs is not', async () => {
+  const settings = { wanted: () => ({ cluster: 'orders', namespace: '' }) };
+  const context = { settings, log: { warn() {} }, signal } as unknown as CommandContext;
+  const read = async (objects: number, rest?: Promise<never>) => {
+    const list = async function* (): AsyncGenerator<StoredObject> {
+      for (let n = 0; n < objects; n++) {
+        await after(200);
+        yield { key: `orders/a${n}.txt`, size: 1, modified: new Date() };
+      }
+      await rest;
+    };
+    const store = { url: 'x:', list, isThere: async () => true } as unknown as Store;
+    return (await openedStore(store, {} as never, context)).readAnswering(answerLimit(500));
+  };
+  expect(await read(6)).toEqual([]);
+  await expect(read(1, new Promise<never>(() => {}))).rejects.toThrow('the store does not answer in time');
+});
+
+test('each answer gives the next one the whole time, and the run as much', async () => {
+  const run = { settings: { duration: () => undefined }, signal };
+  await withTimeout(run, async (limited, _, limit) => {
+    const begun = limit();
+    const readAnswering = async (until: AbortSignal) => {
+      await after(200);
+      answered(until);
+      return [];
+    };
+    await answeringOf({ readAnswering } as unknown as OpenedStore, { signal: limited });
+    expect(limit() - begun).toBeGreaterThan(ANSWER_LIMIT + 150);
+  });
+});
