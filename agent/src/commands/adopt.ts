@@ -1,15 +1,15 @@
 import {
   type AdoptContext,
-  describeAdoptable,
+  adoptFile,
   type Found,
   findAdoptable,
   findByKey,
   isEncrypted,
   PROOF,
+  replacedText,
   type Skipped,
-  writeAdopted,
+  UNNAMEABLE,
 } from '../backup/adopt/adopt.ts';
-import { earlierText } from '../backup/adopt/earlier-finding.ts';
 import type { Entry } from '../backup/catalog/catalog.ts';
 import { isRefused } from '../backup/catalog/claim.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
@@ -34,6 +34,10 @@ interface Outcome {
   readonly warning?: string;
   /** What becomes of the finding of an earlier `verify`. */
   readonly finding?: string;
+  /** Where the manifest is that was replaced. */
+  readonly replaced?: string;
+  /** Why it failed, as the exit code of a command for this file alone. */
+  readonly exitCode?: ExitCode;
 }
 
 /** Fixed time of a trial restore, as the number of bytes that take as long. */
@@ -50,22 +54,31 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
     const adopting = await adoptContext(opened, context, entries);
     const outcomes: Outcome[] = [];
     const found: Found[] = [];
-    const passBy = ({ key, why }: Skipped) => outcomes.push({ key, outcome: 'skipped', detail: why });
+    const passBy = ({ key, why }: Skipped) =>
+      outcomes.push(
+        why === UNNAMEABLE
+          ? failure(escaped(key), new AgentError(ExitCode.refused, why))
+          : { key, outcome: 'skipped', detail: why },
+      );
     if (settings.args.length === 0) {
       const all = await findAdoptable(adopting, { signal });
       found.push(...all.found);
       all.skipped.forEach(passBy);
     }
     for (const key of new Set(settings.args.map((each) => each.replace(/^\/+/, '')))) {
-      const one = await findByKey(key, adopting, { signal });
+      const one = await findByKey(key, adopting, { signal }).catch((error) => orFailed(key, error, context));
       if ('why' in one) passBy(one);
+      else if ('outcome' in one) outcomes.push(one);
       else found.push(one);
     }
     grow(found.reduce((sum, { object }) => sum + 4 * object.size + EACH, 0));
     for (const one of found) {
       const outcome = await adoptOne(one, adopting, context);
-      if (outcome.outcome === 'failed') log.error(outcome.detail);
+      if (outcome.outcome === 'adopted') log.info(`${outcome.key}: adopted as ${outcome.id}`);
       outcomes.push(outcome);
+    }
+    for (const { key, outcome, detail } of outcomes) {
+      if (outcome === 'failed') log.error(detail.includes(key) ? detail : `${key}: ${detail}`);
     }
     const dated = [...outcomes, ...adopting.entries.map(datedOf)];
     const checked = outcomes.map((outcome) => {
@@ -110,12 +123,12 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
   progress.phase('adopt', key);
   try {
     const onBytes = (bytes: number) => progress.bytes(bytes, size);
-    const adopted = await describeAdoptable(found, { ...adopting, onBytes });
-    const { manifest, revision, warning, earlier } = adopted;
     const dryRun = settings.flag('dryRun');
-    const finding = dryRun
-      ? earlier && earlierText(earlier, manifest, found.manifestKey, { dryRun })
-      : await writeAdopted(found, adopted, adopting);
+    const { manifest, revision, warning, finding, aside } = await adoptFile(
+      found,
+      { ...adopting, onBytes },
+      { dryRun },
+    );
     return {
       key,
       outcome: dryRun ? 'would be adopted' : 'adopted',
@@ -126,14 +139,38 @@ async function adoptOne(found: Found, adopting: AdoptContext, context: CommandCo
       revision,
       warning,
       ...(finding !== undefined && { finding }),
+      ...(aside !== undefined && { replaced: aside }),
     };
   } catch (error) {
     signal.throwIfAborted();
     // A manifest that was written meanwhile.
     if (isRefused(error) && settings.args.length === 0) return { key, outcome: 'skipped', detail: messageOf(error) };
-    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
-    return { key, outcome: 'failed', detail: messageOf(error) };
+    return orFailed(key, error, context);
   }
+}
+
+/** What fails for one file does not keep the others from being adopted. */
+function orFailed(key: string, error: unknown, { settings, signal }: CommandContext): Outcome {
+  signal.throwIfAborted();
+  if (!(error instanceof AgentError)) throw error;
+  // For a single file, this is the error of the command. A file that is no snapshot is a result.
+  if (settings.args.length === 1 && error.exitCode !== ExitCode.verificationFailed) throw error;
+  return failure(key, error);
+}
+
+const failure = (key: string, error: AgentError): Outcome => ({
+  ...{ key, outcome: 'failed', detail: messageOf(error), exitCode: error.exitCode },
+});
+
+/** A name with control characters, on one line. */
+const escaped = (key: string) => JSON.stringify(key);
+
+/** If nothing was adopted, the code of the first failure says more than that some files were left out. */
+function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
+  const failed = outcomes.filter(({ outcome }) => outcome === 'failed');
+  if (failed.length === 0) return ExitCode.done;
+  const isPartial = outcomes.some(({ outcome }) => outcome !== 'failed');
+  return isPartial ? ExitCode.verificationFailed : (failed[0]!.exitCode ?? ExitCode.verificationFailed);
 }
 
 function describe(
@@ -142,16 +179,18 @@ function describe(
 ): CommandResult {
   const count = (what: RegExp) => outcomes.filter(({ outcome }) => what.test(outcome)).length;
   const counts = { adopted: count(/adopted$/), skipped: count(/^skipped$/), failed: count(/^failed$/) };
-  const rows = outcomes.map(({ key, id, createdAt, sizeBytes, outcome, warning, finding, detail }) => [
+  const rows = outcomes.map(({ key, id, createdAt, sizeBytes, outcome, warning, finding, replaced, detail }) => [
     key,
     outcome,
     id ?? '',
     createdAt ?? '',
     sizeBytes === undefined ? '' : formatBytes(sizeBytes),
-    [warning, finding, id ? undefined : detail].filter((note) => note !== undefined).join('; '),
+    [warning, replaced && replacedText(replaced), finding, id ? undefined : detail]
+      .filter((note) => note !== undefined)
+      .join('; '),
   ]);
   return {
-    exitCode: counts.failed > 0 ? ExitCode.verificationFailed : ExitCode.done,
+    exitCode: exitCodeOf(outcomes),
     text:
       outcomes.length === 0
         ? `nothing to adopt in ${common.store}`

@@ -6,7 +6,7 @@ import { newestOfLine } from '../backup/catalog/select.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
 import { prune } from '../backup/retention/prune.ts';
-import { namedPayloads, sweep } from '../backup/retention/sweep.ts';
+import { sweep } from '../backup/retention/sweep.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
 import { withTimeout } from '../lib/run-limit.ts';
@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
+import { sameStore } from './shared/same-store.ts';
 import { withCatalog } from './shared/store-run.ts';
 
 export const run: Command = (context) =>
@@ -69,14 +70,14 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
         ...(line && { cluster: line }),
         force: settings.flag('force'),
       },
-      { signal, dryRun, warn, prove },
+      { signal, dryRun, warn, prove, flags: sameStore(opened) },
     );
     progress.phase('sweep', 'removing leftovers of dead runs');
     const gone = new Set(deleted);
     const left = entries
       .filter(({ id }) => !gone.has(id))
       .map((entry) => (bad.has(entry.id) ? { ...entry, verification: bad.get(entry.id)! } : entry));
-    const swept = dryRun ? [] : await sweep(store, folder, sweepAge, namedPayloads(left), { signal, warn });
+    const { swept } = dryRun ? { swept: [] } : await sweep(store, folder, sweepAge, left, { signal, warn });
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
     const times = new Map(entries.map(({ id, manifest }) => [id, manifest?.createdAt ?? '?']));
     const hint = entries.length === 0 ? await otherFoldersHint(store, opened, { signal }) : '';

@@ -154,7 +154,9 @@ test('nothing is deleted in favour of a snapshot that is no longer what the inde
   await utimes(newest, mtime, mtime);
   await pruneLoses([]);
   expect((await run('prune', '--retention=last=1,minKeep=1', '--force')).text).toMatch(
-    new RegExp(`nothing is deleted: ${ids.at(-1)} is no longer verified`),
+    new RegExp(
+      `nothing is deleted: ${ids.at(-1)} is no longer verified; see .etcd-agent show ${ids.at(-1)} --store=\\S+ --cluster=orders --namespace=\`, and run .etcd-agent verify`,
+    ),
   );
 });
 

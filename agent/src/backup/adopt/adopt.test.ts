@@ -8,16 +8,20 @@ import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { seal } from '../../../test/mutations/mutate.ts';
 import { runHere } from '../../../test/support/in-process.ts';
 import { saveSnapshot } from '../../../test/support/save-snapshot.ts';
-import { ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
 
 let saved: Buffer;
 let later: Buffer;
+let larger: Buffer;
 beforeAll(async () => {
   await using etcd = await EtcdCluster.start();
   await etcd.put(20);
   saved = (await saveSnapshot(etcd)).snapshot;
   await etcd.put(5);
   later = (await saveSnapshot(etcd)).snapshot;
+  await etcd.put(1_000);
+  larger = (await saveSnapshot(etcd)).snapshot;
 });
 
 let path: string;
@@ -220,15 +224,13 @@ test('restore adopts one file with --adopt', async () => {
 });
 
 describe('a file that already has a manifest', () => {
-  test.each([
-    ['damaged', '{'],
-    ['of a newer format', '{"schema":"cdk8s-etcd/snapshot/v2"}'],
-  ])('%s, is passed by, which is said', async (_, manifest) => {
+  const why = expect.stringMatching(/orders\/own\.json may be its manifest/);
+  const skipped = { key: 'orders/own.db', outcome: 'skipped', detail: why };
+
+  test('of a newer format, is passed by, which is said', async () => {
     await put('orders/own.db');
-    await put('orders/own.json', Buffer.from(manifest));
+    await put('orders/own.json', Buffer.from('{"schema":"cdk8s-etcd/snapshot/v2"}'));
     await put('orders/free.db');
-    const why = expect.stringMatching(/orders\/own\.json may be its manifest/);
-    const skipped = { key: 'orders/own.db', outcome: 'skipped', detail: why };
     expect(await adopt()).toMatchObject({
       exitCode: 0,
       text: why,
@@ -238,6 +240,62 @@ describe('a file that already has a manifest', () => {
     const fetch = ['fetch', ...inStore(), '--object-key=orders/own.db', '--adopt', `--to=${path}/x.db`];
     expect(await runHere('restore', ...fetch)).toMatchObject({ exitCode: ExitCode.refused, text: why });
     expect(await files()).toEqual(['orders/free.db', 'orders/free.json', 'orders/own.db', 'orders/own.json']);
+  });
+
+  test('that is damaged, is replaced if it is named, and the old text is kept until retention deletes the snapshot', async () => {
+    await put('orders/own.db');
+    await put('orders/own.json', Buffer.from('{'));
+    expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 0, snapshots: [skipped] } });
+    const before = await files();
+    const dry = await adopt('orders/own.db', '--dry-run');
+    expect(await files()).toEqual(before);
+    const { exitCode, data, text } = await adopt('orders/own.db');
+    const [{ id, replaced }] = data.snapshots;
+    expect([exitCode, data.adopted, id]).toEqual([0, 1, 'own']);
+    expect(dry.data.snapshots).toMatchObject([{ id, replaced }]);
+    expect(text).toContain(`the old one is kept as ${replaced}`);
+    expect(await readFile(join(path, replaced), 'utf8')).toBe('{');
+    expect((await list()).snapshots).toMatchObject([{ id: 'own', verified: true }]);
+    await put('orders/newer.db', saved, new Date(modified.getTime() + 86_400_000));
+    await adopt('orders/newer.db');
+    await runHere('prune', ...inStore(), '--retention=last=1,minKeep=1');
+    expect(await files()).toEqual(['orders/newer.db', 'orders/newer.json']);
+  });
+
+  test('that is damaged, is kept if the file is no snapshot', async () => {
+    await put('orders/own.db', Buffer.from('no snapshot'));
+    await put('orders/own.json', Buffer.from('{'));
+    expect(await adopt('orders/own.db')).toMatchObject({ exitCode: ExitCode.verificationFailed });
+    expect(await files()).toEqual(['orders/own.db', 'orders/own.json']);
+  });
+
+  test('that another run writes meanwhile in its place, stays', async () => {
+    await put('orders/own.db');
+    await put('orders/own.json', Buffer.from('{'));
+    const meanwhile = await writingEtcdutl('orders/own.json', '{"id":"a"}');
+    const said = expect.stringMatching(/orders\/own\.json was written meanwhile/);
+    expect(await adopt('orders/own.db', meanwhile)).toMatchObject({ exitCode: ExitCode.refused, text: said });
+    expect(await readFile(join(path, 'orders/own.json'), 'utf8')).toBe('{"id":"a"}');
+  });
+
+  test('is not replaced if it is a document of another program', async () => {
+    await put('orders/own.db');
+    await put('orders/own.json', Buffer.from('{"made":"by a script"}'));
+    expect(await adopt('orders/own.db')).toMatchObject({
+      data: {
+        snapshots: [{ outcome: 'skipped', detail: expect.stringMatching(/own\.json is a file of another program/) }],
+      },
+    });
+    expect(await readFile(join(path, 'orders/own.json'), 'utf8')).toBe('{"made":"by a script"}');
+  });
+
+  test('under a name that is no id, and damaged, is replaced too', async () => {
+    await put('orders/with.a.dot.db');
+    await adopt('orders/with.a.dot.db');
+    const [manifest] = (await files()).filter((name) => name.endsWith('.json'));
+    await put(manifest!, Buffer.from('{'));
+    expect(await adopt('orders/with.a.dot.db')).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+    expect((await list()).snapshots).toHaveLength(1);
   });
 
   test('a file beside a manifest that names another payload can be adopted', async () => {
@@ -312,11 +370,13 @@ describe('a snapshot of the agent that has lost its manifest', () => {
       await put(`orders/${id}.db`);
       await put(`orders/${id}.json`, Buffer.from('{"schema":"cdk8s-etcd/snapshot/v1","id'));
       const { text } = await runHere(...command.split(' '), ...inStore());
-      expect(text).toContain(
-        `; if it is damaged, move orders/${id}.json away, then \`etcd-agent adopt orders/${id}.db`,
+      expect(text).toMatch(
+        new RegExp(`; if its payload is good, .etcd-agent adopt orders/${id}.db [^\`]*. replaces the manifest`),
       );
-      await rm(join(path, `orders/${id}.json`));
-      expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+      const { exitCode, data } = await asTyped(text);
+      const [{ outcome, replaced }] = data.snapshots;
+      expect([exitCode, outcome]).toEqual([0, 'adopted']);
+      expect(await readFile(join(path, replaced), 'utf8')).toBe('{"schema":"cdk8s-etcd/snapshot/v1","id');
       expect(await fetch('y.db')).toMatchObject({ exitCode: 0, data: { id } });
     },
   );
@@ -448,8 +508,13 @@ describe('what `verify` found before', () => {
     runHere('restore', 'fetch', ...inStore(), `--etcdutl=${etcdutl()}`, `--to=${path}/${name}`, ...more);
 
   test.each([
-    ['about the data', found({}), 'failed', /its data differ .*`verify \S+ --level=open` replaces it if/],
-    ['that is damaged', '{', 'unread', /is damaged; run `verify --level=open`/],
+    [
+      'about the data',
+      found({}),
+      'failed',
+      /its data differ .*`etcd-agent verify \S+ --level=open [^`]*` replaces it if/,
+    ],
+    ['that is damaged', '{', 'unread', /is damaged; `etcd-agent verify \S+ --level=open [^`]*` replaces it/],
     ['of a newer agent', '{"schema":"cdk8s-etcd/verification/v2"}', 'unread', /use a newer agent/],
   ])('%s stands, which is said, and only `verify` replaces it', async (_, text, state, why) => {
     await putFinding(text);
@@ -463,6 +528,13 @@ describe('what `verify` found before', () => {
     expect(await readFile(join(path, finding), 'utf8')).toBe(text);
     expect(JSON.stringify(await list())).toMatch(/its data differ|cannot be read|has the schema/);
     expect(await fetch('x.db', '--adopt', key)).toMatchObject(refused);
+    if (text === '{') {
+      const whole = new RegExp(
+        `is damaged; .etcd-agent verify ${id} --level=open --store=\\S+ --cluster=orders --namespace=`,
+      );
+      for (const ran of [await runHere('list', ...inStore()), await fetch('x.db'), await fetch('x.db', id)])
+        expect(ran.text).toMatch(whole);
+    }
     await rm(join(path, `orders/${id}.json`));
     expect(await fetch('x.db', '--adopt', key)).toMatchObject(refused);
     expect(await fetch('x.db', '--adopt', key, '--force-failed')).toMatchObject({ exitCode: 0 });
@@ -494,7 +566,7 @@ describe('what `verify` found before', () => {
     const key = '--object-key=own/latest.db';
     expect(await adopt('own/latest.db')).toMatchObject({
       exitCode: 0,
-      text: expect.stringMatching(/`verify --object-key=own\/latest\.db --level=open` replaces it/),
+      text: expect.stringMatching(/`etcd-agent verify --object-key=own\/latest\.db --level=open [^`]*` replaces it/),
     });
     expect(await fetch('x.db', key)).toMatchObject({ exitCode: ExitCode.verificationFailed });
     expect(await runHere('verify', key, '--level=open', ...inStore(), `--etcdutl=${etcdutl()}`)).toMatchObject({
@@ -509,6 +581,163 @@ describe('what `verify` found before', () => {
     const meanwhile = await writingEtcdutl(`orders/${id}.json`, '{"id":"a"}');
     expect(await adopt(`orders/${id}.db`, meanwhile)).toMatchObject({ exitCode: ExitCode.refused });
     expect(await readFile(join(path, finding), 'utf8')).toBe(text);
+  });
+});
+
+describe('an exact key', () => {
+  const key = 'own/a.db';
+  const fetch = (name: string) =>
+    runHere('restore', 'fetch', `--object-key=${key}`, ...inStore(), `--to=${path}/${name}`);
+  const asTyped = (text: string) => {
+    const [, line = ''] = /`etcd-agent (adopt [^`]*)`/.exec(text) ?? [];
+    return runHere(...line.split(' '), `--etcdutl=${etcdutl()}`, `--scratch=${path}`);
+  };
+  beforeEach(async () => {
+    await put(key);
+    expect(await adopt(key)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+  });
+
+  test.each<[string, () => Promise<void>, RegExp]>([
+    ['a damaged manifest', () => put(`${key}.json`, Buffer.from('{')), /replaces the manifest/],
+    [
+      'a payload of another size',
+      () => put(key, larger),
+      /if another snapshot was stored in its place, .* writes a new manifest/,
+    ],
+  ])('with %s: the command in the error makes it a snapshot again', async (_, harm, said) => {
+    await harm();
+    const failed = await fetch('x.db');
+    expect(failed).toMatchObject({ exitCode: ExitCode.verificationFailed, text: expect.stringMatching(said) });
+    expect(await asTyped(failed.text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+    expect(await fetch('x.db')).toMatchObject({ exitCode: 0 });
+    expect(await readFile(join(path, 'x.db'))).toEqual(await readFile(join(path, key)));
+    expect((await files()).filter((name) => name.startsWith('own/'))).toEqual([
+      ...[key, `${key}.json`],
+      expect.stringMatching(/^own\/a\.db\.json\.replaced-[0-9a-f]{6}$/),
+    ]);
+  });
+
+  test('with a damaged manifest: restored with --adopt', async () => {
+    await put(`${key}.json`, Buffer.from('{'));
+    const flags = [
+      '--adopt',
+      `--object-key=${key}`,
+      `--etcdutl=${etcdutl()}`,
+      `--scratch=${path}`,
+      `--to=${path}/x.db`,
+    ];
+    expect(await runHere('restore', 'fetch', ...inStore(), ...flags)).toMatchObject({
+      exitCode: 0,
+      log: expect.arrayContaining([expect.stringMatching(/the old one is kept as own\/a\.db\.json\.replaced-/)]),
+    });
+  });
+
+  test('with a payload of another size that is no snapshot: the manifest stays', async () => {
+    await put(key, saved.subarray(0, 100));
+    const text = await readFile(join(path, `${key}.json`), 'utf8');
+    expect(await adopt(key)).toMatchObject({ exitCode: ExitCode.verificationFailed });
+    expect(await readFile(join(path, `${key}.json`), 'utf8')).toBe(text);
+  });
+});
+
+describe('while a payload of ours is being checked', () => {
+  const id = 'etcd-snapshot-20261120-023807-3f9c2a';
+  const key = `orders/${id}.db`;
+  /** An etcdutl that first runs this, as another command might. */
+  const meanwhile = async (shell: string) => {
+    const script = join(path, 'meanwhile.sh');
+    await writeFile(script, `#!/bin/sh\n${shell}\nexec '${etcdutl()}' "$@"\n`, { mode: 0o755 });
+    return `--etcdutl=${script}`;
+  };
+
+  test('a marker keeps other runs from deleting it, and is removed, also if it is no snapshot', async () => {
+    await put(key);
+    const look = await meanwhile(`ls '${path}/orders' > '${path}/seen'`);
+    expect(await adopt(key, look)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+    expect((await readFile(join(path, 'seen'), 'utf8')).split('\n')).toContain(`${id}.db.adopting`);
+    await put('orders/etcd-snapshot-20261120-023807-bad000.db', Buffer.from('bad'));
+    await adopt('orders/etcd-snapshot-20261120-023807-bad000.db');
+    expect((await files()).filter((name) => name.endsWith('.adopting'))).toEqual([]);
+  });
+
+  test.each([
+    ['deleted', `rm -f '$'`],
+    ['replaced', `echo x > '$'`],
+  ])('and is %s: it is not adopted', async (what, shell) => {
+    await put(key);
+    const { exitCode, text } = await adopt(key, await meanwhile(shell.replace('$', join(path, key))));
+    expect(exitCode).toBe(ExitCode.verificationFailed);
+    expect(text).toContain(`${key} was ${what} while it was being checked, and is not adopted`);
+    expect(await files()).not.toContain(`orders/${id}.json`);
+  });
+
+  test('`verify` finds it bad: that stands, and is said', async () => {
+    await put(key);
+    await put(`orders/${id}.json`, Buffer.from('{'));
+    const finding = { schema: 'cdk8s-etcd/verification/v1', id, level: 'read', outcome: 'failed', damaged: true };
+    const text = JSON.stringify({
+      ...finding,
+      detail: 'found meanwhile',
+      at: '2026-11-20T03:00:00.000Z',
+      agent: { version: '1' },
+    });
+    const { data } = await adopt(key, await meanwhile(`printf '%s' '${text}' > '${path}/orders/${id}.verify.json'`));
+    expect(data.snapshots).toMatchObject([
+      { outcome: 'adopted', finding: expect.stringMatching(/stands: found meanwhile/) },
+    ]);
+    expect((await list()).snapshots).toMatchObject([{ id, state: 'failed' }]);
+  });
+});
+
+describe('what fails for one file does not keep the others from being adopted', () => {
+  const { put: putObject } = FilesystemStore.prototype;
+  afterEach(() => {
+    FilesystemStore.prototype.put = putObject;
+  });
+  const refuse = (manifest: string) => {
+    FilesystemStore.prototype.put = async function (this: FilesystemStore, key, body, options) {
+      if (key === manifest) throw new AgentError(ExitCode.storeRefused, 'AccessDenied');
+      return putObject.call(this, key, body, options);
+    };
+  };
+
+  test.each([{ named: [] }, { named: ['orders/a.db', 'orders/b.db', 'orders/c.db'] }])(
+    'the store refuses a manifest: %j',
+    async ({ named }) => {
+      for (const name of ['a', 'b', 'c']) await put(`orders/${name}.db`);
+      refuse('orders/b.json');
+      const { exitCode, data, text } = await adopt(...named);
+      expect(exitCode).toBe(ExitCode.verificationFailed);
+      expect(data.snapshots).toMatchObject([
+        { key: 'orders/a.db', outcome: 'adopted' },
+        { key: 'orders/b.db', outcome: 'failed', detail: 'AccessDenied', exitCode: ExitCode.storeRefused },
+        { key: 'orders/c.db', outcome: 'adopted' },
+      ]);
+      expect(text).toMatch(/orders\/b\.db +failed .*AccessDenied/);
+    },
+  );
+
+  test('if there is no other, the code is that of the failure', async () => {
+    await put('orders/b.db');
+    refuse('orders/b.json');
+    expect(await adopt()).toMatchObject({ exitCode: ExitCode.storeRefused });
+  });
+
+  test('a key that does not exist', async () => {
+    await put('orders/a.db');
+    expect((await adopt('orders/gone.db', 'orders/a.db')).data.snapshots).toMatchObject([
+      { key: 'orders/gone.db', outcome: 'failed', detail: expect.stringContaining('has no orders/gone.db') },
+      { key: 'orders/a.db', outcome: 'adopted' },
+    ]);
+  });
+
+  test('a name with a control character', async () => {
+    await put('orders/a.db');
+    await put('orders/b\nc.db');
+    const { exitCode, data, text, log } = await adopt();
+    expect([exitCode, data.adopted]).toEqual([ExitCode.verificationFailed, 1]);
+    expect(text).toMatch(/"orders\/b\\nc\.db" +failed .*has a control character; rename it/);
+    expect(log.join()).not.toContain('b\nc');
   });
 });
 

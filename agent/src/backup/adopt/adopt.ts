@@ -3,10 +3,14 @@ import { basename, dirname } from 'node:path/posix';
 import { isDeepStrictEqual } from 'node:util';
 import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
+import { moreTime } from '../../lib/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
+  asideKey,
   type Entry,
   exactManifestKey,
+  isValidKey,
   manifestKey,
   orNothing,
   putJson,
@@ -21,10 +25,22 @@ import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
-import { type EarlierFinding, earlierText, keepEarlier, readEarlier, replaceEarlier } from './earlier-finding.ts';
+import {
+  type EarlierFinding,
+  earlierText,
+  keepEarlier,
+  readAgain,
+  readEarlier,
+  replaceEarlier,
+} from './earlier-finding.ts';
 import { type DatedFile, dateOf, namesAreLocal } from './name-time.ts';
+import { isNameOfOurs, whileMarked } from './protect.ts';
+import { judge, keepAside, type Unfit } from './unfit.ts';
 
-export const PROOF = 'verified by its own sha256 and a trial restore, as there was no manifest';
+export const PROOF = 'verified by its own sha256 and a trial restore, as there was no usable manifest';
+
+/** Why a file is left out whose name no command can be given. */
+export const UNNAMEABLE = 'its name has a control character; rename it';
 
 const SNAPSHOT_NAME = /\.(db|snap|snapshot)(\.gz|\.zst)?(\.age)?$/;
 
@@ -38,6 +54,8 @@ export interface AdoptContext extends InspectOptions, NamedCluster {
   /** Milliseconds to wait for the manifests of another folder. */
   readonly answerLimit: number;
   readonly warn: (message: string) => void;
+  /** Flags with which another command finds the same snapshots with the same tools. */
+  readonly flags: string;
 }
 
 /** A file that is not adopted. */
@@ -53,6 +71,8 @@ export interface Found {
   readonly manifestKey: string;
   readonly createdAt: Date;
   readonly warning?: string;
+  /** The manifest that is there cannot be used, and is replaced. */
+  readonly replaces?: Unfit;
 }
 
 export interface Adopted {
@@ -80,6 +100,7 @@ export async function findAdoptable(
     })
     .sort((a, b) => a.key.localeCompare(b.key));
   const whyNot = ({ key }: StoredObject) => {
+    if (!isValidKey(key)) return UNNAMEABLE;
     if (folder.keys.has(reservationBeside(key))) return reservedBy(key);
     return folder.keys.has(manifestBeside(key)) && mayOwn(key, entries) ? ownedBy(key) : undefined;
   };
@@ -96,21 +117,49 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   const folder = folderOf(context);
   const object = await store.stat(key, options);
   if (!object) throw new AgentError(ExitCode.nothingThere, `${store.url} has no ${key}`);
-  const owner = entries.find(({ manifest }) => manifest?.object.key === key)?.manifestKey;
   const exact = exactManifestKey(key);
-  const own = owner ?? ((await store.stat(exact, options)) && exact);
-  if (own) return { key, why: `it already has a manifest: ${own}` };
+  const owners = entries.filter(({ manifest }) => manifest?.object.key === key).map((entry) => entry.manifestKey);
+  const standing = await judgeAll(store, [...owners, exact], object, options);
+  if (standing && 'why' in standing) return { key, why: standing.why };
   const running = await mayBeRunning(object, context, options);
   if (running) throw new AgentError(ExitCode.refused, `${key}: ${running}`);
-  const there = isOrdinary(key, folder) ? entries : await readOther(key, context, options);
+  const isIn = isOrdinary(key, folder);
+  const there = isIn ? entries : await readOther(key, context, options);
   refuseSilent(key, there, context);
-  if ((await store.stat(manifestBeside(key), options)) && mayOwn(key, there)) return { key, why: ownedBy(key) };
+  const beside = manifestBeside(key);
+  const others = isIn ? [beside, manifestKey(folder, distinctId(key))] : [];
+  const judged = standing ?? (await judgeAll(store, others, object, options));
+  if (judged && 'why' in judged) return { key, why: judged.why };
+  if (!isIn && (await store.stat(beside, options)) && mayOwn(key, there)) {
+    const why = `${beside} may be its manifest, but it cannot be read; if it is, name its cluster with --cluster and --namespace; otherwise rename one of them`;
+    return { key, why };
+  }
   const found = place(object, await readFolder(store, folder, options));
+  if (judged) {
+    const { at, unfit } = judged;
+    return { ...found, id: at === exact ? distinctId(key) : basename(at, '.json'), manifestKey: at, replaces: unfit };
+  }
   const stem = stemOf(basename(key));
-  if (isSnapshotId(stem) && found.id !== stem && isOrdinary(key, folder)) {
+  if (isSnapshotId(stem) && found.id !== stem && isIn) {
     throw new AgentError(ExitCode.refused, `${key} has the name of the snapshot ${stem}; rename it`);
   }
   return found;
+}
+
+/** Judges the manifests that may be those of the file: why one of them stands, or which one may be replaced. */
+async function judgeAll(
+  store: Store,
+  keys: readonly string[],
+  object: StoredObject,
+  options: CallOptions,
+): Promise<{ readonly why: string } | { readonly at: string; readonly unfit: Unfit } | undefined> {
+  const unfit: { readonly at: string; readonly unfit: Unfit }[] = [];
+  for (const at of new Set(keys)) {
+    const found = await judge(store, at, object, options);
+    if (found && 'why' in found) return found;
+    if (found) unfit.push({ at, unfit: found });
+  }
+  return unfit[0];
 }
 
 /** Throws if a manifest that the store does not give out may be that of the file, by its name. Warns of any other. */
@@ -162,9 +211,7 @@ async function mayBeRunning(
 ): Promise<string | undefined> {
   const { key } = object;
   if (await store.stat(reservationBeside(key), options)) return reservedBy(key);
-  const name = basename(key);
-  const isOurs = isSnapshotId(stemOf(name)) || isSnapshotId(name.slice(name.lastIndexOf('.') + 1));
-  const running = isOurs ? underWay(object, (await store.now(options)) ?? new Date()) : undefined;
+  const running = isNameOfOurs(key) ? underWay(object, (await store.now(options)) ?? new Date()) : undefined;
   return running && `${running}, then adopt it`;
 }
 
@@ -185,7 +232,7 @@ function mayOwn(key: string, entries: readonly Entry[]): boolean {
 }
 
 const ownedBy = (key: string) =>
-  `${manifestBeside(key)} may be its manifest, but it cannot be read; if it is of a newer release, use that one; if it is damaged, move it away and adopt the file again`;
+  `${manifestBeside(key)} may be its manifest, but it cannot be read; if it is of a newer release, use that one; if it is damaged, \`adopt\` replaces it when you name the file: ${quoted(key)}`;
 
 const isOrdinary = (key: string, folder: string) =>
   key.startsWith(`${folder}/`) && !key.slice(folder.length + 1).includes('/');
@@ -250,10 +297,12 @@ function distinctId(key: string): string {
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 6);
 
 /** Checks a file and returns the manifest for it. */
-export async function describeAdoptable(found: Found, context: AdoptContext): Promise<Adopted> {
+async function describeAdoptable(found: Found, context: AdoptContext): Promise<Adopted> {
   const { object, id, createdAt, warning } = found;
   const startedAt = new Date();
   const { key } = object;
+  // Before the payload is read: what `verify` finds meanwhile stands.
+  const earlier = await readEarlier(context.store, found.manifestKey, id, context);
   const encoding = encodingOf(key);
   const { content, stored, revision, storageVersion } = await inspectSnapshot(context.store, object, encoding, context);
   const finishedAt = new Date();
@@ -274,33 +323,105 @@ export async function describeAdoptable(found: Found, context: AdoptContext): Pr
     verified: { level: 'open', at: finishedAt.toISOString() },
     agent: { version: context.agentVersion },
   };
-  const earlier = await readEarlier(context.store, found.manifestKey, id, context);
   return { manifest, revision, warning, ...(earlier && { earlier }) };
 }
 
-/**
- * Writes the manifest, and then replaces the finding of an earlier `verify` that was about the old one. Returns what became
- * of the finding.
- */
-export async function writeAdopted(
-  { manifestKey: key }: Found,
-  { manifest, earlier }: Adopted,
-  { store, signal }: AdoptContext,
-): Promise<string | undefined> {
-  if (earlier) await keepEarlier(store, key, earlier, { signal });
-  await putNew(store, key, manifest, { signal });
-  if (!earlier) return undefined;
-  const failure = earlier.isReplaced ? await replaceEarlier(store, key, manifest, PROOF, { signal }) : undefined;
-  return earlierText(earlier, manifest, key, { failure });
+export interface AdoptOptions {
+  /** Write nothing. */
+  readonly dryRun?: boolean;
+  /** Called instead of a failure if the store refuses the manifest. */
+  readonly onRefused?: (error: AgentError) => void;
 }
+
+/** Checks a file and writes its manifest. No other run deletes it as a leftover meanwhile. */
+export function adoptFile(
+  found: Found,
+  context: AdoptContext,
+  { dryRun = false, onRefused }: AdoptOptions = {},
+): Promise<Adopted & Written> {
+  const { key } = found.object;
+  const work = async () => {
+    const adopted = await describeAdoptable(found, context);
+    if (dryRun) return { ...adopted, ...foreseen(found, adopted, context) };
+    const written = await writeAdopted(found, adopted, context).catch((error) => {
+      context.signal?.throwIfAborted();
+      if (!onRefused || !(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+      onRefused(error);
+    });
+    return { ...adopted, ...written };
+  };
+  return dryRun || found.replaces || !isNameOfOurs(key) ? work() : whileMarked(key, context, work);
+}
+
+/** What became of that which was there before. */
+export interface Written {
+  readonly earlier?: EarlierFinding | undefined;
+  /** What became of the finding of an earlier `verify`. */
+  readonly finding?: string;
+  /** Where the manifest is that was replaced. */
+  readonly aside?: string;
+}
+
+/** Says what became of the manifest that could not be used. */
+export const replacedText = (aside: string) =>
+  `its manifest could not be used and is replaced; the old one is kept as ${aside}`;
+
+function foreseen(
+  { manifestKey: key, replaces }: Found,
+  { manifest, earlier }: Adopted,
+  { flags }: AdoptContext,
+): Written {
+  return {
+    ...(earlier && { finding: earlierText(earlier, manifest, key, flags, { dryRun: true }) }),
+    ...(replaces && { aside: asideKey(key, replaces.sha256) }),
+  };
+}
+
+/** Writes the manifest, and then replaces the finding of an earlier `verify` that was about the old one. */
+async function writeAdopted(found: Found, { manifest, earlier }: Adopted, context: AdoptContext): Promise<Written> {
+  const { store, signal, flags } = context;
+  const { manifestKey: key, replaces } = found;
+  const options = { signal };
+  const before = await readAgain(store, key, manifest.id, earlier, options);
+  if (before) await keepEarlier(store, key, before, options);
+  const aside = replaces && (await keepAside(store, key, replaces, options));
+  if (aside === undefined) await putNew(store, key, manifest, options);
+  else await putJson(store, key, manifest, options);
+  await refuseGone(found, manifest, context);
+  const last = await readAgain(store, key, manifest.id, before?.isReplaced ? before : undefined, options);
+  const failure = last?.isReplaced ? await replaceEarlier(store, key, manifest, PROOF, options) : undefined;
+  return {
+    earlier: last,
+    ...(last && { finding: earlierText(last, manifest, key, flags, { failure }) }),
+    ...(aside !== undefined && { aside }),
+  };
+}
+
+/** A manifest without its payload would report a snapshot that does not exist. */
+async function refuseGone(
+  { object: { key, size }, manifestKey: own }: Found,
+  manifest: Manifest,
+  { store, signal }: AdoptContext,
+): Promise<void> {
+  const there = await store.stat(key, { signal });
+  if (there?.size === size) return;
+  const written = await orNothing(readDocument(store, own, { signal }));
+  if (isSame(written, manifest)) await store.delete(own, { signal });
+  const what = there ? 'was replaced' : 'was deleted';
+  throw new AgentError(
+    ExitCode.verificationFailed,
+    `${key} ${what} while it was being checked, and is not adopted; run the command again`,
+  );
+}
+
+const isSame = (there: unknown, manifest: Manifest) => isDeepStrictEqual(there, JSON.parse(JSON.stringify(manifest)));
 
 /** Writes the manifest, unless there is one by now: that of a backup says more. */
 async function putNew(store: Store, key: string, manifest: Manifest, options: CallOptions): Promise<void> {
   await putJson(store, key, manifest, { ...options, onlyNew: true }).catch(async (error) => {
     if (!isRefused(error)) throw error;
     // The response to a put that was repeated may have been lost.
-    const there = await orNothing(readDocument(store, key, options));
-    if (isDeepStrictEqual(there, JSON.parse(JSON.stringify(manifest)))) return;
+    if (isSame(await orNothing(readDocument(store, key, options)), manifest)) return;
     throw new AgentError(
       ExitCode.refused,
       `${manifest.object.key}: ${key} was written meanwhile by another run and is kept; run the command again`,

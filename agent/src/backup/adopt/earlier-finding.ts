@@ -12,6 +12,10 @@ export interface EarlierFinding {
   /** It stands, but was made under another id, and must be written again to count. */
   readonly isOfOtherId?: boolean;
   readonly detail: string;
+  /** What the finding says itself. */
+  readonly own: EarlierFinding['standing'];
+  /** The whole finding, to notice that it was written again. */
+  readonly text: string;
 }
 
 /** Reads the finding. Returns undefined if there is none, or none against the file. */
@@ -24,13 +28,29 @@ export async function readEarlier(
   const key = verificationKeyOf(manifestKey);
   const read = (await store.stat(key, options)) && (await readVerification(store, key, options));
   if (!read) return undefined;
-  if ('problem' in read) return { standing: read, isReplaced: false, detail: read.problem };
+  if ('problem' in read)
+    return { standing: read, own: read, isReplaced: false, detail: read.problem, text: read.problem };
   const { verification } = read;
   if (verification.outcome !== 'failed') return undefined;
-  const detail = verification.detail ?? 'FAILED';
-  if (verification.damaged) return { standing: {}, isReplaced: true, detail };
-  const isOfOtherId = verification.id !== id;
-  return { standing: { verification: { ...verification, id } }, isReplaced: false, isOfOtherId, detail };
+  const own = { verification: { ...verification, id } };
+  const isReplaced = verification.damaged === true;
+  return {
+    ...{ own, standing: isReplaced ? {} : own, isReplaced, isOfOtherId: verification.id !== id },
+    ...{ detail: verification.detail ?? 'FAILED', text: JSON.stringify(verification) },
+  };
+}
+
+/** Reads the finding again before it is replaced. One that `verify` wrote meanwhile stands, whatever it is about. */
+export async function readAgain(
+  store: Store,
+  manifestKey: string,
+  id: string,
+  before: EarlierFinding | undefined,
+  options: CallOptions,
+): Promise<EarlierFinding | undefined> {
+  const now = await readEarlier(store, manifestKey, id, options);
+  if (!now?.isReplaced || (before && now.text === before.text)) return now;
+  return { ...now, isReplaced: false, standing: now.own };
 }
 
 /** Makes a finding that stands count. Under an exact key, the new id is not that of the lost manifest. */
@@ -40,7 +60,7 @@ export async function keepEarlier(
   { standing: { verification }, isOfOtherId }: EarlierFinding,
   options: CallOptions,
 ): Promise<void> {
-  if (isOfOtherId) await putJson(store, verificationKeyOf(manifestKey), verification, options);
+  if (isOfOtherId && verification) await putJson(store, verificationKeyOf(manifestKey), verification, options);
 }
 
 /** Replaces the finding, once the manifest is written. Returns why it could not, or undefined. */
@@ -70,19 +90,21 @@ export async function replaceEarlier(
   }
 }
 
-/** Says what becomes of the finding, and what to do. */
+/** Says what becomes of the finding, and what to do. `flags` are those with which a command finds the snapshot. */
 export function earlierText(
   { standing, isReplaced, detail }: EarlierFinding,
   { id, object }: Manifest,
   manifestKey: string,
+  flags: string,
   { dryRun = false, failure }: { readonly dryRun?: boolean; readonly failure?: string | undefined } = {},
 ): string {
   const isExact = manifestKey === exactManifestKey(object.key);
-  const verify = `\`verify ${isExact ? quoted(`--object-key=${object.key}`) : id} --level=open\``;
+  const verify = `\`etcd-agent verify ${isExact ? quoted(`--object-key=${object.key}`) : id} --level=open ${flags}\``;
   if (failure !== undefined) {
     return `it is not verified: what \`verify\` found before could not be replaced: ${failure}; run ${verify}`;
   }
   if (isReplaced) return `${dryRun ? 'would replace' : 'replaces'} what \`verify\` found before: ${detail}`;
+  if (standing.unread === 'damaged') return `it is not verified: ${detail}; ${verify} replaces it if nothing is wrong`;
   if (standing.unread) return `it is not verified: ${detail}`;
   return `it is not verified: what \`verify\` found before stands: ${detail}; ${verify} replaces it if nothing is wrong, but has no HashKV to compare with`;
 }

@@ -6,7 +6,7 @@ import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { type Facts, readIndex, stampOf, writeIndex } from './catalog-index.ts';
 import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';
-import { isInFolder, manifestKey, pinKey, verificationKeyOf } from './keys.ts';
+import { exactManifestKey, isInFolder, manifestKey, pinKey, verificationKeyOf } from './keys.ts';
 import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
 import { isSnapshotId, splitName } from './snapshot-id.ts';
@@ -28,7 +28,8 @@ const GARBAGE_AFTER = 100;
  * Suffixes of the objects that the agent writes beside a payload. With a name of the user's own, any other object is
  * not the agent's.
  */
-const OWN = /^\.(json|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+(-[0-9a-f]+)?\.json)$/;
+const OWN =
+  /^\.(json|json\.replaced-[0-9a-f]{6}|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+(-[0-9a-f]+)?\.json)$/;
 
 /** Suffix that follows the id in the name of a payload of the agent. */
 export const PAYLOAD = /^\.db(\.gz|\.zst)?(\.age)?$/;
@@ -167,8 +168,9 @@ export const unfinished = (folder: string, names: Names, now: Date): Entry[] =>
     .filter(({ payload }) => underWay(payload, now))
     .map((entry) => ({ ...entry, problem: `it has ${UNFINISHED}` }));
 
-/** The payload among the objects of a snapshot, by the name that the agent gives it. */
+/** The payload among the objects of a snapshot: at the exact key, or by the name that the agent gives it. */
 export const payloadIn = ({ id, manifestKey: key, objects }: Pick<Entry, 'id' | 'manifestKey' | 'objects'>) =>
+  objects.find((object) => exactManifestKey(object.key) === key) ??
   objects.find((object) => PAYLOAD.test(object.key.slice(key.lastIndexOf('/') + 1 + id.length)));
 
 function withoutManifest(folder: string, { groups }: Names): (Entry & { readonly payload: StoredObject })[] {

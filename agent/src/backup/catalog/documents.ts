@@ -46,7 +46,7 @@ export async function readVerification(
   if (read === undefined || 'problem' in read) return read;
   const parsed = verificationSchema.safeParse(read.document);
   if (parsed.success && parsed.data.schema === VERIFICATION_SCHEMA) return { verification: parsed.data };
-  const problem = `${what} cannot be read: ${key} is damaged; run \`verify --level=open\``;
+  const problem = `${what} cannot be read: ${key} is damaged`;
   return { problem, unread: 'damaged' };
 }
 

@@ -71,7 +71,7 @@ export function noneVerified(
     ...(future.length > 0 ? [`${future.length} dated in the future, such as ${future[0]?.id}`] : []),
     ...(others.size > 0 ? [`verified snapshots of ${[...others].join(', ')}; name one by its id`] : []),
     ...(unread.length > 0
-      ? [`${unread.length} that cannot be read, such as ${unread[0]?.id}: ${unread[0]?.problem}`]
+      ? [`${unread.length} that cannot be read, such as ${unread[0]!.id}: ${unread[0]!.problem}${wayOut(unread[0]!)}`]
       : []),
   ];
   if (why.length === 0 && bad.length > 0) {

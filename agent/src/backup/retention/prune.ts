@@ -49,6 +49,8 @@ export interface PruneResult {
 export interface PruneOptions extends CallOptions {
   readonly dryRun?: boolean;
   readonly warn?: (message: string) => void;
+  /** Flags with which another command finds the snapshots of this store. */
+  readonly flags?: string | undefined;
   /**
    * Reads the payload of a snapshot in favor of which others are deleted. Returns why it is bad. `isNewest`: no verified one is
    * newer, of any etcd of the cluster.
@@ -163,10 +165,11 @@ async function doubtsOf(
   const doubts = new Map<string, string>();
   for (const id of newest.values()) {
     const now = await readEntry(store, folder, id, options);
+    const named = (command: string) => ['etcd-agent', command, id, options.flags ?? ''].join(' ').trimEnd();
     const doubt =
       now && isVerified(now)
         ? await options.prove?.(now as WholeEntry, id === verified[0]?.id)
-        : `${id} is no longer verified; see \`show ${id}\`, and run \`verify ${id}\``;
+        : `${id} is no longer verified; see \`${named('show')}\`, and run \`${named('verify')}\``;
     if (doubt !== undefined) doubts.set(id, doubt);
   }
   return doubts;

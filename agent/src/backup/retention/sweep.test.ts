@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { manifestOf } from '../../../test/support/manifest-of.ts';
+import { type ManifestChanges, manifestOf } from '../../../test/support/manifest-of.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { readCatalog } from '../catalog/catalog.ts';
 import { listNames } from '../catalog/names.ts';
 import { sweep } from './sweep.ts';
 
@@ -16,30 +17,37 @@ let root: string;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'sweep-'));
   await mkdir(join(root, 'orders'));
-  const names = [`${WHOLE}.db`, `${WHOLE}.json`, `${PINNED}.db`, `${PINNED}.pin`, `${REST}.db`];
-  const old = new Date(Date.now() - 48 * hour);
-  for (const name of names) {
-    const path = join(root, 'orders', name);
-    await writeFile(
-      path,
-      name.endsWith('.json') ? JSON.stringify(manifestOf(Buffer.alloc(64), undefined, { id: WHOLE })) : 'x',
-    );
-    await utimes(path, old, old);
-  }
+  // Newer than all leftovers.
+  await snapshot(WHOLE, { createdAt: '2026-01-01T00:00:01.500Z' });
+  for (const name of [`${PINNED}.db`, `${PINNED}.pin`, `${REST}.db`]) await writeOld(name);
 });
 afterEach(() => rm(root, { recursive: true }));
 
 const left = async () => (await readdir(join(root, 'orders'))).sort();
+const entries = () => readCatalog(new FilesystemStore({ path: root }), 'orders');
 const run = async (store: FilesystemStore) => {
   const warnings: string[] = [];
-  const swept = await sweep(store, 'orders', 24 * hour, new Set(), { warn: (message) => warnings.push(message) });
+  const warn = (message: string) => warnings.push(message);
+  const { swept } = await sweep(store, 'orders', 24 * hour, await entries(), { warn });
   return { swept, warnings };
 };
+/** Writes an object that is two days old. */
+async function writeOld(name: string, text: string | Buffer = 'x'): Promise<void> {
+  const path = join(root, 'orders', name);
+  await writeFile(path, text);
+  const old = new Date(Date.now() - 48 * hour);
+  await utimes(path, old, old);
+}
+async function snapshot(id: string, changes: ManifestChanges = {}): Promise<void> {
+  await writeOld(`${id}.db`);
+  await writeOld(`${id}.json`, JSON.stringify(manifestOf(Buffer.alloc(64), Buffer.from('x'), { id, ...changes })));
+}
 
-/** Lists payloads only, as a listing that is cut short may. */
+/** Lists only the payloads of the folder, as a listing that is cut short may. */
 class CutShort extends FilesystemStore {
   override async *list(prefix: string) {
-    for await (const object of super.list(prefix)) if (object.key.endsWith('.db')) yield object;
+    const isWhole = prefix !== 'orders/';
+    for await (const object of super.list(prefix)) if (isWhole || object.key.endsWith('.db')) yield object;
   }
 }
 
@@ -77,17 +85,89 @@ test('without the right to delete it is a warning', async () => {
 test('a payload that another manifest names is not swept', async () => {
   const store = new FilesystemStore({ path: root });
   const key = `orders/${REST}.db`;
-  expect(await sweep(store, 'orders', 24 * hour, new Set([key]), { warn: () => {} })).toEqual([]);
-  await writeFile(join(root, `${key}.json`), '{}');
-  const old = new Date(Date.now() - 48 * hour);
-  await utimes(join(root, `${key}.json`), old, old);
+  const copied = 'copied';
+  await writeOld(
+    `${copied}.json`,
+    JSON.stringify(manifestOf(Buffer.alloc(64), Buffer.from('x'), { id: copied, object: { key } })),
+  );
   expect(await run(store)).toEqual({ swept: [], warnings: [] });
+  await rm(join(root, `orders/${copied}.json`));
+  await writeOld(`${REST}.db.json`, '{}');
+  expect(await run(store)).toEqual({ swept: [], warnings: [] });
+  await rm(join(root, `orders/${REST}.db.json`));
+  expect(await run(store)).toEqual({ swept: [key], warnings: [] });
 });
 
 test('an object that another run, such as a copy, has stored since the listing is kept', async () => {
   const store = new FilesystemStore({ path: root });
   const names = await listNames(store, 'orders', {});
   await writeFile(join(root, 'orders', `${REST}.db`), 'anew');
-  expect(await sweep(store, 'orders', 24 * hour, new Set(), { warn: () => {}, names })).toEqual([]);
+  expect(await sweep(store, 'orders', 24 * hour, await entries(), { warn: () => {}, names })).toEqual({ swept: [] });
   expect(await left()).toHaveLength(5);
+});
+
+describe('a payload without a manifest may be good, and is kept', () => {
+  const later = { createdAt: '2026-02-01T00:00:00.000Z' };
+  const newer = 'etcd-snapshot-20260201-000000-dddddd';
+  const expectKept = async () => {
+    expect(await run(new FilesystemStore({ path: root }))).toEqual({ swept: [], warnings: [] });
+    expect(await left()).toContain(`${REST}.db`);
+  };
+  beforeEach(() => rm(join(root, `orders/${WHOLE}.json`)));
+
+  test('if no snapshot has a manifest', expectKept);
+
+  test('if all that are verified are older', async () => {
+    await snapshot('etcd-snapshot-20251231-000000-dddddd', { createdAt: '2025-12-31T00:00:00.000Z' });
+    await expectKept();
+  });
+
+  test.each<[string, ManifestChanges]>([
+    ['not verified', { verified: undefined }],
+    ['suspect', { source: { suspect: ['CORRUPT'] } }],
+    ['of another cluster', { cluster: { name: 'payments' } }],
+    ['of an unknown etcd', { source: { clusterId: 'unknown' } }],
+    ['dated in the future', { createdAt: new Date(Date.now() + 48 * hour).toISOString() }],
+    ['without its payload', { object: { key: 'orders/gone.db' } }],
+    ['with a payload of another size', { object: { sizeBytes: 7 } }],
+  ])('if the newer one is %s', async (_, changes) => {
+    await snapshot(newer, { ...later, ...changes });
+    await expectKept();
+  });
+
+  test('if the newer one is no longer what was listed', async () => {
+    await snapshot(newer, later);
+    const listed = await entries();
+    await writeOld(
+      `${newer}.json`,
+      JSON.stringify(manifestOf(Buffer.alloc(64), Buffer.from('x'), { id: newer, ...later, verified: undefined })),
+    );
+    expect(await sweep(new FilesystemStore({ path: root }), 'orders', 24 * hour, listed, { warn: () => {} })).toEqual({
+      swept: [],
+    });
+    expect(await left()).toContain(`${REST}.db`);
+  });
+
+  test('if the snapshot before it is of another etcd than the one after it', async () => {
+    await snapshot(newer, later);
+    const before = { createdAt: '2025-12-31T00:00:00.000Z', source: { clusterId: 'b0' } };
+    await snapshot('etcd-snapshot-20251231-000000-dddddd', before);
+    await expectKept();
+    await snapshot('etcd-snapshot-20251231-010000-eeeeee', { createdAt: '2025-12-31T01:00:00.000Z' });
+    expect((await run(new FilesystemStore({ path: root }))).swept).toContain(`orders/${REST}.db`);
+  });
+
+  test('for a day while `adopt` is reading it, however short the age', async () => {
+    await snapshot(newer, later);
+    const store = new FilesystemStore({ path: root });
+    const marker = join(root, `orders/${REST}.db.adopting`);
+    await writeFile(marker, '');
+    const hours = async (ago: number) => {
+      const time = new Date(Date.now() - ago * hour);
+      await utimes(marker, time, time);
+      return (await sweep(store, 'orders', hour, await entries(), { warn: () => {} })).swept;
+    };
+    expect(await hours(2)).not.toContain(`orders/${REST}.db`);
+    expect(await hours(25)).toEqual(expect.arrayContaining([`orders/${REST}.db`, `orders/${REST}.db.adopting`]));
+  });
 });

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { messageOf } from '../../lib/errors.ts';
-import type { CallOptions, Store } from '../../store/store.ts';
+import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
+import { isAdopting } from '../catalog/adopting.ts';
 import { type Entry, exactManifestKey, manifestKey, PAYLOAD, pinKey } from '../catalog/catalog.ts';
 import { areOld, listNames, type Names, restsUnder } from '../catalog/names.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
+import { type Dated, datedOf, stillVerified, successorOf, takenBy } from './superseded.ts';
 
 const CANARY = /^\.check-[0-9a-f]{16}$/;
 
@@ -32,70 +34,128 @@ export interface SweepOptions extends CallOptions {
   readonly names?: Names;
 }
 
+/** Payloads without a manifest that no newer verified snapshot replaces yet, as far as this run knows. */
+export interface Waiting {
+  readonly groups: ReadonlyMap<string, readonly StoredObject[]>;
+  readonly dated: readonly Dated[];
+}
+
+export interface Swept {
+  /** What was deleted. */
+  readonly swept: string[];
+  readonly waiting?: Waiting;
+}
+
 /** Returns the payloads that manifests name, even under names that do not belong to the snapshot. */
 export const namedPayloads = (entries: readonly Entry[]): ReadonlySet<string> =>
   new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
 
 /**
  * Deletes leftovers of dead runs: unfinished uploads, and the objects of a snapshot without a manifest if the newest of them
- * is older than `age` milliseconds by the store's clock. Without that clock, no object is deleted. Payloads in `named` are
- * kept.
+ * is older than `age` milliseconds by the store's clock. Without that clock, no object is deleted. A payload may also be a
+ * good snapshot whose manifest was lost, so one is deleted only if a newer verified snapshot of the same etcd exists.
  */
 export async function sweep(
   store: Store,
   folder: string,
   age: number,
-  named: ReadonlySet<string>,
+  entries: readonly Entry[],
   options: SweepOptions,
-): Promise<string[]> {
+): Promise<Swept> {
   const swept: string[] = [];
-  // A failure only causes a warning: a backup needs neither the right to list nor the right to delete.
-  const attempt = async (work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (error) {
-      options.signal?.throwIfAborted();
-      options.warn(`leftovers of dead runs could not be removed: ${messageOf(error)}`);
-    }
-  };
-  await attempt(async () => {
+  const waiting = new Map<string, readonly StoredObject[]>();
+  let dated: readonly Dated[] = [];
+  await attempt(options, async () => {
     const unfinished = await store.sweep(`${folder}/`, age, options);
     if (unfinished > 0) swept.push(`${unfinished} unfinished uploads`);
   });
-  await attempt(async () => {
+  await attempt(options, async () => {
     const now = await store.now(options);
     if (!now) return;
     const names = options.names ?? (await listNames(store, folder, options));
-    swept.push(...(await sweepCanaries(store, folder, names, now.getTime() - age, options)));
-    await sweepSnapshots(store, folder, names, now.getTime() - age, named, options, swept);
+    const before = now.getTime() - age;
+    swept.push(...(await sweepCanaries(store, folder, names, before, options)));
+    dated = datedOf(folder, entries, now);
+    const named = namedPayloads(entries);
+    await sweepSnapshots(
+      store,
+      folder,
+      { groups: names.groups, dated },
+      { before, age, named, swept, waiting },
+      options,
+    );
+  });
+  return waiting.size > 0 ? { swept, waiting: { groups: waiting, dated } } : { swept };
+}
+
+/** Deletes the payloads that were waiting for this verified snapshot. */
+export async function sweepWaiting(
+  store: Store,
+  folder: string,
+  age: number,
+  { groups, dated }: Waiting,
+  own: Dated,
+  options: SweepOptions,
+): Promise<string[]> {
+  const swept: string[] = [];
+  await attempt(options, async () => {
+    const now = await store.now(options);
+    if (!now) return;
+    const state = { before: now.getTime() - age, age, named: new Set<string>(), swept, waiting: new Map() };
+    await sweepSnapshots(store, folder, { groups, dated: [...dated, own] }, state, options);
   });
   return swept;
+}
+
+/** A failure only causes a warning: a backup needs neither the right to list nor the right to delete. */
+async function attempt(options: SweepOptions, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    options.warn(`leftovers of dead runs could not be removed: ${messageOf(error)}`);
+  }
+}
+
+interface State {
+  readonly age: number;
+  readonly before: number;
+  readonly named: ReadonlySet<string>;
+  readonly swept: string[];
+  readonly waiting: Map<string, readonly StoredObject[]>;
 }
 
 async function sweepSnapshots(
   store: Store,
   folder: string,
-  { groups }: Names,
-  before: number,
-  named: ReadonlySet<string>,
+  { groups, dated }: Waiting,
+  { before, age, named, swept, waiting }: State,
   options: CallOptions,
-  swept: string[],
 ): Promise<void> {
+  const isStill = stillVerified(store, folder, options);
   for (const [id, objects] of groups) {
     // Only a name of the agent's own form identifies an object as ours.
     if (!isSnapshotId(id) || !areOld(objects, before)) continue;
     // Keep objects that are pinned or that another manifest names.
-    const payloads = objects.filter(({ key }) => PAYLOAD.test(key.slice(folder.length + 1 + id.length)));
+    const isPayload = ({ key }: StoredObject) => PAYLOAD.test(key.slice(folder.length + 1 + id.length));
+    const payloads = objects.filter(isPayload);
     const keeping = [
       ...[manifestKey(folder, id), pinKey(folder, id)],
       ...payloads.map(({ key }) => exactManifestKey(key)),
     ];
     if (objects.some(({ key }) => keeping.includes(key) || named.has(key))) continue;
+    const successor = successorOf(takenBy({ id, objects: payloads }), dated);
+    if (payloads.length > 0 && !successor) {
+      waiting.set(id, objects);
+      continue;
+    }
     // A listing may be incomplete, so ask the store for each of these keys.
     const found = await Promise.all(keeping.map((key) => store.stat(key, options)));
     if (found.some((object) => object !== undefined)) continue;
-    for (const { key } of (await restsUnder(store, folder, id, before, options)) ?? []) {
-      if ((await store.delete(key, options)) === 'deleted') swept.push(key);
-    }
+    if (await isAdopting(store, payloads, before + age, options)) continue;
+    if (payloads.length > 0 && !(successor && (await isStill(successor)))) continue;
+    const rests = (await restsUnder(store, folder, id, before, options)) ?? [];
+    if (rests.some((object) => keeping.includes(object.key) || (payloads.length === 0 && isPayload(object)))) continue;
+    for (const { key } of rests) if ((await store.delete(key, options)) === 'deleted') swept.push(key);
   }
 }

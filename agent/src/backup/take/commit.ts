@@ -114,7 +114,7 @@ async function readBack(
 }
 
 async function applyRetention(
-  { store }: Target,
+  { store, flags }: Target,
   retention: RetentionSpec,
   { id, source, verified }: Manifest,
   request: StoreRequest,
@@ -136,7 +136,7 @@ async function applyRetention(
       ownRun: { id, verified: verified !== undefined && verified.level !== 'stream' },
       force: request.force,
     },
-    { signal, warn: (message) => log.warn({ store: store.url }, `retention: ${message}`) },
+    { signal, flags: flags?.(request), warn: (message) => log.warn({ store: store.url }, `retention: ${message}`) },
   );
   if (veto) log.warn({ store: store.url }, `retention: nothing is deleted: ${veto}`);
   const gone = new Set(deleted);

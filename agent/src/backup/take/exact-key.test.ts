@@ -122,7 +122,7 @@ class Run {
 /** What is under the key is one of them, whole, and stays so when what lies around is removed. */
 async function expectWhole(objects: Map<string, Buffer>, runs: readonly Run[]): Promise<void> {
   const store = new Memory(objects);
-  for (const rests of [() => [], () => sweepBeside(store, KEY, 0, {})]) {
+  for (const rests of [() => [], () => sweepBeside(store, KEY, 0, new Set(), {})]) {
     await rests();
     const { manifest } = await readExactEntry(store, KEY, {});
     expect(runs.map((run) => run.manifest.id)).toContain(manifest.id);
@@ -222,4 +222,32 @@ test('a run that was replaced does not claim that --object-key finds its snapsho
   );
   objects.delete(`${KEY}.json`);
   expect(await whereItIs(store, older.manifest, KEY)).toMatch(/^the snapshot stays at .*aaaaaa$/);
+});
+
+test('a payload that a killed run left beside the key may be good: it is kept until the key leads to a newer verified one', async () => {
+  const store = new Memory();
+  const left = besideKey(KEY, 'etcd-snapshot-20260101-000000-cccccc');
+  store.objects.set(left, Buffer.from('x'));
+  const snapshot = seal(Buffer.from('newer'));
+  store.objects.set(KEY, snapshot);
+  const swept = async (named: ReadonlySet<string> = new Set()) => sweepBeside(store, KEY, 0, named, {});
+  const lead = (changes: Parameters<typeof manifestOf>[2]) => {
+    const manifest = manifestOf(snapshot, snapshot, { id: 'newer', object: { key: KEY }, ...changes });
+    store.objects.set(`${KEY}.json`, Buffer.from(JSON.stringify(manifest)));
+  };
+  expect(await swept()).toEqual([]);
+  store.objects.set(`${KEY}.json`, Buffer.from('{'));
+  expect(await swept()).toEqual([]);
+  lead({ createdAt: '2025-12-31T00:00:00.000Z' });
+  expect(await swept()).toEqual([]);
+  lead({ verified: undefined });
+  expect(await swept()).toEqual([]);
+  lead({ object: { key: KEY, sizeBytes: 1 } });
+  expect(await swept()).toEqual([]);
+  lead({});
+  expect(await swept(new Set([left]))).toEqual([]);
+  store.objects.set(`${left}.json`, Buffer.from('{}'));
+  expect(await swept()).toEqual([]);
+  store.objects.delete(`${left}.json`);
+  expect(await swept()).toEqual([left]);
 });

@@ -1,8 +1,11 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
+import { isAdopting } from '../catalog/adopting.ts';
 import {
+  type Entry,
   exactManifestKey,
   isValidKey,
+  isVerified,
   payloadProblem,
   putJson,
   readManifest,
@@ -11,37 +14,48 @@ import {
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { claim, isRefused } from '../catalog/claim.ts';
+import { IncompleteError } from '../catalog/incomplete-error.ts';
 import type { Manifest } from '../catalog/manifest.ts';
+import { timeOf } from '../catalog/passed-over.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { type VerifyOptions, verifySnapshot } from '../payload/verify.ts';
+import { takenBy } from '../retention/superseded.ts';
 
 /** Reads the snapshot under an exact key. Throws unless the manifest and the payload exist. */
 export async function readExactEntry(store: Store, key: string, options: CallOptions): Promise<WholeEntry> {
-  const read = await readManifest(store, exactManifestKey(key), options);
+  const own = exactManifestKey(key);
+  const read = await readManifest(store, own, options);
   const where = `${store.url}: ${key}`;
-  if (read === undefined)
-    throw new AgentError(ExitCode.nothingThere, `${where} has no manifest ${exactManifestKey(key)} beside it`);
-  if ('problem' in read) {
-    const exitCode = read.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
-    throw new AgentError(exitCode, `${where}: ${read.problem}`);
-  }
+  if (read === undefined) throw new AgentError(ExitCode.nothingThere, `${where} has no manifest ${own} beside it`);
+  const incomplete = async (problem: string, entry: Pick<Entry, 'manifest' | 'unread'>) => {
+    const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
+    const found = await Promise.all([key, own].map((each) => store.stat(each, options).catch(() => undefined)));
+    const objects = found.filter((object) => object !== undefined);
+    const common = { id: key, manifestKey: own, pinned: false, restoredAs: [], objects, problem };
+    return new IncompleteError(exitCode, `${where}: ${problem}`, { ...common, ...entry });
+  };
+  if ('problem' in read) throw await incomplete(read.problem, { unread: read.unread });
   const { manifest } = read;
   const { object, extra } = manifest;
   const invalid = [object.key, ...(extra ? [extra.key] : [])].find((each) => !isValidKey(each));
-  const problem =
-    invalid === undefined
-      ? payloadProblem(manifest, (await store.stat(object.key, options))?.size)
-      : `its manifest names ${JSON.stringify(invalid)}, which is not a valid key`;
-  if (problem) throw new AgentError(ExitCode.verificationFailed, `${where}: ${problem}`);
+  if (invalid !== undefined) {
+    const problem = `its manifest names ${JSON.stringify(invalid)}, which is not a valid key`;
+    throw new AgentError(ExitCode.verificationFailed, `${where}: ${problem}`);
+  }
+  const problem = payloadProblem(manifest, (await store.stat(object.key, options))?.size);
+  if (problem) throw await incomplete(problem, { manifest });
   const { id } = manifest;
-  const found = await readVerification(store, verificationKeyOf(exactManifestKey(key)), options);
-  const entry = { id, manifestKey: exactManifestKey(key), manifest, pinned: false, restoredAs: [], objects: [] };
+  const found = await readVerification(store, verificationKeyOf(own), options);
+  const entry = { id, manifestKey: own, manifest, pinned: false, restoredAs: [], objects: [] };
   if (!found) return entry;
   if ('verification' in found) return found.verification.id === id ? { ...entry, ...found } : entry;
   // Without the right to list, a store also refuses to return objects that do not exist.
   return found.unread === 'refused' ? entry : { ...entry, ...found };
 }
+
+const isIncomplete = (error: unknown): boolean =>
+  error instanceof IncompleteError || (error instanceof AgentError && error.exitCode === ExitCode.nothingThere);
 
 /** Where a snapshot lies until it is moved to its exact key. No other run uses this name. */
 export const besideKey = (key: string, id: string) => `${key}.${id}`;
@@ -172,19 +186,31 @@ async function refuseReplaced(store: Store, { id }: Manifest, key: string, signa
 }
 
 /**
- * Deletes payloads that killed runs left beside a key: those that its manifest does not name and that are older than
- * `age` milliseconds.
+ * Deletes payloads that killed runs left beside a key, and that are older than `age` milliseconds. Any of them may be good, so
+ * one is deleted only if the key leads to a newer verified snapshot, and no manifest in `named` or of its own needs it.
  */
-export async function sweepBeside(store: Store, key: string, age: number, options: CallOptions): Promise<string[]> {
+export async function sweepBeside(
+  store: Store,
+  key: string,
+  age: number,
+  named: ReadonlySet<string>,
+  options: CallOptions,
+): Promise<string[]> {
   const swept: string[] = [];
   const now = await store.now(options);
   if (!now) return swept;
   for await (const object of store.list(`${key}.`, options)) {
-    if (!isSnapshotId(object.key.slice(key.length + 1))) continue;
+    const id = object.key.slice(key.length + 1);
+    if (!isSnapshotId(id) || named.has(object.key)) continue;
     if (!(now.getTime() - object.modified.getTime() >= age)) continue;
-    const manifest = await readManifest(store, exactManifestKey(key), options);
-    const needed = manifest && (!('manifest' in manifest) || manifest.manifest.object.key === object.key);
-    if (!needed && (await store.delete(object.key, options)) === 'deleted') swept.push(object.key);
+    const leading = await readExactEntry(store, key, options).catch((error) => {
+      if (!isIncomplete(error)) throw error;
+    });
+    if (!leading || leading.manifest.object.key === object.key) continue;
+    if (!isVerified(leading) || timeOf(leading) <= takenBy({ id, objects: [object] })) continue;
+    if (await store.stat(exactManifestKey(object.key), options)) continue;
+    if (await isAdopting(store, [object], now.getTime(), options)) continue;
+    if ((await store.delete(object.key, options)) === 'deleted') swept.push(object.key);
   }
   return swept;
 }

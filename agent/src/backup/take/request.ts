@@ -14,6 +14,8 @@ import type { Encoding } from './upload.ts';
 export interface Target {
   readonly store: Store;
   readonly retention?: RetentionSpec;
+  /** Returns flags with which another command finds the snapshots of this store. */
+  readonly flags?: (named: NamedCluster) => string;
 }
 
 /** Where and how a snapshot is stored. */

@@ -1,7 +1,9 @@
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
+import { readCatalog } from '../catalog/catalog.ts';
 import { listNames } from '../catalog/names.ts';
 import { sweepReserved } from './reservation.ts';
 
@@ -22,15 +24,30 @@ async function write(name: string, age: number): Promise<void> {
 }
 const left = async () => (await readdir(join(root, 'orders'))).sort();
 
+async function writeSnapshot(): Promise<void> {
+  const manifest = manifestOf(Buffer.alloc(64), Buffer.from('x'), { id: 'newer', createdAt: new Date().toISOString() });
+  await writeFile(join(root, 'orders/newer.db'), 'x');
+  await writeFile(join(root, 'orders/newer.json'), JSON.stringify(manifest));
+}
+
 test('leftovers of a dead run are deleted with its reservation', async () => {
   for (const name of ['nightly.reserved', 'nightly.db', 'other.db']) await write(name, 48 * hour);
+  await writeSnapshot();
   const store = new FilesystemStore({ path: root });
   const names = await listNames(store, 'orders', {});
-  expect(await sweepReserved(store, 'orders', names, 24 * hour, {})).toEqual([
+  expect(await sweepReserved(store, 'orders', names, 24 * hour, await readCatalog(store, 'orders'), {})).toEqual([
     'orders/nightly.db',
     'orders/nightly.reserved',
   ]);
-  expect(await left()).toEqual(['other.db']);
+  expect(await left()).toEqual(['newer.db', 'newer.json', 'other.db']);
+});
+
+test('a payload is kept with its reservation until a newer verified snapshot exists: it may be good', async () => {
+  for (const name of ['nightly.reserved', 'nightly.db']) await write(name, 48 * hour);
+  const store = new FilesystemStore({ path: root });
+  const names = await listNames(store, 'orders', {});
+  expect(await sweepReserved(store, 'orders', names, 24 * hour, [], {})).toEqual([]);
+  expect(await left()).toEqual(['nightly.db', 'nightly.reserved']);
 });
 
 test.each([
@@ -39,10 +56,11 @@ test.each([
   ['extra files', ['nightly.reserved', 'nightly.extra.tar.age']],
 ])('an outdated listing does not delete the new %s of another run', async (_what, anew) => {
   for (const name of ['nightly.reserved', 'nightly.db']) await write(name, 48 * hour);
+  await writeSnapshot();
   const store = new FilesystemStore({ path: root });
   const names = await listNames(store, 'orders', {});
   await rm(join(root, 'orders/nightly.db'));
   for (const name of anew) await write(name, 0);
-  expect(await sweepReserved(store, 'orders', names, 24 * hour, {})).toEqual([]);
-  expect(await left()).toEqual([...anew].sort());
+  expect(await sweepReserved(store, 'orders', names, 24 * hour, await readCatalog(store, 'orders'), {})).toEqual([]);
+  expect(await left()).toEqual([...anew, 'newer.db', 'newer.json'].sort());
 });

@@ -1,8 +1,11 @@
 import type { CallOptions, Store } from '../../store/store.ts';
+import { type Entry, PAYLOAD } from '../catalog/catalog.ts';
 import { claim } from '../catalog/claim.ts';
 import { manifestKey, pinKey, reservationKey } from '../catalog/keys.ts';
 import { areOld, type Names, restsUnder } from '../catalog/names.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
+import { datedOf, stillVerified, successorOf, takenBy } from '../retention/superseded.ts';
+import { namedPayloads } from '../retention/sweep.ts';
 import { discard } from './discard.ts';
 
 const LEFTOVER = /^\.(db(\.gz|\.zst)?(\.age)?|extra\.tar\.age)$/;
@@ -20,7 +23,8 @@ export async function reserve(store: Store, folder: string, name: string, option
 }
 
 /**
- * Deletes leftovers of dead runs under reserved names. Under any other user-defined name, an object may belong to
+ * Deletes leftovers of dead runs under reserved names, and a payload among them only if a newer verified snapshot of the same
+ * etcd exists: it may be good. Under any other user-defined name, an object may belong to
  * another program.
  */
 export async function sweepReserved(
@@ -28,12 +32,16 @@ export async function sweepReserved(
   folder: string,
   { groups }: Names,
   age: number,
+  entries: readonly Entry[],
   options: CallOptions,
 ): Promise<string[]> {
   const swept: string[] = [];
   const now = await store.now(options);
   if (!now) return swept;
   const before = now.getTime() - age;
+  const dated = datedOf(folder, entries, now);
+  const named = namedPayloads(entries);
+  const isStill = stillVerified(store, folder, options);
   for (const [name, listed] of groups) {
     if (!listed.some(({ key }) => key === reservationKey(folder, name)) || !areOld(listed, before)) continue;
     if (await store.stat(pinKey(folder, name), options)) continue;
@@ -43,6 +51,12 @@ export async function sweepReserved(
     const reservation = objects.filter(({ key }) => key === reservationKey(folder, name));
     if (reservation.length === 0) continue;
     const rests = objects.filter(({ key }) => LEFTOVER.test(key.slice(folder.length + 1 + name.length)));
+    if (!committed) {
+      const payloads = rests.filter(({ key }) => PAYLOAD.test(key.slice(folder.length + 1 + name.length)));
+      if (payloads.some(({ key }) => named.has(key))) continue;
+      const successor = successorOf(takenBy({ id: name, objects: payloads }), dated);
+      if (payloads.length > 0 && !(successor && (await isStill(successor)))) continue;
+    }
     for (const { key } of committed ? reservation : [...rests, ...reservation]) {
       if ((await store.delete(key, options)) === 'deleted') swept.push(key);
     }

@@ -1,5 +1,6 @@
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { isTimeout } from '../../lib/run-limit.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, readCatalog, reservationKey } from '../catalog/catalog.ts';
@@ -11,7 +12,7 @@ import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { describeExtra, type PackedExtra, packExtra } from '../payload/extra.ts';
-import { namedPayloads, sweep } from '../retention/sweep.ts';
+import { namedPayloads, sweep, sweepWaiting, type Waiting } from '../retention/sweep.ts';
 import { commit } from './commit.ts';
 import { discard } from './discard.ts';
 import { findEarlierRun } from './earlier-run.ts';
@@ -53,6 +54,7 @@ export async function storeSnapshot(
   const store = async (origin: Origin) => {
     const known = [...prepared.values()].flatMap(({ entries }) => entries);
     const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
+    const waiting = new Map([...prepared].map(([target, one]) => [target, one.waiting]));
     // Free the lists now: retention reads them again, and memory must not hold both.
     prepared.clear();
     listed.clear();
@@ -94,6 +96,11 @@ export async function storeSnapshot(
         const { object, ...rest } = manifest();
         const stored = { manifest: { ...rest, object: { ...object, ...put } }, extra: extra?.bytes };
         run.outcome = await commit(target, stored, request, within);
+        const rests = waiting.get(target);
+        const { verified } = run.outcome;
+        if (rests && !request.key && verified && verified !== 'stream') {
+          await sweepSuperseded(target, rests, stored.manifest, request, within);
+        }
       });
       await release(run);
     });
@@ -159,6 +166,7 @@ interface Prepared {
   readonly entries: readonly Entry[];
   /** Ids that are already in use. */
   readonly ids: readonly string[];
+  readonly waiting?: Waiting;
 }
 
 async function prepare({ store }: Target, request: StoreRequest, list: List, context: RunContext): Promise<Prepared> {
@@ -169,8 +177,8 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   const keepIndex = (error: unknown) => warn(`the index of the snapshots could not be written: ${messageOf(error)}`);
   const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex });
   const options = { signal, warn, names };
-  const swept = await sweep(store, folderOf(request), request.sweepAge, namedPayloads(entries), options);
-  await sweepOwnNames(store, request, names, signal).then(
+  const { swept, waiting } = await sweep(store, folderOf(request), request.sweepAge, entries, options);
+  await sweepOwnNames(store, request, names, entries, signal).then(
     (more) => swept.push(...more),
     (error) => {
       signal.throwIfAborted();
@@ -180,7 +188,27 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
   const gone = new Set(swept);
   const ids = [...names.groups].filter(([, objects]) => objects.some(({ key }) => !gone.has(key))).map(([id]) => id);
-  return { entries, ids };
+  return { entries, ids, ...(waiting && { waiting }) };
+}
+
+/** Deletes what waited for the verified snapshot that this run has stored. */
+async function sweepSuperseded(
+  { store }: Target,
+  waiting: Waiting,
+  { id, createdAt, source }: Manifest,
+  request: StoreRequest,
+  { log, signal }: RunContext,
+): Promise<void> {
+  const warn = (message: string) => log.warn({ store: store.url }, message);
+  const own = { id, time: Date.parse(createdAt), clusterId: source.clusterId, verified: true };
+  const swept = await sweepWaiting(store, folderOf(request), request.sweepAge, waiting, own, { signal, warn }).catch(
+    () => {
+      // The snapshot is stored, so a time-out is no failure.
+      if (!isTimeout(signal)) signal.throwIfAborted();
+      return [];
+    },
+  );
+  if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
 }
 
 /** Deletes leftovers of dead runs under user-defined names and exact keys. */
@@ -188,11 +216,12 @@ async function sweepOwnNames(
   store: Store,
   request: StoreRequest,
   names: Names,
+  entries: readonly Entry[],
   signal: AbortSignal,
 ): Promise<string[]> {
   const { key, fileName, sweepAge } = request;
-  if (key) return sweepBeside(store, key, sweepAge, { signal });
-  return fileName ? sweepReserved(store, folderOf(request), names, sweepAge, { signal }) : [];
+  if (key) return sweepBeside(store, key, sweepAge, namedPayloads(entries), { signal });
+  return fileName ? sweepReserved(store, folderOf(request), names, sweepAge, entries, { signal }) : [];
 }
 
 function describe(

@@ -1,18 +1,22 @@
-import { type AdoptContext, describeAdoptable, findByKey, writeAdopted } from '../../backup/adopt/adopt.ts';
-import { type Entry, exactManifestKey, type WholeEntry } from '../../backup/catalog/catalog.ts';
+import { type AdoptContext, adoptFile, findByKey, replacedText } from '../../backup/adopt/adopt.ts';
+import type { Entry, WholeEntry } from '../../backup/catalog/catalog.ts';
+import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import { whole } from '../../backup/catalog/select.ts';
+import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { agentVersion } from '../../lib/version.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { ANSWER_LIMIT, answeringOf } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
+import { sameIdentities, sameStore, sameTools } from './same-store.ts';
 
 export async function adoptContext(
-  { cluster, namespace, store }: OpenedStore,
+  opened: OpenedStore,
   { settings, signal, log }: CommandContext,
   entries: readonly Entry[],
 ): Promise<AdoptContext> {
+  const { cluster, namespace, store } = opened;
   return {
     store,
     cluster,
@@ -26,6 +30,7 @@ export async function adoptContext(
     signal,
     answerLimit: ANSWER_LIMIT,
     warn: (message) => log.warn(message),
+    flags: [sameStore(opened), ...sameIdentities(settings), ...sameTools(settings)].join(' '),
   };
 }
 
@@ -40,7 +45,7 @@ export async function adoptKey(
   const entries = await answeringOf(opened, context);
   const own = entries.find(({ manifest }) => manifest?.object.key === key);
   if (own && (!own.problem || own.unread)) return whole(opened.store, opened, own.id, { signal });
-  if (await opened.store.stat(exactManifestKey(key), { signal })) return undefined;
+  if (!own && (await hasManifest(opened, key, signal))) return undefined;
   const adopting = await adoptContext(opened, context, entries);
   const found = await findByKey(key, adopting, { signal });
   if ('why' in found) {
@@ -52,20 +57,26 @@ export async function adoptKey(
   const { size } = found.object;
   grow(6 * size);
   progress.phase('adopt', key);
-  const adopted = await describeAdoptable(found, {
-    ...adopting,
-    onBytes: (bytes) => progress.bytes(bytes, size),
-  });
-  if (adopted.warning) log.warn(`${key}: ${adopted.warning}`);
-  const finding = await writeAdopted(found, adopted, adopting).catch((error) => {
-    signal.throwIfAborted();
-    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
-    // The credentials for a restore may only allow reading.
-    log.warn(`${key}: restoring without adopting it: ${messageOf(error)}`);
-    return undefined;
-  });
-  if (finding) log.warn(`${key}: ${finding}`);
-  const { manifest, earlier } = adopted;
+  const onBytes = (bytes: number) => progress.bytes(bytes, size);
+  const adopted = await adoptFile(
+    found,
+    { ...adopting, onBytes },
+    { onRefused: (error) => log.warn(`${key}: restoring without adopting it: ${messageOf(error)}`) },
+  );
+  const { manifest, earlier, warning, finding, aside } = adopted;
+  for (const note of [warning, aside && replacedText(aside), finding]) if (note) log.warn(`${key}: ${note}`);
   const { manifestKey } = found;
   return { id: manifest.id, manifestKey, manifest, pinned: false, restoredAs: [], objects: [], ...earlier?.standing };
+}
+
+/** Whether the manifest beside the key can be used. One that cannot is replaced, if that is possible. */
+async function hasManifest({ store }: OpenedStore, key: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await readExactEntry(store, key, { signal });
+    return true;
+  } catch (error) {
+    if (error instanceof IncompleteError) return error.entry.unread !== undefined;
+    if (error instanceof AgentError && error.exitCode === ExitCode.nothingThere) return false;
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { quoted } from '../../lib/quoted.ts';
 import { parseStore } from '../../store/open.ts';
 import type { StoreSpec } from '../../store/spec.ts';
+import type { Store } from '../../store/store.ts';
 import type { Settings } from '../cli/settings.ts';
 import type { OpenedStore } from './opened-store.ts';
 
@@ -11,7 +12,7 @@ export function sameStore({
   spec,
   cluster,
   namespace,
-}: Pick<OpenedStore, 'store' | 'spec' | 'cluster' | 'namespace'>): string {
+}: Pick<OpenedStore, 'spec' | 'cluster' | 'namespace'> & { readonly store: Pick<Store, 'url'> }): string {
   const { retention: _, ...place } = spec;
   return [
     `--store=${isWhole(store.url, place) ? store.url : JSON.stringify(place)}`,

@@ -1,5 +1,5 @@
 import { type Entry, lostManifests, readCatalog, unfinished, type WholeEntry } from '../../backup/catalog/catalog.ts';
-import { folderOf } from '../../backup/catalog/folder.ts';
+import { folderOf, type NamedCluster } from '../../backup/catalog/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity.ts';
 import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import { folderWith, locate, otherFoldersHint, refuseMissing } from '../../backup/catalog/locate.ts';
@@ -23,7 +23,7 @@ import { adoptableHint } from './adoptable-hint.ts';
 import { answeringOf, HINT_LIMIT } from './answering.ts';
 import { another } from './instead.ts';
 import type { OpenedStore } from './opened-store.ts';
-import { withListFlags } from './same-store.ts';
+import { sameStore, withListFlags } from './same-store.ts';
 import { askedId, beforeFlag, sha256Flag } from './snapshot-flags.ts';
 
 /** An opened store with every snapshot of the folder. */
@@ -122,7 +122,9 @@ export function openTargets(specs: readonly StoreSpec[], limit: () => number): T
   return specs.map((spec) => {
     // A command store has its own idleTimeout, which recognizes more signs of life.
     const timeout = spec.command ? share : () => Math.min(IDLE_TIMEOUT, share());
-    return { store: new IdleTimeoutStore(storeUrl(spec), () => openStore(spec), timeout), retention: spec.retention };
+    const url = storeUrl(spec);
+    const flags = (named: NamedCluster) => sameStore({ ...named, spec, store: { url } });
+    return { store: new IdleTimeoutStore(url, () => openStore(spec), timeout), retention: spec.retention, flags };
   });
 }
 
@@ -221,7 +223,10 @@ export async function askedToRestore(
   }
   const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
   const force = mayForce(entry) ? ', or use --force-failed to restore this one' : '';
-  throw new AgentError(exitCode, `${message}; ${await another(entry, opened, context)}${force}`);
+  // Only a finding that cannot be read has a way out of its own here.
+  const known = { now: new Date(), settings: context.settings, entries: [] };
+  const wayOut = entry.unread === 'damaged' ? adoptHint(opened, entry, known) : '';
+  throw new AgentError(exitCode, `${message}${wayOut}; ${await another(entry, opened, context)}${force}`);
 }
 
 /** Adds to the error of a snapshot or file that cannot be restored what can be. */
@@ -229,7 +234,8 @@ async function withInstead(error: unknown, opened: OpenedStore, context: Command
   const { settings, signal } = context;
   // The error of a manifest that is missing or cannot be read says how to write one.
   if (error instanceof IncompleteError && error.entry.manifest) {
-    throw new AgentError(error.exitCode, `${error.message}; ${await another(error.entry, opened, context)}`);
+    const message = `${error.message}; ${await another(error.entry, opened, context)}`;
+    throw new IncompleteError(error.exitCode, message, error.entry);
   }
   const key = settings.text('objectKey')?.replace(/^\/+/, '');
   const isMissing = error instanceof AgentError && error.exitCode === ExitCode.nothingThere;

@@ -1,0 +1,39 @@
+import { basename } from 'node:path/posix';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import type { Store } from '../../store/store.ts';
+import { adoptingKey } from '../catalog/catalog.ts';
+import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
+
+/** Whether the agent has made the name of a payload. Only those may be leftovers of a dead run. */
+export function isNameOfOurs(key: string): boolean {
+  const name = basename(key);
+  return isSnapshotId(splitName(name)?.id ?? '') || isSnapshotId(name.slice(name.lastIndexOf('.') + 1));
+}
+
+/** Milliseconds. */
+const DEADLINE = 10_000;
+
+/** Runs the work while a marker keeps other runs from deleting the payload as a leftover. */
+export async function whileMarked<T>(
+  key: string,
+  {
+    store,
+    signal,
+    warn,
+  }: { readonly store: Store; readonly signal?: AbortSignal; readonly warn: (message: string) => void },
+  work: () => Promise<T>,
+): Promise<T> {
+  const marker = adoptingKey(key);
+  await store.put(marker, (async function* () {})(), { signal, sizeHint: 0 }).catch((error) => {
+    // The credentials for a restore may only allow reading.
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+  });
+  try {
+    return await work();
+  } finally {
+    // The run may have ended because of its own signal.
+    await store.delete(marker, { signal: AbortSignal.timeout(DEADLINE) }).catch((error) => {
+      warn(`${marker} could not be deleted: ${messageOf(error)}; it does no harm, and counts for a day`);
+    });
+  }
+}
