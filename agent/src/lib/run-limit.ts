@@ -11,8 +11,14 @@ interface Run {
   readonly progress?: { readonly step?: string | undefined };
 }
 
-/** Functions that extend the run of a signal by milliseconds. */
-const limits = new WeakMap<AbortSignal, (milliseconds: number) => void>();
+interface Limit {
+  readonly extend: (milliseconds: number) => void;
+  /** Milliseconds. */
+  readonly whole: () => number;
+}
+
+/** The limits of runs by their signals. */
+const limits = new WeakMap<AbortSignal, Limit>();
 
 /**
  * Runs work within the limit of `--timeout`. Without that flag the limit is 60 s for each store, plus a second per MiB
@@ -31,10 +37,11 @@ export async function withTimeout<T>(
     if (given === undefined) deadline.set(base + sized);
   };
   const limited = AbortSignal.any([signal, deadline.signal]);
-  limits.set(limited, (milliseconds) => {
+  const extend = (milliseconds: number) => {
     base += milliseconds;
     set();
-  });
+  };
+  limits.set(limited, { extend, whole: () => deadline.limit });
   try {
     const grow = (bytes: number) => {
       sized = (bytes / MIB) * 1000;
@@ -85,8 +92,12 @@ export async function namingStore<T>(
 
 /** Extends the run of a signal for work that has no size in bytes. Has no effect if `--timeout` is given. */
 export function moreTime(signal: AbortSignal | undefined, seconds: number): void {
-  if (signal && seconds > 0) limits.get(signal)?.(seconds * 1000);
+  if (signal && seconds > 0) limits.get(signal)?.extend(seconds * 1000);
 }
+
+/** Milliseconds that the run of a signal can wait for something that it can do without: a quarter of its time at most. */
+export const patienceOf = (signal: AbortSignal | undefined, most: number): number =>
+  Math.min(most, ((signal && limits.get(signal)?.whole()) ?? Number.POSITIVE_INFINITY) / 4);
 
 /** Whether the signal was aborted because the run reached its time limit. */
 export const isTimeout = ({ aborted, reason }: AbortSignal): boolean =>
