@@ -56,17 +56,32 @@ export async function withTimeout<T>(
 /** The time limit of a run was reached. */
 class TimedOutError extends AgentError {
   readonly #seconds: number;
+  readonly #step: string | undefined;
 
-  constructor(seconds: number, step: string | undefined, options?: ErrorOptions) {
+  constructor(seconds: number, step: string | undefined, options?: ErrorOptions & { readonly call?: string }) {
     const inStep = step === undefined ? '' : `, in the step '${step}'`;
-    super(ExitCode.timedOut, `not done after ${Math.round(seconds)}s${inStep}; allow more with --timeout`, options);
+    const waiting = options?.call ? `, waiting for ${options.call}; check that the store answers this, or` : ';';
+    super(
+      ExitCode.timedOut,
+      `not done after ${Math.round(seconds)}s${inStep}${waiting} allow more with --timeout`,
+      options,
+    );
     this.#seconds = seconds;
+    this.#step = step;
   }
 
   in(step: string | undefined): TimedOutError {
     return new TimedOutError(this.#seconds, step, { cause: this });
   }
+
+  waitingFor(call: string): TimedOutError {
+    return new TimedOutError(this.#seconds, this.#step, { cause: this, call });
+  }
 }
+
+/** Names in the error of a run that has timed out the call that the store had not answered, if that is known. */
+export const waitingFor = (error: unknown, call: string | undefined): unknown =>
+  error instanceof TimedOutError && call !== undefined ? error.waitingFor(call) : error;
 
 /** Returns the error of a run that has timed out for a part of the run, which was in another step than the run. */
 export const inStep = (error: unknown, step: string | undefined): unknown =>
@@ -77,7 +92,7 @@ export const inStep = (error: unknown, step: string | undefined): unknown =>
  * it owed an answer then is only named if it did.
  */
 export async function namingStore<T>(
-  store: { readonly url: string; readonly isLate?: boolean },
+  store: { readonly url: string; readonly isLate?: boolean; readonly waitingFor?: string | undefined },
   work: () => Promise<T>,
 ): Promise<T> {
   const { url } = store;
@@ -86,7 +101,8 @@ export async function namingStore<T>(
   } catch (error) {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.timedOut) throw error;
     if (error.message.includes(url) || store.isLate === false) throw error;
-    throw new AgentError(ExitCode.timedOut, `${url}: ${error.message}`, { cause: error });
+    const { message } = waitingFor(error, store.waitingFor) as Error;
+    throw new AgentError(ExitCode.timedOut, `${url}: ${message}`, { cause: error });
   }
 }
 

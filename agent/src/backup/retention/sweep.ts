@@ -32,20 +32,25 @@ export interface SweepOptions extends CallOptions {
   readonly names?: Names;
 }
 
-/** Returns the payloads that manifests name, even under names that do not belong to the snapshot. */
-export const namedPayloads = (entries: readonly Entry[]): ReadonlySet<string> =>
-  new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
+/**
+ * Returns the payloads that manifests name, even under names that do not belong to the snapshot. Undefined if a manifest is not
+ * given out now: it may name any of them.
+ */
+export const namedPayloads = (entries: readonly Entry[]): ReadonlySet<string> | undefined =>
+  entries.some(({ manifest, unread }) => !manifest && unread === 'unreachable')
+    ? undefined
+    : new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
 
 /**
  * Deletes leftovers of dead runs: unfinished uploads, and the objects of a snapshot without a manifest if the newest of them
  * is older than `age` milliseconds by the store's clock. Without that clock, no object is deleted. Payloads in `named` are
- * kept.
+ * kept; if that is not known, all are.
  */
 export async function sweep(
   store: Store,
   folder: string,
   age: number,
-  named: ReadonlySet<string>,
+  named: ReadonlySet<string> | undefined,
   options: SweepOptions,
 ): Promise<string[]> {
   const swept: string[] = [];
@@ -67,7 +72,7 @@ export async function sweep(
     if (!now) return;
     const names = options.names ?? (await listNames(store, folder, options));
     swept.push(...(await sweepCanaries(store, folder, names, now.getTime() - age, options)));
-    await sweepSnapshots(store, folder, names, now.getTime() - age, named, options, swept);
+    if (named) await sweepSnapshots(store, folder, names, now.getTime() - age, named, options, swept);
   });
   return swept;
 }
