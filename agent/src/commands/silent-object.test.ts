@@ -135,7 +135,7 @@ describe('a run that times out', () => {
   });
   const waiting = (id: string) =>
     new RegExp(
-      `not done after 2s.*, waiting for get orders/${id}\\.db\\S*; check that the store answers this, or allow more with --timeout`,
+      `not done after 2s.*, waiting for \`get orders/${id}\\.db\\S*\`; check that the store answers this, or allow more with --timeout`,
     );
 
   test('names the object that it waits for', async () => {

@@ -60,7 +60,9 @@ class TimedOutError extends AgentError {
 
   constructor(seconds: number, step: string | undefined, options?: ErrorOptions & { readonly call?: string }) {
     const inStep = step === undefined ? '' : `, in the step '${step}'`;
-    const waiting = options?.call ? `, waiting for ${options.call}; check that the store answers this, or` : ';';
+    const waiting = options?.call
+      ? `, waiting for \`${options.call.trim()}\`; check that the store answers this, or`
+      : ';';
     super(
       ExitCode.timedOut,
       `not done after ${Math.round(seconds)}s${inStep}${waiting} allow more with --timeout`,
