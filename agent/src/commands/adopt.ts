@@ -13,6 +13,7 @@ import {
 import type { Entry } from '../backup/catalog/catalog.ts';
 import { isRefused } from '../backup/catalog/claim.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
+import { silentAmong, silentText } from '../backup/catalog/silence.ts';
 import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
 import { withTimeout } from '../lib/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
@@ -51,6 +52,13 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
     const { cluster, store } = opened;
     // Which files have no manifest yet is known only from all manifests.
     const entries = settings.args.length === 0 ? await opened.readAll() : await answeringOf(opened, context);
+    const silent = settings.args.length === 0 ? silentText(silentAmong(entries)) : undefined;
+    if (silent) {
+      throw new AgentError(
+        ExitCode.storeUnreachable,
+        `${store.url}: ${silent}; it may name one of the files: try again, or name the files to adopt`,
+      );
+    }
     const adopting = await adoptContext(opened, context, entries);
     const outcomes: Outcome[] = [];
     const found: Found[] = [];

@@ -4,6 +4,7 @@ import { folderOf, type NamedCluster } from '../backup/catalog/folder.ts';
 import { isOf } from '../backup/catalog/identity.ts';
 import { lineOf } from '../backup/catalog/lineage.ts';
 import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
+import { silentAmong, silentText } from '../backup/catalog/silence.ts';
 import { type CopyOutcome, copySnapshot } from '../backup/copy/copy.ts';
 import { clusterLabels, gauge, storeSamples } from '../backup/metrics/samples.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
@@ -146,7 +147,9 @@ async function choose(
   if (chosen.length === 0) {
     throw new AgentError(ExitCode.nothingThere, `${store.url} holds no verified snapshot of ${folderOf(opened)}`);
   }
-  const left = entries.length - chosen.length;
+  const silent = silentAmong(entries);
+  if (silent.length > 0) log.warn(`${silentText(silent)}; not copied`);
+  const left = entries.length - chosen.length - silent.length;
   if (left > 0) log.warn(`skipped because they are incomplete, not verified or of another cluster: ${left}`);
   return chosen;
 }

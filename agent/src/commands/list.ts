@@ -56,7 +56,10 @@ const list = (context: CommandContext): Promise<CommandResult> =>
               snapshots.map((snapshot) => row(snapshot, folder)),
             ),
         ...snapshots.flatMap(({ id, inFuture }) => (inFuture ? [`dated in the future: ${id}`] : [])),
-        ...incomplete.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
+        ...incomplete.map(
+          (entry) =>
+            `${entry.unread === 'unreachable' ? 'not read' : 'incomplete'}: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`,
+        ),
         ...young.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
       ].join('\n'),
       data: { cluster, namespace, store: store.url, snapshots, broken, ...(unfinished.length > 0 && { unfinished }) },

@@ -3,6 +3,7 @@ import { folderOf } from '../backup/catalog/folder.ts';
 import { lineOf } from '../backup/catalog/lineage.ts';
 import { otherFoldersHint } from '../backup/catalog/locate.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
+import { impatience } from '../backup/catalog/silence.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
 import { prune } from '../backup/retention/prune.ts';
@@ -56,7 +57,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       if (!finding) return undefined;
       if (!(await store.stat(entry.manifestKey, { signal }))) return `${entry.id} was deleted meanwhile`;
       bad.set(entry.id, finding);
-      if (!dryRun) await putFinding(entry, finding, store, context);
+      if (!dryRun && !finding.isPassing) await putFinding(entry, finding, store, context);
       return finding.detail;
     };
     const { decisions, deleted, retained, deferred } = await prune(
@@ -118,7 +119,7 @@ async function read(
 ): Promise<Finding | undefined> {
   progress.phase('verify', id);
   try {
-    await verifyStored(store, manifest, {
+    await verifyStored((await impatience(store, signal))(), manifest, {
       level: 'read',
       signal,
       scratch: settings.scratch,

@@ -3,7 +3,6 @@ import {
   type Entry,
   manifestKey,
   readEntry,
-  readVerification,
   stateOf,
   verificationKeyOf,
   type WholeEntry,
@@ -13,6 +12,7 @@ import { entriesAsked } from '../backup/catalog/identity.ts';
 import { lineOf } from '../backup/catalog/lineage.ts';
 import { type Level, levels } from '../backup/catalog/manifest.ts';
 import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
+import { impatience, isUnreachable } from '../backup/catalog/silence.ts';
 import { clusterLabels, gauge, type Sample, storeSamples } from '../backup/metrics/samples.ts';
 import { NoIdentityError } from '../backup/payload/encryption.ts';
 import { checkDecryptable } from '../backup/payload/read-payload.ts';
@@ -31,6 +31,8 @@ import { askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
 const SECONDS_EACH = 0.5;
+/** Seconds that one that hangs adds to it. */
+const SILENT_SECONDS = 15;
 
 interface Checked {
   readonly finding: Finding;
@@ -62,10 +64,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     const now = (await opened.store.now({ signal })) ?? new Date();
     const lost = isNamed ? [] : await opened.readLost(now);
     const checked: Checked[] = [];
-    for (const entry of chosen) {
-      const one = await verifyOne(entry, { level, identities, undecryptable }, opened, context);
-      if (one) checked.push(one);
-    }
+    await verifyEach(chosen, { level, identities, undecryptable }, opened, context, checked);
     const hinting = { now, settings, entries: await answeringOf(opened, context) };
     const findings = checked.map(({ finding }) => finding);
     const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
@@ -87,7 +86,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
         verified: count('verified'),
         failed,
         inconclusive,
-        snapshots: findings,
+        snapshots: findings.map(({ isPassing: _, ...finding }) => finding),
         ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
       },
       metrics: await verifySamples(opened, context, checked),
@@ -143,6 +142,54 @@ async function verifySamples(
   ];
 }
 
+/** After so many that the store does not give out, one after the other, no more are read. */
+const AWAY = 8;
+
+/**
+ * One snapshot that fails or hangs does not keep the others from being verified. If nothing is given out, throws the error of
+ * the first.
+ */
+async function verifyEach(
+  chosen: readonly Entry[],
+  request: Request,
+  opened: OpenedStore,
+  context: CommandContext,
+  checked: Checked[],
+): Promise<void> {
+  const { signal } = context;
+  const impatient = await impatience(opened.store, signal);
+  const errors: AgentError[] = [];
+  let inRow = 0;
+  for (const entry of chosen) {
+    const { id } = entry;
+    const unread = (detail: string) =>
+      checked.push({ finding: { id, level: request.level, outcome: 'inconclusive', detail }, isLasting: false });
+    if (isSilent(entry)) {
+      unread(entry.problem ?? '');
+      continue;
+    }
+    if (inRow >= AWAY) {
+      unread(`not read, because the ${AWAY} before it could not be: ${messageOf(errors.at(-1))}`);
+      continue;
+    }
+    try {
+      const one = await verifyOne(entry, request, { ...opened, store: impatient() }, context);
+      if (one) checked.push(one);
+      inRow = 0;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isUnreachable(error)) throw error;
+      errors.push(error);
+      inRow++;
+      moreTime(signal, SILENT_SECONDS);
+      unread(`cannot be read: ${messageOf(error)}`);
+    }
+  }
+  if (errors[0] && errors.length === checked.length) throw errors[0];
+}
+
+const isSilent = ({ unread, manifest }: Entry) => unread === 'unreachable' && !manifest;
+
 /** Returns undefined when the snapshot was deleted meanwhile, for example by retention: it is neither good nor bad. */
 async function verifyOne(
   chosen: Entry,
@@ -170,8 +217,6 @@ async function verifyOne(
     log.warn(`${id}: still counts as ${stateOf(entry)}: ${standing?.detail}`);
     return checked;
   }
-  // The snapshot is broken whatever the finding says, but the finding counts again once the manifest is replaced.
-  if (!entry.manifest && (await isAboutData(store, verificationKeyOf(entry.manifestKey), signal))) return checked;
   await putFinding(entry, finding, store, context);
   if (await isThere()) return checked;
   await store.delete(verificationKeyOf(entry.manifestKey), { signal });
@@ -179,17 +224,7 @@ async function verifyOne(
   return undefined;
 }
 
-/** Whether there is a finding against the data, or one that cannot be read. */
-async function isAboutData(store: Store, key: string, signal: AbortSignal): Promise<boolean> {
-  const found = await readVerification(store, key, { signal });
-  if (!found) return false;
-  return 'problem' in found || (found.verification.outcome === 'failed' && !found.verification.damaged);
-}
-
-/**
- * One snapshot that cannot be read must not keep the others from being verified; a store that is unreachable ends the
- * run.
- */
+/** A snapshot that is refused, or that this agent cannot read, does not keep the others from being verified. */
 async function check(
   entry: Entry | WholeEntry,
   { level, identities, undecryptable }: Request,
@@ -203,7 +238,9 @@ async function check(
   });
   if (isUnread(entry)) return unread(problem ?? '');
   if (stateOf(entry) === 'broken') {
-    return { finding: { id, level, outcome: 'failed', detail: problem ?? '', damaged: true }, isLasting: true, entry };
+    // Not stored: every listing shows it for as long as it is so, and the snapshot may become whole again.
+    const finding: Finding = { id, level, outcome: 'failed', detail: problem ?? '', damaged: true };
+    return { finding, isLasting: false, entry };
   }
   const { manifest } = entry as WholeEntry;
   const verifyAt = async (wanted: Level): Promise<Checked> => {
@@ -225,7 +262,7 @@ async function check(
       if (error.exitCode === ExitCode.storeRefused) return unread(messageOf(error));
       const finding = findingOf(error, id, wanted);
       if (!finding) throw error;
-      return { finding, isLasting: true };
+      return { finding, isLasting: !finding.isPassing };
     }
   };
   /** The stored bytes can be checked without a key. */
@@ -269,7 +306,15 @@ async function choose(
   const ids = settings.args;
   if (ids.length > 0) {
     const named: Entry[] = [];
-    for (const id of ids) named.push(await anyEntry(store, opened, id, { signal }));
+    for (const id of ids) {
+      named.push(
+        await anyEntry(store, opened, id, { signal }).catch((error) => {
+          signal.throwIfAborted();
+          if (!isUnreachable(error) || ids.length === 1) throw error;
+          return silentEntry(opened, id, error);
+        }),
+      );
+    }
     return named;
   }
   const entries = entriesAsked(await readAll(), opened);
@@ -283,6 +328,16 @@ async function choose(
   );
   throw new AgentError(ExitCode.nothingThere, `no snapshots of ${of} in ${store.url}${orLost.join('')}`);
 }
+
+const silentEntry = (named: OpenedStore, id: string, error: AgentError): Entry => ({
+  id,
+  manifestKey: manifestKey(folderOf(named), id),
+  pinned: false,
+  restoredAs: [],
+  objects: [],
+  problem: `cannot be read: ${messageOf(error)}`,
+  unread: 'unreachable',
+});
 
 interface Part {
   readonly number: number;

@@ -11,8 +11,14 @@ interface Run {
   readonly progress?: { readonly step?: string | undefined };
 }
 
-/** Functions that extend the run of a signal by milliseconds. */
-const limits = new WeakMap<AbortSignal, (milliseconds: number) => void>();
+interface Limit {
+  readonly extend: (milliseconds: number) => void;
+  /** Milliseconds. */
+  readonly whole: () => number;
+}
+
+/** The limits of runs by their signals. */
+const limits = new WeakMap<AbortSignal, Limit>();
 
 /**
  * Runs work within the limit of `--timeout`. Without that flag the limit is 60 s for each store, plus a second per MiB
@@ -31,10 +37,11 @@ export async function withTimeout<T>(
     if (given === undefined) deadline.set(base + sized);
   };
   const limited = AbortSignal.any([signal, deadline.signal]);
-  limits.set(limited, (milliseconds) => {
+  const extend = (milliseconds: number) => {
     base += milliseconds;
     set();
-  });
+  };
+  limits.set(limited, { extend, whole: () => deadline.limit });
   try {
     const grow = (bytes: number) => {
       sized = (bytes / MIB) * 1000;
@@ -49,17 +56,34 @@ export async function withTimeout<T>(
 /** The time limit of a run was reached. */
 class TimedOutError extends AgentError {
   readonly #seconds: number;
+  readonly #step: string | undefined;
 
-  constructor(seconds: number, step: string | undefined, options?: ErrorOptions) {
+  constructor(seconds: number, step: string | undefined, options?: ErrorOptions & { readonly call?: string }) {
     const inStep = step === undefined ? '' : `, in the step '${step}'`;
-    super(ExitCode.timedOut, `not done after ${Math.round(seconds)}s${inStep}; allow more with --timeout`, options);
+    const waiting = options?.call
+      ? `, waiting for \`${options.call.trim()}\`; check that the store answers this, or`
+      : ';';
+    super(
+      ExitCode.timedOut,
+      `not done after ${Math.round(seconds)}s${inStep}${waiting} allow more with --timeout`,
+      options,
+    );
     this.#seconds = seconds;
+    this.#step = step;
   }
 
   in(step: string | undefined): TimedOutError {
     return new TimedOutError(this.#seconds, step, { cause: this });
   }
+
+  waitingFor(call: string): TimedOutError {
+    return new TimedOutError(this.#seconds, this.#step, { cause: this, call });
+  }
 }
+
+/** Names in the error of a run that has timed out the call that the store had not answered, if that is known. */
+export const waitingFor = (error: unknown, call: string | undefined): unknown =>
+  error instanceof TimedOutError && call !== undefined ? error.waitingFor(call) : error;
 
 /** Returns the error of a run that has timed out for a part of the run, which was in another step than the run. */
 export const inStep = (error: unknown, step: string | undefined): unknown =>
@@ -70,7 +94,7 @@ export const inStep = (error: unknown, step: string | undefined): unknown =>
  * it owed an answer then is only named if it did.
  */
 export async function namingStore<T>(
-  store: { readonly url: string; readonly isLate?: boolean },
+  store: { readonly url: string; readonly isLate?: boolean; readonly waitingFor?: string | undefined },
   work: () => Promise<T>,
 ): Promise<T> {
   const { url } = store;
@@ -79,14 +103,19 @@ export async function namingStore<T>(
   } catch (error) {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.timedOut) throw error;
     if (error.message.includes(url) || store.isLate === false) throw error;
-    throw new AgentError(ExitCode.timedOut, `${url}: ${error.message}`, { cause: error });
+    const { message } = waitingFor(error, store.waitingFor) as Error;
+    throw new AgentError(ExitCode.timedOut, `${url}: ${message}`, { cause: error });
   }
 }
 
 /** Extends the run of a signal for work that has no size in bytes. Has no effect if `--timeout` is given. */
 export function moreTime(signal: AbortSignal | undefined, seconds: number): void {
-  if (signal && seconds > 0) limits.get(signal)?.(seconds * 1000);
+  if (signal && seconds > 0) limits.get(signal)?.extend(seconds * 1000);
 }
+
+/** Milliseconds that the run of a signal can wait for something that it can do without: a quarter of its time at most. */
+export const patienceOf = (signal: AbortSignal | undefined, most: number): number =>
+  Math.min(most, ((signal && limits.get(signal)?.whole()) ?? Number.POSITIVE_INFINITY) / 4);
 
 /** Whether the signal was aborted because the run reached its time limit. */
 export const isTimeout = ({ aborted, reason }: AbortSignal): boolean =>

@@ -1,4 +1,5 @@
 import { AgentError, ExitCode } from '../lib/errors.ts';
+import { isTimeout } from '../lib/run-limit.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
 
@@ -31,11 +32,16 @@ export class IdleTimeoutStore implements Store {
   /** Aborted when the store is abandoned. */
   readonly #abandoned = new AbortController();
   #opened: Promise<Store> | undefined;
+  #waitingFor: string | undefined;
 
   constructor(url: string, open: () => Promise<Store>, idleTimeout: () => number) {
     this.url = url;
     this.#open = open;
     this.#idleTimeout = idleTimeout;
+  }
+
+  get waitingFor(): string | undefined {
+    return this.#waitingFor;
   }
 
   async put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<PutResult> {
@@ -108,7 +114,11 @@ export class IdleTimeoutStore implements Store {
   #watch(what: string, { signal }: CallOptions): Watch {
     signal?.throwIfAborted();
     this.#abandoned.signal.throwIfAborted();
-    return new Watch(`${this.url}: ${what}`, this.#idleTimeout, this.#abandoned, signal);
+    const watch = new Watch(`${this.url}: ${what}`, this.#idleTimeout, this.#abandoned, signal);
+    watch.onTimeout = () => {
+      this.#waitingFor ??= what;
+    };
+    return watch;
   }
 }
 
@@ -116,6 +126,9 @@ export class IdleTimeoutStore implements Store {
 class Watch {
   /** Ends the call: aborted by the caller, or because the store is abandoned. */
   readonly signal: AbortSignal;
+  /** Called if the time limit of the run was reached during the call. */
+  onTimeout = () => {};
+  readonly #outer: AbortSignal | undefined;
   readonly #what: string;
   readonly #idleTimeout: () => number;
   /** Shared by all calls of the store, so that they end together. */
@@ -127,6 +140,7 @@ class Watch {
     this.#what = what;
     this.#idleTimeout = idleTimeout;
     this.#abandoned = abandoned;
+    this.#outer = outer;
     this.signal = outer ? AbortSignal.any([outer, abandoned.signal]) : abandoned.signal;
   }
 
@@ -135,6 +149,9 @@ class Watch {
     this.#start();
     try {
       return await unlessAborted(call, this.#abandoned.signal);
+    } catch (error) {
+      if (this.#outer && isTimeout(this.#outer)) this.onTimeout();
+      throw error;
     } finally {
       this.#stop();
     }

@@ -4,13 +4,16 @@ import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './
 /** A store that knows whether it owed an answer when the time limit of the run was reached. */
 export class OwingStore implements Store {
   readonly #store: Store;
-  #pending = 0;
+  readonly #pending = new Set<{ readonly what: string }>();
   #isLate = false;
+  #waitingFor: string | undefined;
 
   constructor(store: Store, signal: AbortSignal) {
     this.#store = store;
     signal.addEventListener('abort', () => {
-      this.#isLate = isTimeout(signal) && this.#pending > 0;
+      this.#isLate = isTimeout(signal) && this.#pending.size > 0;
+      // The oldest has waited longest.
+      if (this.#isLate) this.#waitingFor = this.#pending.values().next().value?.what;
     });
   }
 
@@ -22,57 +25,62 @@ export class OwingStore implements Store {
     return this.#isLate;
   }
 
+  get waitingFor(): string | undefined {
+    return this.#waitingFor;
+  }
+
   put(key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<PutResult> {
-    return this.#until(this.#store.put(key, body, options));
+    return this.#until(`put ${key}`, this.#store.put(key, body, options));
   }
 
   async get(key: string, options?: CallOptions): Promise<AsyncIterable<Uint8Array>> {
-    return this.#each(await this.#until(this.#store.get(key, options)));
+    return this.#each(`get ${key}`, await this.#until(`get ${key}`, this.#store.get(key, options)));
   }
 
   list(prefix: string, options?: CallOptions): AsyncIterable<StoredObject> {
-    return this.#each(this.#store.list(prefix, options));
+    return this.#each(`list ${prefix}`, this.#store.list(prefix, options));
   }
 
   stat(key: string, options?: CallOptions): Promise<StoredObject | undefined> {
-    return this.#until(this.#store.stat(key, options));
+    return this.#until(`stat ${key}`, this.#store.stat(key, options));
   }
 
   delete(key: string, options?: CallOptions): Promise<'deleted' | 'retained'> {
-    return this.#until(this.#store.delete(key, options));
+    return this.#until(`delete ${key}`, this.#store.delete(key, options));
   }
 
   sweep(prefix: string, age: number, options?: CallOptions): Promise<number> {
-    return this.#until(this.#store.sweep(prefix, age, options));
+    return this.#until(`sweep ${prefix}`, this.#store.sweep(prefix, age, options));
   }
 
   now(options?: CallOptions): Promise<Date | undefined> {
-    return this.#until(this.#store.now(options));
+    return this.#until('now', this.#store.now(options));
   }
 
   async isThere(options?: CallOptions): Promise<boolean> {
-    return this.#store.isThere ? this.#until(this.#store.isThere(options)) : true;
+    return this.#store.isThere ? this.#until('stat', this.#store.isThere(options)) : true;
   }
 
   close(): void {
     this.#store.close();
   }
 
-  async #until<T>(call: Promise<T>): Promise<T> {
-    this.#pending++;
+  async #until<T>(what: string, call: Promise<T>): Promise<T> {
+    const pending = { what };
+    this.#pending.add(pending);
     try {
       return await call;
     } finally {
-      this.#pending--;
+      this.#pending.delete(pending);
     }
   }
 
-  #each<T>(source: AsyncIterable<T>): AsyncIterable<T> {
+  #each<T>(what: string, source: AsyncIterable<T>): AsyncIterable<T> {
     return {
       [Symbol.asyncIterator]: () => {
         const iterator = source[Symbol.asyncIterator]();
         return {
-          next: () => this.#until(iterator.next()),
+          next: () => this.#until(what, iterator.next()),
           return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
         };
       },

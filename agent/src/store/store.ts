@@ -37,6 +37,8 @@ export interface PutResult {
 export interface Store {
   /** The store's URL, without secrets. */
   readonly url: string;
+  /** The call that was not answered when the time limit of the run was reached, such as `get KEY`, if that is known. */
+  readonly waitingFor?: string | undefined;
 
   /**
    * Writes an object. Once it resolves, the object is complete and durable. If it rejects (the body threw, the signal

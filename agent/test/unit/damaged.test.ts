@@ -106,7 +106,11 @@ test('--force-failed is offered only where it helps', async () => {
   const refused = await fetch(damaged);
   expect(refused).toMatchObject({
     exitCode: ExitCode.verificationFailed,
-    text: expect.stringMatching(new RegExp(`found it FAILED: .*; name another snapshot, for example ${older}, [^;]*$`)),
+    text: expect.stringMatching(
+      new RegExp(
+        `found it FAILED: .*; name another snapshot, for example ${older}, [^;]*; if it was repaired since, run .etcd-agent verify ${damaged} [^;]* again$`,
+      ),
+    ),
   });
   expect(refused.text).not.toContain('--force-failed');
   // It is not offered because it would not help.

@@ -135,7 +135,8 @@ describe('what verify found cannot be read', () => {
   test('a deeper look replaces it, a shallower one does not', async () => {
     expect((await run('verify', odd)).exitCode).toBe(0);
     expect(await readFile(join(path, `orders/${odd}.verify.json`), 'utf8')).toBe('{');
-    await writeFile(join(path, `orders/${odd}.db`), 'x');
+    const payload = join(path, `orders/${odd}.db`);
+    await writeFile(payload, (await readFile(payload)).fill(0, 0, 1));
     expect((await run('verify', odd)).exitCode).toBe(ExitCode.verificationFailed);
     expect(await readFile(join(path, `orders/${odd}.verify.json`), 'utf8')).toMatch(/"outcome": "failed"/);
   });

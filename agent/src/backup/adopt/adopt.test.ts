@@ -7,6 +7,7 @@ import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
 import { seal } from '../../../test/mutations/mutate.ts';
 import { runHere } from '../../../test/support/in-process.ts';
+import { manifestOf } from '../../../test/support/manifest-of.ts';
 import { saveSnapshot } from '../../../test/support/save-snapshot.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
@@ -381,15 +382,18 @@ describe('a snapshot of the agent that has lost its manifest', () => {
     },
   );
 
-  test('the finding against the damaged manifest does not count against the new one', async () => {
+  test('a finding that the payload does not fit the lost manifest does not count against the new one', async () => {
     await put(`orders/${id}.db`);
-    await put(`orders/${id}.json`, Buffer.from('{'));
+    const lost = manifestOf(later, later, { id, object: { sizeBytes: saved.length } });
+    await put(`orders/${id}.json`, Buffer.from(JSON.stringify(lost)));
     expect(await runHere('verify', ...inStore())).toMatchObject({ exitCode: ExitCode.verificationFailed });
     await rm(join(path, `orders/${id}.json`));
     const said = (words: string) => ({
       log: [],
       data: {
-        snapshots: [{ finding: expect.stringMatching(`^${words} what .verify. found before: its manifest cannot`) }],
+        snapshots: [
+          { finding: expect.stringMatching(`^${words} what .verify. found before: .*not those that were stored`) },
+        ],
       },
       text: expect.stringContaining(`${words} what `),
     });

@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { quoted } from '../../lib/quoted.ts';
-import { moreTime } from '../../lib/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
   asideKey,

@@ -23,6 +23,11 @@ export interface Candidate {
   readonly locked: boolean;
   /** False if the manifest or the finding of `verify` cannot be read or has a newer major version. */
   readonly readable: boolean;
+  /**
+   * Set if the store does not give out the manifest or the finding now: the latest time in milliseconds at which the snapshot may
+   * have been taken.
+   */
+  readonly silentUntil?: number;
   /** Stored under an exact key (`--object-key`). */
   readonly exactKey: boolean;
 }
@@ -42,7 +47,14 @@ export function toCandidate(entry: Entry): Candidate {
     locked: false,
     readable: manifest !== undefined && stateOf(entry) !== 'unread',
     exactKey: false,
+    ...(entry.unread === 'unreachable' && { silentUntil: storedAt(entry) }),
   };
+}
+
+/** When the last object of a snapshot was stored, in milliseconds. An invalid time is the end of time. */
+function storedAt({ objects }: Entry): number {
+  const times = objects.map(({ modified }) => modified.getTime());
+  return times.length === 0 || times.some(Number.isNaN) ? Number.POSITIVE_INFINITY : Math.max(...times);
 }
 
 /** A snapshot that retention counts and may delete. */

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import * as z from 'zod/mini';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { callCounter } from '../../lib/memory.ts';
 import { moreTime } from '../../lib/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
@@ -55,9 +54,8 @@ export async function readIndex(
         }
       },
     );
-  } catch (error) {
+  } catch {
     options.signal?.throwIfAborted();
-    if (error instanceof AgentError && error.exitCode === ExitCode.storeUnreachable) throw error;
   }
 }
 

@@ -6,8 +6,9 @@ import { type ManifestChanges, manifestOf } from '../../../test/support/manifest
 import { silence } from '../../../test/support/silent-manifest.ts';
 import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { withTimeout } from '../../lib/run-limit.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
-import { isVerified, readCatalog, stateOf } from './catalog.ts';
+import { type CatalogOptions, isVerified, readCatalog, stateOf } from './catalog.ts';
 import type { Level, Verification } from './manifest.ts';
 import { whole } from './select.ts';
 
@@ -384,9 +385,90 @@ describe('a run that can do without some manifests', () => {
     expect(read.at(-1)).toEqual([id(2), 'unread', 'its manifest cannot be read: the store does not answer in time']);
   });
 
-  test('still ends when it is stopped itself; any other run fails', async () => {
+  test('still ends when it is stopped itself', async () => {
     bad(() => Promise.reject(new AgentError(ExitCode.storeUnreachable, '503')));
     await expect(states(AbortSignal.timeout(200), AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
-    await expect(states()).rejects.toThrow('503');
   });
+});
+
+describe('an object that the store does not give out', () => {
+  const id = (day: number) => `etcd-snapshot-2026112${day}-023807-3f9c2a`;
+  let asked: string[];
+  const fail = () => Promise.reject<never>(new AgentError(ExitCode.storeUnreachable, '500'));
+  const away = (isAway: (key: string) => boolean, answer = fail) => {
+    const get = FilesystemStore.prototype.get;
+    asked = [];
+    store.get = (key) => {
+      if (!isAway(key)) return get.call(store, key);
+      asked.push(key);
+      return answer();
+    };
+  };
+  const within = (timeout: number, options: CatalogOptions = {}) =>
+    withTimeout({ settings: { duration: () => timeout }, signal: new AbortController().signal }, async (signal) =>
+      (await readCatalog(store, 'orders', { ...options, signal })).map((one) => [one.id, stateOf(one), one.problem]),
+    );
+  beforeEach(async () => {
+    for (const n of [1, 2, 3]) await store1({ id: id(n), createdAt: `2026-11-2${n}T02:38:07.000Z` });
+  });
+
+  test.each<[string, () => Promise<never>, RegExp]>([
+    ['fails', fail, /^its manifest cannot be read: 500$/],
+    [
+      'hangs',
+      () => new Promise<never>(() => {}),
+      /^its manifest cannot be read: .*get orders.*: no sign of life for 1 s/,
+    ],
+  ])('is the problem of its own snapshot if it %s, and is asked for once in a run', async (_, answer, why) => {
+    away((key) => key.endsWith(`${id(1)}.json`), answer);
+    const found = [
+      [id(3), 'verified', undefined],
+      [id(2), 'verified', undefined],
+      [id(1), 'unread', expect.stringMatching(why)],
+    ];
+    expect(await within(4_000)).toEqual(found);
+    expect(await within(4_000)).toEqual(found);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('may be a finding of `verify`', async () => {
+    await write(`${id(1)}.verify.json`, verification('failed'));
+    away((key) => key.endsWith('.verify.json'));
+    expect((await list())[2]).toMatchObject({
+      unread: 'unreachable',
+      manifest: { source: { clusterId: 'c0' } },
+      problem: 'the finding of `verify` cannot be read: 500',
+    });
+  });
+
+  test('may be the index', async () => {
+    for (let n = 10; n < 80; n++) await store1({ id: `etcd-snapshot-20261122-1200${n}-3f9c2a` });
+    await readCatalog(store, 'orders', { keepIndex: () => {} });
+    for (const answer of [fail, () => new Promise<never>(() => {})]) {
+      store = new FilesystemStore({ path: root });
+      away((key) => key.includes('index'), answer);
+      expect((await within(4_000)).filter(([, state]) => state === 'verified')).toHaveLength(73);
+    }
+  });
+
+  test('is an error if there is no other, unless the run can do without all', async () => {
+    away((key) => key.endsWith('.json'));
+    await expect(within(4_000)).rejects.toMatchObject({ exitCode: ExitCode.storeUnreachable, message: '500' });
+    expect(await within(4_000, { mayLackAll: true })).toHaveLength(3);
+    await expect(within(4_000)).rejects.toThrow('500');
+    expect(asked).toHaveLength(3);
+  });
+
+  test('costs little time, however many there are', async () => {
+    for (let n = 100; n < 300; n++) await store1({ id: `etcd-snapshot-20261120-120000-000${n}` });
+    away(
+      (key) => key.includes('20261120-12'),
+      () => new Promise<never>(() => {}),
+    );
+    const began = Date.now();
+    const states = (await within(8_000)).map(([, state]) => state);
+    expect(states.filter((state) => state === 'unread').length).toBeGreaterThanOrEqual(200);
+    expect(asked.length).toBeLessThan(100);
+    expect(Date.now() - began).toBeLessThan(12_000);
+  }, 20_000);
 });

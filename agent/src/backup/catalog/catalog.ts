@@ -1,5 +1,5 @@
 import { answered } from '../../lib/answer-limit.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { type AgentError, messageOf } from '../../lib/errors.ts';
 import { callCounter } from '../../lib/memory.ts';
 import { moreTime } from '../../lib/run-limit.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
@@ -9,14 +9,12 @@ import { orRefused, readManifest, readVerification, type Unusable } from './docu
 import { exactManifestKey, isInFolder, manifestKey, pinKey, verificationKeyOf } from './keys.ts';
 import { type Brief, briefSchema, foundSchema, type Manifest, type Verification } from './manifest.ts';
 import { committedIds, findName, listNames, type Names } from './names.ts';
+import { impatience, isUnreachable, PATIENCE, readEach } from './silence.ts';
 import { isSnapshotId, splitName } from './snapshot-id.ts';
 
 export * from './documents.ts';
 export * from './keys.ts';
 
-const AT_ONCE = 8;
-/** A read that takes longer lets others begin. Milliseconds; at most 8 begin in that time if all hang. */
-const PATIENCE = 3_000;
 /** Up to this many unknown manifests are read one by one. For more, the index is read first and a new one written. */
 const UNINDEXED = 64;
 /** Seconds that a manifest adds to the time limit, on a machine with little CPU. */
@@ -51,7 +49,7 @@ export interface Entry {
   readonly problem?: string;
   /**
    * Set if the state of the snapshot is not known: a newer agent wrote the manifest or the finding, the finding is damaged,
-   * or the store refuses to return an object. Only a run that can do without it sees `unreachable`.
+   * or the store refuses to return an object, or fails or hangs (`unreachable`).
    */
   readonly unread?: Unusable['unread'];
   /** Every object of this snapshot. */
@@ -87,10 +85,12 @@ export interface CatalogOptions extends CallOptions {
   /** The objects of the folder, if they were listed already. */
   readonly names?: Names;
   /**
-   * Given by a run that can do without some manifests. One that cannot be read for any reason, or not before this signal is
-   * aborted, becomes an entry with a `problem`. The newest are read first. Each answer extends an `answerLimit`.
+   * Given by a run that waits only so long. A manifest that cannot be read for any reason, or not before this signal is
+   * aborted, becomes an entry with a `problem`. Each answer extends an `answerLimit`.
    */
   readonly until?: AbortSignal;
+  /** Given by a run that can do without all manifests. Any other fails if the store gives out none of them. */
+  readonly mayLackAll?: boolean;
 }
 
 /** The manifests that this run has read, by store and folder, so that none is read twice. */
@@ -104,23 +104,42 @@ function knownOf(store: Store, folder: string): Map<string, Facts> {
   return facts;
 }
 
-/** Returns every snapshot that has a manifest, newest first. Reads only the manifests that are not known yet. */
+/** What did not answer in this run is not waited for twice. */
+const silent = new WeakMap<Store, Map<string, Silent>>();
+
+interface Silent {
+  readonly stamps: Facts['stamps'];
+  readonly entry: Entry | undefined;
+  /** Undefined if only the finding of `verify` is not given out. */
+  readonly error?: AgentError;
+}
+
+function silentOf(store: Store): Map<string, Silent> {
+  const found = silent.get(store) ?? new Map<string, Silent>();
+  silent.set(store, found);
+  return found;
+}
+
+/**
+ * Returns every snapshot that has a manifest, newest first. Reads only the manifests that are not known yet, the newest first.
+ * One that the store does not give out, because it fails or hangs, becomes an entry with a `problem`.
+ */
 export async function readCatalog(store: Store, folder: string, options: CatalogOptions = {}): Promise<Entry[]> {
   const { until } = options;
   const signals = [options.signal, until].filter((signal) => signal !== undefined);
   const limited = { ...options, signal: AbortSignal.any(signals) };
   const names = options.names ?? (await listNames(store, folder, { signal: options.signal, until: () => until }));
-  const listed = committedIds(folder, names);
-  const ids = until ? listed.sort().reverse() : listed;
+  const ids = committedIds(folder, names).sort().reverse();
   const committed = new Set(ids);
   const facts = knownOf(store, folder);
   const isKnown = (id: string) => isStill(facts.get(id), folder, id, names);
+  const impatient = await impatience(store, options.signal);
   if (ids.filter((id) => !isKnown(id)).length > UNINDEXED) {
     // The index only saves time, so a run that waits only until then keeps time for the manifests.
     const brief = until && AbortSignal.any([until, AbortSignal.timeout(PATIENCE)]);
     const indexSignals = [options.signal, brief].filter((signal) => signal !== undefined);
     const indexOptions = { ...options, signal: AbortSignal.any(indexSignals) };
-    const index = readIndex(store, folder, indexOptions, (one) => {
+    const index = readIndex(until ? store : impatient(), folder, indexOptions, (one) => {
       const { id } = one.manifest;
       if (committed.has(id) && !isKnown(id) && isStill(one, folder, id, names)) facts.set(id, one);
     });
@@ -128,14 +147,35 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
   }
   const unknown = ids.filter((id) => !isKnown(id));
   moreTime(options.signal, unknown.length * SECONDS_EACH);
-  const read = (id: string) => readEntryOf(store, folder, id, names, limited);
+  const away = silentOf(store);
+  const errors: AgentError[] = [];
+  const remember = (id: string, entry: Entry | undefined, error?: AgentError) =>
+    away.set(manifestKey(folder, id), { stamps: stampsOf(folder, id, names), entry, ...(error && { error }) });
+  const read = async (id: string) => {
+    const before = away.get(manifestKey(folder, id));
+    if (before && String(before.stamps) === String(stampsOf(folder, id, names))) {
+      if (before.error) errors.push(before.error);
+      return before.entry;
+    }
+    const within = until ? store : impatient();
+    const entry = await readEntryOf({ store, within }, folder, id, names, limited);
+    if (entry?.unread === 'unreachable') remember(id, entry);
+    return entry;
+  };
+  const without = (id: string, error: AgentError) => {
+    errors.push(error);
+    const entry = unreachable(folder, id, names, messageOf(error));
+    remember(id, entry, error);
+    return entry;
+  };
   // What is known needs no answer of the store, so it counts after `until` too.
   const mayHang = (id: string) => until !== undefined && !isKnown(id);
-  const entries = await readEach(
+  const entries = await readEach<Entry | undefined>(
     ids,
     (id) => (mayHang(id) ? orUnread(read(id), folder, id, names, options) : read(id)),
-    until && PATIENCE,
+    { signal: options.signal, ...(!until && { without }) },
   );
+  if (errors[0] && errors.length === ids.length && !until && !options.mayLackAll) throw errors[0];
   if (options.keepIndex && unknown.length > UNINDEXED) {
     const there = ids.map((id) => facts.get(id)).filter((one) => one !== undefined);
     await writeIndex(store, folder, there, options).catch((error) => {
@@ -195,7 +235,7 @@ const orUnread = (
   read: Promise<Entry | undefined>,
   folder: string,
   id: string,
-  { groups }: Names,
+  names: Names,
   { signal, until }: CatalogOptions,
 ): Promise<Entry | undefined> =>
   unlessAborted(
@@ -203,44 +243,14 @@ const orUnread = (
     until,
   ).catch((error) => {
     signal?.throwIfAborted();
-    const why = until?.aborted ? 'the store does not answer in time' : messageOf(error);
-    return {
-      ...namedEntry(folder, id, groups.get(id) ?? []),
-      problem: `its manifest cannot be read: ${why}`,
-      unread: 'unreachable',
-    };
+    return unreachable(folder, id, names, until?.aborted ? 'the store does not answer in time' : messageOf(error));
   });
 
-/** Reads a few at once. With `patience`, one that takes longer is still awaited, but no longer keeps the next from its turn. */
-async function readEach<T>(
-  ids: readonly string[],
-  read: (id: string) => Promise<T>,
-  patience?: number,
-): Promise<Awaited<T>[]> {
-  const begun = new Array<Promise<T>>(ids.length);
-  const next = ids.entries();
-  const work = async () => {
-    for (const [at, id] of next) {
-      const one = read(id);
-      begun[at] = one;
-      await (patience === undefined ? one : settledOr(one, patience));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, work));
-  return Promise.all(begun);
-}
-
-/** Resolves or rejects as the call does, or resolves after the time. The call may go on. */
-async function settledOr(call: Promise<unknown>, milliseconds: number): Promise<void> {
-  call.catch(() => {});
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  try {
-    await Promise.race([call, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const unreachable = (folder: string, id: string, { groups }: Names, why: string): Entry => ({
+  ...namedEntry(folder, id, groups.get(id) ?? []),
+  problem: `its manifest cannot be read: ${why}`,
+  unread: 'unreachable',
+});
 
 /** Sorts by the manifest's time, because names hold only seconds. Snapshots without a readable manifest come last. */
 export function newestFirst(a: Entry, b: Entry): number {
@@ -285,7 +295,7 @@ export async function readEntry(
 }
 
 async function readEntryOf(
-  store: Store,
+  { store, within }: { readonly store: Store; readonly within: Store },
   folder: string,
   id: string,
   names: Names,
@@ -296,11 +306,11 @@ async function readEntryOf(
   if (!isStill(facts.get(id), folder, id, names)) {
     facts.delete(id);
     const key = manifestKey(folder, id);
-    const read = await readManifest(store, key, options);
+    const read = await readManifest(within, key, options);
     countCall();
     if (read === undefined || 'problem' in read) return describe(folder, id, names, read);
     const stamps = stampsOf(folder, id, names);
-    const found = stamps[1] && (await readVerification(store, verificationKeyOf(key), options));
+    const found = stamps[1] && (await readVerification(within, verificationKeyOf(key), options).catch(asUnusable));
     const manifest = briefSchema.parse(read.manifest);
     // Remember only a finding that was read: another agent may be allowed to read it, and a later run may find it
     // deleted.
@@ -311,6 +321,12 @@ async function readEntryOf(
     facts.set(id, { stamps, manifest, ...(verification && { verification }) });
   }
   return describe(folder, id, names, facts.get(id));
+}
+
+/** The finding alone fails or hangs. */
+function asUnusable(error: unknown): Unusable {
+  if (!isUnreachable(error)) throw error;
+  return { problem: `the finding of \`verify\` cannot be read: ${messageOf(error)}`, unread: 'unreachable' };
 }
 
 const countCall = callCounter(GARBAGE_AFTER);

@@ -15,7 +15,7 @@ const familyOf = (schema: string) => schema.replace(/[^/]*$/, '');
 
 /**
  * Why a document cannot be used. With `unread`, the state of the snapshot is not known; `damaged` occurs only for a
- * finding, `unreachable` only in a catalog that is read with `until`.
+ * finding, `unreachable` only in a catalog.
  */
 export interface Unusable {
   readonly problem: string;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { callCounter } from '../../lib/memory.ts';
 import { quoted } from '../../lib/quoted.ts';
@@ -128,16 +129,21 @@ export async function folderWith(
   });
 }
 
-/** Folders of which one manifest is read. */
+/** Folders that are looked into. */
 const READ = 20;
 const AT_ONCE = 8;
-/** Milliseconds for each manifest, so that all of them fit into the limit of the hint even if most hang. */
+/** Milliseconds for each folder, so that all of them fit into the limit of the hint even if most hang. */
 const EACH = 3_000;
+/** Manifests of each kind of name that may be read, until one names its etcd. */
+const EACH_KIND = 4;
+/** Milliseconds after which the next manifest of a folder is read too. */
+const NEXT = 500;
 
 /**
  * Returns a warning for a backup into a folder that has no snapshot yet: another folder has snapshots of the same etcd, so
- * the name may be wrong. Lists the names in the store and reads one manifest of each folder, the newest by its name. What
- * the store does not give out in time is ignored.
+ * the name may be wrong. Lists the names in the store and reads of each folder the newest manifest, by its name, that
+ * names its etcd: an adopted one does not, and others may be files of other programs. What the store does not give out in time
+ * is ignored.
  */
 export async function sameEtcdElsewhere(
   store: Store,
@@ -157,7 +163,7 @@ export async function sameEtcdElsewhere(
     folders = others.sort((a, b) => isNamesake(b) - isNamesake(a)).slice(0, READ);
     const next = folders.values();
     const work = async () => {
-      for (const other of next) if ((await newestSource(asked, other, within)) === clusterId) same.add(other);
+      for (const other of next) if (await isOfEtcd(asked, other, clusterId, within)) same.add(other);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
   };
@@ -167,18 +173,31 @@ export async function sameEtcdElsewhere(
   return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId}); if that is its folder, pass ${flagsOf(other)}`;
 }
 
-/** Returns the cluster id in the newest manifest of a folder, or undefined if it cannot be read in time. */
-async function newestSource(
+/** Whether the newest manifest of a folder that names its etcd names this one, as far as this can be read in time. */
+async function isOfEtcd(
   store: Store,
   { folder, newest }: Folder,
+  clusterId: string,
   within: AbortSignal,
-): Promise<string | undefined> {
-  if (newest === undefined || within.aborted) return undefined;
+): Promise<boolean> {
+  if (within.aborted) return false;
   const signal = AbortSignal.any([within, AbortSignal.timeout(EACH)]);
-  const read = await unlessAborted(readManifest(store, manifestKey(folder, newest), { signal }), signal).catch(
-    () => undefined,
-  );
-  return read && 'manifest' in read ? read.manifest.source.clusterId : undefined;
+  const sourceOf = async (id: string): Promise<string | undefined> => {
+    const reading = unlessAborted(readManifest(store, manifestKey(folder, id), { signal }), signal);
+    const read = await reading.catch(() => undefined);
+    const source = read && 'manifest' in read ? read.manifest.source.clusterId : undefined;
+    return source === 'unknown' ? undefined : source;
+  };
+  const begun: Promise<string | undefined>[] = [];
+  for (const id of [...newest.own, ...newest.others]) {
+    if (signal.aborted) break;
+    const source = sourceOf(id);
+    begun.push(source);
+    const found = await Promise.race([source, sleep(NEXT)]);
+    if (found !== undefined) return found === clusterId;
+  }
+  const sources = await Promise.all(begun);
+  return sources.find((source) => source !== undefined) === clusterId;
 }
 
 const limited = (signal: AbortSignal | undefined, limit: number): AbortSignal =>
@@ -198,9 +217,16 @@ interface Folder extends NamedCluster {
   readonly folder: string;
   /** Number of manifests. */
   count: number;
-  /** The last id that has a manifest, in the order of the names. */
-  newest?: string;
+  /** The last ids that have a manifest, in the order of the names: those of the agent's own form, and others. */
+  readonly newest: { readonly own: string[]; readonly others: string[] };
   payloads: number;
+}
+
+/** Adds an id to a short list that is sorted from the last name to the first. */
+function keepLast(ids: string[], id: string): void {
+  if (ids.length === EACH_KIND && id <= ids.at(-1)!) return;
+  ids.push(id);
+  ids.sort().reverse().splice(EACH_KIND);
 }
 
 async function countFolders(store: Store, { signal }: CallOptions): Promise<Folder[]> {
@@ -213,11 +239,18 @@ async function countFolders(store: Store, { signal }: CallOptions): Promise<Fold
     if (!split || !(split.suffix === '.json' || isSnapshotId(split.id))) continue;
     const { cluster, namespace } = owner;
     const folder = folderOf(owner);
-    const known = found.get(folder) ?? { cluster, namespace, folder, count: 0, payloads: 0 };
+    const known = found.get(folder) ?? {
+      cluster,
+      namespace,
+      folder,
+      count: 0,
+      payloads: 0,
+      newest: { own: [], others: [] },
+    };
     found.set(folder, known);
     if (split.suffix === '.json') {
       known.count++;
-      if (split.id > (known.newest ?? '')) known.newest = split.id;
+      keepLast(isSnapshotId(split.id) ? known.newest.own : known.newest.others, split.id);
     } else if (PAYLOAD.test(split.suffix)) known.payloads++;
   }
   return [...found.values()];

@@ -7,6 +7,7 @@ import { entriesOf, isOf, ownEntries, ownerOf, type Wanted } from './identity.ts
 import { IncompleteError } from './incomplete-error.ts';
 import { listNames } from './names.ts';
 import { earliestOf, mayBeFrom, passedOver, passedOverText, timeOf } from './passed-over.ts';
+import { silentAmong } from './silence.ts';
 
 // Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
 const TOLERANCE = 5 * 60_000;
@@ -82,7 +83,11 @@ export function noneVerified(
   }
   const of = `${folderOf(wanted)}${wanted.clusterId === undefined ? '' : ` with the cluster id ${wanted.clusterId}`}`;
   return new AgentError(
-    unread.length > 0 ? ExitCode.storeRefused : ExitCode.nothingThere,
+    unread.length === 0
+      ? ExitCode.nothingThere
+      : silentAmong(unread).length > 0
+        ? ExitCode.storeUnreachable
+        : ExitCode.storeRefused,
     `${where} holds no verified snapshot of ${of}${why.length > 0 ? `, but ${why.join(', and ')}` : ''}`,
   );
 }

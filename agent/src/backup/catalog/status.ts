@@ -9,6 +9,7 @@ import type { Wanted } from './identity.ts';
 import { listNames } from './names.ts';
 import { type PassedOver, passedOver, passedOverNote } from './passed-over.ts';
 import { newestVerified, noneVerified, type WayOut } from './select.ts';
+import { silentAmong, silentText } from './silence.ts';
 
 export interface StoreStatus {
   readonly store: string;
@@ -63,6 +64,8 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   const age = Math.max(0, now.getTime() - Date.parse(createdAt));
   const tooOld = maxAge !== undefined && age > maxAge;
   const passed = passedOver([...entries, ...lostManifests(folder, names, now)], newest, request);
+  const noted = new Set(passed.map((each) => each.id));
+  const older = silentText(silentAmong(entries).filter((entry) => !noted.has(entry.id)));
   const facts = `${id}, ${formatBytes(content.sizeBytes)}, ${formatAge(age)} old`;
   return {
     ...common,
@@ -75,6 +78,7 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
         ? [`; ${future.length} dated in the future ${future.length === 1 ? 'does' : 'do'} not count`]
         : []),
       passed.length > 0 ? `; ${passedOverNote(passed)}` : '',
+      older ? `; not counted: ${older}` : '',
       clock,
     ].join(''),
     id,

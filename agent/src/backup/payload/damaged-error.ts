@@ -6,3 +6,6 @@ export class DamagedError extends AgentError {
     super(ExitCode.verificationFailed, message, options);
   }
 }
+
+/** Error of a payload that is missing or has another size, as every listing shows for as long as it is so. */
+export class MissingError extends DamagedError {}

@@ -8,7 +8,7 @@ import { cannotWrite } from '../../lib/files/file-faults.ts';
 import type { Store } from '../../store/store.ts';
 import { payloadProblem } from '../catalog/catalog.ts';
 import type { Level, Manifest } from '../catalog/manifest.ts';
-import { DamagedError } from './damaged-error.ts';
+import { DamagedError, MissingError } from './damaged-error.ts';
 import { storedExtra } from './extra.ts';
 import { type ReadOptions, readContent, readStored } from './read-payload.ts';
 import { scratchDirectory } from './scratch-directory.ts';
@@ -34,7 +34,7 @@ const failed = (message: string) => new AgentError(ExitCode.verificationFailed, 
 /** Verifies the payload of a snapshot. Throws `verificationFailed` if it is bad. Errors of the store pass through. */
 export async function verifySnapshot(store: Store, manifest: Manifest, options: VerifyOptions): Promise<Proof> {
   const problem = payloadProblem(manifest, (await store.stat(manifest.object.key, options))?.size);
-  if (problem) throw new DamagedError(`${manifest.id}: ${problem}`);
+  if (problem) throw new MissingError(`${manifest.id}: ${problem}`);
   const { level } = options;
   switch (level) {
     case 'stream':

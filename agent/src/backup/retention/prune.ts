@@ -23,6 +23,7 @@ import {
 import { orNothing, putText, readText } from '../catalog/documents.ts';
 import { exactManifestKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
+import { impatience, isUnreachable, silentAmong, silentText } from '../catalog/silence.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import { beforeFall, type Decision, decide, type RetentionContext, vetoOf } from './retention.ts';
 
@@ -30,6 +31,8 @@ import { beforeFall, type Decision, decide, type RetentionContext, vetoOf } from
 const MANY = 1_000;
 /** Seconds that the deletion of a snapshot adds to the time limit. */
 const SECONDS_EACH = 1;
+/** So many snapshots that cannot be read before they are deleted mean that the store is gone. */
+const AWAY = 4;
 
 export interface PruneResult {
   readonly decisions: readonly Decision[];
@@ -68,6 +71,8 @@ export async function prune(
   options: PruneOptions,
 ): Promise<PruneResult> {
   if (entries.length > MANY) freeBuffers();
+  const silent = silentText(silentAmong(entries));
+  if (silent) options.warn?.(`${silent}; it is kept, and so is every snapshot but later ones of the current etcd`);
   const found = entries.map(toCandidate);
   const first = decide(found, policy, asked);
   const wouldDelete = first.some(({ action }) => action === 'delete');
@@ -92,11 +97,15 @@ export async function prune(
   const named = { cluster: asked.clusterName, namespace: asked.namespace };
   moreTime(options.signal, doomed.length * SECONDS_EACH);
   const countDeletion = callCounter(20);
+  const impatient = await impatience(store, options.signal);
   const deleted: string[] = [];
   const retained: string[] = [];
-  const unlessRefused = (error: unknown): boolean => {
-    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
-    options.warn?.(`a snapshot is kept, because its note of a restore cannot be moved: ${error.message}`);
+  let away = 0;
+  const unlessAway = (error: unknown, why: string): boolean => {
+    options.signal?.throwIfAborted();
+    // One object may be out of reach. If it is one after the other, the store is.
+    if (!isRefusal(error) && !(isUnreachable(error) && ++away < AWAY)) throw error;
+    options.warn?.(`a snapshot is kept, because ${why}: ${error.message}`);
     return false;
   };
   // A snapshot with an object lock must not block the others: the next one is deleted in its place.
@@ -104,15 +113,26 @@ export async function prune(
     if (deleted.length === doomed.length) break;
     const entry = byId.get(id)!;
     countDeletion();
-    const now = await unchanged(store, folder, entry, options);
+    const within = impatient();
+    const now = await unchanged(within, folder, entry, options).catch(
+      (error) => void unlessAway(error, 'it cannot be read again'),
+    );
     // Without its notes, the lines of two clusters would no longer be connected, so the snapshot stays with them.
-    const isReady = now && (await moveNotes(store, named, now, stay, options).then(() => true, unlessRefused));
+    const isReady =
+      now &&
+      (await moveNotes(within, named, now, stay, options).then(
+        () => true,
+        (error) => unlessAway(error, 'its note of a restore cannot be moved'),
+      ));
     if (!isReady) retained.push(id);
     else ((await deleteSnapshot(store, folder, entry, isNamed, options)) === 'deleted' ? deleted : retained).push(id);
   }
   const deferred = doomed.length + waiting.length - deleted.length - retained.length;
   return { decisions, deleted, retained, deferred, veto };
 }
+
+const isRefusal = (error: unknown): error is AgentError =>
+  error instanceof AgentError && error.exitCode === ExitCode.storeRefused;
 
 /** The revision of an etcd never falls, unless its data were lost or replaced by hand. */
 function warnOfFall(
@@ -163,13 +183,21 @@ async function doubtsOf(
     .toSorted(newestFirst);
   const newest = new Map(verified.toReversed().map(({ clusterId, id }) => [clusterId, id]));
   const doubts = new Map<string, string>();
+  const impatient = await impatience(store, options.signal);
   for (const id of newest.values()) {
-    const now = await readEntry(store, folder, id, options);
+    const now = await readEntry(impatient(), folder, id, options).catch((error) => {
+      options.signal?.throwIfAborted();
+      if (!isUnreachable(error)) throw error;
+      return `${id} cannot be read again: ${error.message}`;
+    });
     const named = (command: string) => ['etcd-agent', command, id, options.flags ?? ''].join(' ').trimEnd();
-    const doubt =
-      now && isVerified(now)
-        ? await options.prove?.(now as WholeEntry, id === verified[0]?.id)
+    const unproved = async () => {
+      if (typeof now === 'string') return now;
+      return now && isVerified(now)
+        ? options.prove?.(now as WholeEntry, id === verified[0]?.id)
         : `${id} is no longer verified; see \`${named('show')}\`, and run \`${named('verify')}\``;
+    };
+    const doubt = await unproved();
     if (doubt !== undefined) doubts.set(id, doubt);
   }
   return doubts;

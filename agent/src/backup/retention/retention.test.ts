@@ -51,6 +51,23 @@ function reasonsFor({ id }: Candidate, decisions: readonly Decision[]) {
 
 const idsOf = (candidates: readonly Candidate[]) => candidates.map(({ id }) => id);
 
+test('while the store does not give out a manifest, only later snapshots of the current etcd are deleted', () => {
+  const [others, current] = [days(6, { clusterId: 'a' }), days(6)];
+  const silent: Candidate = {
+    ...{ id: 'away', verified: false, pinned: false, locked: false, readable: false, exactKey: false },
+    silentUntil: current[2]!.createdAt!.getTime(),
+  };
+  const all = [...others, ...current, silent];
+  const decisions = decide(all, { last: 1 }, context);
+  expect(ids(decisions, 'delete')).toEqual(idsOf(current.slice(3, 5)));
+  expect(reasonsFor(silent, decisions)).toEqual(['unreadable']);
+  expect(reasonsFor(others[5]!, decisions)).not.toEqual(['undecided until away is read']);
+  for (const one of [others[0]!, current[0]!, current[2]!])
+    expect(reasonsFor(one, decisions)).toEqual(['undecided until away is read']);
+  expect(gone([...all.slice(0, -1), { ...silent, silentUntil: Number.POSITIVE_INFINITY }], { last: 1 })).toEqual([]);
+  expect(gone(all.slice(0, -1), { last: 1 }).length).toBeGreaterThan(2);
+});
+
 describe('an etcd that was emptied and has its old cluster id', () => {
   const rising = (count: number, from: number) =>
     days(count).map((each, index) => ({ ...each, revision: from + index }));

@@ -47,6 +47,7 @@ export function decide(
   const snapshots = sorted.filter((candidate): candidate is Snapshot => excluded.get(candidate.id) === undefined);
 
   const kept = keptReasons(snapshots, policy, cluster);
+  keepUncertain(candidates, snapshots, cluster, kept);
   const surplus = snapshots.filter(({ id }) => !kept.has(id)).reverse();
   const veto = vetoOf(candidates, policy, context);
   const limit = context.force ? Number.POSITIVE_INFINITY : Math.max(10, Math.floor(snapshots.length / 4));
@@ -81,6 +82,27 @@ function keptReasons(
   for (const snapshot of snapshots) for (const reason of holds(snapshot)) keep(snapshot, reason);
   if (policy) for (const group of [verified, snapshots]) fillUp(group, minKeepOf(policy), kept, keep);
   return kept;
+}
+
+/**
+ * Keeps what a manifest that the store does not give out now might keep: it may be of the current etcd, connect two of them,
+ * or say that the revision fell. Only later snapshots of the current etcd do not depend on it.
+ */
+function keepUncertain(
+  candidates: readonly Candidate[],
+  snapshots: readonly Snapshot[],
+  cluster: ClusterLine | undefined,
+  kept: Map<string, string[]>,
+): void {
+  const [last] = candidates
+    .filter(({ silentUntil }) => silentUntil !== undefined)
+    .sort((a, b) => b.silentUntil! - a.silentUntil!);
+  if (!last) return;
+  const until = last.silentUntil! + MAX_CLOCK_DIFFERENCE;
+  for (const { id, clusterId, createdAt } of snapshots) {
+    if (kept.has(id) || (clusterId === cluster?.id && createdAt.getTime() > until)) continue;
+    kept.set(id, [`undecided until ${last.id} is read`]);
+  }
 }
 
 function holds({ pinned, locked }: Candidate): string[] {

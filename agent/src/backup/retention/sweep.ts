@@ -46,14 +46,20 @@ export interface Swept {
   readonly waiting?: Waiting;
 }
 
-/** Returns the payloads that manifests name, even under names that do not belong to the snapshot. */
-export const namedPayloads = (entries: readonly Entry[]): ReadonlySet<string> =>
-  new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
+/**
+ * Returns the payloads that manifests name, even under names that do not belong to the snapshot. Undefined if a manifest is not
+ * given out now: it may name any of them.
+ */
+export const namedPayloads = (entries: readonly Entry[]): ReadonlySet<string> | undefined =>
+  entries.some(({ manifest, unread }) => !manifest && unread === 'unreachable')
+    ? undefined
+    : new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
 
 /**
  * Deletes leftovers of dead runs: unfinished uploads, and the objects of a snapshot without a manifest if the newest of them
  * is older than `age` milliseconds by the store's clock. Without that clock, no object is deleted. A payload may also be a
  * good snapshot whose manifest was lost, so one is deleted only if a newer verified snapshot of the same etcd exists.
+ * Without every manifest, all payloads are kept.
  */
 export async function sweep(
   store: Store,
@@ -77,6 +83,7 @@ export async function sweep(
     swept.push(...(await sweepCanaries(store, folder, names, before, options)));
     dated = datedOf(folder, entries, now);
     const named = namedPayloads(entries);
+    if (!named) return;
     await sweepSnapshots(
       store,
       folder,

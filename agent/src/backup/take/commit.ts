@@ -120,7 +120,7 @@ async function applyRetention(
   request: StoreRequest,
   { log, signal }: RunContext,
 ): Promise<Partial<TargetOutcome>> {
-  const entries = await readCatalog(store, folderOf(request), { signal });
+  const entries = await readCatalog(store, folderOf(request), { signal, mayLackAll: true });
   const cluster = clusterLine(entries, source.clusterId, request.restoredFrom);
   const { deleted, retained, deferred, veto } = await prune(
     store,

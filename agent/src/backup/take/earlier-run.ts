@@ -3,6 +3,7 @@ import { type Entry, readCatalog, stateOf, type WholeEntry } from '../catalog/ca
 import { folderOf } from '../catalog/folder.ts';
 import { revisionOf } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
+import { silentAmong, silentText } from '../catalog/silence.ts';
 import { finishKey } from './commit.ts';
 import { readExactEntry } from './exact-key.ts';
 import type { BackupOutcome, List, RunContext, StoreRequest, Target, TargetOutcome } from './request.ts';
@@ -61,8 +62,10 @@ async function find(
         : { ...exact, ...(await finishKey(store, manifest, key, request, context)) };
     }
     const names = await list(store, { signal });
-    const entries = await readCatalog(store, folderOf(request), { signal, names });
+    const entries = await readCatalog(store, folderOf(request), { signal, names, mayLackAll: true });
     const found = entries.find((entry) => entry.manifest?.request === asked && isGood(entry));
+    const silent = found ? undefined : silentText(silentAmong(entries));
+    if (silent) context.log.warn({ store: store.url }, `cannot check whether it was taken before: ${silent}`);
     return found && (await whole(store, request, found.id, { signal }));
   } catch (error) {
     context.signal.throwIfAborted();

@@ -193,12 +193,12 @@ export async function sweepBeside(
   store: Store,
   key: string,
   age: number,
-  named: ReadonlySet<string>,
+  named: ReadonlySet<string> | undefined,
   options: CallOptions,
 ): Promise<string[]> {
   const swept: string[] = [];
   const now = await store.now(options);
-  if (!now) return swept;
+  if (!now || !named) return swept;
   for await (const object of store.list(`${key}.`, options)) {
     const id = object.key.slice(key.length + 1);
     if (!isSnapshotId(id) || named.has(object.key)) continue;

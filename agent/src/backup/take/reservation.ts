@@ -53,7 +53,7 @@ export async function sweepReserved(
     const rests = objects.filter(({ key }) => LEFTOVER.test(key.slice(folder.length + 1 + name.length)));
     if (!committed) {
       const payloads = rests.filter(({ key }) => PAYLOAD.test(key.slice(folder.length + 1 + name.length)));
-      if (payloads.some(({ key }) => named.has(key))) continue;
+      if (payloads.some(({ key }) => !named || named.has(key))) continue;
       const successor = successorOf(takenBy({ id: name, objects: payloads }), dated);
       if (payloads.length > 0 && !(successor && (await isStill(successor)))) continue;
     }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -65,6 +65,44 @@ test('the folder of another etcd, and a store that lists only its own folder, ca
     },
   });
   expect(await backup('--cluster=third')).toMatchObject({ exitCode: 0, log: [] });
+});
+
+test.each<[string, (folder: string) => Promise<void>]>([
+  [
+    'a dead run has left a payload in the new folder',
+    async () => {
+      await mkdir(join(path, 'order'));
+      await writeFile(join(path, 'order/etcd-snapshot-20260101-000000-aaaaaa.db'), 'left');
+    },
+  ],
+  [
+    'the other folder has an adopted snapshot whose name comes last',
+    async (folder) => {
+      const [name] = (await readdir(folder)).filter((each) => each.endsWith('.json'));
+      const manifest = JSON.parse(await readFile(join(folder, name!), 'utf8'));
+      const adopted = { ...manifest, id: 'weekly', source: { ...manifest.source, clusterId: 'unknown' } };
+      await writeFile(join(folder, 'weekly.json'), JSON.stringify(adopted));
+      await writeFile(join(folder, 'etcd-snapshot-20991231-000000-aaaaaa.json'), JSON.stringify(adopted));
+    },
+  ],
+  [
+    'the other folder has files of another program',
+    async (folder) => {
+      for (const name of ['package', 'zones', 'zzz']) await writeFile(join(folder, `${name}.json`), '{}');
+    },
+  ],
+])('the first backup also warns if %s', async (_, prepare) => {
+  await backup('--cluster=orders');
+  await prepare(join(path, 'orders'));
+  const { exitCode, log } = await backup('--cluster=order');
+  expect({ exitCode, log }).toEqual({
+    exitCode: 0,
+    log: [
+      expect.stringMatching(
+        /^order has no snapshots yet, but orders has some of this etcd .* pass --cluster=orders --namespace=$/,
+      ),
+    ],
+  });
 });
 
 describe('another folder that hangs', () => {

@@ -8,6 +8,7 @@ import { folderOf } from '../catalog/folder.ts';
 import { lineageOf } from '../catalog/lineage.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { listNames, type Names } from '../catalog/names.ts';
+import { silentAmong, silentText } from '../catalog/silence.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
@@ -116,7 +117,7 @@ export async function storeSnapshot(
       revision: origin.revision,
     };
   };
-  const fresh = runs.filter(({ target }) => !request.key && prepared.get(target)?.ids.length === 0);
+  const fresh = runs.filter(({ target }) => !request.key && prepared.get(target)?.entries.length === 0);
   return withOrigin((origin) => warningOfSameEtcd(fresh, request, origin.source.clusterId, () => store(origin)));
 }
 
@@ -175,7 +176,9 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
   const warn = (message: string) => log.warn({ store: store.url }, message);
   const names = await list(store, { signal });
   const keepIndex = (error: unknown) => warn(`the index of the snapshots could not be written: ${messageOf(error)}`);
-  const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex });
+  const entries = await readCatalog(store, folderOf(request), { signal, names, keepIndex, mayLackAll: true });
+  const silent = silentText(silentAmong(entries));
+  if (silent) warn(`${silent}; the backup goes on without it`);
   const options = { signal, warn, names };
   const { swept, waiting } = await sweep(store, folderOf(request), request.sweepAge, entries, options);
   await sweepOwnNames(store, request, names, entries, signal).then(

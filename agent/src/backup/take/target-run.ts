@@ -1,5 +1,5 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { inStep, isTimeout } from '../../lib/run-limit.ts';
+import { inStep, isTimeout, waitingFor } from '../../lib/run-limit.ts';
 import { type Progress, stepOf } from '../../lib/terminal/progress.ts';
 import type { RunContext, Target, TargetOutcome } from './request.ts';
 
@@ -75,7 +75,9 @@ function namingLate(runs: readonly TargetRun[], signal: AbortSignal): unknown {
   if (!isTimeout(signal) || late.length === 0) return reason;
   const urls = late.map(({ target }) => target.store.url).join(', ');
   const [step, ...more] = new Set(late.map(({ context }) => context.progress.step));
-  const why = messageOf(inStep(reason, more.length === 0 ? step : undefined));
+  const stepped = inStep(reason, more.length === 0 ? step : undefined);
+  const [only] = late.length === 1 ? late : [];
+  const why = messageOf(waitingFor(stepped, only?.target.store.waitingFor));
   return new AgentError(ExitCode.timedOut, `${urls}: ${why}`, { cause: reason });
 }
 

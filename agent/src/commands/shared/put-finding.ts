@@ -1,12 +1,15 @@
 import { type Entry, putJson, verificationKeyOf } from '../../backup/catalog/catalog.ts';
 import { type Level, VERIFICATION_SCHEMA, type Verification } from '../../backup/catalog/manifest.ts';
-import { DamagedError } from '../../backup/payload/damaged-error.ts';
+import { DamagedError, MissingError } from '../../backup/payload/damaged-error.ts';
 import { type AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { agentVersion } from '../../lib/version.ts';
 import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 
-export type Finding = Pick<Verification, 'id' | 'level' | 'outcome' | 'detail' | 'damaged'>;
+export interface Finding extends Pick<Verification, 'id' | 'level' | 'outcome' | 'detail' | 'damaged'> {
+  /** True of what every listing shows, such as a missing payload. It is not stored: it must not outlive the listing. */
+  readonly isPassing?: boolean;
+}
 
 /** What an error of a verification says against the snapshot. Undefined: only that it cannot be read now. */
 export function findingOf(error: AgentError, id: string, level: Level): Finding | undefined {
@@ -15,13 +18,18 @@ export function findingOf(error: AgentError, id: string, level: Level): Finding 
   const isGone = exitCode === ExitCode.nothingThere;
   if (exitCode !== ExitCode.verificationFailed && !isGone) return undefined;
   const damaged = isGone || error instanceof DamagedError;
-  return { id, level, outcome: 'failed', detail: messageOf(error), ...(damaged && { damaged }) };
+  const isPassing = isGone || error instanceof MissingError;
+  return {
+    ...{ id, level, outcome: 'failed', detail: messageOf(error) },
+    ...(damaged && { damaged }),
+    ...(isPassing && { isPassing }),
+  };
 }
 
 /** Stores what was found out about a snapshot beside it. A store that does not take it only causes a warning. */
 export async function putFinding(
   { manifestKey }: Pick<Entry, 'manifestKey'>,
-  finding: Finding,
+  { isPassing: _, ...finding }: Finding,
   store: Store,
   { signal, log }: CommandContext,
 ): Promise<void> {

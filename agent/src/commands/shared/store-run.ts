@@ -9,6 +9,7 @@ import { badness, selectEntry } from '../../backup/catalog/select.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import type { Target } from '../../backup/take/request.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { namingStore } from '../../lib/run-limit.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { IDLE_TIMEOUT, IdleTimeoutStore, idleTimeoutFor } from '../../store/idle-timeout.ts';
@@ -23,7 +24,7 @@ import { adoptableHint } from './adoptable-hint.ts';
 import { answeringOf, HINT_LIMIT } from './answering.ts';
 import { another } from './instead.ts';
 import type { OpenedStore } from './opened-store.ts';
-import { sameStore, withListFlags } from './same-store.ts';
+import { sameIdentities, sameStore, sameTools, withListFlags } from './same-store.ts';
 import { askedId, beforeFlag, sha256Flag } from './snapshot-flags.ts';
 
 /** An opened store with every snapshot of the folder. */
@@ -222,11 +223,18 @@ export async function askedToRestore(
     return entry;
   }
   const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
-  const force = mayForce(entry) ? ', or use --force-failed to restore this one' : '';
+  const force = mayForce(entry) ? ', or use --force-failed to restore this one' : againHint(entry, opened, context);
   // Only a finding that cannot be read has a way out of its own here.
   const known = { now: new Date(), settings: context.settings, entries: [] };
   const wayOut = entry.unread === 'damaged' ? adoptHint(opened, entry, known) : '';
   throw new AgentError(exitCode, `${message}${wayOut}; ${await another(entry, opened, context)}${force}`);
+}
+
+/** Says how a snapshot counts again that was found damaged and then repaired, for example from a copy. */
+function againHint({ id, verification }: WholeEntry, opened: OpenedStore, { settings }: CommandContext): string {
+  if (verification?.outcome !== 'failed' || settings.text('objectKey') !== undefined) return '';
+  const flags = [sameStore(opened), ...sameTools(settings), ...sameIdentities(settings)].join(' ');
+  return `; if it was repaired since, run \`etcd-agent verify ${quoted(id)} --level=${verification.level} ${flags}\` again`;
 }
 
 /** Adds to the error of a snapshot or file that cannot be restored what can be. */

@@ -1,0 +1,115 @@
+import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { moreTime, patienceOf } from '../../lib/run-limit.ts';
+import { IdleTimeoutStore } from '../../store/idle-timeout.ts';
+import type { Store } from '../../store/store.ts';
+import type { Unusable } from './documents.ts';
+
+/** Longest time in milliseconds that an object may give no sign of life in a run that can do without it. */
+const SILENCE = 15_000;
+/** A read that takes longer lets others begin. Milliseconds. */
+export const PATIENCE = 3_000;
+const AT_ONCE = 8;
+/** So many reads that take longer are awaited at once. A client has a limited number of connections. */
+const LATE = 24;
+/** A store that does not give out this many objects is not asked for more. */
+const GIVE_UP = 64;
+
+/** Whether trying again may help. */
+export const isUnreachable = (error: unknown): error is AgentError =>
+  error instanceof AgentError && error.exitCode === ExitCode.storeUnreachable;
+
+/**
+ * Returns the same store for objects that a run can do without: a call fails if it gives no sign of life for 15 s. Each object
+ * needs its own, because one that hangs must not end the others.
+ */
+export async function impatience(store: Store, signal?: AbortSignal): Promise<() => Store> {
+  const unlimited = (await store.unlimited?.()) ?? store;
+  const limit = patienceOf(signal, SILENCE);
+  const open = async () => unlimited;
+  return () => new IdleTimeoutStore(store.url, open, () => limit);
+}
+
+export interface ReadEachOptions<T> {
+  /** Given by a run that can do without some: stands for one that fails or hangs. */
+  readonly without?: (id: string, error: AgentError) => T;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads a few at once. One that takes long is still awaited, but no longer keeps the next from its turn, so that many that
+ * hang are not awaited one after the other.
+ */
+export async function readEach<T>(
+  ids: readonly string[],
+  read: (id: string) => Promise<T>,
+  { without, signal }: ReadEachOptions<T>,
+): Promise<Awaited<T>[]> {
+  const begun = new Array<Promise<T>>(ids.length);
+  const late = new Set<Promise<unknown>>();
+  const lost: AgentError[] = [];
+  const orWithout = (id: string): Promise<T> => {
+    if (!without) return read(id);
+    const [first] = lost;
+    if (first && lost.length >= GIVE_UP) return Promise.resolve(without(id, notAsked(first)));
+    return read(id).catch((error) => {
+      signal?.throwIfAborted();
+      if (!isUnreachable(error)) throw error;
+      lost.push(error);
+      return without(id, error);
+    });
+  };
+  const next = ids.entries();
+  // With a short --timeout, all of them together must leave time for the work itself.
+  const patience = without ? patienceOf(signal, 4 * PATIENCE) / 4 : PATIENCE;
+  let isExtended = false;
+  const work = async () => {
+    for (const [at, id] of next) {
+      const one = orWithout(id);
+      begun[at] = one;
+      if (await isSettled(one, patience)) continue;
+      if (without && !isExtended) moreTime(signal, (2 * SILENCE) / 1000);
+      isExtended = true;
+      const settled = one.then(
+        () => {},
+        () => {},
+      );
+      late.add(settled);
+      void settled.then(() => late.delete(settled));
+      while (without && late.size > LATE) await Promise.race(late);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, work));
+  return Promise.all(begun);
+}
+
+const notAsked = ({ exitCode, message }: AgentError) =>
+  new AgentError(exitCode, `not asked for, because ${GIVE_UP} others are not given out: ${message}`);
+
+/** Resolves to true or rejects as the call settles, or resolves to false after the time. The call may go on. */
+async function isSettled(call: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  call.catch(() => {});
+  const { promise, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(resolve, milliseconds, false);
+  try {
+    return await Promise.race([call.then(() => true), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Away {
+  readonly id: string;
+  readonly problem?: string | undefined;
+  readonly unread?: Unusable['unread'];
+}
+
+/** The snapshots that the store does not give out now. */
+export const silentAmong = <T extends Away>(entries: readonly T[]): readonly T[] =>
+  entries.filter(({ unread }) => unread === 'unreachable');
+
+/** Names them in one line. Undefined if there is none. */
+export function silentText(silent: readonly Away[]): string | undefined {
+  const [first, ...more] = silent;
+  if (!first) return undefined;
+  return `${first.id}: ${first.problem}${more.length > 0 ? ` (and ${more.length} more that cannot be read)` : ''}`;
+}
