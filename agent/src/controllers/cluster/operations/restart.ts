@@ -24,13 +24,20 @@ const voterAt = (v: View, ordinal: number): PlacedMember | undefined => {
   return member && !member.isLearner ? member : undefined;
 };
 
-const rank = (v: View, { ordinal }: Pod): number => {
-  const id = voterAt(v, ordinal)?.id ?? '';
-  if (!answers(v, id) || agentAt(v, ordinal)?.reason === 'VersionMismatch') return 0;
-  return leads(v, id) ? 2 : 1;
-};
+const isBroken = (v: View, { ordinal }: Pod): boolean =>
+  !answers(v, voterAt(v, ordinal)?.id ?? '') || agentAt(v, ordinal)?.reason === 'VersionMismatch';
 
-const inOrder = (v: View): Pod[] => [...podsOf(v)].sort((a, b) => rank(v, a) - rank(v, b) || b.ordinal - a.ordinal);
+const isLeader = (v: View, { ordinal }: Pod): boolean => leads(v, voterAt(v, ordinal)?.id ?? '');
+
+const inOrder = (v: View): Pod[] => {
+  const pods = podsOf(v).toSorted((a, b) => b.ordinal - a.ordinal);
+  const sound = pods.filter((pod) => !isBroken(v, pod));
+  return [
+    ...pods.filter((pod) => isBroken(v, pod)),
+    ...sound.filter((pod) => !isLeader(v, pod)),
+    ...sound.filter((pod) => isLeader(v, pod)),
+  ];
+};
 
 /** The first outdated voter in order; a later one does not overtake it while it waits. */
 const next = (v: View): Pod[] =>
