@@ -27,7 +27,7 @@ const library = [
 /** May import what its room may not. */
 const isTest = '[.](test|fixture)[.]ts$';
 /** Tests, and what only tests import. */
-const isForTests = '[.](test|suite|fixture|oracle|world|histories)[.]ts$';
+const isForTests = '[.](test|suite|fixture)[.]ts$';
 
 const inRoom = (root, rooms) => `^${root}/(${rooms.join('|')})(/|$)`;
 

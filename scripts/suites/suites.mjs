@@ -62,7 +62,7 @@ export const all = {
       'agent/test/members',
       'agent/test/local',
     ],
-    run: local(['agent/test/members', 'agent/src/controllers/certificates/interleavings'], { workers: 2 }),
+    run: local(['agent/test/members', 'agent/test/certificates/two-reconcilers'], { workers: 2 }),
   },
   backup: {
     about: 'etcd 3.4 to 3.7, every store, every fault; copy, adopt and the like',
@@ -124,8 +124,7 @@ export const all = {
     about: '100,000 random histories against the rules of retention',
     minutes: 1,
     subject: ['agent/src/backup/retention', 'agent/src/backup/catalog'],
-    run: ({ smoke, args }) =>
-      suites(args.length > 0 ? args : ['agent/src/backup/retention/retention.suite'], { smoke }),
+    run: ({ smoke, args }) => suites(args.length > 0 ? args : ['agent/test/retention/retention.suite'], { smoke }),
   },
   memory: {
     about: 'databases of 1 and 4 GiB through an agent that may use 100 MiB; a CPU limit of 100m',

@@ -1,4 +1,4 @@
-import { kubectl } from '../e2e/kubectl';
+import { kubectl } from '../e2e/support/kubectl';
 import { crdDirectory, crds } from './schema';
 
 const names = crds.map(({ metadata }) => metadata.name);

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { kubectl } from '../e2e/kubectl';
+import { kubectl } from '../e2e/support/kubectl';
 import type { Manifest } from '../synth';
 import type { App } from './apps';
 import { TestNamespace } from './namespace';

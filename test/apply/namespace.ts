@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { kubectl, type Output } from '../e2e/kubectl';
+import { kubectl, type Output } from '../e2e/support/kubectl';
 import type { Manifest } from '../synth';
 
 /** A namespace of its own for each suite, which lets only restricted pods in, or those of another level, and warns of others. */

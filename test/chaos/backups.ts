@@ -1,6 +1,6 @@
-import { backUp } from '../e2e/orders-backups';
-import { restored } from '../e2e/restored';
-import type { S3 } from '../e2e/s3';
+import { backUp } from '../e2e/support/orders-backups';
+import { restored } from '../e2e/support/restored';
+import type { S3 } from '../e2e/support/s3';
 import type { Manifest } from '../synth';
 import type { Stage } from './stage';
 

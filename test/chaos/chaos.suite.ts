@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { kubectl } from '../e2e/kubectl';
-import { Recording } from '../e2e/recording';
+import { kubectl } from '../e2e/support/kubectl';
+import { Recording } from '../e2e/watch/recording';
 import type { Manifest } from '../synth';
 import { plan, type Step } from './plan';
 import { Stage } from './stage';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withoutApiServer } from '../e2e/api-server';
-import { kubectl } from '../e2e/kubectl';
-import { drive, onNode } from '../e2e/node-driver';
-import { workerMember } from '../operations/worker-member';
+import { withoutApiServer } from '../e2e/support/api-server';
+import { kubectl } from '../e2e/support/kubectl';
+import { drive, onNode } from '../e2e/support/node-driver';
+import { workerMember } from '../operations/support/worker-member';
 import type { Manifest } from '../synth';
 import type { Stage } from './stage';
 

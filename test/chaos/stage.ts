@@ -1,10 +1,10 @@
 import { Size } from 'cdk8s';
 import { EtcdVersion } from '../../src';
-import type { MemberCluster } from '../e2e/member-cluster';
-import type { Namespace } from '../e2e/namespace';
-import { addNightly, playWithNightly } from '../e2e/orders-backups';
-import type { Play } from '../e2e/play';
-import type { S3 } from '../e2e/s3';
+import type { MemberCluster } from '../e2e/support/member-cluster';
+import type { Namespace } from '../e2e/support/namespace';
+import { addNightly, playWithNightly } from '../e2e/support/orders-backups';
+import type { S3 } from '../e2e/support/s3';
+import type { Play } from '../e2e/watch/play';
 import type { Manifest } from '../synth';
 import { Backups } from './backups';
 import { quota } from './faults/no-space';

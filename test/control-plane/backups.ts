@@ -1,6 +1,6 @@
-import { runNow } from '../e2e/jobs';
-import { kubectl } from '../e2e/kubectl';
-import { Namespace } from '../e2e/namespace';
+import { runNow } from '../e2e/support/jobs';
+import { kubectl } from '../e2e/support/kubectl';
+import { Namespace } from '../e2e/support/namespace';
 import { onNode } from './nodes';
 import type { StoreServer } from './store-server';
 import { controlPlaneBackup } from './synthesis';

@@ -1,4 +1,4 @@
-import { kubectl } from '../e2e/kubectl';
+import { kubectl } from '../e2e/support/kubectl';
 import type { Manifest } from '../synth';
 
 const pki = '/etc/kubernetes/pki/etcd';

@@ -1,5 +1,5 @@
-import type { Output } from '../e2e/kubectl';
-import { controlPlaneNodes, onNode as runOnNode } from '../e2e/node-driver';
+import type { Output } from '../e2e/support/kubectl';
+import { controlPlaneNodes, onNode as runOnNode } from '../e2e/support/node-driver';
 
 /** Runs lines of a shell on a node, as root; what they wrote is thrown with it when they fail. */
 export function onNode(node: string, ...lines: readonly string[]): Promise<Output> {

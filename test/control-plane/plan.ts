@@ -1,4 +1,4 @@
-import type { Output } from '../e2e/kubectl';
+import type { Output } from '../e2e/support/kubectl';
 import { onNode } from './nodes';
 
 /** A numbered step that `restore control-plane --plan` printed. */

@@ -1,7 +1,7 @@
 // A kubeadm control plane of one node loses etcd's data, under an ordinary load.
 
-import { controlPlaneNodes } from '../e2e/node-driver';
-import { slowTest } from '../e2e/settings';
+import { controlPlaneNodes } from '../e2e/support/node-driver';
+import { slowTest } from '../e2e/support/settings';
 import { Backups, tidy } from './backups';
 import { Informer } from './informer';
 import { killed, loseDisk, untilDead } from './lost-disk';

@@ -1,7 +1,7 @@
 // A kubeadm control plane of three nodes, of which two lose etcd's data.
-import { kubectl } from '../e2e/kubectl';
-import { controlPlaneNodes } from '../e2e/node-driver';
-import { slowTest } from '../e2e/settings';
+import { kubectl } from '../e2e/support/kubectl';
+import { controlPlaneNodes } from '../e2e/support/node-driver';
+import { slowTest } from '../e2e/support/settings';
 import { Backups, tidy } from './backups';
 import { hashes, revision, voters } from './etcdctl';
 import { isServed, loseDisk, untilDead } from './lost-disk';

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { BackupStore, S3Credentials, SftpCredentials } from '../../src';
-import { secret } from '../e2e/manifests';
+import { secret } from '../e2e/support/manifests';
 import type { Manifest } from '../synth';
 import { hostAddress } from './nodes';
 

@@ -1,7 +1,7 @@
 import { App, Chart } from 'cdk8s';
 import { ControlPlaneEtcdBackup, type ControlPlaneEtcdBackupProps, ImagePullPolicy } from '../../src';
-import { agentImage } from '../e2e/settings';
-import { newYear } from '../e2e/synthesis';
+import { agentImage } from '../e2e/support/settings';
+import { newYear } from '../e2e/support/synthesis';
 
 /** A backup with the image under test, whose runs are started by hand. */
 export function controlPlaneBackup(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { kubectl } from '../e2e/kubectl';
-import { container, podSpec } from '../e2e/manifests';
-import { nodes } from '../e2e/node-driver';
+import { kubectl } from '../e2e/support/kubectl';
+import { container, podSpec } from '../e2e/support/manifests';
+import { nodes } from '../e2e/support/node-driver';
 import type { Manifest } from '../synth';
 import { onNode } from './nodes';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withoutApiServer } from './api-server';
-import { nodeTest, onNode } from './node-driver';
-import { Play } from './play';
+import { withoutApiServer } from './support/api-server';
+import { nodeTest, onNode } from './support/node-driver';
+import { Play } from './watch/play';
 
 let play: Play | undefined;
 afterAll(() => play?.end());

@@ -1,13 +1,13 @@
 import { Cron } from 'cdk8s';
 import { BackupStore, EtcdClientTls, Retention } from '../../src';
 import type { Manifest } from '../synth';
-import { Etcd } from './etcd';
-import { lastLogLine, type Outcome, outcomeOf, runAgent, runNow } from './jobs';
-import { claim } from './manifests';
-import { Namespace } from './namespace';
-import { S3 } from './s3';
-import { slowTest } from './settings';
-import { newYear, schedule, synthesize } from './synthesis';
+import { Etcd } from './support/etcd';
+import { lastLogLine, type Outcome, outcomeOf, runAgent, runNow } from './support/jobs';
+import { claim } from './support/manifests';
+import { Namespace } from './support/namespace';
+import { S3 } from './support/s3';
+import { slowTest } from './support/settings';
+import { newYear, schedule, synthesize } from './support/synthesis';
 
 const mebibyte = 1024 ** 2;
 

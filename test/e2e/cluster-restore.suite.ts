@@ -1,11 +1,11 @@
 import { RestoreSource, Retention } from '../../src';
-import { MemberCluster } from './member-cluster';
-import { backUp, playWithNightly } from './orders-backups';
-import { type Play, tell } from './play';
-import { RestoreWatch } from './restore-watch';
-import { askForRestore, restored } from './restored';
-import type { S3 } from './s3';
-import { slowTest } from './settings';
+import { MemberCluster } from './support/member-cluster';
+import { backUp, playWithNightly } from './support/orders-backups';
+import { askForRestore, restored } from './support/restored';
+import type { S3 } from './support/s3';
+import { slowTest } from './support/settings';
+import { type Play, tell } from './watch/play';
+import { RestoreWatch } from './watch/restore-watch';
 
 let play: Play;
 let s3: S3;

@@ -1,8 +1,8 @@
 import type { Manifest } from '../synth';
-import { MemberCluster } from './member-cluster';
-import { Namespace } from './namespace';
-import { Play } from './play';
-import { slowTest } from './settings';
+import { MemberCluster } from './support/member-cluster';
+import { Namespace } from './support/namespace';
+import { slowTest } from './support/settings';
+import { Play } from './watch/play';
 
 let play: Play;
 beforeAll(async () => {

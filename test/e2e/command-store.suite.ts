@@ -11,7 +11,7 @@ interface Ran {
 
 /** Runs the agent within the image that the example builds. */
 function inExample(...runs: string[][]): Ran[] {
-  const script = join(__dirname, 'command-image.mjs');
+  const script = join(__dirname, 'support/command-image.mjs');
   const args = [script, image, ...runs.map((run) => JSON.stringify(run))];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);

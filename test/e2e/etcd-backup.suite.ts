@@ -1,12 +1,12 @@
 import { Cron, Duration } from 'cdk8s';
 import { EtcdBackup, type EtcdBackupProps, Retention } from '../../src';
 import type { Manifest } from '../synth';
-import { Etcd } from './etcd';
-import { lastLogLine, outcomeOf, runAgent } from './jobs';
-import type { Parts } from './member-cluster';
-import { Play, tell } from './play';
-import { S3 } from './s3';
-import { slowTest } from './settings';
+import { Etcd } from './support/etcd';
+import { lastLogLine, outcomeOf, runAgent } from './support/jobs';
+import type { Parts } from './support/member-cluster';
+import { S3 } from './support/s3';
+import { slowTest } from './support/settings';
+import { Play, tell } from './watch/play';
 
 let play: Play;
 let s3: S3;

@@ -1,14 +1,14 @@
 import { BackupStore, type EtcdBackupScheduleProps } from '../../src';
 import type { Manifest } from '../synth';
-import { Etcd } from './etcd';
-import { outcomeOf, runAgent, runNow, startNow } from './jobs';
-import { claim } from './manifests';
-import { Namespace } from './namespace';
-import { PodWatch } from './pod-watch';
-import { filesOfClaim } from './pods';
-import { S3 } from './s3';
-import { slowTest } from './settings';
-import { newYear, schedule, synthesize } from './synthesis';
+import { Etcd } from './support/etcd';
+import { outcomeOf, runAgent, runNow, startNow } from './support/jobs';
+import { claim } from './support/manifests';
+import { Namespace } from './support/namespace';
+import { filesOfClaim } from './support/pods';
+import { S3 } from './support/s3';
+import { slowTest } from './support/settings';
+import { newYear, schedule, synthesize } from './support/synthesis';
+import { PodWatch } from './watch/pod-watch';
 
 const volume = BackupStore.filesystem({ claimName: 'backups' });
 

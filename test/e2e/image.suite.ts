@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { container, podSpec } from './manifests';
-import { Namespace } from './namespace';
-import { runPod } from './pods';
-import { agentImage } from './settings';
+import { container, podSpec } from './support/manifests';
+import { Namespace } from './support/namespace';
+import { runPod } from './support/pods';
+import { agentImage } from './support/settings';
 
 let namespace: Namespace;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => namespace?.delete());
 
-const program = readFileSync(join(__dirname, 'image-probe.mjs'), 'utf8');
+const program = readFileSync(join(__dirname, 'support/image-probe.mjs'), 'utf8');
 const pod = podSpec({
   automountServiceAccountToken: false,
   // Without runAsUser the user is the image's own.

@@ -1,6 +1,6 @@
-import { kubectl } from './kubectl';
-import { Play } from './play';
-import { slowTest } from './settings';
+import { kubectl } from './support/kubectl';
+import { slowTest } from './support/settings';
+import { Play } from './watch/play';
 
 let play: Play;
 beforeAll(async () => {

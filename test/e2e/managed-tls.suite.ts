@@ -1,9 +1,9 @@
 import { EtcdTls } from '../../src';
 import type { Manifest } from '../synth';
-import { kubectl } from './kubectl';
-import { Play, tell } from './play';
-import { Recording } from './recording';
-import { slowTest } from './settings';
+import { kubectl } from './support/kubectl';
+import { slowTest } from './support/settings';
+import { Play, tell } from './watch/play';
+import { Recording } from './watch/recording';
 
 const secrets = ['orders-peer-ca', 'orders-client-ca', 'orders-peer-tls', 'orders-server-tls', 'orders-client-tls'];
 const leaves = secrets.slice(2);

@@ -1,9 +1,9 @@
 import { App, Chart, Size } from 'cdk8s';
 import { EtcdCluster, EtcdReconciler, EtcdTls, EtcdVersion, ImagePullPolicy } from '../../src';
 import type { Manifest } from '../synth';
-import { Namespace } from './namespace';
-import { applyCrds, tell } from './play';
-import { agentImage, slowTest } from './settings';
+import { Namespace } from './support/namespace';
+import { agentImage, slowTest } from './support/settings';
+import { applyCrds, tell } from './watch/play';
 
 const names = Array.from({ length: 10 }, (_, index) => `c${index}`);
 /** Its certificates are not there. */

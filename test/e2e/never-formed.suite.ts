@@ -1,7 +1,7 @@
 import type { Manifest } from '../synth';
-import { MemberCluster } from './member-cluster';
-import { Namespace } from './namespace';
-import { applyCrds, tell } from './play';
+import { MemberCluster } from './support/member-cluster';
+import { Namespace } from './support/namespace';
+import { applyCrds, tell } from './watch/play';
 
 // What Kubernetes says of pods that do not come stands in the status within a minute, and nothing is called well.
 

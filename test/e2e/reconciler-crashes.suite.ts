@@ -1,6 +1,6 @@
-import { anotherReconciler, crashedAt, crashes, crashing } from './crash-points';
-import { Play, tell } from './play';
-import { slowTest } from './settings';
+import { anotherReconciler, crashedAt, crashes, crashing } from './support/crash-points';
+import { slowTest } from './support/settings';
+import { Play, tell } from './watch/play';
 
 let play: Play;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { EtcdRestore, RestoreSource } from '../../src';
-import { crashedAt, crashes, crashing } from './crash-points';
-import { addNightly, backUp, playWithNightly } from './orders-backups';
-import { type Play, tell } from './play';
-import type { S3 } from './s3';
-import { slowTest } from './settings';
+import { crashedAt, crashes, crashing } from './support/crash-points';
+import { addNightly, backUp, playWithNightly } from './support/orders-backups';
+import type { S3 } from './support/s3';
+import { slowTest } from './support/settings';
+import { type Play, tell } from './watch/play';
 
 let play: Play;
 let s3: S3;

@@ -1,9 +1,9 @@
 import { BackupStore } from '../../src';
-import { Etcd } from './etcd';
-import { runAgent, runNow } from './jobs';
-import { claim } from './manifests';
-import { Namespace } from './namespace';
-import { newYear, schedule, synthesize } from './synthesis';
+import { Etcd } from './support/etcd';
+import { runAgent, runNow } from './support/jobs';
+import { claim } from './support/manifests';
+import { Namespace } from './support/namespace';
+import { newYear, schedule, synthesize } from './support/synthesis';
 
 let namespace: Namespace;
 beforeAll(async () => {

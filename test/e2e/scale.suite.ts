@@ -1,5 +1,5 @@
-import { Play } from './play';
-import { slowTest } from './settings';
+import { slowTest } from './support/settings';
+import { Play } from './watch/play';
 
 let play: Play;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
-import { crashes, crashing } from './crash-points';
-import { MemberCluster } from './member-cluster';
-import { Namespace } from './namespace';
-import { applyCrds, tell } from './play';
-import { addressesOf } from './pods';
-import { slowTest } from './settings';
+import { crashes, crashing } from './support/crash-points';
+import { MemberCluster } from './support/member-cluster';
+import { Namespace } from './support/namespace';
+import { addressesOf } from './support/pods';
+import { slowTest } from './support/settings';
+import { applyCrds, tell } from './watch/play';
 
 let namespace: Namespace;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import type { Manifest } from '../synth';
-import { Play, tell } from './play';
-import { slowTest } from './settings';
+import { slowTest } from './support/settings';
+import { Play, tell } from './watch/play';
 
 let play: Play;
 beforeAll(async () => {

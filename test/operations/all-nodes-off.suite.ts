@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { kubectl } from '../e2e/kubectl';
-import { drive, nodes, nodeTest } from '../e2e/node-driver';
-import { Play, tell } from '../e2e/play';
+import { kubectl } from '../e2e/support/kubectl';
+import { drive, nodes, nodeTest } from '../e2e/support/node-driver';
+import { Play, tell } from '../e2e/watch/play';
 import type { Manifest } from '../synth';
 
 let play: Play;

@@ -1,7 +1,7 @@
-import { kubectl } from '../e2e/kubectl';
-import { applyCrds, crds, Play } from '../e2e/play';
-import { slowTest } from '../e2e/settings';
-import { typed } from './typed';
+import { kubectl } from '../e2e/support/kubectl';
+import { slowTest } from '../e2e/support/settings';
+import { applyCrds, crds, Play } from '../e2e/watch/play';
+import { typed } from './support/typed';
 
 // CRDs belong to all of a Kubernetes, so this runs alone.
 let play: Play;

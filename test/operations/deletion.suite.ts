@@ -1,6 +1,6 @@
-import { Play } from '../e2e/play';
-import { slowTest } from '../e2e/settings';
-import { objectsOf, onlyLeft } from './objects';
+import { slowTest } from '../e2e/support/settings';
+import { Play } from '../e2e/watch/play';
+import { objectsOf, onlyLeft } from './support/objects';
 
 let play: Play;
 let bare: readonly string[];

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Size } from 'cdk8s';
 import { ReplacePolicy } from '../../src';
-import { Play, tell } from '../e2e/play';
-import { Ballast } from './ballast';
-import { overwrite } from './fill';
-import { sizedStorageClass, sizedTest } from './sized-storage';
+import { Play, tell } from '../e2e/watch/play';
+import { Ballast } from './support/ballast';
+import { overwrite } from './support/fill';
+import { sizedStorageClass, sizedTest } from './support/sized-storage';
 
 const all = [0, 1, 2];
 const volume = { size: Size.gibibytes(2), storageClass: sizedStorageClass };

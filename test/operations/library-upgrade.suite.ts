@@ -1,10 +1,10 @@
-import type { Namespace } from '../e2e/namespace';
-import { applyCrds, Play } from '../e2e/play';
-import { slowTest } from '../e2e/settings';
+import type { Namespace } from '../e2e/support/namespace';
+import { slowTest } from '../e2e/support/settings';
+import { applyCrds, Play } from '../e2e/watch/play';
 import type { Manifest } from '../synth';
-import { leaderOf } from './member-versions';
-import { previousRelease } from './previous-release';
-import { type RenderWays, rendered } from './rendered';
+import { leaderOf } from './support/member-versions';
+import { previousRelease } from './support/previous-release';
+import { type RenderWays, rendered } from './support/rendered';
 
 const now: RenderWays = {};
 let before: RenderWays;

@@ -1,13 +1,13 @@
 import { DeletionPolicy, NetworkAccess, RestoreSource } from '../../src';
-import { kubectl } from '../e2e/kubectl';
-import { MemberCluster } from '../e2e/member-cluster';
-import { Namespace } from '../e2e/namespace';
-import { addNightly, backUp } from '../e2e/orders-backups';
-import { Play, tell } from '../e2e/play';
-import { S3 } from '../e2e/s3';
-import { slowTest } from '../e2e/settings';
+import { kubectl } from '../e2e/support/kubectl';
+import { MemberCluster } from '../e2e/support/member-cluster';
+import { Namespace } from '../e2e/support/namespace';
+import { addNightly, backUp } from '../e2e/support/orders-backups';
+import { S3 } from '../e2e/support/s3';
+import { slowTest } from '../e2e/support/settings';
+import { Play, tell } from '../e2e/watch/play';
 import type { Manifest } from '../synth';
-import { typed } from './typed';
+import { typed } from './support/typed';
 
 /** Seconds: what the pods may take to end, and Kubernetes to notice. */
 const bound = 120;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Size } from 'cdk8s';
 import { NoSpacePolicy } from '../../src';
-import { Play, tell } from '../e2e/play';
-import { slowTest } from '../e2e/settings';
-import { database, overwrite } from './fill';
+import { slowTest } from '../e2e/support/settings';
+import { Play, tell } from '../e2e/watch/play';
+import { database, overwrite } from './support/fill';
 
 const mebibyte = 1024 ** 2;
 const quota = 16;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ReplacePolicy } from '../../src';
-import { kubectl } from '../e2e/kubectl';
-import { drive, nodeTest } from '../e2e/node-driver';
-import { Play, tell } from '../e2e/play';
+import { kubectl } from '../e2e/support/kubectl';
+import { drive, nodeTest } from '../e2e/support/node-driver';
+import { Play, tell } from '../e2e/watch/play';
 import type { Manifest } from '../synth';
-import { workerMember } from './worker-member';
+import { workerMember } from './support/worker-member';
 
 let play: Play;
 let node: string;

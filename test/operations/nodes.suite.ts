@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { kubectl } from '../e2e/kubectl';
-import { drive, nodeTest } from '../e2e/node-driver';
-import { Play } from '../e2e/play';
-import { slowTest } from '../e2e/settings';
-import { workerMember } from './worker-member';
+import { kubectl } from '../e2e/support/kubectl';
+import { drive, nodeTest } from '../e2e/support/node-driver';
+import { slowTest } from '../e2e/support/settings';
+import { Play } from '../e2e/watch/play';
+import { workerMember } from './support/worker-member';
 
 let play: Play;
 let node: string;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backUp, playWithNightly } from '../e2e/orders-backups';
-import type { Play } from '../e2e/play';
-import { restored } from '../e2e/restored';
-import type { S3 } from '../e2e/s3';
-import { slowTest } from '../e2e/settings';
-import { majorityLossTold, recover } from './survivor-recovery';
+import { backUp, playWithNightly } from '../e2e/support/orders-backups';
+import { restored } from '../e2e/support/restored';
+import type { S3 } from '../e2e/support/s3';
+import { slowTest } from '../e2e/support/settings';
+import type { Play } from '../e2e/watch/play';
+import { majorityLossTold, recover } from './support/survivor-recovery';
 
 const survivor = 0;
 

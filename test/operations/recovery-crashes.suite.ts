@@ -1,9 +1,9 @@
-import { anotherReconciler, crashedAt, crashes, crashFromNowOn } from '../e2e/crash-points';
-import { addNightly, playWithNightly } from '../e2e/orders-backups';
-import { type Play, tell } from '../e2e/play';
-import type { S3 } from '../e2e/s3';
-import { slowTest } from '../e2e/settings';
-import { majorityLossTold, recover } from './survivor-recovery';
+import { anotherReconciler, crashedAt, crashes, crashFromNowOn } from '../e2e/support/crash-points';
+import { addNightly, playWithNightly } from '../e2e/support/orders-backups';
+import type { S3 } from '../e2e/support/s3';
+import { slowTest } from '../e2e/support/settings';
+import { type Play, tell } from '../e2e/watch/play';
+import { majorityLossTold, recover } from './support/survivor-recovery';
 
 let play: Play;
 let s3: S3;

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeletionPolicy } from '../../src';
-import { Namespace } from '../e2e/namespace';
-import { addNightly } from '../e2e/orders-backups';
-import { Play, tell } from '../e2e/play';
-import { S3 } from '../e2e/s3';
-import { slowTest } from '../e2e/settings';
-import { objectsOf, onlyLeft } from './objects';
-import { typed } from './typed';
+import { Namespace } from '../e2e/support/namespace';
+import { addNightly } from '../e2e/support/orders-backups';
+import { S3 } from '../e2e/support/s3';
+import { slowTest } from '../e2e/support/settings';
+import { Play, tell } from '../e2e/watch/play';
+import { objectsOf, onlyLeft } from './support/objects';
+import { typed } from './support/typed';
 
 // The guide is typed as it stands; its last section in crds-removed.suite.ts.
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-uninstall-'));

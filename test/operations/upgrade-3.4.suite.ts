@@ -1,11 +1,11 @@
 import { JsonPatch } from 'cdk8s';
-import type { Parts } from '../e2e/member-cluster';
-import { addNightly } from '../e2e/orders-backups';
-import type { Play } from '../e2e/play';
-import type { S3 } from '../e2e/s3';
-import { slowTest } from '../e2e/settings';
+import type { Parts } from '../e2e/support/member-cluster';
+import { addNightly } from '../e2e/support/orders-backups';
+import type { S3 } from '../e2e/support/s3';
+import { slowTest } from '../e2e/support/settings';
+import type { Play } from '../e2e/watch/play';
 import type { Manifest } from '../synth';
-import { applyVersion, playOn, refused, upgrade } from './upgrades';
+import { applyVersion, playOn, refused, upgrade } from './support/upgrades';
 
 const old = '3.4.23';
 

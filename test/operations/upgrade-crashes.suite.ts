@@ -1,9 +1,9 @@
-import { anotherReconciler, crashedAt, crashes, crashFromNowOn } from '../e2e/crash-points';
-import { addNightly } from '../e2e/orders-backups';
-import { type Play, tell } from '../e2e/play';
-import type { S3 } from '../e2e/s3';
-import { slowTest } from '../e2e/settings';
-import { playOn, upgrade } from './upgrades';
+import { anotherReconciler, crashedAt, crashes, crashFromNowOn } from '../e2e/support/crash-points';
+import { addNightly } from '../e2e/support/orders-backups';
+import type { S3 } from '../e2e/support/s3';
+import { slowTest } from '../e2e/support/settings';
+import { type Play, tell } from '../e2e/watch/play';
+import { playOn, upgrade } from './support/upgrades';
 
 /** From the wish for another minor version to the end. */
 const steps = ['Upgrade', 'Job.create', 'Upgrade.allow', 'VerifyHash', 'Upgrade.finalize'];

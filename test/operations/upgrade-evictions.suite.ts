@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EtcdVersion } from '../../src';
-import { kubectl } from '../e2e/kubectl';
-import type { Play } from '../e2e/play';
-import { slowTest } from '../e2e/settings';
-import { drain, evictFollower } from './drain';
-import { leaderOf, versionsOf } from './member-versions';
-import { applyVersion, begun, playOn, refused } from './upgrades';
+import { kubectl } from '../e2e/support/kubectl';
+import { slowTest } from '../e2e/support/settings';
+import type { Play } from '../e2e/watch/play';
+import { drain, evictFollower } from './support/drain';
+import { leaderOf, versionsOf } from './support/member-versions';
+import { applyVersion, begun, playOn, refused } from './support/upgrades';
 
 let play: Play;
 let ids: (string | undefined)[];

@@ -1,8 +1,8 @@
-import type { Play } from '../e2e/play';
-import type { S3 } from '../e2e/s3';
-import { slowTest } from '../e2e/settings';
-import { versionsOf } from './member-versions';
-import { applyVersion, begun, playOn, refused, upgrade } from './upgrades';
+import type { S3 } from '../e2e/support/s3';
+import { slowTest } from '../e2e/support/settings';
+import type { Play } from '../e2e/watch/play';
+import { versionsOf } from './support/member-versions';
+import { applyVersion, begun, playOn, refused, upgrade } from './support/upgrades';
 
 let play: Play;
 let s3: S3;

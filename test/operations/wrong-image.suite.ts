@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { container, podSpec } from '../e2e/manifests';
-import { Play } from '../e2e/play';
-import { runPod } from '../e2e/pods';
-import { slowTest } from '../e2e/settings';
-import { StatusWatch } from '../e2e/status-watch';
+import { container, podSpec } from '../e2e/support/manifests';
+import { runPod } from '../e2e/support/pods';
+import { slowTest } from '../e2e/support/settings';
+import { Play } from '../e2e/watch/play';
+import { StatusWatch } from '../e2e/watch/status-watch';
 import type { Manifest } from '../synth';
-import { evictFollower } from './drain';
-import { versionsOf } from './member-versions';
+import { evictFollower } from './support/drain';
+import { versionsOf } from './support/member-versions';
 
 // Somebody's `kubectl set image` puts etcd of another minor into the StatefulSet; then the manifests are applied again.
 

@@ -1,11 +1,11 @@
 import { NetworkAccess, type NetworkEgress } from '../../src';
-import { Namespace } from '../e2e/namespace';
-import { addNightly, backUp } from '../e2e/orders-backups';
-import { Play, tell } from '../e2e/play';
-import { Recording } from '../e2e/recording';
-import { restored } from '../e2e/restored';
-import { S3 } from '../e2e/s3';
-import { slowTest } from '../e2e/settings';
+import { Namespace } from '../e2e/support/namespace';
+import { addNightly, backUp } from '../e2e/support/orders-backups';
+import { restored } from '../e2e/support/restored';
+import { S3 } from '../e2e/support/s3';
+import { slowTest } from '../e2e/support/settings';
+import { Play, tell } from '../e2e/watch/play';
+import { Recording } from '../e2e/watch/recording';
 import { apiServers, denyAll, free } from './policies';
 import { addressOf, get, reached, resolves, startPod, type Targets } from './reach';
 

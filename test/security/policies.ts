@@ -1,5 +1,5 @@
 import type { NetworkDestination } from '../../src';
-import { kubectl } from '../e2e/kubectl';
+import { kubectl } from '../e2e/support/kubectl';
 import type { Manifest } from '../synth';
 
 /** Where the API server answers, as it is for those behind a Service: with each address and port of it. */

@@ -1,6 +1,6 @@
-import { container, podSpec } from '../e2e/manifests';
-import type { Namespace } from '../e2e/namespace';
-import { agentImage } from '../e2e/settings';
+import { container, podSpec } from '../e2e/support/manifests';
+import type { Namespace } from '../e2e/support/namespace';
+import { agentImage } from '../e2e/support/settings';
 
 /** Address and port by what it is. */
 export type Targets = Readonly<Record<string, readonly [host: string, port: number]>>;

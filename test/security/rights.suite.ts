@@ -1,8 +1,8 @@
-import { kubectl } from '../e2e/kubectl';
-import { MemberCluster } from '../e2e/member-cluster';
-import { Namespace } from '../e2e/namespace';
-import { applyCrds } from '../e2e/play';
-import { newYear } from '../e2e/synthesis';
+import { kubectl } from '../e2e/support/kubectl';
+import { MemberCluster } from '../e2e/support/member-cluster';
+import { Namespace } from '../e2e/support/namespace';
+import { newYear } from '../e2e/support/synthesis';
+import { applyCrds } from '../e2e/watch/play';
 import { guideRights, listedRights, rows } from '../rights';
 import { s3 } from '../synth';
 

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { Encryption, EtcdRestore, RestoreSource } from '../../src';
-import { container, podSpec, secret } from '../e2e/manifests';
-import type { Parts } from '../e2e/member-cluster';
-import { Namespace } from '../e2e/namespace';
-import { backUp } from '../e2e/orders-backups';
-import { Play, tell } from '../e2e/play';
-import { runPod } from '../e2e/pods';
-import { Recording } from '../e2e/recording';
-import { S3 } from '../e2e/s3';
-import { slowTest } from '../e2e/settings';
-import { newYear } from '../e2e/synthesis';
-import { majorityLossTold, recovered } from '../operations/survivor-recovery';
+import { container, podSpec, secret } from '../e2e/support/manifests';
+import type { Parts } from '../e2e/support/member-cluster';
+import { Namespace } from '../e2e/support/namespace';
+import { backUp } from '../e2e/support/orders-backups';
+import { runPod } from '../e2e/support/pods';
+import { S3 } from '../e2e/support/s3';
+import { slowTest } from '../e2e/support/settings';
+import { newYear } from '../e2e/support/synthesis';
+import { Play, tell } from '../e2e/watch/play';
+import { Recording } from '../e2e/watch/recording';
+import { majorityLossTold, recovered } from '../operations/support/survivor-recovery';
 import { ageKeys } from './age-keys';
 
 // Whoever may read everything of a namespace but its Secrets learns no key, password or token, whatever the cluster goes

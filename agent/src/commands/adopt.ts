@@ -15,7 +15,7 @@ import { isRefused } from '../backup/catalog/claim.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
 import { silentAmong, silentText } from '../backup/catalog/silence.ts';
 import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
-import { withTimeout } from '../lib/run-limit.ts';
+import { withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import type { Command, CommandContext } from './cli/command.ts';

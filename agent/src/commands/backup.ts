@@ -3,7 +3,7 @@ import { takeBackup } from '../backup/take/take.ts';
 import { hostFacts } from '../control-plane/node/host-facts.ts';
 import { parseEndpoints } from '../etcd/endpoints.ts';
 import { usageError } from '../lib/errors.ts';
-import { withTimeout } from '../lib/run-limit.ts';
+import { withTimeout } from '../lib/limits/run-limit.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';
 import type { Command } from './cli/command.ts';
 import type { Settings } from './cli/settings.ts';

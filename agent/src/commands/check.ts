@@ -1,10 +1,10 @@
-import type { NamedCluster } from '../backup/catalog/folder.ts';
+import type { NamedCluster } from '../backup/catalog/identity/folder.ts';
 import { checkEtcd } from '../backup/check/check-etcd.ts';
 import { checkStore } from '../backup/check/check-store.ts';
 import { checkEncryption, checkEtcdutl } from '../backup/check/check-tools.ts';
 import { type Finding, finding, warning } from '../backup/check/finding.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
-import { namingStore, withTimeout } from '../lib/run-limit.ts';
+import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import { table } from '../lib/terminal/table.ts';
 import { openStore } from '../store/open.ts';
 import type { StoreSpec } from '../store/spec.ts';

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Entry, isVerified, newestFirst, readCatalog } from '../backup/catalog/catalog.ts';
-import { folderOf, type NamedCluster } from '../backup/catalog/folder.ts';
-import { isOf } from '../backup/catalog/identity.ts';
-import { lineOf } from '../backup/catalog/lineage.ts';
+import { folderOf, type NamedCluster } from '../backup/catalog/identity/folder.ts';
+import { isOf } from '../backup/catalog/identity/identity.ts';
+import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
 import { silentAmong, silentText } from '../backup/catalog/silence.ts';
 import { type CopyOutcome, copySnapshot } from '../backup/copy/copy.ts';
 import { clusterLabels, gauge, storeSamples } from '../backup/metrics/samples.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
-import { namingStore, withTimeout } from '../lib/run-limit.ts';
+import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';

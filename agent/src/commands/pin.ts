@@ -1,5 +1,5 @@
 import { setPins } from '../backup/catalog/pin.ts';
-import { withTimeout } from '../lib/run-limit.ts';
+import { withTimeout } from '../lib/limits/run-limit.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { withStore } from './shared/store-run.ts';

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { isVerified, stateOf } from '../backup/catalog/catalog.ts';
-import { withTimeout } from '../lib/run-limit.ts';
+import { withTimeout } from '../lib/limits/run-limit.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { askedFor, withStore } from './shared/store-run.ts';

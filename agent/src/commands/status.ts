@@ -1,8 +1,8 @@
-import { otherFoldersHint } from '../backup/catalog/locate.ts';
+import { otherFoldersHint } from '../backup/catalog/identity/locate.ts';
 import type { WayOut } from '../backup/catalog/select.ts';
 import { failedStatus, type StoreStatus, storeStatus } from '../backup/catalog/status.ts';
 import { ExitCode } from '../lib/errors.ts';
-import { isTimeout, namingStore, withTimeout } from '../lib/run-limit.ts';
+import { isTimeout, namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import type { StoreSpec } from '../store/spec.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';

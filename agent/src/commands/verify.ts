@@ -7,9 +7,9 @@ import {
   verificationKeyOf,
   type WholeEntry,
 } from '../backup/catalog/catalog.ts';
-import { folderOf } from '../backup/catalog/folder.ts';
-import { entriesAsked } from '../backup/catalog/identity.ts';
-import { lineOf } from '../backup/catalog/lineage.ts';
+import { folderOf } from '../backup/catalog/identity/folder.ts';
+import { entriesAsked } from '../backup/catalog/identity/identity.ts';
+import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { type Level, levels } from '../backup/catalog/manifest.ts';
 import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
 import { impatience, isUnreachable } from '../backup/catalog/silence.ts';
@@ -19,7 +19,7 @@ import { checkDecryptable } from '../backup/payload/read-payload.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
-import { moreTime, withTimeout } from '../lib/run-limit.ts';
+import { moreTime, withTimeout } from '../lib/limits/run-limit.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';

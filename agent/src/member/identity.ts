@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { isTooDeep } from '../lib/depth.ts';
 import { codeOf } from '../lib/errors.ts';
 import { replaceFile } from '../lib/files/replace-file.ts';
-import { describeIssue } from '../lib/schema-issue.ts';
+import { isTooDeep } from '../lib/input/depth.ts';
+import { describeIssue } from '../lib/input/schema-issue.ts';
 import type { Identity } from '../protocol/agent-status.ts';
 
 /** Content of `identity.json`: the member to whom the data on the volume belong, and the permit that it used. */

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
 import { clientServiceName } from '../../../src/etcd/client-service-name.ts';
-import { tryDuration } from '../lib/duration.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
+import { tryDuration } from '../lib/input/duration.ts';
 
 /** Configuration of a member's pod, the same for gate and sidecar. */
 export interface MemberConfig {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { describeIssue } from '../lib/schema-issue.ts';
+import { describeIssue } from '../lib/input/schema-issue.ts';
 import type { AgentStatus, Identity } from './agent-status.ts';
 import { count, type Shape, text } from './schema-parts.ts';
 

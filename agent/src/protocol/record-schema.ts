@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { isTooDeep } from '../lib/depth.ts';
-import { describeIssue } from '../lib/schema-issue.ts';
+import { isTooDeep } from '../lib/input/depth.ts';
+import { describeIssue } from '../lib/input/schema-issue.ts';
 import { op } from './op-schema.ts';
 import type { RecordDoc } from './record.ts';
 import { byOrdinal, count, type Shape, text } from './schema-parts.ts';

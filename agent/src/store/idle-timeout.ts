@@ -1,6 +1,6 @@
 import { AgentError, ExitCode } from '../lib/errors.ts';
-import { isTimeout } from '../lib/run-limit.ts';
-import { unlessAborted } from '../lib/unless-aborted.ts';
+import { isTimeout } from '../lib/limits/run-limit.ts';
+import { unlessAborted } from '../lib/limits/unless-aborted.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
 
 /** Longest time in milliseconds without a sign of life from a store. */

@@ -1,4 +1,4 @@
-import { isTimeout } from '../lib/run-limit.ts';
+import { isTimeout } from '../lib/limits/run-limit.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from './store.ts';
 
 /** A store that knows whether it owed an answer when the time limit of the run was reached. */

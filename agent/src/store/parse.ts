@@ -1,5 +1,5 @@
 import { usageError } from '../lib/errors.ts';
-import { describeIssue } from '../lib/schema-issue.ts';
+import { describeIssue } from '../lib/input/schema-issue.ts';
 import { ossSpec, type StoreSpec, s3Spec, storeSpec } from './spec.ts';
 
 const mistake = (message: string) => usageError(`--store: ${message}`);

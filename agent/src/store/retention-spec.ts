@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { tryDuration } from '../lib/duration.ts';
+import { tryDuration } from '../lib/input/duration.ts';
 
 const keep = z.optional(z.int().check(z.positive('must be at least 1; leave it out to keep none by this rule')));
 

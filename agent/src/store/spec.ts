@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { tryDuration } from '../lib/duration.ts';
+import { tryDuration } from '../lib/input/duration.ts';
 import { retentionSpec } from './retention-spec.ts';
 
 const HOST_KEY = /^(SHA256:[A-Za-z0-9+/]{43}=?|(ssh|ecdsa)-\S+ +[A-Za-z0-9+/]{40,}=*( .*)?)$/;

@@ -18,7 +18,7 @@ import {
 } from '../faults/commands.ts';
 import type { AgentResult } from '../harness/agent.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
-import { HoldProxy, type ProxiedRequest } from '../harness/hold-proxy.ts';
+import { HoldProxy, type ProxiedRequest } from '../harness/proxies/hold-proxy.ts';
 import { Radosgw } from '../harness/radosgw.ts';
 import { s3Client } from '../harness/s3-server.ts';
 import { Versitygw } from '../harness/versitygw.ts';

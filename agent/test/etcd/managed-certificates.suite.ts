@@ -21,7 +21,7 @@ import { availableMinors, type EtcdBinaries, etcdOf, missingMinors } from '../ha
 import { EtcdClient } from '../harness/etcd-client.ts';
 import { EtcdMember } from '../harness/etcd-member.ts';
 import { freePorts } from '../harness/free-ports.ts';
-import { TestMember } from '../members/test-member.ts';
+import { TestMember } from '../members/support/test-member.ts';
 
 const leaves = ['peer', 'server', 'client'] as const;
 type LeafName = (typeof leaves)[number];

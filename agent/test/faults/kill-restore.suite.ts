@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sample } from '../backup/extent.ts';
 import type { AgentResult } from '../harness/agent.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
-import { TcpProxy } from '../harness/tcp-proxy.ts';
+import { TcpProxy } from '../harness/proxies/tcp-proxy.ts';
 import { Versitygw } from '../harness/versitygw.ts';
 import { BucketPlace } from './bucket-place.ts';
 import { backup, CLUSTER, command, expectFailure, start, succeed, wholeSnapshots } from './commands.ts';

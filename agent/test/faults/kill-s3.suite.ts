@@ -1,7 +1,7 @@
 import { sample } from '../backup/extent.ts';
 import type { AgentResult } from '../harness/agent.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
-import { HoldProxy, type Match, type ProxiedRequest } from '../harness/hold-proxy.ts';
+import { HoldProxy, type Match, type ProxiedRequest } from '../harness/proxies/hold-proxy.ts';
 import { Versitygw } from '../harness/versitygw.ts';
 import { BucketPlace } from './bucket-place.ts';
 import {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
-import { HoldProxy, type ProxiedRequest } from '../harness/hold-proxy.ts';
+import { HoldProxy, type ProxiedRequest } from '../harness/proxies/hold-proxy.ts';
 import { Versitygw } from '../harness/versitygw.ts';
 import { AlteringProxy, type Exchange, flipped } from './altering-proxy.ts';
 import { BucketPlace } from './bucket-place.ts';

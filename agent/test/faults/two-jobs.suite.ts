@@ -1,5 +1,5 @@
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
-import { HoldProxy } from '../harness/hold-proxy.ts';
+import { HoldProxy } from '../harness/proxies/hold-proxy.ts';
 import { Versitygw } from '../harness/versitygw.ts';
 import { BucketPlace } from './bucket-place.ts';
 import { backup, command, expectOnly, start, succeed, wholeSnapshots } from './commands.ts';

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import type { RestoreRequest } from '../../src/controllers/cluster/observed.ts';
 import type { Certificates } from '../harness/certificates.ts';
 import { etcdOf } from '../harness/etcd-binaries.ts';
-import { type Crasher, type CrashPoints, crashesDone, setCrashPoints } from './crash.ts';
-import { JobController } from './jobs.ts';
-import { Kubelet } from './kubelet.ts';
+import { JobController } from './jobs/jobs.ts';
 import { mountCertificates, type NewWorld, newWorld, specOf, testEtcdSettings, testSettings } from './new-world.ts';
 import { type ClusterObject, podOf, podsOf, type RestoreObject, type StatefulSetObject } from './objects.ts';
 import type { Change, LocalClusterOptions } from './options.ts';
-import { agentCommand, type LocalPod } from './pod.ts';
+import { type Crasher, type CrashPoints, crashesDone, setCrashPoints } from './pods/crash.ts';
+import { Kubelet } from './pods/kubelet.ts';
+import { agentCommand, type LocalPod } from './pods/pod.ts';
 import { ReconcilerProcess } from './reconciler-process.ts';
 import { ClusterView } from './view.ts';
 

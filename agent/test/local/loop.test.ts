@@ -1,9 +1,9 @@
 import { type ClusterRun, runCluster } from '../../src/controllers/cluster/loop.ts';
 import { defaultSettings, type Settings } from '../../src/controllers/cluster/settings.ts';
 import type { ClusterStatus } from '../../src/protocol/cluster-status.ts';
-import { nothingYet } from '../model/begin.ts';
-import { MemoryPort } from '../model/port.ts';
-import { steps } from '../model/steps.ts';
+import { nothingYet } from '../model/world/begin.ts';
+import { MemoryPort } from '../model/world/port.ts';
+import { steps } from '../model/world/steps.ts';
 
 const settings: Settings = {
   ...defaultSettings,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isStopped } from '../harness/stopped.ts';
-import { Container, nodeCommand } from './container.ts';
-import { setPause } from './crash.ts';
+import { Container, nodeCommand } from './pods/container.ts';
+import { setPause } from './pods/crash.ts';
 import type { FileStore } from './store.ts';
 
 /** The Deployment of the reconciler: one process, started again when it ends. */

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { EtcdPort } from '../../src/controllers/cluster/etcd/etcd-port.ts';
 import { runCluster } from '../../src/controllers/cluster/loop.ts';
 import { createLog } from '../../src/lib/log.ts';
-import { crashAt, pauseAt } from './crash.ts';
-import { LocalJobs } from './jobs.ts';
+import { LocalJobs } from './jobs/jobs.ts';
 import { podsOf, type WorldFile } from './objects.ts';
+import { crashAt, pauseAt } from './pods/crash.ts';
 import { clientUrlOf, LocalPort } from './port.ts';
 import { FileStore } from './store.ts';
 

@@ -9,10 +9,10 @@ import { freePorts } from '../harness/free-ports.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import { get } from '../local/get.ts';
 import { type StatefulSetObject, statefulSetOf } from '../local/objects.ts';
-import { LocalPod } from '../local/pod.ts';
-import { memberIds } from './facts.ts';
-import { fullScenario, type Play, scenario } from './scenario.ts';
-import { smoke } from './smoke.ts';
+import { LocalPod } from '../local/pods/pod.ts';
+import { memberIds } from './checks/facts.ts';
+import { fullScenario, type Play, scenario } from './support/scenario.ts';
+import { smoke } from './support/smoke.ts';
 
 /** Names and bytes of all files below. */
 function digestOf(directory: string): string {

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { StatefulSetObject } from '../local/objects.ts';
-import { memberIds, seedPermits, tombstoned } from './facts.ts';
-import { scenario } from './scenario.ts';
-import { smoke, some } from './smoke.ts';
+import { memberIds, seedPermits, tombstoned } from './checks/facts.ts';
+import { scenario } from './support/scenario.ts';
+import { smoke, some } from './support/smoke.ts';
 
 /** Kills agents and the reconciler, any of them at any time, some ten times while the work is done. */
 async function underKills(cluster: LocalCluster, size: number, work: Promise<void>): Promise<void> {

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { etcdOf } from '../harness/etcd-binaries.ts';
 import { LocalCluster } from '../local/cluster.ts';
 import { type ClusterObject, clusterOf, podOf, type StatefulSetObject, statefulSetOf } from '../local/objects.ts';
-import { backupsOf, takeBackup, verifiedSnapshot } from './backups.ts';
-import { untried } from './crash-points.ts';
-import { memberIds } from './facts.ts';
-import { overwrite } from './fill.ts';
-import { type Play, scenario } from './scenario.ts';
-import { smoke } from './smoke.ts';
+import { memberIds } from './checks/facts.ts';
+import { backupsOf, takeBackup, verifiedSnapshot } from './support/backups.ts';
+import { untried } from './support/crash-points.ts';
+import { overwrite } from './support/fill.ts';
+import { type Play, scenario } from './support/scenario.ts';
+import { smoke } from './support/smoke.ts';
 
 const killed = new Set<string>();
 

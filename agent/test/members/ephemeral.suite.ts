@@ -1,9 +1,9 @@
 // Volumes that go with their pods: every planned restart is a replacement, and losing all of them is the end.
 import { LocalCluster } from '../local/cluster.ts';
-import { verifiedSnapshot } from './backups.ts';
-import { memberIds, seedPermits } from './facts.ts';
-import { scenario } from './scenario.ts';
-import { smoke } from './smoke.ts';
+import { memberIds, seedPermits } from './checks/facts.ts';
+import { verifiedSnapshot } from './support/backups.ts';
+import { scenario } from './support/scenario.ts';
+import { smoke } from './support/smoke.ts';
 
 const ephemeral = { spec: { ephemeral: true } };
 const changed = { 'max-txn-ops': 200 };

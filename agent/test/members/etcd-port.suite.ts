@@ -11,8 +11,8 @@ import { EtcdCluster, type EtcdClusterOptions } from '../harness/etcd-cluster.ts
 import { EtcdMember } from '../harness/etcd-member.ts';
 import { freePorts } from '../harness/free-ports.ts';
 import { planMembers } from '../harness/member-plan.ts';
-import { TcpProxy } from '../harness/tcp-proxy.ts';
-import { some } from './smoke.ts';
+import { TcpProxy } from '../harness/proxies/tcp-proxy.ts';
+import { some } from './support/smoke.ts';
 
 const settings = { rpc: 5_000, memberRpc: 10_000, observeRpc: 2_000 };
 

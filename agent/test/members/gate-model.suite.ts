@@ -1,15 +1,15 @@
 import { type Decision, decide } from '../../src/member/gate/decide.ts';
 import type { VolumeFacts } from '../../src/member/volume.ts';
 import type { Identity } from '../../src/protocol/agent-status.ts';
-import { INDEX_UNIT } from '../model/etcd.ts';
-import { look } from '../model/gate.ts';
-import { moves } from '../model/moves.ts';
-import { planner } from '../model/planner.ts';
-import { clusterById } from '../model/processes.ts';
 import { scenarioNames, scenarioOf } from '../model/scenarios.ts';
-import type { Volume, World } from '../model/world.ts';
+import { INDEX_UNIT } from '../model/world/etcd.ts';
+import { look } from '../model/world/gate.ts';
+import { moves } from '../model/world/moves.ts';
+import { planner } from '../model/world/planner.ts';
+import { clusterById } from '../model/world/processes.ts';
+import type { Volume, World } from '../model/world/world.ts';
 
-// The model check proves what follows from the gate of agent/test/model/gate.ts; this is whether the real one is like it.
+// The model check proves what follows from the gate of agent/test/model/world/gate.ts; this is whether the real one is like it.
 
 /** What the gate of the model did at one look. */
 function modelled(world: World, i: number, api: boolean): string {

@@ -12,8 +12,8 @@ import { writeIdentity } from '../../src/member/identity.ts';
 import type { Permit } from '../../src/protocol/record.ts';
 import { availableMinors, etcdOf, etcdutl, type Minor } from '../harness/etcd-binaries.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
-import { Bench } from './gate-process.ts';
-import { some } from './smoke.ts';
+import { Bench } from './support/gate-process.ts';
+import { some } from './support/smoke.ts';
 
 const execute = promisify(execFile);
 const minors = availableMinors();

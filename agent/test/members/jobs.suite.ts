@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../../src/controllers/cluster/observed.ts';
-import type { JobObject } from '../local/job-object.ts';
-import { JobController, LocalJobs } from '../local/jobs.ts';
+import type { JobObject } from '../local/jobs/job-object.ts';
+import { JobController, LocalJobs } from '../local/jobs/jobs.ts';
 import { FileStore } from '../local/store.ts';
 import { program } from '../support/program.ts';
 

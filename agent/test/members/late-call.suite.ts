@@ -1,6 +1,6 @@
 // A reconciler that lost its lease in the middle carries out one more effect, when its successor has long done it.
-import { memberIds } from './facts.ts';
-import { type Play, scenario } from './scenario.ts';
+import { memberIds } from './checks/facts.ts';
+import { type Play, scenario } from './support/scenario.ts';
 
 /** The old one stops at the point while something happens; its late effect must change nothing. */
 async function late(play: Play, point: string, work: () => Promise<unknown>): Promise<void> {

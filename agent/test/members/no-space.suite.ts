@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { overwrite } from './fill.ts';
-import { openVoters } from './member-view.ts';
-import { fullScenario, type Play, scenario } from './scenario.ts';
-import { smoke } from './smoke.ts';
+import { openVoters } from './checks/member-view.ts';
+import { overwrite } from './support/fill.ts';
+import { fullScenario, type Play, scenario } from './support/scenario.ts';
+import { smoke } from './support/smoke.ts';
 
 const execute = promisify(execFile);
 const mebibyte = 1024 ** 2;

@@ -1,10 +1,10 @@
 // Most volumes are lost. Nothing happens by itself; a survivor's data come back when somebody says so.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { logsWith, takeBackup, tokenOf, verifiedSnapshot } from './backups.ts';
-import { leaderOf, memberIds } from './facts.ts';
-import { acknowledged } from './history.ts';
-import { type Play, scenario } from './scenario.ts';
-import { smoke } from './smoke.ts';
+import { leaderOf, memberIds } from './checks/facts.ts';
+import { acknowledged } from './checks/history.ts';
+import { logsWith, takeBackup, tokenOf, verifiedSnapshot } from './support/backups.ts';
+import { type Play, scenario } from './support/scenario.ts';
+import { smoke } from './support/smoke.ts';
 
 const spec = { schedule: 'nightly' };
 const recovery = (change: object = {}) => ({

@@ -1,9 +1,9 @@
 // The record is lost with some pods up; the EtcdCluster is deleted and made again on retained claims.
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterObject } from '../local/objects.ts';
-import { memberIds, seedPermits } from './facts.ts';
-import { scenario } from './scenario.ts';
-import { smoke } from './smoke.ts';
+import { memberIds, seedPermits } from './checks/facts.ts';
+import { scenario } from './support/scenario.ts';
+import { smoke } from './support/smoke.ts';
 
 scenario('the record is deleted while all pods are up', { size: 3, tls: true }, async (play) => {
   const { cluster, writer } = play;

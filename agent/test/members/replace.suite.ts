@@ -3,9 +3,9 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LocalCluster } from '../local/cluster.ts';
-import { asides, leaderOf, memberIds, seedPermits, tombstoned } from './facts.ts';
-import { fullScenario, type Play, scenario } from './scenario.ts';
-import { smoke } from './smoke.ts';
+import { asides, leaderOf, memberIds, seedPermits, tombstoned } from './checks/facts.ts';
+import { fullScenario, type Play, scenario } from './support/scenario.ts';
+import { smoke } from './support/smoke.ts';
 
 /** Loses a volume, and waits for another member in its place. */
 async function replaced(play: Play, ordinal: number, what: string): Promise<void> {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { LocalCluster } from '../local/cluster.ts';
 import { get } from '../local/get.ts';
 import { agentUrlOf } from '../local/port.ts';
-import { memberIds, seedPermits } from './facts.ts';
-import { scenario } from './scenario.ts';
-import { smoke } from './smoke.ts';
+import { memberIds, seedPermits } from './checks/facts.ts';
+import { scenario } from './support/scenario.ts';
+import { smoke } from './support/smoke.ts';
 
 const three = [0, 1, 2];
 

@@ -3,6 +3,7 @@ import { copyFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { LocalCluster } from '../local/cluster.ts';
 import { type StatefulSetObject, statefulSetOf } from '../local/objects.ts';
+import { asides } from './checks/facts.ts';
 import {
   backupsOf,
   encryptBackups,
@@ -13,10 +14,9 @@ import {
   takeBackup,
   tokenOf,
   verifiedSnapshot,
-} from './backups.ts';
-import { asides } from './facts.ts';
-import { type Play, scenario } from './scenario.ts';
-import { smoke } from './smoke.ts';
+} from './support/backups.ts';
+import { type Play, scenario } from './support/scenario.ts';
+import { smoke } from './support/smoke.ts';
 
 const spec = { schedule: 'nightly' };
 /** A machine that is busy with two clusters may hold up a write, which is none that is lost. */

@@ -7,7 +7,7 @@ import { availableMinors, type Minor } from '../harness/etcd-binaries.ts';
 import { LocalCluster } from '../local/cluster.ts';
 import { type Answer, get } from '../local/get.ts';
 import { agentUrlOf } from '../local/port.ts';
-import { some } from './smoke.ts';
+import { some } from './support/smoke.ts';
 
 function readyz(cluster: LocalCluster, ordinal: number): Promise<Answer> {
   const ca = cluster.tls && readFileSync(cluster.tls.ca);

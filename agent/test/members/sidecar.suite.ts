@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sealConfig } from '../../src/member/etcd-config.ts';
 import { noIdentity } from '../../src/member/identity.ts';
 import type { Permit } from '../../src/protocol/record.ts';
-import { TestMember } from './test-member.ts';
+import { TestMember } from './support/test-member.ts';
 
 const tombstone = (memberId: string) => ({ memberId, ordinal: 0, epoch: 1, at: '', why: 'Dead' });
 

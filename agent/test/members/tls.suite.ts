@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import type { Minor } from '../harness/etcd-binaries.ts';
 import type { LocalCluster } from '../local/cluster.ts';
-import { memberIds } from './facts.ts';
-import { scenario } from './scenario.ts';
-import { some } from './smoke.ts';
+import { memberIds } from './checks/facts.ts';
+import { scenario } from './support/scenario.ts';
+import { some } from './support/smoke.ts';
 
 /** Of the certificate that the client port shows now. */
 function fingerprint({ endpoints, tls }: LocalCluster, ordinal: number): Promise<string> {

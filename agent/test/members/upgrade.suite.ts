@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { etcdOf, type Minor } from '../harness/etcd-binaries.ts';
 import { LocalCluster } from '../local/cluster.ts';
 import type { StatefulSetObject } from '../local/objects.ts';
-import { recordLog } from './checks.ts';
-import { leaderOf, memberIds } from './facts.ts';
-import { missedWrites } from './missed-writes.ts';
-import { type Play, scenario } from './scenario.ts';
-import { smoke } from './smoke.ts';
+import { recordLog } from './checks/checks.ts';
+import { leaderOf, memberIds } from './checks/facts.ts';
+import { missedWrites } from './checks/missed-writes.ts';
+import { type Play, scenario } from './support/scenario.ts';
+import { smoke } from './support/smoke.ts';
 
 const three = [0, 1, 2];
 /** A roll of three takes a while on a busy machine, and Settle some thousand raft entries. */

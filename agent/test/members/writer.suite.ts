@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
-import { dataIsThere, registersLinearize, revisionsRise, watchedAll } from './data-checks.ts';
-import { acknowledged, elections, type History, longestGap } from './history.ts';
-import { Watcher } from './watcher.ts';
-import { Writer } from './writer.ts';
+import { dataIsThere, registersLinearize, revisionsRise, watchedAll } from './checks/data-checks.ts';
+import { acknowledged, elections, type History, longestGap } from './checks/history.ts';
+import { Watcher } from './support/watcher.ts';
+import { Writer } from './support/writer.ts';
 
 const judge = async (cluster: EtcdCluster, history: History, watcher: Watcher) => [
   ...(await dataIsThere(cluster, 'w/', history, [], 1)),

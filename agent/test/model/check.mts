@@ -1,9 +1,9 @@
-import { type Count, Coverage } from './coverage.ts';
-import type { Exploration } from './explorer.ts';
-import { actionTable } from './planner.ts';
-import { inWorkers } from './pool.ts';
+import { type Count, Coverage } from './explore/coverage.ts';
+import type { Exploration } from './explore/explorer.ts';
+import { inWorkers } from './explore/pool.ts';
 import { scenarioNames } from './scenarios.ts';
 import { story } from './story.ts';
+import { actionTable } from './world/planner.ts';
 
 // npm run suite -- model [--smoke] [--states=N per scenario] [--only=text of the scenario's name]
 
@@ -21,7 +21,7 @@ const explored: Exploration[] = [];
 const began = Date.now();
 
 await inWorkers<object, { exploration: Exploration; counts: Record<string, Count> }>(
-  new URL('./explore-worker.mts', import.meta.url),
+  new URL('./explore/explore-worker.mts', import.meta.url),
   2,
   names.map((name) => ({ name, maxStates })),
   ({ exploration, counts }) => {

@@ -1,13 +1,13 @@
 import { parentPort } from 'node:worker_threads';
-import { canonical } from './canonical.ts';
-import { Explorer, fairRun, type Violation } from './explorer.ts';
-import { fairMove, type Move, moves } from './moves.ts';
+import { canonical } from './explore/canonical.ts';
+import { Explorer, fairRun, type Violation } from './explore/explorer.ts';
+import { type Planner, sights } from './explore/passes.ts';
 import { divergent, mutantsOf } from './mutants.ts';
-import { type Planner, sights } from './passes.ts';
-import { actionTable, planner, plannerOf } from './planner.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarioOf } from './scenarios.ts';
-import type { World } from './world.ts';
+import { fairMove, type Move, moves } from './world/moves.ts';
+import { actionTable, planner, plannerOf } from './world/planner.ts';
+import type { World } from './world/world.ts';
 
 /** A world in which a mutant decides otherwise than plan(). */
 export interface Fork {

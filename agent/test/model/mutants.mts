@@ -1,9 +1,9 @@
+import { inWorkers } from './explore/pool.ts';
 import type { Fork, MutantAnswer, MutantTask } from './mutant-worker.mts';
 import { mutantsOf } from './mutants.ts';
-import { actionTable } from './planner.ts';
-import { inWorkers } from './pool.ts';
 import { scenarioNames } from './scenarios.ts';
-import type { World } from './world.ts';
+import { actionTable } from './world/planner.ts';
+import type { World } from './world/world.ts';
 
 // npm run suite -- model-mutants [--only=pattern of the mutant's name] [--in=pattern of the scenario's name]
 //   [--states=N per fork] [--walks=N without a new fork]

@@ -2,8 +2,8 @@ import type { Observed } from '../../src/controllers/cluster/observed.ts';
 import type { Actions } from '../../src/controllers/cluster/plan/plan.ts';
 import type { AnyRule, Guards } from '../../src/controllers/cluster/plan/rule.ts';
 import { View } from '../../src/controllers/cluster/plan/view.ts';
-import { NOW } from './see.ts';
 import { settings } from './settings.ts';
+import { NOW } from './world/see.ts';
 
 /** The table with one guard of one rule left out. */
 export interface Mutant {

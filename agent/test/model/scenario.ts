@@ -1,5 +1,5 @@
-import type { Edit, FaultKind } from './events.ts';
-import type { World } from './world.ts';
+import type { Edit, FaultKind } from './world/events.ts';
+import type { World } from './world/world.ts';
 
 /** One exploration: its start and what may happen. */
 export interface Scenario {

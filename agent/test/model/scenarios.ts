@@ -1,5 +1,4 @@
-import { withBudget } from './begin.ts';
-import type { Planner } from './passes.ts';
+import type { Planner } from './explore/passes.ts';
 import type { Scenario } from './scenario.ts';
 import { alarms } from './scenarios/alarms.ts';
 import { bootstraps } from './scenarios/bootstrap.ts';
@@ -13,6 +12,7 @@ import { restarts } from './scenarios/restart.ts';
 import { restores } from './scenarios/restore.ts';
 import { tornReads } from './scenarios/torn.ts';
 import { upgrades } from './scenarios/upgrade.ts';
+import { withBudget } from './world/begin.ts';
 
 const plots = [
   ...bootstraps,

@@ -1,5 +1,5 @@
 import { defaultSettings, type Settings } from '../../src/controllers/cluster/settings.ts';
-import { INDEX_UNIT } from './etcd.ts';
+import { INDEX_UNIT } from './world/etcd.ts';
 
 /** The defaults, except that one churn of leases is one unit of the model's raft index. */
 export const settings: Settings = { ...defaultSettings, churnPairs: INDEX_UNIT / 2 };

@@ -1,4 +1,4 @@
-import type { Exploration } from './explorer.ts';
+import type { Exploration } from './explore/explorer.ts';
 
 /** A counterexample as a numbered list of events. */
 export function story({ scenario, violation }: Exploration): string {

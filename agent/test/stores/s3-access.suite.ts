@@ -11,7 +11,7 @@ import { openS3 } from '../../src/store/s3/s3-store.ts';
 import type { S3Spec } from '../../src/store/spec.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Certificates, createCertificates } from '../harness/certificates.ts';
-import { HoldProxy } from '../harness/hold-proxy.ts';
+import { HoldProxy } from '../harness/proxies/hold-proxy.ts';
 import { DNS_NAME, Radosgw } from '../harness/radosgw.ts';
 import { s3Client } from '../harness/s3-server.ts';
 import { type SecretDirectory, secretDirectory } from '../support/secret-directory.ts';

@@ -8,8 +8,8 @@ import type { SftpTuning } from '../../src/store/sftp/connection.ts';
 import { openSftp } from '../../src/store/sftp/sftp-store.ts';
 import type { SftpSpec } from '../../src/store/spec.ts';
 import type { Store } from '../../src/store/store.ts';
+import { TcpProxy } from '../harness/proxies/tcp-proxy.ts';
 import { legacySshd, Sshd } from '../harness/sshd.ts';
-import { TcpProxy } from '../harness/tcp-proxy.ts';
 import { keysOf, once, read, storeContract } from '../support/store-contract.ts';
 
 const MIB = 1024 * 1024;

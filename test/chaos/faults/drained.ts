@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { kubectl } from '../../e2e/kubectl';
+import { kubectl } from '../../e2e/support/kubectl';
 import type { Fault } from '../fault';
 import { roles } from '../role';
 

@@ -1,4 +1,4 @@
-import { database, overwrite } from '../../operations/fill';
+import { database, overwrite } from '../../operations/support/fill';
 import type { Fault } from '../fault';
 
 /** In MiB. */

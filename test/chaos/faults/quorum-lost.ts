@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { majorityLossTold, recovered } from '../../operations/survivor-recovery';
+import { majorityLossTold, recovered } from '../../operations/support/survivor-recovery';
 import type { Fault } from '../fault';
 import { roles } from '../role';
 

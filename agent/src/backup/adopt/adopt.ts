@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path/posix';
 import { isDeepStrictEqual } from 'node:util';
-import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import { quoted } from '../../lib/quoted.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
@@ -19,7 +19,7 @@ import {
   underWay,
 } from '../catalog/catalog.ts';
 import { isRefused } from '../catalog/claim.ts';
-import { folderOf, type NamedCluster } from '../catalog/folder.ts';
+import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import * as z from 'zod/mini';
+import { moreTime } from '../../lib/limits/run-limit.ts';
 import { callCounter } from '../../lib/memory.ts';
-import { moreTime } from '../../lib/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { briefSchema, foundSchema } from './manifest.ts';
 

@@ -1,8 +1,8 @@
-import { answered } from '../../lib/answer-limit.ts';
 import { type AgentError, messageOf } from '../../lib/errors.ts';
+import { answered } from '../../lib/limits/answer-limit.ts';
+import { moreTime } from '../../lib/limits/run-limit.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { callCounter } from '../../lib/memory.ts';
-import { moreTime } from '../../lib/run-limit.ts';
-import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { type Facts, readIndex, stampOf, writeIndex } from './catalog-index.ts';
 import { orRefused, readManifest, readVerification, type Unusable } from './documents.ts';

@@ -1,5 +1,5 @@
-import { isTooDeep } from '../../lib/depth.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { isTooDeep } from '../../lib/input/depth.ts';
 import type { CallOptions, PutOptions, Store } from '../../store/store.ts';
 import {
   MANIFEST_SCHEMA,

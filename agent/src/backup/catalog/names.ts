@@ -1,6 +1,6 @@
-import { answered } from '../../lib/answer-limit.ts';
+import { answered } from '../../lib/limits/answer-limit.ts';
+import { moreTime } from '../../lib/limits/run-limit.ts';
 import { callCounter } from '../../lib/memory.ts';
-import { moreTime } from '../../lib/run-limit.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { manifestKey } from './keys.ts';
 import { splitName } from './snapshot-id.ts';

@@ -1,5 +1,5 @@
 import { type Entry, isVerified } from './catalog.ts';
-import { isOf, linesAsked, type Wanted } from './identity.ts';
+import { isOf, linesAsked, type Wanted } from './identity/identity.ts';
 import { isSnapshotId } from './snapshot-id.ts';
 
 /** How many snapshots are listed one by one. */

@@ -1,7 +1,7 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, pinKey } from './catalog.ts';
-import { folderOf, type NamedCluster } from './folder.ts';
+import { folderOf, type NamedCluster } from './identity/folder.ts';
 import { anyEntry } from './select.ts';
 
 export interface Pinning {

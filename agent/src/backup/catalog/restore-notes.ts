@@ -2,8 +2,8 @@ import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, restoreKey } from './catalog.ts';
 import { isRefused } from './claim.ts';
 import { orNothing, putText, readText } from './documents.ts';
-import { folderOf, type NamedCluster } from './folder.ts';
-import { isOf } from './identity.ts';
+import { folderOf, type NamedCluster } from './identity/folder.ts';
+import { isOf } from './identity/identity.ts';
 
 /**
  * Returns the key of the note that `clusterId` was restored from a snapshot: beside the snapshot. A snapshot under an exact

@@ -1,5 +1,5 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { moreTime, patienceOf } from '../../lib/run-limit.ts';
+import { moreTime, patienceOf } from '../../lib/limits/run-limit.ts';
 import { IdleTimeoutStore } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import type { Unusable } from './documents.ts';

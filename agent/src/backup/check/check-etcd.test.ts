@@ -1,6 +1,6 @@
 import type { MemberStatus } from '../../etcd/maintenance.ts';
 import { ExitCode } from '../../lib/errors.ts';
-import { ObservedCluster, type ReachedMember } from '../take/observe-cluster.ts';
+import { ObservedCluster, type ReachedMember } from '../take/source/observe-cluster.ts';
 import { checkAlarms, checkMember } from './check-etcd.ts';
 
 const member = (changes: Partial<MemberStatus>) =>

@@ -3,8 +3,8 @@ import type { EtcdAccess, Member } from '../../etcd/etcd-member.ts';
 import { ExitCode } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
-import { type ObservedCluster, observeCluster, type ReachedMember } from '../take/observe-cluster.ts';
-import { rankSources } from '../take/rank-sources.ts';
+import { type ObservedCluster, observeCluster, type ReachedMember } from '../take/source/observe-cluster.ts';
+import { rankSources } from '../take/source/rank-sources.ts';
 import { type Finding, failed, finding, ok, warning } from './finding.ts';
 
 const DAY = 86_400_000;

@@ -1,4 +1,4 @@
-import type { NamedCluster } from '../catalog/folder.ts';
+import type { NamedCluster } from '../catalog/identity/folder.ts';
 import type { Newest } from '../catalog/select.ts';
 
 /** Every metric with its help text. All are gauges, because a run has ended when its metrics are read. */

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../lib/duration.ts';
+import { parseDuration } from '../../lib/input/duration.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Snapshot } from '../catalog/candidate.ts';
 import { bucketsOf, type CalendarRule, calendarRules } from './calendar-buckets.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
+import { history, plainHistory } from '../../../test/retention/retention.histories.ts';
+import { live, livePlainly, type Tally } from '../../../test/retention/retention.world.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Candidate } from '../catalog/candidate.ts';
 import { bucketsOf } from './calendar-buckets.ts';
-import { history, plainHistory } from './retention.histories.ts';
 import { type Decision, decide, type RetentionContext } from './retention.ts';
-import { live, livePlainly, type Tally } from './retention.world.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
 const context: RetentionContext = {

@@ -1,6 +1,6 @@
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, isVerified, readEntry } from '../catalog/catalog.ts';
-import { ownerOf } from '../catalog/identity.ts';
+import { ownerOf } from '../catalog/identity/identity.ts';
 import { earliestOf, timeOf } from '../catalog/passed-over.ts';
 import { inFuture } from '../catalog/select.ts';
 

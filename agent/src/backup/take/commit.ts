@@ -1,13 +1,13 @@
 import { dirname } from 'node:path/posix';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { inStep, isTimeout } from '../../lib/run-limit.ts';
+import { inStep, isTimeout } from '../../lib/limits/run-limit.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { Store } from '../../store/store.ts';
 import { exactManifestKey, manifestKey, putJson, readCatalog } from '../catalog/catalog.ts';
 import { isRefused } from '../catalog/claim.ts';
-import { folderOf } from '../catalog/folder.ts';
-import { entriesOf } from '../catalog/identity.ts';
-import { clusterLine } from '../catalog/lineage.ts';
+import { folderOf } from '../catalog/identity/folder.ts';
+import { entriesOf } from '../catalog/identity/identity.ts';
+import { clusterLine } from '../catalog/identity/lineage.ts';
 import type { Level, Manifest } from '../catalog/manifest.ts';
 import { putExtra } from '../payload/extra.ts';
 import { verifySnapshot } from '../payload/verify.ts';

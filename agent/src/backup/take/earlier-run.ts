@@ -1,6 +1,6 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import { type Entry, readCatalog, stateOf, type WholeEntry } from '../catalog/catalog.ts';
-import { folderOf } from '../catalog/folder.ts';
+import { folderOf } from '../catalog/identity/folder.ts';
 import { revisionOf } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';

@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { RetentionSpec } from '../../store/retention-spec.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
-import type { NamedCluster } from '../catalog/folder.ts';
+import type { NamedCluster } from '../catalog/identity/folder.ts';
 import type { HashKV, Host, Level, Manifest } from '../catalog/manifest.ts';
 import type { Names } from '../catalog/names.ts';
 import type { ExtraRequest } from '../payload/extra.ts';

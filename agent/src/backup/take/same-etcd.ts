@@ -1,4 +1,4 @@
-import { sameEtcdElsewhere } from '../catalog/locate.ts';
+import { sameEtcdElsewhere } from '../catalog/identity/locate.ts';
 import type { StoreRequest } from './request.ts';
 import type { TargetRun } from './target-run.ts';
 

@@ -1,11 +1,11 @@
 import type { SnapshotStream } from '../../etcd/snapshot-stream.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { isTimeout } from '../../lib/run-limit.ts';
+import { isTimeout } from '../../lib/limits/run-limit.ts';
 import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, readCatalog, reservationKey } from '../catalog/catalog.ts';
-import { folderOf } from '../catalog/folder.ts';
-import { lineageOf } from '../catalog/lineage.ts';
+import { folderOf } from '../catalog/identity/folder.ts';
+import { lineageOf } from '../catalog/identity/lineage.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { listNames, type Names } from '../catalog/names.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';

@@ -1,7 +1,7 @@
 import type { EtcdAccess, Member } from '../../etcd/etcd-member.ts';
-import { observeCluster } from './observe-cluster.ts';
 import type { BackupOutcome, Origin, RunContext, StoreRequest } from './request.ts';
-import { type Source, selectSource, survivorSource } from './select-source.ts';
+import { observeCluster } from './source/observe-cluster.ts';
+import { type Source, selectSource, survivorSource } from './source/select-source.ts';
 import { storeSnapshot } from './store-snapshot.ts';
 
 export interface BackupRequest extends StoreRequest {

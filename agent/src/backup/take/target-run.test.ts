@@ -1,7 +1,7 @@
 import { silent } from '../../../test/support/backup-request.ts';
-import { withTimeout } from '../../lib/run-limit.ts';
+import { withTimeout } from '../../lib/limits/run-limit.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { PhaseTimes } from '../../lib/terminal/phase-times.ts';
-import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { Store } from '../../store/store.ts';
 import { checkRuns, targetRuns } from './target-run.ts';
 

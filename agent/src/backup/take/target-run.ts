@@ -1,5 +1,5 @@
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { inStep, isTimeout, waitingFor } from '../../lib/run-limit.ts';
+import { inStep, isTimeout, waitingFor } from '../../lib/limits/run-limit.ts';
 import { type Progress, stepOf } from '../../lib/terminal/progress.ts';
 import type { RunContext, Target, TargetOutcome } from './request.ts';
 

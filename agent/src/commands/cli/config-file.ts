@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
-import { notBoolean, parseBoolean } from '../../lib/boolean.ts';
 import { usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
-import { describeIssue } from '../../lib/schema-issue.ts';
-import { parseYaml } from '../../lib/yaml.ts';
+import { notBoolean, parseBoolean } from '../../lib/input/boolean.ts';
+import { describeIssue } from '../../lib/input/schema-issue.ts';
+import { parseYaml } from '../../lib/input/yaml.ts';
 import { retentionSpec } from '../../store/retention-spec.ts';
 import { storeSpec } from '../../store/spec.ts';
 

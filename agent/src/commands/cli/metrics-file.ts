@@ -1,4 +1,4 @@
-import type { NamedCluster } from '../../backup/catalog/folder.ts';
+import type { NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { clusterLabels, gauge } from '../../backup/metrics/samples.ts';
 import { writeMetrics } from '../../backup/metrics/textfile.ts';
 import type { CommandResult } from './result.ts';

@@ -1,7 +1,7 @@
 import { Command, Help, type Option } from 'commander';
 import { levels } from '../../backup/catalog/manifest.ts';
-import { notBoolean, parseBoolean } from '../../lib/boolean.ts';
 import { ExitCode } from '../../lib/errors.ts';
+import { notBoolean, parseBoolean } from '../../lib/input/boolean.ts';
 import { agentVersion } from '../../lib/version.ts';
 import {
   adoptOption,

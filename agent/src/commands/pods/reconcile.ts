@@ -8,7 +8,7 @@ import { findAccess } from '../../kube/api-access.ts';
 import { ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
-import { parseYaml } from '../../lib/yaml.ts';
+import { parseYaml } from '../../lib/input/yaml.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 

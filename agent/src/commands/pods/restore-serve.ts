@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WholeEntry } from '../../backup/catalog/catalog.ts';
-import type { NamedCluster } from '../../backup/catalog/folder.ts';
+import type { NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { passedOverNote } from '../../backup/catalog/passed-over.ts';
 import { type Expected, type PlainSnapshot, plainSnapshot } from '../../backup/payload/plain-snapshot.ts';
 import { scratchDirectory } from '../../backup/payload/scratch-directory.ts';
@@ -13,10 +13,10 @@ import {
 } from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { loadPeerTls } from '../../etcd/tls.ts';
-import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
-import { moreTime, withTimeout } from '../../lib/run-limit.ts';
+import { answerLimit } from '../../lib/limits/answer-limit.ts';
+import { moreTime, withTimeout } from '../../lib/limits/run-limit.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { openStore } from '../../store/open.ts';
 import type { Command, CommandContext } from '../cli/command.ts';

@@ -8,7 +8,7 @@ import { storeSnapshot } from '../../backup/take/store-snapshot.ts';
 import { SnapshotCheck, type SnapshotStream, type SnapshotSums } from '../../etcd/snapshot-stream.ts';
 import { loadPeerTls, loadTls, mergeTls, type TlsMaterial } from '../../etcd/tls.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
-import { withTimeout } from '../../lib/run-limit.ts';
+import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { refuseStoresInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';

@@ -22,7 +22,7 @@ import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { parseInitialCluster } from '../../control-plane/state/snapshot-members.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
-import { withTimeout } from '../../lib/run-limit.ts';
+import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { NamedCluster } from '../../backup/catalog/folder.ts';
+import type { NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import type { PlanRequest } from '../../control-plane/restore/plan.ts';
 import { quoted } from '../../lib/quoted.ts';

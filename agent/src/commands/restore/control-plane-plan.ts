@@ -10,7 +10,7 @@ import { etcdTrouble } from '../../control-plane/state/health.ts';
 import { leftOutNotes, leftOutOf } from '../../control-plane/state/members-left-out.ts';
 import { highestOf } from '../../control-plane/state/served-revisions.ts';
 import { initialClusterOf } from '../../control-plane/state/snapshot-members.ts';
-import { withTimeout } from '../../lib/run-limit.ts';
+import { withTimeout } from '../../lib/limits/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';

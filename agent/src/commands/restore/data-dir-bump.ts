@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Entry, isMemberNote, type WholeEntry } from '../../backup/catalog/catalog.ts';
-import { folderOf } from '../../backup/catalog/folder.ts';
+import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { timeOf } from '../../backup/catalog/passed-over.ts';
 import { bumpBeyond } from '../../backup/restore/bump-beyond.ts';
 import { knownRevisionOf, refuseBeyondLast } from '../../backup/restore/plausible-revision.ts';
@@ -22,9 +22,9 @@ import {
   servedBefore,
 } from '../../control-plane/state/served-revisions.ts';
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
-import { answerLimit } from '../../lib/answer-limit.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { moreTime } from '../../lib/run-limit.ts';
+import { answerLimit } from '../../lib/limits/answer-limit.ts';
+import { moreTime } from '../../lib/limits/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { ANSWER_LIMIT } from '../shared/answering.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';

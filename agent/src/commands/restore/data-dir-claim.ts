@@ -1,5 +1,5 @@
 import { type Entry, isMemberNote, looseNoteKey, manifestKey, restoreNoteKey } from '../../backup/catalog/catalog.ts';
-import { folderOf } from '../../backup/catalog/folder.ts';
+import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { type DataDirResult, freshToken } from '../../backup/restore/restore.ts';
 import type { DataDirRequest, Marker } from '../../backup/restore/restore-marker.ts';
 import { notesBeside } from '../../control-plane/state/served-revisions.ts';

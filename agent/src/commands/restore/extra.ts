@@ -2,7 +2,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { readExtra } from '../../backup/payload/extra.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
-import { withTimeout } from '../../lib/run-limit.ts';
+import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';

@@ -1,6 +1,6 @@
 import { stateOf } from '../../backup/catalog/catalog.ts';
 import { fetchSnapshot } from '../../backup/restore/restore.ts';
-import { withTimeout } from '../../lib/run-limit.ts';
+import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { formatBytes, phaseOfBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';

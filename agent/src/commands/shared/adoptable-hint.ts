@@ -1,4 +1,4 @@
-import { folderOf } from '../../backup/catalog/folder.ts';
+import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { HINT_LIMIT } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { answered, answerLimit } from '../../lib/answer-limit.ts';
-import { withTimeout } from '../../lib/run-limit.ts';
+import { answered, answerLimit } from '../../lib/limits/answer-limit.ts';
+import { withTimeout } from '../../lib/limits/run-limit.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { ANSWER_LIMIT, answeringOf } from './answering.ts';

@@ -1,5 +1,5 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
-import { answerLimit } from '../../lib/answer-limit.ts';
+import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { OpenedStore } from './opened-store.ts';
 

@@ -3,8 +3,8 @@ import { earliestOf, mayBeFrom, timeOf } from '../../backup/catalog/passed-over.
 import { newestVerified } from '../../backup/catalog/select.ts';
 import { DamagedError } from '../../backup/payload/damaged-error.ts';
 import { AgentError } from '../../lib/errors.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
-import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { HINT_LIMIT } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';

@@ -7,10 +7,10 @@ import {
   restoreNoteKey,
 } from '../../backup/catalog/catalog.ts';
 import { isRefused } from '../../backup/catalog/claim.ts';
-import { folderOf, type NamedCluster } from '../../backup/catalog/folder.ts';
+import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { noteKeyOf } from '../../backup/catalog/restore-notes.ts';
-import { answerLimit } from '../../lib/answer-limit.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { answerLimit } from '../../lib/limits/answer-limit.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';

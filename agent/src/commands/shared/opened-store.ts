@@ -1,5 +1,5 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
-import type { Wanted } from '../../backup/catalog/identity.ts';
+import type { Wanted } from '../../backup/catalog/identity/identity.ts';
 import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
 

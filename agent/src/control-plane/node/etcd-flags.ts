@@ -1,4 +1,4 @@
-import { parseYaml } from '../../lib/yaml.ts';
+import { parseYaml } from '../../lib/input/yaml.ts';
 
 /** etcd's settings by flag name, whether set by flag, environment or config file. */
 export type EtcdFlags = Readonly<Record<string, string>>;

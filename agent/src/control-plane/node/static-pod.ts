@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import * as z from 'zod/mini';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { readFault } from '../../lib/files/file-faults.ts';
-import { parseYaml } from '../../lib/yaml.ts';
+import { parseYaml } from '../../lib/input/yaml.ts';
 
 const containerSchema = z.object({
   name: z.string(),

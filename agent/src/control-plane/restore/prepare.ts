@@ -16,7 +16,7 @@ import { TRAILER } from '../../etcd/snapshot-stream.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
 import { replaceFile } from '../../lib/files/replace-file.ts';
-import { namingStore } from '../../lib/run-limit.ts';
+import { namingStore } from '../../lib/limits/run-limit.ts';
 import type { Store } from '../../store/store.ts';
 import { MARKER, type Marker, memberDir, type Owner, partialDir, setOwner } from '../node/data-directory.ts';
 import type { EtcdNode } from '../node/node.ts';

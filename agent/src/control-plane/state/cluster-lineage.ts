@@ -1,5 +1,5 @@
 import type { Entry } from '../../backup/catalog/catalog.ts';
-import { lineageOf } from '../../backup/catalog/lineage.ts';
+import { lineageOf } from '../../backup/catalog/identity/lineage.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { walIdentity } from '../../etcd/offline/wal.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';

@@ -5,7 +5,7 @@ import { isUndated, mayBeFrom, timeOf } from '../../backup/catalog/passed-over.t
 import { BUMP_STEP } from '../../backup/restore/bump-beyond.ts';
 import { hasBeyond, isPlausible, knownRevisionOf, LAST_REVISION } from '../../backup/restore/plausible-revision.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { unlessAborted } from '../../lib/unless-aborted.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
 
 /** A revision that clients may have seen. */

@@ -1,8 +1,8 @@
 import { access, constants, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { abortable } from '../../lib/abortable.ts';
-import { parseDuration } from '../../lib/duration.ts';
 import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
+import { parseDuration } from '../../lib/input/duration.ts';
+import { abortable } from '../../lib/limits/abortable.ts';
 import { checkKey, checkPrefix, exists } from '../keys.ts';
 import { hideSecrets, secretFiles } from '../secrets.ts';
 import type { CommandSpec } from '../spec.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { abortable } from '../../lib/abortable.ts';
 import { AgentError, codeOf, ExitCode, usageError } from '../../lib/errors.ts';
+import { abortable } from '../../lib/limits/abortable.ts';
 import { garbageCounter } from '../../lib/memory.ts';
 
 export interface CommandOptions {

@@ -1,9 +1,9 @@
 import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { abortable } from '../../lib/abortable.ts';
 import { blocks } from '../../lib/blocks.ts';
 import { AgentError, codeOf, ExitCode, messageOf } from '../../lib/errors.ts';
 import { makeDirectory, removeEmptyDirectories, sync, unlessGone, walk } from '../../lib/files/directories.ts';
+import { abortable } from '../../lib/limits/abortable.ts';
 import { garbageCounter } from '../../lib/memory.ts';
 import { checkKey, checkNoPart, checkPrefix, exists, OUR_PART, PART, partName } from '../keys.ts';
 import type { FilesystemSpec } from '../spec.ts';

@@ -8,9 +8,9 @@ import {
   PutObjectCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { abortable } from '../../lib/abortable.ts';
 import { blocks } from '../../lib/blocks.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { abortable } from '../../lib/limits/abortable.ts';
 import { exists } from '../keys.ts';
 import type { PutOptions, PutResult } from '../store.ts';
 import type { S3Connection, S3Tuning } from './connection.ts';

@@ -13,8 +13,8 @@ import {
   type MultipartUpload,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { abortable } from '../../lib/abortable.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { abortable } from '../../lib/limits/abortable.ts';
 import { freeBuffers, garbageCounter } from '../../lib/memory.ts';
 import { checkKey, checkPrefix, exists } from '../keys.ts';
 import type { S3Spec } from '../spec.ts';

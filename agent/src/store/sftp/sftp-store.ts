@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { abortable } from '../../lib/abortable.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { unlessAborted } from '../../lib/unless-aborted.ts';
+import { abortable } from '../../lib/limits/abortable.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { checkKey, checkNoPart, checkPrefix, exists, OUR_PART, PART, partName } from '../keys.ts';
 import type { SftpSpec } from '../spec.ts';
 import type { CallOptions, PutOptions, PutResult, Store, StoredObject } from '../store.ts';

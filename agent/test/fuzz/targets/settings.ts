@@ -12,9 +12,9 @@ import {
 import { parseInitialCluster } from '../../../src/control-plane/state/snapshot-members.ts';
 import { parseEndpoints } from '../../../src/etcd/endpoints.ts';
 import { reasonOf } from '../../../src/etcd/offline/etcdutl.ts';
-import { parseDuration, tryDuration } from '../../../src/lib/duration.ts';
 import { messageOf, oneLine } from '../../../src/lib/errors.ts';
 import { parseListen } from '../../../src/lib/http/listen-address.ts';
+import { parseDuration, tryDuration } from '../../../src/lib/input/duration.ts';
 import { parseListed } from '../../../src/store/command/command-store.ts';
 import { parseStore } from '../../../src/store/open.ts';
 import { ossEndpoint } from '../../../src/store/oss/endpoint.ts';

@@ -1,4 +1,4 @@
-import { force, setVersion } from '../events.ts';
+import { force, setVersion } from '../world/events.ts';
 import { after, corruptAndForced, of, type Plot, tight } from './plot.ts';
 
 export const alarms: readonly Plot[] = [

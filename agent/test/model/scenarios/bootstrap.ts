@@ -1,4 +1,4 @@
-import { pause, resize, setVersion } from '../events.ts';
+import { pause, resize, setVersion } from '../world/events.ts';
 import { fresh, NODES, old, type Plot, VOLUMES } from './plot.ts';
 
 export const bootstraps: readonly Plot[] = [

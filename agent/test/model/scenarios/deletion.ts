@@ -10,7 +10,7 @@ import {
   setVersion,
   skipFinalBackup,
   volumeLost,
-} from '../events.ts';
+} from '../world/events.ts';
 import { after, edited, fresh, of, type Plot } from './plot.ts';
 
 export const deletions: readonly Plot[] = [

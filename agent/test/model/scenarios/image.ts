@@ -1,7 +1,15 @@
-import { withPod } from '../change.ts';
-import { changeTemplate, recover, resize, restore, setTemplateVersion, setVersion, volumeLost } from '../events.ts';
-import { settled } from '../processes.ts';
-import type { World } from '../world.ts';
+import { withPod } from '../world/change.ts';
+import {
+  changeTemplate,
+  recover,
+  resize,
+  restore,
+  setTemplateVersion,
+  setVersion,
+  volumeLost,
+} from '../world/events.ts';
+import { settled } from '../world/processes.ts';
+import type { World } from '../world/world.ts';
 import { after, edited, fresh, of, type Plot, tight } from './plot.ts';
 
 /** The fifth member is a learner. */

@@ -1,10 +1,10 @@
-import { nothingYet, reached, running, type Start } from '../begin.ts';
-import { fresh as newId, withVolume } from '../change.ts';
-import type { Cluster } from '../etcd.ts';
-import { type Edit, type FaultKind, force, setVersion } from '../events.ts';
-import type { Planner } from '../passes.ts';
-import { settled } from '../processes.ts';
-import type { Budget, World } from '../world.ts';
+import type { Planner } from '../explore/passes.ts';
+import { nothingYet, reached, running, type Start } from '../world/begin.ts';
+import { fresh as newId, withVolume } from '../world/change.ts';
+import type { Cluster } from '../world/etcd.ts';
+import { type Edit, type FaultKind, force, setVersion } from '../world/events.ts';
+import { settled } from '../world/processes.ts';
+import type { Budget, World } from '../world/world.ts';
 
 /** A scenario before its world has run. */
 export interface Plot {

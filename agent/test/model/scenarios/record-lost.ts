@@ -1,5 +1,5 @@
-import { running } from '../begin.ts';
-import { resize, restore, volumeLost } from '../events.ts';
+import { running } from '../world/begin.ts';
+import { resize, restore, volumeLost } from '../world/events.ts';
 import { after, edited, fresh, intruded, of, type Plot, restoredBefore, unlearned } from './plot.ts';
 
 export const lostRecords: readonly Plot[] = [

@@ -1,6 +1,6 @@
-import { withPod } from '../change.ts';
-import { recover, restore, volumeLost } from '../events.ts';
-import { settled } from '../processes.ts';
+import { withPod } from '../world/change.ts';
+import { recover, restore, volumeLost } from '../world/events.ts';
+import { settled } from '../world/processes.ts';
 import { after, behind, edited, of, type Plot } from './plot.ts';
 
 export const recoveries: readonly Plot[] = [

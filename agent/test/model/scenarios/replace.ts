@@ -1,5 +1,5 @@
-import { force, nodeTaken, remove, resize, volumeLost } from '../events.ts';
-import type { World } from '../world.ts';
+import { force, nodeTaken, remove, resize, volumeLost } from '../world/events.ts';
+import type { World } from '../world/world.ts';
 import { adding, after, NODES, of, old, type Plot, removing, VOLUMES } from './plot.ts';
 
 /** Its volume is lost, and the pod with the new one waits for a permit. */

@@ -1,4 +1,4 @@
-import { changeTemplate, resize, volumeLost } from '../events.ts';
+import { changeTemplate, resize, volumeLost } from '../world/events.ts';
 import { addedAgain, after, edited, of, type Plot, removing, VOLUMES } from './plot.ts';
 
 export const resizes: readonly Plot[] = [

@@ -1,4 +1,4 @@
-import { changeTemplate, replaceRoots, resize, setVersion } from '../events.ts';
+import { changeTemplate, replaceRoots, resize, setVersion } from '../world/events.ts';
 import { after, edited, forgetful, of, type Plot } from './plot.ts';
 
 export const restarts: readonly Plot[] = [

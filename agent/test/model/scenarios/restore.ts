@@ -1,4 +1,4 @@
-import { restore, unrestore } from '../events.ts';
+import { restore, unrestore } from '../world/events.ts';
 import { after, edited, fresh, of, type Plot, suspending, tight } from './plot.ts';
 
 export const restores: readonly Plot[] = [

@@ -1,4 +1,4 @@
-import { changeTemplate, recover, remove, resize, restore, setVersion } from '../events.ts';
+import { changeTemplate, recover, remove, resize, restore, setVersion } from '../world/events.ts';
 import { fresh, of, type Plot } from './plot.ts';
 
 /** What a pass sees is of two instants, and two old reconcilers wake late. */

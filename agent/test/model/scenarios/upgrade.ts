@@ -1,5 +1,5 @@
-import { changeTemplate, resize, setSpecVersion, setTemplateVersion, setVersion, volumeLost } from '../events.ts';
-import type { Volume } from '../world.ts';
+import { changeTemplate, resize, setSpecVersion, setTemplateVersion, setVersion, volumeLost } from '../world/events.ts';
+import type { Volume } from '../world/world.ts';
 import { after, alarmed, allOn36, edited, JOBS, of, type Plot, tight, unsettled, withLearner } from './plot.ts';
 
 export const upgrades: readonly Plot[] = [

@@ -1,0 +1,34 @@
+import { usageError } from '../../../lib/errors.ts';
+
+const CLUSTER = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Identifies the owner of snapshots. Clusters of the same name in two namespaces are two clusters. */
+export interface NamedCluster {
+  readonly cluster: string;
+  readonly namespace?: string | undefined;
+}
+
+/** Returns the folder of a cluster in a store. Every key of a snapshot begins with it. */
+export const folderOf = ({ cluster, namespace }: NamedCluster): string =>
+  namespace === undefined ? cluster : `${namespace}/${cluster}`;
+
+export const isCluster = (text: string): boolean => CLUSTER.test(text);
+export const isNamespace = (text: string): boolean => NAMESPACE.test(text);
+
+/** Checks `--cluster` and `--namespace`, which become keys. */
+export function namedCluster(cluster: string | undefined, namespace: string | undefined): NamedCluster {
+  if (!cluster) throw usageError('--cluster: name the cluster that the snapshots belong to');
+  if (!isCluster(cluster)) {
+    throw usageError(
+      `--cluster: '${cluster}' is not a cluster name; use at most 63 letters, digits, '-', '_' or '.', beginning and ending with a letter or digit`,
+    );
+  }
+  if (!namespace) return { cluster };
+  if (!isNamespace(namespace)) {
+    throw usageError(
+      `--namespace: '${namespace}' is not a namespace; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit`,
+    );
+  }
+  return { cluster, namespace };
+}

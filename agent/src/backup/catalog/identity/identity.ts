@@ -1,0 +1,186 @@
+import { AgentError, ExitCode } from '../../../lib/errors.ts';
+import { type ClusterLine, isOfLine } from '../candidate.ts';
+import type { Entry } from '../catalog.ts';
+import { folderOf, type NamedCluster } from './folder.ts';
+import { ALLOWANCE, clusterLine, livesOf } from './lineage.ts';
+
+/** The cluster whose snapshots are wanted. */
+export interface Wanted extends NamedCluster {
+  /** Cluster id of the etcd. Needed only if two unrelated etcd clusters of the same name share a folder. */
+  readonly clusterId?: string | undefined;
+}
+
+/** Etcd clusters that succeed one another by restores. */
+export interface Line {
+  /** Id of the latest cluster. Undefined if there are only adopted snapshots, whose cluster is not known. */
+  readonly head?: string;
+  readonly clusterIds: readonly string[];
+  /**
+   * Shared by all lines that restores connect. A family has several lines if an etcd kept running beside its restored
+   * copy.
+   */
+  readonly family: ReadonlySet<string>;
+  /** Adopted snapshots belong to every line. */
+  readonly entries: readonly Entry[];
+}
+
+const UNKNOWN = 'unknown';
+
+/** Whether the manifest names this cluster. The folder does not decide, because any file can be copied there. */
+export const isOf = ({ cluster, namespace }: NamedCluster, { manifest }: Pick<Entry, 'manifest'>): boolean =>
+  manifest?.cluster.name === cluster && manifest.cluster.namespace === namespace;
+
+/** Returns the folder of the cluster that the manifest names. */
+export const ownerOf = ({ manifest }: Pick<Entry, 'manifest'>): string | undefined =>
+  manifest && folderOf({ cluster: manifest.cluster.name, namespace: manifest.cluster.namespace });
+
+/** Groups the cluster ids that a manifest's lineage or a restore note connects. */
+function familiesOf(entries: readonly Entry[]): ReadonlySet<string>[] {
+  const families: Set<string>[] = [];
+  for (const { manifest, restoredAs } of entries) {
+    const id = manifest?.source.clusterId;
+    if (id === undefined || id === UNKNOWN) continue;
+    const connected = [id, ...(manifest?.cluster.lineage ?? []), ...restoredAs];
+    const touched = families.filter((family) => connected.some((each) => family.has(each)));
+    const [first, ...more] = touched;
+    const family = first ?? new Set();
+    for (const each of [...connected, ...more.flatMap((other) => [...other])]) family.add(each);
+    if (!first) families.push(family);
+    for (const other of more) families.splice(families.indexOf(other), 1);
+  }
+  return families;
+}
+
+/**
+ * Splits snapshots into lines. Clusters that restores connect form one line, unless two of them ran at the same time. A
+ * cluster ran on if it has snapshots that are more than `allowance` milliseconds newer than the first snapshot of the
+ * cluster that was restored from it. Then each is a line of its own, and both include the snapshots from before.
+ */
+export function linesOf(entries: readonly Entry[], allowance = ALLOWANCE): Line[] {
+  const families = familiesOf(entries);
+  if (families.length === 0) return entries.length > 0 ? [{ clusterIds: [], family: new Set(), entries }] : [];
+  const lives = livesOf(entries);
+  return families.flatMap((family) => linesOfFamily(family, entries, lives, allowance));
+}
+
+function linesOfFamily(
+  family: ReadonlySet<string>,
+  entries: readonly Entry[],
+  lives: ReturnType<typeof livesOf>,
+  allowance: number,
+): Line[] {
+  const heads = [...family]
+    .filter((id) => lives.has(id))
+    .map((id) => ({ ...lives.get(id)!, ...clusterLine(entries, id, [], lives, allowance) }))
+    .sort((a, b) => b.first - a.first || b.lineage.length - a.lineage.length || (a.id < b.id ? -1 : 1));
+  type Head = (typeof heads)[number];
+  const livedBeside = (a: Head, b: Head) => a.last > b.first + allowance && b.last > a.first + allowance;
+  /**
+   * If neither was restored from the other, the earlier one ended when the later one began, unless it ran beside an
+   * ancestor of the later one.
+   */
+  const follows = (later: Head, one: Head) =>
+    later.lineage.includes(one.id)
+      ? isOfLine(one.id, one.last, later)
+      : one.last <= later.first + allowance &&
+        !heads.some((past) => later.lineage.includes(past.id) && livedBeside(past, one));
+  const past = (head: Head) => heads.slice(heads.indexOf(head) + 1).filter((one) => follows(head, one));
+  const living = heads.filter((one, at) => !heads.slice(0, at).some((later) => follows(later, one)));
+  return living.map((head) => {
+    const whole = new Set([head, ...past(head)].map(({ id }) => id));
+    const isIn = ({ manifest }: Entry) => {
+      const id = manifest?.source.clusterId ?? UNKNOWN;
+      return id === UNKNOWN || whole.has(id) || isOfLine(id, Date.parse(manifest!.createdAt), head);
+    };
+    return {
+      head: head.id,
+      clusterIds: living.length === 1 ? [...family] : [...new Set([...whole, ...head.lineage])],
+      family,
+      entries: entries.filter(isIn),
+    };
+  });
+}
+
+/** Returns the lines that `--cluster-id` selects. With an explicit id, clock differences are not allowed for. */
+export function linesAsked(own: readonly Entry[], { clusterId }: Pick<Wanted, 'clusterId'>): Line[] {
+  if (clusterId === undefined) return linesOf(own);
+  const lines = linesOf(own, 0).filter(({ clusterIds }) => clusterIds.includes(clusterId));
+  const headed = lines.filter(({ head }) => head === clusterId);
+  return headed.length > 0 ? headed : lines;
+}
+
+/**
+ * Returns all entries or, with `--cluster-id`, those of that etcd and of its ancestors. Entries without a readable manifest
+ * are included, because their cluster is not known.
+ */
+export function entriesAsked(entries: readonly Entry[], wanted: Wanted): readonly Entry[] {
+  if (wanted.clusterId === undefined) return entries;
+  const own = entries.filter((entry) => isOf(wanted, entry));
+  const asked = new Set(linesAsked(own, wanted).flatMap((line) => line.entries));
+  return entries.filter((entry) => !entry.manifest || asked.has(entry));
+}
+
+/** Decides which etcd clusters of the same name compete. */
+export interface Choice {
+  readonly isCandidate: (entry: Entry) => boolean;
+  /** Whether the snapshot, good or bad, counts when the newest etcd is determined. */
+  readonly isDated: (entry: Entry) => boolean;
+}
+
+/**
+ * Returns the snapshots of one cluster and of its ancestors, from `entries` sorted newest first. `latest`, `status`,
+ * metrics and counts use these. Throws `refused` if the candidates and the newest snapshot of all belong to several
+ * unrelated etcd clusters: if a newer etcd has no good backup, the data of an older one must not be used in its place.
+ */
+export function ownEntries(
+  entries: readonly Entry[],
+  wanted: Wanted,
+  where: string,
+  { isCandidate, isDated }: Choice,
+): readonly Entry[] {
+  const own = entries.filter((entry) => isOf(wanted, entry));
+  const lines = linesAsked(own, wanted);
+  if (lines.length < 2) return lines[0]?.entries ?? [];
+  const hasId = ({ manifest }: Entry) => manifest?.source.clusterId !== UNKNOWN;
+  const isKnown = (entry: Entry) => hasId(entry) && isCandidate(entry);
+  const newest = own.find((entry) => hasId(entry) && isDated(entry));
+  const members = lines.map((line) => new Set(line.entries));
+  const claims = own
+    .filter((entry) => entry === newest || isKnown(entry))
+    .map((entry) => lines.filter((_, at) => members[at]!.has(entry)));
+  const rivals = new Set(claims.filter((of) => of.length === 1).flat());
+  // A snapshot that several lines share does not make one of them a rival of another.
+  for (const of of claims) if (of[0] && !of.some((line) => rivals.has(line))) rivals.add(of[0]);
+  if (rivals.size > 1) throw several([...rivals], wanted, where, isKnown);
+  const [only] = rivals;
+  return (only ?? lines[0])?.entries ?? [];
+}
+
+function several(
+  lines: readonly Line[],
+  wanted: Wanted,
+  where: string,
+  isKnown: (entry: Entry) => boolean,
+): AgentError {
+  const described = lines.map(({ head, entries }) => {
+    const own = entries.filter(({ manifest }) => manifest?.source.clusterId !== UNKNOWN);
+    const known = own.filter(isKnown);
+    return `${head} (${known.length || 'none verified'}, newest ${(known[0] ?? own[0])?.id})`;
+  });
+  const why =
+    new Set(lines.map(({ family }) => family)).size === lines.length
+      ? 'and no restore connects them'
+      : 'and one kept running after another was restored from it';
+  return new AgentError(
+    ExitCode.refused,
+    `${where} holds snapshots of ${lines.length} etcd clusters named ${folderOf(wanted)}, ${why}: ${described.join(', ')}; pass the --cluster-id of one of them, or name the snapshot`,
+  );
+}
+
+/** Returns the snapshots of a known cluster and of the clusters that it was restored from. */
+export const entriesOf = (entries: readonly Entry[], named: NamedCluster, line: ClusterLine): readonly Entry[] =>
+  entries.filter((entry) => {
+    const { source, createdAt } = entry.manifest ?? {};
+    if (!source || !isOf(named, entry)) return false;
+    return source.clusterId === UNKNOWN || isOfLine(source.clusterId, Date.parse(createdAt!), line);
+  });

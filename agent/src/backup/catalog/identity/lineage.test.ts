@@ -1,0 +1,60 @@
+import { manifestOf } from '../../../../test/support/manifest-of.ts';
+import type { Entry } from '../catalog.ts';
+import { noteKeyOf } from '../restore-notes.ts';
+import { ownEntries } from './identity.ts';
+import { lineageOf } from './lineage.ts';
+
+function snapshot(clusterId: string, lineage?: string[], restoredAs: string[] = []): Entry {
+  const manifest = manifestOf(Buffer.alloc(64), undefined, { source: { clusterId }, cluster: { lineage } });
+  return { id: manifest.id, manifestKey: '', manifest, pinned: false, restoredAs, objects: [] };
+}
+
+test('a cluster that was never restored has no lineage', () => {
+  expect(lineageOf([snapshot('a'), snapshot('b')], 'c')).toEqual([]);
+});
+
+test('the notes of restores say which cluster it was restored from, and which one before', () => {
+  const entries = [snapshot('b', ['a'], ['c', 'd']), snapshot('x')];
+
+  expect(lineageOf(entries, 'c')).toEqual(['b', 'a']);
+});
+
+test("the cluster's own snapshots say it after the snapshot that it was restored from is deleted", () => {
+  expect(lineageOf([snapshot('c', ['b', 'a']), snapshot('b', ['a'])], 'c')).toEqual(['b', 'a']);
+});
+
+test('ids from the caller come first; there are no duplicates, not the cluster itself and no unknown one', () => {
+  const entries = [snapshot('c', ['b']), snapshot('b', ['a'], ['c']), snapshot('unknown', [], ['c'])];
+
+  expect(lineageOf(entries, 'c', ['z', 'c', 'b'])).toEqual(['z', 'b', 'a']);
+});
+
+describe('the note of a restore', () => {
+  const named = { cluster: snapshot('a').manifest!.cluster.name };
+  const stored = (id: string, clusterId: string, lineage?: string[]) => ({ ...snapshot(clusterId, lineage), id });
+  const noted = (entry: Entry, entries: readonly Entry[], of = named) => noteKeyOf(entry, entries, of, 'c0ffee');
+
+  test('lies beside the snapshot', () => {
+    const entry = stored('x', 'a');
+    expect(noted(entry, [stored('newer', 'a'), entry])).toBe(`${named.cluster}/x.restored-c0ffee.json`);
+  });
+
+  test('for an exact key lies beside the newest snapshot of its line, which the restored cluster then continues', () => {
+    const entries = [stored('other', 'b'), stored('newest', 'a'), stored('older', 'a')];
+    expect(noted(stored('keyed', 'a'), entries)).toBe(`${named.cluster}/newest.restored-c0ffee.json`);
+    expect(noted(stored('keyed', 'z', ['a']), entries)).toBe(`${named.cluster}/newest.restored-c0ffee.json`);
+
+    const after = [stored('mine', 'c0ffee'), { ...entries[1]!, restoredAs: ['c0ffee'] }, entries[2]!];
+    expect(ownEntries(after, named, 's3://b', { isCandidate: () => true, isDated: () => true })).toHaveLength(3);
+  });
+
+  test('is not written if there is nothing to connect', () => {
+    expect(noted(stored('keyed', 'a'), [stored('other', 'b')])).toBeUndefined();
+    expect(noted(stored('adopted', 'unknown'), [stored('another', 'unknown')])).toBeUndefined();
+    expect(noted(stored('keyed', 'a'), [stored('newest', 'a')], { cluster: 'bills' })).toBeUndefined();
+  });
+});
+
+test('a snapshot without a readable manifest adds nothing', () => {
+  expect(lineageOf([{ ...snapshot('b', [], ['c']), manifest: undefined }], 'c')).toEqual([]);
+});

@@ -1,0 +1,101 @@
+import type { HashKVAnswer } from '../../../etcd/maintenance.ts';
+import { AgentError, ExitCode } from '../../../lib/errors.ts';
+import { compareMembers } from './compare-members.ts';
+import type { ReachedMember } from './observe-cluster.ts';
+
+interface Fake {
+  readonly compactedAt?: number;
+  readonly hashes: readonly (HashKVAnswer | Error)[];
+  asked: number;
+}
+
+const fake = (...hashes: (HashKVAnswer | Error)[]): Fake => ({ hashes, asked: 0 });
+const at = (compactRevision: number, hash = 7): HashKVAnswer => ({ hash, compactRevision });
+
+/** Members that give these answers one after the other and then repeat the last one, all at revision 50. */
+function compare(source: Fake, ...others: Fake[]) {
+  const reach = (member: Fake, index: number) =>
+    ({
+      endpoint: `member-${index}`,
+      member: {
+        status: async () => ({ revision: 50, dbSize: 0 }),
+        isCompacted: async (revision: number) => revision <= (member.compactedAt ?? 0),
+        hashKV: async () => {
+          const answer = member.hashes[Math.min(member.asked++, member.hashes.length - 1)]!;
+          if (answer instanceof Error) throw answer;
+          return answer;
+        },
+      },
+    }) as unknown as ReachedMember;
+  return compareMembers(
+    reach(source, 0),
+    others.map((other, index) => reach(other, index + 1)),
+  );
+}
+
+test('members with the same hash agree', async () => {
+  expect(await compare(fake(at(40)), fake(at(40)), fake(at(40)))).toEqual({
+    outcome: 'agree',
+    hashKV: { revision: 50, hash: 7, compactRevision: 40, membersAgreeing: 2 },
+    detail: '2 other members agree at revision 50',
+  });
+});
+
+test('a member that differs once is named', async () => {
+  const other = fake(at(40, 8));
+  expect(await compare(fake(at(40)), fake(at(40)), other)).toMatchObject({
+    outcome: 'differ',
+    detail: 'MembersInconsistent: at revision 50, the data of member-2 differ from those of member-0',
+  });
+  expect(other.asked).toBe(1);
+});
+
+test('another compact revision changes the hash of the same data, so members are compared again', async () => {
+  expect(await compare(fake(at(40), at(45)), fake(at(45, 9), at(45)))).toMatchObject({ outcome: 'agree' });
+});
+
+test('after three attempts the comparison is inconclusive, never a difference', async () => {
+  const other = fake(at(30, 9));
+  expect(await compare(fake(at(40)), other)).toMatchObject({
+    outcome: 'inconclusive',
+    hashKV: { membersAgreeing: 0 },
+    detail: 'member-1: compacted at another revision',
+  });
+  expect(other.asked).toBe(3);
+});
+
+test('a follower that has not reached the revision is waited for', async () => {
+  const behind = new AgentError(ExitCode.etcdUnavailable, 'mvcc: required revision is a future revision');
+  expect(await compare(fake(at(40)), fake(behind, behind, at(40)))).toMatchObject({ outcome: 'agree' });
+});
+
+test('a member that does not answer makes the comparison inconclusive, unless another one differs', async () => {
+  const away = new AgentError(ExitCode.etcdUnavailable, 'it is away');
+  expect(await compare(fake(at(40)), fake(away))).toMatchObject({
+    outcome: 'inconclusive',
+    detail: 'member-1: it is away',
+  });
+  expect(await compare(fake(at(40)), fake(away), fake(at(40, 8)))).toMatchObject({ outcome: 'differ' });
+});
+
+test('at the compact revision there is nothing to hash, and no hash is kept', async () => {
+  const source = { ...fake(at(40)), compactedAt: 49 };
+  expect(await compare(source, fake(at(40)))).toEqual({
+    outcome: 'inconclusive',
+    detail: 'revision 50 is the compact revision; there are no newer keys to hash',
+  });
+});
+
+test('a missing permission is a usage error, not an inconclusive comparison', async () => {
+  const refused = new AgentError(ExitCode.usage, 'permission denied');
+  await expect(compare(fake(refused))).rejects.toBe(refused);
+});
+
+test('a member that could not be reached is counted', async () => {
+  const member = fake(at(40));
+  const reached = { endpoint: 'a', member: { ...member, status: async () => ({ revision: 50, dbSize: 0 }) } };
+  Object.assign(reached.member, { isCompacted: async () => false, hashKV: async () => at(40) });
+  const one = reached as unknown as ReachedMember;
+  const { detail } = await compareMembers(one, [one], undefined, 2);
+  expect(detail).toBe('1 of 2 other members agrees at revision 50; the rest could not be compared');
+});

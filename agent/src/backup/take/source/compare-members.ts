@@ -1,0 +1,98 @@
+import type { EtcdMember } from '../../../etcd/etcd-member.ts';
+import { AgentError, ExitCode, messageOf } from '../../../lib/errors.ts';
+import type { HashKV } from '../../catalog/manifest.ts';
+import type { ReachedMember } from './observe-cluster.ts';
+
+export interface Comparison {
+  readonly outcome: 'agree' | 'differ' | 'inconclusive';
+  /** HashKV of the source. Undefined if the source did not return it. */
+  readonly hashKV?: HashKV;
+  readonly detail: string;
+}
+
+const ATTEMPTS = 3;
+const MIB = 1024 * 1024;
+
+/**
+ * Compares HashKV of the source with that of every other voter at one revision. The hash depends on the compact revision,
+ * so members that were compacted differently cannot be compared. The comparison is then repeated; after three attempts it
+ * is inconclusive. `all` is the number of other voters, reached or not.
+ */
+export async function compareMembers(
+  source: ReachedMember,
+  others: readonly ReachedMember[],
+  signal?: AbortSignal,
+  all = others.length,
+): Promise<Comparison> {
+  let comparison: Comparison = { outcome: 'inconclusive', detail: 'not compared' };
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    comparison = await compareOnce(source, others, signal, all).catch((error): Comparison => {
+      signal?.throwIfAborted();
+      if (error instanceof AgentError && error.exitCode === ExitCode.usage) throw error;
+      return { outcome: 'inconclusive', detail: `the source did not return HashKV: ${messageOf(error)}` };
+    });
+    if (comparison.outcome !== 'inconclusive' || comparison.hashKV === undefined) break;
+  }
+  return comparison;
+}
+
+async function compareOnce(
+  source: ReachedMember,
+  others: readonly ReachedMember[],
+  signal: AbortSignal | undefined,
+  all: number,
+): Promise<Comparison> {
+  const { revision, dbSize } = await source.member.status(signal);
+  const deadline = 60_000 + (dbSize / MIB) * 200;
+  const own = await source.member.hashKV(revision, deadline, signal);
+  // At the compact revision itself, etcd 3.5+ uses the previous compact revision: nobody can reproduce that hash.
+  if (await source.member.isCompacted(revision - 1)) {
+    return {
+      outcome: 'inconclusive',
+      detail: `revision ${revision} is the compact revision; there are no newer keys to hash`,
+    };
+  }
+  let agreeing = 0;
+  const differing: string[] = [];
+  const unknown: string[] = [];
+  for (const { endpoint, member } of others) {
+    const other = await hashOrReason(member, revision, deadline, signal);
+    if (typeof other === 'string') unknown.push(`${endpoint}: ${other}`);
+    else if (other.compactRevision !== own.compactRevision) unknown.push(`${endpoint}: compacted at another revision`);
+    else if (other.hash === own.hash) agreeing++;
+    else differing.push(endpoint);
+  }
+  const hashKV = { revision, ...own, membersAgreeing: agreeing };
+  if (differing.length > 0) {
+    return {
+      outcome: 'differ',
+      hashKV,
+      detail: `MembersInconsistent: at revision ${revision}, the data of ${differing.join(', ')} differ from those of ${source.endpoint}`,
+    };
+  }
+  if (unknown.length > 0) return { outcome: 'inconclusive', hashKV, detail: unknown.join('; ') };
+  return { outcome: 'agree', hashKV, detail: agreement(agreeing, all, revision) };
+}
+
+function agreement(agreeing: number, all: number, revision: number): string {
+  if (agreeing === 0) return `no other member to compare with at revision ${revision}`;
+  if (agreeing < all) {
+    const verb = agreeing === 1 ? 'agrees' : 'agree';
+    return `${agreeing} of ${all} other members ${verb} at revision ${revision}; the rest could not be compared`;
+  }
+  return `${agreeing} other ${agreeing === 1 ? 'member agrees' : 'members agree'} at revision ${revision}`;
+}
+
+async function hashOrReason(member: EtcdMember, revision: number, deadline: number, signal?: AbortSignal) {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await member.hashKV(revision, deadline, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const reason = messageOf(error);
+      // The member has not applied this revision yet.
+      if (!/future revision/.test(reason) || attempt === 10) return reason;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { type Alarm, type EtcdAccess, EtcdMember, type Member } from '../../../etcd/etcd-member.ts';
+import { AgentError, ExitCode, messageOf } from '../../../lib/errors.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { ObservedMember } from './rank-sources.ts';
+
+export interface ReachedMember extends ObservedMember {
+  readonly member: EtcdMember;
+}
+
+/** The members that answered, without duplicates. Disposing closes their connections. */
+export class ObservedCluster {
+  readonly members: readonly ReachedMember[];
+  readonly alarms: readonly Alarm[];
+  /** Every member, whether it answered or not. Undefined if no member list could be read. */
+  readonly listed: readonly Member[] | undefined;
+
+  constructor(members: readonly ReachedMember[], alarms: readonly Alarm[], listed: readonly Member[] | undefined) {
+    this.members = members;
+    this.alarms = alarms;
+    this.listed = listed;
+  }
+
+  /** Number of voters in the cluster. Undefined if no member list could be read. */
+  get voters(): number | undefined {
+    return this.listed?.filter(({ isLearner }) => !isLearner).length;
+  }
+
+  [Symbol.dispose](): void {
+    for (const { member } of this.members) member.close();
+  }
+}
+
+/** Reads the status of the given endpoints, and then of all other voters in the member list. */
+export async function observeCluster(access: EtcdAccess, log: Log, signal?: AbortSignal): Promise<ObservedCluster> {
+  const reached = new Map<string, ReachedMember>();
+  const failures: unknown[] = [];
+  const reach = async (endpoint: string) => {
+    try {
+      const found = await reachMember(endpoint, access, signal);
+      const known = reached.get(found.status.memberId);
+      if (known) found.member.close();
+      else reached.set(found.status.memberId, found);
+    } catch (error) {
+      signal?.throwIfAborted();
+      failures.push(error);
+      log.warn({ endpoint }, messageOf(error));
+    }
+  };
+  try {
+    await Promise.all(access.endpoints.map(reach));
+    const [first] = reached.values();
+    if (!first) throw worst(failures);
+    // A learner refuses to list members. In some versions, so does a member without quorum.
+    const lists = [...reached.values()].filter(({ status }) => !status.isLearner);
+    const members = await firstAnswer(
+      lists.map(
+        ({ member }) =>
+          () =>
+            member.members(),
+      ),
+    );
+    const unknown = (members ?? []).filter(({ id, isLearner }) => !isLearner && !reached.has(id));
+    await Promise.all(unknown.flatMap(({ clientUrls }) => clientUrls.slice(0, 1)).map(reach));
+    const alarms = await firstAnswer(
+      lists.map(
+        ({ member }) =>
+          () =>
+            member.alarms(),
+      ),
+    );
+    return new ObservedCluster([...reached.values()], alarms ?? [], members);
+  } catch (error) {
+    for (const { member } of reached.values()) member.close();
+    throw error;
+  }
+}
+
+export async function reachMember(endpoint: string, access: EtcdAccess, signal?: AbortSignal): Promise<ReachedMember> {
+  const member = await EtcdMember.connect(endpoint, access, signal);
+  try {
+    return { endpoint, member, status: await member.status(signal) };
+  } catch (error) {
+    member.close();
+    throw error;
+  }
+}
+
+async function firstAnswer<T>(asks: readonly (() => Promise<T>)[]): Promise<T | undefined> {
+  let failure: unknown;
+  for (const ask of asks) {
+    try {
+      return await ask();
+    } catch (error) {
+      failure = error;
+    }
+  }
+  if (failure instanceof AgentError && failure.exitCode === ExitCode.usage) throw failure;
+  return undefined;
+}
+
+/** Returns the error to report: a mistake that the user must fix comes before an endpoint that is unreachable. */
+function worst(failures: readonly unknown[]): unknown {
+  return failures.find((error) => error instanceof AgentError && error.exitCode === ExitCode.usage) ?? failures[0];
+}

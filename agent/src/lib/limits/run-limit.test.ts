@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandContext } from '../../commands/cli/command.ts';
+import type { Settings } from '../../commands/cli/settings.ts';
+import { PhaseTimes } from '../terminal/phase-times.ts';
+import { moreTime, namingStore, withTimeout } from './run-limit.ts';
+
+test('the time-out of a run names the store that has used up the time', async () => {
+  const settings = { duration: () => 20 } as unknown as Settings;
+  const context = { settings, signal: new AbortController().signal } as CommandContext;
+  const store = { url: 's3://slow' };
+  const slow = withTimeout(context, (signal) =>
+    namingStore(store, () =>
+      namingStore(store, async () => {
+        await sleep(5_000, undefined, { signal }).catch(() => signal.throwIfAborted());
+      }),
+    ),
+  );
+  await expect(slow).rejects.toMatchObject({
+    exitCode: 50,
+    message: 's3://slow: not done after 0s; allow more with --timeout',
+  });
+  await expect(namingStore(store, () => Promise.reject(new Error('other')))).rejects.toThrow(/^other$/);
+});
+
+test('the time-out of a run names its step', async () => {
+  const settings = { duration: () => 20 } as unknown as Settings;
+  const progress = new PhaseTimes({ phase() {}, bytes() {}, end() {} });
+  const context = { settings, progress, signal: new AbortController().signal } as unknown as CommandContext;
+  const slow = withTimeout(context, async (signal) => {
+    progress.phase('first');
+    progress.phase('verify', 'an-id');
+    await sleep(5_000, undefined, { signal }).catch(() => signal.throwIfAborted());
+  });
+  await expect(slow).rejects.toThrow(/^not done after 0s, in the step 'verify: an-id'; allow more with --timeout$/);
+});
+
+test('the time limit of a run grows with its work, unless it was given', async () => {
+  const limitOf = (given: number | undefined) => {
+    const settings = { duration: () => given } as unknown as Settings;
+    const context = { settings, signal: new AbortController().signal } as CommandContext;
+    return withTimeout(context, async (signal, grow, limit) => {
+      const first = limit();
+      moreTime(signal, 100);
+      grow(30 * 1024 * 1024);
+      moreTime(signal, 10);
+      return [first, limit()];
+    });
+  };
+  expect(await limitOf(undefined)).toEqual([60_000, 60_000 + 110_000 + 30_000]);
+  expect(await limitOf(5_000)).toEqual([5_000, 5_000]);
+});

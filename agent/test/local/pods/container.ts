@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reap, spare } from '../../harness/reaper.ts';
+
+interface ContainerSpec {
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly log: string;
+}
+
+/** Runs a file of this directory. The library's sources, of which the agent uses some, have no type in package.json. */
+export const nodeCommand = (file: string): string[] => [
+  process.execPath,
+  '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
+  join(import.meta.dirname, file),
+];
+
+// Each start would compile the sources again.
+const common = { PATH: process.env.PATH, NODE_COMPILE_CACHE: join(tmpdir(), 'cdk8s-etcd-compiled') };
+
+const backoff = { first: 100, most: 2_000 };
+
+/** A process that is started again whenever it ends, as kubelet does it, but sooner. */
+export class Container {
+  readonly #spec: ContainerSpec;
+  readonly #stopped = new AbortController();
+  #child: ChildProcess | undefined;
+  #ended: Promise<number | null> | undefined;
+
+  constructor(spec: ContainerSpec) {
+    this.#spec = spec;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Until it ends with 0, as an init container; false when it was stopped before. */
+  async complete(): Promise<boolean> {
+    let wait = 0;
+    while (!this.#stopped.signal.aborted) {
+      const code = await this.#once();
+      if (code === 0 && !this.#stopped.signal.aborted) return true;
+      wait = this.#next(wait, code);
+      await this.#pause(wait);
+    }
+    return false;
+  }
+
+  /** For ever. */
+  keep(): void {
+    void this.#keep();
+  }
+
+  async #keep(): Promise<void> {
+    let wait = 0;
+    while (!this.#stopped.signal.aborted) {
+      const since = Date.now();
+      const code = await this.#once();
+      wait = Date.now() - since > 5_000 ? backoff.first : this.#next(wait, code);
+      await this.#pause(wait);
+    }
+  }
+
+  /** Killed by a test (no code), it is to be back soon. */
+  #next(wait: number, code: number | null): number {
+    return code === null ? backoff.first : Math.min(Math.max(wait * 2, backoff.first), backoff.most);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  /** Goes on after a SIGSTOP until it ends, and is not started again. */
+  async resumeOnce(): Promise<void> {
+    this.#stopped.abort();
+    this.signal('SIGCONT');
+    await this.#ended;
+  }
+
+  /** SIGKILL follows when it takes longer than this. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopped.abort();
+    const child = this.#child;
+    if (!child) return;
+    child.kill(graceMs > 0 ? 'SIGTERM' : 'SIGKILL');
+    const last = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    await this.#ended;
+    clearTimeout(last);
+  }
+
+  #pause(ms: number): Promise<unknown> {
+    return sleep(ms, undefined, { signal: this.#stopped.signal }).catch(() => {});
+  }
+
+  #once(): Promise<number | null> {
+    this.#ended = this.#run();
+    return this.#ended;
+  }
+
+  async #run(): Promise<number | null> {
+    const { command, env, log } = this.#spec;
+    const output = openSync(log, 'a');
+    const [program, ...args] = command;
+    const child = spawn(program!, args, {
+      stdio: ['ignore', output, output],
+      env: { ...common, ...env },
+      detached: true,
+    });
+    closeSync(output);
+    const exited = once(child, 'exit');
+    if (child.pid === undefined) {
+      await exited.catch(() => {});
+      return null;
+    }
+    this.#child = child;
+    // A group of its own: a container ends with all its processes.
+    const group = -child.pid;
+    reap(group);
+    const [code] = await exited;
+    killGroup(group);
+    spare(group);
+    this.#child = undefined;
+    return code;
+  }
+}
+
+function killGroup(group: number): void {
+  try {
+    process.kill(group, 'SIGKILL');
+  } catch {
+    // Nobody is left.
+  }
+}

@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Output } from '../../e2e/support/kubectl';
+import { root } from '../../guides';
+
+/** Types the commands of a section of a guide, each as it stands there but for these names. What they say. */
+export async function typed(guide: string, section: string, names: Readonly<Record<string, string>>): Promise<Output> {
+  return type(commandsOf(guide, section), names);
+}
+
+/** One line of shell, with these names. */
+export async function type(command: string, names: Readonly<Record<string, string>> = {}): Promise<Output> {
+  const line = Object.entries(names).reduce((text, [from, to]) => text.replaceAll(from, to), command);
+  return promisify(execFile)('sh', ['-e', '-c', line], { maxBuffer: 1024 ** 3 });
+}
+
+function commandsOf(guide: string, section: string): string {
+  const text = readFileSync(join(root, guide), 'utf8');
+  const [, body] = text.split(new RegExp(`^#+ ${section}\n`, 'm'));
+  if (body === undefined) throw new Error(`${guide} has no section '${section}'`);
+  const [own = ''] = body.split(/^#+ /m);
+  const blocks = [...own.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, code]) => code);
+  if (blocks.length === 0) throw new Error(`${guide}: '${section}' has no commands`);
+  return blocks.join('');
+}
