@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Draw } from '../../../test/chaos/draw.ts';
 import { sample } from '../backup/extent.ts';
 import { EtcdCluster } from '../harness/etcd-cluster.ts';
 import {
@@ -109,6 +110,7 @@ describe.each(['backup', 'prune', 'verify'] as const)('%s to a file system, befo
 });
 
 test('backup to a file system, kill -9 and SIGTERM at random moments of a larger database', async () => {
+  const draw = new Draw(1);
   await using large = await EtcdCluster.start();
   await large.put(12, { valueSize: MIB });
   await using healthy = await DirectoryPlace.make();
@@ -119,7 +121,7 @@ test('backup to a file system, kill -9 and SIGTERM at random moments of a larger
 
   const moments = Array.from({ length: 20 }, (_, n) => ({
     signal: n % 2 ? ('SIGTERM' as const) : ('SIGKILL' as const),
-    after: Math.round(Math.random() * milliseconds),
+    after: Math.round((draw.below(1_000) / 1_000) * milliseconds),
   }));
   await forEach(
     sample(moments),

@@ -1,5 +1,6 @@
 // A cluster is formed, grown, shrunk, and scaled by hand, with agents and reconciler killed meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Draw } from '../../../test/chaos/draw.ts';
 import type { LocalCluster } from '../local/cluster.ts';
 import type { StatefulSetObject } from '../local/objects.ts';
 import { memberIds, seedPermits, tombstoned } from './checks/facts.ts';
@@ -8,14 +9,15 @@ import { smoke, some } from './support/smoke.ts';
 
 /** Kills agents and the reconciler, any of them at any time, some ten times while the work is done. */
 async function underKills(cluster: LocalCluster, size: number, work: Promise<void>): Promise<void> {
+  const draw = new Draw(size);
   let done = false;
   const finished = work.finally(() => {
     done = true;
   });
   for (let kills = 0; !done && kills < 10; kills++) {
-    await Promise.race([finished, sleep(300 + Math.random() * 1_500)]);
+    await Promise.race([finished, sleep(draw.between(300, 1_800))]);
     if (done) break;
-    const victim = Math.floor(Math.random() * (size + 1));
+    const victim = draw.below(size + 1);
     // A pod that does not run yet has nobody to kill.
     try {
       if (victim === size) cluster.killReconciler();

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Draw } from '../../../../test/chaos/draw.ts';
 import type { History, RegisterOperation, Term, Write } from '../checks/history.ts';
 import type { Journal } from '../checks/journal.ts';
 import { CallFailed, KvClient, type Target } from './kv-client.ts';
@@ -40,6 +41,7 @@ export class Writer implements AsyncDisposable {
   readonly #firstTurn: number;
   readonly #running: Promise<unknown>;
   readonly #stopped = Promise.withResolvers<void>();
+  readonly #draw = new Draw(1);
   #stopping = false;
   #acknowledged = 0;
 
@@ -143,10 +145,10 @@ export class Writer implements AsyncDisposable {
   }
 
   async #onRegister(kv: KvClient, client: number, turn: number): Promise<void> {
-    const key = `${this.prefix}r/${Math.floor(Math.random() * this.#options.registers)}`;
+    const key = `${this.prefix}r/${this.#draw.below(this.#options.registers)}`;
     const value = `${client}-${turn}`;
     const start = this.now;
-    const kind = (['write', 'read', 'swap'] as const)[Math.floor(Math.random() * 3)]!;
+    const kind = this.#draw.one(['write', 'read', 'swap'] as const);
     const last = kind === 'swap' ? this.#lastValue(key) : undefined;
     const asked = last === undefined && kind === 'swap' ? { kind: 'read' as const } : { kind };
     const of = asked.kind === 'swap' ? { kind: asked.kind, from: last!, value } : { kind: asked.kind, value };
