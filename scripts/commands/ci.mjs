@@ -12,6 +12,8 @@ const kubernetes = Boolean(process.env.KUBECONFIG);
 const BUDGET = 60;
 /** Minutes after which a slow machine begins no step that it cannot end in time. */
 const LATEST = 80;
+/** Minutes after which a step that still runs is ended and counts as failed, so that the result is always printed. */
+const END = 88;
 
 const started = Number(process.env.CI_STARTED || Date.now() / 1000);
 const minutes = () => (Date.now() / 1000 - started) / 60;
@@ -64,8 +66,22 @@ const flaky = [];
 async function run(args, env = {}) {
   console.log(`\n=== npm run ${args.join(' ')}`);
   const from = minutes();
-  const options = { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } };
+  // A group of its own, so that a step ends with all its processes.
+  const options = { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env }, detached: true };
   const child = spawn('npm', ['run', '-s', ...args], options);
+  const end = () => process.kill(-child.pid, 'SIGKILL');
+  const timer = setTimeout(
+    () => {
+      console.log(`=== still running after ${END} minutes: ended`);
+      end();
+    },
+    Math.max(0, END - from) * 60_000,
+  );
+  const stop = () => {
+    end();
+    process.exit(1);
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
   let printed = '';
   for (const [stream, to] of [
     [child.stdout, process.stdout],
@@ -77,6 +93,8 @@ async function run(args, env = {}) {
     });
   }
   const code = await new Promise((resolve) => child.on('close', resolve));
+  clearTimeout(timer);
+  process.off('SIGINT', stop).off('SIGTERM', stop);
   const output = stripVTControlCharacters(printed);
   const summaries = [...output.matchAll(/^Tests: .*$/gm)].map(([line]) => line);
   const count = (word) =>
