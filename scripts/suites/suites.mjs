@@ -1,14 +1,16 @@
 // Every slow suite by its name: what `npm run suite` lists and runs, and `npm run ci` chooses from.
 import { build, bundle, node, provide, servers, suites } from '../lib/steps.mjs';
 
-/** Files of the agent's own tests, with real servers on this machine. */
+const isPath = (word) => word.includes('/');
+
+/** Files of the agent's own tests, with real servers on this machine. Paths replace the suite's own; jest gets the rest. */
 const local =
   (paths, { workers = undefined, more = [] } = {}) =>
   ({ smoke, args }) => {
     servers();
     for (const name of more) provide(name);
     bundle();
-    return suites(args.length > 0 ? args : paths, { smoke, workers });
+    return suites(args.some(isPath) ? args : [...paths, ...args], { smoke, workers });
   };
 
 /** A script that runs its own suites. */

@@ -19,7 +19,7 @@ export class ReconcilerProcess {
 
   start(): void {
     if (this.#container) return;
-    const command = [...nodeCommand('reconciler.mts'), this.#dir];
+    const command = [...nodeCommand(join(import.meta.dirname, 'reconciler.mts')), this.#dir];
     this.#container = new Container({ command, log: join(this.#dir, 'logs/reconciler.log') });
     this.#container.keep();
   }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,12 +12,14 @@ interface ContainerSpec {
   readonly log: string;
 }
 
-/** Runs a file of this directory. The library's sources, of which the agent uses some, have no type in package.json. */
-export const nodeCommand = (file: string): string[] => [
-  process.execPath,
-  '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
-  join(import.meta.dirname, file),
-];
+/**
+ * Runs a file with Node. Throws for a file that does not exist, as a container would start it again without end. The
+ * library's sources, of which the agent uses some, have no type in package.json.
+ */
+export function nodeCommand(file: string): string[] {
+  if (!existsSync(file)) throw new Error(`${file} does not exist`);
+  return [process.execPath, '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', file];
+}
 
 // Each start would compile the sources again.
 const common = { PATH: process.env.PATH, NODE_COMPILE_CACHE: join(tmpdir(), 'cdk8s-etcd-compiled') };

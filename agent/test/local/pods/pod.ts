@@ -76,7 +76,7 @@ export class LocalPod {
   }
 }
 
-export const agentCommand: readonly string[] = nodeCommand('agent.mts');
+export const agentCommand: readonly string[] = nodeCommand(join(import.meta.dirname, 'agent.mts'));
 
 function environment({ dir, world, ordinal, uid, template }: PodSpec): Record<string, string> {
   return {

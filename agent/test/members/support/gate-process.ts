@@ -12,8 +12,8 @@ import { freePorts } from '../../harness/free-ports.ts';
 import { reap, spare } from '../../harness/reaper.ts';
 import { ServerProcess } from '../../harness/server-process.ts';
 import { get } from '../../local/get.ts';
-import { nodeCommand } from '../../local/pods/container.ts';
 import { setCrashPoints } from '../../local/pods/crash.ts';
+import { agentCommand } from '../../local/pods/pod.ts';
 
 const patience = 60_000;
 
@@ -71,7 +71,7 @@ export class Bench implements AsyncDisposable {
     const { gate } = this;
     setCrashPoints(gate.dir, 'gate', crashAt === undefined ? [] : [crashAt]);
     const args = Object.entries(gate.args).map(([name, value]) => `--${name}=${value}`);
-    const [program, ...node] = nodeCommand('agent.mts');
+    const [program, ...node] = agentCommand;
     const env = { PATH: process.env.PATH, ...gate.env, CRASH_DIR: gate.dir };
     this.#gate = spawn(program!, [...node, 'gate', ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
     this.#gate.stderr!.on('data', (chunk) => {
