@@ -643,6 +643,13 @@ export interface EtcdClusterSpecTlsManaged {
   readonly intermediateRotation?: string;
 
   /**
+   * Any text. If it changes, the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts.
+   *
+   * @schema EtcdClusterSpecTlsManaged#intermediateRevocation
+   */
+  readonly intermediateRevocation?: string;
+
+  /**
    * Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once.
    *
    * @schema EtcdClusterSpecTlsManaged#rootRotation
@@ -664,6 +671,7 @@ export function toJson_EtcdClusterSpecTlsManaged(obj: EtcdClusterSpecTlsManaged 
     'clusterDomain': obj.clusterDomain,
     'serverNames': obj.serverNames?.map(y => y),
     'intermediateRotation': obj.intermediateRotation,
+    'intermediateRevocation': obj.intermediateRevocation,
     'rootRotation': obj.rootRotation,
   };
   // filter undefined values

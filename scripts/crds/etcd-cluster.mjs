@@ -191,6 +191,12 @@ const tls = object(
           /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
           "is not a valid rotation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
         ),
+        intermediateRevocation: matching(
+          'Any text. If it changes, the reconciler issues all certificates anew and revokes the earlier intermediates, so that nobody with an earlier certificate can connect. No member restarts.',
+          63,
+          /^[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?$/,
+          "is not a valid revocation: use letters, digits, '-', '_', '.' and ':', such as 2026-11",
+        ),
         rootRotation: matching(
           'Any text. If it changes, the reconciler replaces the roots of both authorities. Each member must restart once.',
           63,

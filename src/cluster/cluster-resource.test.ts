@@ -36,7 +36,12 @@ describe('the custom resource', () => {
       serverSecret: 'orders-server-tls',
       clusterDomain: 'cluster.local',
     };
-    const props = { serverNames: ['etcd.example.com'], intermediateRotation: '2026-11', rootRotation: 'b' };
+    const props = {
+      serverNames: ['etcd.example.com'],
+      intermediateRotation: '2026-11',
+      rootRotation: 'b',
+      intermediateRevocation: 'c',
+    };
     expect(specOf(cluster()).tls).toEqual({ clientSecret: 'orders-client-tls', managed: names });
     expect(specOf(cluster({ tls: EtcdTls.managed(props), clusterDomain: 'k8s.example' })).tls.managed).toEqual({
       ...names,

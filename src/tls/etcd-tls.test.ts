@@ -52,6 +52,7 @@ describe('managed', () => {
     [{ serverNames: Array.from({ length: 65 }, (_, n) => `n${n}`) }, 'tls: serverNames: there are 65, but at most 64'],
     [{ intermediateRotation: 'this month' }, "tls: intermediateRotation: 'this month' is not valid"],
     [{ rootRotation: 'now!' }, "tls: rootRotation: 'now!' is not valid"],
+    [{ intermediateRevocation: 'today!' }, "tls: intermediateRevocation: 'today!' is not valid"],
     [{ intermediateRotation: '' }, "tls: intermediateRotation: '' is not valid"],
   ])('mistake %#', (props, message) => {
     expect(EtcdTls.managed(props)._bind(orders).problems).toEqual([expect.stringContaining(message)]);

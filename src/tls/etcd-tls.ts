@@ -37,6 +37,14 @@ export interface ManagedTlsProps {
    * @default - new roots only when two thirds of their 10 years are over
    */
   readonly rootRotation?: string;
+  /**
+   * Any text, such as a date. If it changes, the reconciler shuts out everyone who has a certificate that was issued
+   * before, without a restart of a member: it creates new intermediate authorities, issues all certificates anew, and
+   * revokes the earlier intermediates a few minutes later, once every member has its new certificates. Connections that
+   * are open then stay open until the member restarts.
+   * @default - nobody is shut out
+   */
+  readonly intermediateRevocation?: string;
 }
 
 /** Properties of `EtcdTls.certManager`: the issuers of a cluster's certificates, and how long these are valid. */
@@ -114,6 +122,7 @@ export interface ManagedTls {
   readonly serverNames?: readonly string[];
   readonly intermediateRotation?: string;
   readonly rootRotation?: string;
+  readonly intermediateRevocation?: string;
 }
 
 /**
@@ -215,7 +224,7 @@ export function managedSecretNames(
 }
 
 function managedBinding(props: ManagedTlsProps, { name }: TlsCluster): TlsBinding {
-  const { serverNames, intermediateRotation, rootRotation } = props;
+  const { serverNames, intermediateRotation, rootRotation, intermediateRevocation } = props;
   const { peerAuthority, clientAuthority } = managedSecretNames(name);
   return {
     secrets: tlsSecretNames(name),
@@ -226,11 +235,13 @@ function managedBinding(props: ManagedTlsProps, { name }: TlsCluster): TlsBindin
       serverNames: serverNames?.length ? serverNames : undefined,
       intermediateRotation,
       rootRotation,
+      intermediateRevocation,
     },
     problems: [
       ...serverNamesProblems(serverNames ?? []),
       ...rotationProblems('intermediateRotation', intermediateRotation),
       ...rotationProblems('rootRotation', rootRotation),
+      ...rotationProblems('intermediateRevocation', intermediateRevocation),
     ],
   };
 }

@@ -299,6 +299,7 @@ export const managedTlsTypes: PropertyTypes = {
   serverNames: list(text),
   intermediateRotation: text,
   rootRotation: text,
+  intermediateRevocation: text,
 };
 const secret = required(withExample(text, "the name of a Secret, such as 'orders-client'"));
 export const tlsSecretsTypes: PropertyTypes = { peer: secret, server: secret, client: secret };

@@ -87,6 +87,7 @@ test.each<[string, string, Manifest]>([
   ['a deletion with its volumes', 'durable', { pvcPolicy: { onDelete: 'Delete' } }],
   ['another client certificate', 'secure', { tls: { clientSecret: 'b' } }],
   ['another name of the servers', 'managed', { tls: { managed: { serverNames: ['etcd.example.com', '192.0.2.7'] } } }],
+  ['earlier intermediates revoked', 'managed', { tls: { managed: { intermediateRevocation: '2026-11' } } }],
   ['new intermediates', 'managed', { tls: { managed: { intermediateRotation: '2026-11' } } }],
   ['no schedule any more', 'durable', { backup: null }],
 ])('takes %s', async (_, name, spec) => {

@@ -167,6 +167,7 @@ const others: Readonly<Record<string, Manifest>> = {
         serverNames: ['etcd.example.com', '192.0.2.7'],
         intermediateRotation: '2026-11',
         rootRotation: '2026-11',
+        intermediateRevocation: '2026-11',
       },
     },
   }),

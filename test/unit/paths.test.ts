@@ -13,7 +13,7 @@ const named = [
 ];
 const sources = execFileSync('git', ['ls-files', '*.ts', '*.mts', '*.mjs'], { cwd: root, encoding: 'utf8' })
   .split('\n')
-  .filter((file) => file !== '' && existsSync(join(root, file)));
+  .filter((file) => file !== '' && existsSync(join(root, file)) && join(root, file) !== __filename);
 
 /** What a build makes is not in a fresh clone. */
 const isBuilt = (path: string) => /(^|\/)lib\/(src|bin)\//.test(path);

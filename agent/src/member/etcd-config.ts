@@ -10,6 +10,7 @@ import type { Identity } from '../protocol/agent-status.ts';
 import type { Permit } from '../protocol/record.ts';
 import { minorOf } from '../protocol/versions.ts';
 import type { MemberConfig } from './member-config.ts';
+import { presentLists, type RevocationLists } from './revocation-lists.ts';
 import { etcdDirOf } from './volume.ts';
 
 /** Result of writing etcd.yaml. `edited` if somebody had changed the file since the agent wrote it. */
@@ -44,7 +45,8 @@ export function permitConfig(config: MemberConfig, { mode, token, initialCluster
 
 async function write(config: MemberConfig, form: Form): Promise<Written> {
   const file = configFile(config.dataDir);
-  const text = render(etcdConfig(config, form, await readSettings(config), await volumeSize(config.dataDir)));
+  const [settings, size] = [await readSettings(config), await volumeSize(config.dataDir)];
+  const text = render({ ...etcdConfig(config, form, settings, size), ...revocation(await presentLists(config)) });
   const old = await readFile(file, 'utf8').catch((error) => {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
@@ -54,6 +56,12 @@ async function write(config: MemberConfig, form: Form): Promise<Written> {
   await replaceFile(file, text);
   return old === undefined || isUntouched(old) ? 'written' : 'edited';
 }
+
+/** etcd's configuration file has no key for a revocation list. Every version takes the names of the fields in its source. */
+const revocation = ({ peer, client }: RevocationLists): Record<string, unknown> => ({
+  ...(peer !== undefined && { PeerTLSInfo: { CRLFile: peer } }),
+  ...(client !== undefined && { ClientTLSInfo: { CRLFile: client } }),
+});
 
 const volumeSize = async (dataDir: string): Promise<number> => {
   const { blocks, bsize } = await statfs(dataDir);

@@ -86,6 +86,9 @@ const status = z.looseObject({
   leaves: z.optional(
     z.looseObject({ peer: z.optional(text), client: z.optional(text) } satisfies Shape<Part<'leaves'>>),
   ),
+  revocationLists: z.optional(
+    z.looseObject({ peer: z.optional(text), client: z.optional(text) } satisfies Shape<Part<'revocationLists'>>),
+  ),
   volume,
   request: z.optional(
     z.looseObject({ volumeId: text, lastRestoreId: z.optional(text) } satisfies Shape<Part<'request'>>),

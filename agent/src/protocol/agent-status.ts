@@ -21,6 +21,8 @@ export interface AgentStatus {
   roots?: TrustedRoots;
   /** First 16 hex digits of the SHA-256 of the certificates on disk, which etcd reads at each connection. */
   leaves?: { peer?: string; client?: string };
+  /** As `leaves`, of the revocation lists. `none`: etcd was started without one. Unset: none can be read. */
+  revocationLists?: { peer?: string; client?: string };
   volume: {
     walPresent: boolean;
     volumeId?: string;

@@ -85,6 +85,7 @@ export const reasons = {
   AuthorityInvalid: 'the Secret of an authority cannot be used; it is never overwritten',
   ForeignCertificate: 'a Secret holds a certificate of another root; it is not overwritten',
   RotatingRoot: 'a root is being replaced',
+  RevokingIntermediates: 'earlier intermediates are being revoked',
   RootNotLoaded: 'a member still trusts a root that its files no longer hold; it must be restarted',
   CannotWrite: 'the Secret of a certificate cannot be written',
   TlsRefused: 'spec.tls cannot be followed',

@@ -19,6 +19,11 @@ interface Content {
   readonly rootRotation?: string;
   /** Of an authority: what follows. Its cross certificate has the number of its root. */
   readonly next?: { readonly root: number; readonly intermediate: number };
+  readonly revocation?: string;
+  /** Of an authority: intermediates that are revoked. */
+  readonly revoked?: readonly number[];
+  /** Of a leaf: those that the revocation list beside it names. */
+  readonly list?: readonly number[];
   /** Of a leaf: the roots to which its chain leads, the first one without a cross certificate. */
   readonly chain?: readonly number[];
 }
@@ -52,6 +57,7 @@ interface Decider {
   /** What the status said before anything was read. */
   readonly isNamed?: boolean;
   readonly rootRotation?: string;
+  readonly revocation?: string;
   readonly seen?: Partial<Store>;
   /** As they were before the Secrets were read. */
   readonly members?: readonly Member[];
@@ -69,34 +75,44 @@ interface World {
   /** Those that replace a root. */
   readonly members?: readonly Member[];
   readonly rootRotation?: string;
+  readonly revocation?: string;
   /** Ids that were given away. */
   readonly ids: number;
   /** What may still go wrong. */
   readonly faults: number;
 }
 
-const spec = (rotation: string, rootRotation?: string) =>
-  wanted({ intermediateRotation: rotation, ...(rootRotation !== undefined && { rootRotation }) });
-const { shapes } = spec('');
+const spec = ({ rotation, rootRotation, revocation }: Omit<Asked, 'isNamed' | 'members'>) =>
+  wanted({
+    intermediateRotation: rotation,
+    ...(rootRotation !== undefined && { rootRotation }),
+    ...(revocation !== undefined && { intermediateRevocation: revocation }),
+  });
+const { shapes } = spec({ rotation: '' });
 const span: Span = { notBefore: begin - day, notAfter: begin + 1000 * day };
 
-const authority = ({ root, intermediate, rotation = '', rootRotation = '', next }: Content): WholeAuthority => ({
-  kind: 'whole',
-  root: { id: `${root}`, ...span, notAfter: begin + 3000 * day },
-  intermediate: { id: `${intermediate}`, ...span },
-  rotation,
-  rootRotation,
-  ...(next && {
-    next: {
-      root: { id: `${next.root}`, ...span, notAfter: begin + 3000 * day },
-      intermediate: { id: `${next.intermediate}`, ...span },
-      cross: `${next.root}`,
-    },
-  }),
-});
+const authority = (content: Content): WholeAuthority => {
+  const { root, intermediate, rotation = '', rootRotation = '', revocation = '', revoked = [], next } = content;
+  return {
+    kind: 'whole',
+    root: { id: `${root}`, ...span, notAfter: begin + 3000 * day },
+    intermediate: { id: `${intermediate}`, ...span },
+    rotation,
+    rootRotation,
+    revocation,
+    revoked: revoked.map(String),
+    ...(next && {
+      next: {
+        root: { id: `${next.root}`, ...span, notAfter: begin + 3000 * day },
+        intermediate: { id: `${next.intermediate}`, ...span },
+        cross: `${next.root}`,
+      },
+    }),
+  };
+};
 
 const leaf = (
-  { root, intermediate, chain = [root] }: Content,
+  { root, intermediate, chain = [root], list = [] }: Content,
   name: LeafName,
   issuer: Content | undefined,
 ): FilledLeaf => ({
@@ -111,14 +127,20 @@ const leaf = (
     shape: shapeOf(shapes[name]),
   },
   hasKey: true,
+  ...(name !== 'client' && {
+    list: (issuer?.revoked ?? []).every((each) => list.includes(each)) ? ('current' as const) : ('behind' as const),
+    listId: idOfList(list),
+  }),
 });
 
 /** As long as the digits that are compared. */
 const idOfLeaf = ({ intermediate, chain }: Pick<Content, 'intermediate' | 'chain'>): string =>
   `${intermediate}-${chain}`;
 
-function factsOf({ peers, peer }: Store, { rotation, rootRotation = '', isNamed }: Asked): Facts {
-  const others = { root: -1, intermediate: -2, rotation, rootRotation };
+const idOfList = (list: readonly number[]): string => `list ${list}`;
+
+function factsOf({ peers, peer }: Store, { rotation, rootRotation = '', revocation = '', isNamed }: Asked): Facts {
+  const others = { root: -1, intermediate: -2, rotation, rootRotation, revocation };
   return {
     peers: peers.content ? authority(peers.content) : { kind: 'empty', ...(isNamed && { lostRoot: 'x' }) },
     peer: peer.content ? leaf(peer.content, 'peer', peers.content) : { kind: 'empty' },
@@ -129,28 +151,38 @@ function factsOf({ peers, peer }: Store, { rotation, rootRotation = '', isNamed 
 }
 
 const decided = (store: Store, asked: Asked) =>
-  decide(factsOf(store, asked), spec(asked.rotation, asked.rootRotation), begin, {
+  decide(factsOf(store, asked), spec(asked), begin, {
     ...(asked.members && { members: known(asked.members.map(reportOf)) }),
   });
 
-type Asked = Pick<World, 'rotation' | 'isNamed' | 'members' | 'rootRotation'>;
+type Asked = Pick<World, 'rotation' | 'isNamed' | 'members' | 'rootRotation' | 'revocation'>;
 
 const reportOf = ({ disk, loaded }: Member, ordinal: number): MemberReport => ({
   pod: `orders-${ordinal}`,
-  peers: { leaf: idOfLeaf({ chain: [disk.root], ...disk }), root: `${disk.root}`, loaded: `${loaded}` },
+  peers: {
+    leaf: idOfLeaf({ chain: [disk.root], ...disk }),
+    ...{ root: `${disk.root}`, loaded: `${loaded}`, list: idOfList(disk.list ?? []) },
+  },
   clients: {},
 });
 
 /** What a write makes of what was read. */
-function request({ make, of }: Write, store: Store, { rotation, rootRotation }: Asked, ids: number): Request {
+function request(
+  { make, of }: Write,
+  store: Store,
+  { rotation, rootRotation, revocation }: Asked,
+  ids: number,
+): Request {
   const name = of as Name;
   const present = store.peers.content ?? { root: Number.NaN, intermediate: Number.NaN };
   const { next } = present;
   const before = store.peer.content;
   const asked = rootRotation === undefined ? {} : { rootRotation };
+  const revoked = [...(present.revoked ?? []), present.intermediate];
+  const isRevoked = revocation !== undefined && revocation !== present.revocation;
   const fresh: Record<Write['make'], Content | undefined> = {
     authority: { root: ids, intermediate: ids + 1, rotation, ...asked },
-    intermediate: { ...present, intermediate: ids, rotation },
+    intermediate: { ...present, intermediate: ids, rotation, ...(isRevoked && { revocation, revoked }) },
     nextRoot: { ...present, ...asked, next: { root: ids, intermediate: ids + 1 } },
     promotion: next && { ...present, ...next, next: undefined },
     leaf: next
@@ -159,8 +191,13 @@ function request({ make, of }: Write, store: Store, { rotation, rootRotation }: 
           intermediate: next.intermediate,
           chain: [next.root, present.root],
         }
-      : { root: present.root, intermediate: present.intermediate },
+      : {
+          root: present.root,
+          intermediate: present.intermediate,
+          ...(before?.list && { list: before.list }),
+        },
     trust: next && before && { ...before, root: next.root },
+    list: before && { ...before, list: present.revoked ?? [] },
   };
   return { name, version: store[name].version, content: fresh[make]! };
 }
@@ -187,8 +224,11 @@ function* successors(world: World): Generator<World> {
       continue;
     }
     if (!seen) {
-      const { rotation: now, isNamed = false, members, rootRotation } = world;
-      const asked = rootRotation === undefined ? {} : { rootRotation };
+      const { rotation: now, isNamed = false, members, rootRotation, revocation } = world;
+      const asked = {
+        ...(rootRotation !== undefined && { rootRotation }),
+        ...(revocation !== undefined && { revocation }),
+      };
       yield become({ seen: {}, rotation: now, isNamed, ...(members && { members }), ...asked });
       continue;
     }
@@ -226,10 +266,12 @@ function* membersGoOn({ members = [], ...world }: World): Generator<World> {
   }
 }
 
-/** A member that another one refuses: etcd shows the leaf on its disk, and takes one that leads to the root it has loaded. */
+/** A member that another one refuses: etcd shows the leaf on its disk, and takes one of the root it has loaded, unless its list names it. */
 function refusal({ members = [] }: World): string | undefined {
   for (const { disk, loaded: own } of members)
-    for (const { loaded } of members) {
+    for (const { loaded, disk: other } of members) {
+      if (other.list?.includes(disk.intermediate))
+        return `a member refuses intermediate ${disk.intermediate} of another`;
       const { chain = [disk.root] } = disk;
       if (!chain.includes(loaded)) return `a leaf of ${chain} meets a member that has loaded ${loaded}, beside ${own}`;
     }
@@ -246,7 +288,7 @@ function canonical(world: World): string {
   const { ids: _, ...rest } = world;
   const named = ['root', 'intermediate', 'loaded'];
   return JSON.stringify(rest, (key, value) => {
-    if (key === 'chain') return (value as number[]).map(rename);
+    if (['chain', 'revoked', 'list'].includes(key)) return (value as number[]).map(rename);
     return named.includes(key) ? rename(value) : value;
   });
 }
@@ -317,6 +359,20 @@ test('in every order a root is replaced without a member that another one refuse
     // A new intermediate, once the root is replaced, does without the cross certificate.
     expect([`${[root, 0]}`, '']).toContain(`${peer.content!.chain ?? []}`);
     expect(peer.content!.root).toBe(root);
+  });
+});
+
+test('in every order earlier intermediates are revoked without a member that another one refuses', () => {
+  const content = { root: 0, intermediate: 1 };
+  const member: Member = { disk: content, loaded: 0 };
+  const first: World = {
+    ...{ ...nothing, rotation: 'b', revocation: 'stolen', ids: 2, faults: 1, members: [member, member] },
+    store: { peers: { version: 0, content: { ...content, rotation: 'b' } }, peer: { version: 0, content } },
+  };
+  explore(first, ({ peers, peer }) => {
+    const { intermediate, revocation, revoked } = peers.content!;
+    expect([revocation, revoked?.includes(1), revoked?.includes(intermediate)]).toEqual(['stolen', true, false]);
+    expect(peer.content).toMatchObject({ intermediate, list: expect.arrayContaining([1]) });
   });
 });
 

@@ -15,6 +15,7 @@ import { lifetimes } from '../../src/controllers/certificates/lifetimes.ts';
 import type { MemberReport } from '../../src/controllers/certificates/rotation.ts';
 import { day, TestSecrets } from '../../src/controllers/certificates/secrets.fixture.ts';
 import { certificatesIn, idOf, shortId } from '../../src/lib/certificates.ts';
+import { listId } from '../../src/lib/revocation-lists.ts';
 import type { AgentStatus } from '../../src/protocol/agent-status.ts';
 import { known } from '../../src/protocol/known.ts';
 import { availableMinors, type EtcdBinaries, etcdOf, missingMinors } from '../harness/etcd-binaries.ts';
@@ -79,7 +80,10 @@ class Mounted {
     for (const leaf of leaves) {
       const directory = join(root, `${leaf}-${this.#mounts}`);
       await mkdir(directory);
-      for (const key of keys) await writeFile(join(directory, key), this.secrets.text(leaf, key), { mode: 0o600 });
+      for (const key of [...keys, 'ca.crl']) {
+        const bytes = this.secrets.bytes(leaf, key);
+        if (bytes) await writeFile(join(directory, key), bytes, { mode: 0o600 });
+      }
       await symlink(directory, join(root, `${leaf}.new`));
       await rename(join(root, `${leaf}.new`), join(root, leaf));
     }
@@ -109,6 +113,7 @@ async function startMembers(binaries: EtcdBinaries, mounted: Mounted): Promise<E
   const names = [0, 1, 2].map((i) => `etcd-${i}`);
   const args = [
     ...['--initial-cluster', names.map((name, i) => `${name}=${url(i)}`).join(), '--unsafe-no-fsync'],
+    ...['--client-crl-file', path('server', 'ca.crl'), '--peer-crl-file', path('peer', 'ca.crl')],
     ...['--client-cert-auth', '--trusted-ca-file', path('server', 'ca.crt')],
     ...['--cert-file', path('server', 'tls.crt'), '--key-file', path('server', 'tls.key')],
     ...['--peer-client-cert-auth', '--peer-trusted-ca-file', path('peer', 'ca.crt')],
@@ -345,6 +350,114 @@ describe.each(availableMinors())('etcd %s', (minor) => {
     for (const { clientUrl, peerUrl } of members) {
       expect(await asked(`${clientUrl}/version`, now.client)).toBe(200);
       expect(await asked(`${peerUrl}/version`, now.peer)).toBe(200);
+    }
+  });
+
+  test('earlier intermediates revoked: no restart, no failed write, and whoever has a certificate of one is refused', async () => {
+    const mounted = await Mounted.make();
+    const { secrets } = mounted;
+    members = await startMembers(etcdOf(minor), mounted);
+    secrets.now = Date.now();
+    await secrets.settle();
+    await mounted.mount();
+    const writer = new Writer(members, mounted, 1_000);
+    await writer.more(20);
+    const before = { peer: await mounted.files('peer'), client: await mounted.files('client') };
+    const report = async (ordinal: number): Promise<MemberReport> => {
+      const end = async (leaf: 'peer' | 'server') => {
+        const { ca, cert } = await mounted.files(leaf);
+        const [root, id] = [ca, cert].map((pem) => shortId(idOf(certificatesIn(pem)![0]!)));
+        return { leaf: id, root, loaded: root, list: shortId(listId(await readFile(path(leaf, 'ca.crl')))) };
+      };
+      return { pod: `orders-${ordinal}`, peers: await end('peer'), clients: await end('server') };
+    };
+    const follow = async () => {
+      secrets.members = known(await Promise.all([0, 1, 2].map(report)));
+      const written = (await secrets.settle()).map((line) => line.split(':')[0]);
+      await mounted.mount();
+      await writer.more(30);
+      return written;
+    };
+    const answers = async ({ peer, client }: typeof before) =>
+      Promise.all(
+        members.flatMap(({ clientUrl, peerUrl }) => [
+          asked(`${clientUrl}/version`, client, false).catch(() => 'refused'),
+          asked(`${peerUrl}/version`, peer, false).catch(() => 'refused'),
+        ]),
+      );
+    mounted.change({ intermediateRevocation: 'stolen' });
+    const allLeaves = ['leaf peer', 'leaf server', 'leaf client'];
+    expect(await follow()).toEqual(['intermediate peers', 'intermediate clients', ...allLeaves]);
+    expect(await answers(before)).toEqual(Array(6).fill(200));
+    // Clients have three minutes, and peers need none.
+    expect(await follow()).toEqual(['list peer']);
+    secrets.now += lifetimes.revocation;
+    expect(secrets.reasons).toEqual(['RevokingIntermediates', 'RevokingIntermediates']);
+    expect(await follow()).toEqual(['list server']);
+    secrets.now = Date.now();
+    expect(await answers(before)).toEqual(Array(6).fill('refused'));
+    expect(await answers({ peer: await mounted.files('peer'), client: await mounted.files('client') })).toEqual(
+      Array(6).fill(200),
+    );
+    expect(await follow()).toEqual([]);
+    expect(secrets.reasons).toEqual([]);
+    // Renewed leaves keep the list, and a member that starts anew finds the others.
+    await members[0]!.kill();
+    await members[0]!.start();
+    await writer.more(20);
+    expect(writer.failed).toEqual([]);
+    await writer.stop();
+    checkChains();
+  });
+
+  test('what the agent says of its revocation lists is so, and a list that is lost is written again', async () => {
+    const mounted = await Mounted.make();
+    const directories = { peerTlsDir: join(root, 'peer'), serverTlsDir: join(root, 'server') };
+    await using member = await TestMember.make(directories, etcdOf(minor));
+    const { peerUrl, clientUrl } = member.config;
+    await member.record({ seeded: true });
+    await member.serve();
+    await member.startEtcd();
+    const lists = async () => {
+      const [peer, client] = await Promise.all(
+        [path('peer', 'ca.crl'), path('server', 'ca.crl')].map(async (file) => shortId(listId(await readFile(file)))),
+      );
+      return { peer, client };
+    };
+    const answers = async () => {
+      const [peer, client] = [await mounted.files('peer'), await mounted.files('client')];
+      return Promise.all([
+        asked(`${peerUrl}/version`, peer, false).catch(() => 'refused'),
+        asked(`${clientUrl}/version`, client, false).catch(() => 'refused'),
+      ]);
+    };
+    const before = await lists();
+    await member.until({ revocationLists: before });
+    expect(await answers()).toEqual([200, 200]);
+
+    mounted.change({ intermediateRevocation: 'stolen' });
+    mounted.secrets.now = Date.now();
+    mounted.secrets.members = known([]);
+    await mounted.secrets.settle();
+    mounted.secrets.now += lifetimes.revocation;
+    await mounted.secrets.settle();
+    const old = { peer: await mounted.files('peer'), client: await mounted.files('client') };
+    await mounted.mount();
+    const after = await lists();
+    expect(after).not.toEqual(before);
+    await member.until({ revocationLists: after });
+    expect(await answers()).toEqual([200, 200]);
+    await expect(asked(`${peerUrl}/version`, old.peer, false)).rejects.toThrow();
+    await expect(asked(`${clientUrl}/version`, old.client, false)).rejects.toThrow();
+
+    // etcd refuses everybody without its list. The agent names none, and the reconciler writes it again.
+    for (const lost of [undefined, '', '-----BEGIN X509 CRL-----']) {
+      mounted.secrets.set('peer', { 'ca.crl': lost }).set('server', { 'ca.crl': lost });
+      await mounted.mount();
+      expect(await answers()).toEqual(['refused', 'refused']);
+      expect((await mounted.secrets.settle()).map((line) => line.split(':')[0])).toEqual(['list peer', 'list server']);
+      await mounted.mount();
+      expect(await answers()).toEqual([200, 200]);
     }
   });
 

@@ -82,6 +82,7 @@ function managedTls(name: string, tls: Fields, fields: Fields): Pick<EtcdCluster
       serverNames: fields.strings('serverNames'),
       intermediateRotation: fields.text('intermediateRotation'),
       rootRotation: fields.text('rootRotation'),
+      intermediateRevocation: fields.text('intermediateRevocation'),
     }),
   };
 }

@@ -98,7 +98,7 @@ export class Certificates {
   }
 
   get #isRotating(): boolean {
-    return this.#look?.found.problems.some(({ reason }) => reason === 'RotatingRoot') ?? false;
+    return this.#look?.found.problems.some(({ reason }) => inSteps.has(reason)) ?? false;
   }
 
   #reports(): MemberReports {
@@ -283,6 +283,9 @@ const conflict = 'it was changed by somebody else at the same time';
 /** Problems that looking again soon does not end. */
 const lasting: ReadonlySet<string> = new Set(['TlsRefused', 'RootExpiring', 'Paused']);
 
+/** What goes on as the members follow. */
+const inSteps: ReadonlySet<string> = new Set(['RotatingRoot', 'RevokingIntermediates']);
+
 const unreadMessage = ({ secret, why }: Decision['unread'][number]): string =>
   `Secret ${secret} cannot be read: ${why}`;
 
@@ -293,6 +296,7 @@ const written: Readonly<Record<Write['make'], string>> = {
   promotion: 'the next root as the root',
   leaf: 'a certificate',
   trust: 'the next root as ca.crt',
+  list: 'a revocation list',
 };
 
 const names: Readonly<Record<AuthorityName | LeafName, string>> = {
@@ -309,6 +313,7 @@ const pointOf = ({ make, of }: Write): string =>
     nextRoot: `Begin${names[of]}Rotation`,
     promotion: `End${names[of]}Rotation`,
     trust: `Trust${names[of]}Certificate`,
+    list: `Write${names[of]}RevocationList`,
     authority: `Issue${names[of]}Authority`,
     intermediate: `Renew${names[of]}Authority`,
     leaf: `Issue${names[of]}Certificate`,

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Secret } from '../../kube/objects.ts';
+import { certificatesIn } from '../../lib/certificates.ts';
 import type { Write } from './decide.ts';
 import type { Keyed } from './issue.ts';
-import { newAuthority, nextKeys, type Secrets, textOf } from './read.ts';
+import { listIn, newAuthority, nextKeys, revokedIn, type Secrets, textOf } from './read.ts';
+import { hasList } from './revocation.ts';
 import {
   type AuthorityName,
   intermediateName,
@@ -26,18 +28,20 @@ export async function contentOf(write: Write, secrets: Secrets, wanted: Wanted, 
   return { ...before, metadata: tidied(before.metadata), data };
 }
 
-/** New texts by key; an empty one removes its key. */
+/** New contents by key; an empty text removes its key. */
 function madeBy(
   write: Write,
   before: Secret,
   secrets: Secrets,
   wanted: Wanted,
   now: number,
-): Promise<Record<string, string>> | Record<string, string> {
+): Promise<Record<string, string | Buffer>> | Record<string, string> {
   const of = write.of as AuthorityName & LeafName;
   switch (write.make) {
     case 'leaf':
       return leaf(of, before, secrets, wanted, now);
+    case 'list':
+      return revocationList(there(secrets, issuerOf[of]), now);
     case 'trust':
       return { 'ca.crt': textOf(there(secrets, issuerOf[of]), 'next-root.crt') };
     case 'nextRoot':
@@ -72,7 +76,7 @@ function holdsData(applied: string): boolean {
 
 async function authority({ make, of }: Write, before: Secret, wanted: Wanted, now: number) {
   const { issueRoot, issueIntermediate } = await import('./issue.ts');
-  const { cluster, rotation, rootRotation = '' } = wanted;
+  const { cluster, rotation, rootRotation = '', revocation = '' } = wanted;
   const name = of as AuthorityName;
   const isNext = make !== 'authority' && isRotating(before);
   const present = () => keyed(before, isNext ? 'next-root' : 'root');
@@ -82,12 +86,36 @@ async function authority({ make, of }: Write, before: Secret, wanted: Wanted, no
   return {
     ...(make === 'authority' && {
       ...{ 'root.crt': root.cert, 'root.key': root.key, 'root-rotation': rootRotation },
+      ...{ revocation, 'previous.crt': '', 'revoked.crt': '' },
       ...Object.fromEntries(nextKeys.map((each) => [each, ''])),
     }),
+    ...(make !== 'authority' && earlier(before, signer, wanted, now)),
     ...{ [`${signer}.crt`]: cert, [`${signer}.key`]: key },
     rotation: rotation ?? textOf(before, 'rotation'),
   };
 }
+
+/** The intermediates before the one that takes the place of `signer`: all are revoked, or all but that one are kept. */
+function earlier(before: Secret, signer: 'tls' | 'next-tls', wanted: Wanted, now: number): Record<string, string> {
+  const isRevoked = wanted.revocation !== undefined && wanted.revocation !== textOf(before, 'revocation');
+  const [previous, revoked] = [textOf(before, 'previous.crt'), textOf(before, 'revoked.crt')];
+  const replaced = stillValid(previous, now) + stillValid(textOf(before, `${signer}.crt`), now);
+  if (!isRevoked) return { 'previous.crt': replaced, 'revoked.crt': stillValid(revoked, now) };
+  // While a root is replaced, the intermediate of the present one is accepted too.
+  const all = signer === 'tls' ? replaced : replaced + stillValid(textOf(before, 'tls.crt'), now);
+  return {
+    'previous.crt': '',
+    'revoked.crt': stillValid(revoked, now) + all,
+    revocation: wanted.revocation!,
+  };
+}
+
+/** What has expired is refused anyway. What is no certificate was accepted by nobody. */
+const stillValid = (pem: string, now: number): string =>
+  (certificatesIn(pem) ?? [])
+    .filter(({ validToDate }) => now < validToDate.getTime())
+    .map(String)
+    .join('');
 
 async function nextRoot(of: AuthorityName, before: Secret, wanted: Wanted, now: number) {
   const { crossSign, issueRoot, issueIntermediate } = await import('./issue.ts');
@@ -122,7 +150,14 @@ async function leaf(of: LeafName, before: Secret, secrets: Secrets, { shapes }: 
     'ca.crt': isNext && textOf(before, 'ca.crt') === next ? next : textOf(issuer, 'root.crt'),
     'tls.crt': cert + intermediate.cert + (isNext ? textOf(issuer, 'cross.crt') : ''),
     'tls.key': key,
+    ...(hasList(of) && !listIn(before) && (await revocationList(issuer, now))),
   };
+}
+
+async function revocationList(authority: Secret, now: number): Promise<Record<string, Buffer>> {
+  const { issueRevocationList } = await import('./issue.ts');
+  const signer = keyed(authority, isRotating(authority) ? 'next-tls' : 'tls');
+  return { 'ca.crl': await issueRevocationList(revokedIn(authority), signer, now) };
 }
 
 const keyed = (secret: Secret, name: 'root' | 'tls' | 'next-root' | 'next-tls'): Keyed => ({

@@ -5,6 +5,7 @@ import type { SeenCertificate } from '../cluster/observed.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, Span, WholeAuthority } from './facts.ts';
 import { dueAt, endOf, lifetimes } from './lifetimes.ts';
 import { newAuthority, shapeOf } from './read.ts';
+import { listDue, revocationDue, revocationProblem } from './revocation.ts';
 import {
   areAllTrusting,
   isCrossed,
@@ -18,7 +19,7 @@ import { type AuthorityName, authorityNames, issuerOf, type LeafName, leafNames,
 
 /** The one Secret to write now, and why. */
 export interface Write {
-  readonly make: 'authority' | 'intermediate' | 'nextRoot' | 'promotion' | 'leaf' | 'trust';
+  readonly make: 'authority' | 'intermediate' | 'nextRoot' | 'promotion' | 'leaf' | 'trust' | 'list';
   readonly of: AuthorityName | LeafName;
   readonly secret: string;
   readonly why: string;
@@ -135,10 +136,11 @@ function judgeAuthority(rotation: Rotation): Judgement {
   const { write = renewal, problem, restart } = judgeRoot(rotation, found);
   const renewed = canSign && isLonger(intermediate, lifetimes.intermediate, root);
   const lacks = write && 'why' in intermediate ? issuing(write) : undefined;
+  const revoking = revocationProblem(rotation, { intermediate, revoked: found.revoked });
   return {
     ...(write && { write }),
     ...(restart !== undefined && { restart }),
-    ...problemOf(both(rootProblem(secret, found, now) ?? lacks, problem)),
+    ...problemOf(both(both(rootProblem(secret, found, now) ?? lacks, problem), revoking)),
     ...(!('why' in intermediate) && { certificate: seen(secret, intermediate, found.root.id, renewed) }),
   };
 }
@@ -231,6 +233,8 @@ function renewalOf(authority: WholeAuthority, wanted: Wanted, now: number): stri
   if (now < intermediate.notBefore) return notYet;
   if (wanted.rotation !== undefined && wanted.rotation !== authority.rotation)
     return `spec.tls.managed.intermediateRotation is '${wanted.rotation}'`;
+  const revocation = revocationDue(authority, wanted);
+  if (revocation !== undefined) return revocation;
   const isDue = now >= dueAt(intermediate) && endOf(lifetimes.intermediate, now, root) > intermediate.notAfter;
   return isDue ? overdue : undefined;
 }
@@ -256,13 +260,22 @@ function judgeLeaf(of: LeafName, rotation: Rotation): Judgement {
   const { root, intermediate } = signerOf(authority);
   const canSign = !('why' in intermediate) && isValid(intermediate, now) && isValid(root, now);
   const leaf = why !== undefined && canSign ? { make: 'leaf' as const, of, secret, why } : undefined;
-  const write = leaf ?? (why === undefined && isFilled ? trustOf(of, found, rotation, authority) : undefined);
+  const write =
+    leaf ??
+    (isFilled && canSign ? listOf(of, found, rotation, authority) : undefined) ??
+    (why === undefined && isFilled ? trustOf(of, found, rotation, authority) : undefined);
   const isBad = !isFilled || unfit(found, of, wanted, now) !== undefined;
   return {
     ...(write && { write }),
     ...(isBad && { problem: issuing({ secret, why: why! }) }),
     ...(isFilled && certificateOf(secret, found, canSign && isRenewable(found, intermediate))),
   };
+}
+
+/** Its revocation list is to be written. */
+function listOf(of: LeafName, found: FilledLeaf, rotation: Rotation, authority: WholeAuthority): Write | undefined {
+  const why = listDue(found, rotation, signerOf(authority));
+  return why === undefined ? undefined : { make: 'list', of, secret: rotation.wanted.leaves[of], why };
 }
 
 /** Its `ca.crt` may become the next root. */

@@ -57,6 +57,10 @@ export interface WholeAuthority {
   readonly rotation: string;
   /** The value that asked for this root. */
   readonly rootRotation: string;
+  /** The value that asked for the last revocation. */
+  readonly revocation: string;
+  /** Serial numbers of the revoked intermediates, in hex. */
+  readonly revoked: readonly string[];
   /** While the root is being replaced. */
   readonly next?: NextAuthority;
 }
@@ -94,6 +98,10 @@ export interface FilledLeaf {
   };
   /** `tls.key` fits. */
   readonly hasKey: boolean;
+  /** Of `ca.crl`. `behind`: it lacks a revoked intermediate. Undefined: this leaf has none. */
+  readonly list?: 'unreadable' | 'behind' | 'current';
+  /** Its SHA-256. */
+  readonly listId?: string;
 }
 
 export interface Facts<Authority = AuthorityFacts, Leaf = LeafFacts> {

@@ -67,6 +67,20 @@ export async function issueLeaf(leaf: Leaf, intermediate: Keyed, now: number): P
   ]);
 }
 
+/** Returns the list, DER: etcd takes no other form from 3.6 on. */
+export async function issueRevocationList(serials: readonly string[], by: Keyed, now: number): Promise<Buffer> {
+  const { certificate, key } = await issuer(by);
+  const list = await x509.X509CrlGenerator.create({
+    issuer: certificate.subjectName.toJSON(),
+    thisUpdate: new Date(now - backdated),
+    nextUpdate: new Date(now + lifetimes.root),
+    entries: serials.map((serialNumber) => ({ serialNumber, revocationDate: new Date(now) })),
+    signingKey: key,
+    signingAlgorithm: algorithm,
+  });
+  return Buffer.from(list.rawData);
+}
+
 /** Without an issuer the certificate signs itself. */
 async function issue(
   commonName: string | undefined,

@@ -3,8 +3,14 @@ import type { Span } from './facts.ts';
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** How long each kind is valid, in ms; `clients`: how long they have to read new files while a root is replaced. */
-export const lifetimes = { root: 3650 * day, intermediate: 365 * day, leaf: 90 * day, clients: 60 * minute } as const;
+/**
+ * How long each kind is valid, in ms. `clients`: how long they have to read new files while a root is replaced;
+ * `revocation`: while an intermediate is revoked, which has to be soon. A kubelet takes up to about two minutes.
+ */
+export const lifetimes = {
+  ...{ root: 3650 * day, intermediate: 365 * day, leaf: 90 * day },
+  ...{ clients: 60 * minute, revocation: 3 * minute },
+} as const;
 
 /** Certificates begin in the past, for clocks that are behind. */
 export const backdated = 60 * minute;

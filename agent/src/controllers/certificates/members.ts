@@ -26,4 +26,5 @@ const endOf = (status: AgentStatus | undefined, end: 'peer' | 'client'): EndRepo
   leaf: status?.leaves?.[end],
   root: status?.roots?.[end]?.onDisk,
   loaded: status?.roots?.[end]?.loaded,
+  list: status?.revocationLists?.[end],
 });

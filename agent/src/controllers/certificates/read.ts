@@ -3,8 +3,10 @@ import { isIPv6 } from 'node:net';
 import type { Secret } from '../../kube/objects.ts';
 import { group } from '../../kube/paths.ts';
 import { certificatesIn, idOf } from '../../lib/certificates.ts';
+import { isRevocationList, listId, lists } from '../../lib/revocation-lists.ts';
 import type { Known } from '../../protocol/known.ts';
 import type { AuthorityFacts, Facts, FilledLeaf, IntermediateFacts, LeafFacts, NextAuthority, Span } from './facts.ts';
+import { hasList } from './revocation.ts';
 import { type AuthorityName, authorityNames, issuerOf, type Leaf, leafNames, madeFor } from './wanted.ts';
 
 /** The Secrets as they were read; known and undefined: there is none of this name. */
@@ -28,7 +30,10 @@ export function factsOf(secrets: Secrets, had: KnownRoots = {}): Facts {
   ]);
   const leaves = leafNames.map((name) => [
     name,
-    readOr(secrets[name], (secret) => leafFacts(secret, roots[issuerOf[name]]!)),
+    readOr(secrets[name], (secret) => ({
+      ...leafFacts(secret, roots[issuerOf[name]]!),
+      ...(hasList(name) && listFacts(secret, secrets[issuerOf[name]])),
+    })),
   ]);
   return Object.fromEntries([...authorities, ...leaves]) as unknown as Facts;
 }
@@ -79,6 +84,10 @@ function authorityFacts(secret: Secret, lostRoot: string | undefined): Authority
   if (!root) return { kind: 'broken', why: 'its root.crt is not the one certificate of a root' };
   const next = nextFacts(secret, root);
   if (typeof next === 'string') return { kind: 'broken', why: next };
+  const damaged = ['previous.crt', 'revoked.crt'].find(
+    (key) => textOf(secret, key).trim() !== '' && !certificatesIn(textOf(secret, key)),
+  );
+  if (damaged !== undefined) return { kind: 'broken', why: `its ${damaged} holds something that is no certificate` };
   const rootKey = keyProblem(secret, 'root.key', root, true);
   const says = madeFor(root.subject ?? '');
   return {
@@ -88,6 +97,8 @@ function authorityFacts(secret: Secret, lostRoot: string | undefined): Authority
     intermediate: intermediateFacts(secret, root),
     rotation: textOf(secret, 'rotation'),
     rootRotation: textOf(secret, 'root-rotation'),
+    revocation: textOf(secret, 'revocation'),
+    revoked: revokedIn(secret),
     ...(next && { next }),
   };
 }
@@ -142,6 +153,23 @@ function leafFacts(secret: Secret, roots: readonly X509Certificate[]): LeafFacts
     ...(leaf && { certificate: certificateFacts(leaf, chain!, roots) }),
     hasKey: leaf !== undefined && keyProblem(secret, 'tls.key', leaf) === undefined,
   };
+}
+
+/** Serial numbers of the intermediates that an authority has revoked. */
+export const revokedIn = (authority: Secret): string[] =>
+  (certificatesIn(textOf(authority, 'revoked.crt')) ?? []).map(({ serialNumber }) => serialNumber);
+
+/** The list beside a leaf; undefined: there is none that etcd could read. */
+export function listIn(leaf: Secret): Buffer | undefined {
+  const der = Buffer.from(leaf.data?.['ca.crl'] ?? '', 'base64');
+  return isRevocationList(der) ? der : undefined;
+}
+
+function listFacts(leaf: Secret, authority: Known<Secret | undefined>): Pick<FilledLeaf, 'list' | 'listId'> {
+  const list = listIn(leaf);
+  if (!list) return { list: 'unreadable' };
+  const revoked = authority.known && authority.v ? revokedIn(authority.v) : [];
+  return { list: revoked.every((serial) => lists(list, serial)) ? 'current' : 'behind', listId: listId(list) };
 }
 
 function certificateFacts(

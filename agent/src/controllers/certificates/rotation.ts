@@ -18,6 +18,8 @@ export interface EndReport {
   readonly leaf?: string | undefined;
   readonly root?: string | undefined;
   readonly loaded?: string | undefined;
+  /** Of its revocation list; 'none': its etcd was started without one. */
+  readonly list?: string | undefined;
 }
 
 export interface MemberReport {
@@ -45,7 +47,8 @@ export function rotationDue({ root, rootRotation }: WholeAuthority, wanted: Want
 }
 
 const leavesOf = (of: AuthorityName): LeafName[] => leafNames.filter((name) => issuerOf[name] === of);
-const serving: Readonly<Record<AuthorityName, LeafName>> = { peers: 'peer', clients: 'server' };
+/** The leaf that members present. */
+export const serving: Readonly<Record<AuthorityName, LeafName>> = { peers: 'peer', clients: 'server' };
 
 const trusts = (leaf: Facts['peer'], { root }: NextAuthority): boolean =>
   leaf.kind === 'filled' && leaf.trusts?.length === 1 && leaf.trusts[0] === root.id;
@@ -64,14 +67,18 @@ export function waitsToTrust({ of, facts, wanted, now, members }: Rotation, next
     if (leaf.kind !== 'filled' || !isCrossed(leaf, next))
       return `Secret ${wanted.leaves[name]} has no certificate of the next root yet`;
   }
-  const leaf = facts[serving[of]] as FilledLeaf;
-  const behind = firstOf(members, ({ pod, [of]: end }) => {
-    if (end.leaf === undefined) return `the agent of member ${pod} does not report its certificate`;
-    return end.leaf === shortId(leaf.certificate!.id) ? undefined : `member ${pod} has not got its new certificate yet`;
-  });
+  const behind = memberBehind(members, of, facts[serving[of]] as FilledLeaf);
   if (behind !== undefined || of === 'peers') return behind;
   const until = (facts.client as FilledLeaf).certificate!.notBefore + backdated + lifetimes.clients;
   return now < until ? `clients have until ${new Date(until).toISOString().slice(0, 19)}Z to read theirs` : undefined;
+}
+
+/** A member that does not present this leaf yet, or may not. */
+export function memberBehind(members: MemberReports, of: AuthorityName, leaf: FilledLeaf): string | undefined {
+  return firstOf(members, ({ pod, [of]: end }) => {
+    if (end.leaf === undefined) return `the agent of member ${pod} does not report its certificate`;
+    return end.leaf === shortId(leaf.certificate!.id) ? undefined : `member ${pod} has not got its new certificate yet`;
+  });
 }
 
 /** What must happen before the present root may be forgotten; undefined: nothing. `restart`: the members must restart. */

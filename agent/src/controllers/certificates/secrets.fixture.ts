@@ -76,6 +76,13 @@ export class TestSecrets {
     return this;
   }
 
+  /** Undefined: there is no such key. */
+  bytes(name: SecretName, key: string): Buffer | undefined {
+    const found = this.all[name];
+    const data = found.known ? found.v?.data?.[key] : undefined;
+    return data === undefined ? undefined : Buffer.from(data, 'base64');
+  }
+
   text(name: SecretName, key: string): string {
     const found = this.all[name];
     return found.known && found.v ? textOf(found.v, key) : '';

@@ -47,6 +47,7 @@ export interface TlsSpec {
     readonly serverNames?: readonly string[];
     readonly intermediateRotation?: string;
     readonly rootRotation?: string;
+    readonly intermediateRevocation?: string;
   };
 }
 
@@ -67,6 +68,8 @@ export interface Wanted {
   readonly rotation?: string;
   /** Undefined: no root is asked for. */
   readonly rootRotation?: string;
+  /** Undefined: no revocation is asked for. */
+  readonly revocation?: string;
   /** What cannot be followed in the spec. */
   readonly mistakes: readonly string[];
   /** Two certificates would overwrite each other. */
@@ -83,7 +86,7 @@ export function wantedOf(
 ): Wanted | undefined {
   if (!tls?.managed) return undefined;
   const { managed, clientSecret } = tls;
-  const { clusterDomain, serverNames = [], intermediateRotation, rootRotation } = managed;
+  const { clusterDomain, serverNames = [], intermediateRotation, rootRotation, intermediateRevocation } = managed;
   const authorities = { peers: managed.peerAuthority, clients: managed.clientAuthority };
   const leaves = { peer: managed.peerSecret, server: managed.serverSecret, client: clientSecret };
   const more = serverNames.map((each) => ({ each, name: normalized(each) }));
@@ -105,6 +108,7 @@ export function wantedOf(
     },
     ...(intermediateRotation !== undefined && { rotation: intermediateRotation }),
     ...(rootRotation !== undefined && { rootRotation }),
+    ...(intermediateRevocation !== undefined && { revocation: intermediateRevocation }),
     mistakes: [
       ...twice.map((secret) => `spec.tls names Secret ${secret} twice; give each certificate a Secret of its own`),
       ...more

@@ -28,6 +28,7 @@ export interface ServeFacts {
   readonly notAfter?: string;
   readonly roots?: TrustedRoots;
   readonly leaves?: AgentStatus['leaves'];
+  readonly revocationLists?: AgentStatus['revocationLists'];
   readonly problems: readonly string[];
 }
 
@@ -49,7 +50,7 @@ const podStatus = ({ pod, podUid, podIp, ordinal, etcdVersion, minEpoch }: Membe
 });
 
 export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatus {
-  const { finding, volume, record, notAfter, roots, leaves } = facts;
+  const { finding, volume, record, notAfter, roots, leaves, revocationLists } = facts;
   const etcd = etcdStatus(facts);
   const why = whyOf(config, facts, etcd?.up === true);
   const request = requestOf(volume);
@@ -60,6 +61,7 @@ export function serveStatus(config: MemberConfig, facts: ServeFacts): AgentStatu
     ...(notAfter !== undefined && { certificate: { notAfter } }),
     ...(roots && { roots }),
     ...(leaves && { leaves }),
+    ...(revocationLists && { revocationLists }),
     volume: volumeStatus(volume),
     ...(request && { request }),
     ...(record && { recordRev: record.rev, ...pastIn(record, volume) }),

@@ -9,11 +9,12 @@ import type { AgentReason } from '../../protocol/agent-reasons.ts';
 import type { AgentStatus, Identity } from '../../protocol/agent-status.ts';
 import type { RecordDoc } from '../../protocol/record.ts';
 import { missingCertificate } from '../certificate-files.ts';
-import { quotaProblem } from '../etcd-config.ts';
+import { configFile, quotaProblem } from '../etcd-config.ts';
 import { damagedIdentity, noIdentity } from '../identity.ts';
 import type { MemberConfig } from '../member-config.ts';
 import { readCache } from '../record/record-cache.ts';
 import type { RecordSource } from '../record/record-source.ts';
+import { listsOf } from '../revocation-lists.ts';
 import type { Readiness } from '../status-server.ts';
 import type { AtStep } from '../steps.ts';
 import { leavesOf, RootMemory } from '../trusted-roots.ts';
@@ -247,9 +248,14 @@ export class Sidecar {
       this.#etcd.metrics(500),
       firstExpiry([peerTlsDir, serverTlsDir]),
     ]);
-    const [roots, leaves] = await Promise.all([this.#roots.status(etcd?.upSince), leavesOf(this.#config)]);
+    const etcdYaml = await readFile(configFile(dataDir), 'utf8').catch(() => '');
+    const [roots, leaves, revocationLists] = await Promise.all([
+      this.#roots.status(etcd?.upSince),
+      leavesOf(this.#config),
+      listsOf(this.#config, etcdYaml),
+    ]);
     return serveStatus(this.#config, {
-      ...{ volume, wal, etcd, notAfter, roots, leaves, finding: this.#finding },
+      ...{ volume, wal, etcd, notAfter, roots, leaves, revocationLists, finding: this.#finding },
       record: this.#record.newest,
       recordProblem: this.#record.problem,
       problems: this.#problems.all,

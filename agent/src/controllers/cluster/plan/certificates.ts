@@ -110,6 +110,7 @@ export const certificateReasons: readonly Reason[] = [
   'Paused',
   'RootExpiring',
   'RotatingRoot',
+  'RevokingIntermediates',
   'Issuing',
 ];
 

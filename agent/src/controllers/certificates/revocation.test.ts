@@ -1,0 +1,172 @@
+import { certificatesIn, idOf, shortId } from '../../lib/certificates.ts';
+import { isRevocationList, listId, lists } from '../../lib/revocation-lists.ts';
+import { known, unknown } from '../../protocol/known.ts';
+import { issueIntermediate, issueRevocationList, issueRoot } from './issue.ts';
+import { lifetimes } from './lifetimes.ts';
+import type { MemberReport } from './rotation.ts';
+import { begin, day, TestSecrets } from './secrets.fixture.ts';
+
+const serials = (pem: string) => (certificatesIn(pem) ?? []).map(({ serialNumber }) => serialNumber);
+const settled = async (secrets: TestSecrets) => (await secrets.settle()).map((line) => line.split(':')[0]);
+const told = (secrets: TestSecrets) => secrets.decide().problems.map(({ reason, message }) => `${reason}: ${message}`);
+const ask = (secrets: TestSecrets, change: ConstructorParameters<typeof TestSecrets>[0]) => {
+  secrets.spec = new TestSecrets(change).spec;
+};
+
+/** What a member reports that has mounted the Secrets as they are now. */
+function reportOf(secrets: TestSecrets, pod = 'orders-0'): MemberReport {
+  const end = (leaf: 'peer' | 'server') => {
+    const [certificate, root] = ['tls.crt', 'ca.crt'].map((key) =>
+      shortId(idOf(certificatesIn(secrets.text(leaf, key))![0]!)),
+    );
+    const list = shortId(listId(secrets.bytes(leaf, 'ca.crl')!));
+    return { leaf: certificate, root, loaded: root, list };
+  };
+  return { pod, peers: end('peer'), clients: end('server') };
+}
+
+/** Whether the lists of peers and of clients name this serial number. */
+const listed = (secrets: TestSecrets, of: 'peer' | 'server', serial: string) =>
+  lists(secrets.bytes(of, 'ca.crl')!, serial);
+
+test('every leaf of a member has an empty list from the start, and a client has none', async () => {
+  const secrets = await TestSecrets.filled();
+  for (const leaf of ['peer', 'server'] as const) expect(isRevocationList(secrets.bytes(leaf, 'ca.crl')!)).toBe(true);
+  expect(secrets.bytes('client', 'ca.crl')).toBeUndefined();
+  expect(secrets.decide().problems).toEqual([]);
+  // A new cluster has nothing to revoke.
+  const made = new TestSecrets({ intermediateRevocation: 'now' });
+  expect(await settled(made)).toEqual([
+    ...['authority peers', 'authority clients', 'leaf peer', 'leaf server', 'leaf client'],
+  ]);
+});
+
+test('the earlier intermediates are listed once every member, and every client, has a leaf of the new one', async () => {
+  const secrets = await TestSecrets.filled();
+  const [old] = serials(secrets.text('peers', 'tls.crt'));
+  const before = reportOf(secrets);
+  secrets.members = known([before]);
+  ask(secrets, { intermediateRevocation: 'stolen' });
+  expect(await settled(secrets)).toEqual([
+    ...['intermediate peers', 'intermediate clients', 'leaf peer', 'leaf server', 'leaf client'],
+  ]);
+  expect(serials(secrets.text('peers', 'revoked.crt'))).toEqual([old]);
+  expect(listed(secrets, 'peer', old!)).toBe(false);
+  const peers = 'RevokingIntermediates: the earlier intermediates of Secret orders-peer-ca are being revoked';
+  const clients = 'RevokingIntermediates: the earlier intermediates of Secret orders-client-ca are being revoked';
+  const waits = 'member orders-0 has not got its new certificate yet';
+  expect(told(secrets)).toEqual([`${peers}: ${waits}`, `${clients}: ${waits}`]);
+  secrets.members = unknown('no leader');
+  expect(told(secrets)[0]).toBe(`${peers}: the members are unknown: no leader`);
+  expect(await settled(secrets)).toEqual([]);
+
+  const [ready, late] = [reportOf(secrets), { ...before, pod: 'orders-1' }];
+  secrets.members = known([ready, late]);
+  expect(told(secrets)[0]).toBe(`${peers}: member orders-1 has not got its new certificate yet`);
+  secrets.members = known([ready, { ...reportOf(secrets, 'orders-1'), peers: {} }]);
+  expect(told(secrets)[0]).toBe(`${peers}: the agent of member orders-1 does not report its certificate`);
+  secrets.members = known([ready]);
+  expect(await settled(secrets)).toEqual(['list peer']);
+  expect(listed(secrets, 'peer', old!)).toBe(true);
+  expect(told(secrets)).toEqual([
+    `${peers}: member orders-0 has not got the list yet`,
+    `${clients}: clients have until 2026-01-01T00:03:00Z to read theirs`,
+  ]);
+  secrets.now += lifetimes.revocation;
+  expect(await settled(secrets)).toEqual(['list server']);
+  secrets.members = known([reportOf(secrets)]);
+  expect(secrets.decide().problems).toEqual([]);
+  expect(await settled(secrets)).toEqual([]);
+});
+
+/** After a revocation that is done. */
+async function revoked(): Promise<TestSecrets> {
+  const secrets = await TestSecrets.filled();
+  secrets.members = known([]);
+  ask(secrets, { intermediateRevocation: 'one' });
+  await secrets.settle();
+  secrets.now += lifetimes.revocation;
+  expect(await settled(secrets)).toEqual(['list server']);
+  return secrets;
+}
+
+test('a member that does not answer proves nothing, and one without a list is named', async () => {
+  const secrets = await revoked();
+  const report = reportOf(secrets);
+  secrets.members = known([{ ...report, peers: {}, clients: {} }]);
+  expect(secrets.decide().problems).toEqual([]);
+  secrets.members = unknown('no leader');
+  expect(secrets.decide().problems).toEqual([]);
+  secrets.members = known([report, { ...report, pod: 'orders-1', clients: { ...report.clients, list: 'none' } }]);
+  expect(told(secrets)).toEqual([
+    'RevokingIntermediates: the earlier intermediates of Secret orders-client-ca are being revoked: member orders-1 was started without a revocation list; restart it',
+  ]);
+});
+
+test('a later revocation takes those of rotations since, and a list forgets what has expired', async () => {
+  const secrets = await revoked();
+  const [second] = serials(secrets.text('peers', 'tls.crt'));
+  ask(secrets, { intermediateRevocation: 'one', intermediateRotation: 'b' });
+  await secrets.settle();
+  const [third] = serials(secrets.text('peers', 'tls.crt'));
+  expect(serials(secrets.text('peers', 'previous.crt'))).toContain(second);
+  expect(listed(secrets, 'peer', second!)).toBe(false);
+  ask(secrets, { intermediateRevocation: 'two', intermediateRotation: 'b' });
+  await secrets.settle();
+  expect([second, third].map((each) => listed(secrets, 'peer', each!))).toEqual([true, true]);
+  expect(secrets.text('peers', 'previous.crt')).toBe('');
+  expect(serials(secrets.text('peers', 'revoked.crt'))).toHaveLength(3);
+  secrets.now += 366 * day;
+  await secrets.settle();
+  expect(serials(secrets.text('peers', 'revoked.crt'))).toEqual([]);
+  // It is not written for that alone.
+  expect(listed(secrets, 'peer', third!)).toBe(true);
+});
+
+test('while a root is replaced, the intermediates of both roots are revoked', async () => {
+  const secrets = await TestSecrets.filled();
+  const [present] = serials(secrets.text('peers', 'tls.crt'));
+  ask(secrets, { rootRotation: 'r' });
+  await secrets.settle();
+  const [next] = serials(secrets.text('peers', 'next-tls.crt'));
+  ask(secrets, { rootRotation: 'r', intermediateRevocation: 'stolen' });
+  secrets.members = known([]);
+  await secrets.settle();
+  expect([present, next].map((each) => listed(secrets, 'peer', each!))).toEqual([true, true]);
+  const [now] = serials(secrets.text('peers', 'tls.crt'));
+  expect(listed(secrets, 'peer', now!)).toBe(false);
+});
+
+test('a list that is lost or damaged shuts everybody out, and is written at once, with what was revoked', async () => {
+  const secrets = await revoked();
+  const [old] = serials(secrets.text('peers', 'revoked.crt'));
+  secrets.members = unknown('no answer');
+  const whole = secrets.bytes('peer', 'ca.crl')!;
+  for (const damaged of [undefined, '', whole.toString('latin1').slice(0, 40), `${whole.toString('base64')}\n`]) {
+    secrets.set('peer', { 'ca.crl': damaged });
+    expect(await settled(secrets)).toEqual(['list peer']);
+    expect(listed(secrets, 'peer', old!)).toBe(true);
+  }
+  secrets.empty('peer');
+  expect(await settled(secrets)).toEqual(['leaf peer']);
+  expect(listed(secrets, 'peer', old!)).toBe(true);
+});
+
+test.each(['previous.crt', 'revoked.crt'])('an authority whose %s is damaged is not written', async (key) => {
+  const secrets = await revoked();
+  secrets.set('peers', { [key]: '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n' });
+  secrets.now += 300 * day;
+  expect(told(secrets)[0]).toMatch(new RegExp(`^AuthorityInvalid: Secret orders-peer-ca: its ${key} holds something`));
+  expect((await settled(secrets)).filter((line) => /peer/.test(line!))).toEqual([]);
+});
+
+test('a list is one DER element, and names nothing that it does not hold', async () => {
+  const root = await issueRoot('root', begin);
+  const made = await Promise.all(['a', 'b'].map((name) => issueIntermediate(name, root, begin)));
+  const [a, b] = made.map(({ cert }) => serials(cert)[0]!);
+  const list = await issueRevocationList([a!], root, begin);
+  expect([isRevocationList(list), lists(list, a!), lists(list, b!)]).toEqual([true, true, false]);
+  const wrong = [Buffer.of(), list.subarray(0, -1), Buffer.concat([list, Buffer.of(0)]), Buffer.from(root.cert)];
+  expect(wrong.map(isRevocationList)).toEqual([false, false, false, false]);
+  expect(isRevocationList(await issueRevocationList([], root, begin))).toBe(true);
+});

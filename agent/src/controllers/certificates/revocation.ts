@@ -1,0 +1,77 @@
+import { shortId } from '../../lib/certificates.ts';
+import type { Known } from '../../protocol/known.ts';
+import type { Reason } from '../../protocol/reasons.ts';
+import type { FilledLeaf, IntermediateFacts, WholeAuthority } from './facts.ts';
+import { backdated, lifetimes } from './lifetimes.ts';
+import { type MemberReport, memberBehind, type Rotation, serving } from './rotation.ts';
+import { issuerOf, type LeafName, leafNames, type Wanted } from './wanted.ts';
+
+// Whoever has a certificate of an earlier intermediate is shut out without a restart, in two steps:
+// 1. A new intermediate is made, and the certificates of the earlier ones move to `revoked.crt`. Every leaf is issued anew.
+// 2. Once every member and the clients have their new leaf, the serial numbers of the earlier intermediates are put into
+//    `ca.crl` beside it. etcd reads that file at every connection, and refuses a chain that has one of them.
+// Without the order of the two, members that have the list would refuse those that still present the earlier leaf.
+
+/** Why every earlier intermediate is to be revoked; undefined: it is not. */
+export function revocationDue({ revocation }: WholeAuthority, wanted: Wanted): string | undefined {
+  if (wanted.revocation === undefined || wanted.revocation === revocation) return undefined;
+  return `spec.tls.managed.intermediateRevocation is '${wanted.revocation}'`;
+}
+
+/** What must happen before the list may name every revoked intermediate; undefined: nothing. */
+export function waitsToRevoke(
+  { of, facts, wanted, now, members }: Rotation,
+  signer: IntermediateFacts,
+): string | undefined {
+  for (const name of leafNames.filter((each) => issuerOf[each] === of)) {
+    const leaf = facts[name];
+    if (leaf.kind !== 'filled' || leaf.certificate?.issuer === undefined || leaf.certificate.issuer !== signer.id)
+      return `Secret ${wanted.leaves[name]} has no certificate of the new intermediate yet`;
+  }
+  const behind = memberBehind(members, of, facts[serving[of]] as FilledLeaf);
+  if (behind !== undefined || of === 'peers') return behind;
+  const until = (facts.client as FilledLeaf).certificate!.notBefore + backdated + lifetimes.revocation;
+  return now < until ? `clients have until ${new Date(until).toISOString().slice(0, 19)}Z to read theirs` : undefined;
+}
+
+/** Why a list is written; undefined: it stays as it is. A list that etcd cannot read shuts everybody out, so it never waits. */
+export function listDue(
+  leaf: FilledLeaf,
+  rotation: Rotation,
+  authority: Pick<WholeAuthority, 'intermediate'>,
+): string | undefined {
+  if (leaf.list === 'unreadable') return 'ca.crl is missing or cannot be parsed';
+  if (leaf.list !== 'behind' || waitsToRevoke(rotation, authority.intermediate) !== undefined) return undefined;
+  return 'every member has a certificate of the new intermediate';
+}
+
+/** What is not done yet. A member that does not answer proves nothing, and reads the newest list when it starts. */
+export function revocationProblem(
+  rotation: Rotation,
+  { revoked, ...authority }: Pick<WholeAuthority, 'intermediate' | 'revoked'>,
+): { readonly reason: Reason; readonly message: string } | undefined {
+  const { of, facts, wanted, members } = rotation;
+  const leaf = facts[serving[of]];
+  if (revoked.length === 0 || leaf.kind !== 'filled') return undefined;
+  const waits =
+    leaf.list === 'current' ? withoutList(members, of, leaf.listId) : waitsToRevoke(rotation, authority.intermediate);
+  if (waits === undefined && leaf.list === 'current') return undefined;
+  const message = `the earlier intermediates of Secret ${wanted.authorities[of]} are being revoked`;
+  return { reason: 'RevokingIntermediates', message: waits === undefined ? message : `${message}: ${waits}` };
+}
+
+function withoutList(
+  members: Known<readonly MemberReport[]>,
+  of: Rotation['of'],
+  id: string | undefined,
+): string | undefined {
+  if (!members.known || id === undefined) return undefined;
+  for (const { pod, [of]: end } of members.v) {
+    if (end.list === 'none') return `member ${pod} was started without a revocation list; restart it`;
+    if (end.list !== undefined && end.list !== shortId(id)) return `member ${pod} has not got the list yet`;
+  }
+  return undefined;
+}
+
+/** The leaves that lie beside a list: those of the members. */
+export const hasList = (name: LeafName): boolean => Object.values(serving).includes(name);
