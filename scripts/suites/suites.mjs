@@ -42,7 +42,7 @@ export const all = {
   },
   etcd: {
     about: 'the agent on etcd 3.4 to 3.7, with certificates and passwords; bad input',
-    minutes: 3,
+    minutes: 6,
     smoke: false,
     subject: [
       'agent/src/etcd',

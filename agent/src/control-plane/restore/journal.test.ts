@@ -32,6 +32,12 @@ test('unused folders of killed runs are removed; folders with a manifest remain'
   expect(await readdir(parent)).toEqual(['etcd-restore-2']);
 });
 
+test('a parent that is a file is named', async () => {
+  const file = join(parent, 'file');
+  await writeFile(file, '');
+  await expect(Journal.begin(file, content('a'))).rejects.toThrow(`cannot write ${file} (EEXIST)`);
+});
+
 test('a journal of another version is refused', async () => {
   const journal = await Journal.begin(parent, content('a'));
   await writeFile(join(journal.folder, 'journal.json'), '{"schema":"cdk8s-etcd/control-plane-restore/v2"}');

@@ -103,8 +103,11 @@ async function foldersIn(parent: string): Promise<string[]> {
 
 async function newFolder(parent: string, name: string): Promise<string> {
   const folder = join(parent, name);
+  // A file in its place is EEXIST too, for whatever name lies below it.
+  await mkdir(parent, { recursive: true }).catch((error) => {
+    throw cannotWrite(parent, error);
+  });
   try {
-    await mkdir(parent, { recursive: true });
     await mkdir(folder, { mode: 0o700 });
     await mkdir(join(folder, 'manifests'), { mode: 0o700 });
   } catch (error) {
