@@ -52,7 +52,8 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
     const { cluster, store } = opened;
     // Which files have no manifest yet is known only from all manifests.
     const entries = settings.args.length === 0 ? await opened.readAll() : await answeringOf(opened, context);
-    const silent = settings.args.length === 0 ? silentText(silentAmong(entries)) : undefined;
+    const silent =
+      settings.args.length === 0 ? silentText(silentAmong(entries).filter(({ manifest }) => !manifest)) : undefined;
     if (silent) {
       throw new AgentError(
         ExitCode.storeUnreachable,

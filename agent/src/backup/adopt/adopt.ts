@@ -163,7 +163,7 @@ async function judgeAll(
 
 /** Throws if a manifest that the store does not give out may be that of the file, by its name. Warns of any other. */
 function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: AdoptContext): void {
-  const silent = entries.filter(({ unread }) => unread === 'unreachable');
+  const silent = entries.filter(({ unread, manifest }) => unread === 'unreachable' && !manifest);
   const own = silent.find(({ id }) => [stemOf(basename(key)), distinctId(key)].includes(id));
   if (own) {
     throw new AgentError(

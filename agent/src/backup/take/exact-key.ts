@@ -2,6 +2,7 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { isAdopting } from '../catalog/adopting.ts';
 import {
+  asUnusable,
   type Entry,
   exactManifestKey,
   isValidKey,
@@ -46,7 +47,7 @@ export async function readExactEntry(store: Store, key: string, options: CallOpt
   const problem = payloadProblem(manifest, (await store.stat(object.key, options))?.size);
   if (problem) throw await incomplete(problem, { manifest });
   const { id } = manifest;
-  const found = await readVerification(store, verificationKeyOf(own), options);
+  const found = await readVerification(store, verificationKeyOf(own), options).catch(asUnusable);
   const entry = { id, manifestKey: own, manifest, pinned: false, restoredAs: [], objects: [] };
   if (!found) return entry;
   if ('verification' in found) return found.verification.id === id ? { ...entry, ...found } : entry;

@@ -222,12 +222,14 @@ export async function askedToRestore(
     context.log.warn(`${message}; restoring it because of --force-failed`);
     return entry;
   }
-  const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
+  const exitCodes = { refused: ExitCode.storeRefused, unreachable: ExitCode.storeUnreachable };
+  const exitCode = exitCodes[entry.unread as keyof typeof exitCodes] ?? ExitCode.verificationFailed;
+  const again = entry.unread === 'unreachable' ? '; try again' : '';
   const force = mayForce(entry) ? ', or use --force-failed to restore this one' : againHint(entry, opened, context);
   // Only a finding that cannot be read has a way out of its own here.
   const known = { now: new Date(), settings: context.settings, entries: [] };
   const wayOut = entry.unread === 'damaged' ? adoptHint(opened, entry, known) : '';
-  throw new AgentError(exitCode, `${message}${wayOut}; ${await another(entry, opened, context)}${force}`);
+  throw new AgentError(exitCode, `${message}${wayOut}${again}; ${await another(entry, opened, context)}${force}`);
 }
 
 /** Says how a snapshot counts again that was found damaged and then repaired, for example from a copy. */

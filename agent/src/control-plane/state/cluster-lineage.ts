@@ -45,7 +45,7 @@ export async function refuseOtherCluster(
 }
 
 function silentIn(entries: readonly Entry[]): string | undefined {
-  const silent = entries.find(({ unread }) => unread === 'unreachable');
+  const silent = entries.find(({ unread, manifest }) => unread === 'unreachable' && !manifest);
   return silent && `${silent.id}: ${silent.problem}`;
 }
 
