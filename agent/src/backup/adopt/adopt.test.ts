@@ -279,6 +279,24 @@ describe('a file that already has a manifest', () => {
     expect(await readFile(join(path, 'orders/own.json'), 'utf8')).toBe('{"id":"a"}');
   });
 
+  test('is not replaced if another run writes it while the old one is copied aside', async () => {
+    await put('orders/own.db');
+    await put('orders/own.json', Buffer.from('{'));
+    const { put: putObject } = FilesystemStore.prototype;
+    FilesystemStore.prototype.put = async function (key, body, options) {
+      const done = await putObject.call(this, key, body, options);
+      if (key.includes('.replaced-')) await put('orders/own.json', Buffer.from('{"id":"a"}'));
+      return done;
+    };
+    try {
+      const said = expect.stringMatching(/orders\/own\.json was written meanwhile/);
+      expect(await adopt('orders/own.db')).toMatchObject({ exitCode: ExitCode.refused, text: said });
+    } finally {
+      FilesystemStore.prototype.put = putObject;
+    }
+    expect(await readFile(join(path, 'orders/own.json'), 'utf8')).toBe('{"id":"a"}');
+  });
+
   test('is not replaced if it is a document of another program', async () => {
     await put('orders/own.db');
     await put('orders/own.json', Buffer.from('{"made":"by a script"}'));
@@ -617,7 +635,7 @@ describe('an exact key', () => {
     expect(await readFile(join(path, 'x.db'))).toEqual(await readFile(join(path, key)));
     expect((await files()).filter((name) => name.startsWith('own/'))).toEqual([
       ...[key, `${key}.json`],
-      expect.stringMatching(/^own\/a\.db\.json\.replaced-[0-9a-f]{6}$/),
+      expect.stringMatching(/^own\/a\.db\.json\.replaced-[0-9a-f]{16}$/),
     ]);
   });
 
@@ -658,10 +676,41 @@ describe('while a payload of ours is being checked', () => {
     await put(key);
     const look = await meanwhile(`ls '${path}/orders' > '${path}/seen'`);
     expect(await adopt(key, look)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
-    expect((await readFile(join(path, 'seen'), 'utf8')).split('\n')).toContain(`${id}.db.adopting`);
+    expect(await readFile(join(path, 'seen'), 'utf8')).toMatch(new RegExp(`^${id}\\.db\\.adopting-[0-9a-f]{6}$`, 'm'));
     await put('orders/etcd-snapshot-20261120-023807-bad000.db', Buffer.from('bad'));
     await adopt('orders/etcd-snapshot-20261120-023807-bad000.db');
-    expect((await files()).filter((name) => name.endsWith('.adopting'))).toEqual([]);
+    expect((await files()).filter((name) => name.includes('.adopting'))).toEqual([]);
+  });
+
+  test('by two runs, the end of one leaves the other protected', async () => {
+    await put(key);
+    const other = `${id}.db.adopting-aaaaaa`;
+    await put(`orders/${other}`, Buffer.alloc(0));
+    expect(await adopt(key)).toMatchObject({ exitCode: 0 });
+    expect(await files()).toContain(`orders/${other}`);
+  });
+
+  test('with credentials that may only read, nothing is said of a marker that was never written', async () => {
+    await put(key);
+    const refuse = (store: FilesystemStore) =>
+      Promise.reject<never>(new AgentError(ExitCode.storeRefused, `${store.url}: read-only`));
+    const { put: putObject, delete: deleteObject } = FilesystemStore.prototype;
+    FilesystemStore.prototype.put = function () {
+      return refuse(this);
+    };
+    FilesystemStore.prototype.delete = function () {
+      return refuse(this);
+    };
+    try {
+      const flags = ['--adopt', `--object-key=${key}`, `--etcdutl=${etcdutl()}`, `--to=${path}/x.db`];
+      expect(await runHere('restore', 'fetch', ...inStore(), ...flags)).toMatchObject({
+        exitCode: 0,
+        log: [expect.stringContaining('restoring without adopting it')],
+      });
+    } finally {
+      FilesystemStore.prototype.put = putObject;
+      FilesystemStore.prototype.delete = deleteObject;
+    }
   });
 
   test.each([

@@ -21,7 +21,7 @@ import {
 import { isRefused } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
-import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
+import { isSnapshotId, SNAPSHOT_NAME, splitName } from '../catalog/snapshot-id.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
 import {
@@ -34,14 +34,12 @@ import {
 } from './earlier-finding.ts';
 import { type DatedFile, dateOf, namesAreLocal } from './name-time.ts';
 import { isNameOfOurs, whileMarked } from './protect.ts';
-import { judge, keepAside, type Unfit } from './unfit.ts';
+import { judge, keepAside, refuseChanged, type Unfit } from './unfit.ts';
 
 export const PROOF = 'verified by its own sha256 and a trial restore, as there was no usable manifest';
 
 /** Why a file is left out whose name no command can be given. */
 export const UNNAMEABLE = 'its name has a control character; rename it';
-
-const SNAPSHOT_NAME = /\.(db|snap|snapshot)(\.gz|\.zst)?(\.age)?$/;
 
 export interface AdoptContext extends InspectOptions, NamedCluster {
   readonly store: Store;
@@ -384,8 +382,12 @@ async function writeAdopted(found: Found, { manifest, earlier }: Adopted, contex
   const before = await readAgain(store, key, manifest.id, earlier, options);
   if (before) await keepEarlier(store, key, before, options);
   const aside = replaces && (await keepAside(store, key, replaces, options));
-  if (aside === undefined) await putNew(store, key, manifest, options);
-  else await putJson(store, key, manifest, options);
+  if (replaces === undefined) await putNew(store, key, manifest, options);
+  else {
+    // No store can replace an object only if it is still the same, so the question comes last.
+    await refuseChanged(store, key, replaces, options);
+    await putJson(store, key, manifest, options);
+  }
   await refuseGone(found, manifest, context);
   const last = await readAgain(store, key, manifest.id, before?.isReplaced ? before : undefined, options);
   const failure = last?.isReplaced ? await replaceEarlier(store, key, manifest, PROOF, options) : undefined;

@@ -50,18 +50,30 @@ async function unfit(store: Store, at: string, options: CallOptions): Promise<Un
   return { sha256: hash.digest('hex') };
 }
 
+const changed = (at: string) =>
+  new AgentError(ExitCode.refused, `${at} was written meanwhile by another run and is kept; run the command again`);
+
+/** Throws if the manifest is no longer the one that was judged. */
+export async function refuseChanged(store: Store, at: string, { sha256 }: Unfit, options: CallOptions): Promise<void> {
+  if ((await unfit(store, at, options)).sha256 !== sha256) throw changed(at);
+}
+
 /** Copies the manifest that will be replaced, and returns the key of the copy. Throws if it is no longer the same. */
 export async function keepAside(store: Store, at: string, { sha256 }: Unfit, options: CallOptions): Promise<string> {
-  if ((await unfit(store, at, options)).sha256 !== sha256) {
-    throw new AgentError(
-      ExitCode.refused,
-      `${at} was written meanwhile by another run and is kept; run the command again`,
-    );
-  }
   const aside = asideKey(at, sha256);
-  await store.put(aside, await store.get(at, options), { ...options, onlyNew: true }).catch((error) => {
-    // The name is that of the content.
-    if (!isRefused(error)) throw error;
+  const body = async function* () {
+    const hash = createHash('sha256');
+    for await (const chunk of await store.get(at, options)) {
+      hash.update(chunk);
+      yield chunk;
+    }
+    // The put then leaves nothing behind.
+    if (hash.digest('hex') !== sha256) throw changed(at);
+  };
+  const isCopied = async () =>
+    (await store.stat(aside, options)) !== undefined && (await unfit(store, aside, options)).sha256 === sha256;
+  await store.put(aside, body(), { ...options, onlyNew: true }).catch(async (error) => {
+    if (!isRefused(error) || !(await isCopied())) throw error;
   });
   return aside;
 }
