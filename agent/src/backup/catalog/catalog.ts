@@ -387,7 +387,7 @@ function describe<T extends Read>(
   const { key } = manifest.object;
   if (manifest.id !== id) {
     // This is the manifest of an exact key without an extension.
-    if ([`${key}.json`, `${key.replace(`.${manifest.id}`, '')}.json`].includes(common.manifestKey)) return undefined;
+    if (isOfExactKey(common.manifestKey, manifest)) return undefined;
     return { ...common, problem: `its manifest belongs to ${manifest.id}` };
   }
   const withheld = unlisted && 'problem' in unlisted ? unlisted : undefined;
@@ -404,6 +404,10 @@ function describe<T extends Read>(
     ...(problem === undefined && (withheld ?? findingProblem)),
   };
 }
+
+/** Whether the manifest is that of an exact key: at the key or, until the snapshot is moved there, beside it. */
+export const isOfExactKey = (at: string, { id, object: { key } }: Pick<Brief, 'id' | 'object'>): boolean =>
+  [key, key.replace(`.${id}`, '')].some((each) => exactManifestKey(each) === at);
 
 /** A manifest that was copied by hand, damaged or forged may name any object. */
 function strayProblem(folder: string, { object, extra }: Brief): string | undefined {
