@@ -52,14 +52,15 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
     const { cluster, store } = opened;
     // Which files have no manifest yet is known only from all manifests.
     const entries = settings.args.length === 0 ? await opened.readAll() : await answeringOf(opened, context);
-    const silent = settings.args.length === 0 ? silentText(silentAmong(entries)) : undefined;
+    const silent =
+      settings.args.length === 0 ? silentText(silentAmong(entries).filter(({ manifest }) => !manifest)) : undefined;
     if (silent) {
       throw new AgentError(
         ExitCode.storeUnreachable,
         `${store.url}: ${silent}; it may name one of the files: try again, or name the files to adopt`,
       );
     }
-    const adopting = await adoptContext(opened, context, entries);
+    const adopting = { ...(await adoptContext(opened, context, entries)), replacesIntact: true };
     const outcomes: Outcome[] = [];
     const found: Found[] = [];
     const passBy = ({ key, why }: Skipped) =>
@@ -75,7 +76,8 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
     }
     for (const key of new Set(settings.args.map((each) => each.replace(/^\/+/, '')))) {
       const one = await findByKey(key, adopting, { signal }).catch((error) => orFailed(key, error, context));
-      if ('why' in one) passBy(one);
+      if ('why' in one && !one.isDone) outcomes.push(orFailed(key, refused(one), context));
+      else if ('why' in one) passBy(one);
       else if ('outcome' in one) outcomes.push(one);
       else found.push(one);
     }
@@ -165,6 +167,8 @@ function orFailed(key: string, error: unknown, { settings, signal }: CommandCont
   if (settings.args.length === 1 && error.exitCode !== ExitCode.verificationFailed) throw error;
   return failure(key, error);
 }
+
+const refused = ({ key, why }: Skipped) => new AgentError(ExitCode.refused, `${key}: ${why}`);
 
 const failure = (key: string, error: AgentError): Outcome => ({
   ...{ key, outcome: 'failed', detail: messageOf(error), exitCode: error.exitCode },

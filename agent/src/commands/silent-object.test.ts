@@ -109,6 +109,29 @@ describe.each([
   });
 });
 
+describe('a finding of `verify` that fails', () => {
+  const [fetch, to] = ['restore fetch', () => `--to=${join(path, 'x.db')}`];
+  beforeEach(async () => {
+    expect(await run(`verify ${ids[3]}`, '--level=read')).toMatchObject({ exitCode: 0 });
+    silence((key) => key.endsWith(`${ids[3]}.verify.json`), fails);
+  });
+
+  test('does not make its own snapshot unusable: it is shown, pinned, and restored with --force-failed', async () => {
+    expect(await run(`show ${ids[3]}`)).toMatchObject({ exitCode: 0 });
+    expect(await run(`pin ${ids[3]}`)).toMatchObject({ exitCode: 0 });
+    const named = `${fetch} ${ids[3]}`;
+    expect(await run(named, to())).toMatchObject({
+      exitCode: ExitCode.storeUnreachable,
+      text: expect.stringMatching(/the finding of `verify` cannot be read: .*500; try again; .*--force-failed/),
+    });
+    expect(await run(named, to(), '--force-failed')).toMatchObject({ exitCode: 0 });
+  });
+
+  test('does not keep the newest snapshot from being restored without an id', async () => {
+    expect(await run(fetch, to())).toMatchObject({ exitCode: 0, data: { id: ids[4] } });
+  });
+});
+
 test.each([
   ['fails', fails],
   ['hangs', hangs],

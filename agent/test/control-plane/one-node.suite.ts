@@ -128,10 +128,24 @@ test('the whole request counts: other content under the same id is no restore th
 test('a file of `etcdctl snapshot save` is restored by its key', async () => {
   await plane.client.etcdctl('snapshot', 'save', join(place.path, 'orders', 'etcd-by-script.db'));
   await plane.put('after', 'the script');
-  const { clusterId } = await succeed(restoreArgs(node, place, '--object-key=orders/etcd-by-script.db', '--adopt'));
+  const args = ['--object-key=orders/etcd-by-script.db', '--adopt'];
+  // Its cluster id is not known.
+  expectFailure(
+    await run(restoreArgs(node, place, ...args)),
+    40,
+    /may be a snapshot of another cluster: .*--force-foreign/,
+  );
+  const { clusterId } = await succeed(restoreArgs(node, place, ...args, '--force-foreign'));
   await expectRestored();
-  const again = await succeed(restoreArgs(node, place, '--object-key=orders/etcd-by-script.db', '--adopt'));
+  const again = await succeed(restoreArgs(node, place, ...args));
   expect(again).toMatchObject({ alreadyRestored: true, clusterId });
+  expectFailure(
+    await run(restoreArgs(node, place, id)),
+    40,
+    /restored from a snapshot of an unknown cluster; .*--force-f/,
+  );
+  await succeed(restoreArgs(node, place, id, '--force-foreign'));
+  await expectRestored();
 });
 
 /** What a kill in between may make a difference to. */
@@ -139,7 +153,7 @@ const matters = ({ next }: Point) => /^(phase|rename|mkdir|rm|writeFile|unlink|r
 
 describe('killed at each step', () => {
   let points: Point[];
-  let turn = 5;
+  let turn = 6;
   const anew = () => `--bump-revision=${turn}000000000`;
   beforeAll(async () => {
     turn++;

@@ -9,6 +9,7 @@ export interface ManifestChanges {
   readonly content?: Partial<Manifest['content']>;
   readonly object?: Partial<Manifest['object']>;
   readonly verified?: Manifest['verified'];
+  readonly sameEtcdSince?: string;
 }
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -38,6 +39,7 @@ export function manifestOf(snapshot: Buffer, stored: Buffer = snapshot, changes:
     timing: { startedAt: createdAt, finishedAt: createdAt, seconds: 0 },
     trigger: 'manual',
     verified: 'verified' in changes ? changes.verified : { level: 'read', at: createdAt },
+    ...(changes.sameEtcdSince !== undefined && { sameEtcdSince: changes.sameEtcdSince }),
     agent: { version: 'test' },
   };
 }

@@ -237,7 +237,8 @@ describe('a file that already has a manifest', () => {
       text: why,
       data: { adopted: 1, skipped: 1, snapshots: [skipped, { outcome: 'adopted', id: 'free' }] },
     });
-    expect(await adopt('orders/own.db')).toMatchObject({ exitCode: 0, data: { adopted: 0, snapshots: [skipped] } });
+    expect(await adopt('orders/own.db')).toMatchObject({ exitCode: ExitCode.refused, text: why });
+    expect((await adopt()).text).not.toContain('`adopt` replaces it');
     const fetch = ['fetch', ...inStore(), '--object-key=orders/own.db', '--adopt', `--to=${path}/x.db`];
     expect(await runHere('restore', ...fetch)).toMatchObject({ exitCode: ExitCode.refused, text: why });
     expect(await files()).toEqual(['orders/free.db', 'orders/free.json', 'orders/own.db', 'orders/own.json']);
@@ -279,15 +280,73 @@ describe('a file that already has a manifest', () => {
     expect(await readFile(join(path, 'orders/own.json'), 'utf8')).toBe('{"id":"a"}');
   });
 
+  test('is not replaced if another run writes it while the old one is copied aside', async () => {
+    await put('orders/own.db');
+    await put('orders/own.json', Buffer.from('{'));
+    const { put: putObject } = FilesystemStore.prototype;
+    FilesystemStore.prototype.put = async function (key, body, options) {
+      const done = await putObject.call(this, key, body, options);
+      if (key.includes('.replaced-')) await put('orders/own.json', Buffer.from('{"id":"a"}'));
+      return done;
+    };
+    try {
+      const said = expect.stringMatching(/orders\/own\.json was written meanwhile/);
+      expect(await adopt('orders/own.db')).toMatchObject({ exitCode: ExitCode.refused, text: said });
+    } finally {
+      FilesystemStore.prototype.put = putObject;
+    }
+    expect(await readFile(join(path, 'orders/own.json'), 'utf8')).toBe('{"id":"a"}');
+  });
+
   test('is not replaced if it is a document of another program', async () => {
     await put('orders/own.db');
     await put('orders/own.json', Buffer.from('{"made":"by a script"}'));
-    expect(await adopt('orders/own.db')).toMatchObject({
-      data: {
-        snapshots: [{ outcome: 'skipped', detail: expect.stringMatching(/own\.json is a file of another program/) }],
-      },
-    });
+    const said = expect.stringMatching(/own\.json is a file of another program/);
+    expect(await adopt('orders/own.db')).toMatchObject({ exitCode: ExitCode.refused, text: said });
+    const { text } = await adopt();
+    expect(text).toEqual(said);
+    expect(text).not.toContain('replaces it');
     expect(await readFile(join(path, 'orders/own.json'), 'utf8')).toBe('{"made":"by a script"}');
+  });
+
+  test('that the store refuses, is no success; the error says what to do', async () => {
+    await put('orders/own.db');
+    await put('orders/own.json', Buffer.from('{}'));
+    const { get } = FilesystemStore.prototype;
+    FilesystemStore.prototype.get = function (key, options) {
+      return key.endsWith('own.json')
+        ? Promise.reject(new AgentError(ExitCode.storeRefused, 'EACCES'))
+        : get.call(this, key, options);
+    };
+    const said = expect.stringMatching(
+      /own\.json may be its manifest, .*EACCES; allow the agent to read it, or move it/,
+    );
+    try {
+      expect(await adopt('orders/own.db')).toMatchObject({ exitCode: ExitCode.refused, text: said });
+      const { text } = await adopt();
+      expect(text).toEqual(said);
+      expect(text).not.toContain('replaces it');
+    } finally {
+      FilesystemStore.prototype.get = get;
+    }
+  });
+
+  test.each([
+    ['another payload', `orders/other.db`],
+    ['its own payload', 'orders/etcd-snapshot-20261120-023807-3f9c2a.db'],
+  ])('of another snapshot, which names %s, is replaced if the file is named', async (_, names) => {
+    const id = 'etcd-snapshot-20261120-023807-3f9c2a';
+    const copied = JSON.stringify(manifestOf(saved, saved, { id: 'other', object: { key: names } }));
+    await put(`orders/${id}.db`);
+    await put(`orders/${id}.json`, Buffer.from(copied));
+    expect((await runHere('list', ...inStore())).text).toMatch(
+      /its manifest belongs to other; if its payload is good, .etcd-agent adopt [^`]*. replaces the manifest/,
+    );
+    const flags = ['--adopt', `--object-key=orders/${id}.db`, `--etcdutl=${etcdutl()}`, `--to=${path}/x.db`];
+    const refused = { exitCode: ExitCode.refused, text: expect.stringContaining('was written for another payload') };
+    expect(await runHere('restore', 'fetch', ...inStore(), ...flags)).toMatchObject(refused);
+    expect(await adopt(`orders/${id}.db`)).toMatchObject({ exitCode: 0, data: { adopted: 1, snapshots: [{ id }] } });
+    expect((await list()).snapshots).toMatchObject([{ id, verified: true }]);
   });
 
   test('under a name that is no id, and damaged, is replaced too', async () => {
@@ -305,6 +364,54 @@ describe('a file that already has a manifest', () => {
     await put('orders/a.snap');
     expect(await adopt()).toMatchObject({ exitCode: 0, data: { adopted: 1, skipped: 0 } });
   });
+});
+
+describe('restore --adopt', () => {
+  const fetch = (...more: string[]) =>
+    runHere(
+      ...['restore', 'fetch', ...inStore(), '--object-key=orders/a.db', '--adopt', `--to=${path}/x.db`],
+      ...[`--etcdutl=${etcdutl()}`, `--scratch=${path}`, ...more],
+    );
+
+  test('does not replace an intact manifest whose payload has another size; the error says what to do', async () => {
+    const manifest = Buffer.from(JSON.stringify(manifestOf(saved, saved, { id: 'a', object: { key: 'orders/a.db' } })));
+    await put('orders/a.db', larger);
+    await put('orders/a.json', manifest);
+    expect(await fetch()).toMatchObject({
+      exitCode: ExitCode.refused,
+      text: expect.stringMatching(
+        /orders\/a\.json was written for another payload: its payload has \d+ bytes, not \d+; name another snapshot, or, .* first run `etcd-agent adopt orders\/a\.db [^`]*`/,
+      ),
+    });
+    expect(await readFile(join(path, 'orders/a.json'))).toEqual(manifest);
+    expect(await files()).toEqual(['orders/a.db', 'orders/a.json']);
+  });
+
+  test.each([
+    ['its sha256', [`--sha256=${'e'.repeat(64)}`], /its sha256 is .*, not the expected e/],
+    ['its id', ['b'], /is the snapshot a, not b/],
+  ])('writes nothing if %s is not the expected one', async (_, more, said) => {
+    await put('orders/a.db');
+    const args = [`--data-dir=${path}/data`, `--etcdutl=${etcdutl()}`, `--scratch=${path}`, ...more];
+    const { exitCode, text } = await runHere(
+      ...['restore', 'data-dir', ...inStore(), '--object-key=orders/a.db', '--adopt', '--name=a', ...args],
+      '--initial-advertise-peer-urls=http://127.0.0.1:2380',
+    );
+    expect(text).toMatch(said);
+    expect(exitCode).toBe(ExitCode.verificationFailed);
+    expect(await files()).toEqual(['orders/a.db']);
+  });
+});
+
+test('a key that is not relative to the store: the error says so', async () => {
+  await put('orders/a.db');
+  for (const key of ['a.db', `${path}/orders/a.db`]) {
+    expect(await adopt(key)).toMatchObject({
+      exitCode: ExitCode.nothingThere,
+      text: expect.stringMatching(/ has no .*a\.db; a key is relative to the store, for example orders\/a\.db$/),
+    });
+  }
+  expect((await adopt('orders/b.db')).text).not.toContain('relative');
 });
 
 test("a file among another cluster's snapshots is refused without --force-foreign; with it, that cluster's retention keeps the file", async () => {
@@ -401,6 +508,21 @@ describe('a snapshot of the agent that has lost its manifest', () => {
     expect(await adopt(`orders/${id}.db`)).toMatchObject(said('replaces'));
     expect((await list()).snapshots).toMatchObject([{ id, state: 'verified', level: 'open' }]);
     expect(await fetch('x.db')).toMatchObject({ exitCode: 0, data: { id } });
+  });
+
+  test.each([
+    ['is damaged', '{'],
+    ['is gone', undefined],
+  ])('restore also names another snapshot when the manifest %s, and `adopt` ends the search', async (_, text) => {
+    await put('orders/other.db');
+    await adopt('orders/other.db');
+    await put(`orders/${id}.db`, saved.subarray(0, 100));
+    if (text) await put(`orders/${id}.json`, Buffer.from(text));
+    const failed = await fetch('x.db', id);
+    expect(failed.text).toMatch(/name another snapshot, for example other, .*; if .*`etcd-agent adopt /);
+    expect((await asTyped(failed.text)).text).toMatch(
+      /; use another snapshot, and replace the file .*, or delete orders/,
+    );
   });
 
   test.each(['show', 'list', 'verify'])('%s says the way out when the manifest is gone', async (command) => {
@@ -617,7 +739,7 @@ describe('an exact key', () => {
     expect(await readFile(join(path, 'x.db'))).toEqual(await readFile(join(path, key)));
     expect((await files()).filter((name) => name.startsWith('own/'))).toEqual([
       ...[key, `${key}.json`],
-      expect.stringMatching(/^own\/a\.db\.json\.replaced-[0-9a-f]{6}$/),
+      expect.stringMatching(/^own\/a\.db\.json\.replaced-[0-9a-f]{16}$/),
     ]);
   });
 
@@ -658,10 +780,41 @@ describe('while a payload of ours is being checked', () => {
     await put(key);
     const look = await meanwhile(`ls '${path}/orders' > '${path}/seen'`);
     expect(await adopt(key, look)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
-    expect((await readFile(join(path, 'seen'), 'utf8')).split('\n')).toContain(`${id}.db.adopting`);
+    expect(await readFile(join(path, 'seen'), 'utf8')).toMatch(new RegExp(`^${id}\\.db\\.adopting-[0-9a-f]{6}$`, 'm'));
     await put('orders/etcd-snapshot-20261120-023807-bad000.db', Buffer.from('bad'));
     await adopt('orders/etcd-snapshot-20261120-023807-bad000.db');
-    expect((await files()).filter((name) => name.endsWith('.adopting'))).toEqual([]);
+    expect((await files()).filter((name) => name.includes('.adopting'))).toEqual([]);
+  });
+
+  test('by two runs, the end of one leaves the other protected', async () => {
+    await put(key);
+    const other = `${id}.db.adopting-aaaaaa`;
+    await put(`orders/${other}`, Buffer.alloc(0));
+    expect(await adopt(key)).toMatchObject({ exitCode: 0 });
+    expect(await files()).toContain(`orders/${other}`);
+  });
+
+  test('with credentials that may only read, nothing is said of a marker that was never written', async () => {
+    await put(key);
+    const refuse = (store: FilesystemStore) =>
+      Promise.reject<never>(new AgentError(ExitCode.storeRefused, `${store.url}: read-only`));
+    const { put: putObject, delete: deleteObject } = FilesystemStore.prototype;
+    FilesystemStore.prototype.put = function () {
+      return refuse(this);
+    };
+    FilesystemStore.prototype.delete = function () {
+      return refuse(this);
+    };
+    try {
+      const flags = ['--adopt', `--object-key=${key}`, `--etcdutl=${etcdutl()}`, `--to=${path}/x.db`];
+      expect(await runHere('restore', 'fetch', ...inStore(), ...flags)).toMatchObject({
+        exitCode: 0,
+        log: [expect.stringContaining('restoring without adopting it')],
+      });
+    } finally {
+      FilesystemStore.prototype.put = putObject;
+      FilesystemStore.prototype.delete = deleteObject;
+    }
   });
 
   test.each([

@@ -21,7 +21,7 @@ import {
 import { isRefused } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
 import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
-import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
+import { isSnapshotId, SNAPSHOT_NAME, splitName } from '../catalog/snapshot-id.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { type InspectOptions, inspectSnapshot } from '../payload/inspect.ts';
 import {
@@ -34,14 +34,12 @@ import {
 } from './earlier-finding.ts';
 import { type DatedFile, dateOf, namesAreLocal } from './name-time.ts';
 import { isNameOfOurs, whileMarked } from './protect.ts';
-import { judge, keepAside, type Unfit } from './unfit.ts';
+import { type JudgeOptions, judge, keepAside, refuseChanged, type Standing, type Unfit } from './unfit.ts';
 
 export const PROOF = 'verified by its own sha256 and a trial restore, as there was no usable manifest';
 
 /** Why a file is left out whose name no command can be given. */
 export const UNNAMEABLE = 'its name has a control character; rename it';
-
-const SNAPSHOT_NAME = /\.(db|snap|snapshot)(\.gz|\.zst)?(\.age)?$/;
 
 export interface AdoptContext extends InspectOptions, NamedCluster {
   readonly store: Store;
@@ -53,14 +51,15 @@ export interface AdoptContext extends InspectOptions, NamedCluster {
   /** Milliseconds to wait for the manifests of another folder. */
   readonly answerLimit: number;
   readonly warn: (message: string) => void;
+  /** Replace a manifest that is intact, but was written for another payload. */
+  readonly replacesIntact: boolean;
   /** Flags with which another command finds the same snapshots with the same tools. */
   readonly flags: string;
 }
 
 /** A file that is not adopted. */
-export interface Skipped {
+export interface Skipped extends Standing {
   readonly key: string;
-  readonly why: string;
 }
 
 /** A file that can be adopted. */
@@ -98,12 +97,18 @@ export async function findAdoptable(
       return !folder.keys.has(exactManifestKey(key)) && !entries.some(({ manifest }) => manifest?.object.key === key);
     })
     .sort((a, b) => a.key.localeCompare(b.key));
-  const whyNot = ({ key }: StoredObject) => {
+  const whyNot = async (object: StoredObject) => {
+    const { key } = object;
     if (!isValidKey(key)) return UNNAMEABLE;
     if (folder.keys.has(reservationBeside(key))) return reservedBy(key);
-    return folder.keys.has(manifestBeside(key)) && mayOwn(key, entries) ? ownedBy(key) : undefined;
+    if (!folder.keys.has(manifestBeside(key)) || !mayOwn(key, entries)) return undefined;
+    const beside = await judge(store, manifestBeside(key), object, { ...options, replacesIntact: false });
+    if (beside === undefined) return undefined;
+    const why = 'why' in beside ? beside.why : `${manifestBeside(key)} may be its manifest, but is damaged`;
+    return 'why' in beside && !beside.isForOther ? why : `${why}; ${replacesNamed(key)}`;
   };
-  const judged = foreign.map((object) => ({ object, why: whyNot(object) }));
+  const judged: { readonly object: StoredObject; readonly why: string | undefined }[] = [];
+  for (const object of foreign) judged.push({ object, why: await whyNot(object) });
   return {
     found: judged.filter(({ why }) => why === undefined).map(({ object }) => place(object, folder)),
     skipped: judged.flatMap(({ object: { key }, why }) => (why === undefined ? [] : [{ key, why }])),
@@ -115,11 +120,16 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   const { store, entries } = context;
   const folder = folderOf(context);
   const object = await store.stat(key, options);
-  if (!object) throw new AgentError(ExitCode.nothingThere, `${store.url} has no ${key}`);
+  if (!object) {
+    const example = `${folder}/${basename(key)}`;
+    const relative = key === example ? '' : `; a key is relative to the store, for example ${quoted(example)}`;
+    throw new AgentError(ExitCode.nothingThere, `${store.url} has no ${key}${relative}`);
+  }
   const exact = exactManifestKey(key);
   const owners = entries.filter(({ manifest }) => manifest?.object.key === key).map((entry) => entry.manifestKey);
-  const standing = await judgeAll(store, [...owners, exact], object, options);
-  if (standing && 'why' in standing) return { key, why: standing.why };
+  const judging = { ...options, replacesIntact: context.replacesIntact };
+  const standing = await judgeAll(store, [...owners, exact], object, judging);
+  if (standing && 'why' in standing) return { key, ...standing };
   const running = await mayBeRunning(object, context, options);
   if (running) throw new AgentError(ExitCode.refused, `${key}: ${running}`);
   const isIn = isOrdinary(key, folder);
@@ -127,8 +137,8 @@ export async function findByKey(key: string, context: AdoptContext, options: Cal
   refuseSilent(key, there, context);
   const beside = manifestBeside(key);
   const others = isIn ? [beside, manifestKey(folder, distinctId(key))] : [];
-  const judged = standing ?? (await judgeAll(store, others, object, options));
-  if (judged && 'why' in judged) return { key, why: judged.why };
+  const judged = standing ?? (await judgeAll(store, others, object, judging));
+  if (judged && 'why' in judged) return { key, ...judged };
   if (!isIn && (await store.stat(beside, options)) && mayOwn(key, there)) {
     const why = `${beside} may be its manifest, but it cannot be read; if it is, name its cluster with --cluster and --namespace; otherwise rename one of them`;
     return { key, why };
@@ -150,8 +160,8 @@ async function judgeAll(
   store: Store,
   keys: readonly string[],
   object: StoredObject,
-  options: CallOptions,
-): Promise<{ readonly why: string } | { readonly at: string; readonly unfit: Unfit } | undefined> {
+  options: JudgeOptions,
+): Promise<Standing | { readonly at: string; readonly unfit: Unfit } | undefined> {
   const unfit: { readonly at: string; readonly unfit: Unfit }[] = [];
   for (const at of new Set(keys)) {
     const found = await judge(store, at, object, options);
@@ -163,7 +173,7 @@ async function judgeAll(
 
 /** Throws if a manifest that the store does not give out may be that of the file, by its name. Warns of any other. */
 function refuseSilent(key: string, entries: readonly Entry[], { store, warn }: AdoptContext): void {
-  const silent = entries.filter(({ unread }) => unread === 'unreachable');
+  const silent = entries.filter(({ unread, manifest }) => unread === 'unreachable' && !manifest);
   const own = silent.find(({ id }) => [stemOf(basename(key)), distinctId(key)].includes(id));
   if (own) {
     throw new AgentError(
@@ -230,8 +240,7 @@ function mayOwn(key: string, entries: readonly Entry[]): boolean {
   return !entry?.manifest || entry.manifest.object.key === key;
 }
 
-const ownedBy = (key: string) =>
-  `${manifestBeside(key)} may be its manifest, but it cannot be read; if it is of a newer release, use that one; if it is damaged, \`adopt\` replaces it when you name the file: ${quoted(key)}`;
+const replacesNamed = (key: string) => `\`adopt\` replaces it when you name the file: ${quoted(key)}`;
 
 const isOrdinary = (key: string, folder: string) =>
   key.startsWith(`${folder}/`) && !key.slice(folder.length + 1).includes('/');
@@ -325,9 +334,22 @@ async function describeAdoptable(found: Found, context: AdoptContext): Promise<A
   return { manifest, revision, warning, ...(earlier && { earlier }) };
 }
 
+/** Adds to the error of a file that fails a check what to do, for no command can make it a snapshot. */
+function withWayOut(error: unknown, { object: { key }, manifestKey, replaces }: Found): never {
+  if (!(error instanceof AgentError) || error.exitCode !== ExitCode.verificationFailed) throw error;
+  const files = replaces ? `${key} and ${manifestKey}` : key;
+  throw new AgentError(
+    error.exitCode,
+    `${error.message}; use another snapshot, and replace the file with a good copy, or delete ${files}`,
+    { cause: error },
+  );
+}
+
 export interface AdoptOptions {
   /** Write nothing. */
   readonly dryRun?: boolean;
+  /** Throws if the caller does not want this snapshot. Called before anything is written. */
+  readonly accept?: (manifest: Manifest) => void;
   /** Called instead of a failure if the store refuses the manifest. */
   readonly onRefused?: (error: AgentError) => void;
 }
@@ -336,11 +358,12 @@ export interface AdoptOptions {
 export function adoptFile(
   found: Found,
   context: AdoptContext,
-  { dryRun = false, onRefused }: AdoptOptions = {},
+  { dryRun = false, accept, onRefused }: AdoptOptions = {},
 ): Promise<Adopted & Written> {
   const { key } = found.object;
   const work = async () => {
-    const adopted = await describeAdoptable(found, context);
+    const adopted = await describeAdoptable(found, context).catch((error) => withWayOut(error, found));
+    accept?.(adopted.manifest);
     if (dryRun) return { ...adopted, ...foreseen(found, adopted, context) };
     const written = await writeAdopted(found, adopted, context).catch((error) => {
       context.signal?.throwIfAborted();
@@ -384,8 +407,12 @@ async function writeAdopted(found: Found, { manifest, earlier }: Adopted, contex
   const before = await readAgain(store, key, manifest.id, earlier, options);
   if (before) await keepEarlier(store, key, before, options);
   const aside = replaces && (await keepAside(store, key, replaces, options));
-  if (aside === undefined) await putNew(store, key, manifest, options);
-  else await putJson(store, key, manifest, options);
+  if (replaces === undefined) await putNew(store, key, manifest, options);
+  else {
+    // No store can replace an object only if it is still the same, so the question comes last.
+    await refuseChanged(store, key, replaces, options);
+    await putJson(store, key, manifest, options);
+  }
   await refuseGone(found, manifest, context);
   const last = await readAgain(store, key, manifest.id, before?.isReplaced ? before : undefined, options);
   const failure = last?.isReplaced ? await replaceEarlier(store, key, manifest, PROOF, options) : undefined;

@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path/posix';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { adoptingKey } from '../catalog/catalog.ts';
+import { adoptingKeys } from '../catalog/catalog.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
 
 /** Whether the agent has made the name of a payload. Only those may be leftovers of a dead run. */
@@ -23,17 +24,23 @@ export async function whileMarked<T>(
   }: { readonly store: Store; readonly signal?: AbortSignal; readonly warn: (message: string) => void },
   work: () => Promise<T>,
 ): Promise<T> {
-  const marker = adoptingKey(key);
-  await store.put(marker, (async function* () {})(), { signal, sizeHint: 0 }).catch((error) => {
-    // The credentials for a restore may only allow reading.
-    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
-  });
+  // Another run may be reading the payload too, and removes its own marker only.
+  const marker = `${adoptingKeys(key)}${randomBytes(3).toString('hex')}`;
+  const isMarked = await store.put(marker, (async function* () {})(), { signal, sizeHint: 0 }).then(
+    () => true,
+    (error) => {
+      // The credentials for a restore may only allow reading.
+      if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
+      return false;
+    },
+  );
   try {
     return await work();
   } finally {
     // The run may have ended because of its own signal.
-    await store.delete(marker, { signal: AbortSignal.timeout(DEADLINE) }).catch((error) => {
-      warn(`${marker} could not be deleted: ${messageOf(error)}; it does no harm, and counts for a day`);
-    });
+    if (isMarked)
+      await store.delete(marker, { signal: AbortSignal.timeout(DEADLINE) }).catch((error) => {
+        warn(`${marker} could not be deleted: ${messageOf(error)}; it does no harm, and counts for a day`);
+      });
   }
 }

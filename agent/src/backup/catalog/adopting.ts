@@ -1,5 +1,5 @@
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
-import { adoptingKey } from './keys.ts';
+import { adoptingKeys } from './keys.ts';
 
 /** Milliseconds. The marker of a command that was killed counts no longer than this. */
 const LASTS = 86_400_000;
@@ -11,7 +11,11 @@ export async function isAdopting(
   now: number,
   options: CallOptions,
 ): Promise<boolean> {
-  const markers = await Promise.all(payloads.map(({ key }) => store.stat(adoptingKey(key), options)));
-  // An invalid time does not count as old.
-  return markers.some((marker) => marker !== undefined && !(marker.modified.getTime() <= now - LASTS));
+  for (const { key } of payloads) {
+    for await (const { modified } of store.list(adoptingKeys(key), options)) {
+      // An invalid time does not count as old.
+      if (!(modified.getTime() <= now - LASTS)) return true;
+    }
+  }
+  return false;
 }

@@ -27,7 +27,7 @@ const GARBAGE_AFTER = 100;
  * not the agent's.
  */
 const OWN =
-  /^\.(json|json\.replaced-[0-9a-f]{6}|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+(-[0-9a-f]+)?\.json)$/;
+  /^\.(json|json\.replaced-[0-9a-f]{16}|pin|extra\.tar\.age|verify\.json|drill\.json|restored-[0-9a-f]+(-[0-9a-f]+)?\.json)$/;
 
 /** Suffix that follows the id in the name of a payload of the agent. */
 export const PAYLOAD = /^\.db(\.gz|\.zst)?(\.age)?$/;
@@ -134,6 +134,7 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
   const facts = knownOf(store, folder);
   const isKnown = (id: string) => isStill(facts.get(id), folder, id, names);
   const impatient = await impatience(store, options.signal);
+  const manifests = new Map<string, Brief>();
   if (ids.filter((id) => !isKnown(id)).length > UNINDEXED) {
     // The index only saves time, so a run that waits only until then keeps time for the manifests.
     const brief = until && AbortSignal.any([until, AbortSignal.timeout(PATIENCE)]);
@@ -158,7 +159,7 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
       return before.entry;
     }
     const within = until ? store : impatient();
-    const entry = await readEntryOf({ store, within }, folder, id, names, limited);
+    const entry = await readEntryOf({ store, within, manifests }, folder, id, names, limited);
     if (entry?.unread === 'unreachable') remember(id, entry);
     return entry;
   };
@@ -172,7 +173,7 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
   const mayHang = (id: string) => until !== undefined && !isKnown(id);
   const entries = await readEach<Entry | undefined>(
     ids,
-    (id) => (mayHang(id) ? orUnread(read(id), folder, id, names, options) : read(id)),
+    (id) => (mayHang(id) ? orUnread(read(id), { folder, id, names, manifests }, options) : read(id)),
     { signal: options.signal, ...(!until && { without }) },
   );
   if (errors[0] && errors.length === ids.length && !until && !options.mayLackAll) throw errors[0];
@@ -230,12 +231,18 @@ const namedEntry = (folder: string, id: string, objects: readonly StoredObject[]
   objects,
 });
 
-/** Returns the entry, or its name with the reason why its manifest was not read. */
+interface Asking {
+  readonly folder: string;
+  readonly id: string;
+  readonly names: Names;
+  /** The manifests that were read, whether or not the finding of `verify` was. */
+  readonly manifests: ReadonlyMap<string, Brief>;
+}
+
+/** Returns the entry, or what is known of it with the reason why its manifest or its finding was not read. */
 const orUnread = (
   read: Promise<Entry | undefined>,
-  folder: string,
-  id: string,
-  names: Names,
+  { folder, id, names, manifests }: Asking,
   { signal, until }: CatalogOptions,
 ): Promise<Entry | undefined> =>
   unlessAborted(
@@ -243,7 +250,10 @@ const orUnread = (
     until,
   ).catch((error) => {
     signal?.throwIfAborted();
-    return unreachable(folder, id, names, until?.aborted ? 'the store does not answer in time' : messageOf(error));
+    const why = until?.aborted ? 'the store does not answer in time' : messageOf(error);
+    const manifest = manifests.get(id);
+    if (manifest === undefined) return unreachable(folder, id, names, why);
+    return describe(folder, id, names, { manifest, findingProblem: findingAway(why) });
   });
 
 const unreachable = (folder: string, id: string, { groups }: Names, why: string): Entry => ({
@@ -284,7 +294,7 @@ export async function readEntry(
   const { manifest } = read;
   const verificationKey = verificationKeyOf(key);
   const found = findName(folder, names, verificationKey)
-    ? await readVerification(store, verificationKey, options)
+    ? await readVerification(store, verificationKey, options).catch(asUnusable)
     : undefined;
   // An adopted payload keeps its own name, which is not listed with the names of this id.
   const unlisted =
@@ -295,7 +305,11 @@ export async function readEntry(
 }
 
 async function readEntryOf(
-  { store, within }: { readonly store: Store; readonly within: Store },
+  {
+    store,
+    within,
+    manifests,
+  }: { readonly store: Store; readonly within: Store; readonly manifests: Map<string, Brief> },
   folder: string,
   id: string,
   names: Names,
@@ -310,8 +324,9 @@ async function readEntryOf(
     countCall();
     if (read === undefined || 'problem' in read) return describe(folder, id, names, read);
     const stamps = stampsOf(folder, id, names);
-    const found = stamps[1] && (await readVerification(within, verificationKeyOf(key), options).catch(asUnusable));
     const manifest = briefSchema.parse(read.manifest);
+    manifests.set(id, manifest);
+    const found = stamps[1] && (await readVerification(within, verificationKeyOf(key), options).catch(asUnusable));
     // Remember only a finding that was read: another agent may be allowed to read it, and a later run may find it
     // deleted.
     if (stamps[1] && !(found && 'verification' in found)) {
@@ -323,11 +338,16 @@ async function readEntryOf(
   return describe(folder, id, names, facts.get(id));
 }
 
-/** The finding alone fails or hangs. */
-function asUnusable(error: unknown): Unusable {
+/** The finding alone fails or hangs: its snapshot can still be named and restored. */
+export function asUnusable(error: unknown): Unusable {
   if (!isUnreachable(error)) throw error;
-  return { problem: `the finding of \`verify\` cannot be read: ${messageOf(error)}`, unread: 'unreachable' };
+  return findingAway(messageOf(error));
 }
+
+const findingAway = (why: string): Unusable => ({
+  problem: `the finding of \`verify\` cannot be read: ${why}`,
+  unread: 'unreachable',
+});
 
 const countCall = callCounter(GARBAGE_AFTER);
 /** A known manifest uses little memory, but thousands of them use much. */
@@ -367,7 +387,7 @@ function describe<T extends Read>(
   const { key } = manifest.object;
   if (manifest.id !== id) {
     // This is the manifest of an exact key without an extension.
-    if ([`${key}.json`, `${key.replace(`.${manifest.id}`, '')}.json`].includes(common.manifestKey)) return undefined;
+    if (isOfExactKey(common.manifestKey, manifest)) return undefined;
     return { ...common, problem: `its manifest belongs to ${manifest.id}` };
   }
   const withheld = unlisted && 'problem' in unlisted ? unlisted : undefined;
@@ -384,6 +404,10 @@ function describe<T extends Read>(
     ...(problem === undefined && (withheld ?? findingProblem)),
   };
 }
+
+/** Whether the manifest is that of an exact key: at the key or, until the snapshot is moved there, beside it. */
+export const isOfExactKey = (at: string, { id, object: { key } }: Pick<Brief, 'id' | 'object'>): boolean =>
+  [key, key.replace(`.${id}`, '')].some((each) => exactManifestKey(each) === at);
 
 /** A manifest that was copied by hand, damaged or forged may name any object. */
 function strayProblem(folder: string, { object, extra }: Brief): string | undefined {

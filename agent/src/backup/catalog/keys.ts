@@ -4,10 +4,10 @@ export const pinKey = (folder: string, id: string) => `${folder}/${id}.pin`;
 export const manifestKey = (folder: string, id: string) => `${folder}/${id}.json`;
 /** Key of the marker that reserves a user-defined name for the run that is writing a snapshot under it. */
 export const reservationKey = (folder: string, name: string) => `${folder}/${name}.reserved`;
-/** Key of the marker beside a payload that `adopt` is reading. No leftover is deleted beside a fresh one. */
-export const adoptingKey = (key: string) => `${key}.adopting`;
+/** Beginning of the keys of the markers beside a payload that `adopt` is reading. No leftover is deleted beside a fresh one. */
+export const adoptingKeys = (key: string) => `${key}.adopting-`;
 /** Key under which `adopt` keeps a manifest that it replaces. */
-export const asideKey = (manifestKey: string, sha256: string) => `${manifestKey}.replaced-${sha256.slice(0, 6)}`;
+export const asideKey = (manifestKey: string, sha256: string) => `${manifestKey}.replaced-${sha256.slice(0, 16)}`;
 /** A snapshot under an exact key has its manifest beside it. Retention never deletes it. */
 export const exactManifestKey = (key: string) => `${key}.json`;
 export const verificationKeyOf = (manifestKey: string) => manifestKey.replace(/\.json$/, '.verify.json');

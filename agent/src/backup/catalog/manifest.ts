@@ -128,6 +128,8 @@ export const manifestSchema = z.object({
   /** Id of the request that the snapshot was taken for. A repeated request does not take another snapshot. */
   request: z.optional(z.string()),
   verified: z.optional(verified),
+  /** Of a snapshot under an exact key: since when each one that it replaced there was of the same etcd. */
+  sameEtcdSince: z.optional(instant),
   agent: z.object({ version: z.string() }),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

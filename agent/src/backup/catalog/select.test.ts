@@ -146,3 +146,37 @@ describe.each<[string, () => Promise<never>, string]>([
     await expect(selectOf({ cluster: 'orders' })).rejects.toMatchObject({ exitCode: ExitCode.refused });
   });
 });
+
+describe.each<[string, () => Promise<never>]>([
+  ['hangs', () => new Promise<never>(() => {})],
+  ['answers 503', () => Promise.reject(new AgentError(ExitCode.storeUnreachable, '503'))],
+])('a finding of `verify` that %s', (_, answer) => {
+  const finding = (id: string) => {
+    silenced = () => {
+      const { get } = store;
+      store.get = (key, options) => (key.includes(`/${id}.verify.json`) ? answer() : get.call(store, key, options));
+      until = () => AbortSignal.timeout(1_000);
+    };
+    return writeFile(join(root, 'orders', `${id}.verify.json`), '{}');
+  };
+  beforeEach(async () => {
+    for (const day of [20, 21, 22]) await storeOne(day);
+  });
+
+  test('of an older snapshot of the same etcd is only a warning, for its manifest says whose it is', async () => {
+    await finding(idOf(20));
+    expect(await selectOf({ cluster: 'orders' })).toBe(idOf(22));
+    expect(warnings).toEqual([
+      expect.stringContaining(`such as ${idOf(20)}: the finding of \`verify\` cannot be read: `),
+    ]);
+  });
+
+  test('of an older snapshot of another etcd, or of the newest, still ends the search', async () => {
+    await storeOne(19, { clusterId: 'c9' });
+    await finding(idOf(19));
+    await expect(selectOf({ cluster: 'orders' })).rejects.toThrow(`${idOf(19)}, which may be of another etcd cluster`);
+    expect(await selectOf({ cluster: 'orders', clusterId: 'c0' })).toBe(idOf(22));
+    await finding(idOf(22));
+    await expect(selectOf({ cluster: 'orders' })).rejects.toThrow(`${idOf(22)}, which may be newer than ${idOf(21)}`);
+  });
+});

@@ -131,7 +131,7 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
   }
   const end = before?.getTime() ?? Number.POSITIVE_INFINITY;
   const silent = entries.filter((entry) => entry.unread === 'unreachable' && earliestOf(entry) < end);
-  refuseUnknown(silent, found.newest, asked, store);
+  refuseUnknown(silent, found, asked, store);
   const young = (await options.readUnfinished?.(now)) ?? [];
   const wayOut = (entry: Entry | undefined) =>
     (entry && !young.includes(entry) && options.wayOut?.(entry, { now, entries })) || '';
@@ -162,15 +162,14 @@ export async function selectEntry(store: Store, asked: Asked, options: SelectOpt
  * Throws if a snapshot that the store does not give out now may be the one that is asked for, or of another etcd cluster of the
  * name: then nobody has said which is meant.
  */
-function refuseUnknown(
-  silent: readonly Entry[],
-  newest: Entry | undefined,
-  { clusterId, before }: Asked,
-  store: Store,
-): void {
+function refuseUnknown(silent: readonly Entry[], { newest, own }: Newest, asked: Asked, store: Store): void {
+  const { clusterId, before } = asked;
   const from = newest ? timeOf(newest) : Number.NEGATIVE_INFINITY;
-  const [first, ...more] = silent.filter((entry) => mayBeFrom(entry, from));
-  const [rival, ...others] = clusterId === undefined ? silent : [];
+  // If only the finding is not given out, the manifest says whose snapshot it is.
+  const isAsked = (entry: Entry) => isOf(asked, entry) && (clusterId === undefined || own.includes(entry));
+  const mayCount = silent.filter((entry) => !entry.manifest || isAsked(entry));
+  const [first, ...more] = mayCount.filter((entry) => mayBeFrom(entry, from));
+  const [rival, ...others] = clusterId === undefined ? mayCount.filter((entry) => !own.includes(entry)) : [];
   if (!first && !rival) return;
   const named = (entry: Entry, rest: readonly Entry[]) =>
     `${entry.id}${rest.length > 0 ? ` and ${rest.length} more` : ''}`;

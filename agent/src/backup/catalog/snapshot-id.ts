@@ -23,3 +23,6 @@ export function splitName(name: string): { id: string; suffix: string } | undefi
   const id = name.slice(0, dot);
   return /^[A-Za-z0-9][A-Za-z0-9_+-]*$/.test(id) && !name.includes('/') ? { id, suffix: name.slice(dot) } : undefined;
 }
+
+/** Names of files that look like snapshots, whoever saved them. */
+export const SNAPSHOT_NAME = /\.(db|snap|snapshot)(\.gz|\.zst)?(\.age)?$/;

@@ -820,7 +820,7 @@ describe('the command restore data-dir', () => {
         expect(there.flat()).toEqual(['data']);
       });
 
-      test('cannot know the revision if the store took no note: the error asks for it', async () => {
+      test('are refused if the store takes no note, unless flags fix the snapshot and the revision', async () => {
         const { manifest, snapshot } = saved;
         const key = 'latest.db';
         await writeFile(join(own(), key), snapshot);
@@ -832,7 +832,17 @@ describe('the command restore data-dir', () => {
         const { put } = FilesystemStore.prototype;
         FilesystemStore.prototype.put = () => Promise.reject(new AgentError(ExitCode.storeRefused, 'read-only'));
         try {
-          const first = await member(0, '--bump-revision=5');
+          const sha256 = `--sha256=${manifest.content.sha256}`;
+          for (const flags of [[], [sha256], ['--bump-revision=5']])
+            expect(await member(0, ...flags)).toMatchObject(
+              refusedAs(
+                new RegExp(
+                  `^cannot note the restore .*read-only.*; pass ${sha256} and --bump-revision=\\d+ to all members$`,
+                ),
+              ),
+            );
+          expect(await readdir(join(place, 'node0')).catch(() => [])).toEqual([]);
+          const first = await member(0, sha256, '--bump-revision=5');
           expect(first).toMatchObject({ exitCode: 0, log: [expect.stringMatching(give)] });
         } finally {
           FilesystemStore.prototype.put = put;
@@ -1092,6 +1102,38 @@ describe('the command restore data-dir', () => {
         ),
       });
       expect(await here(...again, '--force-foreign')).toMatchObject({ exitCode: 0 });
+    });
+
+    describe('a snapshot whose cluster id is unknown, such as an adopted one', () => {
+      const mayBe = (what: string) => ({
+        exitCode: ExitCode.refused,
+        text: expect.stringMatching(
+          new RegExp(
+            `^${what} may be a snapshot of another cluster: .* holds \\w+.*; to restore it anyway, pass --force-foreign$`,
+          ),
+        ),
+      });
+      beforeEach(async () => {
+        const { manifest, snapshot } = saved;
+        const object = { ...manifest.object, key: 'orders/adopted.db' };
+        const adopted = { ...manifest, id: 'adopted', object, source: { ...manifest.source, clusterId: 'unknown' } };
+        await writeFile(join(own(), object.key), snapshot);
+        await writeFile(join(own(), 'orders/adopted.json'), JSON.stringify(adopted));
+      });
+
+      test('does not replace the data of a cluster unasked', async () => {
+        expect(await here(saved.manifest.id)).toMatchObject({ exitCode: 0 });
+        expect(await here('adopted', '--again')).toMatchObject(mayBe('adopted'));
+        expect(await here('adopted', '--again', '--force-foreign')).toMatchObject({ exitCode: 0 });
+      });
+
+      test('replaces the data that were restored from it; another snapshot does not, unasked', async () => {
+        expect(await here('adopted')).toMatchObject({ exitCode: 0 });
+        expect(await here('adopted', '--again')).toMatchObject({ exitCode: 0 });
+        const { id } = saved.manifest;
+        expect(await here(id, '--again')).toMatchObject(mayBe(id));
+        expect(await here(id, '--again', '--force-foreign')).toMatchObject({ exitCode: 0 });
+      });
     });
 
     test.each<[string, () => Promise<unknown>]>([

@@ -185,7 +185,7 @@ async function doubtsOf(
   const doubts = new Map<string, string>();
   const impatient = await impatience(store, options.signal);
   for (const id of newest.values()) {
-    const now = await readEntry(impatient(), folder, id, options).catch((error) => {
+    const now = await readWhole(impatient(), folder, id, options).catch((error) => {
       options.signal?.throwIfAborted();
       if (!isUnreachable(error)) throw error;
       return `${id} cannot be read again: ${error.message}`;
@@ -203,9 +203,16 @@ async function doubtsOf(
   return doubts;
 }
 
+/** Reads a snapshot. Throws if the store does not give out its finding: without it, nothing can be decided. */
+async function readWhole(store: Store, folder: string, id: string, options: CallOptions): Promise<Entry | undefined> {
+  const entry = await readEntry(store, folder, id, options);
+  if (entry?.unread === 'unreachable') throw new AgentError(ExitCode.storeUnreachable, entry.problem ?? id);
+  return entry;
+}
+
 /** Reads a snapshot again before it is deleted: it may have been pinned meanwhile, and the index may be wrong. */
 async function unchanged(store: Store, folder: string, entry: Entry, options: CallOptions): Promise<Entry | undefined> {
-  const now = await readEntry(store, folder, entry.id, options);
+  const now = await readWhole(store, folder, entry.id, options);
   // If it no longer exists, another run may be storing a new snapshot under this name.
   return now && isDeepStrictEqual(decisive(now), decisive(entry)) ? now : undefined;
 }

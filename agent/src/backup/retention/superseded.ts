@@ -1,26 +1,38 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { type Entry, isVerified, readEntry } from '../catalog/catalog.ts';
 import { ownerOf } from '../catalog/identity/identity.ts';
+import { type Brief, revisionOf } from '../catalog/manifest.ts';
 import { earliestOf, timeOf } from '../catalog/passed-over.ts';
 import { inFuture } from '../catalog/select.ts';
 
-/** A snapshot of the folder's own cluster, reduced to what says whether a payload without a manifest is still needed. */
+/** A snapshot in the folder, reduced to what says whether a payload without a manifest is still needed. */
 export interface Dated {
   readonly id: string;
   /** Milliseconds. */
   readonly time: number;
-  readonly clusterId: string;
+  /** Undefined if the etcd is not known, as that of an adopted snapshot, or is that of another cluster. */
+  readonly clusterId?: string;
+  readonly revision?: number;
   readonly verified: boolean;
 }
 
-/** Leaves out snapshots whose etcd is not known, such as adopted ones, and those that are dated in the future. */
+export function dated({ id, createdAt, source, content }: Omit<Brief, 'object' | 'cluster'>, verified: boolean): Dated {
+  const revision = revisionOf({ content });
+  return {
+    ...{ id, time: Date.parse(createdAt), verified },
+    ...(source.clusterId !== 'unknown' && { clusterId: source.clusterId }),
+    ...(revision !== undefined && { revision }),
+  };
+}
+
+/** Leaves out snapshots that are dated in the future, and those without a readable manifest, with which no payload is swept. */
 export function datedOf(folder: string, entries: readonly Entry[], now: Date): Dated[] {
   return entries.flatMap((entry) => {
-    const { id, manifest } = entry;
-    const clusterId = manifest?.source.clusterId;
-    if (!manifest || clusterId === undefined || clusterId === 'unknown') return [];
-    if (ownerOf(entry) !== folder || inFuture(entry, now)) return [];
-    return [{ id, time: Date.parse(manifest.createdAt), clusterId, verified: isVerified(entry) }];
+    const { manifest } = entry;
+    if (!manifest || inFuture(entry, now)) return [];
+    const found = dated(manifest, isVerified(entry));
+    return [ownerOf(entry) === folder ? found : { id: found.id, time: found.time, verified: false }];
   });
 }
 
@@ -31,23 +43,36 @@ export function takenBy(payload: Pick<Entry, 'id' | 'objects'>): number {
 }
 
 /**
- * Returns the newest verified snapshot that makes a payload from this time superfluous. Nobody knows whether the payload is
- * good and of which etcd, so the snapshots before and after it must be of the same etcd as the verified one.
+ * Returns the newest verified snapshot that proves a payload from this time superfluous. Nobody knows whether the payload is
+ * good and of which etcd, so the snapshots before and after it must exist and be of the same etcd as the verified one, and
+ * the revision must not fall in between: that of an etcd which was emptied does.
  */
 export function successorOf(time: number, dated: readonly Dated[]): Dated | undefined {
   const sorted = dated.toSorted((a, b) => a.time - b.time);
-  const next = sorted.find((each) => each.time > time);
-  const before = sorted.findLast((each) => each.time <= time);
-  if (!next || (before && before.clusterId !== next.clusterId)) return undefined;
-  return sorted.findLast((each) => each.verified && each.time > time && each.clusterId === next.clusterId);
+  const at = sorted.findIndex((each) => each.time > time);
+  const [before, next] = [sorted[at - 1], sorted[at]];
+  if (before?.clusterId === undefined || before.clusterId !== next?.clusterId) return undefined;
+  let last: Dated = before;
+  let found: Dated | undefined;
+  for (const each of sorted.slice(at)) {
+    if (each.clusterId !== before.clusterId) continue;
+    if (!isLater(each, last)) break;
+    last = each;
+    if (each.verified) found = each;
+  }
+  return found;
 }
+
+/** Whether the revision of an etcd is known not to have fallen. */
+export const isLater = (one: Pick<Dated, 'revision'>, before: Pick<Dated, 'revision'>): boolean =>
+  one.revision !== undefined && before.revision !== undefined && one.revision >= before.revision;
 
 /** Returns a function that reads a snapshot again, once: the index may be wrong. */
 export function stillVerified(store: Store, folder: string, options: CallOptions): (one: Dated) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>();
-  const read = async ({ id }: Dated) => {
-    const entry = await readEntry(store, folder, id, options);
-    return entry !== undefined && isVerified(entry);
+  const read = async (one: Dated) => {
+    const entry = await readEntry(store, folder, one.id, options);
+    return entry?.manifest !== undefined && isVerified(entry) && isDeepStrictEqual(dated(entry.manifest, true), one);
   };
   return (one) => {
     const reading = known.get(one.id) ?? read(one);

@@ -8,6 +8,7 @@ import { readCatalog } from '../catalog/catalog.ts';
 import { listNames } from '../catalog/names.ts';
 import { sweep } from './sweep.ts';
 
+const BEFORE = 'etcd-snapshot-20251231-000000-999999';
 const WHOLE = 'etcd-snapshot-20260101-000000-aaaaaa';
 const PINNED = 'etcd-snapshot-20260101-000000-bbbbbb';
 const REST = 'etcd-snapshot-20260101-000000-cccccc';
@@ -17,7 +18,8 @@ let root: string;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'sweep-'));
   await mkdir(join(root, 'orders'));
-  // Newer than all leftovers.
+  // Older than all leftovers, and newer.
+  await snapshot(BEFORE, { createdAt: '2025-12-31T00:00:00.000Z' });
   await snapshot(WHOLE, { createdAt: '2026-01-01T00:00:01.500Z' });
   for (const name of [`${PINNED}.db`, `${PINNED}.pin`, `${REST}.db`]) await writeOld(name);
 });
@@ -40,8 +42,10 @@ async function writeOld(name: string, text: string | Buffer = 'x'): Promise<void
 }
 async function snapshot(id: string, changes: ManifestChanges = {}): Promise<void> {
   await writeOld(`${id}.db`);
-  await writeOld(`${id}.json`, JSON.stringify(manifestOf(Buffer.alloc(64), Buffer.from('x'), { id, ...changes })));
+  await writeOld(`${id}.json`, JSON.stringify(manifest(id, changes)));
 }
+const manifest = (id: string, { content, ...changes }: ManifestChanges = {}) =>
+  manifestOf(Buffer.alloc(64), Buffer.from('x'), { id, content: { revision: 10, ...content }, ...changes });
 
 /** Lists only the payloads of the folder, as a listing that is cut short may. */
 class CutShort extends FilesystemStore {
@@ -56,7 +60,14 @@ test.each([
   ['cut short', CutShort],
 ])('with a listing that is %s only leftovers of a dead run are deleted', async (_name, Kind) => {
   expect(await run(new Kind({ path: root }))).toEqual({ swept: [`orders/${REST}.db`], warnings: [] });
-  expect(await left()).toEqual([`${WHOLE}.db`, `${WHOLE}.json`, `${PINNED}.db`, `${PINNED}.pin`]);
+  expect(await left()).toEqual([
+    `${BEFORE}.db`,
+    `${BEFORE}.json`,
+    `${WHOLE}.db`,
+    `${WHOLE}.json`,
+    `${PINNED}.db`,
+    `${PINNED}.pin`,
+  ]);
 });
 
 const refuse = (): Promise<never> => Promise.reject(new AgentError(ExitCode.storeRefused, 'AccessDenied'));
@@ -79,7 +90,7 @@ test('without the right to delete it is a warning', async () => {
     swept: [],
     warnings: [expect.stringContaining('AccessDenied')],
   });
-  expect(await left()).toHaveLength(5);
+  expect(await left()).toHaveLength(7);
 });
 
 test('a payload that another manifest names is not swept', async () => {
@@ -103,7 +114,7 @@ test('an object that another run, such as a copy, has stored since the listing i
   const names = await listNames(store, 'orders', {});
   await writeFile(join(root, 'orders', `${REST}.db`), 'anew');
   expect(await sweep(store, 'orders', 24 * hour, await entries(), { warn: () => {}, names })).toEqual({ swept: [] });
-  expect(await left()).toHaveLength(5);
+  expect(await left()).toHaveLength(7);
 });
 
 describe('a payload without a manifest may be good, and is kept', () => {
@@ -115,11 +126,87 @@ describe('a payload without a manifest may be good, and is kept', () => {
   };
   beforeEach(() => rm(join(root, `orders/${WHOLE}.json`)));
 
-  test('if no snapshot has a manifest', expectKept);
+  test('if no snapshot has a manifest', async () => {
+    await rm(join(root, `orders/${BEFORE}.json`));
+    await expectKept();
+  });
 
   test('if all that are verified are older', async () => {
-    await snapshot('etcd-snapshot-20251231-000000-dddddd', { createdAt: '2025-12-31T00:00:00.000Z' });
     await expectKept();
+  });
+
+  test('if there is none before it', async () => {
+    await snapshot(newer, later);
+    await rm(join(root, `orders/${BEFORE}.json`));
+    await expectKept();
+  });
+
+  test.each<[string, ManifestChanges, ManifestChanges]>([
+    ['fell', { content: { revision: 11 } }, {}],
+    ['of the one before is not known', { content: { revision: undefined } }, {}],
+    ['of the one after is not known', {}, { content: { revision: undefined } }],
+  ])('if the revision of the same etcd %s', async (_, before, after) => {
+    await snapshot(BEFORE, { createdAt: '2025-12-31T00:00:00.000Z', ...before });
+    await snapshot(newer, { ...later, ...after });
+    await expectKept();
+  });
+
+  test('if the newer one that is verified is from after a fall of the revision', async () => {
+    await snapshot(newer, { ...later, verified: undefined, content: { revision: 12 } });
+    await snapshot('etcd-snapshot-20260202-000000-dddddd', { createdAt: '2026-02-02T00:00:00.000Z' });
+    await expectKept();
+  });
+
+  test.each(['20251231-120000', '20260101-000002'])('if the one beside it is adopted: %s', async (time) => {
+    const [, day, clock] = /(.*)-(.*)/.exec(time)!;
+    const createdAt = new Date(
+      `${day!.replace(/(....)(..)(..)/, '$1-$2-$3')}T${clock!.replace(/(..)(..)(..)/, '$1:$2:$3')}Z`,
+    ).toISOString();
+    await snapshot(newer, later);
+    await snapshot('adopted', { createdAt, source: { clusterId: 'unknown' } });
+    await expectKept();
+  });
+
+  test.each([
+    ['damaged', `${PINNED}.json`, '{'],
+    ['damaged, under a name of the user’s own', 'nightly.json', '{'],
+    ['of a newer format', 'nightly.json', '{"schema":"cdk8s-etcd/snapshot/v2"}'],
+    ['that of another snapshot', 'nightly.json', JSON.stringify(manifest(newer))],
+  ])('if a manifest in the folder is %s; what is no payload is swept', async (_, name, text) => {
+    await snapshot(newer, later);
+    await writeOld('nightly.db');
+    await writeOld(name, text);
+    const rest = 'etcd-snapshot-20260101-000000-eeeeee.extra.tar.age';
+    await writeOld(rest);
+    expect((await run(new FilesystemStore({ path: root }))).swept).toEqual([`orders/${rest}`]);
+  });
+
+  test('if a manifest is refused', async () => {
+    await snapshot(newer, later);
+    class Refusing extends FilesystemStore {
+      override get(key: string) {
+        return key.endsWith(`${BEFORE}.json`) ? refuse() : super.get(key);
+      }
+    }
+    const store = new Refusing({ path: root });
+    const listed = await readCatalog(store, 'orders');
+    expect(await sweep(store, 'orders', 24 * hour, listed, { warn: () => {} })).toEqual({ swept: [] });
+  });
+
+  test('if `adopt` begins while the successor is read', async () => {
+    await snapshot(newer, later);
+    const listed = await entries();
+    class Slow extends FilesystemStore {
+      override async get(key: string) {
+        await writeOld(`${REST}.db.adopting-123456`);
+        const now = new Date(Date.now() - hour);
+        await utimes(join(root, `orders/${REST}.db.adopting-123456`), now, now);
+        return super.get(key);
+      }
+    }
+    expect((await sweep(new Slow({ path: root }), 'orders', hour / 2, listed, { warn: () => {} })).swept).not.toContain(
+      `orders/${REST}.db`,
+    );
   });
 
   test.each<[string, ManifestChanges]>([
@@ -138,10 +225,7 @@ describe('a payload without a manifest may be good, and is kept', () => {
   test('if the newer one is no longer what was listed', async () => {
     await snapshot(newer, later);
     const listed = await entries();
-    await writeOld(
-      `${newer}.json`,
-      JSON.stringify(manifestOf(Buffer.alloc(64), Buffer.from('x'), { id: newer, ...later, verified: undefined })),
-    );
+    await writeOld(`${newer}.json`, JSON.stringify(manifest(newer, { ...later, verified: undefined })));
     expect(await sweep(new FilesystemStore({ path: root }), 'orders', 24 * hour, listed, { warn: () => {} })).toEqual({
       swept: [],
     });
@@ -151,7 +235,7 @@ describe('a payload without a manifest may be good, and is kept', () => {
   test('if the snapshot before it is of another etcd than the one after it', async () => {
     await snapshot(newer, later);
     const before = { createdAt: '2025-12-31T00:00:00.000Z', source: { clusterId: 'b0' } };
-    await snapshot('etcd-snapshot-20251231-000000-dddddd', before);
+    await snapshot(BEFORE, before);
     await expectKept();
     await snapshot('etcd-snapshot-20251231-010000-eeeeee', { createdAt: '2025-12-31T01:00:00.000Z' });
     expect((await run(new FilesystemStore({ path: root }))).swept).toContain(`orders/${REST}.db`);
@@ -160,7 +244,7 @@ describe('a payload without a manifest may be good, and is kept', () => {
   test('for a day while `adopt` is reading it, however short the age', async () => {
     await snapshot(newer, later);
     const store = new FilesystemStore({ path: root });
-    const marker = join(root, `orders/${REST}.db.adopting`);
+    const marker = join(root, `orders/${REST}.db.adopting-3f9c2a`);
     await writeFile(marker, '');
     const hours = async (ago: number) => {
       const time = new Date(Date.now() - ago * hour);
@@ -168,6 +252,6 @@ describe('a payload without a manifest may be good, and is kept', () => {
       return (await sweep(store, 'orders', hour, await entries(), { warn: () => {} })).swept;
     };
     expect(await hours(2)).not.toContain(`orders/${REST}.db`);
-    expect(await hours(25)).toEqual(expect.arrayContaining([`orders/${REST}.db`, `orders/${REST}.db.adopting`]));
+    expect(await hours(25)).toEqual(expect.arrayContaining([`orders/${REST}.db`, `orders/${REST}.db.adopting-3f9c2a`]));
   });
 });

@@ -4,7 +4,7 @@ import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { isAdopting } from '../catalog/adopting.ts';
 import { type Entry, exactManifestKey, manifestKey, PAYLOAD, pinKey } from '../catalog/catalog.ts';
 import { areOld, listNames, type Names, restsUnder } from '../catalog/names.ts';
-import { isSnapshotId } from '../catalog/snapshot-id.ts';
+import { isSnapshotId, SNAPSHOT_NAME } from '../catalog/snapshot-id.ts';
 import { type Dated, datedOf, stillVerified, successorOf, takenBy } from './superseded.ts';
 
 const CANARY = /^\.check-[0-9a-f]{16}$/;
@@ -47,18 +47,31 @@ export interface Swept {
 }
 
 /**
- * Returns the payloads that manifests name, even under names that do not belong to the snapshot. Undefined if a manifest is not
- * given out now: it may name any of them.
+ * Returns the payloads that manifests name, even under names that do not belong to the snapshot. Undefined if a manifest cannot
+ * be read, whatever the reason: it may name any of them, and may be that of an etcd that nothing else shows.
  */
-export const namedPayloads = (entries: readonly Entry[]): ReadonlySet<string> | undefined =>
-  entries.some(({ manifest, unread }) => !manifest && unread === 'unreachable')
-    ? undefined
-    : new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
+export function namedPayloads(
+  folder: string,
+  names: Names,
+  entries: readonly Entry[],
+): ReadonlySet<string> | undefined {
+  if (entries.some(({ manifest }) => !manifest) || hasDamaged(folder, names, entries)) return undefined;
+  return new Set(entries.flatMap(({ manifest }) => (manifest ? [manifest.object.key] : [])));
+}
+
+/** Whether a snapshot under a name of the user's own has a damaged manifest. No listing of snapshots shows it. */
+function hasDamaged(folder: string, { groups }: Names, entries: readonly Entry[]): boolean {
+  const known = new Set(entries.map(({ id }) => id));
+  return [...groups].some(([id, objects]) => {
+    const has = (isIt: (key: string) => boolean) => objects.some(({ key }) => isIt(key));
+    return !known.has(id) && has((key) => key === manifestKey(folder, id)) && has((key) => SNAPSHOT_NAME.test(key));
+  });
+}
 
 /**
  * Deletes leftovers of dead runs: unfinished uploads, and the objects of a snapshot without a manifest if the newest of them
  * is older than `age` milliseconds by the store's clock. Without that clock, no object is deleted. A payload may also be a
- * good snapshot whose manifest was lost, so one is deleted only if a newer verified snapshot of the same etcd exists.
+ * good snapshot whose manifest was lost, so one is deleted only if a newer verified snapshot is known to supersede it.
  * Without every manifest, all payloads are kept.
  */
 export async function sweep(
@@ -82,8 +95,7 @@ export async function sweep(
     const before = now.getTime() - age;
     swept.push(...(await sweepCanaries(store, folder, names, before, options)));
     dated = datedOf(folder, entries, now);
-    const named = namedPayloads(entries);
-    if (!named) return;
+    const named = namedPayloads(folder, names, entries);
     await sweepSnapshots(
       store,
       folder,
@@ -127,7 +139,8 @@ async function attempt(options: SweepOptions, work: () => Promise<void>): Promis
 interface State {
   readonly age: number;
   readonly before: number;
-  readonly named: ReadonlySet<string>;
+  /** Undefined if any payload may be named. */
+  readonly named: ReadonlySet<string> | undefined;
   readonly swept: string[];
   readonly waiting: Map<string, readonly StoredObject[]>;
 }
@@ -150,7 +163,8 @@ async function sweepSnapshots(
       ...[manifestKey(folder, id), pinKey(folder, id)],
       ...payloads.map(({ key }) => exactManifestKey(key)),
     ];
-    if (objects.some(({ key }) => keeping.includes(key) || named.has(key))) continue;
+    if (payloads.length > 0 && !named) continue;
+    if (objects.some(({ key }) => keeping.includes(key) || named?.has(key))) continue;
     const successor = successorOf(takenBy({ id, objects: payloads }), dated);
     if (payloads.length > 0 && !successor) {
       waiting.set(id, objects);
@@ -159,10 +173,11 @@ async function sweepSnapshots(
     // A listing may be incomplete, so ask the store for each of these keys.
     const found = await Promise.all(keeping.map((key) => store.stat(key, options)));
     if (found.some((object) => object !== undefined)) continue;
-    if (await isAdopting(store, payloads, before + age, options)) continue;
     if (payloads.length > 0 && !(successor && (await isStill(successor)))) continue;
     const rests = (await restsUnder(store, folder, id, before, options)) ?? [];
     if (rests.some((object) => keeping.includes(object.key) || (payloads.length === 0 && isPayload(object)))) continue;
+    // The last question: `adopt` may have begun since.
+    if (await isAdopting(store, payloads, before + age, options)) continue;
     for (const { key } of rests) if ((await store.delete(key, options)) === 'deleted') swept.push(key);
   }
 }

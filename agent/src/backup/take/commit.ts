@@ -45,12 +45,13 @@ export async function commit(
     return manifest.source.suspect ? undefined : { level, at: new Date().toISOString() };
   });
   progress.phase('manifest', 'writing the manifest');
-  const committed = { ...manifest, verified };
   const { key, overwrite } = request;
-  const committing = key
-    ? commitExactKey(store, committed, key, { overwrite, signal })
-    : putJson(store, manifestKey(folderOf(request), manifest.id), committed, { signal });
-  await committing.catch(async (error) => {
+  const put = async (found: Manifest) => {
+    if (key) return commitExactKey(store, found, key, { overwrite, signal });
+    await putJson(store, manifestKey(folderOf(request), manifest.id), found, { signal });
+    return found;
+  };
+  const committed = await put({ ...manifest, verified }).catch(async (error) => {
     // Only a refusal is certain: after any other failure, the manifest may have been written.
     if (isRefused(error) || (error instanceof AgentError && error.exitCode === ExitCode.storeRefused)) {
       await discardAll(target, manifest, context);

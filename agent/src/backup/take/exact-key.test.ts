@@ -130,6 +130,9 @@ async function expectWhole(objects: Map<string, Buffer>, runs: readonly Run[]): 
   }
 }
 
+const readExactEntryOf = async (store: Memory) =>
+  JSON.parse(String(store.objects.get(`${KEY}.json`))) as { readonly sameEtcdSince?: string };
+
 const ALL = Number.POSITIVE_INFINITY;
 const idAt = async (objects: Map<string, Buffer>) => (await readExactEntry(new Memory(objects), KEY, {})).manifest.id;
 
@@ -216,12 +219,32 @@ test('a run that was replaced does not claim that --object-key finds its snapsho
   await older.go(ALL);
   const store = new Memory(objects);
   expect(await whereItIs(store, older.manifest, KEY)).toBe(`the snapshot stays at ${KEY}, where --object-key finds it`);
-  await newer.go(1);
+  await newer.go(2);
   expect(await whereItIs(store, older.manifest, KEY)).toMatch(
-    /^the snapshot of another run is under the key; this one is at .*aaaaaa until a later run removes it$/,
+    /^the snapshot of another run is under the key; this one is at .*aaaaaa, until a later run finds it superseded$/,
   );
   objects.delete(`${KEY}.json`);
   expect(await whereItIs(store, older.manifest, KEY)).toMatch(/^the snapshot stays at .*aaaaaa$/);
+});
+
+test.each<[string, Parameters<typeof manifestOf>[2], string | undefined]>([
+  ['the same etcd', { content: { revision: 5 } }, '2026-01-01T00:00:00.000Z'],
+  ['another etcd', { content: { revision: 5 }, source: { clusterId: 'c1' } }, undefined],
+  ['an etcd that was emptied', { content: { revision: 3 } }, undefined],
+  ['an etcd whose revision is not known', {}, undefined],
+])('a snapshot of %s replaces one: it says since when the key led to that etcd', async (_, changes, since) => {
+  const store = new Memory();
+  const snapshot = seal(Buffer.from('x'));
+  const options = { overwrite: true, signal: new AbortController().signal };
+  const put = (more: Parameters<typeof manifestOf>[2]) =>
+    commitExactKey(store, manifestOf(snapshot, snapshot, more), KEY, options);
+  expect(
+    (await put({ createdAt: '2026-01-01T00:00:00.000Z', content: { revision: 4 } })).sameEtcdSince,
+  ).toBeUndefined();
+  await put({ createdAt: '2026-01-02T00:00:00.000Z', content: { revision: 4 } });
+  const last = await put({ createdAt: '2026-01-03T00:00:00.000Z', ...changes });
+  expect(last.sameEtcdSince).toBe(since);
+  expect((await readExactEntryOf(store)).sameEtcdSince).toBe(since);
 });
 
 test('a payload that a killed run left beside the key may be good: it is kept until the key leads to a newer verified one', async () => {
@@ -245,6 +268,11 @@ test('a payload that a killed run left beside the key may be good: it is kept un
   lead({ object: { key: KEY, sizeBytes: 1 } });
   expect(await swept()).toEqual([]);
   lead({});
+  // Nothing shows that it is of the same etcd.
+  expect(await swept()).toEqual([]);
+  lead({ sameEtcdSince: '2026-01-01T00:00:01.000Z' });
+  expect(await swept()).toEqual([]);
+  lead({ sameEtcdSince: '2025-12-31T00:00:00.000Z' });
   expect(await swept(new Set([left]))).toEqual([]);
   store.objects.set(`${left}.json`, Buffer.from('{}'));
   expect(await swept()).toEqual([]);

@@ -2,6 +2,7 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import { isAdopting } from '../catalog/adopting.ts';
 import {
+  asUnusable,
   type Entry,
   exactManifestKey,
   isValidKey,
@@ -20,7 +21,7 @@ import { timeOf } from '../catalog/passed-over.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { type VerifyOptions, verifySnapshot } from '../payload/verify.ts';
-import { takenBy } from '../retention/superseded.ts';
+import { dated, isLater, takenBy } from '../retention/superseded.ts';
 
 /** Reads the snapshot under an exact key. Throws unless the manifest and the payload exist. */
 export async function readExactEntry(store: Store, key: string, options: CallOptions): Promise<WholeEntry> {
@@ -46,13 +47,15 @@ export async function readExactEntry(store: Store, key: string, options: CallOpt
   const problem = payloadProblem(manifest, (await store.stat(object.key, options))?.size);
   if (problem) throw await incomplete(problem, { manifest });
   const { id } = manifest;
-  const found = await readVerification(store, verificationKeyOf(own), options);
+  const found = await readVerification(store, verificationKeyOf(own), options).catch(asUnusable);
   const entry = { id, manifestKey: own, manifest, pinned: false, restoredAs: [], objects: [] };
   if (!found) return entry;
   if ('verification' in found) return found.verification.id === id ? { ...entry, ...found } : entry;
   // Without the right to list, a store also refuses to return objects that do not exist.
   return found.unread === 'refused' ? entry : { ...entry, ...found };
 }
+
+const sinceWhen = ({ manifest: { sameEtcdSince } }: WholeEntry) => Date.parse(sameEtcdSince ?? '');
 
 const isIncomplete = (error: unknown): boolean =>
   error instanceof IncompleteError || (error instanceof AgentError && error.exitCode === ExitCode.nothingThere);
@@ -70,15 +73,32 @@ export async function refuseExisting(store: Store, key: string, options: CallOpt
   for (const each of [key, exactManifestKey(key)]) if (await store.stat(each, options)) throw taken(store, each);
 }
 
-/** Writes the manifest beside the exact key. From then on, the key leads to the snapshot, wherever the payload lies. */
+/**
+ * Writes the manifest beside the exact key, and returns it. From then on, the key leads to the snapshot, wherever the payload
+ * lies.
+ */
 export async function commitExactKey(
   store: Store,
   manifest: Manifest,
   key: string,
   { overwrite, signal }: { overwrite: boolean; signal: AbortSignal },
-): Promise<void> {
-  if (overwrite) return putJson(store, exactManifestKey(key), manifest, { signal });
-  if (!(await claim(store, exactManifestKey(key), manifest, { signal }))) throw taken(store, key);
+): Promise<Manifest> {
+  if (!overwrite) {
+    if (await claim(store, exactManifestKey(key), manifest, { signal })) return manifest;
+    throw taken(store, key);
+  }
+  const since = sinceOf(manifest, await manifestAt(store, key, { signal }));
+  const committed = { ...manifest, ...(since !== undefined && { sameEtcdSince: since }) };
+  await putJson(store, exactManifestKey(key), committed, { signal });
+  return committed;
+}
+
+/** Since when the snapshots under the key are known to be of the same etcd, whose revision never fell. */
+function sinceOf(manifest: Manifest, replaced: Manifest | undefined): string | undefined {
+  if (!replaced) return undefined;
+  const [own, before] = [dated(manifest, true), dated(replaced, true)];
+  if (own.clusterId === undefined || own.clusterId !== before.clusterId || !isLater(own, before)) return undefined;
+  return replaced.sameEtcdSince ?? replaced.createdAt;
 }
 
 export interface MoveOptions extends Pick<VerifyOptions, 'level' | 'scratch' | 'etcdutl'> {
@@ -169,7 +189,7 @@ export async function whereItIs(store: Store, beside: Manifest, key: string): Pr
   const there = await manifestAt(store, key, options).catch(() => undefined);
   if (there?.id === beside.id) return `the snapshot stays at ${there.object.key}, where --object-key finds it`;
   if (!there) return `the snapshot stays at ${beside.object.key}`;
-  return `the snapshot of another run is under the key; this one is at ${beside.object.key} until a later run removes it`;
+  return `the snapshot of another run is under the key; this one is at ${beside.object.key}, until a later run finds it superseded`;
 }
 
 async function manifestAt(store: Store, key: string, options: CallOptions): Promise<Manifest | undefined> {
@@ -187,7 +207,8 @@ async function refuseReplaced(store: Store, { id }: Manifest, key: string, signa
 
 /**
  * Deletes payloads that killed runs left beside a key, and that are older than `age` milliseconds. Any of them may be good, so
- * one is deleted only if the key leads to a newer verified snapshot, and no manifest in `named` or of its own needs it.
+ * one is deleted only if the key leads to a newer verified snapshot, and has led to those of the same etcd since before; and if
+ * no manifest in `named` or of its own needs it.
  */
 export async function sweepBeside(
   store: Store,
@@ -207,7 +228,8 @@ export async function sweepBeside(
       if (!isIncomplete(error)) throw error;
     });
     if (!leading || leading.manifest.object.key === object.key) continue;
-    if (!isVerified(leading) || timeOf(leading) <= takenBy({ id, objects: [object] })) continue;
+    const takenAt = takenBy({ id, objects: [object] });
+    if (!isVerified(leading) || !(sinceWhen(leading) <= takenAt && takenAt < timeOf(leading))) continue;
     if (await store.stat(exactManifestKey(object.key), options)) continue;
     if (await isAdopting(store, [object], now.getTime(), options)) continue;
     if ((await store.delete(object.key, options)) === 'deleted') swept.push(object.key);

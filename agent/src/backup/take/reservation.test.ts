@@ -24,22 +24,29 @@ async function write(name: string, age: number): Promise<void> {
 }
 const left = async () => (await readdir(join(root, 'orders'))).sort();
 
-async function writeSnapshot(): Promise<void> {
-  const manifest = manifestOf(Buffer.alloc(64), Buffer.from('x'), { id: 'newer', createdAt: new Date().toISOString() });
-  await writeFile(join(root, 'orders/newer.db'), 'x');
-  await writeFile(join(root, 'orders/newer.json'), JSON.stringify(manifest));
+/** Writes a snapshot from before what was left behind, and one from after. */
+async function writeSnapshots(): Promise<void> {
+  for (const [id, at] of [
+    ['older', Date.now() - 72 * hour],
+    ['newer', Date.now()],
+  ] as const) {
+    const changes = { id, createdAt: new Date(at).toISOString(), content: { revision: 5 } };
+    await writeFile(join(root, `orders/${id}.db`), 'x');
+    const manifest = manifestOf(Buffer.alloc(64), Buffer.from('x'), changes);
+    await writeFile(join(root, `orders/${id}.json`), JSON.stringify(manifest));
+  }
 }
 
 test('leftovers of a dead run are deleted with its reservation', async () => {
   for (const name of ['nightly.reserved', 'nightly.db', 'other.db']) await write(name, 48 * hour);
-  await writeSnapshot();
+  await writeSnapshots();
   const store = new FilesystemStore({ path: root });
   const names = await listNames(store, 'orders', {});
   expect(await sweepReserved(store, 'orders', names, 24 * hour, await readCatalog(store, 'orders'), {})).toEqual([
     'orders/nightly.db',
     'orders/nightly.reserved',
   ]);
-  expect(await left()).toEqual(['newer.db', 'newer.json', 'other.db']);
+  expect(await left()).toEqual(['newer.db', 'newer.json', 'older.db', 'older.json', 'other.db']);
 });
 
 test('a payload is kept with its reservation until a newer verified snapshot exists: it may be good', async () => {
@@ -56,11 +63,11 @@ test.each([
   ['extra files', ['nightly.reserved', 'nightly.extra.tar.age']],
 ])('an outdated listing does not delete the new %s of another run', async (_what, anew) => {
   for (const name of ['nightly.reserved', 'nightly.db']) await write(name, 48 * hour);
-  await writeSnapshot();
+  await writeSnapshots();
   const store = new FilesystemStore({ path: root });
   const names = await listNames(store, 'orders', {});
   await rm(join(root, 'orders/nightly.db'));
   for (const name of anew) await write(name, 0);
   expect(await sweepReserved(store, 'orders', names, 24 * hour, await readCatalog(store, 'orders'), {})).toEqual([]);
-  expect(await left()).toEqual([...anew, 'newer.db', 'newer.json'].sort());
+  expect(await left()).toEqual([...anew, 'newer.db', 'newer.json', 'older.db', 'older.json'].sort());
 });

@@ -23,14 +23,14 @@ export async function reserve(store: Store, folder: string, name: string, option
 }
 
 /**
- * Deletes leftovers of dead runs under reserved names, and a payload among them only if a newer verified snapshot of the same
- * etcd exists: it may be good. Under any other user-defined name, an object may belong to
+ * Deletes leftovers of dead runs under reserved names, and a payload among them only if a newer verified snapshot is known to
+ * supersede it: it may be good. Under any other user-defined name, an object may belong to
  * another program.
  */
 export async function sweepReserved(
   store: Store,
   folder: string,
-  { groups }: Names,
+  names: Names,
   age: number,
   entries: readonly Entry[],
   options: CallOptions,
@@ -40,9 +40,9 @@ export async function sweepReserved(
   if (!now) return swept;
   const before = now.getTime() - age;
   const dated = datedOf(folder, entries, now);
-  const named = namedPayloads(entries);
+  const named = namedPayloads(folder, names, entries);
   const isStill = stillVerified(store, folder, options);
-  for (const [name, listed] of groups) {
+  for (const [name, listed] of names.groups) {
     if (!listed.some(({ key }) => key === reservationKey(folder, name)) || !areOld(listed, before)) continue;
     if (await store.stat(pinKey(folder, name), options)) continue;
     const committed = await store.stat(manifestKey(folder, name), options);

@@ -13,6 +13,7 @@ import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { describeExtra, type PackedExtra, packExtra } from '../payload/extra.ts';
+import { dated } from '../retention/superseded.ts';
 import { namedPayloads, sweep, sweepWaiting, type Waiting } from '../retention/sweep.ts';
 import { commit } from './commit.ts';
 import { discard } from './discard.ts';
@@ -198,12 +199,12 @@ async function prepare({ store }: Target, request: StoreRequest, list: List, con
 async function sweepSuperseded(
   { store }: Target,
   waiting: Waiting,
-  { id, createdAt, source }: Manifest,
+  manifest: Manifest,
   request: StoreRequest,
   { log, signal }: RunContext,
 ): Promise<void> {
   const warn = (message: string) => log.warn({ store: store.url }, message);
-  const own = { id, time: Date.parse(createdAt), clusterId: source.clusterId, verified: true };
+  const own = dated(manifest, true);
   const swept = await sweepWaiting(store, folderOf(request), request.sweepAge, waiting, own, { signal, warn }).catch(
     () => {
       // The snapshot is stored, so a time-out is no failure.
@@ -223,8 +224,9 @@ async function sweepOwnNames(
   signal: AbortSignal,
 ): Promise<string[]> {
   const { key, fileName, sweepAge } = request;
-  if (key) return sweepBeside(store, key, sweepAge, namedPayloads(entries), { signal });
-  return fileName ? sweepReserved(store, folderOf(request), names, sweepAge, entries, { signal }) : [];
+  const folder = folderOf(request);
+  if (key) return sweepBeside(store, key, sweepAge, namedPayloads(folder, names, entries), { signal });
+  return fileName ? sweepReserved(store, folder, names, sweepAge, entries, { signal }) : [];
 }
 
 function describe(

@@ -64,6 +64,8 @@ describe('killed at any step', () => {
 
     for (let step = 1; step <= steps; step++) {
       const name = `killed-${step}`;
+      // Without a snapshot before it, a payload would be kept: it may be of an earlier etcd.
+      await take([open(name)]);
       const dying = new CrashingStore(open(name), step);
       const good: string[] = [];
       for (let n = 0; n < 3; n++) {
@@ -84,7 +86,9 @@ describe('killed at any step', () => {
       expect(after).toContain(manifest.id);
       const files = await readdir(join(root, name, 'orders'));
       const rests = files.filter((file) => !after.some((id) => file === `${id}.json` || file === `${id}.db.zst`));
-      expect(rests).toEqual([]);
+      // The payload of the oldest snapshot, whose manifest was deleted first, has none before it.
+      const isDeleting = dying.steps.at(-1)?.includes('delete');
+      expect(rests).toEqual(isDeleting && rests.length > 0 ? [expect.stringMatching(/\.db\.zst$/)] : []);
     }
   });
 });
@@ -254,6 +258,7 @@ describe('extra files of the machine', () => {
     expect(healthy.steps.filter((step) => step.includes('put')).length).toBe(9);
     for (let step = 1; step <= healthy.steps.length; step++) {
       const name = `killed-${step}`;
+      await take([open(name)], { extra });
       await take([new CrashingStore(open(name), step)], { extra }).catch(() => {});
       await take([open(name)], { extra, sweepAge: 0 });
       expect(await filesIn(name)).toEqual(filesOf(await allAreWhole(open(name))));

@@ -235,7 +235,7 @@ async function servedIn(
   try {
     moreTime(signal, ANSWER_LIMIT / 1000);
     const entries = await readAnswering(until);
-    const missing = entries.find(({ unread }) => unread === 'unreachable');
+    const missing = entries.find(({ unread, manifest }) => unread === 'unreachable' && !manifest);
     if (missing && isNeeded) throw new Error(`${missing.id}: ${missing.problem}`);
     return { entries, served: await served(entries, !isNeeded, folderOf(opened)) };
   } catch (error) {

@@ -4,12 +4,13 @@ import { type DataDirResult, freshToken } from '../../backup/restore/restore.ts'
 import type { DataDirRequest, Marker } from '../../backup/restore/restore-marker.ts';
 import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
-import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { answeringOf } from '../shared/answering.ts';
 import { noteKey, writeNote } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
+import { bumpFlag, sha256Flag } from '../shared/snapshot-flags.ts';
 
 export type ReadEntry = Entry & Required<Pick<Entry, 'manifest'>>;
 
@@ -44,7 +45,8 @@ export const noteOf = (
 
 /**
  * Writes a note before the restore and compares it with those of the other members. Members that are restored at the same time
- * do not see each other's notes before. Returns what removes the note again if the restore fails.
+ * do not see each other's notes before. Without a note, only flags can fix what all members restore. Returns what removes the
+ * note again if the restore fails.
  */
 export async function claim(
   made: Marker,
@@ -67,11 +69,17 @@ export async function claim(
       for (const key of keys) if (await writeNote(store, { ...noteOf(made, entry), key }, signal)) created.push(key);
       other = await otherBeside(keys[0]);
     }
-  } catch {
-    if (context.signal.aborted) await undo();
+  } catch (error) {
+    if (!context.signal.aborted && isFixed(context)) {
+      // The warning follows after the member is restored.
+      return undo;
+    }
+    await undo();
     context.signal.throwIfAborted();
-    // The warning follows after the member is restored.
-    return undo;
+    throw new AgentError(
+      ExitCode.refused,
+      `cannot note the restore in the store (${messageOf(error)}), where the other members compare theirs with it; pass --sha256=${entry.manifest.content.sha256} and --bump-revision=${bump} to all members`,
+    );
   }
   if (!other) return undo;
   await undo();
@@ -81,6 +89,10 @@ export async function claim(
     `another member was restored from ${other.id}${number} as the same cluster ${clusterId}, this one from ${id} with ${bump}; pass one id, one --bump-revision and the same new --initial-cluster-token to all members, for example ${freshToken()}`,
   );
 }
+
+/** Whether the flags fix the data: the same flags give every member the same snapshot and revision. */
+const isFixed = ({ settings }: CommandContext) =>
+  sha256Flag(settings) !== undefined && bumpFlag(settings) !== undefined;
 
 /** Whether the store has a note of each other member, so that this one was the last. */
 export async function areNoted(

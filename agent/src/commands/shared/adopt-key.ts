@@ -1,10 +1,11 @@
-import { type AdoptContext, adoptFile, findByKey, replacedText } from '../../backup/adopt/adopt.ts';
+import { type AdoptContext, type AdoptOptions, adoptFile, findByKey, replacedText } from '../../backup/adopt/adopt.ts';
 import type { Entry, WholeEntry } from '../../backup/catalog/catalog.ts';
 import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import { whole } from '../../backup/catalog/select.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { quoted } from '../../lib/quoted.ts';
 import { agentVersion } from '../../lib/version.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { ANSWER_LIMIT, answeringOf } from './answering.ts';
@@ -29,9 +30,15 @@ export async function adoptContext(
     agentVersion,
     signal,
     answerLimit: ANSWER_LIMIT,
+    // Only if the user asks for just that: what the manifest says of the cluster is lost.
+    replacesIntact: false,
     warn: (message) => log.warn(message),
     flags: [sameStore(opened), ...sameIdentities(settings), ...sameTools(settings)].join(' '),
   };
+}
+
+interface AdoptKeyOptions extends Pick<AdoptOptions, 'accept'> {
+  readonly grow?: ((bytes: number) => void) | undefined;
 }
 
 /** Adopts the file at `--object-key`. Resolves to undefined if the file already has a manifest beside it. */
@@ -39,7 +46,7 @@ export async function adoptKey(
   key: string,
   opened: OpenedStore,
   context: CommandContext,
-  grow: (bytes: number) => void = () => {},
+  { grow = () => {}, accept }: AdoptKeyOptions,
 ): Promise<WholeEntry | undefined> {
   const { signal, log, progress } = context;
   const entries = await answeringOf(opened, context);
@@ -49,10 +56,10 @@ export async function adoptKey(
   const adopting = await adoptContext(opened, context, entries);
   const found = await findByKey(key, adopting, { signal });
   if ('why' in found) {
-    throw new AgentError(
-      ExitCode.refused,
-      `--adopt: ${key}: ${own?.problem ? `${own.id}: ${own.problem}` : found.why}`,
-    );
+    const adopt = `\`etcd-agent adopt ${quoted(key)} ${adopting.flags}\``;
+    const next = `; name another snapshot, or, if the file that is there now is the one to restore, first run ${adopt}`;
+    const why = found.isForOther ? `${found.why}${next}` : own?.problem ? `${own.id}: ${own.problem}` : found.why;
+    throw new AgentError(ExitCode.refused, `--adopt: ${key}: ${why}`);
   }
   const { size } = found.object;
   grow(6 * size);
@@ -61,7 +68,10 @@ export async function adoptKey(
   const adopted = await adoptFile(
     found,
     { ...adopting, onBytes },
-    { onRefused: (error) => log.warn(`${key}: restoring without adopting it: ${messageOf(error)}`) },
+    {
+      ...(accept && { accept }),
+      onRefused: (error) => log.warn(`${key}: restoring without adopting it: ${messageOf(error)}`),
+    },
   );
   const { manifest, earlier, warning, finding, aside } = adopted;
   for (const note of [warning, aside && replacedText(aside), finding]) if (note) log.warn(`${key}: ${note}`);

@@ -3,6 +3,7 @@ import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folde
 import { isOf, ownerOf } from '../../backup/catalog/identity/identity.ts';
 import { folderWith, locate, otherFoldersHint, refuseMissing } from '../../backup/catalog/identity/locate.ts';
 import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
+import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { listNames, type Names } from '../../backup/catalog/names.ts';
 import { type PassedOver, passedOver } from '../../backup/catalog/passed-over.ts';
 import { badness, selectEntry } from '../../backup/catalog/select.ts';
@@ -19,6 +20,7 @@ import type { StoreSpec } from '../../store/spec.ts';
 import type { Store } from '../../store/store.ts';
 import { storeUrl } from '../../store/url.ts';
 import type { CommandContext } from '../cli/command.ts';
+import type { Settings } from '../cli/settings.ts';
 import { adoptHint } from './adopt-hint.ts';
 import { adoptableHint } from './adoptable-hint.ts';
 import { answeringOf, HINT_LIMIT } from './answering.ts';
@@ -138,14 +140,18 @@ export async function askedFor(
   context: CommandContext,
   grow?: (bytes: number) => void,
 ): Promise<WholeEntry> {
-  const sha256 = sha256Flag(context.settings);
   const entry = await namingStore(opened.store, () => find(opened, context, grow));
   warnOfOthers(entry, context);
-  const { id, manifest } = entry;
-  if (sha256 === undefined || manifest.content.sha256 === sha256) return entry;
+  refuseOtherContent(entry.manifest, context.settings);
+  return entry;
+}
+
+function refuseOtherContent({ id, content }: Manifest, settings: Settings): void {
+  const sha256 = sha256Flag(settings);
+  if (sha256 === undefined || content.sha256 === sha256) return;
   throw new AgentError(
     ExitCode.verificationFailed,
-    `${id}: its sha256 is ${manifest.content.sha256}, not the expected ${sha256}`,
+    `${id}: its sha256 is ${content.sha256}, not the expected ${sha256}`,
   );
 }
 
@@ -164,7 +170,11 @@ async function find(opened: OpenedStore, context: CommandContext, grow?: (bytes:
   if (adopt && !key) throw usageError('--adopt: name the file with --object-key');
   if (key && adopt) {
     const { adoptKey } = await import('./adopt-key.ts');
-    const adopted = await adoptKey(key.replace(/^\/+/, ''), opened, context, grow);
+    const accept = (manifest: Manifest) => {
+      checkId(manifest, key, opened, askedId(settings));
+      refuseOtherContent(manifest, settings);
+    };
+    const adopted = await adoptKey(key.replace(/^\/+/, ''), opened, context, { grow, accept });
     if (adopted) return checkId(adopted, key, opened, askedId(settings));
   }
   const id = settings.args[0] ?? settings.text('snapshot');
@@ -200,7 +210,12 @@ export async function passedOverFor(
 }
 
 /** Throws if the key does not hold the named snapshot: the object at a key may have been replaced. */
-function checkId(entry: WholeEntry, key: string, { store }: OpenedStore, id: string | undefined): WholeEntry {
+function checkId<T extends { readonly id: string }>(
+  entry: T,
+  key: string,
+  { store }: OpenedStore,
+  id: string | undefined,
+): T {
   if (id === undefined || id === entry.id) return entry;
   throw new AgentError(ExitCode.verificationFailed, `${store.url}: ${key} is the snapshot ${entry.id}, not ${id}`);
 }
@@ -222,12 +237,14 @@ export async function askedToRestore(
     context.log.warn(`${message}; restoring it because of --force-failed`);
     return entry;
   }
-  const exitCode = entry.unread === 'refused' ? ExitCode.storeRefused : ExitCode.verificationFailed;
+  const exitCodes = { refused: ExitCode.storeRefused, unreachable: ExitCode.storeUnreachable };
+  const exitCode = exitCodes[entry.unread as keyof typeof exitCodes] ?? ExitCode.verificationFailed;
+  const again = entry.unread === 'unreachable' ? '; try again' : '';
   const force = mayForce(entry) ? ', or use --force-failed to restore this one' : againHint(entry, opened, context);
   // Only a finding that cannot be read has a way out of its own here.
   const known = { now: new Date(), settings: context.settings, entries: [] };
   const wayOut = entry.unread === 'damaged' ? adoptHint(opened, entry, known) : '';
-  throw new AgentError(exitCode, `${message}${wayOut}; ${await another(entry, opened, context)}${force}`);
+  throw new AgentError(exitCode, `${message}${wayOut}${again}; ${await another(entry, opened, context)}${force}`);
 }
 
 /** Says how a snapshot counts again that was found damaged and then repaired, for example from a copy. */
@@ -240,8 +257,7 @@ function againHint({ id, verification }: WholeEntry, opened: OpenedStore, { sett
 /** Adds to the error of a snapshot or file that cannot be restored what can be. */
 async function withInstead(error: unknown, opened: OpenedStore, context: CommandContext): Promise<never> {
   const { settings, signal } = context;
-  // The error of a manifest that is missing or cannot be read says how to write one.
-  if (error instanceof IncompleteError && error.entry.manifest) {
+  if (error instanceof IncompleteError) {
     const message = `${error.message}; ${await another(error.entry, opened, context)}`;
     throw new IncompleteError(error.exitCode, message, error.entry);
   }

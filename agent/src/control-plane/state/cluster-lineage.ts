@@ -6,6 +6,8 @@ import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { memberDir, readMarker } from '../node/data-directory.ts';
 import type { MemberFlags } from '../node/member-flags.ts';
 
+const UNKNOWN = 'unknown';
+
 export interface Known {
   /** Id of the snapshot that the data were restored from. */
   readonly restoredFrom?: string | undefined;
@@ -14,8 +16,8 @@ export interface Known {
 }
 
 /**
- * Refuses a snapshot of another cluster than the one whose data are on this node. Without local data nothing is refused. What was
- * not read connects nothing.
+ * Refuses a snapshot of another cluster than the one whose data are on this node, or one that may be. Without local data nothing
+ * is refused. What was not read connects nothing, and neither does an unknown cluster id, such as that of an adopted snapshot.
  */
 export async function refuseOtherCluster(
   { id, source }: Pick<Manifest, 'id' | 'source'>,
@@ -25,27 +27,29 @@ export async function refuseOtherCluster(
 ): Promise<void> {
   const here = (await walIdentity(dataDir, walDir).catch(() => undefined))?.clusterId;
   const theirs = source.clusterId;
-  if (here === undefined || theirs === 'unknown' || theirs === here) return;
+  if (here === undefined || theirs === here) return;
   const markedId = restoredFrom ?? (await readMarker(memberDir(dataDir)))?.id;
   // If the store could not note the restore, the local marker still names its snapshot.
   const origins = entries.filter(({ id: from, restoredAs }) => restoredAs.includes(here) || from === markedId);
-  // Data restored from an adopted snapshot have an unknown cluster, which does not count as another one.
-  if (origins.some(({ manifest }) => manifest?.source.clusterId === 'unknown')) return;
+  if (markedId === id || origins.some((origin) => origin.id === id)) return;
   const ours = [here, ...lineageOf(entries, here), ...origins.flatMap(({ manifest }) => ancestry(manifest))];
   // Two restores of one snapshot share a lineage: they are the same cluster at different times.
-  if ([theirs, ...lineageOf(entries, theirs)].some((each) => ours.includes(each))) return;
+  if ([theirs, ...lineageOf(entries, theirs)].some((each) => each !== UNKNOWN && ours.includes(each))) return;
   const rest =
     unread === undefined
       ? '; to restore it anyway, pass --force-foreign'
       : `, and nothing that can be read connects them (${unread}); try again, or pass --force-foreign to restore it anyway`;
+  const isOfUnknown = origins.some(({ manifest }) => manifest?.source.clusterId === UNKNOWN);
+  const [is, but] = theirs === UNKNOWN || isOfUnknown ? ['may be', 'and'] : ['is', 'but'];
+  const from = isOfUnknown ? ', which was restored from a snapshot of an unknown cluster' : '';
   throw new AgentError(
     ExitCode.refused,
-    `${id} is a snapshot of another cluster: its cluster id is ${theirs}, but ${dataDir} holds ${here}${rest}`,
+    `${id} ${is} a snapshot of another cluster: its cluster id is ${theirs}, ${but} ${dataDir} holds ${here}${from}${rest}`,
   );
 }
 
 function silentIn(entries: readonly Entry[]): string | undefined {
-  const silent = entries.find(({ unread }) => unread === 'unreachable');
+  const silent = entries.find(({ unread, manifest }) => unread === 'unreachable' && !manifest);
   return silent && `${silent.id}: ${silent.problem}`;
 }
 
