@@ -6,6 +6,8 @@ import type { Unusable } from './documents.ts';
 
 /** Longest time in milliseconds that an object may give no sign of life in a run that can do without it. */
 const SILENCE = 15_000;
+/** Seconds that an object that hangs adds to the time limit of a run that reads one after the other. */
+export const SILENT_SECONDS = SILENCE / 1000;
 /** A read that takes longer lets others begin. Milliseconds. */
 export const PATIENCE = 3_000;
 const AT_ONCE = 8;
