@@ -169,21 +169,21 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
     return entry;
   };
   // What is known needs no answer of the store, so it counts after `until` too.
-  const mayHang = (id: string) => until !== undefined && !isKnown(id);
-  const entries = await readEach<Entry | undefined>(
-    ids,
-    (id) => (mayHang(id) ? orUnread(read(id), folder, id, names, options) : read(id)),
+  const there = await Promise.all(ids.filter(isKnown).map(read));
+  const found = await readEach<Entry | undefined>(
+    unknown,
+    (id) => (until ? orUnread(read(id), folder, id, names, options) : read(id)),
     { signal: options.signal, ...(!until && { without }) },
   );
   if (errors[0] && errors.length === ids.length && !until && !options.mayLackAll) throw errors[0];
   if (options.keepIndex && unknown.length > UNINDEXED) {
-    const there = ids.map((id) => facts.get(id)).filter((one) => one !== undefined);
-    await writeIndex(store, folder, there, options).catch((error) => {
+    const all = ids.map((id) => facts.get(id)).filter((one) => one !== undefined);
+    await writeIndex(store, folder, all, options).catch((error) => {
       options.signal?.throwIfAborted();
       options.keepIndex?.(error);
     });
   }
-  return entries.filter((entry) => entry !== undefined).sort(newestFirst);
+  return [...there, ...found].filter((entry) => entry !== undefined).sort(newestFirst);
 }
 
 /** Milliseconds. A backup stores the payload, reads it back, and only then writes the manifest. */

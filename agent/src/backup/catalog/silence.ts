@@ -13,8 +13,9 @@ export const PATIENCE = 3_000;
 const AT_ONCE = 8;
 /** So many reads that take longer are awaited at once. A client has a limited number of connections. */
 const LATE = 24;
-/** A store that does not give out this many objects is not asked for more. */
+/** A store that does not give out this many objects, and one more for so many that it does, is not asked for more. */
 const GIVE_UP = 64;
+const ONE_MORE_EACH = 32;
 
 /** Whether trying again may help. */
 export const isUnreachable = (error: unknown): error is AgentError =>
@@ -49,11 +50,18 @@ export async function readEach<T>(
   const begun = new Array<Promise<T>>(ids.length);
   const late = new Set<Promise<unknown>>();
   const lost: AgentError[] = [];
+  let given = 0;
   const orWithout = (id: string): Promise<T> => {
     if (!without) return read(id);
     const [first] = lost;
-    if (first && lost.length >= GIVE_UP) return Promise.resolve(without(id, notAsked(first)));
-    return read(id).catch((error) => {
+    if (first && lost.length >= GIVE_UP + given / ONE_MORE_EACH) {
+      return Promise.resolve(without(id, notAsked(first, lost.length)));
+    }
+    const found = (one: T) => {
+      given++;
+      return one;
+    };
+    return read(id).then(found, (error) => {
       signal?.throwIfAborted();
       if (!isUnreachable(error)) throw error;
       lost.push(error);
@@ -84,8 +92,8 @@ export async function readEach<T>(
   return Promise.all(begun);
 }
 
-const notAsked = ({ exitCode, message }: AgentError) =>
-  new AgentError(exitCode, `not asked for, because ${GIVE_UP} others are not given out: ${message}`);
+const notAsked = ({ exitCode, message }: AgentError, count: number) =>
+  new AgentError(exitCode, `not asked for, because ${count} others are not given out: ${message}`);
 
 /** Resolves to true or rejects as the call settles, or resolves to false after the time. The call may go on. */
 async function isSettled(call: Promise<unknown>, milliseconds: number): Promise<boolean> {
