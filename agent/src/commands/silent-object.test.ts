@@ -2,6 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { etcdutl } from '../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../test/harness/etcd-cluster.ts';
 import { runHere } from '../../test/support/in-process.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
@@ -106,6 +107,24 @@ describe.each([
       ]);
     }
     expect(await names()).toEqual(before);
+  });
+});
+
+describe('a short --timeout leaves time', () => {
+  const restore = (...more: string[]) => {
+    const to = ['--name=a', '--initial-advertise-peer-urls=http://127.0.0.1:2380', `--etcdutl=${etcdutl()}`];
+    return run('restore data-dir', TIMEOUT, `--data-dir=${path}-data`, ...to, ...more);
+  };
+
+  test('to restore a named snapshot while another manifest hangs', async () => {
+    silence((key) => key.endsWith(`${ids[0]}.json`), hangs);
+    expect(await restore(ids[4]!)).toMatchObject({ exitCode: 0, data: { id: ids[4] } });
+  });
+
+  test('to say which manifest hangs, where it may be the newest', async () => {
+    silence((key) => key.endsWith(`${ids[4]}.json`), hangs);
+    const text = expect.stringMatching(`${ids[4]}, which may be newer than ${ids[3]}: .* does not answer in time; try`);
+    expect(await restore()).toMatchObject({ exitCode: ExitCode.storeUnreachable, text });
   });
 });
 

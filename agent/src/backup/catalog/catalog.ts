@@ -1,4 +1,4 @@
-import { type AgentError, messageOf } from '../../lib/errors.ts';
+import { AgentError, messageOf } from '../../lib/errors.ts';
 import { answered } from '../../lib/limits/answer-limit.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
@@ -19,6 +19,8 @@ export * from './keys.ts';
 const UNINDEXED = 64;
 /** Seconds that a manifest adds to the time limit, on a machine with little CPU. */
 const SECONDS_EACH = 0.05;
+/** Seconds that a manifest may take while a run only waits for answers. */
+const SECONDS_AT_MOST = 1;
 /** Memory is freed after reading this many manifests. */
 const GARBAGE_AFTER = 100;
 
@@ -239,12 +241,15 @@ const orUnread = (
   { signal, until }: CatalogOptions,
 ): Promise<Entry | undefined> =>
   unlessAborted(
-    read.finally(() => answered(until)),
+    read.finally(() => answered(until, SECONDS_AT_MOST)),
     until,
   ).catch((error) => {
     signal?.throwIfAborted();
-    return unreachable(folder, id, names, until?.aborted ? 'the store does not answer in time' : messageOf(error));
+    return unreachable(folder, id, names, until?.aborted ? lateText(until) : messageOf(error));
   });
+
+const lateText = ({ reason }: AbortSignal): string =>
+  reason instanceof AgentError ? messageOf(reason) : 'the store does not answer in time';
 
 const unreachable = (folder: string, id: string, { groups }: Names, why: string): Entry => ({
   ...namedEntry(folder, id, groups.get(id) ?? []),

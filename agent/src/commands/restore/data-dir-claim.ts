@@ -5,6 +5,7 @@ import type { DataDirRequest, Marker } from '../../backup/restore/restore-marker
 import { notesBeside } from '../../control-plane/state/served-revisions.ts';
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode } from '../../lib/errors.ts';
+import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { answeringOf } from '../shared/answering.ts';
@@ -54,7 +55,7 @@ export async function claim(
 ): Promise<() => Promise<void>> {
   const { store } = opened;
   const { id, clusterId = '', bumpRevision: bump } = made;
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]);
+  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
   const created: string[] = [];
   const undo = () => removeNotes(store, created).catch(() => {});
   const otherBeside = async (key: string) =>
@@ -90,7 +91,7 @@ export async function areNoted(
   opened: OpenedStore,
   context: CommandContext,
 ): Promise<boolean> {
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]);
+  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
   try {
     const [key] = await noteKeys(entry, opened, clusterId, context);
     const keys: string[] = [];

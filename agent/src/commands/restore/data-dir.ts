@@ -12,7 +12,7 @@ import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
-import { answerLimit } from '../../lib/limits/answer-limit.ts';
+import { answerLimit, waitLimit } from '../../lib/limits/answer-limit.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
@@ -196,7 +196,7 @@ function restoredText(request: DataDirRequest, result: DataDirResult, isLast: bo
 async function noteLater(request: DataDirRequest, context: CommandContext): Promise<void> {
   const marker = await readMarker(resolve(request.dataDir));
   if (!marker || marker.isNoted) return;
-  const limited = { ...context, signal: AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]) };
+  const limited = { ...context, signal: AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]) };
   try {
     await withStore(limited, (opened) => note(request, opened, limited));
   } catch (error) {
