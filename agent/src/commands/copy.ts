@@ -4,11 +4,11 @@ import { folderOf, type NamedCluster } from '../backup/catalog/identity/folder.t
 import { isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
-import { impatience, SILENT_SECONDS } from '../backup/catalog/silence.ts';
+import { Turns } from '../backup/catalog/silence.ts';
 import { type CopyOutcome, copySnapshot, isWithheld } from '../backup/copy/copy.ts';
 import { clusterLabels, gauge, storeSamples } from '../backup/metrics/samples.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
-import { moreTime, namingStore, withTimeout } from '../lib/limits/run-limit.ts';
+import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import { refuseStoresInContainer } from '../store/container-path.ts';
@@ -24,9 +24,6 @@ import { withStore } from './shared/store-run.ts';
 
 /** Time for the calls to slow stores per snapshot, as the number of bytes that take as long. */
 const EACH = 10 * 1024 * 1024;
-
-/** After so many that the source does not give out, one after the other, no more are copied. */
-const AWAY = 4;
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => copy({ ...context, signal }, grow));
 
@@ -62,21 +59,17 @@ async function copyAll(
   const keepIndex = (error: unknown) => log.warn({ store: to.url }, `cannot write the index: ${messageOf(error)}`);
   const read = () => readCatalog(to, folder, { signal, keepIndex });
   const there = await read();
-  // A snapshot that hangs must not take the time of the others.
-  const impatient = chosen.length > 1 ? await impatience(from, signal) : () => from;
+  const turns = await Turns.of(from, signal, chosen.length === 1);
   const outcomes: CopyOutcome[] = [];
   let stopped: unknown;
-  let inRow = 0;
   for (const entry of chosen) {
     try {
-      const outcome = await copySnapshot(entry, { ...context, folder, from: impatient(), to, there });
+      const outcome = await copySnapshot(entry, { ...context, folder, from: turns.next(), to, there });
       outcomes.push(outcome);
       if (['failed', 'refused'].includes(outcome.outcome)) log.error(outcome.detail);
       if (isWithheld(entry)) continue;
-      const isAway = outcome.exitCode === ExitCode.storeUnreachable;
-      inRow = isAway ? inRow + 1 : 0;
-      if (isAway) moreTime(signal, SILENT_SECONDS);
-      if (inRow === AWAY) throw new AgentError(ExitCode.storeUnreachable, outcome.detail);
+      turns.count(outcome.exitCode === ExitCode.storeUnreachable);
+      if (turns.isOver) throw new AgentError(ExitCode.storeUnreachable, outcome.detail);
     } catch (error) {
       signal.throwIfAborted();
       // A store is unreachable or full: the next snapshot would fail, too.

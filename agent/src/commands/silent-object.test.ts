@@ -140,6 +140,16 @@ test.each([
   });
 });
 
+test('payloads that hang, one after the other, do not take the whole time of `verify`', async () => {
+  silence((key) => key.includes('.db') && !key.includes(ids[4]!), hangs);
+  const { exitCode, data } = await run('verify', '--timeout=8s', '--level=read');
+  expect({ exitCode, verified: data.verified, inconclusive: data.inconclusive }).toEqual({
+    exitCode: ExitCode.inconclusive,
+    verified: 1,
+    inconclusive: 4,
+  });
+});
+
 test('a store that gives out nothing is unreachable; a backup still goes in', async () => {
   silence((key) => ids.some((id) => key.includes(id)), fails);
   for (const command of ['list', 'status', 'verify', 'prune --retention=last=1']) {

@@ -12,7 +12,7 @@ import { entriesAsked } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { type Level, levels } from '../backup/catalog/manifest.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
-import { impatience, isUnreachable, SILENT_SECONDS } from '../backup/catalog/silence.ts';
+import { AWAY, isUnreachable, Turns } from '../backup/catalog/silence.ts';
 import { clusterLabels, gauge, type Sample, storeSamples } from '../backup/metrics/samples.ts';
 import { NoIdentityError } from '../backup/payload/encryption.ts';
 import { checkDecryptable } from '../backup/payload/read-payload.ts';
@@ -141,9 +141,6 @@ async function verifySamples(
   ];
 }
 
-/** After so many that the store does not give out, one after the other, no more are read. */
-const AWAY = 8;
-
 /**
  * One snapshot that fails or hangs does not keep the others from being verified. If nothing is given out, throws the error of
  * the first.
@@ -156,9 +153,8 @@ async function verifyEach(
   checked: Checked[],
 ): Promise<void> {
   const { signal } = context;
-  const impatient = await impatience(opened.store, signal);
+  const turns = await Turns.of(opened.store, signal);
   const errors: AgentError[] = [];
-  let inRow = 0;
   for (const entry of chosen) {
     const { id } = entry;
     const unread = (detail: string) =>
@@ -167,20 +163,19 @@ async function verifyEach(
       unread(entry.problem ?? '');
       continue;
     }
-    if (inRow >= AWAY) {
+    if (turns.isOver) {
       unread(`not read, because the ${AWAY} before it could not be: ${messageOf(errors.at(-1))}`);
       continue;
     }
     try {
-      const one = await verifyOne(entry, request, { ...opened, store: impatient() }, context);
+      const one = await verifyOne(entry, request, { ...opened, store: turns.next() }, context);
       if (one) checked.push(one);
-      inRow = 0;
+      turns.count(false);
     } catch (error) {
       signal.throwIfAborted();
       if (!isUnreachable(error)) throw error;
       errors.push(error);
-      inRow++;
-      moreTime(signal, SILENT_SECONDS);
+      turns.count(true);
       unread(`cannot be read: ${messageOf(error)}`);
     }
   }

@@ -1,5 +1,5 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { moreTime, patienceOf } from '../../lib/limits/run-limit.ts';
+import { moreTime, patienceOf, timeLeft } from '../../lib/limits/run-limit.ts';
 import { IdleTimeoutStore } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import type { Unusable } from './documents.ts';
@@ -7,7 +7,9 @@ import type { Unusable } from './documents.ts';
 /** Longest time in milliseconds that an object may give no sign of life in a run that can do without it. */
 const SILENCE = 15_000;
 /** Seconds that an object that hangs adds to the time limit of a run that reads one after the other. */
-export const SILENT_SECONDS = SILENCE / 1000;
+const SILENT_SECONDS = SILENCE / 1000;
+/** After so many that are not given out, one after the other, no more are asked for. */
+export const AWAY = 4;
 /** A read that takes longer lets others begin. Milliseconds. */
 export const PATIENCE = 3_000;
 const AT_ONCE = 8;
@@ -30,6 +32,47 @@ export async function impatience(store: Store, signal?: AbortSignal): Promise<()
   const limit = patienceOf(signal, SILENCE);
   const open = async () => unlimited;
   return () => new IdleTimeoutStore(store.url, open, () => limit);
+}
+
+/** Objects that a run uses one after the other, and can do without. Those that hang leave time for the others. */
+export class Turns {
+  readonly #next: () => Store;
+  readonly #signal: AbortSignal;
+  #inRow = 0;
+
+  private constructor(next: () => Store, signal: AbortSignal) {
+    this.#next = next;
+    this.#signal = signal;
+  }
+
+  /** `isAlone`: there is only one object, which is waited for. */
+  static async of(store: Store, signal: AbortSignal, isAlone = false): Promise<Turns> {
+    if (isAlone) return new Turns(() => store, signal);
+    const unlimited = (await store.unlimited?.()) ?? store;
+    const open = async () => unlimited;
+    // Even if all hang, half of the time is left.
+    const limit = () => Math.min(SILENCE, timeLeft(signal) / (2 * AWAY));
+    return new Turns(() => {
+      const now = limit();
+      return new IdleTimeoutStore(store.url, open, () => now);
+    }, signal);
+  }
+
+  /** The store for the next object. */
+  next(): Store {
+    return this.#next();
+  }
+
+  /** Counts an object that was used, or that the store did not give out. */
+  count(isAway: boolean): void {
+    this.#inRow = isAway ? this.#inRow + 1 : 0;
+    if (isAway) moreTime(this.#signal, SILENT_SECONDS);
+  }
+
+  /** Whether the store gives out nothing any more. */
+  get isOver(): boolean {
+    return this.#inRow >= AWAY;
+  }
 }
 
 export interface ReadEachOptions<T> {
