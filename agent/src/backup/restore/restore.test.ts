@@ -253,20 +253,27 @@ describe('a data directory', () => {
     expect(await etcd.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
   });
 
-  test.each<[string, (of: string) => string]>([
-    ['one level too high', (of) => dirname(of)],
-    ['two levels too high', (of) => dirname(dirname(of))],
-    ['its member directory', (of) => join(of, 'member')],
-    ['its log', (of) => join(of, 'member/wal')],
-    ['a new directory in it', (of) => join(of, 'new')],
-  ])('that is not the one of a running etcd but %s is refused too', async (_, path) => {
+  const above = /^is not empty and holds no etcd data; its etcd data is in OF: name that$/;
+  const inside = /^is the inside of a data directory; name OF$/;
+  test.each<[string, (of: string) => string, RegExp]>([
+    ['one level too high', (of) => dirname(of), above],
+    ['two levels too high', (of) => dirname(dirname(of)), above],
+    ['its member directory', (of) => join(of, 'member'), inside],
+    ['its log', (of) => join(of, 'member/wal'), inside],
+    ['a new directory in its log', (of) => join(of, 'member/wal/new'), inside],
+    [
+      'a new directory in it',
+      (of) => join(of, 'new'),
+      /^lies in OF, which a running etcd uses; name another directory$/,
+    ],
+  ])('that is not the one of a healthy etcd but %s is refused, and the right one is named', async (_, path, why) => {
     const [plan] = await planMembers(1);
     await using running = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir: join(place, 'up/here/data') }]);
     const of = running.member(0).dataDir;
     const before = await readdir(place, { recursive: true });
     for (const repeat of ['refuse', 'again'] as const) {
       await expect(restore({ dataDir: path(of), repeat })).rejects.toMatchObject(
-        refused(new RegExp(`^--data-dir: a running etcd uses ${of}; stop it first$`)),
+        refused(new RegExp(`^--data-dir: ${path(of)} ${why.source.slice(1).replace('OF', of)}`)),
       );
     }
     expect(await readdir(place)).toEqual(['up']);
