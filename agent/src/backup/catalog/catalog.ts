@@ -365,8 +365,10 @@ function describe<T extends Read>(
   const common = namedEntry(folder, id, objects);
   if ('problem' in read) {
     // The folder may hold JSON files of other programs.
-    const isOurs = isSnapshotId(id) || read.unread === 'newer' || (read.unread && objects.length > 1);
-    return isOurs ? { ...common, ...read } : undefined;
+    const { isForeign, ...why } = read;
+    const isOwn = !isForeign && payloadIn(common) !== undefined;
+    const isOurs = isSnapshotId(id) || isOwn || read.unread === 'newer' || (read.unread && objects.length > 1);
+    return isOurs ? { ...common, ...why } : undefined;
   }
   const { manifest, verification, findingProblem } = read;
   const { key } = manifest.object;
