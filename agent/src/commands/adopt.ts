@@ -13,7 +13,7 @@ import {
 import type { Entry } from '../backup/catalog/catalog.ts';
 import { isRefused } from '../backup/catalog/claim.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
-import { silentAmong, silentText } from '../backup/catalog/silence.ts';
+import { AWAY, silentAmong, silentText, Turns } from '../backup/catalog/silence.ts';
 import { AgentError, ExitCode, messageOf } from '../lib/errors.ts';
 import { withTimeout } from '../lib/limits/run-limit.ts';
 import { formatBytes } from '../lib/terminal/progress.ts';
@@ -40,6 +40,11 @@ interface Outcome {
   /** Why it failed, as the exit code of a command for this file alone. */
   readonly exitCode?: ExitCode;
 }
+
+const away = new AgentError(
+  ExitCode.storeUnreachable,
+  `not read, because the ${AWAY} before it could not be; check that the store answers, and run the command again`,
+);
 
 /** Fixed time of a trial restore, as the number of bytes that take as long. */
 const EACH = 20 * 1024 * 1024;
@@ -82,8 +87,12 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
       else found.push(one);
     }
     grow(found.reduce((sum, { object }) => sum + 4 * object.size + EACH, 0));
+    const turns = await Turns.of(store, signal, found.length === 1);
     for (const one of found) {
-      const outcome = await adoptOne(one, adopting, context);
+      const outcome = turns.isOver
+        ? failure(one.object.key, away)
+        : await adoptOne(one, { ...adopting, store: turns.next() }, context);
+      if (!turns.isOver) turns.count(outcome.exitCode === ExitCode.storeUnreachable);
       if (outcome.outcome === 'adopted') log.info(`${outcome.key}: adopted as ${outcome.id}`);
       outcomes.push(outcome);
     }

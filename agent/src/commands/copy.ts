@@ -3,9 +3,9 @@ import { type Entry, isVerified, newestFirst, readCatalog } from '../backup/cata
 import { folderOf, type NamedCluster } from '../backup/catalog/identity/folder.ts';
 import { isOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
-import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
-import { silentAmong, silentText } from '../backup/catalog/silence.ts';
-import { type CopyOutcome, copySnapshot } from '../backup/copy/copy.ts';
+import { newestOfLine } from '../backup/catalog/select.ts';
+import { Turns } from '../backup/catalog/silence.ts';
+import { type CopyOutcome, copySnapshot, isWithheld } from '../backup/copy/copy.ts';
 import { clusterLabels, gauge, storeSamples } from '../backup/metrics/samples.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 import { namingStore, withTimeout } from '../lib/limits/run-limit.ts';
@@ -18,6 +18,7 @@ import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import type { Settings } from './cli/settings.ts';
+import { namedEntries } from './shared/named-entries.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
 import { withStore } from './shared/store-run.ts';
 
@@ -58,13 +59,17 @@ async function copyAll(
   const keepIndex = (error: unknown) => log.warn({ store: to.url }, `cannot write the index: ${messageOf(error)}`);
   const read = () => readCatalog(to, folder, { signal, keepIndex });
   const there = await read();
+  const turns = await Turns.of(from, signal, chosen.length === 1);
   const outcomes: CopyOutcome[] = [];
   let stopped: unknown;
   for (const entry of chosen) {
     try {
-      const outcome = await copySnapshot(entry, { ...context, folder, from, to, there });
+      const outcome = await copySnapshot(entry, { ...context, folder, from: turns.next(), to, there });
       outcomes.push(outcome);
       if (['failed', 'refused'].includes(outcome.outcome)) log.error(outcome.detail);
+      if (isWithheld(entry)) continue;
+      turns.count(outcome.exitCode === ExitCode.storeUnreachable);
+      if (turns.isOver) throw new AgentError(ExitCode.storeUnreachable, outcome.detail);
     } catch (error) {
       signal.throwIfAborted();
       // A store is unreachable or full: the next snapshot would fail, too.
@@ -95,11 +100,13 @@ function describe(
   const counts = { copied: count('copied'), there: count('there'), failed: count('failed'), refused: count('refused') };
   const summary = `${to.url}: ${counts.copied} copied, ${counts.there} already there, ${counts.failed} failed, ${counts.refused} refused`;
   const labels = { command: 'copy', ...clusterLabels(named), store: to.url };
+  const error = stopped === undefined ? leftOut(outcomes) : messageOf(stopped);
+  const list = listed(outcomes, summary);
   return {
-    exitCode: exitCodeOf(stopped, counts),
-    text: stopped !== undefined ? `${messageOf(stopped)} (${summary})` : listed(outcomes, summary),
+    exitCode: exitCodeOf(stopped, outcomes),
+    text: stopped !== undefined ? `${error} (${summary})` : [...(error === undefined ? [] : [error]), list].join('\n'),
     data: {
-      ...(stopped !== undefined && { error: messageOf(stopped) }),
+      ...(error !== undefined && { error }),
       ...named,
       store: from.url,
       to: to.url,
@@ -125,9 +132,19 @@ function listed(outcomes: readonly CopyOutcome[], summary: string): string {
   return `${table(['ID', 'STORED', 'OUTCOME', 'WHY'], rows)}\n${summary}`;
 }
 
-function exitCodeOf(stopped: unknown, { failed, refused }: { failed: number; refused: number }): number {
+/** Names the first that was not copied. Undefined if there is none. */
+function leftOut(outcomes: readonly CopyOutcome[]): string | undefined {
+  const [first, ...more] = outcomes.filter(({ outcome }) => ['failed', 'refused'].includes(outcome));
+  return first && `${first.detail}${more.length > 0 ? ` (and ${more.length} more that are not copied)` : ''}`;
+}
+
+/** A snapshot that is bad needs a person, so it outweighs one that the next run may read. */
+function exitCodeOf(stopped: unknown, outcomes: readonly CopyOutcome[]): number {
   if (stopped !== undefined) return stopped instanceof AgentError ? stopped.exitCode : ExitCode.unexpected;
-  return failed ? ExitCode.verificationFailed : refused ? ExitCode.refused : ExitCode.done;
+  const failed = outcomes.flatMap(({ exitCode }) => exitCode ?? []);
+  if (failed.includes(ExitCode.verificationFailed)) return ExitCode.verificationFailed;
+  const isRefused = outcomes.some(({ outcome }) => outcome === 'refused');
+  return failed[0] ?? (isRefused ? ExitCode.refused : ExitCode.done);
 }
 
 /** Chooses the snapshots to copy, newest first, so that an interrupted copy has the most useful ones. */
@@ -137,19 +154,15 @@ async function choose(
   { log, signal }: CommandContext,
 ): Promise<readonly Entry[]> {
   const { store, readAll } = opened;
-  if (ids.length > 0) {
-    const named: Entry[] = [];
-    for (const id of new Set(ids)) named.push(await anyEntry(store, opened, id, { signal }));
-    return named.sort(newestFirst);
-  }
+  if (ids.length > 0) return (await namedEntries(opened, ids, signal)).toSorted(newestFirst);
   const entries = await readAll();
-  const chosen = entries.filter((entry) => isVerified(entry) && isOf(opened, entry));
+  const chosen = entries.filter((entry) =>
+    isWithheld(entry) ? !entry.manifest || isOf(opened, entry) : isVerified(entry) && isOf(opened, entry),
+  );
   if (chosen.length === 0) {
     throw new AgentError(ExitCode.nothingThere, `${store.url} holds no verified snapshot of ${folderOf(opened)}`);
   }
-  const silent = silentAmong(entries);
-  if (silent.length > 0) log.warn(`${silentText(silent)}; not copied`);
-  const left = entries.length - chosen.length - silent.length;
+  const left = entries.length - chosen.length;
   if (left > 0) log.warn(`skipped because they are incomplete, not verified or of another cluster: ${left}`);
   return chosen;
 }

@@ -39,6 +39,22 @@ test.each(['', 'orders/', 'orders/..', 'orders/\u0000'])(
   },
 );
 
+test('a deletion that fails is in the exit code and the message, and the others are done', async () => {
+  const { delete: remove } = FilesystemStore.prototype;
+  try {
+    FilesystemStore.prototype.delete = async function (this: FilesystemStore, key, options) {
+      if (key.includes(ids[0]!)) throw new AgentError(ExitCode.storeRefused, 'AccessDenied');
+      return remove.call(this, key, options);
+    };
+    const { exitCode, data, text } = await prune(`--store=file://${path}`, '--retention=last=1');
+    expect({ exitCode, data }).toMatchObject({ exitCode: ExitCode.storeRefused, data: { deleted: [ids[1]] } });
+    expect(data).toMatchObject({ failed: [ids[0]], error: expect.stringContaining(`${ids[0]}: AccessDenied`) });
+    expect(text).toMatch(/^1 deleted, 0 deferred, 1 not deleted$/m);
+  } finally {
+    FilesystemStore.prototype.delete = remove;
+  }
+});
+
 describe('the newest verified snapshot is read before others are deleted', () => {
   const newest = ids[2]!;
   const run = (...args: string[]) => prune(`--store=file://${path}`, '--retention=last=1', ...args);

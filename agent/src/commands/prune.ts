@@ -60,7 +60,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       if (!dryRun && !finding.isPassing) await putFinding(entry, finding, store, context);
       return finding.detail;
     };
-    const { decisions, deleted, retained, deferred } = await prune(
+    const { decisions, deleted, retained, failed, deferred, error } = await prune(
       store,
       folder,
       entries,
@@ -85,21 +85,24 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     const none = `no snapshots of ${folder} in ${store.url}${hint}`;
     const errors = [
       ...(hint ? [none] : []),
+      ...(error ? [error.message] : []),
       ...[...bad.values()].map(({ detail }) => `${detail}; it does not count as verified, and nothing is deleted`),
     ];
+    const exitCode = hint ? ExitCode.nothingThere : bad.size > 0 ? ExitCode.verificationFailed : ExitCode.done;
     return {
-      exitCode: hint ? ExitCode.nothingThere : bad.size > 0 ? ExitCode.verificationFailed : ExitCode.done,
+      exitCode: error?.exitCode ?? exitCode,
       text: [
         ...(errors.length === 0 && entries.length === 0 ? [none] : errors),
         table(
           ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
           decisions.map(({ id, action, reasons }) => [id, times.get(id) ?? '?', action, reasons.join(', ')]),
         ),
-        `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}`,
+        `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}${failed.length ? `, ${failed.length} not deleted` : ''}`,
       ].join('\n'),
       data: {
         ...(errors.length > 0 && { error: errors.join('; ') }),
         ...{ cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
+        ...(failed.length > 0 && { failed }),
       },
       metrics: dryRun
         ? []

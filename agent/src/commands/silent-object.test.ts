@@ -2,6 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { etcdutl } from '../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../test/harness/etcd-cluster.ts';
 import { runHere } from '../../test/support/in-process.ts';
 import { AgentError, ExitCode } from '../lib/errors.ts';
@@ -132,6 +133,24 @@ describe('a finding of `verify` that fails', () => {
   });
 });
 
+describe('a short --timeout leaves time', () => {
+  const restore = (...more: string[]) => {
+    const to = ['--name=a', '--initial-advertise-peer-urls=http://127.0.0.1:2380', `--etcdutl=${etcdutl()}`];
+    return run('restore data-dir', TIMEOUT, `--data-dir=${path}-data`, ...to, ...more);
+  };
+
+  test('to restore a named snapshot while another manifest hangs', async () => {
+    silence((key) => key.endsWith(`${ids[0]}.json`), hangs);
+    expect(await restore(ids[4]!)).toMatchObject({ exitCode: 0, data: { id: ids[4] } });
+  });
+
+  test('to say which manifest hangs, where it may be the newest', async () => {
+    silence((key) => key.endsWith(`${ids[4]}.json`), hangs);
+    const text = expect.stringMatching(`${ids[4]}, which may be newer than ${ids[3]}: .* does not answer in time; try`);
+    expect(await restore()).toMatchObject({ exitCode: ExitCode.storeUnreachable, text });
+  });
+});
+
 test.each([
   ['fails', fails],
   ['hangs', hangs],
@@ -141,6 +160,16 @@ test.each([
   expect({ exitCode, verified: data.verified }).toEqual({ exitCode: ExitCode.inconclusive, verified: 4 });
   expect(await run('verify', ids[3]!, '--timeout=8s', '--level=read')).toMatchObject({
     exitCode: ExitCode.storeUnreachable,
+  });
+});
+
+test('payloads that hang, one after the other, do not take the whole time of `verify`', async () => {
+  silence((key) => key.includes('.db') && !key.includes(ids[4]!), hangs);
+  const { exitCode, data } = await run('verify', '--timeout=8s', '--level=read');
+  expect({ exitCode, verified: data.verified, inconclusive: data.inconclusive }).toEqual({
+    exitCode: ExitCode.inconclusive,
+    verified: 1,
+    inconclusive: 4,
   });
 });
 

@@ -11,8 +11,8 @@ import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
 import { type Level, levels } from '../backup/catalog/manifest.ts';
-import { anyEntry, newestOfLine } from '../backup/catalog/select.ts';
-import { impatience, isUnreachable } from '../backup/catalog/silence.ts';
+import { newestOfLine } from '../backup/catalog/select.ts';
+import { AWAY, isUnreachable, Turns } from '../backup/catalog/silence.ts';
 import { clusterLabels, gauge, type Sample, storeSamples } from '../backup/metrics/samples.ts';
 import { NoIdentityError } from '../backup/payload/encryption.ts';
 import { checkDecryptable } from '../backup/payload/read-payload.ts';
@@ -25,14 +25,13 @@ import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { adoptHint } from './shared/adopt-hint.ts';
 import { answeringOf } from './shared/answering.ts';
+import { namedEntries } from './shared/named-entries.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
 import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
 import { askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
 const SECONDS_EACH = 0.5;
-/** Seconds that one that hangs adds to it. */
-const SILENT_SECONDS = 15;
 
 interface Checked {
   readonly finding: Finding;
@@ -142,9 +141,6 @@ async function verifySamples(
   ];
 }
 
-/** After so many that the store does not give out, one after the other, no more are read. */
-const AWAY = 8;
-
 /**
  * One snapshot that fails or hangs does not keep the others from being verified. If nothing is given out, throws the error of
  * the first.
@@ -157,9 +153,8 @@ async function verifyEach(
   checked: Checked[],
 ): Promise<void> {
   const { signal } = context;
-  const impatient = await impatience(opened.store, signal);
+  const turns = await Turns.of(opened.store, signal);
   const errors: AgentError[] = [];
-  let inRow = 0;
   for (const entry of chosen) {
     const { id } = entry;
     const unread = (detail: string) =>
@@ -168,20 +163,19 @@ async function verifyEach(
       unread(entry.problem ?? '');
       continue;
     }
-    if (inRow >= AWAY) {
+    if (turns.isOver) {
       unread(`not read, because the ${AWAY} before it could not be: ${messageOf(errors.at(-1))}`);
       continue;
     }
     try {
-      const one = await verifyOne(entry, request, { ...opened, store: impatient() }, context);
+      const one = await verifyOne(entry, request, { ...opened, store: turns.next() }, context);
       if (one) checked.push(one);
-      inRow = 0;
+      turns.count(false);
     } catch (error) {
       signal.throwIfAborted();
       if (!isUnreachable(error)) throw error;
       errors.push(error);
-      inRow++;
-      moreTime(signal, SILENT_SECONDS);
+      turns.count(true);
       unread(`cannot be read: ${messageOf(error)}`);
     }
   }
@@ -304,19 +298,7 @@ async function choose(
 ): Promise<readonly Entry[]> {
   const { store, readAll } = opened;
   const ids = settings.args;
-  if (ids.length > 0) {
-    const named: Entry[] = [];
-    for (const id of ids) {
-      named.push(
-        await anyEntry(store, opened, id, { signal }).catch((error) => {
-          signal.throwIfAborted();
-          if (!isUnreachable(error) || ids.length === 1) throw error;
-          return silentEntry(opened, id, error);
-        }),
-      );
-    }
-    return named;
-  }
+  if (ids.length > 0) return namedEntries(opened, ids, signal);
   const entries = entriesAsked(await readAll(), opened);
   if (entries.length > 0) return entries.filter(({ id }) => !part || bucketOf(id, part.of) === part.number);
   const of = `${folderOf(opened)}${opened.clusterId === undefined ? '' : ` with the cluster id ${opened.clusterId}`}`;
@@ -328,16 +310,6 @@ async function choose(
   );
   throw new AgentError(ExitCode.nothingThere, `no snapshots of ${of} in ${store.url}${orLost.join('')}`);
 }
-
-const silentEntry = (named: OpenedStore, id: string, error: AgentError): Entry => ({
-  id,
-  manifestKey: manifestKey(folderOf(named), id),
-  pinned: false,
-  restoredAs: [],
-  objects: [],
-  problem: `cannot be read: ${messageOf(error)}`,
-  unread: 'unreachable',
-});
 
 interface Part {
   readonly number: number;

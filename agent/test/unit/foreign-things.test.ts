@@ -197,6 +197,24 @@ test('a manifest that was copied to another name takes nothing of the first with
   await pruneLoses([]);
 });
 
+test.each(['', '{"schema": "cdk8s-etcd/sn', '{"schema": "cdk8s-etcd/snapshot/v1"}'])(
+  'a damaged manifest under a name of the user’s own is shown, and a file of another program is not: %j',
+  async (damaged) => {
+    await put('mine');
+    await write('orders/mine.json', damaged);
+    await write('orders/theirs.db', 'x');
+    await write('orders/theirs.json', '{"schema": "theirs"}');
+    const problem = expect.stringMatching(/^its manifest cannot be read: it is damaged/);
+    expect((await run('list')).data.broken).toEqual([{ id: 'mine', problem }]);
+    expect(await run('verify')).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { failed: 1 } });
+    expect(await run('restore', 'fetch', 'mine', `--to=${path}/out`)).toMatchObject({
+      exitCode: ExitCode.verificationFailed,
+      text: expect.stringMatching(/^mine: its manifest cannot be read: it is damaged/),
+    });
+    await pruneLoses([]);
+  },
+);
+
 test('a manifest that names a payload elsewhere never has that removed', async () => {
   await write('payments/precious.db', 'x');
   await put(odd, {

@@ -1,4 +1,4 @@
-import { type AgentError, messageOf } from '../../lib/errors.ts';
+import { AgentError, messageOf } from '../../lib/errors.ts';
 import { answered } from '../../lib/limits/answer-limit.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
@@ -19,6 +19,8 @@ export * from './keys.ts';
 const UNINDEXED = 64;
 /** Seconds that a manifest adds to the time limit, on a machine with little CPU. */
 const SECONDS_EACH = 0.05;
+/** Seconds that a manifest may take while a run only waits for answers. */
+const SECONDS_AT_MOST = 1;
 /** Memory is freed after reading this many manifests. */
 const GARBAGE_AFTER = 100;
 
@@ -170,21 +172,21 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
     return entry;
   };
   // What is known needs no answer of the store, so it counts after `until` too.
-  const mayHang = (id: string) => until !== undefined && !isKnown(id);
-  const entries = await readEach<Entry | undefined>(
-    ids,
-    (id) => (mayHang(id) ? orUnread(read(id), { folder, id, names, manifests }, options) : read(id)),
+  const there = await Promise.all(ids.filter(isKnown).map(read));
+  const found = await readEach<Entry | undefined>(
+    unknown,
+    (id) => (until ? orUnread(read(id), { folder, id, names, manifests }, options) : read(id)),
     { signal: options.signal, ...(!until && { without }) },
   );
   if (errors[0] && errors.length === ids.length && !until && !options.mayLackAll) throw errors[0];
   if (options.keepIndex && unknown.length > UNINDEXED) {
-    const there = ids.map((id) => facts.get(id)).filter((one) => one !== undefined);
-    await writeIndex(store, folder, there, options).catch((error) => {
+    const all = ids.map((id) => facts.get(id)).filter((one) => one !== undefined);
+    await writeIndex(store, folder, all, options).catch((error) => {
       options.signal?.throwIfAborted();
       options.keepIndex?.(error);
     });
   }
-  return entries.filter((entry) => entry !== undefined).sort(newestFirst);
+  return [...there, ...found].filter((entry) => entry !== undefined).sort(newestFirst);
 }
 
 /** Milliseconds. A backup stores the payload, reads it back, and only then writes the manifest. */
@@ -246,15 +248,18 @@ const orUnread = (
   { signal, until }: CatalogOptions,
 ): Promise<Entry | undefined> =>
   unlessAborted(
-    read.finally(() => answered(until)),
+    read.finally(() => answered(until, SECONDS_AT_MOST)),
     until,
   ).catch((error) => {
     signal?.throwIfAborted();
-    const why = until?.aborted ? 'the store does not answer in time' : messageOf(error);
+    const why = until?.aborted ? lateText(until) : messageOf(error);
     const manifest = manifests.get(id);
     if (manifest === undefined) return unreachable(folder, id, names, why);
     return describe(folder, id, names, { manifest, findingProblem: findingAway(why) });
   });
+
+const lateText = ({ reason }: AbortSignal): string =>
+  reason instanceof AgentError ? messageOf(reason) : 'the store does not answer in time';
 
 const unreachable = (folder: string, id: string, { groups }: Names, why: string): Entry => ({
   ...namedEntry(folder, id, groups.get(id) ?? []),
@@ -380,8 +385,10 @@ function describe<T extends Read>(
   const common = namedEntry(folder, id, objects);
   if ('problem' in read) {
     // The folder may hold JSON files of other programs.
-    const isOurs = isSnapshotId(id) || read.unread === 'newer' || (read.unread && objects.length > 1);
-    return isOurs ? { ...common, ...read } : undefined;
+    const { isForeign, ...why } = read;
+    const isOwn = !isForeign && payloadIn(common) !== undefined;
+    const isOurs = isSnapshotId(id) || isOwn || read.unread === 'newer' || (read.unread && objects.length > 1);
+    return isOurs ? { ...common, ...why } : undefined;
   }
   const { manifest, verification, findingProblem } = read;
   const { key } = manifest.object;

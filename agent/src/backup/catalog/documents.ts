@@ -20,6 +20,8 @@ const familyOf = (schema: string) => schema.replace(/[^/]*$/, '');
 export interface Unusable {
   readonly problem: string;
   readonly unread?: 'newer' | 'refused' | 'damaged' | 'unreachable';
+  /** The document is whole, but of another program. */
+  readonly isForeign?: true;
 }
 
 /** Returns the manifest, or why it cannot be used, or undefined if it was deleted meanwhile. */
@@ -32,7 +34,9 @@ export async function readManifest(
   if (read === undefined || 'problem' in read) return read;
   const parsed = manifestSchema.safeParse(read.document);
   if (parsed.success && parsed.data.schema === MANIFEST_SCHEMA) return { manifest: parsed.data };
-  return { problem: 'its manifest cannot be read: it is damaged, or this agent did not write it' };
+  const problem = 'its manifest cannot be read: it is damaged, or this agent did not write it';
+  const { schema } = (read.document ?? { schema: MANIFEST_SCHEMA }) as { schema?: unknown };
+  return schema === MANIFEST_SCHEMA ? { problem } : { problem, isForeign: true };
 }
 
 /** Returns the finding of `verify`, or why it cannot be read, or undefined if it was deleted meanwhile. */

@@ -7,6 +7,8 @@ import { splitName } from './snapshot-id.ts';
 
 /** Seconds that a name adds to the time limit: a page of a thousand names may take seconds. */
 const SECONDS_EACH = 0.003;
+/** Seconds that a name may take while a run only waits for answers. */
+const SECONDS_AT_MOST = 0.03;
 
 /** The objects that a store lists in a cluster's folder. */
 export interface Names {
@@ -34,7 +36,7 @@ export async function listNames(
   for await (const object of store.list(`${folder}/${id === undefined ? '' : `${id}.`}`, options)) {
     countObject();
     moreTime(options.signal, SECONDS_EACH);
-    answered(until?.());
+    answered(until?.(), SECONDS_AT_MOST);
     const name = object.key.slice(folder.length + 1);
     const split = splitName(name);
     if (!split) {

@@ -198,10 +198,13 @@ describe('a user-defined name', () => {
   });
 
   test('killed at any step: the next run stores a snapshot, and a later one deletes leftovers', async () => {
+    await take(directory('healthy'), { fileName });
     const healthy = new CrashingStore(directory('healthy'));
     await take(healthy, { fileName });
     for (let step = 1; step <= healthy.steps.length; step++) {
       const at = `killed-${step}`;
+      // Only snapshots before and after it prove that leftovers are not needed.
+      await take(directory(at), { fileName });
       await take(new CrashingStore(directory(at), step), { fileName }).catch(() => {});
       await take(directory(at), { fileName });
       await take(directory(at), { fileName, sweepAge: 0 });

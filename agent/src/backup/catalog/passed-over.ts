@@ -108,6 +108,10 @@ export const passedOverText = (
     : []),
 ];
 
+/** As part of a result. Empty if there is none. */
+export const passedOverData = (passed: readonly PassedOver[]) =>
+  passed.length === 0 ? {} : { passedOver: passed.map(({ id, why }) => ({ id, why })) };
+
 /** Describes the newest of them in one line. Empty if there is none. */
 export function passedOverNote([newest, ...more]: readonly PassedOver[]): string {
   if (!newest) return '';
@@ -115,6 +119,10 @@ export function passedOverNote([newest, ...more]: readonly PassedOver[]): string
   const { id, why, newerBy } = newest;
   return `passed over: ${id}, ${newerBy === undefined ? 'which may be newer' : `${spanText(newerBy)} newer`}: ${why}${rest}`;
 }
+
+/** The same as a line below a result. */
+export const passedOverLines = (passed: readonly PassedOver[]): string[] =>
+  passed.length === 0 ? [] : [`  ${passedOverNote(passed)}`];
 
 export function spanText(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);

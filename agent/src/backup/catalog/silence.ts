@@ -1,18 +1,23 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
-import { moreTime, patienceOf } from '../../lib/limits/run-limit.ts';
+import { moreTime, patienceOf, timeLeft } from '../../lib/limits/run-limit.ts';
 import { IdleTimeoutStore } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import type { Unusable } from './documents.ts';
 
 /** Longest time in milliseconds that an object may give no sign of life in a run that can do without it. */
 const SILENCE = 15_000;
+/** Seconds that an object that hangs adds to the time limit of a run that reads one after the other. */
+const SILENT_SECONDS = SILENCE / 1000;
+/** After so many that are not given out, one after the other, no more are asked for. */
+export const AWAY = 4;
 /** A read that takes longer lets others begin. Milliseconds. */
 export const PATIENCE = 3_000;
 const AT_ONCE = 8;
 /** So many reads that take longer are awaited at once. A client has a limited number of connections. */
 const LATE = 24;
-/** A store that does not give out this many objects is not asked for more. */
+/** A store that does not give out this many objects, and one more for so many that it does, is not asked for more. */
 const GIVE_UP = 64;
+const ONE_MORE_EACH = 32;
 
 /** Whether trying again may help. */
 export const isUnreachable = (error: unknown): error is AgentError =>
@@ -27,6 +32,47 @@ export async function impatience(store: Store, signal?: AbortSignal): Promise<()
   const limit = patienceOf(signal, SILENCE);
   const open = async () => unlimited;
   return () => new IdleTimeoutStore(store.url, open, () => limit);
+}
+
+/** Objects that a run uses one after the other, and can do without. Those that hang leave time for the others. */
+export class Turns {
+  readonly #next: () => Store;
+  readonly #signal: AbortSignal;
+  #inRow = 0;
+
+  private constructor(next: () => Store, signal: AbortSignal) {
+    this.#next = next;
+    this.#signal = signal;
+  }
+
+  /** `isAlone`: there is only one object, which is waited for. */
+  static async of(store: Store, signal: AbortSignal, isAlone = false): Promise<Turns> {
+    if (isAlone) return new Turns(() => store, signal);
+    const unlimited = (await store.unlimited?.()) ?? store;
+    const open = async () => unlimited;
+    // Even if all hang, half of the time is left.
+    const limit = () => Math.min(SILENCE, timeLeft(signal) / (2 * AWAY));
+    return new Turns(() => {
+      const now = limit();
+      return new IdleTimeoutStore(store.url, open, () => now);
+    }, signal);
+  }
+
+  /** The store for the next object. */
+  next(): Store {
+    return this.#next();
+  }
+
+  /** Counts an object that was used, or that the store did not give out. */
+  count(isAway: boolean): void {
+    this.#inRow = isAway ? this.#inRow + 1 : 0;
+    if (isAway) moreTime(this.#signal, SILENT_SECONDS);
+  }
+
+  /** Whether the store gives out nothing any more. */
+  get isOver(): boolean {
+    return this.#inRow >= AWAY;
+  }
 }
 
 export interface ReadEachOptions<T> {
@@ -47,11 +93,18 @@ export async function readEach<T>(
   const begun = new Array<Promise<T>>(ids.length);
   const late = new Set<Promise<unknown>>();
   const lost: AgentError[] = [];
+  let given = 0;
   const orWithout = (id: string): Promise<T> => {
     if (!without) return read(id);
     const [first] = lost;
-    if (first && lost.length >= GIVE_UP) return Promise.resolve(without(id, notAsked(first)));
-    return read(id).catch((error) => {
+    if (first && lost.length >= GIVE_UP + given / ONE_MORE_EACH) {
+      return Promise.resolve(without(id, notAsked(first, lost.length)));
+    }
+    const found = (one: T) => {
+      given++;
+      return one;
+    };
+    return read(id).then(found, (error) => {
       signal?.throwIfAborted();
       if (!isUnreachable(error)) throw error;
       lost.push(error);
@@ -82,8 +135,8 @@ export async function readEach<T>(
   return Promise.all(begun);
 }
 
-const notAsked = ({ exitCode, message }: AgentError) =>
-  new AgentError(exitCode, `not asked for, because ${GIVE_UP} others are not given out: ${message}`);
+const notAsked = ({ exitCode, message }: AgentError, count: number) =>
+  new AgentError(exitCode, `not asked for, because ${count} others are not given out: ${message}`);
 
 /** Resolves to true or rejects as the call settles, or resolves to false after the time. The call may go on. */
 async function isSettled(call: Promise<unknown>, milliseconds: number): Promise<boolean> {

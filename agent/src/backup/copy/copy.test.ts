@@ -6,7 +6,7 @@ import { seal } from '../../../test/mutations/mutate.ts';
 import { CrashingStore, Killed } from '../../../test/support/crashing-store.ts';
 import { runHere } from '../../../test/support/in-process.ts';
 import { manifestOf } from '../../../test/support/manifest-of.ts';
-import { ExitCode } from '../../lib/errors.ts';
+import { AgentError, ExitCode } from '../../lib/errors.ts';
 import { createLog } from '../../lib/log.ts';
 import { createProgress } from '../../lib/terminal/progress.ts';
 import { FilesystemStore } from '../../store/filesystem/filesystem-store.ts';
@@ -103,11 +103,15 @@ describe('extra files', () => {
   });
 });
 
-test('a damaged snapshot is not committed, and the others are copied', async () => {
-  const path = join(from, cluster, `${middle}.db`);
+async function damage(id: string): Promise<void> {
+  const path = join(from, cluster, `${id}.db`);
   const bytes = await readFile(path);
   bytes[3]! ^= 1;
   await writeFile(path, bytes);
+}
+
+test('a damaged snapshot is not committed, and the others are copied', async () => {
+  await damage(middle);
   const result = await copy();
   expect(result).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { copied: 2, failed: 1 } });
   expect(result.data.snapshots[1]).toMatchObject({
@@ -177,6 +181,68 @@ test('mistakes are reported before anything is copied', async () => {
     exitCode: ExitCode.nothingThere,
   });
   expect(await files(to)).toEqual([]);
+});
+
+describe('a source that does not give out everything', () => {
+  const { get } = FilesystemStore.prototype;
+  afterEach(() => {
+    FilesystemStore.prototype.get = get;
+  });
+  const fails = (exitCode: ExitCode) => () => Promise.reject<never>(new AgentError(exitCode, '503'));
+  const hangs = () => new Promise<never>(() => {});
+  const withhold = (isAway: (key: string) => boolean, answer: () => Promise<never>) => {
+    FilesystemStore.prototype.get = function (this: FilesystemStore, key, options) {
+      return this.url.endsWith('/from') && isAway(key) ? answer() : get.call(this, key, options);
+    };
+  };
+  const copyFast = (...more: string[]) => copy('--timeout=8s', ...more);
+
+  describe.each([
+    ['fails', fails(ExitCode.storeUnreachable), ExitCode.storeUnreachable],
+    ['hangs', hangs, ExitCode.storeUnreachable],
+    ['is refused', fails(ExitCode.storeRefused), ExitCode.storeRefused],
+  ])('and %s', (_, answer, exitCode) => {
+    const outcome = { id: newest, outcome: 'failed', detail: expect.stringContaining(newest) };
+    const others = [...both(old), ...both(middle)].sort();
+
+    test.each(['json', 'db'])(
+      'the .%s of the newest: the others are copied, and the exit code says so',
+      async (type) => {
+        withhold((key) => key.endsWith(`${newest}.${type}`), answer);
+        for (const ids of [[], [middle, newest, old]]) {
+          const ran = await copyFast(...ids);
+          expect(ran).toMatchObject({ exitCode, data: { failed: 1, error: expect.stringContaining(newest) } });
+          expect(ran.data.snapshots).toContainEqual(expect.objectContaining(outcome));
+          expect(await files(to)).toEqual(others);
+        }
+      },
+    );
+
+    test('a manifest whose snapshot the target has: nothing is left out', async () => {
+      await copy();
+      withhold((key) => key.endsWith(`${newest}.json`), answer);
+      expect(await copyFast()).toMatchObject({ exitCode: 0, data: { copied: 0, there: 3 } });
+    });
+  });
+
+  test('what is damaged as well decides the exit code', async () => {
+    withhold((key) => key.endsWith(`${newest}.db`), fails(ExitCode.storeUnreachable));
+    await damage(middle);
+    expect(await copyFast()).toMatchObject({ exitCode: ExitCode.verificationFailed, data: { copied: 1, failed: 2 } });
+  });
+
+  test.each([
+    ['fail', fails(ExitCode.storeUnreachable), '503'],
+    ['hang', hangs, 'no sign of life for \\d s; .*'],
+  ])('nothing more is asked of it after four in a row that %s', async (_, answer, why) => {
+    const more = ['20261116', '20261117', '20261118'].map((day) => `etcd-snapshot-${day}-020000-abc123`);
+    for (const id of more) await put(from, id);
+    let asked = 0;
+    withhold((key) => key.endsWith('.db') && ++asked > 0, answer);
+    const { exitCode, text } = await copyFast();
+    expect({ exitCode, asked }).toEqual({ exitCode: ExitCode.storeUnreachable, asked: 4 });
+    expect(text).toMatch(new RegExp(`: ${why} \\(file:.* 0 copied, 0 already there, 4 failed, 0 refused\\)$`));
+  });
 });
 
 test('killed at any step, the target has no partial snapshot, and the next copy completes it', async () => {

@@ -2,7 +2,7 @@ import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Progress } from '../../lib/terminal/progress.ts';
 import type { Store } from '../../store/store.ts';
-import { type Entry, manifestKey, putJson, readDocument } from '../catalog/catalog.ts';
+import { type Entry, isVerified, manifestKey, putJson, readDocument } from '../catalog/catalog.ts';
 import { type Brief, type Manifest, manifestSchema } from '../catalog/manifest.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { putExtra, storedExtra } from '../payload/extra.ts';
@@ -25,6 +25,8 @@ export interface CopyOutcome {
   readonly id: string;
   readonly outcome: 'copied' | 'there' | 'failed' | 'refused';
   readonly detail: string;
+  /** If it failed: whether the snapshot is bad, or its store does not give it out. */
+  readonly exitCode?: ExitCode;
   /** Size of the stored payload in bytes. */
   readonly storedBytes?: number;
 }
@@ -32,16 +34,30 @@ export interface CopyOutcome {
 const refused = (message: string) => new AgentError(ExitCode.refused, message);
 const damaged = (message: string) => new AgentError(ExitCode.verificationFailed, message);
 
+/** The source fails, hangs or refuses: this snapshot cannot be copied, but others may. */
+class WithheldError extends AgentError {}
+
+/** The exit code for a snapshot whose manifest or finding the store does not give out. */
+const withheldCode = ({ unread }: Entry): ExitCode | undefined =>
+  unread === 'unreachable' ? ExitCode.storeUnreachable : unread === 'refused' ? ExitCode.storeRefused : undefined;
+
+/** Whether the store does not give out what is known of a snapshot. */
+export const isWithheld = (entry: Entry): boolean => withheldCode(entry) !== undefined;
+
 /**
  * Copies one snapshot as it is stored, the manifest last. Returns the outcome if the snapshot itself is bad or cannot be
- * copied. Throws if one of the stores fails.
+ * copied, also because the source does not give it out. Throws if the target fails.
  */
 export async function copySnapshot(entry: Entry, context: CopyContext): Promise<CopyOutcome> {
   const { id } = entry;
   try {
+    const there = context.there.find((other) => other.id === id);
+    // Nothing is left out if the target has it. A name of the user's own may be that of another snapshot.
+    if (isWithheld(entry) && there && isVerified(there) && isSnapshotId(id)) {
+      return { id, outcome: 'there', detail: `already there, but not compared: ${entry.problem}` };
+    }
     const brief = checkSource(entry);
     const storedBytes = brief.object.sizeBytes;
-    const there = context.there.find((other) => other.id === id);
     if (there) checkSame(there, brief, context.to);
     else await copyPayload(entry, context);
     await copyNotes(entry, there, context);
@@ -49,14 +65,19 @@ export async function copySnapshot(entry: Entry, context: CopyContext): Promise<
     return { id, outcome: 'copied', detail: 'copied and read back', storedBytes };
   } catch (error) {
     context.signal.throwIfAborted();
-    const code = error instanceof AgentError ? error.exitCode : undefined;
-    if (code === ExitCode.verificationFailed) return { id, outcome: 'failed', detail: messageOf(error) };
-    if (code === ExitCode.refused) return { id, outcome: 'refused', detail: messageOf(error) };
-    throw error;
+    if (!(error instanceof AgentError)) throw error;
+    const { exitCode } = error;
+    if (exitCode === ExitCode.refused) return { id, outcome: 'refused', detail: messageOf(error) };
+    const isOfSource = exitCode === ExitCode.verificationFailed || error instanceof WithheldError;
+    if (!isOfSource) throw error;
+    return { id, outcome: 'failed', detail: messageOf(error), exitCode };
   }
 }
 
-function checkSource({ id, manifest, problem, verification }: Entry): Brief {
+function checkSource(entry: Entry): Brief {
+  const { id, manifest, problem, verification } = entry;
+  const withheld = withheldCode(entry);
+  if (withheld !== undefined) throw new WithheldError(withheld, `${id}: ${problem}`);
   if (!manifest || problem) throw damaged(`${id}: ${problem ?? 'unreadable'}`);
   if (verification?.outcome === 'failed') throw damaged(`${id}: \`verify\` found it bad: ${verification.detail ?? ''}`);
   return manifest;
@@ -78,16 +99,15 @@ function checkSame({ id, manifest, problem }: Entry, { object, content }: Brief,
 async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
   const { from, to, folder, progress, signal } = context;
   const { id } = entry;
-  const document = await readDocument(from, entry.manifestKey, { signal }).catch(asDamage(id));
+  const document = await readDocument(from, entry.manifestKey, { signal }).catch(asOfSource(id));
   const { data: manifest } = manifestSchema.safeParse(document);
   if (!manifest) throw damaged(`${id}: its manifest changed while it was read; copy it again`);
   const { key, sizeBytes } = manifest.object;
   const onBytes = (bytes: number) => progress.bytes(bytes, sizeBytes);
   const kept = await isThere(manifest, context);
   progress.phase('copy', `${id} to ${to.url}`);
-  const put = kept
-    ? {}
-    : await to.put(key, ofSource(readStored(from, manifest, { signal, onBytes }), id), { signal, sizeHint: sizeBytes });
+  const source = ofSource(readStored(from, manifest, { signal, onBytes }), id);
+  const put = kept ? {} : await to.put(key, source, { signal, sizeHint: sizeBytes });
   try {
     progress.phase('read-back', `reading ${id} back from ${to.url}`);
     for await (const _ of readStored(to, manifest, { signal, onBytes }));
@@ -114,7 +134,7 @@ async function copyPayload(entry: Entry, context: CopyContext): Promise<void> {
 
 async function copyExtra({ id, extra }: Manifest, { from, to, folder, signal }: CopyContext): Promise<void> {
   if (!extra) return;
-  const bytes = await storedExtra(from, extra, { signal }).catch(asDamage(id));
+  const bytes = await storedExtra(from, extra, { signal }).catch(asOfSource(id));
   try {
     await putExtra(to, extra, bytes, { signal });
   } catch (error) {
@@ -141,24 +161,27 @@ async function isThere(manifest: Manifest, { to, signal, progress }: CopyContext
   }
 }
 
-/** Reports a payload that was deleted meanwhile as a problem of the snapshot, not of the store. */
+/** Reports what fails while the source is read as a problem of the snapshot, not of the target. */
 async function* ofSource(source: AsyncIterable<Uint8Array>, id: string): AsyncIterable<Uint8Array> {
   try {
     yield* source;
   } catch (error) {
-    throw asGone(id, error);
+    throw sourceError(id, error);
   }
 }
 
-const asDamage =
+const asOfSource =
   (id: string) =>
   (error: unknown): never => {
-    throw asGone(id, error);
+    throw sourceError(id, error);
   };
 
-function asGone(id: string, error: unknown): unknown {
-  if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) return error;
-  return damaged(`${id}: deleted meanwhile`);
+function sourceError(id: string, error: unknown): unknown {
+  if (!(error instanceof AgentError)) return error;
+  const { exitCode } = error;
+  if (exitCode === ExitCode.nothingThere) return damaged(`${id}: deleted meanwhile`);
+  const isWithheldNow = exitCode === ExitCode.storeUnreachable || exitCode === ExitCode.storeRefused;
+  return isWithheldNow ? new WithheldError(exitCode, `${id}: ${messageOf(error)}`, { cause: error }) : error;
 }
 
 /** Deletes an object unless another copy has committed it meanwhile. */

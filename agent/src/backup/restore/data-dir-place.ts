@@ -13,14 +13,30 @@ export async function refuseMisplaced(dataDir: string, storeUrl: string): Promis
   const path = await realPath(dataDir);
   const names = await readdir(path).catch((): string[] => []);
   const below = await dataDirsBelow(path, 2);
-  for (const each of [path, ...ancestorsOf(path), ...below]) await refuseRunning(each);
-  if (basename(path) === 'member' || names.includes('wal') || names.includes('snap')) {
-    throw refused(`${dataDir} is the inside of a data directory; name ${dirname(path)}`);
-  }
+  // A wrong path comes first: its etcd may be the healthy one of another cluster, which must not be stopped.
+  const around = await dataDirAround(path, names);
+  if (around) throw refused(`${dataDir} is the inside of a data directory; name ${around}`);
   await refuseStore(dataDir, path, storeUrl);
-  if (names.length === 0 || names.includes('member') || names.includes(MARKER)) return;
-  const remedy = below[0] ? `its etcd data is in ${below[0]}: name that` : 'name another directory or empty it';
-  throw refused(`${dataDir} is not empty and holds no etcd data; ${remedy}`);
+  if (names.length > 0 && !names.includes('member') && !names.includes(MARKER)) {
+    const remedy = below[0] ? `its etcd data is in ${below[0]}: name that` : 'name another directory or empty it';
+    throw refused(`${dataDir} is not empty and holds no etcd data; ${remedy}`);
+  }
+  for (const each of [path, ...below]) await refuseRunning(each);
+  for (const each of ancestorsOf(path)) {
+    if (await isInUse(each)) {
+      throw refused(`${dataDir} lies in ${each}, which a running etcd uses; name another directory`);
+    }
+  }
+}
+
+/** The data directory whose `member` directory is this path or holds it. */
+async function dataDirAround(path: string, names: readonly string[]): Promise<string | undefined> {
+  if (basename(path) === 'member' || names.includes('wal') || names.includes('snap')) return dirname(path);
+  for (const each of ancestorsOf(path)) {
+    const isMember = basename(each) === 'member' && (await stat(join(each, 'snap')).catch(() => undefined));
+    if (isMember) return dirname(each);
+  }
+  return undefined;
 }
 
 export async function refuseRunning(dataDir: string): Promise<void> {

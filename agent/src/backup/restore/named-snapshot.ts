@@ -3,9 +3,12 @@ import { usageError } from '../../lib/errors.ts';
 /**
  * Throws if several members are to be restored without naming the snapshot: if a backup completes between two restores, the
  * members would have different data under one cluster id. `command` is the one that names the snapshot;
- * undefined if this one does.
+ * undefined if this one does. `begunWith`: the snapshot of a restore that is under way.
  */
-export function requireNamedSnapshot(members: number, command: string | undefined): void {
+export function requireNamedSnapshot(members: number, command: string | undefined, begunWith?: string): void {
   if (members <= 1 || command === undefined) return;
-  throw usageError(`all ${members} members must be restored from one snapshot: name it, such as \`${command}\``);
+  const begun = begunWith === undefined ? '' : `, and this restore began with ${begunWith}`;
+  throw usageError(
+    `all ${members} members must be restored from one snapshot${begun}: name it, such as \`${command}\``,
+  );
 }

@@ -53,6 +53,8 @@ export interface Marker extends Omit<ResolvedRequest, 'dataDir' | 'named' | 'rep
   readonly at: string;
   /** Revision at which the restored cluster begins. */
   readonly revision?: number;
+  /** Token that the cluster id is made from, also if the restore has chosen it. An older agent has not written it. */
+  readonly token?: string;
   /** Whether the restore was noted in the store, or nothing had to be noted. */
   readonly isNoted?: boolean;
 }
@@ -62,7 +64,7 @@ const number = z.optional(z.number());
 /** What is read of a marker. An older or newer agent may have written other fields. */
 const markerSchema = z.looseObject({
   ...{ id: z.string(), initialCluster: z.string(), initialAdvertisePeerUrls: z.string() },
-  ...{ sha256: text, name: text, initialClusterToken: text, clusterId: text, memberId: text, at: text },
+  ...{ sha256: text, name: text, initialClusterToken: text, token: text, clusterId: text, memberId: text, at: text },
   ...{ bumpRevision: number, revision: number, isNoted: z.optional(z.boolean()) },
   wal: z.optional(z.looseObject({ term: z.number(), commit: z.number(), lastIndex: z.number() })),
 });
@@ -72,6 +74,7 @@ export async function markerOf(
   dataDir: string,
   manifest: Manifest,
   made: ResolvedRequest,
+  token: string,
   ends: number | undefined,
 ): Promise<Marker> {
   const { dataDir: _, named: __, repeat: ___, ...asked } = made;
@@ -79,7 +82,7 @@ export async function markerOf(
   const revision = ends ?? knownRevisionOf(manifest);
   const [identity, wal] = [await walIdentity(dataDir), await walState(dataDir)];
   return {
-    ...{ id, sha256: content.sha256, ...asked, ...identity },
+    ...{ id, sha256: content.sha256, ...asked, token, ...identity },
     ...(revision !== undefined && { revision: revision + made.bumpRevision }),
     ...(wal && { wal }),
     at: new Date().toISOString(),

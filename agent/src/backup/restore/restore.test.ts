@@ -132,8 +132,8 @@ describe('a data directory', () => {
     const first = await restore();
     // The second run would fail if it restored.
     const again = await restore({}, damaged, '/nowhere/etcdutl');
-    const { id } = saved.manifest;
-    expect(again).toEqual({ id, clusterId: first.clusterId, memberId: first.memberId, alreadyRestored: true });
+    const { id, clusterId, memberId, token, revision } = first;
+    expect(again).toEqual({ id, clusterId, memberId, token, revision, alreadyRestored: true });
   });
 
   const refused = (message: RegExp) => ({ exitCode: ExitCode.refused, message: expect.stringMatching(message) });
@@ -253,20 +253,27 @@ describe('a data directory', () => {
     expect(await etcd.etcdctl('get', 'before', '--print-value-only')).toBe('value\n');
   });
 
-  test.each<[string, (of: string) => string]>([
-    ['one level too high', (of) => dirname(of)],
-    ['two levels too high', (of) => dirname(dirname(of))],
-    ['its member directory', (of) => join(of, 'member')],
-    ['its log', (of) => join(of, 'member/wal')],
-    ['a new directory in it', (of) => join(of, 'new')],
-  ])('that is not the one of a running etcd but %s is refused too', async (_, path) => {
+  const above = /^is not empty and holds no etcd data; its etcd data is in OF: name that$/;
+  const inside = /^is the inside of a data directory; name OF$/;
+  test.each<[string, (of: string) => string, RegExp]>([
+    ['one level too high', (of) => dirname(of), above],
+    ['two levels too high', (of) => dirname(dirname(of)), above],
+    ['its member directory', (of) => join(of, 'member'), inside],
+    ['its log', (of) => join(of, 'member/wal'), inside],
+    ['a new directory in its log', (of) => join(of, 'member/wal/new'), inside],
+    [
+      'a new directory in it',
+      (of) => join(of, 'new'),
+      /^lies in OF, which a running etcd uses; name another directory$/,
+    ],
+  ])('that is not the one of a healthy etcd but %s is refused, and the right one is named', async (_, path, why) => {
     const [plan] = await planMembers(1);
     await using running = await EtcdCluster.fromDataDirs([{ ...plan!, dataDir: join(place, 'up/here/data') }]);
     const of = running.member(0).dataDir;
     const before = await readdir(place, { recursive: true });
     for (const repeat of ['refuse', 'again'] as const) {
       await expect(restore({ dataDir: path(of), repeat })).rejects.toMatchObject(
-        refused(new RegExp(`^--data-dir: a running etcd uses ${of}; stop it first$`)),
+        refused(new RegExp(`^--data-dir: ${path(of)} ${why.source.slice(1).replace('OF', of)}`)),
       );
     }
     expect(await readdir(place)).toEqual(['up']);
@@ -632,6 +639,69 @@ describe('the command restore data-dir', () => {
           expect(await bumped()).toBe(bump);
         }
       }
+    });
+
+    test('a restore that is repeated says again what is next, with the token that it chose', async () => {
+      const next = (text: string) => text.slice(text.indexOf('\n'));
+      const { text, data } = await here();
+      const again = await here();
+      expect(again.text).toBe(`${dataDir}: was already restored from ${saved.manifest.id}; nothing done${next(text)}`);
+      expect(again.data).toMatchObject({ token: data.token, revision: data.revision, alreadyRestored: true });
+      expect(next((await here('--once')).text)).toBe(next(text));
+    });
+
+    /** A snapshot that is newer than the one that is saved. */
+    const putNewer = async (changes: object = {}) => {
+      const { manifest, snapshot } = saved;
+      const id = 'etcd-snapshot-20361121-020000-abc123';
+      const key = `orders/${id}.db`;
+      const createdAt = new Date(Date.parse(manifest.createdAt) + 60_000).toISOString();
+      await writeFile(join(own(), key), snapshot);
+      const newer = { ...manifest, id, createdAt, object: { ...manifest.object, key }, ...changes };
+      await writeFile(join(own(), `orders/${id}.json`), JSON.stringify(newer));
+      return id;
+    };
+
+    test('a newer snapshot that is passed over is in the result', async () => {
+      const newer = await putNewer({ verified: undefined });
+      const said = `\n  passed over: ${newer}, 1m newer: it was never verified`;
+      const passedOver = [{ id: newer, why: 'it was never verified' }];
+      const fetch = (...ids: string[]) =>
+        runHere('restore', 'fetch', ...ids, `--store=file://${own()}`, '--cluster=orders', `--to=${dataDir}.db`);
+      for (const { exitCode, text, data } of [await here(), await fetch()]) {
+        expect({ exitCode, data }).toMatchObject({ exitCode: 0, data: { id: saved.manifest.id, passedOver } });
+        expect(text).toContain(said);
+      }
+      await rm(`${dataDir}.db`);
+      const named = await fetch(saved.manifest.id);
+      expect(named.data).not.toHaveProperty('passedOver');
+      expect(named.text).not.toContain('passed over');
+    });
+
+    test('the snapshot to name is that of the restore that has begun, also if there is a newer one', async () => {
+      const { id } = saved.manifest;
+      const urls = ['http://127.0.0.1:1', 'http://127.0.0.1:2'];
+      const of = (n: number, ...more: string[]) =>
+        asked(
+          ...[`--data-dir=${join(place, `data${n}`)}`, `--name=m${n}`, `--initial-advertise-peer-urls=${urls[n]}`],
+          ...[`--initial-cluster=m0=${urls[0]},m1=${urls[1]}`, ...more],
+        );
+      expect(await of(0, id, '--initial-cluster-token=one')).toMatchObject({ exitCode: 0 });
+      const newer = await putNewer();
+      for (const n of [0, 1]) {
+        const { exitCode, text } = await of(n, '--initial-cluster-token=one');
+        expect(exitCode).toBe(ExitCode.usage);
+        const [, command = ''] =
+          /^all 2 members must be restored from one snapshot, and this restore began with \S+: name it, such as `etcd-agent ([^`]+)`$/.exec(
+            text,
+          ) ?? [];
+        expect(command.split(' ').slice(0, 3)).toEqual(['restore', 'data-dir', id]);
+        expect(await runHere(...command.split(' '))).toMatchObject({ exitCode: 0, data: { alreadyRestored: n === 0 } });
+      }
+      // Another token is another restore.
+      expect((await of(1, '--initial-cluster-token=two')).text).toContain(
+        `such as \`etcd-agent restore data-dir ${newer} `,
+      );
     });
 
     test('a single member with its own token is not restored as the same cluster again', async () => {

@@ -148,7 +148,7 @@ async function make(
   const switches = await readSwitches(file, manifest.content.sizeBytes - TRAILER, options.signal);
   const token = request.initialClusterToken ?? freshToken();
   await runRestore(etcdutl, file, fresh, { ...made, initialClusterToken: token }, manifest.id, options.signal);
-  const remembered = await markerOf(fresh, manifest, made, revision);
+  const remembered = await markerOf(fresh, manifest, made, token, revision);
   await refuseSameCluster(dataDir, remembered.clusterId);
   await writeMarker(fresh, remembered);
   await syncTree(fresh);
@@ -199,11 +199,13 @@ export async function leftWithoutStore(request: DataDirRequest, asked: Asked): P
 
 async function alreadyRestored(marker: Marker, asked: Asked, request: DataDirRequest): Promise<DataDirResult> {
   const dataDir = resolve(request.dataDir);
-  await refuseOther(marker, asked, { ...request, dataDir });
+  const isFresh = await refuseOther(marker, asked, { ...request, dataDir });
   // The run that restored it may have been killed before it cleaned up.
   await removeLeft(dataDir);
-  const { id, clusterId, memberId } = marker;
-  return { id, clusterId, memberId, alreadyRestored: true };
+  const { id, clusterId, memberId, revision, token = marker.initialClusterToken } = marker;
+  // What is still to be done is only known if etcd has not run.
+  const next = isFresh && { ...(token !== undefined && { token }), ...(revision !== undefined && { revision }) };
+  return { id, clusterId, memberId, ...next, alreadyRestored: true };
 }
 
 /** Returns a new token. The same token and members give the same cluster id, whatever the data are. */
@@ -239,12 +241,13 @@ async function runRestore(
   );
 }
 
-async function refuseOther(marker: Marker, asked: Asked, request: DataDirRequest): Promise<void> {
+/** Throws unless the directory holds what is asked for. Returns whether nothing has changed since. */
+async function refuseOther(marker: Marker, asked: Asked, request: DataDirRequest): Promise<boolean> {
   const { dataDir, repeat } = request;
   const differs = differences(marker, asked, request);
   const change = await changeSince(marker, dataDir);
   const isLeft = change === undefined || (change.byEtcd && repeat === 'leave');
-  if (differs.length === 0 && isLeft) return;
+  if (differs.length === 0 && isLeft) return change === undefined;
   const running = (await isInUse(dataDir)) ? 'a running etcd uses it: stop that first; then ' : '';
   const why = differs.length > 0 ? `with other settings: ${differs.join('; ')}` : `and ${change?.what}`;
   throw new AgentError(

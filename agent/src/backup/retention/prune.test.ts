@@ -54,8 +54,58 @@ test('a payload that may not be deleted keeps its manifest', async () => {
       return super.delete(key);
     }
   }
-  await expect(run(new Refusing({ path: root }))).rejects.toThrow('AccessDenied');
+  expect(await run(new Refusing({ path: root }))).toMatchObject({
+    deleted: [],
+    failed: ['a', 'b'],
+    error: { exitCode: ExitCode.storeRefused, message: expect.stringMatching(/^2 snapshots .* a: AccessDenied/) },
+  });
   expect(await files()).toEqual(ALL);
+});
+
+describe('a deletion that fails', () => {
+  const failing = (fails: (key: string) => boolean) => {
+    const store = new FilesystemStore({ path: root });
+    const remove = store.delete.bind(store);
+    const tried: string[] = [];
+    store.delete = async (key) => {
+      tried.push(key);
+      if (fails(key)) throw new AgentError(ExitCode.storeUnreachable, '503');
+      return remove(key);
+    };
+    return { store, tried };
+  };
+
+  test.each(['a.json', 'a.db'])('does not keep others from being deleted: %s', async (name) => {
+    const { store } = failing((key) => key === `orders/${name}`);
+    const error = { exitCode: ExitCode.storeUnreachable, message: expect.stringMatching(/^1 snapshot .* a: 503/) };
+    expect(await run(store)).toMatchObject({ deleted: ['b'], failed: ['a'], deferred: 0, error });
+    expect(await files()).toEqual(expect.not.arrayContaining(['b.db', 'b.json']));
+  });
+
+  test('is the last one if it follows three others; so is a read', async () => {
+    for (const [at, id] of ['d', 'e', 'f', 'g'].entries()) {
+      const bytes = Buffer.alloc(64, id);
+      await new FilesystemStore({ path: root }).put(`orders/${id}.db`, once(bytes.toString()));
+      const createdAt = new Date(NOW.getTime() - (at + 9) * DAY).toISOString();
+      const manifest = manifestOf(bytes, bytes, { id, createdAt });
+      await putJson(new FilesystemStore({ path: root }), manifestKey('orders', id), manifest, {});
+    }
+    const { store, tried } = failing(() => true);
+    const { failed, deferred } = await run(store);
+    expect({ failed: failed.length, deferred, tried: tried.length }).toEqual({ failed: 4, deferred: 2, tried: 4 });
+
+    const silent = new FilesystemStore({ path: root });
+    const entries = await readCatalog(silent, 'orders');
+    silent.get = (key) =>
+      key === 'orders/c.json' || key === 'orders/f.json'
+        ? FilesystemStore.prototype.get.call(silent, key)
+        : Promise.reject(new AgentError(ExitCode.storeUnreachable, '503'));
+    expect(await prune(silent, 'orders', entries, { last: 1 }, context, {})).toMatchObject({
+      deleted: ['f'],
+      failed: [],
+      error: { exitCode: ExitCode.storeUnreachable, message: '503' },
+    });
+  });
 });
 
 test('nothing is deleted under a name whose manifest is gone: another run may be writing there', async () => {

@@ -31,7 +31,7 @@ import { beforeFall, type Decision, decide, type RetentionContext, vetoOf } from
 const MANY = 1_000;
 /** Seconds that the deletion of a snapshot adds to the time limit. */
 const SECONDS_EACH = 1;
-/** So many snapshots that cannot be read before they are deleted mean that the store is gone. */
+/** So many snapshots that cannot be read before they are deleted, or not deleted in a row, mean that the store is gone. */
 const AWAY = 4;
 
 export interface PruneResult {
@@ -43,6 +43,10 @@ export interface PruneResult {
    * give out.
    */
   readonly retained: readonly string[];
+  /** Snapshots that could not be deleted, or not completely. What is left of them is deleted later, or swept. */
+  readonly failed: readonly string[];
+  /** Why they could not be deleted. */
+  readonly error?: AgentError;
   /** Number of snapshots that wait for the next run. */
   readonly deferred: number;
   /** Why nothing could be deleted. */
@@ -88,48 +92,88 @@ export async function prune(
   const doomed = idsTo('delete');
   const waiting = idsTo('defer');
   if (options.dryRun || doomed.length === 0)
-    return { decisions, deleted: doomed, retained: [], deferred: waiting.length, veto };
+    return { decisions, deleted: doomed, retained: [], failed: [], deferred: waiting.length, veto };
   if (entries.length > MANY) freeBuffers();
+  const done = await deleteEach(store, folder, { entries, doomed, waiting }, asked, options);
+  const { deleted, retained, failed } = done;
+  const deferred = doomed.length + waiting.length - deleted.length - retained.length - failed.length;
+  return { decisions, ...done, deferred, veto };
+}
+
+interface Going {
+  readonly entries: readonly Entry[];
+  /** Ids of the snapshots to delete. */
+  readonly doomed: readonly string[];
+  /** Ids of those that are deleted in place of one that stays. */
+  readonly waiting: readonly string[];
+}
+
+/** Deletes snapshots, the oldest first. One that fails does not keep the next from being deleted. */
+async function deleteEach(
+  store: Store,
+  folder: string,
+  { entries, doomed, waiting }: Going,
+  { clusterName: cluster, namespace }: RetentionContext,
+  options: PruneOptions,
+): Promise<Pick<PruneResult, 'deleted' | 'retained' | 'failed' | 'error'>> {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const isNamed = namesOf(entries);
   const going = new Set([...doomed, ...waiting]);
   const stay = entries.filter(({ id }) => !going.has(id)).sort(newestEntryFirst);
-  const named = { cluster: asked.clusterName, namespace: asked.namespace };
   moreTime(options.signal, doomed.length * SECONDS_EACH);
   const countDeletion = callCounter(20);
   const impatient = await impatience(store, options.signal);
   const deleted: string[] = [];
   const retained: string[] = [];
-  let away = 0;
-  const unlessAway = (error: unknown, why: string): boolean => {
+  const failed: string[] = [];
+  let error: AgentError | undefined;
+  let inRow = 0;
+  const ofStore = (problem: unknown): AgentError => {
     options.signal?.throwIfAborted();
+    if (!isRefusal(problem) && !isUnreachable(problem)) throw problem;
+    return problem;
+  };
+  const keep = (problem: unknown, why: string): boolean => {
+    const known = ofStore(problem);
+    options.warn?.(`a snapshot is kept, because ${why}: ${known.message}`);
     // One object may be out of reach. If it is one after the other, the store is.
-    if (!isRefusal(error) && !(isUnreachable(error) && ++away < AWAY)) throw error;
-    options.warn?.(`a snapshot is kept, because ${why}: ${error.message}`);
+    if (isUnreachable(known) && ++inRow === AWAY) error ??= known;
     return false;
+  };
+  const asFailed = (problem: unknown): 'failed' => {
+    const known = ofStore(problem);
+    error ??= known;
+    inRow++;
+    return 'failed';
   };
   // A snapshot with an object lock must not block the others: the next one is deleted in its place.
   for (const id of [...doomed, ...waiting]) {
-    if (deleted.length === doomed.length) break;
+    if (deleted.length + failed.length === doomed.length || inRow >= AWAY) break;
     const entry = byId.get(id)!;
     countDeletion();
     const within = impatient();
     const now = await unchanged(within, folder, entry, options).catch(
-      (error) => void unlessAway(error, 'it cannot be read again'),
+      (problem) => void keep(problem, 'it cannot be read again'),
     );
     // Without its notes, the lines of two clusters would no longer be connected, so the snapshot stays with them.
     const isReady =
       now &&
-      (await moveNotes(within, named, now, stay, options).then(
+      (await moveNotes(within, { cluster, namespace }, now, stay, options).then(
         () => true,
-        (error) => unlessAway(error, 'its note of a restore cannot be moved'),
+        (problem) => keep(problem, 'its note of a restore cannot be moved'),
       ));
-    if (!isReady) retained.push(id);
-    else ((await deleteSnapshot(store, folder, entry, isNamed, options)) === 'deleted' ? deleted : retained).push(id);
+    const outcome = isReady ? await deleteSnapshot(store, folder, entry, isNamed, options).catch(asFailed) : 'retained';
+    ({ deleted, retained, failed })[outcome].push(id);
+    if (outcome === 'deleted') inRow = 0;
   }
-  const deferred = doomed.length + waiting.length - deleted.length - retained.length;
-  return { decisions, deleted, retained, deferred, veto };
+  return { deleted, retained, failed, ...(error && { error: failed.length > 0 ? failure(failed, error) : error }) };
 }
+
+const failure = ([first, ...more]: readonly string[], { exitCode, message }: AgentError): AgentError =>
+  new AgentError(
+    exitCode,
+    `${more.length === 0 ? '1 snapshot' : `${more.length + 1} snapshots`} could not be deleted, such as ${first}: ${message}; the next run tries again`,
+  );
 
 const isRefusal = (error: unknown): error is AgentError =>
   error instanceof AgentError && error.exitCode === ExitCode.storeRefused;

@@ -119,11 +119,12 @@ async function applyRetention(
   retention: RetentionSpec,
   { id, source, verified }: Manifest,
   request: StoreRequest,
-  { log, signal }: RunContext,
+  context: RunContext,
 ): Promise<Partial<TargetOutcome>> {
+  const { log, signal } = context;
   const entries = await readCatalog(store, folderOf(request), { signal, mayLackAll: true });
   const cluster = clusterLine(entries, source.clusterId, request.restoredFrom);
-  const { deleted, retained, deferred, veto } = await prune(
+  const { deleted, retained, deferred, veto, error } = await prune(
     store,
     folderOf(request),
     entries,
@@ -142,7 +143,8 @@ async function applyRetention(
   if (veto) log.warn({ store: store.url }, `retention: nothing is deleted: ${veto}`);
   const gone = new Set(deleted);
   const kept = entriesOf(entries, request, cluster).filter((entry) => !gone.has(entry.id)).length;
-  return { deleted, retained, deferred, kept, ...(veto && { veto }) };
+  const retentionError = error && failureAfter('retention', store, error, context);
+  return { deleted, retained, deferred, kept, ...(veto && { veto }), ...(retentionError && { retentionError }) };
 }
 
 /** Deletes what the run stored if the work fails, because the run cannot commit it then. */

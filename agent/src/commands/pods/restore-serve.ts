@@ -15,14 +15,14 @@ import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { loadPeerTls } from '../../etcd/tls.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
 import { parseListen } from '../../lib/http/listen-address.ts';
-import { answerLimit } from '../../lib/limits/answer-limit.ts';
+import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { moreTime, withTimeout } from '../../lib/limits/run-limit.ts';
 import { formatBytes } from '../../lib/terminal/progress.ts';
 import { openStore } from '../../store/open.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import type { Settings } from '../cli/settings.ts';
-import { ANSWER_LIMIT } from '../shared/answering.ts';
+import { ANSWER_LIMIT, answeringOf } from '../shared/answering.ts';
 import { orInstead } from '../shared/instead.ts';
 import { noteKeyNow, noteRestore, warnNotNoted } from '../shared/note-restore.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
@@ -139,14 +139,13 @@ async function laterRevision(
   opened: OpenedStore,
   restored: WholeEntry,
   { revision }: PlainSnapshot,
-  { signal, log }: CommandContext,
+  context: CommandContext,
 ): Promise<Pick<SnapshotNotes, 'highestRevision' | 'revisionUnknown'>> {
+  const { signal, log } = context;
   moreTime(signal, ANSWER_LIMIT / 1000);
-  const until = answerLimit(ANSWER_LIMIT, signal);
-  const found = await highest(opened, restored, revision, signal, until).catch((error) => {
+  const found = await highest(opened, restored, revision, context).catch((error) => {
     signal.throwIfAborted();
-    const why = until.aborted ? 'it does not answer in time' : messageOf(error);
-    const unknown = [`earlier restores and backups cannot be listed: ${why}`];
+    const unknown = [`earlier restores and backups cannot be listed: ${messageOf(error)}`];
     return { revision: beyondUnknown(revision, unknown), unknown };
   });
   const revisionUnknown = guessText(found.unknown);
@@ -158,15 +157,16 @@ async function laterRevision(
 }
 
 async function highest(
-  { store, readAnswering }: OpenedStore,
+  opened: OpenedStore,
   restored: WholeEntry,
   revision: number,
-  signal: AbortSignal,
-  until: AbortSignal,
+  context: CommandContext,
 ): Promise<HighestKnown> {
-  const entries = await readAnswering(until);
+  const { store } = opened;
+  const { signal } = context;
+  const entries = await answeringOf(opened, context);
   // A manifest that hangs takes all its time, and must leave the notes theirs.
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_LIMIT)]);
+  const limited = AbortSignal.any([signal, waitLimit(ANSWER_LIMIT, signal)]);
   return highestInStore({ store, entries, restored, revision, signal: limited });
 }
 

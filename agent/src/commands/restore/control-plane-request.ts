@@ -18,6 +18,7 @@ import { liveRevisions } from '../../control-plane/state/live-revisions.ts';
 import { type OwnRestore, type Seen, type Served, servedBefore } from '../../control-plane/state/served-revisions.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
+import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { isOfContainer } from '../../store/container-path.ts';
 import type { CommandContext } from '../cli/command.ts';
 import type { Settings } from '../cli/settings.ts';
@@ -156,7 +157,7 @@ async function servedOf(
     ...journals.map(({ content }) => ({ ...content, hasServed: ['served', 'done'].includes(content.state) })),
     ...(prepared ? [{ ...prepared, hasServed: false }] : []),
   ];
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_LIMIT)]);
+  const limited = AbortSignal.any([signal, waitLimit(ANSWER_LIMIT, signal)]);
   const found = await servedBefore({
     store,
     entries,

@@ -23,10 +23,10 @@ import {
 } from '../../control-plane/state/served-revisions.ts';
 import { idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
-import { answerLimit } from '../../lib/limits/answer-limit.ts';
+import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { moreTime } from '../../lib/limits/run-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
-import { ANSWER_LIMIT } from '../shared/answering.ts';
+import { ANSWER_LIMIT, answeringOf } from '../shared/answering.ts';
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { mayForce } from '../shared/store-run.ts';
 
@@ -215,13 +215,10 @@ async function servedIn(
   { signal }: Wanted['context'],
   isNeeded: boolean,
 ): Promise<Found> {
-  const { store, readAnswering } = opened;
-  const until = answerLimit(ANSWER_LIMIT, signal);
-  let late = until;
+  const { store } = opened;
   const served = (entries: readonly Entry[], skipUnread: boolean, folder?: string) => {
     // A manifest that hangs takes all its time, and must leave the notes theirs.
-    late = AbortSignal.timeout(ANSWER_LIMIT);
-    const limited = AbortSignal.any([signal, late]);
+    const limited = AbortSignal.any([signal, waitLimit(ANSWER_LIMIT, signal)]);
     return servedBefore({
       store,
       entries,
@@ -234,13 +231,13 @@ async function servedIn(
   };
   try {
     moreTime(signal, ANSWER_LIMIT / 1000);
-    const entries = await readAnswering(until);
+    const entries = await answeringOf(opened, { signal });
     const missing = entries.find(({ unread, manifest }) => unread === 'unreachable' && !manifest);
     if (missing && isNeeded) throw new Error(`${missing.id}: ${missing.problem}`);
     return { entries, served: await served(entries, !isNeeded, folderOf(opened)) };
   } catch (error) {
     signal.throwIfAborted();
-    const why = `earlier restores and backups are unknown (${[until.reason, late.reason].includes(error) ? `${store.url} does not answer in time` : messageOf(error)})`;
+    const why = `earlier restores and backups are unknown (${messageOf(error)})`;
     // Each member computes the number by itself. A member that knows less than the others would get another number.
     if (isNeeded) {
       throw refused(

@@ -1,10 +1,13 @@
+import { resolve } from 'node:path';
 import { type Entry, isMemberNote, looseNoteKey, manifestKey, restoreNoteKey } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
 import { type DataDirResult, freshToken } from '../../backup/restore/restore.ts';
-import type { DataDirRequest, Marker } from '../../backup/restore/restore-marker.ts';
+import { type DataDirRequest, type Marker, readMarker } from '../../backup/restore/restore-marker.ts';
 import { notesBeside } from '../../control-plane/state/served-revisions.ts';
-import { idsOf } from '../../etcd/offline/cluster-id.ts';
+import { clusterIdOf, idsOf } from '../../etcd/offline/cluster-id.ts';
 import { AgentError, ExitCode, messageOf } from '../../lib/errors.ts';
+import { waitLimit } from '../../lib/limits/answer-limit.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import type { Store } from '../../store/store.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { answeringOf } from '../shared/answering.ts';
@@ -56,7 +59,7 @@ export async function claim(
 ): Promise<() => Promise<void>> {
   const { store } = opened;
   const { id, clusterId = '', bumpRevision: bump } = made;
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]);
+  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
   const created: string[] = [];
   const undo = () => removeNotes(store, created).catch(() => {});
   const otherBeside = async (key: string) =>
@@ -93,6 +96,29 @@ export async function claim(
 /** Whether the flags fix the data: the same flags give every member the same snapshot and revision. */
 const isFixed = ({ settings }: CommandContext) =>
   sha256Flag(settings) !== undefined && bumpFlag(settings) !== undefined;
+/**
+ * Returns the id of the snapshot that another member, or this one, was restored from as the same cluster. Undefined if none was,
+ * or the store does not say so in time.
+ */
+export async function begunWith(
+  entry: Entry,
+  { dataDir, initialCluster, initialClusterToken: token }: DataDirRequest,
+  opened: OpenedStore,
+  context: CommandContext,
+): Promise<string | undefined> {
+  const clusterId = token === undefined ? undefined : clusterIdOf(initialCluster, token);
+  if (clusterId === undefined) return undefined;
+  const marker = await readMarker(resolve(dataDir)).catch(() => undefined);
+  if (marker?.clusterId === clusterId) return marker.id;
+  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
+  try {
+    const [key] = await noteKeys(entry, opened, clusterId, context);
+    return (await unlessAborted(notesBeside(opened.store, key, signal), signal))[0]?.id;
+  } catch {
+    context.signal.throwIfAborted();
+    return undefined;
+  }
+}
 
 /** Whether the store has a note of each other member, so that this one was the last. */
 export async function areNoted(
@@ -102,7 +128,7 @@ export async function areNoted(
   opened: OpenedStore,
   context: CommandContext,
 ): Promise<boolean> {
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]);
+  const signal = AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]);
   try {
     const [key] = await noteKeys(entry, opened, clusterId, context);
     const keys: string[] = [];

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Entry, orNothing, readEntry, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
+import { type PassedOver, passedOverData, passedOverLines } from '../../backup/catalog/passed-over.ts';
 import { badness } from '../../backup/catalog/select.ts';
 import { refuseNewer } from '../../backup/payload/server-version.ts';
 import { requireNamedSnapshot } from '../../backup/restore/named-snapshot.ts';
@@ -12,7 +13,7 @@ import { refuseOtherCluster } from '../../control-plane/state/cluster-lineage.ts
 import { membersOf } from '../../etcd/offline/cluster-id.ts';
 import { Etcdutl } from '../../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../../lib/errors.ts';
-import { answerLimit } from '../../lib/limits/answer-limit.ts';
+import { answerLimit, waitLimit } from '../../lib/limits/answer-limit.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
@@ -27,10 +28,10 @@ import { warnNotNoted, writeMemberNote, writeNote } from '../shared/note-restore
 import type { OpenedStore } from '../shared/opened-store.ts';
 import { sameIdentities, sameStore, sameTools } from '../shared/same-store.ts';
 import { askedId, bumpFlag, missingName, sha256Flag } from '../shared/snapshot-flags.ts';
-import { askedToRestore, withStore } from '../shared/store-run.ts';
+import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 import { bumpFor } from './data-dir-bump.ts';
-import { areNoted, claim, NOTE_LIMIT, noteKeys, noteOf, type ReadEntry } from './data-dir-claim.ts';
+import { areNoted, begunWith, claim, NOTE_LIMIT, noteKeys, noteOf, type ReadEntry } from './data-dir-claim.ts';
 import { checkPeers, urlsOf } from './data-dir-peers.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => restore({ ...context, signal }, grow));
@@ -53,7 +54,12 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     const members = membersOf(request.initialCluster).size;
     const several = members > 1;
     const command = commandFor(request, opened, settings);
+    const passed = await passedOverFor(opened, entry, context);
     const missing = missingName(settings, manifest);
+    if (several && missing === id) {
+      const begun = await begunWith(entry, request, opened, context);
+      requireNamedSnapshot(members, command(entry, begun ?? id), begun);
+    }
     requireNamedSnapshot(members, missing && command(entry, missing));
     const { storageVersion, version } = manifest.source;
     refuseNewer(id, storageVersion ?? version, settings.text('serverVersion'));
@@ -73,7 +79,7 @@ async function restore(context: CommandContext, grow: (bytes: number) => void): 
     warnSwitches(id, result, context.log);
     await note(request, opened, context, entry);
     const isLast = several && (await areNoted(request, result, entry, opened, context));
-    return ended(request, result, { store: store.url, isLast });
+    return ended(request, result, { store: store.url, isLast, ...(result.id === id && { passed }) });
   });
 }
 
@@ -157,22 +163,35 @@ const ownFlags = ({ objectKey, bumpRevision }: DataDirRequest, settings: Setting
 const ended = (
   request: DataDirRequest,
   result: DataDirResult,
-  { store, isLast = false }: { readonly store?: string; readonly isLast?: boolean } = {},
+  { store, isLast = false, passed = [] }: Ended = {},
 ): CommandResult => {
   const { dataDir } = request;
-  const { id, alreadyRestored } = result;
+  const { id, alreadyRestored, token } = result;
   return {
     exitCode: 0,
-    text: alreadyRestored
-      ? `${dataDir}: was already restored from ${id}; nothing done`
-      : restoredText(request, result, isLast),
-    data: { ...(store !== undefined && { store }), dataDir, ...result },
+    text: [
+      alreadyRestored ? `${dataDir}: was already restored from ${id}; nothing done` : `${dataDir}: restored from ${id}`,
+      ...passedOverLines(passed),
+      ...(token === undefined ? [] : restoredLines(request, { ...result, token }, isLast)),
+    ].join('\n'),
+    data: { ...(store !== undefined && { store }), dataDir, ...result, ...passedOverData(passed) },
   };
 };
 
-function restoredText(request: DataDirRequest, result: DataDirResult, isLast: boolean): string {
+interface Ended {
+  readonly store?: string;
+  /** All other members are restored. */
+  readonly isLast?: boolean;
+  readonly passed?: readonly PassedOver[];
+}
+
+function restoredLines(
+  request: DataDirRequest,
+  result: DataDirResult & { readonly token: string },
+  isLast: boolean,
+): string[] {
   const { dataDir, name, initialCluster, initialAdvertisePeerUrls } = request;
-  const { id, clusterId, memberId, token = '', revision, movedAside } = result;
+  const { id, clusterId, memberId, token, revision, movedAside } = result;
   const members = membersOf(initialCluster).size;
   const first = isLast
     ? `all ${members} members are restored:`
@@ -185,18 +204,17 @@ function restoredText(request: DataDirRequest, result: DataDirResult, isLast: bo
   const next =
     members > 1 ? `${first} start each with the settings of its restore` : `start etcd with ${settings.join(' ')}`;
   return [
-    `${dataDir}: restored from ${id}`,
     `  cluster ${clusterId}, member ${memberId}, token ${token}${revision === undefined ? '' : `, revision ${revision} or later`}`,
     ...(movedAside ? [`  the previous data is now in ${movedAside}`] : []),
     `  next: ${next}`,
-  ].join('\n');
+  ];
 }
 
 /** Writes the note that the restoring run could not write. A failure never keeps a healthy etcd from starting. */
 async function noteLater(request: DataDirRequest, context: CommandContext): Promise<void> {
   const marker = await readMarker(resolve(request.dataDir));
   if (!marker || marker.isNoted) return;
-  const limited = { ...context, signal: AbortSignal.any([context.signal, AbortSignal.timeout(NOTE_LIMIT)]) };
+  const limited = { ...context, signal: AbortSignal.any([context.signal, waitLimit(NOTE_LIMIT, context.signal)]) };
   try {
     await withStore(limited, (opened) => note(request, opened, limited));
   } catch (error) {

@@ -1,4 +1,5 @@
 import { stat, writeFile } from 'node:fs/promises';
+import { passedOverData, passedOverLines } from '../../backup/catalog/passed-over.ts';
 import { readExtra } from '../../backup/payload/extra.ts';
 import { AgentError, codeOf, ExitCode } from '../../lib/errors.ts';
 import { cannotWrite } from '../../lib/files/file-faults.ts';
@@ -7,7 +8,7 @@ import { formatBytes } from '../../lib/terminal/progress.ts';
 import { refuseInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
-import { askedFor, withStore } from '../shared/store-run.ts';
+import { askedFor, passedOverFor, withStore } from '../shared/store-run.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal) => restore({ ...context, signal }));
 
@@ -18,7 +19,9 @@ async function restore(context: CommandContext): Promise<CommandResult> {
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
     const { store } = opened;
-    const { id, manifest } = await askedFor(opened, context);
+    const entry = await askedFor(opened, context);
+    const passed = await passedOverFor(opened, entry, context);
+    const { id, manifest } = entry;
     if (await stat(file).catch(() => undefined)) throw exists(file);
     const tar = await readExtra(store, manifest, { signal, identities });
     await writeFile(file, tar, { flag: 'wx', mode: 0o600 }).catch((error) => {
@@ -27,8 +30,14 @@ async function restore(context: CommandContext): Promise<CommandResult> {
     const paths = manifest.extra?.paths ?? [];
     return {
       exitCode: 0,
-      text: `${file}: ${paths.join(', ')} of ${manifest.host?.nodeName ?? 'the machine of the backup'}, ${formatBytes(tar.length)} (${id})`,
-      data: { store: store.url, id, file, paths, nodeName: manifest.host?.nodeName, sizeBytes: tar.length },
+      text: [
+        `${file}: ${paths.join(', ')} of ${manifest.host?.nodeName ?? 'the machine of the backup'}, ${formatBytes(tar.length)} (${id})`,
+        ...passedOverLines(passed),
+      ].join('\n'),
+      data: {
+        ...{ store: store.url, id, file, paths, nodeName: manifest.host?.nodeName, sizeBytes: tar.length },
+        ...passedOverData(passed),
+      },
     };
   });
 }

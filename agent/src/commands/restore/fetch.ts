@@ -1,4 +1,5 @@
 import { stateOf } from '../../backup/catalog/catalog.ts';
+import { passedOverData, passedOverLines } from '../../backup/catalog/passed-over.ts';
 import { fetchSnapshot } from '../../backup/restore/restore.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import { formatBytes, phaseOfBytes } from '../../lib/terminal/progress.ts';
@@ -6,7 +7,7 @@ import { refuseInContainer } from '../../store/container-path.ts';
 import type { Command, CommandContext } from '../cli/command.ts';
 import type { CommandResult } from '../cli/result.ts';
 import { orInstead } from '../shared/instead.ts';
-import { askedToRestore, withStore } from '../shared/store-run.ts';
+import { askedToRestore, passedOverFor, withStore } from '../shared/store-run.ts';
 import { warnSwitches } from '../shared/warn-switches.ts';
 
 export const run: Command = (context) => withTimeout(context, (signal, grow) => fetch({ ...context, signal }, grow));
@@ -19,6 +20,7 @@ async function fetch(context: CommandContext, grow: (bytes: number) => void): Pr
   return withStore(context, async (opened) => {
     const { store } = opened;
     const entry = await askedToRestore(opened, context, grow);
+    const passed = await passedOverFor(opened, entry, context);
     const { id, manifest } = entry;
     grow(manifest.content.sizeBytes);
     const onBytes = phaseOfBytes(progress, 'fetch', id, manifest.object.sizeBytes);
@@ -29,8 +31,8 @@ async function fetch(context: CommandContext, grow: (bytes: number) => void): Pr
     warnSwitches(id, switches, context.log);
     return {
       exitCode: 0,
-      text: `${file}: ${formatBytes(sizeBytes)}, ${stateOf(entry)} (${id})`,
-      data: { store: store.url, id, file, sizeBytes, sha256 },
+      text: [`${file}: ${formatBytes(sizeBytes)}, ${stateOf(entry)} (${id})`, ...passedOverLines(passed)].join('\n'),
+      data: { store: store.url, id, file, sizeBytes, sha256, ...passedOverData(passed) },
     };
   });
 }

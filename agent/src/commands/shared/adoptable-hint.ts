@@ -1,4 +1,5 @@
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
+import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import type { CommandContext } from '../cli/command.ts';
 import { HINT_LIMIT } from './answering.ts';
 import type { OpenedStore } from './opened-store.ts';
@@ -7,7 +8,7 @@ import { sameStore } from './same-store.ts';
 /** Says how many files of other tools the folder has, if it has no snapshot. A hint never changes the outcome of a command. */
 export async function adoptableHint(opened: OpenedStore, context: CommandContext): Promise<string> {
   try {
-    const entries = await opened.readAnswering(AbortSignal.timeout(HINT_LIMIT));
+    const entries = await opened.readAnswering(() => waitLimit(HINT_LIMIT, context.signal));
     if (entries.length > 0) return '';
     const [{ findAdoptable, isEncrypted }, { adoptContext }] = await Promise.all([
       import('../../backup/adopt/adopt.ts'),

@@ -1,4 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
+import { ExitCode } from '../../lib/errors.ts';
 import { answered, answerLimit } from '../../lib/limits/answer-limit.ts';
 import { withTimeout } from '../../lib/limits/run-limit.ts';
 import type { Store, StoredObject } from '../../store/store.ts';
@@ -21,22 +22,39 @@ test('a folder that is listed slowly is waited for, and one whose listing hangs 
       await rest;
     };
     const store = { url: 'x:', list, isThere: async () => true } as unknown as Store;
-    return (await openedStore(store, {} as never, context)).readAnswering(answerLimit(500));
+    return (await openedStore(store, {} as never, context)).readAnswering(() => answerLimit(500));
   };
   expect(await read(6)).toEqual([]);
-  await expect(read(1, new Promise<never>(() => {}))).rejects.toThrow('the store does not answer in time');
+  await expect(read(1, new Promise<never>(() => {}))).rejects.toMatchObject({
+    exitCode: ExitCode.storeUnreachable,
+    message: 'x:: list orders/: the store does not answer in time',
+  });
 });
 
 test('each answer gives the next one the whole time, and the run as much', async () => {
   const run = { settings: { duration: () => undefined }, signal };
   await withTimeout(run, async (limited, _, limit) => {
     const begun = limit();
-    const readAnswering = async (until: AbortSignal) => {
+    const readAnswering = async (until: () => AbortSignal) => {
+      const signal = until();
       await after(200);
-      answered(until);
+      answered(signal, 1);
       return [];
     };
     await answeringOf({ readAnswering } as unknown as OpenedStore, { signal: limited });
     expect(limit() - begun).toBeGreaterThan(ANSWER_LIMIT + 150);
+  });
+});
+
+test('what was read is not waited for again, so the run gets no more time for it', async () => {
+  const settings = { wanted: () => ({ cluster: 'orders', namespace: '' }), duration: () => undefined };
+  await withTimeout({ settings, signal }, async (limited, _, limit) => {
+    const context = { settings, log: { warn() {} }, signal: limited } as unknown as CommandContext;
+    const store = { url: 'x:', list: async function* () {}, isThere: async () => true } as unknown as Store;
+    const opened = await openedStore(store, {} as never, context);
+    await answeringOf(opened, context);
+    const once = limit();
+    await answeringOf(opened, context);
+    expect(limit()).toBe(once);
   });
 });

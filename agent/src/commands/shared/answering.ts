@@ -17,5 +17,5 @@ export function answeringOf(
   { readAnswering }: OpenedStore,
   { signal }: Pick<CommandContext, 'signal'>,
 ): Promise<readonly Entry[]> {
-  return readAnswering(answerLimit(ANSWER_LIMIT, signal));
+  return readAnswering(() => answerLimit(ANSWER_LIMIT, signal));
 }

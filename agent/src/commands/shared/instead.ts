@@ -3,6 +3,7 @@ import { earliestOf, mayBeFrom, timeOf } from '../../backup/catalog/passed-over.
 import { newestVerified } from '../../backup/catalog/select.ts';
 import { DamagedError } from '../../backup/payload/damaged-error.ts';
 import { AgentError } from '../../lib/errors.ts';
+import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
 import type { CommandContext } from '../cli/command.ts';
@@ -12,11 +13,15 @@ import { sameIdentities, sameStore, sameTools } from './same-store.ts';
 import { askedId, beforeFlag } from './snapshot-flags.ts';
 
 /** Suggests another snapshot than this one: the newest verified one, if that is known in time. */
-export async function another({ id }: Entry, opened: OpenedStore, { settings }: CommandContext): Promise<string> {
+export async function another(
+  { id }: Entry,
+  opened: OpenedStore,
+  { settings, signal: run }: CommandContext,
+): Promise<string> {
   const before = beforeFlag(settings);
   try {
-    const signal = AbortSignal.timeout(HINT_LIMIT);
-    const entries = await opened.readAnswering(signal);
+    const signal = waitLimit(HINT_LIMIT, run);
+    const entries = await opened.readAnswering(() => signal);
     const others = entries.filter((entry) => entry.id !== id);
     const now = (await unlessAborted(opened.store.now({ signal }), signal)) ?? new Date();
     const { newest } = newestVerified(others, opened, opened.store.url, { now, ...(before && { before }) });

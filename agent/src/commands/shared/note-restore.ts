@@ -59,8 +59,11 @@ export async function noteKeyNow(
   clusterId: string,
   options: CallOptions,
 ): Promise<string> {
-  const readAll = () =>
-    readCatalog(store, folderOf(named), { ...options, until: answerLimit(CATALOG_LIMIT, options.signal) });
+  let all: Promise<readonly Entry[]> | undefined;
+  const readAll = () => {
+    all ??= readCatalog(store, folderOf(named), { ...options, until: answerLimit(CATALOG_LIMIT, options.signal) });
+    return all;
+  };
   const isThere = (await store.stat(entry.manifestKey, options)) !== undefined;
   const besideNewest = isThere ? undefined : noteKeyOf(entry, await readAll(), named, clusterId);
   // An empty listing more likely means an unreachable store than an empty one: the failed write is then reported.

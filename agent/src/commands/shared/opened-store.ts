@@ -11,9 +11,9 @@ export interface OpenedStore extends Wanted {
   readonly readAll: () => Promise<readonly Entry[]>;
   /**
    * As `readAll`, but a manifest that cannot be read, or not before the signal is aborted, becomes an entry with a problem.
-   * Throws if the folder cannot be listed by then.
+   * Throws if the folder cannot be listed by then. The limit is only made for what was not read before.
    */
-  readonly readAnswering: (until: AbortSignal) => Promise<readonly Entry[]>;
+  readonly readAnswering: (limit: () => AbortSignal) => Promise<readonly Entry[]>;
   /** Lists the snapshots in the folder that have lost their manifest. */
   readonly readLost: (now: Date) => Promise<readonly Entry[]>;
   /** Lists the snapshots in the folder that have no manifest yet. */

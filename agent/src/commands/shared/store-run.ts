@@ -10,6 +10,7 @@ import { badness, selectEntry } from '../../backup/catalog/select.ts';
 import { readExactEntry } from '../../backup/take/exact-key.ts';
 import type { Target } from '../../backup/take/request.ts';
 import { AgentError, ExitCode, usageError } from '../../lib/errors.ts';
+import { waitLimit } from '../../lib/limits/answer-limit.ts';
 import { namingStore } from '../../lib/limits/run-limit.ts';
 import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
 import { quoted } from '../../lib/quoted.ts';
@@ -56,7 +57,7 @@ async function withElsewhere(error: unknown, opened: OpenedStore, context: Comma
   if (error instanceof IncompleteError) {
     // The error that is reported matters more.
     const now = (await store.now({ signal }).catch(() => undefined)) ?? new Date();
-    const entries = await opened.readAnswering(AbortSignal.timeout(HINT_LIMIT)).catch(() => []);
+    const entries = await opened.readAnswering(() => waitLimit(HINT_LIMIT, signal)).catch(() => []);
     const hint = adoptHint(opened, error.entry, { now, settings, entries });
     if (hint) throw new AgentError(error.exitCode, `${error.message}${hint}`);
   }
@@ -100,12 +101,19 @@ export async function openedStore(
   };
   let answering: Promise<readonly Entry[]> | undefined;
   // What did not answer in time is not waited for twice.
-  const readAnswering = (until: AbortSignal) => {
-    waiting ??= until;
-    answering ??= unlessAborted(list(), until).then((listed) =>
+  const readAnswering = (limit: () => AbortSignal) => {
+    answering ??= listedUntil(limit()).then(({ until, names: listed }) =>
       readCatalog(store, folder, { signal, until, names: listed }),
     );
     return answering;
+  };
+  const listedUntil = async (until: AbortSignal) => {
+    waiting ??= until;
+    const listed = await unlessAborted(list(), until).catch((error) => {
+      if (!(error instanceof AgentError) || error !== until.reason) throw error;
+      throw new AgentError(error.exitCode, `${store.url}: list ${folder}/: ${error.message}`);
+    });
+    return { until, names: listed };
   };
   const readLost = async (now: Date) => lostManifests(folder, await list(), now);
   const readUnfinished = async (now: Date) => unfinished(folder, await list(), now);

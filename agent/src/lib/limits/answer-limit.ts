@@ -1,30 +1,56 @@
-import { moreTime } from './run-limit.ts';
+import { AgentError, ExitCode } from '../errors.ts';
+import { moreTime, timeLeft } from './run-limit.ts';
 
-/** Functions that let the time of a signal begin again. */
-const restarts = new WeakMap<AbortSignal, () => void>();
+/** Functions that let the time of a signal begin again, by what an answer is worth in seconds. */
+const restarts = new WeakMap<AbortSignal, (worth: number) => void>();
+
+/** In total, a limit waits so many times its time, and for as long as the answers may take. */
+const WHOLE = 4;
+
+/** Milliseconds of at most `most` for one wait: with `--timeout`, a quarter of the time that is left. */
+const patience = (run: AbortSignal | undefined, most: number): number => Math.min(most, timeLeft(run) / 4);
+
+/** Returns a signal that is aborted after this time in milliseconds or, with `--timeout`, a quarter of the time that is left. */
+export function waitLimit(milliseconds: number, run?: AbortSignal): AbortSignal {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(late('does not answer in time')), patience(run, milliseconds)).unref();
+  return controller.signal;
+}
+
+const late = (why: string) => new AgentError(ExitCode.storeUnreachable, `the store ${why}`);
 
 /**
  * Returns a signal that is aborted after this time in milliseconds without `answered`: a slow store that answers is waited
- * for, however many answers there are. A run that waits is extended by the time that it waits.
+ * for. A run that waits is extended by the time that it waits. With `--timeout`, the time is a quarter of what is left at most,
+ * and half of it in total.
  */
 export function answerLimit(milliseconds: number, run?: AbortSignal): AbortSignal {
   const controller = new AbortController();
   const { signal } = controller;
-  let last = Date.now();
-  const abort = () => controller.abort(new DOMException('the store does not answer in time', 'TimeoutError'));
-  const timer = setTimeout(abort, milliseconds).unref();
-  moreTime(run, milliseconds / 1000);
-  restarts.set(signal, () => {
+  const each = patience(run, milliseconds);
+  const most = timeLeft(run) / 2;
+  const begun = Date.now();
+  let last = begun;
+  let worth = 0;
+  const timer = setTimeout(() => controller.abort(late('does not answer in time')), each).unref();
+  moreTime(run, each / 1000);
+  restarts.set(signal, (seconds) => {
     if (signal.aborted) return;
-    timer.refresh();
+    worth += seconds * 1000;
     const now = Date.now();
+    if (now - begun > Math.min(WHOLE * each + worth, most)) {
+      clearTimeout(timer);
+      controller.abort(late('answers too slowly; allow more time with --timeout'));
+      return;
+    }
+    timer.refresh();
     moreTime(run, (now - last) / 1000);
     last = now;
   });
   return signal;
 }
 
-/** Tells the limit that the store has answered. Has no effect on other signals. */
-export function answered(signal: AbortSignal | undefined): void {
-  if (signal) restarts.get(signal)?.();
+/** Tells the limit that the store has answered, and how long such an answer may take. Has no effect on other signals. */
+export function answered(signal: AbortSignal | undefined, seconds: number): void {
+  if (signal) restarts.get(signal)?.(seconds);
 }

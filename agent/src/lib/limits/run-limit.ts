@@ -15,6 +15,8 @@ interface Limit {
   readonly extend: (milliseconds: number) => void;
   /** Milliseconds. */
   readonly whole: () => number;
+  /** Milliseconds that are left of `--timeout`, or Infinity without that flag. */
+  readonly left: () => number;
 }
 
 /** The limits of runs by their signals. */
@@ -41,7 +43,8 @@ export async function withTimeout<T>(
     base += milliseconds;
     set();
   };
-  limits.set(limited, { extend, whole: () => deadline.limit });
+  const left = () => (given === undefined ? Number.POSITIVE_INFINITY : deadline.left);
+  limits.set(limited, { extend, whole: () => deadline.limit, left });
   try {
     const grow = (bytes: number) => {
       sized = (bytes / MIB) * 1000;
@@ -117,6 +120,10 @@ export function moreTime(signal: AbortSignal | undefined, seconds: number): void
 export const patienceOf = (signal: AbortSignal | undefined, most: number): number =>
   Math.min(most, ((signal && limits.get(signal)?.whole()) ?? Number.POSITIVE_INFINITY) / 4);
 
+/** Milliseconds that are left of the `--timeout` of a run. Infinity for a run without it: that can be extended. */
+export const timeLeft = (signal: AbortSignal | undefined): number =>
+  (signal && limits.get(signal)?.left()) ?? Number.POSITIVE_INFINITY;
+
 /** Whether the signal was aborted because the run reached its time limit. */
 export const isTimeout = ({ aborted, reason }: AbortSignal): boolean =>
   aborted && reason instanceof AgentError && reason.exitCode === ExitCode.timedOut;
@@ -134,6 +141,11 @@ class Deadline {
     this.set(milliseconds);
   }
 
+  /** Milliseconds until the limit. */
+  get left(): number {
+    return Math.max(0, this.#startedAt + this.#limit - Date.now());
+  }
+
   /** Limit in milliseconds from the start of the run. */
   get limit(): number {
     return this.#limit;
@@ -147,11 +159,10 @@ class Deadline {
   set(milliseconds: number): void {
     clearTimeout(this.#timer);
     this.#limit = milliseconds;
-    const left = Math.max(0, this.#startedAt + milliseconds - Date.now());
     // For more than 24 days setTimeout would fire at once.
     this.#timer = setTimeout(
       () => this.#controller.abort(this.#reason(milliseconds / 1000)),
-      Math.min(left, 2 ** 31 - 1),
+      Math.min(this.left, 2 ** 31 - 1),
     );
   }
 

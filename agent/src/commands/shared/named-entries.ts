@@ -1,0 +1,31 @@
+import { type Entry, manifestKey } from '../../backup/catalog/catalog.ts';
+import { folderOf } from '../../backup/catalog/identity/folder.ts';
+import { anyEntry } from '../../backup/catalog/select.ts';
+import { impatience, readEach } from '../../backup/catalog/silence.ts';
+import { type AgentError, messageOf } from '../../lib/errors.ts';
+import type { OpenedStore } from './opened-store.ts';
+
+/** Returns the snapshots with these ids. One that fails or hangs does not keep the others from being read. */
+export async function namedEntries(
+  opened: OpenedStore,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Entry[]> {
+  const { store } = opened;
+  const named = [...new Set(ids)];
+  const isAlone = named.length === 1;
+  const impatient = isAlone ? () => store : await impatience(store, signal);
+  const read = (id: string): Promise<Entry> => anyEntry(impatient(), opened, id, { signal });
+  const without = (id: string, error: AgentError) => silentEntry(opened, id, error);
+  return readEach(named, read, { signal, ...(!isAlone && { without }) });
+}
+
+const silentEntry = (named: OpenedStore, id: string, error: AgentError): Entry => ({
+  id,
+  manifestKey: manifestKey(folderOf(named), id),
+  pinned: false,
+  restoredAs: [],
+  objects: [],
+  problem: `cannot be read: ${messageOf(error)}`,
+  unread: 'unreachable',
+});
