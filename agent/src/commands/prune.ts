@@ -1,7 +1,7 @@
 import type { WholeEntry } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
+import { entriesAsked } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
-import { otherFoldersHint } from '../backup/catalog/identity/locate.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { impatience } from '../backup/catalog/silence.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
@@ -15,6 +15,7 @@ import { table } from '../lib/terminal/table.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
+import { elsewhere } from './shared/elsewhere.ts';
 import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
 import { sameStore } from './shared/same-store.ts';
 import { withCatalog } from './shared/store-run.ts';
@@ -81,16 +82,18 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     const { swept } = dryRun ? { swept: [] } : await sweep(store, folder, sweepAge, left, { signal, warn });
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
     const times = new Map(entries.map(({ id, manifest }) => [id, manifest?.createdAt ?? '?']));
-    const hint = entries.length === 0 ? await otherFoldersHint(store, opened, { signal }) : '';
-    const none = `no snapshots of ${folder} in ${store.url}${hint}`;
+    const isNone = entriesAsked(entries, opened).length === 0;
+    const { text: hint, isFound } = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };
+    const id = clusterId === undefined ? '' : ` with the cluster id ${clusterId}`;
+    const none = `no snapshots of ${folder}${id} in ${store.url}${hint}`;
     const errors = [
-      ...(hint ? [none] : []),
+      ...(isFound ? [none] : []),
       ...[...bad.values()].map(({ detail }) => `${detail}; it does not count as verified, and nothing is deleted`),
     ];
     return {
-      exitCode: hint ? ExitCode.nothingThere : bad.size > 0 ? ExitCode.verificationFailed : ExitCode.done,
+      exitCode: isFound ? ExitCode.nothingThere : bad.size > 0 ? ExitCode.verificationFailed : ExitCode.done,
       text: [
-        ...(errors.length === 0 && entries.length === 0 ? [none] : errors),
+        ...(errors.length === 0 && isNone ? [none] : errors),
         table(
           ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
           decisions.map(({ id, action, reasons }) => [id, times.get(id) ?? '?', action, reasons.join(', ')]),

@@ -135,14 +135,20 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     metricsOption,
     ...runOptions,
   ]);
-  add(program, 'list', 'list the snapshots of a cluster, newest first', '', [
-    ...readOptions,
-    option(
-      '--retention <rules>',
-      'also show which of these rules would keep each snapshot, for example last=3,daily=7; nothing is deleted',
-    ),
-    timeoutOption,
-  ]);
+  add(
+    program,
+    'list',
+    'list the snapshots of a cluster, newest first, or the clusters of a store (without --cluster)',
+    '',
+    [
+      ...readOptions,
+      option(
+        '--retention <rules>',
+        'also show which of these rules would keep each snapshot, for example last=3,daily=7; nothing is deleted',
+      ),
+      timeoutOption,
+    ],
+  );
   add(program, 'show', 'show the details of a snapshot (default: the newest verified one)', '[id]', [
     ...readOptions,
     keyOption,
