@@ -15,6 +15,7 @@ import { table } from '../lib/terminal/table.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
+import { adoptHint } from './shared/adopt-hint.ts';
 import { elsewhere } from './shared/elsewhere.ts';
 import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
 import { sameStore } from './shared/same-store.ts';
@@ -81,6 +82,10 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       .map((entry) => (bad.has(entry.id) ? { ...entry, verification: bad.get(entry.id)! } : entry));
     const { swept } = dryRun ? { swept: [] } : await sweep(store, folder, sweepAge, left, { signal, warn });
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
+    const problems = new Map(entries.map(({ id, problem }) => [id, problem ?? 'its time is not valid']));
+    const now = (await store.now({ signal })) ?? owner.now;
+    const lost = (await opened.readLost(now)).filter(({ objects }) => !objects.some(({ key }) => swept.includes(key)));
+    const hinting = { now, settings, entries };
     const times = new Map(entries.map(({ id, manifest }) => [id, manifest?.createdAt ?? '?']));
     const isNone = entriesAsked(entries, opened).length === 0;
     const { text: hint, isFound } = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };
@@ -88,7 +93,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
     const none = `no snapshots of ${folder}${id} in ${store.url}${hint}`;
     const errors = [
       ...(isFound ? [none] : []),
-      ...[...bad.values()].map(({ detail }) => `${detail}; it does not count as verified, and nothing is deleted`),
+      ...[...bad.values()].map((finding) => badText(finding, dryRun, sameStore(opened))),
     ];
     return {
       exitCode: isFound ? ExitCode.nothingThere : bad.size > 0 ? ExitCode.verificationFailed : ExitCode.done,
@@ -96,13 +101,20 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
         ...(errors.length === 0 && isNone ? [none] : errors),
         table(
           ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
-          decisions.map(({ id, action, reasons }) => [id, times.get(id) ?? '?', action, reasons.join(', ')]),
+          decisions.map(({ id, action, reasons }) => [
+            id,
+            times.get(id) ?? '?',
+            action,
+            reasons.map((reason) => (reason === 'unreadable' ? `unreadable: ${problems.get(id)}` : reason)).join(', '),
+          ]),
         ),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}`,
+        ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
       ].join('\n'),
       data: {
         ...(errors.length > 0 && { error: errors.join('; ') }),
         ...{ cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
+        ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
       },
       metrics: dryRun
         ? []
@@ -112,6 +124,16 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
           ],
     };
   });
+}
+
+function badText({ detail, isPassing }: Finding, dryRun: boolean, flags: string): string {
+  const what = dryRun ? 'nothing would be deleted' : 'nothing is deleted';
+  const then = isPassing
+    ? 'it does not count as verified'
+    : dryRun
+      ? 'without --dry-run, `prune` records this, and from then on it does not count as verified'
+      : 'from now on it does not count as verified';
+  return `${detail}; ${what}; ${then}; take a backup, check the others with \`etcd-agent verify ${flags}\`, and run \`prune\` again, which relies on the newest other one that is verified`;
 }
 
 /** Reads the stored bytes. Returns the finding if they are bad. Throws if they cannot be read. */

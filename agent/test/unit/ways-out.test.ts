@@ -357,6 +357,23 @@ describe('list without --cluster', () => {
   });
 });
 
+test('status: a snapshot that is too old comes with what to do', async () => {
+  await put(older);
+  const { exitCode, text } = await run('status', '--max-age=1h');
+  expect({ exitCode, text }).toEqual({
+    exitCode: ExitCode.nothingThere,
+    text: expect.stringMatching(/too old: .* the limit is 1h; take a backup, and find out in the log of the last run /),
+  });
+});
+
+test('verify names a snapshot once in its line', async () => {
+  await put(older);
+  await writeFile(join(path, `orders/${older}.db`), Buffer.alloc(seal(Buffer.from(older)).length));
+  const { text } = await run('verify');
+  expect(text.split(older)).toHaveLength(2);
+  expect(text).toMatch(/: failed: the bytes in /);
+});
+
 test('an unknown id of a wrong cluster: the list of that cluster is not advised', async () => {
   await put(older);
   const { text } = await at(path, 'show nope', '--cluster=order');

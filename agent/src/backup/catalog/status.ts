@@ -84,6 +84,9 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
         : []),
       passed.length > 0 ? `; ${passedOverNote(passed, wayOut)}` : '',
       older ? `; not counted: ${older}` : '',
+      tooOld && passed.length === 0
+        ? '; take a backup, and find out in the log of the last run why there is no newer one'
+        : '',
       clock,
     ].join(''),
     id,

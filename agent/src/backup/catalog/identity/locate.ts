@@ -168,9 +168,12 @@ export async function sameEtcdElsewhere(
     await Promise.all(Array.from({ length: AT_ONCE }, work));
   };
   await unlessAborted(find(), within).catch(() => {});
-  const other = folders.find((each) => same.has(each));
+  // An earlier mistake may have left a few in a third folder.
+  const [other, ...more] = folders.filter((each) => same.has(each)).sort((a, b) => b.count - a.count);
   if (!other) return undefined;
-  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId}); if that is its folder, pass ${flagsOf(other)}`;
+  const also =
+    more.length > 0 ? `, and so ${more.length === 1 ? 'has' : 'have'} ${more.map(described).join(', ')}` : '';
+  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId})${also}; if that is its folder, pass ${flagsOf(other)}`;
 }
 
 /** Whether the newest manifest of a folder that names its etcd names this one, as far as this can be read in time. */
