@@ -1,4 +1,4 @@
-import type { WholeEntry } from '../backup/catalog/catalog.ts';
+import type { Entry, WholeEntry } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
@@ -7,6 +7,7 @@ import { impatience } from '../backup/catalog/silence.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
 import { prune } from '../backup/retention/prune.ts';
+import type { Decision } from '../backup/retention/retention.ts';
 import { sweep } from '../backup/retention/sweep.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
@@ -82,11 +83,9 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       .map((entry) => (bad.has(entry.id) ? { ...entry, verification: bad.get(entry.id)! } : entry));
     const { swept } = dryRun ? { swept: [] } : await sweep(store, folder, sweepAge, left, { signal, warn });
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
-    const problems = new Map(entries.map(({ id, problem }) => [id, problem ?? 'its time is not valid']));
     const now = (await store.now({ signal })) ?? owner.now;
     const lost = (await opened.readLost(now)).filter(({ objects }) => !objects.some(({ key }) => swept.includes(key)));
     const hinting = { now, settings, entries };
-    const times = new Map(entries.map(({ id, manifest }) => [id, manifest?.createdAt ?? '?']));
     const isNone = entriesAsked(entries, opened).length === 0;
     const { text: hint, isFound } = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };
     const id = clusterId === undefined ? '' : ` with the cluster id ${clusterId}`;
@@ -99,15 +98,7 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       exitCode: isFound ? ExitCode.nothingThere : bad.size > 0 ? ExitCode.verificationFailed : ExitCode.done,
       text: [
         ...(errors.length === 0 && isNone ? [none] : errors),
-        table(
-          ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
-          decisions.map(({ id, action, reasons }) => [
-            id,
-            times.get(id) ?? '?',
-            action,
-            reasons.map((reason) => (reason === 'unreadable' ? `unreadable: ${problems.get(id)}` : reason)).join(', '),
-          ]),
-        ),
+        table(['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'], rowsOf(decisions, entries)),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}`,
         ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
       ].join('\n'),
@@ -123,6 +114,15 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
             ...storeSamples(opened, store.url, newestOfLine(left, opened, line, owner.now)),
           ],
     };
+  });
+}
+
+function rowsOf(decisions: readonly Decision[], entries: readonly Entry[]): string[][] {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  return decisions.map(({ id, action, reasons }) => {
+    const { manifest, problem = 'its time is not valid' } = byId.get(id) ?? {};
+    const why = reasons.map((reason) => (reason === 'unreadable' ? `unreadable: ${problem}` : reason));
+    return [id, manifest?.createdAt ?? '?', action, why.join(', ')];
   });
 }
 

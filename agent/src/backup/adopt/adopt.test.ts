@@ -476,6 +476,23 @@ describe('a payload whose backup may still be running', () => {
     },
   );
 
+  test('a manifest that the store refuses is the reason, however young the payload is', async () => {
+    await put(`orders/${id}.db`, saved, new Date());
+    await put(`orders/${id}.json`, Buffer.from('{}'));
+    const { get } = FilesystemStore.prototype;
+    FilesystemStore.prototype.get = function (this: FilesystemStore, key, ...more) {
+      if (key === `orders/${id}.json`) throw new AgentError(ExitCode.storeRefused, 'EACCES');
+      return get.call(this, key, ...more);
+    };
+    try {
+      const { text } = await adopt(`orders/${id}.db`);
+      expect(text).toMatch(/json may be its manifest, but cannot be used: .*EACCES/);
+      expect(text).not.toContain('wait until');
+    } finally {
+      FilesystemStore.prototype.get = get;
+    }
+  });
+
   test('a name that a backup has reserved is left alone, however old', async () => {
     await put('orders/nightly.db.gz', gzipSync(saved));
     await put('orders/nightly.reserved', Buffer.from('{}'));

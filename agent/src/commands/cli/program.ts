@@ -205,7 +205,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
   ]);
   add(program, 'pin', 'protect snapshots from retention', '<ids...>', [...storeOptions, timeoutOption]);
   add(program, 'unpin', 'let retention manage these snapshots again', '<ids...>', [...storeOptions, timeoutOption]);
-  add(program, 'adopt', 'import snapshots saved by other tools (default: all of their files in the folder)', '[keys...]', [
+  add(program, 'adopt', 'import snapshots saved by other tools (default: all of theirs in the folder)', '[keys...]', [
     ...storeOptions,
     identityOption,
     forceForeignOption,
