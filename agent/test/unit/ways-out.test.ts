@@ -279,7 +279,7 @@ test('an empty store, and one with other files: each command says what it looked
 test('a directory that does not exist: those beside it are named', async () => {
   await mkdir(join(path, 'etcd'));
   await mkdir(join(path, 'old'));
-  expect(await at(join(path, 'etdc/x'), 'list', '--cluster=orders')).toMatchObject({
+  expect(await at(join(path, 'etc/x'), 'list', '--cluster=orders')).toMatchObject({
     exitCode: ExitCode.nothingThere,
     text: expect.stringMatching(/does not exist; check --store, .*; \S+ has the directories etcd, old$/),
   });
