@@ -20,8 +20,11 @@ import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
+import { adoptAllHint, adoptable, adoptCommand, adoptHint } from './shared/adopt-hint.ts';
 import { adoptContext } from './shared/adopt-key.ts';
 import { answeringOf } from './shared/answering.ts';
+import { type Elsewhere, elsewhere } from './shared/elsewhere.ts';
+import type { OpenedStore } from './shared/opened-store.ts';
 import { withStore } from './shared/store-run.ts';
 
 interface Outcome {
@@ -106,9 +109,45 @@ async function adopt(context: CommandContext, grow: (bytes: number) => void): Pr
       log.warn(`${outcome.key}: ${order}`);
       return { ...outcome, warning: `${outcome.warning}; ${order}` };
     });
-    return describe(checked, { cluster, store: store.url, dryRun: settings.flag('dryRun') });
+    const isNone = outcomes.length + entries.length === 0;
+    const others = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };
+    const leftOut = settings.args.length === 0 ? await leftOutOf(opened, entries, context) : none;
+    return describe(checked, { cluster, store: store.url, dryRun: settings.flag('dryRun') }, { leftOut, others });
   });
 }
+
+/** Payloads of the agent without a manifest. They are adopted only by their keys, as a backup may be running. */
+interface LeftOut {
+  readonly keys: readonly string[];
+  readonly text: readonly string[];
+}
+
+const none: LeftOut = { keys: [], text: [] };
+
+async function leftOutOf(
+  opened: OpenedStore,
+  entries: readonly Entry[],
+  { settings, signal }: CommandContext,
+): Promise<LeftOut> {
+  const now = (await opened.store.now({ signal })) ?? new Date();
+  const hinting = { now, settings, entries };
+  const [lost, young] = [await opened.readLost(now), await opened.readUnfinished(now)];
+  const keys = adoptable(lost, hinting);
+  const [only] = keys;
+  const how =
+    keys.length === 1
+      ? `if no backup is running, ${adoptCommand(opened, [only!], settings)} writes its manifest`
+      : adoptAllHint(opened, lost, hinting);
+  return {
+    keys: [...keys, ...adoptable(young, hinting)],
+    text: [
+      ...(keys.length > 0 ? [`left out: ${counted(keys.length)} of a backup without a manifest; ${how}`] : []),
+      ...young.map((entry) => `left out: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
+    ],
+  };
+}
+
+const counted = (count: number) => (count === 1 ? '1 payload' : `${count} payloads`);
 
 type Dated = Pick<Outcome, 'id' | 'createdAt' | 'revision'>;
 
@@ -197,6 +236,7 @@ function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
 function describe(
   outcomes: readonly Outcome[],
   common: { cluster: string; store: string; dryRun: boolean },
+  { leftOut, others }: { readonly leftOut: LeftOut; readonly others: Elsewhere },
 ): CommandResult {
   const count = (what: RegExp) => outcomes.filter(({ outcome }) => what.test(outcome)).length;
   const counts = { adopted: count(/adopted$/), skipped: count(/^skipped$/), failed: count(/^failed$/) };
@@ -211,14 +251,14 @@ function describe(
       .join('; '),
   ]);
   return {
-    exitCode: exitCodeOf(outcomes),
-    text:
+    exitCode: others.isFound ? ExitCode.nothingThere : exitCodeOf(outcomes),
+    text: [
       outcomes.length === 0
-        ? `nothing to adopt in ${common.store}`
-        : [
-            table(['KEY', 'OUTCOME', 'ID', 'TIME', 'SIZE', 'NOTE'], rows),
-            ...(counts.adopted > 0 ? [`${PROOF}`] : []),
-          ].join('\n'),
-    data: { ...common, ...counts, snapshots: outcomes },
+        ? `nothing to adopt in ${common.store}${others.text}`
+        : table(['KEY', 'OUTCOME', 'ID', 'TIME', 'SIZE', 'NOTE'], rows),
+      ...(counts.adopted > 0 ? [`${PROOF}`] : []),
+      ...leftOut.text,
+    ].join('\n'),
+    data: { ...common, ...counts, snapshots: outcomes, ...(leftOut.keys.length > 0 && { leftOut: leftOut.keys }) },
   };
 }

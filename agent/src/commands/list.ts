@@ -3,8 +3,8 @@ import { type Entry, isVerified, type State, stateOf } from '../backup/catalog/c
 import { folderOf } from '../backup/catalog/identity/folder.ts';
 import { entriesAsked, ownerOf } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
-import { otherFoldersHint } from '../backup/catalog/identity/locate.ts';
 import { revisionOf } from '../backup/catalog/manifest.ts';
+import { byTime } from '../backup/catalog/passed-over.ts';
 import { inFuture } from '../backup/catalog/select.ts';
 import { decide } from '../backup/retention/retention.ts';
 import { ExitCode } from '../lib/errors.ts';
@@ -13,11 +13,20 @@ import { formatBytes } from '../lib/terminal/progress.ts';
 import { table } from '../lib/terminal/table.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
-import { adoptHint } from './shared/adopt-hint.ts';
+import { listClusters } from './list-clusters.ts';
+import { adoptAllHint, adoptHint } from './shared/adopt-hint.ts';
 import { adoptableHint } from './shared/adoptable-hint.ts';
+import { elsewhere } from './shared/elsewhere.ts';
 import { withCatalog } from './shared/store-run.ts';
 
-export const run: Command = (context) => withTimeout(context, (signal) => list({ ...context, signal }));
+export const run: Command = (context) =>
+  withTimeout(context, (signal) => (isOfStore(context) ? listClusters : list)({ ...context, signal }));
+
+/** Whether neither a cluster is named nor anything that needs one. */
+const isOfStore = ({ settings }: CommandContext): boolean =>
+  settings.text('cluster') === undefined &&
+  settings.text('clusterId') === undefined &&
+  settings.text('retention') === undefined;
 
 const list = (context: CommandContext): Promise<CommandResult> =>
   withCatalog(context, async (opened) => {
@@ -39,18 +48,17 @@ const list = (context: CommandContext): Promise<CommandResult> =>
     const young = await opened.readUnfinished(now);
     const payloads = lost.length + young.length;
     const hinting = { now, settings: context.settings, entries };
-    const incomplete = [...asked.filter(({ problem }) => problem), ...lost];
+    const incomplete = [...asked.filter(({ problem }) => problem), ...lost].sort(byTime);
     const named = ({ id, problem }: Entry) => ({ id, problem });
     // A backup that is running is not broken.
     const [broken, unfinished] = [incomplete.map(named), young.map(named)];
-    const others =
-      payloads === 0 && entries.length === 0 ? await otherFoldersHint(store, opened, { signal: context.signal }) : '';
+    const others = payloads + asked.length === 0 ? await elsewhere(opened, context) : { text: '', isFound: false };
     const adoptable = entries.length === 0 ? await adoptableHint(opened, context) : '';
     return {
-      exitCode: others ? ExitCode.nothingThere : ExitCode.done,
+      exitCode: others.isFound ? ExitCode.nothingThere : ExitCode.done,
       text: [
         snapshots.length === 0
-          ? `no snapshots of ${folder}${clusterId === undefined ? '' : ` with the cluster id ${clusterId}`} in ${store.url}${payloads > 0 ? `, but ${payloads} that have no manifest` : ''}${others}${adoptable}`
+          ? `no snapshots of ${folder}${clusterId === undefined ? '' : ` with the cluster id ${clusterId}`} in ${store.url}${payloads > 0 ? `, but ${payloads} that have no manifest` : ''}${others.text}${adoptable}`
           : table(
               ['ID', 'TIME', 'SIZE', 'REVISION', 'CLUSTER', 'VERIFIED', ...(spec.retention ? ['KEPT BY'] : [])],
               snapshots.map((snapshot) => row(snapshot, folder)),
@@ -61,7 +69,10 @@ const list = (context: CommandContext): Promise<CommandResult> =>
             `${entry.unread === 'unreachable' ? 'not read' : 'incomplete'}: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`,
         ),
         ...young.map(({ id, problem }) => `incomplete: ${id}: ${problem}`),
-      ].join('\n'),
+        adoptAllHint(opened, lost, hinting),
+      ]
+        .filter((line) => line !== '')
+        .join('\n'),
       data: { cluster, namespace, store: store.url, snapshots, broken, ...(unfinished.length > 0 && { unfinished }) },
     };
   });

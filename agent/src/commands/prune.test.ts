@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seal } from '../../test/mutations/mutate.ts';
@@ -88,6 +88,15 @@ describe('the newest verified snapshot is read before others are deleted', () =>
     );
     expect(await names()).toEqual([...before, `${newest}.verify.json`].sort());
     expect(await finding()).toMatchObject({ id: newest, level: 'read', outcome: 'failed', damaged: true });
+  });
+
+  test('the error says what to do next, and that only a run that may write records it', async () => {
+    await flipBit(newest);
+    const next = new RegExp(`; take a backup, check the others with \`etcd-agent verify --store=file://${path} `);
+    const dry = (await run('--dry-run')).data.error;
+    expect(dry).toMatch(next);
+    expect(dry).toContain('nothing would be deleted; without --dry-run, `prune` records this, and from then on');
+    expect((await run()).data.error).toMatch(/nothing is deleted; from now on it does not count as verified; /);
   });
 
   test('after that the next one is read, and counts', async () => {
@@ -184,4 +193,26 @@ describe('rules of the store', () => {
   test('count without a warning where --retention says the same', async () => {
     expect((await prune(await config({ last: 5 }), '--retention=last=2', '--dry-run')).log).toEqual([]);
   });
+});
+
+test('what is unreadable is shown with its cause, and a snapshot without a manifest with the command that adopts it', async () => {
+  const [lost, cut] = ['etcd-snapshot-20261102-020000-00000b', 'etcd-snapshot-20261101-020000-00000a'];
+  for (const id of [lost, cut]) await put(id!, 30);
+  await writeFile(join(path, `orders/${cut}.json`), '{');
+  await rm(join(path, `orders/${lost}.json`));
+  await utimes(join(path, `orders/${lost}.db`), new Date(), new Date(Date.now() - 48 * 3_600_000));
+  for (const more of ['--dry-run', '--sweep-age=9d']) {
+    const { text, data } = await prune(`--store=file://${path}`, '--retention=last=3', more);
+    expect(text).toMatch(new RegExp(`^${cut} .* unreadable: its manifest cannot be read: it is damaged`, 'm'));
+    expect(text).toMatch(new RegExp(`^incomplete: ${lost}: it has no manifest: .*adopt orders/${lost}.db `, 'm'));
+    expect(data.broken).toEqual([{ id: lost, problem: expect.stringContaining('it has no manifest') }]);
+  }
+  // While a manifest cannot be read, no payload is proved superseded.
+  expect((await prune(`--store=file://${path}`, '--retention=last=3')).data.swept).toEqual([]);
+  await rm(join(path, `orders/${cut}.json`));
+  await rm(join(path, `orders/${cut}.db`));
+  await put('etcd-snapshot-20261001-020000-00000c', 60);
+  const swept = await prune(`--store=file://${path}`, '--retention=last=3');
+  expect(swept.data.swept).toEqual([`orders/${lost}.db`]);
+  expect(swept.text).not.toContain(lost);
 });

@@ -1,12 +1,13 @@
-import type { WholeEntry } from '../backup/catalog/catalog.ts';
+import type { Entry, WholeEntry } from '../backup/catalog/catalog.ts';
 import { folderOf } from '../backup/catalog/identity/folder.ts';
+import { entriesAsked } from '../backup/catalog/identity/identity.ts';
 import { lineOf } from '../backup/catalog/identity/lineage.ts';
-import { otherFoldersHint } from '../backup/catalog/identity/locate.ts';
 import { newestOfLine } from '../backup/catalog/select.ts';
 import { impatience } from '../backup/catalog/silence.ts';
 import { retentionSamples, storeSamples } from '../backup/metrics/samples.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
 import { prune } from '../backup/retention/prune.ts';
+import type { Decision } from '../backup/retention/retention.ts';
 import { sweep } from '../backup/retention/sweep.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, usageError } from '../lib/errors.ts';
@@ -15,6 +16,8 @@ import { table } from '../lib/terminal/table.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
+import { adoptHint } from './shared/adopt-hint.ts';
+import { elsewhere } from './shared/elsewhere.ts';
 import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
 import { sameStore } from './shared/same-store.ts';
 import { withCatalog } from './shared/store-run.ts';
@@ -80,29 +83,32 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
       .map((entry) => (bad.has(entry.id) ? { ...entry, verification: bad.get(entry.id)! } : entry));
     const { swept } = dryRun ? { swept: [] } : await sweep(store, folder, sweepAge, left, { signal, warn });
     if (swept.length > 0) log.info({ store: store.url, swept }, 'removed leftovers of dead runs');
-    const times = new Map(entries.map(({ id, manifest }) => [id, manifest?.createdAt ?? '?']));
-    const hint = entries.length === 0 ? await otherFoldersHint(store, opened, { signal }) : '';
-    const none = `no snapshots of ${folder} in ${store.url}${hint}`;
+    const now = (await store.now({ signal })) ?? owner.now;
+    const lost = (await opened.readLost(now)).filter(({ objects }) => !objects.some(({ key }) => swept.includes(key)));
+    const hinting = { now, settings, entries };
+    const isNone = entriesAsked(entries, opened).length === 0;
+    const { text: hint, isFound } = isNone ? await elsewhere(opened, context) : { text: '', isFound: false };
+    const id = clusterId === undefined ? '' : ` with the cluster id ${clusterId}`;
+    const none = `no snapshots of ${folder}${id} in ${store.url}${hint}`;
     const errors = [
-      ...(hint ? [none] : []),
+      ...(isFound ? [none] : []),
       ...(error ? [error.message] : []),
-      ...[...bad.values()].map(({ detail }) => `${detail}; it does not count as verified, and nothing is deleted`),
+      ...[...bad.values()].map((finding) => badText(finding, dryRun, sameStore(opened))),
     ];
-    const exitCode = hint ? ExitCode.nothingThere : bad.size > 0 ? ExitCode.verificationFailed : ExitCode.done;
+    const exitCode = isFound ? ExitCode.nothingThere : bad.size > 0 ? ExitCode.verificationFailed : ExitCode.done;
     return {
       exitCode: error?.exitCode ?? exitCode,
       text: [
-        ...(errors.length === 0 && entries.length === 0 ? [none] : errors),
-        table(
-          ['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'],
-          decisions.map(({ id, action, reasons }) => [id, times.get(id) ?? '?', action, reasons.join(', ')]),
-        ),
+        ...(errors.length === 0 && isNone ? [none] : errors),
+        table(['ID', 'TIME', dryRun ? 'WOULD' : 'DONE', 'WHY'], rowsOf(decisions, entries)),
         `${deleted.length} ${dryRun ? 'would be deleted' : 'deleted'}, ${deferred} deferred${retained.length ? `, ${retained.length} kept by the store or changed meanwhile` : ''}${failed.length ? `, ${failed.length} not deleted` : ''}`,
+        ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
       ].join('\n'),
       data: {
         ...(errors.length > 0 && { error: errors.join('; ') }),
         ...{ cluster, namespace, store: store.url, dryRun, deleted, retained, deferred, swept, snapshots: decisions },
         ...(failed.length > 0 && { failed }),
+        ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
       },
       metrics: dryRun
         ? []
@@ -112,6 +118,25 @@ async function applyRetention(context: CommandContext, grow: (bytes: number) => 
           ],
     };
   });
+}
+
+function rowsOf(decisions: readonly Decision[], entries: readonly Entry[]): string[][] {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  return decisions.map(({ id, action, reasons }) => {
+    const { manifest, problem = 'its time is not valid' } = byId.get(id) ?? {};
+    const why = reasons.map((reason) => (reason === 'unreadable' ? `unreadable: ${problem}` : reason));
+    return [id, manifest?.createdAt ?? '?', action, why.join(', ')];
+  });
+}
+
+function badText({ detail, isPassing }: Finding, dryRun: boolean, flags: string): string {
+  const what = dryRun ? 'nothing would be deleted' : 'nothing is deleted';
+  const then = isPassing
+    ? 'it does not count as verified'
+    : dryRun
+      ? 'without --dry-run, `prune` records this, and from then on it does not count as verified'
+      : 'from now on it does not count as verified';
+  return `${detail}; ${what}; ${then}; take a backup, check the others with \`etcd-agent verify ${flags}\`, and run \`prune\` again, which relies on the newest other one that is verified`;
 }
 
 /** Reads the stored bytes. Returns the finding if they are bad. Throws if they cannot be read. */

@@ -1,4 +1,3 @@
-import { otherFoldersHint } from '../backup/catalog/identity/locate.ts';
 import type { WayOut } from '../backup/catalog/select.ts';
 import { failedStatus, type StoreStatus, storeStatus } from '../backup/catalog/status.ts';
 import { ExitCode } from '../lib/errors.ts';
@@ -9,6 +8,7 @@ import type { Command, CommandContext } from './cli/command.ts';
 import type { CommandResult } from './cli/result.ts';
 import { adoptHint } from './shared/adopt-hint.ts';
 import { adoptableHint } from './shared/adoptable-hint.ts';
+import { elsewhere } from './shared/elsewhere.ts';
 import { withListFlags } from './shared/same-store.ts';
 import { openedStore, openTargets } from './shared/store-run.ts';
 
@@ -55,7 +55,7 @@ async function ask(
     const wayOut: WayOut = (entry, known) => adoptHint(opened, entry, { settings, ...known });
     const found = await storeStatus({ ...opened, maxAge, wayOut }, { signal });
     if (found.id !== undefined || found.exitCode !== ExitCode.nothingThere) return found;
-    const hints = [await otherFoldersHint(store, opened, { signal }), await adoptableHint(opened, context)];
+    const hints = [(await elsewhere(opened, context)).text, await adoptableHint(opened, context)];
     return { ...found, detail: `${withListFlags(found.detail, opened)}${hints.join('')}` };
   };
   try {

@@ -27,7 +27,7 @@ import { adoptHint } from './shared/adopt-hint.ts';
 import { answeringOf } from './shared/answering.ts';
 import { namedEntries } from './shared/named-entries.ts';
 import type { OpenedStore } from './shared/opened-store.ts';
-import { type Finding, findingOf, putFinding } from './shared/put-finding.ts';
+import { type Finding, findingOf, putFinding, withoutId } from './shared/put-finding.ts';
 import { askedFor, withStore } from './shared/store-run.ts';
 
 /** Seconds that a snapshot adds to the time limit, however small it is. */
@@ -52,8 +52,9 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
   const part = parseSubset(settings.text('subset'));
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
-    const isNamed = settings.args.length > 0 || settings.text('objectKey') !== undefined;
-    const chosen = settings.text('objectKey') ? [await askedFor(opened, context)] : await choose(opened, part, context);
+    const { chosen, lost } = settings.text('objectKey')
+      ? { chosen: [await askedFor(opened, context)], lost: [] }
+      : await choose(opened, part, context);
     grow(chosen.reduce((sum, { manifest }) => sum + (manifest?.content.sizeBytes ?? 0), 0));
     moreTime(signal, chosen.length * SECONDS_EACH);
     // Before the first payload is downloaded.
@@ -61,9 +62,9 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
     const [first] = undecryptable.values();
     if (first && undecryptable.size === chosen.length) throw first;
     const now = (await opened.store.now({ signal })) ?? new Date();
-    const lost = isNamed ? [] : await opened.readLost(now);
     const checked: Checked[] = [];
     await verifyEach(chosen, { level, identities, undecryptable }, opened, context, checked);
+    checked.push(...lost.map((entry) => broken(entry, level)));
     const hinting = { now, settings, entries: await answeringOf(opened, context) };
     const findings = checked.map(({ finding }) => finding);
     const count = (what: Finding['outcome']) => findings.filter(({ outcome }) => outcome === what).length;
@@ -72,10 +73,9 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
       exitCode: failed ? ExitCode.verificationFailed : inconclusive ? ExitCode.inconclusive : ExitCode.done,
       text: [
         ...checked.map(
-          ({ finding: { id, outcome, detail }, entry }) =>
-            `${id}: ${outcome}: ${detail}${entry ? adoptHint(opened, entry, hinting) : ''}`,
+          ({ finding: { id, outcome, detail = '' }, entry }) =>
+            `${id}: ${outcome}: ${withoutId(detail, id)}${entry ? adoptHint(opened, entry, hinting) : ''}`,
         ),
-        ...lost.map((entry) => `incomplete: ${entry.id}: ${entry.problem}${adoptHint(opened, entry, hinting)}`),
       ].join('\n'),
       data: {
         cluster: opened.cluster,
@@ -218,6 +218,13 @@ async function verifyOne(
   return undefined;
 }
 
+/** Not stored: every listing shows it for as long as it is so, and the snapshot may become whole again. */
+const broken = (entry: Entry, level: Level): Checked => ({
+  finding: { id: entry.id, level, outcome: 'failed', detail: entry.problem ?? '', damaged: true },
+  isLasting: false,
+  entry,
+});
+
 /** A snapshot that is refused, or that this agent cannot read, does not keep the others from being verified. */
 async function check(
   entry: Entry | WholeEntry,
@@ -231,11 +238,7 @@ async function check(
     isLasting: false,
   });
   if (isUnread(entry)) return unread(problem ?? '');
-  if (stateOf(entry) === 'broken') {
-    // Not stored: every listing shows it for as long as it is so, and the snapshot may become whole again.
-    const finding: Finding = { id, level, outcome: 'failed', detail: problem ?? '', damaged: true };
-    return { finding, isLasting: false, entry };
-  }
+  if (stateOf(entry) === 'broken') return broken(entry, level);
   const { manifest } = entry as WholeEntry;
   const verifyAt = async (wanted: Level): Promise<Checked> => {
     try {
@@ -291,24 +294,42 @@ function standsAgainst({ outcome, level }: Finding, standing: Entry['verificatio
   return standing?.outcome === 'failed' && levels.indexOf(proved) < levels.indexOf(standing.level);
 }
 
+interface Chosen {
+  readonly chosen: readonly Entry[];
+  /** Snapshots that have lost their manifest. */
+  readonly lost: readonly Entry[];
+}
+
 async function choose(
   opened: OpenedStore,
   part: Part | undefined,
   { settings, signal }: CommandContext,
-): Promise<readonly Entry[]> {
-  const { store, readAll } = opened;
+): Promise<Chosen> {
+  const { store, readAll, readLost } = opened;
   const ids = settings.args;
-  if (ids.length > 0) return namedEntries(opened, ids, signal);
-  const entries = entriesAsked(await readAll(), opened);
-  if (entries.length > 0) return entries.filter(({ id }) => !part || bucketOf(id, part.of) === part.number);
+  const allLost = async () => readLost((await store.now({ signal })) ?? new Date());
+  if (ids.length > 0) return named(opened, ids, allLost, signal);
+  const isIn = ({ id }: Entry) => !part || bucketOf(id, part.of) === part.number;
+  const [entries, lost] = [entriesAsked(await readAll(), opened), await allLost()];
+  if (entries.length + lost.length > 0) return { chosen: entries.filter(isIn), lost: lost.filter(isIn) };
   const of = `${folderOf(opened)}${opened.clusterId === undefined ? '' : ` with the cluster id ${opened.clusterId}`}`;
-  const now = (await store.now({ signal })) ?? new Date();
-  const lost = await opened.readLost(now);
-  const hinting = { now, settings, entries };
-  const orLost = lost.map(
-    (entry) => `; ${entry.id} is incomplete: ${entry.problem}${adoptHint(opened, entry, hinting)}`,
-  );
-  throw new AgentError(ExitCode.nothingThere, `no snapshots of ${of} in ${store.url}${orLost.join('')}`);
+  throw new AgentError(ExitCode.nothingThere, `no snapshots of ${of} in ${store.url}`);
+}
+
+/** A snapshot without a manifest that no running backup explains is `lost`. */
+async function named(
+  opened: OpenedStore,
+  ids: readonly string[],
+  allLost: () => Promise<readonly Entry[]>,
+  signal: AbortSignal,
+): Promise<Chosen> {
+  const lost = new Map<string, Entry>();
+  const found = await namedEntries(opened, ids, signal, async (id) => {
+    const entry = (await allLost()).find((each) => each.id === id);
+    if (entry) lost.set(id, entry);
+    return entry;
+  });
+  return { chosen: found.filter(({ id }) => !lost.has(id)), lost: [...lost.values()] };
 }
 
 interface Part {

@@ -94,7 +94,7 @@ test.each<[string, (id: string) => Promise<void>, string]>([
       await rm(await keyOf(id, /\.json$/));
       await age(await keyOf(id, /\.db/));
     },
-    'manifest is missing',
+    'it has no manifest',
   ],
 ])('the same one again, when the manifest of the backup since is %s: it asks for a number', async (_, harm, why) => {
   const first = await backup('one');

@@ -32,6 +32,10 @@ const run = (command: string, ...more: string[]) =>
 const fetch = (...more: string[]) => run('restore fetch', `--to=${path}/fetched`, ...more);
 const manifest = (id: string) => join(path, `orders/${id}.json`);
 const age = (id: string) => utimes(join(path, `orders/${id}.db`), new Date(), new Date(Date.now() - 2 * hour));
+const at = (store: string, command: string, ...more: string[]) =>
+  runHere(...command.split(' '), ...more, `--store=file://${store}`);
+/** The flags that the text ends with. */
+const passed = (text: string) => / pass (--store=.*)$/m.exec(text)?.[1]?.split(' ') ?? [];
 /** Runs the command of that name that the text advises. */
 function asTyped(text: string, command: string) {
   const typed = new RegExp(`\`etcd-agent (${command}[^\`]*)\``).exec(text)?.[1];
@@ -87,6 +91,7 @@ describe.each([
     for (const id of [older, newer]) await put(id);
     await harm();
     expect((await fetch()).log).toEqual([expect.stringMatching(new RegExp(`passed over: .*${adopt.source}`))]);
+    expect((await run('status')).text).toMatch(new RegExp(`passed over: ${newer}, .*${adopt.source}`));
   });
 
   test('is named with that command if there is no other', async () => {
@@ -97,6 +102,76 @@ describe.each([
       expect(text).toMatch(adopt);
     }
   });
+});
+
+describe('all manifests are lost', () => {
+  beforeEach(async () => {
+    for (const id of [older, newer]) {
+      await put(id);
+      await rm(manifest(id));
+      await age(id);
+    }
+  });
+
+  test.each(['status', 'show', 'restore fetch --to=/nowhere/x'])('%s names the newest', async (command) => {
+    const { exitCode, text } = await run(command);
+    expect({ exitCode, text }).toEqual({
+      exitCode: ExitCode.nothingThere,
+      text: expect.stringMatching(new RegExp(`such as ${newer}: it has no manifest: .*adopt orders/${newer}.db`)),
+    });
+    expect(text).not.toContain(older);
+  });
+
+  test('list and verify begin with the newest, and have the same words', async () => {
+    const why = 'it has no manifest: its backup was killed, or the manifest was deleted';
+    const said = (what: string) => [newer, older].map((id) => expect.stringContaining(`${id}: ${what}${why}`));
+    const list = await run('list');
+    expect(list.text.split('\n').filter((line) => line.startsWith('incomplete: '))).toEqual(said(''));
+    const verify = await run('verify');
+    expect(verify.exitCode).toBe(ExitCode.verificationFailed);
+    expect(verify.text.split('\n')).toEqual(said('failed: '));
+    expect(verify.data).toMatchObject({ failed: 2, broken: [{ id: newer, problem: why }, { id: older }] });
+  });
+
+  test.each(['list', 'adopt'])('%s has one command that adopts all', async (command) => {
+    const { text } = await run(command);
+    const all = new RegExp(`adopt orders/${newer}.db orders/${older}.db [^\`]*\` writes a manifest for all 2$`);
+    expect(text).toMatch(all);
+    const typed = /^.*writes a manifest for all 2$/m.exec(text)![0];
+    expect((await asTyped(typed, 'adopt')).data.snapshots).toHaveLength(2);
+  });
+
+  test('adopt says that it leaves them out', async () => {
+    const { exitCode, text, data } = await run('adopt');
+    expect({ exitCode, text, leftOut: data.leftOut }).toEqual({
+      exitCode: 0,
+      text: expect.stringMatching(/^nothing to adopt in .*\nleft out: 2 payloads of a backup without a manifest; /),
+      leftOut: [`orders/${newer}.db`, `orders/${older}.db`],
+    });
+  });
+});
+
+test.each(['verify', `verify ${newer}`])(
+  '%s fails for a snapshot without a manifest as for one with a damaged one',
+  async (command) => {
+    for (const id of [older, newer]) await put(id);
+    await truncate(manifest(newer), 100);
+    const damaged = await run(command);
+    await rm(manifest(newer));
+    await age(newer);
+    const lost = await run(command);
+    for (const { exitCode, data } of [damaged, lost]) {
+      expect(exitCode).toBe(ExitCode.verificationFailed);
+      expect(data.snapshots).toContainEqual(expect.objectContaining({ id: newer, outcome: 'failed', damaged: true }));
+    }
+  },
+);
+
+test('verify waits for a snapshot whose backup may still be running', async () => {
+  for (const id of [older, newer]) await put(id);
+  await rm(manifest(newer));
+  expect(await run('verify')).toMatchObject({ exitCode: 0, data: { verified: 1, failed: 0 } });
+  expect((await run('verify', newer)).exitCode).toBe(ExitCode.nothingThere);
 });
 
 test('the command that lists the snapshots works as it is typed', async () => {
@@ -148,4 +223,159 @@ test('the id of a snapshot of another cluster: its folder is named', async () =>
     });
   }
   expect((await fetch('etcd-snapshot-20261122-020000-000003')).text).not.toContain('payments');
+});
+
+const readers = ['list', 'status', 'show', 'verify', 'prune --retention=last=1', 'adopt'];
+
+describe.each([
+  ['a folder too deep', 'prod'],
+  ['two folders too deep', 'prod/orders'],
+  ['so deep that it does not exist', 'prod/orders/x'],
+])('a store path that is %s', (_, deep) => {
+  test.each(readers)('%s says which is right', async (command) => {
+    await put(newer, 'prod/orders');
+    const wrong = ['--cluster=orders', '--namespace=prod'];
+    const { exitCode, text } = await at(join(path, deep), command, ...wrong);
+    expect({ exitCode, flags: passed(text) }).toEqual({
+      exitCode: ExitCode.nothingThere,
+      flags: [`--store=file://${path}`, '--cluster=orders', '--namespace=prod'],
+    });
+  });
+});
+
+describe.each(['orders', 'prod/orders'])('a store path that is too high for %s', (folder) => {
+  test.each(readers)('%s says which is right', async (command) => {
+    const id = 'etcd-snapshot-20261121-020000-00000a';
+    const snapshot = seal(Buffer.from(id));
+    const [cluster, namespace] = folder.split('/').reverse();
+    const named = { name: cluster!, ...(namespace && { namespace }) };
+    const lies = join(path, 'Backup/etcd', folder);
+    await mkdir(lies, { recursive: true });
+    await writeFile(join(lies, `${id}.db`), snapshot);
+    const content = manifestOf(snapshot, snapshot, { id, cluster: named, object: { key: `${folder}/${id}.db` } });
+    await writeFile(join(lies, `${id}.json`), JSON.stringify(content));
+    const flags = ['--cluster=orders', `--namespace=${namespace ?? ''}`];
+    const { exitCode, text } = await at(path, command, ...flags);
+    expect({ exitCode, flags: passed(text) }).toEqual({
+      exitCode: ExitCode.nothingThere,
+      flags: [`--store=file://${path}/Backup/etcd`, ...flags],
+    });
+    expect((await at(join(path, 'Backup/etcd'), 'list', ...flags)).data.snapshots).toMatchObject([{ id }]);
+  });
+});
+
+test('an empty store, and one with other files: each command says what it looked for, and what is there', async () => {
+  for (const what of [/the store is empty/, /the store has only other files, such as notes\/a.txt/]) {
+    for (const command of readers) {
+      expect((await run(command)).text).toMatch(
+        new RegExp(`it has no folder orders, and ${what.source}: check --store, or take a first backup`),
+      );
+    }
+    await mkdir(join(path, 'notes'), { recursive: true });
+    await writeFile(join(path, 'notes/a.txt'), '');
+  }
+});
+
+test('a directory that does not exist: those beside it are named', async () => {
+  await mkdir(join(path, 'etcd'));
+  await mkdir(join(path, 'old'));
+  expect(await at(join(path, 'etc/x'), 'list', '--cluster=orders')).toMatchObject({
+    exitCode: ExitCode.nothingThere,
+    text: expect.stringMatching(/does not exist; check --store, .*; \S+ has the directories etcd, old$/),
+  });
+});
+
+test.each(readers.filter((command) => command !== 'adopt'))(
+  '%s with an unknown cluster id lists the known ones',
+  async (command) => {
+    await put(older);
+    await put(newer);
+    expect(await run(command, '--cluster-id=ffff')).toMatchObject({
+      exitCode: ExitCode.nothingThere,
+      text: expect.stringMatching(
+        /with the cluster id ffff.*; orders has snapshots of the cluster ids c0 \(2\): check --cluster-id$/m,
+      ),
+    });
+  },
+);
+
+test('adopt in a folder that does not exist fails, and names the others', async () => {
+  await put(older);
+  expect(await at(path, 'adopt', '--cluster=order')).toMatchObject({
+    exitCode: ExitCode.nothingThere,
+    text: expect.stringMatching(/^nothing to adopt in .*; it has snapshots of orders \(1\): check --cluster/),
+  });
+});
+
+describe('list without --cluster', () => {
+  const list = (...more: string[]) => at(path, 'list', ...more);
+
+  test('lists the clusters of the store', async () => {
+    await put(older);
+    await put(newer);
+    await put(newer, 'prod/orders');
+    await put(older, 'prod/payments');
+    await rm(join(path, `prod/payments/${older}.json`));
+    await utimes(join(path, `prod/payments/${older}.db`), 0, 0);
+    await mkdir(join(path, 'prod/notes'));
+    await writeFile(join(path, 'prod/notes/a.json'), '{}');
+    const newest = { id: newer, createdAt: expect.any(String) };
+    const { exitCode, text, data } = await list();
+    expect({ exitCode, clusters: data.clusters }).toEqual({
+      exitCode: 0,
+      clusters: [
+        { cluster: 'orders', clusterIds: ['c0'], snapshots: 2, incomplete: 0, newest },
+        { namespace: 'prod', cluster: 'orders', clusterIds: ['c0'], snapshots: 1, incomplete: 0, newest },
+        { namespace: 'prod', cluster: 'payments', clusterIds: [], snapshots: 0, incomplete: 1 },
+      ],
+    });
+    expect(text.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['NAMESPACE', 'CLUSTER', 'CLUSTER IDS', 'SNAPSHOTS', 'INCOMPLETE', 'NEWEST'],
+      ['-', 'orders', 'c0', '2', '0', expect.stringMatching(new RegExp(` ${newer}$`))],
+      ['prod', 'orders', 'c0', '1', '0', expect.stringMatching(new RegExp(` ${newer}$`))],
+      ['prod', 'payments', '-', '0', '1', '-'],
+    ]);
+    expect((await list('--namespace=prod')).data.clusters).toHaveLength(2);
+    expect((await list('--namespace=')).data.clusters).toHaveLength(1);
+  });
+
+  test('says what a store has without a snapshot', async () => {
+    expect(await list()).toMatchObject({
+      exitCode: 0,
+      text: expect.stringMatching(/^no snapshots in .*; the store is empty$/),
+    });
+    await put(newer, 'prod/orders');
+    const deep = await at(join(path, 'prod/orders'), 'list');
+    expect({ ...deep, flags: passed(deep.text) }).toMatchObject({
+      exitCode: ExitCode.nothingThere,
+      flags: [`--store=file://${path}`, '--cluster=orders', '--namespace=prod'],
+    });
+  });
+
+  test.each(['--retention=last=1', '--cluster-id=c0'])('with %s needs a cluster', async (flag) => {
+    expect((await list(flag)).exitCode).toBe(ExitCode.usage);
+  });
+});
+
+test('status: a snapshot that is too old comes with what to do', async () => {
+  await put(older);
+  const { exitCode, text } = await run('status', '--max-age=1h');
+  expect({ exitCode, text }).toEqual({
+    exitCode: ExitCode.nothingThere,
+    text: expect.stringMatching(/too old: .* the limit is 1h; take a backup, and find out in the log of the last run /),
+  });
+});
+
+test('verify names a snapshot once in its line', async () => {
+  await put(older);
+  await writeFile(join(path, `orders/${older}.db`), Buffer.alloc(seal(Buffer.from(older)).length));
+  const { text } = await run('verify');
+  expect(text.split(older)).toHaveLength(2);
+  expect(text).toMatch(/: failed: the bytes in /);
+});
+
+test('an unknown id of a wrong cluster: the list of that cluster is not advised', async () => {
+  await put(older);
+  const { text } = await at(path, 'show nope', '--cluster=order');
+  expect(text).toMatch(/no snapshot nope of order; it has snapshots of orders \(1\): check --cluster/);
 });

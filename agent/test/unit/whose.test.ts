@@ -130,7 +130,7 @@ describe('one name in two namespaces', () => {
     expect(exitCode).toBe(ExitCode.nothingThere);
     expect(text).toMatch(
       new RegExp(
-        `${ids.prod} has no manifest: .*\`etcd-agent adopt prod/orders/${ids.prod}.db --store=file://\\S+ --cluster=orders --namespace=prod\` writes one$`,
+        `${ids.prod}: it has no manifest: .*\`etcd-agent adopt prod/orders/${ids.prod}.db --store=file://\\S+ --cluster=orders --namespace=prod\` writes one$`,
       ),
     );
   });
@@ -168,7 +168,7 @@ test.each(['a mistyped', 'a file for a'])('%s directory of a store is an error o
 test('a name that no folder has is told with those that there are; an empty store is no mistake', async () => {
   expect(await run('list')).toMatchObject({
     exitCode: 0,
-    text: expect.stringMatching(/^no snapshots of orders in \S+$/),
+    text: expect.stringMatching(/^no snapshots of orders in \S+; it has no folder orders, and the store is empty/),
   });
   for (let n = 0; n < 7; n++) await put(`prod/n${n}`, 'a');
   const { exitCode, text } = await run('list');
@@ -239,7 +239,7 @@ test('list and verify of a cluster id are of that etcd alone', async () => {
   expect((await run('list', '--cluster-id=a1')).data.snapshots).toMatchObject([{ id: a }]);
   expect((await run('verify --level=read', '--cluster-id=a1')).data.snapshots).toMatchObject([{ id: a }]);
   const none = { text: expect.stringMatching(/^no snapshots of orders with the cluster id c3 in /) };
-  expect(await run('list', '--cluster-id=c3')).toMatchObject({ exitCode: 0, ...none });
+  expect(await run('list', '--cluster-id=c3')).toMatchObject({ exitCode: ExitCode.nothingThere, ...none });
   expect(await run('verify', '--cluster-id=c3')).toMatchObject({ exitCode: ExitCode.nothingThere, ...none });
 });
 
@@ -302,7 +302,7 @@ describe('a newest snapshot that is not good is passed over aloud', () => {
         await rm(manifest());
         await utimes(payload(), new Date(), new Date(Date.now() - 2 * hour));
       },
-      /its manifest is missing/,
+      /it has no manifest/,
     ],
   ])('%s', async (what, harm, why) => {
     await harm();

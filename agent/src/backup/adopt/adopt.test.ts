@@ -38,6 +38,12 @@ async function put(key: string, bytes: Uint8Array = saved, at = modified): Promi
   await utimes(join(path, key), at, at);
 }
 const inStore = () => ['--cluster=orders', `--store=file://${path}`];
+/** Runs the command that the text advises. */
+const asTyped = (text: string) => {
+  const [, line] = /`etcd-agent (adopt [^`]*)`/.exec(text) ?? [];
+  const words = line?.match(/(?:[^\s']|'[^']*')+/g) ?? [];
+  return runHere(...words.map((word) => word.replaceAll("'", '')), `--etcdutl=${etcdutl()}`, `--scratch=${path}`);
+};
 const adopt = (...more: string[]) =>
   runHere('adopt', ...inStore(), `--etcdutl=${etcdutl()}`, `--scratch=${path}`, ...more);
 const files = async () =>
@@ -464,11 +470,6 @@ test('a revision that contradicts an uncertain time causes a warning', async () 
 describe('a snapshot of the agent that has lost its manifest', () => {
   const id = 'etcd-snapshot-20261120-023807-3f9c2a';
   /** Runs the command that the message names, as a shell splits it. */
-  const asTyped = (text: string) => {
-    const [, line] = /`etcd-agent (adopt [^`]*)`/.exec(text) ?? [];
-    const words = line?.match(/(?:[^\s']|'[^']*')+/g) ?? [];
-    return runHere(...words.map((word) => word.replaceAll("'", '')), `--etcdutl=${etcdutl()}`, `--scratch=${path}`);
-  };
   const fetch = (name: string, ...more: string[]) =>
     runHere('restore', 'fetch', ...more, ...inStore(), `--to=${path}/${name}`);
 
@@ -525,16 +526,21 @@ describe('a snapshot of the agent that has lost its manifest', () => {
     );
   });
 
-  test.each(['show', 'list', 'verify'])('%s says the way out when the manifest is gone', async (command) => {
+  test.each([
+    ['show', ExitCode.nothingThere],
+    ['list', 0],
+    ['verify', ExitCode.verificationFailed],
+    ['adopt', 0],
+  ])('%s says the way out when the manifest is gone (%i)', async (command, code) => {
     await put(`orders/${id}.db`);
     await put('orders/other.db');
     await adopt('orders/other.db');
     const { text, exitCode } = await runHere(command, ...(command === 'show' ? [id] : []), ...inStore());
     expect({ text, exitCode }).toEqual({
       text: expect.stringMatching(
-        new RegExp(`${id}.* manifest.*; if no backup is running, .etcd-agent adopt orders/${id}`),
+        new RegExp(`(${id}|left out).* manifest.*; if no backup is running, .etcd-agent adopt orders/${id}`),
       ),
-      exitCode: command === 'show' ? ExitCode.nothingThere : 0,
+      exitCode: code,
     });
     expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
     expect(await fetch('y.db', id)).toMatchObject({ exitCode: 0 });
@@ -568,17 +574,45 @@ describe('a payload whose backup may still be running', () => {
     },
   );
 
-  test.each([
-    ['is missing', `show ${id}`],
-    ['is missing', `restore fetch ${id} --to=/tmp/x`],
-    ['is damaged', 'list'],
-    ['is damaged', `show ${id}`],
-  ])('if its manifest %s, `%s` says to wait and does not name `adopt`', async (what, command) => {
+  test.each([`show ${id}`, `restore fetch ${id} --to=/tmp/x`, 'adopt'])(
+    '`%s` says how long to wait, and what to do then',
+    async (command) => {
+      await put(`orders/${id}.db`, saved, new Date());
+      const { text } = await runHere(...command.split(' '), ...inStore());
+      expect(text).toMatch(
+        /its backup is still running, or was killed; .*wait until \d{4}-\S+Z; if it has no manifest then, .etcd-agent adopt /,
+      );
+      await put(`orders/${id}.db`, saved, new Date(Date.now() - 61 * 60_000));
+      expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+    },
+  );
+
+  test.each(['list', `show ${id}`, 'verify', 'status'])(
+    'a damaged manifest shows that it is over: `%s` names `adopt` at once',
+    async (command) => {
+      await put(`orders/${id}.db`, saved, new Date());
+      await put(`orders/${id}.json`, Buffer.from('{'));
+      const { text } = await runHere(...command.split(' '), ...inStore());
+      expect(text).not.toContain('wait until');
+      expect(await asTyped(text)).toMatchObject({ exitCode: 0, data: { adopted: 1 } });
+    },
+  );
+
+  test('a manifest that the store refuses is the reason, however young the payload is', async () => {
     await put(`orders/${id}.db`, saved, new Date());
-    if (what === 'is damaged') await put(`orders/${id}.json`, Buffer.from('{'));
-    const { text } = await runHere(...command.split(' '), ...inStore());
-    expect(text).toMatch(wait);
-    expect(text).not.toContain('etcd-agent adopt');
+    await put(`orders/${id}.json`, Buffer.from('{}'));
+    const { get } = FilesystemStore.prototype;
+    FilesystemStore.prototype.get = function (this: FilesystemStore, key, ...more) {
+      if (key === `orders/${id}.json`) throw new AgentError(ExitCode.storeRefused, 'EACCES');
+      return get.call(this, key, ...more);
+    };
+    try {
+      const { text } = await adopt(`orders/${id}.db`);
+      expect(text).toMatch(/json may be its manifest, but cannot be used: .*EACCES/);
+      expect(text).not.toContain('wait until');
+    } finally {
+      FilesystemStore.prototype.get = get;
+    }
   });
 
   test('a name that a backup has reserved is left alone, however old', async () => {

@@ -11,12 +11,12 @@ import {
   exactManifestKey,
   isValidKey,
   manifestKey,
+  mayRunUntil,
   orNothing,
   putJson,
   readCatalog,
   readDocument,
   reservationKey,
-  underWay,
 } from '../catalog/catalog.ts';
 import { isRefused } from '../catalog/claim.ts';
 import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
@@ -211,7 +211,7 @@ async function readOther(
 
 /**
  * Why a running backup may be about to write the manifest of the file. A fresh file of another tool is adopted at once, so
- * the age counts only for a name that the agent has made.
+ * the age counts only for a name that the agent has made. A backup writes its manifest last, so it is over if there is one.
  */
 async function mayBeRunning(
   object: StoredObject,
@@ -220,8 +220,9 @@ async function mayBeRunning(
 ): Promise<string | undefined> {
   const { key } = object;
   if (await store.stat(reservationBeside(key), options)) return reservedBy(key);
-  const running = isNameOfOurs(key) ? underWay(object, (await store.now(options)) ?? new Date()) : undefined;
-  return running && `${running}, then adopt it`;
+  if (!isNameOfOurs(key) || (await store.stat(manifestBeside(key), options))) return undefined;
+  const until = mayRunUntil(object, (await store.now(options)) ?? new Date());
+  return until && `its backup may still be running; wait until ${until}, then adopt it`;
 }
 
 const reservationBeside = (key: string) => reservationKey(dirname(key), stemOf(basename(key)));

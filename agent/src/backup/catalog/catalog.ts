@@ -192,24 +192,31 @@ export async function readCatalog(store: Store, folder: string, options: Catalog
 /** Milliseconds. A backup stores the payload, reads it back, and only then writes the manifest. */
 const UNDER_WAY = 3_600_000;
 
-/** Says that the backup that wrote a payload may still be running, and until when. Undefined if it is over. */
-export function underWay({ modified }: StoredObject, now: Date): string | undefined {
+/** Until when the backup that wrote a payload may still be running, if it has no manifest. Undefined if it is over. */
+export function mayRunUntil({ modified }: StoredObject, now: Date): string | undefined {
   if (modified.getTime() <= now.getTime() - UNDER_WAY) return undefined;
   const end = new Date(modified.getTime() + UNDER_WAY);
-  return `its backup may still be running; wait until ${Number.isNaN(end.getTime()) ? 'it ends' : end.toISOString()}`;
+  return Number.isNaN(end.getTime()) ? 'it ends' : end.toISOString();
 }
 
-/** Returns the snapshots whose manifest was lost or never written. Only their names identify them. */
-export const lostManifests = (folder: string, names: Names, now: Date): Entry[] =>
-  withoutManifest(folder, names).filter(({ payload }) => !underWay(payload, now));
-
 export const UNFINISHED = 'no manifest: its backup is still running, or was killed';
+const LOST = 'no manifest: its backup was killed, or the manifest was deleted';
 
-/** Returns the snapshots that have no manifest yet. */
+/** Returns the snapshots whose manifest was lost or never written, newest first. Only their names identify them. */
+export const lostManifests = (folder: string, names: Names, now: Date): Entry[] =>
+  withoutManifest(folder, names)
+    .filter(({ payload }) => !mayRunUntil(payload, now))
+    .map((entry) => ({ ...entry, problem: `it has ${LOST}` }));
+
+/** Returns the snapshots that have no manifest yet, newest first. */
 export const unfinished = (folder: string, names: Names, now: Date): Entry[] =>
   withoutManifest(folder, names)
-    .filter(({ payload }) => underWay(payload, now))
+    .filter(({ payload }) => mayRunUntil(payload, now))
     .map((entry) => ({ ...entry, problem: `it has ${UNFINISHED}` }));
+
+/** Whether the store lists a manifest of the snapshot, readable or not. */
+export const hasManifest = ({ manifestKey: key, objects }: Pick<Entry, 'manifestKey' | 'objects'>): boolean =>
+  objects.some((object) => object.key === key);
 
 /** The payload among the objects of a snapshot: at the exact key, or by the name that the agent gives it. */
 export const payloadIn = ({ id, manifestKey: key, objects }: Pick<Entry, 'id' | 'manifestKey' | 'objects'>) =>
@@ -217,12 +224,13 @@ export const payloadIn = ({ id, manifestKey: key, objects }: Pick<Entry, 'id' | 
   objects.find((object) => PAYLOAD.test(object.key.slice(key.lastIndexOf('/') + 1 + id.length)));
 
 function withoutManifest(folder: string, { groups }: Names): (Entry & { readonly payload: StoredObject })[] {
-  return [...groups].flatMap(([id, objects]) => {
+  const found = [...groups].flatMap(([id, objects]) => {
     const entry = namedEntry(folder, id, objects);
     const payload = isSnapshotId(id) ? payloadIn(entry) : undefined;
-    if (!payload || objects.some(({ key }) => key === entry.manifestKey)) return [];
-    return [{ ...entry, problem: 'its manifest is missing', payload }];
+    return payload && !hasManifest(entry) ? [{ ...entry, payload }] : [];
   });
+  // A name of ours begins with the time.
+  return found.sort((a, b) => b.id.localeCompare(a.id));
 }
 
 const namedEntry = (folder: string, id: string, objects: readonly StoredObject[]) => ({

@@ -24,6 +24,10 @@ export function timeOf(entry: Pick<Entry, 'id' | 'manifest' | 'objects'>): numbe
   return second === undefined ? Math.max(0, ...objects.map(({ modified }) => modified.getTime())) : second + 999;
 }
 
+/** Sorts from the newest to the oldest, as far as that is known without a manifest. */
+export const byTime = (a: Pick<Entry, 'id' | 'manifest' | 'objects'>, b: Pick<Entry, 'id' | 'manifest' | 'objects'>) =>
+  timeOf(b) - timeOf(a) || b.id.localeCompare(a.id);
+
 /** Returns the earliest time at which a snapshot may have been taken, in milliseconds. A name without a date says nothing. */
 export const earliestOf = (entry: Pick<Entry, 'id' | 'manifest'>): number =>
   entry.manifest ? Date.parse(entry.manifest.createdAt) : (secondOf(entry) ?? Number.NEGATIVE_INFINITY);
@@ -112,12 +116,15 @@ export const passedOverText = (
 export const passedOverData = (passed: readonly PassedOver[]) =>
   passed.length === 0 ? {} : { passedOver: passed.map(({ id, why }) => ({ id, why })) };
 
-/** Describes the newest of them in one line. Empty if there is none. */
-export function passedOverNote([newest, ...more]: readonly PassedOver[]): string {
+/** Describes the newest of them in one line. Empty if there is none. `wayOut` says how it can be used after all. */
+export function passedOverNote(
+  [newest, ...more]: readonly PassedOver[],
+  wayOut: (id: string) => string = () => '',
+): string {
   if (!newest) return '';
   const rest = more.length > 0 ? ` (and ${more.length} more)` : '';
   const { id, why, newerBy } = newest;
-  return `passed over: ${id}, ${newerBy === undefined ? 'which may be newer' : `${spanText(newerBy)} newer`}: ${why}${rest}`;
+  return `passed over: ${id}, ${newerBy === undefined ? 'which may be newer' : `${spanText(newerBy)} newer`}: ${why}${rest}${wayOut(id)}`;
 }
 
 /** The same as a line below a result. */

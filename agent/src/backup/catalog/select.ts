@@ -1,12 +1,21 @@
 import { AgentError, ExitCode } from '../../lib/errors.ts';
 import type { CallOptions, Store } from '../../store/store.ts';
 import type { ClusterLine } from './candidate.ts';
-import { type Entry, isVerified, lostManifests, readEntry, stateOf, UNFINISHED, type WholeEntry } from './catalog.ts';
+import {
+  type Entry,
+  isVerified,
+  lostManifests,
+  readEntry,
+  stateOf,
+  UNFINISHED,
+  unfinished,
+  type WholeEntry,
+} from './catalog.ts';
 import { folderOf, type NamedCluster } from './identity/folder.ts';
 import { entriesOf, isOf, ownEntries, ownerOf, type Wanted } from './identity/identity.ts';
 import { IncompleteError } from './incomplete-error.ts';
 import { listNames } from './names.ts';
-import { earliestOf, mayBeFrom, passedOver, passedOverText, timeOf } from './passed-over.ts';
+import { byTime, earliestOf, mayBeFrom, passedOver, passedOverText, timeOf } from './passed-over.ts';
 import { silentAmong } from './silence.ts';
 
 // Milliseconds. A snapshot may be dated slightly in the future, because clocks differ.
@@ -64,8 +73,9 @@ export function noneVerified(
   where: string,
   wayOut: (entry: Entry) => string = () => '',
 ): AgentError {
-  const unread = entries.filter((entry) => stateOf(entry) === 'unread');
-  const bad = entries.filter((entry) => ['broken', 'suspect', 'failed', 'unverified'].includes(stateOf(entry)));
+  const sorted = entries.toSorted(byTime);
+  const unread = sorted.filter((entry) => stateOf(entry) === 'unread');
+  const bad = sorted.filter((entry) => ['broken', 'suspect', 'failed', 'unverified'].includes(stateOf(entry)));
   const others = new Set(entries.filter(isVerified).map((entry) => ownerOf(entry)));
   others.delete(folderOf(wanted));
   const why = [
@@ -91,9 +101,6 @@ export function noneVerified(
     `${where} holds no verified snapshot of ${of}${why.length > 0 ? `, but ${why.join(', and ')}` : ''}`,
   );
 }
-
-/** The latest time of a Date: a payload counts however young it is. */
-const END_OF_TIME = new Date(8.64e15);
 
 export interface Asked extends Wanted {
   /** Default, and `latest`: the newest verified snapshot. */
@@ -218,11 +225,10 @@ export async function anyEntry(
   const folder = folderOf(named);
   const entry = await readEntry(store, folder, id, options);
   if (entry) return entry;
-  const [lost] = lostManifests(folder, await listNames(store, folder, options, id), END_OF_TIME);
-  if (lost) {
-    const why = 'has no manifest: its backup is still running, was killed, or the manifest was deleted';
-    throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id} ${why}`, lost);
-  }
+  const names = await listNames(store, folder, options, id);
+  const now = (await store.now(options)) ?? new Date();
+  const [without] = [...lostManifests(folder, names, now), ...unfinished(folder, names, now)];
+  if (without) throw new IncompleteError(ExitCode.nothingThere, `${store.url}: ${id}: ${without.problem}`, without);
   throw new AgentError(
     ExitCode.nothingThere,
     `${store.url} holds no snapshot ${id} of ${folderOf(named)}; see \`etcd-agent list\``,

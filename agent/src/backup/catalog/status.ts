@@ -63,7 +63,12 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
   const { id, createdAt, content } = newest.manifest;
   const age = Math.max(0, now.getTime() - Date.parse(createdAt));
   const tooOld = maxAge !== undefined && age > maxAge;
-  const passed = passedOver([...entries, ...lostManifests(folder, names, now)], newest, request);
+  const all = [...entries, ...lostManifests(folder, names, now)];
+  const passed = passedOver(all, newest, request);
+  const wayOut = (id: string) => {
+    const entry = all.find((each) => each.id === id);
+    return (entry && request.wayOut?.(entry, { now, entries })) ?? '';
+  };
   const noted = new Set(passed.map((each) => each.id));
   const older = silentText(silentAmong(entries).filter((entry) => !noted.has(entry.id)));
   const facts = `${id}, ${formatBytes(content.sizeBytes)}, ${formatAge(age)} old`;
@@ -77,8 +82,11 @@ export async function storeStatus(request: StatusRequest, options: CallOptions):
       ...(future.length > 0
         ? [`; ${future.length} dated in the future ${future.length === 1 ? 'does' : 'do'} not count`]
         : []),
-      passed.length > 0 ? `; ${passedOverNote(passed)}` : '',
+      passed.length > 0 ? `; ${passedOverNote(passed, wayOut)}` : '',
       older ? `; not counted: ${older}` : '',
+      tooOld && passed.length === 0
+        ? '; take a backup, and find out in the log of the last run why there is no newer one'
+        : '',
       clock,
     ].join(''),
     id,

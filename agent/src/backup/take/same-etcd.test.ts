@@ -27,8 +27,9 @@ afterEach(async () => {
   Object.assign(FilesystemStore.prototype, { get, list });
   await rm(path, { recursive: true });
 });
-const backup = (...flags: string[]) =>
-  runHere('backup', `--store=file://${path}`, `--endpoints=${etcd.endpoints}`, ...flags);
+const backupOf = ({ endpoints }: EtcdCluster, ...flags: string[]) =>
+  runHere('backup', `--store=file://${path}`, `--endpoints=${endpoints}`, ...flags);
+const backup = (...flags: string[]) => backupOf(etcd, ...flags);
 
 test('the first backup into a folder warns if another folder has snapshots of the same etcd', async () => {
   for (let n = 0; n < 3; n++) {
@@ -56,7 +57,7 @@ test('the first backup into a folder warns if another folder has snapshots of th
 
 test('the folder of another etcd, and a store that lists only its own folder, cause no warning', async () => {
   await using other = await EtcdCluster.start({ size: 1 });
-  await backup('--cluster=other', `--endpoints=${other.endpoints}`);
+  await backupOf(other, '--cluster=other');
   expect(await backup('--cluster=orders')).toMatchObject({ exitCode: 0, log: [] });
   Object.assign(FilesystemStore.prototype, {
     list(this: FilesystemStore, prefix: string, ...more: []) {
@@ -65,6 +66,45 @@ test('the folder of another etcd, and a store that lists only its own folder, ca
     },
   });
   expect(await backup('--cluster=third')).toMatchObject({ exitCode: 0, log: [] });
+});
+
+test('the folder that has most of them is named, and the others too', async () => {
+  await backup('--cluster=orders', '--namespace=typo');
+  for (let n = 0; n < 3; n++) await backup('--cluster=regular');
+  expect((await backup('--cluster=orders')).log).toEqual([
+    expect.stringMatching(
+      /, but regular has some of this etcd \(.*\), and so has typo\/orders \(1\); .* pass --cluster=regular --namespace=$/,
+    ),
+  ]);
+});
+
+test('the first backup of another etcd into a folder warns, with both cluster ids and the ways out', async () => {
+  await using other = await EtcdCluster.start({ size: 1 });
+  const mine = (await backup('--cluster=orders')).data.snapshot;
+  const second = (...flags: string[]) => backupOf(other, '--cluster=orders', ...flags);
+  expect(await second('--object-key=x.db')).toMatchObject({ exitCode: 0, log: [] });
+  const { exitCode, data, log } = await second();
+  const { clusterId } = data.snapshot;
+  expect({ exitCode, log }).toEqual({
+    exitCode: 0,
+    log: [
+      expect.stringMatching(
+        new RegExp(
+          `^orders has snapshots of another etcd \\(cluster id ${mine.clusterId}, newest ${mine.id}\\), and this one has the cluster id ${clusterId}; .* pass a --cluster or --namespace of its own; .* pass --restored-from=${mine.clusterId}$`,
+        ),
+      ),
+    ],
+  });
+  expect(await second()).toMatchObject({ exitCode: 0, log: [] });
+});
+
+test('a cluster that was restored from the other causes no such warning', async () => {
+  await using other = await EtcdCluster.start({ size: 1 });
+  const { clusterId } = (await backup('--cluster=orders')).data.snapshot;
+  expect(await backupOf(other, '--cluster=orders', `--restored-from=${clusterId}`)).toMatchObject({
+    exitCode: 0,
+    log: [],
+  });
 });
 
 test.each<[string, (folder: string) => Promise<void>]>([

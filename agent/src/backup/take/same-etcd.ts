@@ -1,6 +1,28 @@
+import type { Entry } from '../catalog/catalog.ts';
+import { folderOf, type NamedCluster } from '../catalog/identity/folder.ts';
+import { isOf } from '../catalog/identity/identity.ts';
 import { sameEtcdElsewhere } from '../catalog/identity/locate.ts';
 import type { StoreRequest } from './request.ts';
 import type { TargetRun } from './target-run.ts';
+
+/**
+ * Returns a warning for the first backup of an etcd into a folder that has only snapshots of others. `lineage`: the etcd
+ * clusters that it was restored from.
+ */
+export function otherEtcdWarning(
+  entries: readonly Entry[],
+  named: NamedCluster,
+  clusterId: string,
+  lineage: readonly string[],
+): string | undefined {
+  const own = entries.filter((entry) => isOf(named, entry) && entry.manifest?.source.clusterId !== 'unknown');
+  const connected = ['unknown', clusterId, ...lineage];
+  const [newest] = own;
+  if (!newest || clusterId === 'unknown') return undefined;
+  if (own.some(({ manifest }) => connected.includes(manifest!.source.clusterId))) return undefined;
+  const other = newest.manifest!.source.clusterId;
+  return `${folderOf(named)} has snapshots of another etcd (cluster id ${other}, newest ${newest.id}), and this one has the cluster id ${clusterId}; if it is another cluster, pass a --cluster or --namespace of its own; if it was restored from that one by other means, pass --restored-from=${other}`;
+}
 
 /** Milliseconds that a finished backup still waits for the warning. */
 const AFTERWARDS = 1_000;

@@ -22,7 +22,7 @@ import { besideKey, refuseExisting, sweepBeside } from './exact-key.ts';
 import { formatFileName, freeFileName } from './file-name.ts';
 import type { BackupOutcome, List, Origin, RunContext, StoreRequest, Target, WithOrigin } from './request.ts';
 import { reserve, sweepReserved } from './reservation.ts';
-import { warningOfSameEtcd } from './same-etcd.ts';
+import { otherEtcdWarning, warningOfSameEtcd } from './same-etcd.ts';
 import { checkRuns, type TargetRun, targetRuns } from './target-run.ts';
 import { shareStream, type Uploaded } from './upload.ts';
 
@@ -56,6 +56,11 @@ export async function storeSnapshot(
   const store = async (origin: Origin) => {
     const known = [...prepared.values()].flatMap(({ entries }) => entries);
     const lineage = lineageOf(known, origin.source.clusterId, request.restoredFrom);
+    for (const { target, context: within } of request.key ? [] : runs) {
+      const { entries = [] } = prepared.get(target) ?? {};
+      const warning = otherEtcdWarning(entries, request, origin.source.clusterId, lineage);
+      if (warning) within.log.warn({ store: target.store.url }, warning);
+    }
     const waiting = new Map([...prepared].map(([target, one]) => [target, one.waiting]));
     // Free the lists now: retention reads them again, and memory must not hold both.
     prepared.clear();

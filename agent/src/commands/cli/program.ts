@@ -135,14 +135,20 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
     metricsOption,
     ...runOptions,
   ]);
-  add(program, 'list', 'list the snapshots of a cluster, newest first', '', [
-    ...readOptions,
-    option(
-      '--retention <rules>',
-      'also show which of these rules would keep each snapshot, for example last=3,daily=7; nothing is deleted',
-    ),
-    timeoutOption,
-  ]);
+  add(
+    program,
+    'list',
+    'list the snapshots of a cluster, newest first, or the clusters of a store (without --cluster)',
+    '',
+    [
+      ...readOptions,
+      option(
+        '--retention <rules>',
+        'also show which of these rules would keep each snapshot, for example last=3,daily=7; nothing is deleted',
+      ),
+      timeoutOption,
+    ],
+  );
   add(program, 'show', 'show the details of a snapshot (default: the newest verified one)', '[id]', [
     ...readOptions,
     keyOption,
@@ -199,7 +205,7 @@ export function buildProgram(run: (invocation: Invocation) => Promise<void>): Co
   ]);
   add(program, 'pin', 'protect snapshots from retention', '<ids...>', [...storeOptions, timeoutOption]);
   add(program, 'unpin', 'let retention manage these snapshots again', '<ids...>', [...storeOptions, timeoutOption]);
-  add(program, 'adopt', 'import snapshots saved by other tools (default: all in the folder)', '[keys...]', [
+  add(program, 'adopt', 'import snapshots saved by other tools (default: all of theirs in the folder)', '[keys...]', [
     ...storeOptions,
     identityOption,
     forceForeignOption,

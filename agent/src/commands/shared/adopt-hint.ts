@@ -1,5 +1,13 @@
-import { type Entry, exactManifestKey, payloadIn, payloadProblem, underWay } from '../../backup/catalog/catalog.ts';
+import {
+  type Entry,
+  exactManifestKey,
+  hasManifest,
+  mayRunUntil,
+  payloadIn,
+  payloadProblem,
+} from '../../backup/catalog/catalog.ts';
 import { quoted } from '../../lib/quoted.ts';
+import type { StoredObject } from '../../store/store.ts';
 import type { Settings } from '../cli/settings.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { sameIdentities, sameStore, sameTools } from './same-store.ts';
@@ -11,40 +19,70 @@ export interface HintContext {
   readonly entries: readonly Entry[];
 }
 
+/** Keys in one command. */
+const AT_ONCE = 20;
+
 /**
  * Says how a snapshot whose manifest, payload or finding is damaged becomes one again, to follow the problem. Empty if
  * nothing but its state is unknown, or its payload is missing.
  */
-export function adoptHint(opened: OpenedStore, entry: Entry, { now, settings, entries }: HintContext): string {
-  const { manifest, manifestKey, unread, objects } = entry;
-  const flags = (...identities: string[]) =>
-    [sameStore(opened), ...identities, ...sameTools(settings)].filter((flag) => flag !== '').join(' ');
-  const identities = sameIdentities(settings);
+export function adoptHint(opened: OpenedStore, entry: Entry, context: HintContext): string {
+  const { manifest, manifestKey, unread } = entry;
+  const { now, settings } = context;
   if (unread === 'damaged') {
     const isExact = manifest && manifestKey === exactManifestKey(manifest.object.key);
     const name = isExact ? `--object-key=${manifest.object.key}` : entry.id;
-    return `; \`etcd-agent verify ${quoted(name)} --level=open ${flags(...identities)}\` replaces it`;
+    const flags = flagsOf(opened, sameIdentities(settings), settings);
+    return `; \`etcd-agent verify ${quoted(name)} --level=open ${flags}\` replaces it`;
   }
-  // Of a suspect source, the manifest stands.
-  if (unread || manifest?.source.suspect?.length) return '';
-  const payload = manifest ? objects.find(({ key }) => key === manifest.object.key) : payloadIn(entry);
-  if (!payload || (manifest && payloadProblem(manifest, payload.size) === undefined)) return '';
-  const isExact = manifestKey === exactManifestKey(payload.key);
-  const running = isExact ? undefined : underWay(payload, now);
-  if (running) return `; ${running}`;
-  const owner = entries.find(
-    (other) => other.manifestKey !== manifestKey && other.manifest?.object.key === payload.key,
-  );
+  const payload = orphanOf(entry);
+  if (!payload) return '';
+  const owner = ownerOf(payload, entry, context);
   if (owner) return `; ${owner.manifestKey} names its payload: it is that of the snapshot ${owner.id}`;
-  const needed = payload.key.endsWith('.age')
-    ? identities.length > 0
-      ? identities
-      : ['--age-identity-file=FILE']
-    : [];
-  const adopt = `\`etcd-agent adopt ${quoted(payload.key)} ${flags(...needed)}\``;
+  const adopt = adoptCommand(opened, [payload.key], settings);
   if (manifest) return `; if another snapshot was stored in its place, ${adopt} writes a new manifest`;
-  const isThere = objects.some(({ key }) => key === manifestKey);
-  return isThere
-    ? `; if its payload is good, ${adopt} replaces the manifest`
+  if (hasManifest(entry)) return `; if its payload is good, ${adopt} replaces the manifest`;
+  const until = manifestKey === exactManifestKey(payload.key) ? undefined : mayRunUntil(payload, now);
+  return until
+    ? `; wait until ${until}; if it has no manifest then, ${adopt} writes one`
     : `; if no backup is running, ${adopt} writes one`;
 }
+
+/** The one command that adopts several payloads without a manifest, in a sentence. Empty if there are not several. */
+export function adoptAllHint(opened: OpenedStore, lost: readonly Entry[], context: HintContext): string {
+  const keys = adoptable(lost, context);
+  if (keys.length < 2) return '';
+  const some = keys.slice(0, AT_ONCE);
+  const which = some.length < keys.length ? `the newest ${some.length} of ${keys.length}` : `all ${keys.length}`;
+  return `if no backup is running, ${adoptCommand(opened, some, context.settings)} writes a manifest for ${which}`;
+}
+
+/** The keys of the payloads that no manifest names, newest first. */
+export const adoptable = (lost: readonly Entry[], context: Pick<HintContext, 'entries'>): string[] =>
+  lost.flatMap((entry) => {
+    const payload = orphanOf(entry);
+    return payload && !ownerOf(payload, entry, context) ? [payload.key] : [];
+  });
+
+/** The payload of a snapshot whose manifest is missing, damaged, or that of another payload. */
+function orphanOf(entry: Entry): StoredObject | undefined {
+  const { manifest, unread, objects } = entry;
+  // Of a suspect source, the manifest stands.
+  if (unread || manifest?.source.suspect?.length) return undefined;
+  if (!manifest) return payloadIn(entry);
+  const payload = objects.find(({ key }) => key === manifest.object.key);
+  return payload && payloadProblem(manifest, payload.size) === undefined ? undefined : payload;
+}
+
+const ownerOf = ({ key }: StoredObject, { manifestKey }: Entry, { entries }: Pick<HintContext, 'entries'>) =>
+  entries.find((other) => other.manifestKey !== manifestKey && other.manifest?.object.key === key);
+
+export function adoptCommand(opened: OpenedStore, keys: readonly string[], settings: Settings): string {
+  const given = sameIdentities(settings);
+  const isEncrypted = keys.some((key) => key.endsWith('.age'));
+  const identities = isEncrypted ? (given.length > 0 ? given : ['--age-identity-file=FILE']) : [];
+  return `\`etcd-agent adopt ${keys.map(quoted).join(' ')} ${flagsOf(opened, identities, settings)}\``;
+}
+
+const flagsOf = (opened: OpenedStore, identities: readonly string[], settings: Settings): string =>
+  [sameStore(opened), ...identities, ...sameTools(settings)].join(' ');

@@ -1,21 +1,34 @@
 import { type Entry, manifestKey } from '../../backup/catalog/catalog.ts';
 import { folderOf } from '../../backup/catalog/identity/folder.ts';
+import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import { anyEntry } from '../../backup/catalog/select.ts';
 import { impatience, readEach } from '../../backup/catalog/silence.ts';
 import { type AgentError, messageOf } from '../../lib/errors.ts';
 import type { OpenedStore } from './opened-store.ts';
 
-/** Returns the snapshots with these ids. One that fails or hangs does not keep the others from being read. */
+/**
+ * Returns the snapshots with these ids. One that fails or hangs does not keep the others from being read. `incomplete` may
+ * give an entry for one without a manifest.
+ */
 export async function namedEntries(
   opened: OpenedStore,
   ids: readonly string[],
   signal: AbortSignal,
+  incomplete: (id: string) => Promise<Entry | undefined> = async () => undefined,
 ): Promise<readonly Entry[]> {
   const { store } = opened;
   const named = [...new Set(ids)];
   const isAlone = named.length === 1;
   const impatient = isAlone ? () => store : await impatience(store, signal);
-  const read = (id: string): Promise<Entry> => anyEntry(impatient(), opened, id, { signal });
+  const read = async (id: string): Promise<Entry> => {
+    try {
+      return await anyEntry(impatient(), opened, id, { signal });
+    } catch (error) {
+      const found = error instanceof IncompleteError ? await incomplete(id) : undefined;
+      if (found) return found;
+      throw error;
+    }
+  };
   const without = (id: string, error: AgentError) => silentEntry(opened, id, error);
   return readEach(named, read, { signal, ...(!isAlone && { without }) });
 }

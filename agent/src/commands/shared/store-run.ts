@@ -1,7 +1,7 @@
 import { type Entry, lostManifests, readCatalog, unfinished, type WholeEntry } from '../../backup/catalog/catalog.ts';
 import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
 import { isOf, ownerOf } from '../../backup/catalog/identity/identity.ts';
-import { folderWith, locate, otherFoldersHint, refuseMissing } from '../../backup/catalog/identity/locate.ts';
+import { folderWith, locate, refuseMissing } from '../../backup/catalog/identity/locate.ts';
 import { IncompleteError } from '../../backup/catalog/incomplete-error.ts';
 import type { Manifest } from '../../backup/catalog/manifest.ts';
 import { listNames, type Names } from '../../backup/catalog/names.ts';
@@ -25,6 +25,7 @@ import type { Settings } from '../cli/settings.ts';
 import { adoptHint } from './adopt-hint.ts';
 import { adoptableHint } from './adoptable-hint.ts';
 import { answeringOf, HINT_LIMIT } from './answering.ts';
+import { besideHint, elsewhere } from './elsewhere.ts';
 import { another } from './instead.ts';
 import type { OpenedStore } from './opened-store.ts';
 import { sameIdentities, sameStore, sameTools, withListFlags } from './same-store.ts';
@@ -62,8 +63,10 @@ async function withElsewhere(error: unknown, opened: OpenedStore, context: Comma
     if (hint) throw new AgentError(error.exitCode, `${error.message}${hint}`);
   }
   if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) throw error;
-  const message = withListFlags(error.message, opened);
-  throw new AgentError(error.exitCode, `${message}${await nothingHint(error, opened, context)}`);
+  const hint = await nothingHint(error, opened, context);
+  // The list of a cluster that is not meant leads nowhere.
+  const message = hint ? error.message.replace('; see `etcd-agent list`', '') : withListFlags(error.message, opened);
+  throw new AgentError(error.exitCode, `${message}${hint}`);
 }
 
 /** Says where that snapshot is, or what else there is. */
@@ -71,11 +74,11 @@ async function nothingHint({ message }: AgentError, opened: OpenedStore, context
   const { settings, signal } = context;
   const { store } = opened;
   const id = [...settings.args, settings.text('snapshot')].find((each) => each && message.includes(` ${each} `));
-  const elsewhere = id && (await folderWith(store, id, opened, { signal }));
-  if (elsewhere) return elsewhere;
+  const owner = id && (await folderWith(store, id, opened, { signal }));
+  if (owner) return owner;
   const isNamed = askedId(settings) !== undefined || settings.text('objectKey') !== undefined;
   const adoptable = isNamed ? '' : await adoptableHint(opened, context);
-  return `${await otherFoldersHint(store, opened, { signal })}${adoptable}`;
+  return `${(await elsewhere(opened, context)).text}${adoptable}`;
 }
 
 /** Finds the cluster's folder in a store. For commands that only read. */
@@ -85,7 +88,10 @@ export async function openedStore(
   { settings, log, signal }: CommandContext,
 ): Promise<OpenedStore> {
   const asked = settings.wanted();
-  await refuseMissing(store, { signal });
+  await refuseMissing(store, { signal }).catch(async (error) => {
+    if (!(error instanceof AgentError) || error.exitCode !== ExitCode.nothingThere) throw error;
+    throw new AgentError(error.exitCode, `${error.message}${await besideHint(spec, asked)}`, { cause: error });
+  });
   const wanted = await locate(store, asked, { signal, warn: (message) => log.warn(message) });
   const folder = folderOf(wanted);
   let names: Promise<Names> | undefined;

@@ -125,6 +125,56 @@ test('a directory that cannot be listed is named itself, not the one that the li
   }
 });
 
+describe('a right that is missing', () => {
+  const at = () => join(root, 'rights');
+  /** Runs as a user who owns nothing: root may do everything. */
+  async function asNobody(work: () => Promise<void>): Promise<void> {
+    const user = process.geteuid!();
+    if (user === 0) process.seteuid!(65534);
+    try {
+      await work();
+    } finally {
+      if (user === 0) process.seteuid!(user);
+    }
+  }
+  const owner = (path: string, mode: string) =>
+    `EACCES: ${path} belongs to user ${process.getuid!()}, group ${process.getgid!()} and has mode ${mode}, which refuses user `;
+  beforeEach(async () => {
+    await mkdir(join(at(), 'orders'), { recursive: true });
+    await chmod(root, 0o755);
+    await writeFile(join(at(), 'orders/a.db'), 'x');
+  });
+  afterEach(async () => {
+    for (const path of [at(), join(at(), 'orders')]) await chmod(path, 0o755);
+    await rm(at(), { recursive: true });
+  });
+
+  test.each<[string, string, number, string, (store: FilesystemStore) => Promise<unknown>]>([
+    ['a new file', 'orders', 0o555, 'create orders/b.db', (store) => store.put('orders/b.db', once('x'))],
+    ['a new folder', '', 0o555, 'create new/b.db', (store) => store.put('new/b.db', once('x'))],
+    ['a deletion', 'orders', 0o555, 'delete orders/a.db', (store) => store.delete('orders/a.db')],
+    ['a folder that may not be entered', 'orders', 0o600, 'open orders/a.db', (store) => store.get('orders/a.db')],
+    ['a store that may not be entered', '', 0o600, 'read orders/a.db', (store) => store.stat('orders/a.db')],
+  ])('%s: the error names the directory that refuses, its owner and mode', async (_, folder, mode, doing, call) => {
+    const path = join(at(), folder);
+    await chmod(path, mode);
+    const [what, key] = doing.split(' ');
+    await asNobody(async () => {
+      const message = await refused(call(new FilesystemStore({ path: at() })));
+      expect(message).toContain(`cannot ${what} ${join(at(), key!)}: ${owner(path, `0${mode.toString(8)}`)}`);
+      expect(message).toMatch(/; change its owner or mode; in a pod with a claim, set fsGroup$/);
+    });
+  });
+
+  test('a file that may not be read is named itself', async () => {
+    const file = join(at(), 'orders/a.db');
+    await chmod(file, 0);
+    await asNobody(async () => {
+      expect(await refused(new FilesystemStore({ path: at() }).get('orders/a.db'))).toContain(owner(file, '0000'));
+    });
+  });
+});
+
 test('kill -9 in the middle of a put leaves only a temporary file, which a sweep removes', async () => {
   const killed = new FilesystemStore({ path: join(root, 'killed') });
   const child = spawn(process.execPath, [

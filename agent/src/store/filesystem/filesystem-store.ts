@@ -35,13 +35,13 @@ export class FilesystemStore implements Store {
     signal?.throwIfAborted();
     if (onlyNew && (await this.stat(key, options))) throw exists(this.url, key);
     const part = partName(path);
-    const file = await this.#do('create', part, createFile(part));
+    const file = await this.#do('create', path, createFile(part));
     try {
       for await (const { bytes } of blocks(abortable(body, signal), WRITE_BLOCK, 1)) {
-        await this.#do('write', part, writeAll(file, bytes));
+        await this.#do('write', path, writeAll(file, bytes));
       }
-      await this.#do('write', part, file.sync());
-      await this.#do('write', part, file.close());
+      await this.#do('write', path, file.sync());
+      await this.#do('write', path, file.close());
       signal?.throwIfAborted();
       if (!onlyNew) await this.#do('rename to', path, rename(part, path));
       else if (!(await this.#do('rename to', path, renameToNew(part, path)))) throw exists(this.url, key);
@@ -139,7 +139,7 @@ export class FilesystemStore implements Store {
       if (error instanceof AgentError) throw error;
       // The directory that could not be read may be deeper than the one that the walk began with.
       const { path = join(this.#root, directory) } = error as NodeJS.ErrnoException;
-      throw filesystemFault(this.url, 'list', path, error);
+      throw await explain(this.url, 'list', path, error);
     }
   }
 
@@ -169,7 +169,7 @@ export class FilesystemStore implements Store {
     try {
       return await call;
     } catch (error) {
-      throw filesystemFault(this.url, doing, path, error);
+      throw await explain(this.url, doing, path, error);
     }
   }
 }
@@ -221,27 +221,56 @@ async function remove(path: string): Promise<void> {
   await unlessGone(sync(dirname(path)));
 }
 
-const user = `user ${process.getuid?.() ?? 'unknown'}, group ${process.getgid?.() ?? 'unknown'}`;
-const permission = `not allowed for ${user}; change its owner or mode, or set the pod's fsGroup`;
-
 const notDirectory = 'the path, or a part of it, is not a directory; name a directory';
 
 const refusals: Record<string, string> = {
-  EACCES: permission,
   EDQUOT: 'the quota is used up; raise the quota or keep fewer snapshots',
   EEXIST: notDirectory,
   EISDIR: 'it is a directory; choose another key',
   ENAMETOOLONG: 'the name is too long for this file system; choose a shorter cluster name or key',
   ENOSPC: 'the volume is full; enlarge it or keep fewer snapshots',
   ENOTDIR: notDirectory,
-  EPERM: permission,
   EROFS: 'the volume is mounted read-only; mount it writable',
 };
 
+/** Actions that need the right to write to the directory. */
+const CHANGES = new Set(['create', 'rename to', 'delete']);
+
+/** Whether the system refuses a call to this user. Codes of a full or read-only volume are not meant. */
+const isForbidden = (error: unknown): boolean => ['EACCES', 'EPERM'].includes(codeOf(error) ?? '');
+
+/** Adds to the error of a call which file or directory refuses it. */
+async function explain(url: string, doing: string, path: string, error: unknown): Promise<AgentError> {
+  if (!isForbidden(error)) return filesystemFault(url, doing, path, error);
+  const at = await refuserOf(path, CHANGES.has(doing));
+  const found = await stat(at).catch(() => undefined);
+  const mode = found && (found.mode & 0o7777).toString(8).padStart(4, '0');
+  const whose = found ? `${at} belongs to user ${found.uid}, group ${found.gid} and has mode ${mode}, which` : at;
+  return filesystemFault(url, doing, path, error, whose);
+}
+
+/** The first directory of the path that this user may not enter; otherwise the directory or the file itself. */
+async function refuserOf(path: string, isChange: boolean): Promise<string> {
+  let last = '/';
+  for (const name of dirname(path).split('/').filter(Boolean)) {
+    const at = join(last, name);
+    const code = await stat(`${at}/.`).then(() => undefined, codeOf);
+    if (isForbidden({ code })) return at;
+    // A missing directory is to be created in the last one.
+    if (code !== undefined) break;
+    last = at;
+  }
+  return isChange ? last : path;
+}
+
+/** `whose`: what refuses the call, with its owner. */
+const permission = (whose = 'it') =>
+  `${whose} refuses user ${process.geteuid?.() ?? 'unknown'}, group ${process.getegid?.() ?? 'unknown'}; change its owner or mode; in a pod with a claim, set fsGroup`;
+
 /** Error in one line: the action and the path, the system's error code, and what to do. */
-export function filesystemFault(url: string, doing: string, path: string, error: unknown): AgentError {
+export function filesystemFault(url: string, doing: string, path: string, error: unknown, whose?: string): AgentError {
   const code = codeOf(error) ?? '';
-  const remedy = refusals[code];
+  const remedy = isForbidden(error) ? permission(whose) : refusals[code];
   const detail = remedy ? `${code}: ${remedy}` : `${messageOf(error)}; check the volume and try again`;
   const exitCode = remedy ? ExitCode.storeRefused : ExitCode.storeUnreachable;
   return new AgentError(exitCode, `${url}: cannot ${doing} ${path}: ${detail}`, { cause: error });

@@ -22,7 +22,7 @@ export async function locate(store: Store, wanted: Wanted, options: LocateOption
   const { cluster, namespace } = wanted;
   if (namespace === '') return { ...wanted, namespace: undefined };
   if (namespace !== undefined) return wanted;
-  const all = await unlessAborted(countFolders(store, options), options.signal).catch(async (error) => {
+  const all = await unlessAborted(listFolders(store, options), options.signal).catch(async (error) => {
     if (!(error instanceof AgentError) || error.exitCode !== ExitCode.storeRefused) throw error;
     // The credentials may allow listing of the cluster's own folder only.
     if (!(await unlessAborted(hasObjects(store, folderOf({ cluster }), options), options.signal))) {
@@ -71,7 +71,7 @@ export async function refuseMissing(store: Store, options: CallOptions): Promise
 
 const shown = 5;
 /** Milliseconds. A hint is not worth a longer wait. */
-const LIMIT = 10_000;
+export const LIMIT = 10_000;
 
 export interface HintOptions extends CallOptions {
   /** Milliseconds. */
@@ -89,7 +89,7 @@ export async function otherFoldersHint(
   { signal, limit = LIMIT }: HintOptions,
 ): Promise<string> {
   const within = limited(signal, limit);
-  const counts = await unlessAborted(countFolders(store, { signal: within }), within).catch(() => {
+  const counts = await unlessAborted(listFolders(store, { signal: within }), within).catch(() => {
     if (signal && !isTimeout(signal)) signal.throwIfAborted();
     return [];
   });
@@ -159,7 +159,7 @@ export async function sameEtcdElsewhere(
   const find = async () => {
     // A hint must not use up the patience with the store, which the backup needs.
     const asked = (await store.unlimited?.()) ?? store;
-    const others = (await countFolders(asked, { signal: within })).filter(({ folder }) => folder !== own);
+    const others = (await listFolders(asked, { signal: within })).filter(({ folder }) => folder !== own);
     folders = others.sort((a, b) => isNamesake(b) - isNamesake(a)).slice(0, READ);
     const next = folders.values();
     const work = async () => {
@@ -168,9 +168,12 @@ export async function sameEtcdElsewhere(
     await Promise.all(Array.from({ length: AT_ONCE }, work));
   };
   await unlessAborted(find(), within).catch(() => {});
-  const other = folders.find((each) => same.has(each));
+  // An earlier mistake may have left a few in a third folder.
+  const [other, ...more] = folders.filter((each) => same.has(each)).sort((a, b) => b.count - a.count);
   if (!other) return undefined;
-  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId}); if that is its folder, pass ${flagsOf(other)}`;
+  const also =
+    more.length > 0 ? `, and so ${more.length === 1 ? 'has' : 'have'} ${more.map(described).join(', ')}` : '';
+  return `${own} has no snapshots yet, but ${other.folder} has some of this etcd (cluster id ${clusterId})${also}; if that is its folder, pass ${flagsOf(other)}`;
 }
 
 /** Whether the newest manifest of a folder that names its etcd names this one, as far as this can be read in time. */
@@ -200,7 +203,7 @@ async function isOfEtcd(
   return sources.find((source) => source !== undefined) === clusterId;
 }
 
-const limited = (signal: AbortSignal | undefined, limit: number): AbortSignal =>
+export const limited = (signal: AbortSignal | undefined, limit: number): AbortSignal =>
   AbortSignal.any([AbortSignal.timeout(limit), ...(signal ? [signal] : [])]);
 
 /** The cluster in whose folder an object lies. Undefined if no cluster can have this folder. */
@@ -213,7 +216,7 @@ function ownerOfKey(key: string): NamedCluster | undefined {
 const flagsOf = ({ cluster, namespace = '' }: NamedCluster): string =>
   [`--cluster=${cluster}`, `--namespace=${namespace}`].map(quoted).join(' ');
 
-interface Folder extends NamedCluster {
+export interface Folder extends NamedCluster {
   readonly folder: string;
   /** Number of manifests. */
   count: number;
@@ -229,7 +232,8 @@ function keepLast(ids: string[], id: string): void {
   ids.sort().reverse().splice(EACH_KIND);
 }
 
-async function countFolders(store: Store, { signal }: CallOptions): Promise<Folder[]> {
+/** The folders that hold what may be snapshots. */
+export async function listFolders(store: Store, { signal }: CallOptions): Promise<Folder[]> {
   const found = new Map<string, Folder>();
   const countObject = callCounter(2_000);
   for await (const { key } of store.list('', { signal })) {

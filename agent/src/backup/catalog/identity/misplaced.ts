@@ -1,0 +1,84 @@
+import { isTimeout } from '../../../lib/limits/run-limit.ts';
+import { unlessAborted } from '../../../lib/limits/unless-aborted.ts';
+import { callCounter } from '../../../lib/memory.ts';
+import type { Store } from '../../../store/store.ts';
+import { readManifest } from '../catalog.ts';
+import { isSnapshotId, splitName } from '../snapshot-id.ts';
+import { folderOf, type NamedCluster } from './folder.ts';
+import { type HintOptions, LIMIT, limited } from './locate.ts';
+
+/** Folders whose manifest is read. */
+const READ = 5;
+
+/** Snapshots whose folder in the store is not that of their cluster, because the store begins at another path. */
+export interface Misplaced extends NamedCluster {
+  readonly folder: string;
+  /** The path below this store at which the store begins that the snapshots were written to. */
+  readonly below?: string;
+  /** The end of this store's path that belongs to the folder of the cluster. */
+  readonly above?: string;
+}
+
+export interface Around {
+  /** Undefined if every snapshot lies where it belongs, as far as this is known in time. */
+  readonly misplaced?: Misplaced;
+  /** The first names in the store. Empty if it has no object at all, undefined if that is not known. */
+  readonly names?: readonly string[];
+  /** Whether the folder of the cluster has any object. */
+  readonly hasFolder?: boolean;
+}
+
+/** Names in a hint. */
+const SHOWN = 3;
+
+/**
+ * Looks what a store without a snapshot of the cluster has instead: snapshots whose manifests belong into another folder, so
+ * that the path of the store is too deep or too high, or other files.
+ */
+export async function lookAround(
+  store: Store,
+  wanted: NamedCluster,
+  { signal, limit = LIMIT }: HintOptions,
+): Promise<Around> {
+  const within = limited(signal, limit);
+  const look = async (): Promise<Around> => {
+    const last = new Map<string, string>();
+    const names: string[] = [];
+    let hasFolder = false;
+    const countObject = callCounter(2_000);
+    for await (const { key } of store.list('', { signal: within })) {
+      countObject();
+      if (names.length < SHOWN) names.push(key);
+      hasFolder ||= key.startsWith(`${folderOf(wanted)}/`);
+      const slash = key.lastIndexOf('/');
+      const split = splitName(key.slice(slash + 1));
+      if (split?.suffix !== '.json' || !isSnapshotId(split.id)) continue;
+      const folder = key.slice(0, Math.max(0, slash));
+      if ((last.get(folder) ?? '') < key) last.set(folder, key);
+    }
+    const isWanted = (folder: string) =>
+      folder === folderOf(wanted) ? 2 : Number(folder === '' || `/${folder}`.endsWith(`/${wanted.cluster}`));
+    const folders = [...last.keys()].sort((a, b) => isWanted(b) - isWanted(a)).slice(0, READ);
+    for (const folder of folders) {
+      const misplaced = await placeOf(store, folder, last.get(folder)!, within);
+      if (misplaced) return { misplaced, names, hasFolder };
+    }
+    return { names, hasFolder };
+  };
+  return unlessAborted(look(), within).catch(() => {
+    if (signal && !isTimeout(signal)) signal.throwIfAborted();
+    return {};
+  });
+}
+
+/** Compares the folder of a manifest with the cluster that it names. */
+async function placeOf(store: Store, folder: string, key: string, signal: AbortSignal): Promise<Misplaced | undefined> {
+  const read = await readManifest(store, key, { signal });
+  if (!read || 'problem' in read) return undefined;
+  const { name: cluster, namespace } = read.manifest.cluster;
+  const own = folderOf({ cluster, namespace });
+  const common = { folder, cluster, namespace };
+  if (folder.endsWith(`/${own}`)) return { ...common, below: folder.slice(0, -own.length - 1) };
+  if (folder === '') return { ...common, above: own };
+  return own.endsWith(`/${folder}`) ? { ...common, above: own.slice(0, -folder.length - 1) } : undefined;
+}

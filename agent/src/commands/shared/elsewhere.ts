@@ -1,0 +1,129 @@
+import { readdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { folderOf, type NamedCluster } from '../../backup/catalog/identity/folder.ts';
+import { entriesAsked, isOf } from '../../backup/catalog/identity/identity.ts';
+import { otherFoldersHint } from '../../backup/catalog/identity/locate.ts';
+import { lookAround, type Misplaced } from '../../backup/catalog/identity/misplaced.ts';
+import { isSnapshotId, splitName } from '../../backup/catalog/snapshot-id.ts';
+import { unlessAborted } from '../../lib/limits/unless-aborted.ts';
+import { openStore } from '../../store/open.ts';
+import { above, below, parentOf } from '../../store/place.ts';
+import type { StoreSpec } from '../../store/spec.ts';
+import type { Store } from '../../store/store.ts';
+import { storeUrl } from '../../store/url.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { HINT_LIMIT } from './answering.ts';
+import type { OpenedStore } from './opened-store.ts';
+import { sameStore } from './same-store.ts';
+
+export interface Elsewhere {
+  /** Follows an error. */
+  readonly text: string;
+  /** Whether there are snapshots that the command may have been meant for. */
+  readonly isFound: boolean;
+}
+
+/** Says what there is instead, for a command that found no snapshot. Never changes the outcome of a command by an error. */
+export async function elsewhere(opened: OpenedStore, { signal }: Pick<CommandContext, 'signal'>): Promise<Elsewhere> {
+  const found = (text: string): Elsewhere => ({ text, isFound: true });
+  const ids = await clusterIdsHint(opened);
+  if (ids) return found(ids);
+  const { misplaced, names, hasFolder } = await lookAround(opened.store, opened, { signal });
+  if (misplaced && (!hasFolder || misplaced.folder === folderOf(opened))) {
+    return found(misplacedText(misplaced, opened.spec));
+  }
+  const others = await otherFoldersHint(opened.store, opened, { signal });
+  if (others) return found(others);
+  if (hasFolder || !names) return { text: '', isFound: false };
+  const higher = await higherHint(opened.spec, opened);
+  if (higher) return found(higher);
+  const text = `; it has no folder ${folderOf(opened)}, and ${otherFiles(names)}: check --store, or take a first backup`;
+  return { text, isFound: false };
+}
+
+const otherFiles = ([first]: readonly string[]) =>
+  first === undefined ? 'the store is empty' : `the store has only other files, such as ${first}`;
+
+/** Says what a store has in which no cluster has a snapshot. */
+export async function noClusterHint(store: Store, spec: StoreSpec, signal: AbortSignal): Promise<Elsewhere> {
+  const { misplaced, names } = await lookAround(store, { cluster: '' }, { signal });
+  if (misplaced) return { text: misplacedText(misplaced, spec), isFound: true };
+  return { text: names ? `; ${otherFiles(names)}` : '', isFound: false };
+}
+
+/** Lists the cluster ids of the folder if there is none of the id that is asked for. */
+async function clusterIdsHint(opened: OpenedStore): Promise<string> {
+  if (opened.clusterId === undefined) return '';
+  const entries = await opened.readAnswering(() => AbortSignal.timeout(HINT_LIMIT)).catch(() => []);
+  if (entriesAsked(entries, opened).some(({ manifest }) => manifest)) return '';
+  const counts = new Map<string, number>();
+  for (const { manifest } of entries.filter((entry) => isOf(opened, entry))) {
+    const id = manifest!.source.clusterId;
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  if (counts.size === 0) return '';
+  const ids = [...counts].map(([id, count]) => `${id} (${count})`).join(', ');
+  return `; ${folderOf(opened)} has snapshots of the cluster ids ${ids}: check --cluster-id`;
+}
+
+const flagsAt = (spec: StoreSpec, named: NamedCluster) => sameStore({ ...named, spec, store: { url: storeUrl(spec) } });
+
+function misplacedText(misplaced: Misplaced, spec: StoreSpec): string {
+  const { folder, above: missing, below: more } = misplaced;
+  const moved = missing === undefined ? below(spec, more!) : above(spec, missing);
+  const what = `snapshots of ${folderOf(misplaced)}`;
+  const where = folder === '' ? 'without a folder' : `in the folder ${folder}`;
+  const how = `its path is too ${missing === undefined ? 'high' : 'deep'}`;
+  return `; it has ${what} ${where}, so ${how}: ${moved ? `pass ${flagsAt(moved, misplaced)}` : 'check --store'}`;
+}
+
+/** Folders above a store that are looked into. */
+const LEVELS = 3;
+
+/** Says that a store above this one has the folder of the cluster. */
+async function higherHint(spec: StoreSpec, named: NamedCluster): Promise<string> {
+  let at = parentOf(spec);
+  for (let level = 0; at && level < LEVELS; level++) {
+    if (await hasSnapshots(at, named)) {
+      return `; ${storeUrl(at)} has snapshots of ${folderOf(named)}: pass ${flagsAt(at, named)}`;
+    }
+    at = parentOf(at);
+  }
+  return '';
+}
+
+async function hasSnapshots(spec: StoreSpec, named: NamedCluster): Promise<boolean> {
+  const signal = AbortSignal.timeout(HINT_LIMIT);
+  const prefix = `${folderOf(named)}/`;
+  const look = async () => {
+    const store = await openStore(spec);
+    try {
+      for await (const { key } of store.list(prefix, { signal })) {
+        if (isSnapshotId(splitName(key.slice(prefix.length))?.id ?? '')) return true;
+      }
+      return false;
+    } finally {
+      store.close();
+    }
+  };
+  return unlessAborted(look(), signal).catch(() => false);
+}
+
+/** Names in a hint. */
+const SHOWN = 5;
+
+/** Says what lies above or beside a directory that does not exist. */
+export async function besideHint(spec: StoreSpec, named: NamedCluster): Promise<string> {
+  const higher = await higherHint(spec, named);
+  if (higher || !spec.filesystem) return higher;
+  for (let at = dirname(spec.filesystem.path); at !== '/'; at = dirname(at)) {
+    const entries = await readdir(at, { withFileTypes: true }).catch(() => undefined);
+    if (!entries) continue;
+    const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
+    const what =
+      names.length > 0 ? `the directories ${names.sort().slice(0, SHOWN).join(', ')}${more}` : 'no directory';
+    return `; ${at} has ${what}`;
+  }
+  return '';
+}
