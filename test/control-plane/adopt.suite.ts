@@ -86,7 +86,9 @@ onPlanes(1)('a directory filled by a script', () => {
   slowTest('is restored from, by etcd-restore.yaml and no API server', async () => {
     const id = saved[4]!.replace(/\.db$/, '');
     await fillRestoreDirectory();
-    await onNode(node, `echo 'snapshot: ${id}' > ${restoreDirectory}/restore.yaml`);
+    // The cluster id of an adopted snapshot is not known.
+    const settings = `snapshot: ${id}\nforceForeign: true\n`;
+    await onNode(node, `printf '${settings}' > ${restoreDirectory}/restore.yaml`);
     await onNode(node, `cp ${restoreDirectory}/etcd-restore.yaml /etc/kubernetes/manifests/`);
     const restored = () => namespace.until('the end of the restore', 300, resultOnNode);
     const result = await timed('an adopted snapshot restored by the static Pod', restored).catch(async (error) => {

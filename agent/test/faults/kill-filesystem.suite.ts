@@ -42,6 +42,8 @@ async function prepared(): Promise<DirectoryPlace> {
   const place = await DirectoryPlace.make();
   await copyAll(past, place);
   await place.put(`${CLUSTER}/${DEAD}.db.zst`, Buffer.from('the rest of a dead run'));
+  // Retention was deleting it.
+  await place.put(`${CLUSTER}/${DEAD}.deleting`, Buffer.alloc(0));
   await place.put(`${CLUSTER}/${DEAD}.db.0123abcd.part`, Buffer.from('the rest of another'));
   return place;
 }

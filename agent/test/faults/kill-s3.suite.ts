@@ -59,6 +59,8 @@ const cases: Record<string, Case> = {
     args: (store) => command('prune', store, '--retention', 'last=1', '--sweep-age', '1ms'),
     async prepare(place) {
       await place.put(`${CLUSTER}/${DEAD}.db.zst`, Buffer.from('the rest of a dead run'));
+      // Retention was deleting it.
+      await place.put(`${CLUSTER}/${DEAD}.deleting`, Buffer.alloc(0));
       await place.beginUpload(`${CLUSTER}/${DEAD}.db`);
       await untilOld();
     },

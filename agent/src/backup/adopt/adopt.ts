@@ -7,6 +7,7 @@ import { quoted } from '../../lib/quoted.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import {
   asideKey,
+  deletingKey,
   type Entry,
   exactManifestKey,
   isValidKey,
@@ -415,6 +416,10 @@ async function writeAdopted(found: Found, { manifest, earlier }: Adopted, contex
     await putJson(store, key, manifest, options);
   }
   await refuseGone(found, manifest, context);
+  // A killed deletion of the snapshot that it was before no longer counts.
+  await orNothing(store.stat(deletingKey(dirname(key), manifest.id), options)).then(
+    (marker) => marker && store.delete(marker.key, options),
+  );
   const last = await readAgain(store, key, manifest.id, before?.isReplaced ? before : undefined, options);
   const failure = last?.isReplaced ? await replaceEarlier(store, key, manifest, PROOF, options) : undefined;
   return {

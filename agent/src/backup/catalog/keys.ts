@@ -6,6 +6,8 @@ export const manifestKey = (folder: string, id: string) => `${folder}/${id}.json
 export const reservationKey = (folder: string, name: string) => `${folder}/${name}.reserved`;
 /** Beginning of the keys of the markers beside a payload that `adopt` is reading. No leftover is deleted beside a fresh one. */
 export const adoptingKeys = (key: string) => `${key}.adopting-`;
+/** Key of the marker that retention has begun to delete a snapshot: a payload beside it is not one whose manifest was lost. */
+export const deletingKey = (folder: string, id: string) => `${folder}/${id}.deleting`;
 /** Key under which `adopt` keeps a manifest that it replaces. */
 export const asideKey = (manifestKey: string, sha256: string) => `${manifestKey}.replaced-${sha256.slice(0, 16)}`;
 /** A snapshot under an exact key has its manifest beside it. Retention never deletes it. */

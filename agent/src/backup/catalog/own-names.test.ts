@@ -203,7 +203,7 @@ describe('a user-defined name', () => {
     await take(healthy, { fileName });
     for (let step = 1; step <= healthy.steps.length; step++) {
       const at = `killed-${step}`;
-      // Only snapshots before and after it prove that leftovers are not needed.
+      // Without a snapshot before it, a payload would be kept: it may be of an earlier etcd.
       await take(directory(at), { fileName });
       await take(new CrashingStore(directory(at), step), { fileName }).catch(() => {});
       await take(directory(at), { fileName });

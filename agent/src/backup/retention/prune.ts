@@ -21,7 +21,7 @@ import {
   type WholeEntry,
 } from '../catalog/catalog.ts';
 import { orNothing, putText, readText } from '../catalog/documents.ts';
-import { exactManifestKey } from '../catalog/keys.ts';
+import { deletingKey, exactManifestKey } from '../catalog/keys.ts';
 import { moveNotes } from '../catalog/restore-notes.ts';
 import { impatience, isUnreachable, silentAmong, silentText } from '../catalog/silence.ts';
 import { isSnapshotId, splitName } from '../catalog/snapshot-id.ts';
@@ -291,9 +291,20 @@ async function deleteSnapshot(
   const text = payload && (await orNothing(readText(store, first, options)));
   // Another run is deleting the snapshot at the same time, and deletes the rest of it.
   if (payload && text === undefined) return 'deleted';
-  if ((await store.delete(first, options)) === 'retained') return 'retained';
+  const marker = deletingKey(folder, id);
+  const isMarked = payload !== undefined && (await mark(store, marker, options));
+  const unmark = async () => {
+    if (isMarked) await store.delete(marker, options);
+  };
+  if ((await store.delete(first, options)) === 'retained') {
+    await unmark();
+    return 'retained';
+  }
   if (payload && text) {
-    const putBack = () => putText(store, first, text, { ...options, onlyNew: true });
+    const putBack = async () => {
+      await putText(store, first, text, { ...options, onlyNew: true });
+      await unmark();
+    };
     const outcome = await store.delete(payload, options).catch(async (error) => {
       if (error instanceof AgentError && error.exitCode === ExitCode.storeRefused) await putBack();
       throw error;
@@ -305,7 +316,19 @@ async function deleteSnapshot(
   }
   const kept = named && exactManifestKey(named);
   for (const { key } of own) if (![first, named, kept].includes(key)) await store.delete(key, options);
+  await unmark();
   return 'deleted';
+}
+
+/** Without the marker, a payload that a killed run leaves may be kept for good. */
+async function mark(store: Store, marker: string, options: CallOptions): Promise<boolean> {
+  try {
+    await putText(store, marker, '', options);
+    return true;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return false;
+  }
 }
 
 /**

@@ -117,6 +117,15 @@ test('an object that another run, such as a copy, has stored since the listing i
   expect(await left()).toHaveLength(7);
 });
 
+test('a payload that retention was deleting is swept, although no snapshot is older', async () => {
+  await rm(join(root, `orders/${BEFORE}.json`));
+  await rm(join(root, `orders/${REST}.db`));
+  const key = `orders/${BEFORE}.db`;
+  expect((await run(new FilesystemStore({ path: root }))).swept).toEqual([]);
+  await writeOld(`${BEFORE}.deleting`);
+  expect((await run(new FilesystemStore({ path: root }))).swept.sort()).toEqual([key, `orders/${BEFORE}.deleting`]);
+});
+
 describe('a payload without a manifest may be good, and is kept', () => {
   const later = { createdAt: '2026-02-01T00:00:00.000Z' };
   const newer = 'etcd-snapshot-20260201-000000-dddddd';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { messageOf } from '../../lib/errors.ts';
 import type { CallOptions, Store, StoredObject } from '../../store/store.ts';
 import { isAdopting } from '../catalog/adopting.ts';
-import { type Entry, exactManifestKey, manifestKey, PAYLOAD, pinKey } from '../catalog/catalog.ts';
+import { deletingKey, type Entry, exactManifestKey, manifestKey, PAYLOAD, pinKey } from '../catalog/catalog.ts';
 import { areOld, listNames, type Names, restsUnder } from '../catalog/names.ts';
 import { isSnapshotId, SNAPSHOT_NAME } from '../catalog/snapshot-id.ts';
 import { type Dated, datedOf, stillVerified, successorOf, takenBy } from './superseded.ts';
@@ -166,18 +166,22 @@ async function sweepSnapshots(
     if (payloads.length > 0 && !named) continue;
     if (objects.some(({ key }) => keeping.includes(key) || named?.has(key))) continue;
     const successor = successorOf(takenBy({ id, objects: payloads }), dated);
-    if (payloads.length > 0 && !successor) {
+    const needsProof = payloads.length > 0 && !objects.some(({ key }) => key === deletingKey(folder, id));
+    if (needsProof && !successor) {
       waiting.set(id, objects);
       continue;
     }
     // A listing may be incomplete, so ask the store for each of these keys.
     const found = await Promise.all(keeping.map((key) => store.stat(key, options)));
     if (found.some((object) => object !== undefined)) continue;
-    if (payloads.length > 0 && !(successor && (await isStill(successor)))) continue;
+    if (needsProof && !(successor && (await isStill(successor)))) continue;
     const rests = (await restsUnder(store, folder, id, before, options)) ?? [];
     if (rests.some((object) => keeping.includes(object.key) || (payloads.length === 0 && isPayload(object)))) continue;
     // The last question: `adopt` may have begun since.
     if (await isAdopting(store, payloads, before + age, options)) continue;
-    for (const { key } of rests) if ((await store.delete(key, options)) === 'deleted') swept.push(key);
+    // The marker says that the payload may go, so it goes last.
+    const isMarker = ({ key }: StoredObject) => key === deletingKey(folder, id);
+    const inOrder = [...rests.filter((one) => !isMarker(one)), ...rests.filter(isMarker)];
+    for (const { key } of inOrder) if ((await store.delete(key, options)) === 'deleted') swept.push(key);
   }
 }

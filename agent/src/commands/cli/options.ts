@@ -109,7 +109,7 @@ export const adoptOption = option(
 );
 export const forceForeignOption = option(
   '--force-foreign',
-  "accept a snapshot although the data here belongs to another cluster, or adopt a file in another cluster's folder",
+  "accept a snapshot although the data here belongs, or may belong, to another cluster, or adopt a file in another cluster's folder",
 );
 export const forceFailedOption = option(
   '--force-failed',
