@@ -17,6 +17,7 @@ import { clusterLabels, gauge, type Sample, storeSamples } from '../backup/metri
 import { NoIdentityError } from '../backup/payload/encryption.ts';
 import { checkDecryptable } from '../backup/payload/read-payload.ts';
 import { verifyStored } from '../backup/payload/verify.ts';
+import { datedOf, successorOf, takenBy } from '../backup/retention/superseded.ts';
 import { Etcdutl } from '../etcd/offline/etcdutl.ts';
 import { AgentError, ExitCode, messageOf, usageError } from '../lib/errors.ts';
 import { moreTime, withTimeout } from '../lib/limits/run-limit.ts';
@@ -52,8 +53,8 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
   const part = parseSubset(settings.text('subset'));
   const identities = await settings.identities();
   return withStore(context, async (opened) => {
-    const { chosen, lost } = settings.text('objectKey')
-      ? { chosen: [await askedFor(opened, context)], lost: [] }
+    const { chosen, lost, superseded } = settings.text('objectKey')
+      ? { chosen: [await askedFor(opened, context)], lost: [], superseded: [] }
       : await choose(opened, part, context);
     grow(chosen.reduce((sum, { manifest }) => sum + (manifest?.content.sizeBytes ?? 0), 0));
     moreTime(signal, chosen.length * SECONDS_EACH);
@@ -76,6 +77,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
           ({ finding: { id, outcome, detail = '' }, entry }) =>
             `${id}: ${outcome}: ${withoutId(detail, id)}${entry ? adoptHint(opened, entry, hinting) : ''}`,
         ),
+        ...superseded.map(({ id, problem }) => `${id}: not verified: ${problem}; later snapshots supersede it`),
       ].join('\n'),
       data: {
         cluster: opened.cluster,
@@ -87,6 +89,7 @@ async function verify(context: CommandContext, grow: (bytes: number) => void): P
         inconclusive,
         snapshots: findings.map(({ isPassing: _, ...finding }) => finding),
         ...(lost.length > 0 && { broken: lost.map(({ id, problem }) => ({ id, problem })) }),
+        ...(superseded.length > 0 && { superseded: superseded.map(({ id, problem }) => ({ id, problem })) }),
       },
       metrics: await verifySamples(opened, context, checked),
     };
@@ -298,6 +301,8 @@ interface Chosen {
   readonly chosen: readonly Entry[];
   /** Snapshots that have lost their manifest. */
   readonly lost: readonly Entry[];
+  /** Such snapshots that later ones are known to supersede, as the leftovers of killed runs. A later backup deletes them. */
+  readonly superseded: readonly Entry[];
 }
 
 async function choose(
@@ -310,8 +315,17 @@ async function choose(
   const allLost = async () => readLost((await store.now({ signal })) ?? new Date());
   if (ids.length > 0) return named(opened, ids, allLost, signal);
   const isIn = ({ id }: Entry) => !part || bucketOf(id, part.of) === part.number;
-  const [entries, lost] = [entriesAsked(await readAll(), opened), await allLost()];
-  if (entries.length + lost.length > 0) return { chosen: entries.filter(isIn), lost: lost.filter(isIn) };
+  const [all, lost] = [await readAll(), (await allLost()).filter(isIn)];
+  const entries = entriesAsked(all, opened);
+  if (entries.length + lost.length > 0) {
+    const dated = datedOf(folderOf(opened), all, (await store.now({ signal })) ?? new Date());
+    const isSuperseded = (entry: Entry) => successorOf(takenBy(entry), dated) !== undefined;
+    return {
+      chosen: entries.filter(isIn),
+      lost: lost.filter((entry) => !isSuperseded(entry)),
+      superseded: lost.filter(isSuperseded),
+    };
+  }
   const of = `${folderOf(opened)}${opened.clusterId === undefined ? '' : ` with the cluster id ${opened.clusterId}`}`;
   throw new AgentError(ExitCode.nothingThere, `no snapshots of ${of} in ${store.url}`);
 }
@@ -329,7 +343,7 @@ async function named(
     if (entry) lost.set(id, entry);
     return entry;
   });
-  return { chosen: found.filter(({ id }) => !lost.has(id)), lost: [...lost.values()] };
+  return { chosen: found.filter(({ id }) => !lost.has(id)), lost: [...lost.values()], superseded: [] };
 }
 
 interface Part {

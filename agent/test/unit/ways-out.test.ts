@@ -15,12 +15,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(path, { recursive: true }));
 
-async function put(id: string, folder = 'orders'): Promise<void> {
+async function put(id: string, folder = 'orders', revision?: number): Promise<void> {
   const [cluster, namespace] = folder.split('/').reverse();
   const snapshot = seal(Buffer.from(id));
   const createdAt = id.replace(/.*-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-.*/, '$1-$2-$3T$4:$5:$6Z');
   const manifest = manifestOf(snapshot, snapshot, {
     ...{ id, createdAt, object: { key: `${folder}/${id}.db` } },
+    ...(revision !== undefined && { content: { revision } }),
     cluster: { name: cluster!, ...(namespace && { namespace }) },
   });
   await mkdir(join(path, folder), { recursive: true });
@@ -166,6 +167,23 @@ test.each(['verify', `verify ${newer}`])(
     }
   },
 );
+
+test('a leftover of a killed run that later snapshots supersede is no failure of verify, unless it is named', async () => {
+  const after = 'etcd-snapshot-20261122-020000-000003';
+  for (const [revision, id] of [older, newer, after].entries()) await put(id, 'orders', revision + 1);
+  await rm(manifest(newer));
+  await utimes(join(path, `orders/${newer}.db`), new Date(), new Date('2026-11-21T02:00:01Z'));
+  const { exitCode, data, text } = await run('verify');
+  expect({ exitCode, superseded: data.superseded }).toMatchObject({ exitCode: 0, superseded: [{ id: newer }] });
+  expect(text).toMatch(
+    new RegExp(`^${newer}: not verified: it has no manifest: .*; later snapshots supersede it$`, 'm'),
+  );
+  expect((await run(`verify ${newer}`)).exitCode).toBe(ExitCode.verificationFailed);
+  // The last one is not superseded.
+  await rm(manifest(after));
+  await age(after);
+  expect((await run('verify')).exitCode).toBe(ExitCode.verificationFailed);
+});
 
 test('verify waits for a snapshot whose backup may still be running', async () => {
   for (const id of [older, newer]) await put(id);

@@ -128,7 +128,10 @@ export const manifestSchema = z.object({
   /** Id of the request that the snapshot was taken for. A repeated request does not take another snapshot. */
   request: z.optional(z.string()),
   verified: z.optional(verified),
-  /** Of a snapshot under an exact key: since when each one that it replaced there was of the same etcd. */
+  /**
+   * Since when the snapshots before it, in its folder or under its exact key, are known to be of the same etcd, whose revision
+   * never fell. It outlives those that retention deletes.
+   */
   sameEtcdSince: z.optional(instant),
   agent: z.object({ version: z.string() }),
 });
@@ -162,7 +165,9 @@ export type Verification = z.infer<typeof verificationSchema>;
 const { shape } = manifestSchema;
 /** The part of a manifest that is kept in memory for each snapshot of a list: there may be ten thousand. */
 export const briefSchema = z.object({
-  ...z.pick(manifestSchema, { id: true, createdAt: true, cluster: true, verified: true, request: true }).shape,
+  ...z.pick(manifestSchema, {
+    ...{ id: true, createdAt: true, cluster: true, verified: true, request: true, sameEtcdSince: true },
+  }).shape,
   source: z.pick(shape.source, { clusterId: true, suspect: true }),
   content: z.pick(shape.content, { sizeBytes: true, sha256: true, hashKV: true, revision: true }),
   object: z.pick(shape.object, { key: true, sizeBytes: true, sha256: true, encryption: true }),

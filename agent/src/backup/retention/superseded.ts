@@ -14,15 +14,19 @@ export interface Dated {
   /** Undefined if the etcd is not known, as that of an adopted snapshot, or is that of another cluster. */
   readonly clusterId?: string;
   readonly revision?: number;
+  /** Milliseconds. Since when the snapshots before it were of the same etcd. */
+  readonly since?: number;
   readonly verified: boolean;
 }
 
-export function dated({ id, createdAt, source, content }: Omit<Brief, 'object' | 'cluster'>, verified: boolean): Dated {
+export function dated(brief: Omit<Brief, 'object' | 'cluster'>, verified: boolean): Dated {
+  const { id, createdAt, source, content, sameEtcdSince } = brief;
   const revision = revisionOf({ content });
   return {
     ...{ id, time: Date.parse(createdAt), verified },
     ...(source.clusterId !== 'unknown' && { clusterId: source.clusterId }),
     ...(revision !== undefined && { revision }),
+    ...(sameEtcdSince !== undefined && { since: Date.parse(sameEtcdSince) }),
   };
 }
 
@@ -44,23 +48,34 @@ export function takenBy(payload: Pick<Entry, 'id' | 'objects'>): number {
 
 /**
  * Returns the newest verified snapshot that proves a payload from this time superfluous. Nobody knows whether the payload is
- * good and of which etcd, so the snapshots before and after it must exist and be of the same etcd as the verified one, and
- * the revision must not fall in between: that of an etcd which was emptied does.
+ * good and of which etcd, so the snapshots before and after it must be of the same etcd as the verified one, and the revision
+ * must not fall in between: that of an etcd which was emptied does. If retention has deleted the one before it, the one after
+ * it says so.
  */
 export function successorOf(time: number, dated: readonly Dated[]): Dated | undefined {
   const sorted = dated.toSorted((a, b) => a.time - b.time);
   const at = sorted.findIndex((each) => each.time > time);
   const [before, next] = [sorted[at - 1], sorted[at]];
-  if (before?.clusterId === undefined || before.clusterId !== next?.clusterId) return undefined;
-  let last: Dated = before;
+  if (next?.clusterId === undefined) return undefined;
+  const isProved = before ? before.clusterId === next.clusterId : next.since !== undefined && next.since < time;
+  if (!isProved) return undefined;
+  let last = before ?? next;
   let found: Dated | undefined;
   for (const each of sorted.slice(at)) {
-    if (each.clusterId !== before.clusterId) continue;
+    if (each.clusterId !== next.clusterId) continue;
     if (!isLater(each, last)) break;
     last = each;
     if (each.verified) found = each;
   }
   return found;
+}
+
+/** Since when the snapshots before this one are of the same etcd, if `previous` is the newest of them. */
+export function sinceOf(manifest: Brief, previous: Brief | undefined): string | undefined {
+  if (!previous) return undefined;
+  const [own, before] = [dated(manifest, true), dated(previous, true)];
+  if (own.clusterId === undefined || own.clusterId !== before.clusterId || !isLater(own, before)) return undefined;
+  return previous.sameEtcdSince ?? previous.createdAt;
 }
 
 /** Whether the revision of an etcd is known not to have fallen. */

@@ -21,7 +21,7 @@ import { timeOf } from '../catalog/passed-over.ts';
 import { isSnapshotId } from '../catalog/snapshot-id.ts';
 import { readStored } from '../payload/read-payload.ts';
 import { type VerifyOptions, verifySnapshot } from '../payload/verify.ts';
-import { dated, isLater, takenBy } from '../retention/superseded.ts';
+import { sinceOf, takenBy } from '../retention/superseded.ts';
 
 /** Reads the snapshot under an exact key. Throws unless the manifest and the payload exist. */
 export async function readExactEntry(store: Store, key: string, options: CallOptions): Promise<WholeEntry> {
@@ -91,14 +91,6 @@ export async function commitExactKey(
   const committed = { ...manifest, ...(since !== undefined && { sameEtcdSince: since }) };
   await putJson(store, exactManifestKey(key), committed, { signal });
   return committed;
-}
-
-/** Since when the snapshots under the key are known to be of the same etcd, whose revision never fell. */
-function sinceOf(manifest: Manifest, replaced: Manifest | undefined): string | undefined {
-  if (!replaced) return undefined;
-  const [own, before] = [dated(manifest, true), dated(replaced, true)];
-  if (own.clusterId === undefined || own.clusterId !== before.clusterId || !isLater(own, before)) return undefined;
-  return replaced.sameEtcdSince ?? replaced.createdAt;
 }
 
 export interface MoveOptions extends Pick<VerifyOptions, 'level' | 'scratch' | 'etcdutl'> {

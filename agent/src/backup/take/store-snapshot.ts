@@ -5,15 +5,16 @@ import { idleTimeoutFor } from '../../store/idle-timeout.ts';
 import type { Store } from '../../store/store.ts';
 import { type Entry, readCatalog, reservationKey } from '../catalog/catalog.ts';
 import { folderOf } from '../catalog/identity/folder.ts';
+import { ownerOf } from '../catalog/identity/identity.ts';
 import { lineageOf } from '../catalog/identity/lineage.ts';
-import { MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
+import { type Brief, MANIFEST_SCHEMA, type Manifest } from '../catalog/manifest.ts';
 import { listNames, type Names } from '../catalog/names.ts';
 import { silentAmong, silentText } from '../catalog/silence.ts';
 import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
 import { ENCRYPTED } from '../payload/encryption.ts';
 import { describeExtra, type PackedExtra, packExtra } from '../payload/extra.ts';
-import { dated } from '../retention/superseded.ts';
+import { dated, sinceOf } from '../retention/superseded.ts';
 import { namedPayloads, sweep, sweepWaiting, type Waiting } from '../retention/sweep.ts';
 import { commit } from './commit.ts';
 import { discard } from './discard.ts';
@@ -62,6 +63,7 @@ export async function storeSnapshot(
       if (warning) within.log.warn({ store: target.store.url }, warning);
     }
     const waiting = new Map([...prepared].map(([target, one]) => [target, one.waiting]));
+    const previous = new Map([...prepared].map(([target, { entries }]) => [target, newestOf(entries, request)]));
     // Free the lists now: retention reads them again, and memory must not hold both.
     prepared.clear();
     listed.clear();
@@ -101,7 +103,12 @@ export async function storeSnapshot(
           .put(key, body, { signal: within.signal, sizeHint })
           .finally(() => body[Symbol.asyncIterator]().return?.());
         const { object, ...rest } = manifest();
-        const stored = { manifest: { ...rest, object: { ...object, ...put } }, extra: extra?.bytes };
+        const own = { ...rest, object: { ...object, ...put } };
+        const since = request.key ? undefined : sinceOf(own, previous.get(target));
+        const stored = {
+          manifest: { ...own, ...(since !== undefined && { sameEtcdSince: since }) },
+          extra: extra?.bytes,
+        };
         run.outcome = await commit(target, stored, request, within);
         const rests = waiting.get(target);
         const { verified } = run.outcome;
@@ -167,6 +174,13 @@ function payloadKey(request: StoreRequest, id: string): string {
   const { compression, recipients = [], key } = request;
   if (!key) return `${folderOf(request)}/${id}${extensions[compression]}${recipients.length > 0 ? ENCRYPTED : ''}`;
   return besideKey(key, id);
+}
+
+/** The snapshot before the one that is taken. Undefined if there is none, or if one that cannot be read may be newer. */
+function newestOf(entries: readonly Entry[], request: StoreRequest): Brief | undefined {
+  const [newest] = entries;
+  if (entries.some(({ manifest }) => !manifest)) return undefined;
+  return newest && ownerOf(newest) === folderOf(request) ? newest.manifest : undefined;
 }
 
 interface Prepared {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { etcdutl } from '../../../test/harness/etcd-binaries.ts';
 import { EtcdCluster } from '../../../test/harness/etcd-cluster.ts';
@@ -14,6 +15,7 @@ import type { CallOptions, Store } from '../../store/store.ts';
 import { isVerified, putJson, readCatalog } from '../catalog/catalog.ts';
 import { compressions, revisionOf } from '../catalog/manifest.ts';
 import { whole } from '../catalog/select.ts';
+import { newSnapshotId } from '../catalog/snapshot-id.ts';
 import { extensions } from '../payload/compression.ts';
 import { verifySnapshot } from '../payload/verify.ts';
 import { fetchSnapshot } from '../restore/restore.ts';
@@ -55,6 +57,25 @@ async function allAreWhole(store: Store): Promise<string[]> {
 }
 
 describe('killed at any step', () => {
+  test('a payload that a killed run left is deleted after retention has deleted every snapshot before it', async () => {
+    const store = open();
+    const last = { targets: [{ store, retention: { last: 1 } }], verify: 'read' as const };
+    await take([store], last);
+    const [payload] = (await readdir(join(root, 'store/orders'))).filter((name) => /\.db/.test(name));
+    const saved = await readFile(join(root, 'store/orders', payload!));
+    // A second, which is all that its name holds.
+    await sleep(1_100);
+    const left = `${newSnapshotId(new Date())}${payload!.slice(payload!.indexOf('.'))}`;
+    await writeFile(join(root, 'store/orders', left), saved);
+    await sleep(1_100);
+    await take([store], last);
+    await take([store], last);
+    expect(await readCatalog(store, 'orders')).toHaveLength(1);
+    expect(await readdir(join(root, 'store/orders'))).toContain(left);
+    await take([store], { ...last, sweepAge: 0 });
+    expect(await readdir(join(root, 'store/orders'))).not.toContain(left);
+  });
+
   test('only complete snapshots are listed, no good one is lost, and the next run sweeps leftovers', async () => {
     const healthy = new CrashingStore(open('healthy'));
     for (let n = 0; n < 3; n++) await take([healthy]);
