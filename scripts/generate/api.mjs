@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { summaryProblems } from '../lib/summaries.mjs';
 
 const require = createRequire(import.meta.url);
 const root = join(import.meta.dirname, '../..');
@@ -57,10 +58,19 @@ function run(directory, program, ...args) {
   if (status !== 0) throw new Error(`${basename(program)}:\n${stdout}${stderr}`);
 }
 
+function checkSummaries(assembly) {
+  const problems = summaryProblems(assembly);
+  if (problems.length === 0) return;
+  throw new Error(
+    ['Write each summary as a sentence, beginning with a verb of scripts/lib/summaries.mjs:', ...problems].join('\n'),
+  );
+}
+
 const directory = mkdtempSync(join(tmpdir(), 'cdk8s-etcd-api-'));
 try {
   stage(directory);
   run(directory, require.resolve('jsii/bin/jsii'), ...jsiiOptions);
+  checkSummaries(JSON.parse(readFileSync(join(directory, '.jsii'), 'utf8')));
   run(directory, require.resolve('jsii-docgen/bin/jsii-docgen'), '--output=API.md');
   const api = readFileSync(join(directory, 'API.md'), 'utf8');
   if (!process.argv.includes('--check')) writeFileSync(committed, api);
