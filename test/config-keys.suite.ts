@@ -18,7 +18,7 @@ const cache = resolve(CDK8S_ETCD_CACHE || join(XDG_CACHE_HOME || join(homedir(),
 const programOf = (minor: string) => join(cache, 'etcd', minor, 'etcd');
 const available = minors.filter((minor) => existsSync(programOf(minor)));
 
-test('each minor that the constructs support is at hand', () => {
+test('each minor that the constructs support is available', () => {
   expect(available).toEqual(expect.arrayContaining(['3.5', '3.6', '3.7']));
 });
 

@@ -11,7 +11,7 @@ const require = createRequire(import.meta.url);
 const root = join(import.meta.dirname, '../..');
 const committed = join(root, 'API.md');
 
-// jsii's own would be ES2020, and every TypeScript file that it finds: the command line is no part of the API.
+// jsii's default is ES2020 with every TypeScript file that it finds, but the command line is not part of the API.
 const tsconfig = {
   compilerOptions: {
     target: 'ES2022',

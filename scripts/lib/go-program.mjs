@@ -9,7 +9,7 @@ const wrappers = join(import.meta.dirname, '../../test/tools');
 
 /**
  * Puts a program into the cache: what is on the PATH, else built from its Go module by the wrapper of its name in test/.
- * Returns its path; throws when it is not to be had.
+ * Returns its path; throws if it is unavailable.
  */
 export async function goProgram(name, mainPackage, announcement) {
   const directory = join(cacheDirectory, name);

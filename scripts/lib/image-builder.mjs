@@ -28,7 +28,7 @@ const builders = [
     probe: ['--version'],
     build: ['build', '--pull=missing'],
     save: (image, archive) => ['push', '--quiet', image, `oci-archive:${archive}:${image}`],
-    // Works where no user namespaces are to be had, as in a container.
+    // Works without user namespaces, as in a container.
     env: { BUILDAH_ISOLATION: 'chroot' },
   },
 ];

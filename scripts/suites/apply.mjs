@@ -39,7 +39,7 @@ function awaitDeletion(name) {
   if (deleted) kubectl('wait', '--for=delete', '--timeout=120s', `crd/${name}`);
 }
 
-/** cert-manager's CRDs, unless it is there. Returns where they are; `none` when they are not to be had. */
+/** Applies cert-manager's CRDs, unless it is installed. Returns where they are, or `none` if they are unavailable. */
 async function provideCertManager() {
   if (there('certificates.cert-manager.io')) return '';
   const directory = await certManagerCrds().catch((error) => {

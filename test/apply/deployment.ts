@@ -27,7 +27,7 @@ async function allServed(manifests: readonly Manifest[]): Promise<Served> {
   }
 }
 
-/** Cert-manager's kinds, where neither it nor its CRDs are to be had. */
+/** Kinds of cert-manager, left out where neither it nor its CRDs are available. */
 const leftOut = process.env.CERT_MANAGER_CRDS === 'none' ? /^cert-manager\.io\// : /^$/;
 
 export const isCrd = ({ kind }: Manifest): boolean => kind === 'CustomResourceDefinition';

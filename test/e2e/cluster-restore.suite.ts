@@ -52,7 +52,7 @@ test('a Secret that is not there: told in the words of Kubernetes, and taken bac
   await play.cluster.ready(3);
 });
 
-test('in place, phase by phase; a watch from an old revision is told that it is compacted', async () => {
+test('in place, phase by phase; a watch from an old revision learns that it is compacted', async () => {
   using watch = new RestoreWatch(play.namespace, 'good');
   await play.converges('restored in place', 3, async () => {
     const status = await restored(play, s3, { name: 'good', snapshot, meanwhile: () => play.givesUp() });

@@ -35,7 +35,7 @@ test('kubectl get etcd shows it', async () => {
 });
 
 test('a second apply changes nothing', async () => {
-  // A status may change at any time, which is no generation of its own.
+  // A status may change at any time, which does not change the generation.
   const versions = async () => {
     const { items } = await play.namespace.get('statefulset,deployment,etcdcluster,poddisruptionbudget,role,service');
     return items.map(({ kind, metadata }: Manifest) => [

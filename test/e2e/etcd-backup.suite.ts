@@ -168,7 +168,7 @@ test('a failure: in kubectl get, as a Warning with the Job and its line, and the
   expect(JSON.parse(await lastLogLine(play.namespace, pods[0]!.name))).toMatchObject({ ok: false, exitCode: 21 });
 });
 
-test('a Secret that is not there is told in the words of Kubernetes, and the backup is taken once it is', async () => {
+test('a missing Secret is reported in the words of Kubernetes, and the backup is taken once it exists', async () => {
   await ask('no-secret', { store: s3.store({ secretName: 'late' }) });
   const { phase, message } = await play.namespace.until('PodWaits', 60, async () => {
     const status = await statusOf('no-secret');

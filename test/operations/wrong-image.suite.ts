@@ -73,7 +73,7 @@ async function oneRuns(version: string): Promise<void> {
   expect(subsets?.[0]?.addresses).toBeUndefined();
 }
 
-/** The whole of what a person does. Which fields are somebody else's by now, kubectl says. */
+/** Does everything that a person would do. kubectl names the fields that another manager owns by now. */
 async function manifestsAppliedAgain(): Promise<void> {
   await expect(play.cluster.apply()).rejects.toThrow(/conflict with "kubectl-set"/);
   await play.cluster.apply({}, ['--server-side', '--force-conflicts']);

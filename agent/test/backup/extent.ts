@@ -2,7 +2,7 @@ import { availableMinors, type Minor, missingMinors } from '../harness/etcd-bina
 
 const smoke = process.env.SMOKE === '1';
 
-/** Every etcd at hand; in a smoke run only one, each store another. */
+/** Returns every available etcd; in a smoke run only one, and another for each store. */
 export function minorsFor(turn: number): readonly Minor[] {
   const minors = availableMinors();
   for (const minor of missingMinors()) console.warn(`etcd ${minor} is not at hand: untested`);

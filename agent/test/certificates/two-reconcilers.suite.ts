@@ -270,7 +270,7 @@ function alone(world: World): Store {
   for (let now = store, writes = 0, asked: Asked = world; ; writes++) {
     const { write, problems } = decided(now, asked);
     const content = now.peer.content;
-    // Members mount what is there, and restart as they are told to.
+    // Members mount the current content, and restart when the record asks for it.
     const followed = asked.members?.map(() => ({ disk: content!, loaded: content!.root }));
     const isNews = JSON.stringify(followed) !== JSON.stringify(asked.members);
     if (!write && !isNews) {

@@ -1,4 +1,4 @@
-// Copy and adopt are ended at every step: nothing half is ever listed, and the next run mends what is left.
+// Kills copy and adopt at every step: an incomplete snapshot is never listed, and the next run completes the work.
 
 import { sample } from '../backup/extent.ts';
 import {

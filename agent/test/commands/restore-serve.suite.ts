@@ -336,7 +336,7 @@ test.each(['fetch', 'try', 'serve'])('SIGTERM at %s leaves nothing', async (phas
   expect(await ended(run)).toMatchObject({ exitCode: ExitCode.terminated });
 });
 
-test('a process that is told to stop ends with 143, and leaves its result as the termination message', async () => {
+test('a process that receives SIGTERM ends with 143, and leaves its result as the termination message', async () => {
   const termination = join(directory, 'termination');
   const args = ['restore', 'serve', '--cluster=orders', `--store=file://${store}`, `--scratch=${scratch}`];
   const { code, stderr } = await runAgent([...args, `--listen=127.0.0.1:${port}`, `--token-sha256=${hash(token)}`], {
@@ -361,7 +361,7 @@ test('an etcd that never had a key', async () => {
   await ended(run);
 });
 
-test('before it is verified only the state is told', async () => {
+test('before it is verified it reports only the state', async () => {
   const slow = join(directory, 'slow-etcdutl');
   await writeFile(slow, `#!/bin/sh\nsleep 1\nexec ${etcdutl()} "$@"\n`, { mode: 0o755 });
   const run = serve([`--etcdutl=${slow}`]);
@@ -641,7 +641,7 @@ describe('over TLS', () => {
     await ended(run);
   });
 
-  test('an expired certificate is told at once', async () => {
+  test('an expired certificate is reported at once', async () => {
     const { exitCode, text } = await ended(serve([`--peer-tls-dir=${await peerTls(certificates.expiredServer)}`]));
     expect([exitCode, text]).toEqual([ExitCode.usage, expect.stringMatching(/^--peer-tls-dir: .*expired/)]);
   });

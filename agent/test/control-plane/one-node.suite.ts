@@ -114,7 +114,7 @@ test('a disk that is lost after --stop', async () => {
   await expectRestored();
 });
 
-test('the whole request counts: other content under the same id is no restore that was made', async () => {
+test('the whole request counts: other content under the same id is a restore that was not done yet', async () => {
   expect(await succeed(restoreArgs(node, place, id))).toMatchObject({ id });
   const other = await run(restoreArgs(node, place, id, `--sha256=${'0'.repeat(64)}`));
   expectFailure(other, 30, /its sha256 is \w+, not the expected 0+/);

@@ -1,4 +1,4 @@
-// Every etcd that is at hand, by every way in, through both stores: backed up, verified, restored, compared.
+// Backs up, verifies, restores and compares every available etcd, through every way to connect and both stores.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -49,7 +49,7 @@ describe.each(stores)('%s, and our clock is', (_, make) => {
     // Nor does a wrong clock make anything look old enough to be the rest of a dead run.
     expect(pruned.swept).toEqual([]);
 
-    // What was taken under the wrong clock is no reason to delete, and in the future it is left alone.
+    // A backup taken under the wrong clock deletes nothing, and one that lies in the future is left alone.
     const { snapshot } = await succeed(backup(etcd, place.store, '--retention', 'last=1'));
     await expectOnly(place, [snapshot.id, ...(shift > 0 ? [off.snapshot.id] : [])]);
   });

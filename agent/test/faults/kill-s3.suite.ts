@@ -134,7 +134,7 @@ async function expectSwept(place: BucketPlace, listed: readonly string[]): Promi
   await expectOnly(place, [snapshot.id, ...listed.slice(0, 1)]);
 }
 
-/** A run that is told to stop takes back what it can know of. */
+/** Expects that a run that receives SIGTERM removes every upload that it knows of. */
 async function expectTidy(
   { request, when, done }: Kill,
   place: BucketPlace,

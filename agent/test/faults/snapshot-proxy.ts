@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** What happens to the snapshot after this many bytes of its messages. */
 export interface Spoiling {
   readonly after: number;
-  /** The connection ends; nothing more comes; empty messages come for ever; it ends as if it were whole; one bit is wrong. */
+  /** The connection ends; no more data comes; empty messages come forever; it ends as if complete; one bit is wrong. */
   readonly by: 'cut' | 'stall' | 'empty messages' | 'end' | 'flip';
 }
 

@@ -98,7 +98,7 @@ export class CephCluster implements AsyncDisposable {
       log_file: this.#file('$name.log'),
       osd_objectstore: 'memstore',
       memstore_device_bytes: 4 * 1024 ** 3,
-      // An OSD that tells its own place may ask too early, as in `run`, and ends.
+      // An OSD that registers its own place may ask too early, as in `run`, and ends.
       osd_class_update_on_start: false,
       osd_crush_update_on_start: false,
       osd_crush_chooseleaf_type: 0,

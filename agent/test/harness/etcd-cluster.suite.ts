@@ -40,7 +40,7 @@ describe.each(availableMinors())('etcd %s', (minor) => {
 });
 
 if (missingMinors().length > 0)
-  test.skip(`not at hand, so untested: etcd ${missingMinors().join(', ')}`, () => undefined);
+  test.skip(`not available, so untested: etcd ${missingMinors().join(', ')}`, () => undefined);
 
 test('a cluster starts on restored data directories', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'restored-'));

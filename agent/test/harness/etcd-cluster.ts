@@ -10,7 +10,7 @@ import { freePorts } from './free-ports.ts';
 import { initialCluster, type MemberPlan, planMembers } from './member-plan.ts';
 
 export interface EtcdClusterOptions {
-  /** Default: the newest at hand. */
+  /** Default: the newest available one. */
   readonly minor?: Minor;
   /** Client URLs by TLS with client certificates: throw-away ones, or these. Peers talk plain HTTP. */
   readonly tls?: boolean | TlsFiles;

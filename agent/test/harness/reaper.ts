@@ -14,7 +14,7 @@ export function reap(pid: number): void {
   tell();
 }
 
-/** The process has ended, and its id may soon be somebody else's. */
+/** The process has ended, and its id may soon belong to another process. */
 export function spare(pid: number): void {
   living.delete(pid);
   tell();

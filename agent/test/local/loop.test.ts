@@ -137,7 +137,7 @@ test('an effect that fails is not repeated at once, and the loop goes on', async
   expect(loop.points.length).toBeLessThan(14);
 });
 
-test('a status that can not be written stops nothing', async () => {
+test('a status that cannot be written stops nothing', async () => {
   const loop = new Loop();
   loop.port.clusters.reportStatus = () => Promise.reject(new Error('no API'));
   await loop.run(() => loop.voters === 3);

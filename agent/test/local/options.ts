@@ -5,7 +5,7 @@ import type { Minor } from '../harness/etcd-binaries.ts';
 export interface LocalClusterOptions {
   /** Default 3. */
   readonly size?: number;
-  /** Full, such as 3.6.16; default the one at hand of `minor`. */
+  /** Complete, such as 3.6.16. Default: the available version of `minor`. */
   readonly version?: string;
   /** Default 3.6. */
   readonly minor?: Minor;

@@ -41,7 +41,7 @@ export class RecordFile implements RecordStore {
     return { doc: JSON.parse(text), rv: createHash('sha256').update(text).digest('hex') };
   }
 
-  /** A directory in its place can not be read; there is no moment without either. */
+  /** Puts a directory, which cannot be read, in its place; one of the two exists at every moment. */
   block(): void {
     const { published, kept } = this.#paths;
     const directory = this.#store.file('no-record');

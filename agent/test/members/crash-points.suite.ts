@@ -130,7 +130,7 @@ const recovery = { id: 'r1', action: 'RestoreFromSurvivor', acceptDataLoss: true
 const failed = (cluster: LocalCluster, of: RegExp) =>
   cluster.until(() => of.test(cluster.record()?.failure?.of ?? ''), `${of} fails`, patience);
 
-/** Meanwhile the schedule's store can not be written to. */
+/** Does the work while the schedule's store cannot be written to. */
 async function withoutStore(cluster: LocalCluster, work: () => Promise<void>): Promise<void> {
   const file = join(cluster.dir, 'schedules.json');
   writeFileSync(file, JSON.stringify({ [schedule]: { stores: ['file:///dev/null/nowhere'] } }));

@@ -90,7 +90,7 @@ const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind ===
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
 describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (minor) => {
-  test('one voter: a learner is added, promoted and removed; what cannot be is refused, and what is done is no error', async () => {
+  test('one voter: a learner is added, promoted and removed; impossible changes are refused, and repeated ones succeed', async () => {
     const cluster = await startCluster({ minor });
     const learner = await newcomer(minor, cluster);
     const port = portOf([cluster.endpoints[0]!, learner.clientUrl]);
@@ -185,7 +185,7 @@ describe.each(some(availableMinors(), availableMinors().slice(-1)))('etcd %s', (
     expect((await port.members()).members.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, 2).toSorted());
   });
 
-  test('two of five down: one is removed and writes go on; the leader that goes is told so by another', async () => {
+  test('two of five down: one is removed and writes go on; a leader that is removed learns this from another member', async () => {
     const cluster = await fiveMembers(minor);
     const port = portOf(cluster.endpoints);
     const ids = await idsOf(port, cluster);

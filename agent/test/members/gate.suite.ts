@@ -110,7 +110,7 @@ describe.each(some(minors, minors.slice(-1)))('etcd %s', (minor) => {
     expect(await bench.runGate()).toBe(0);
     await rm(etcdDir(bench), { recursive: true });
     await expect(bench.startEtcd()).rejects.toThrow('has ended');
-    // What that start left behind is no member's, but the volume was one's: it asks anew.
+    // The files of that start belong to no member, but the volume belonged to one: it asks again.
     const old = (await bench.gate.read('volume-id')).trim();
     await bench.startGate();
     const { request } = await bench.until((status) => status.request !== undefined);

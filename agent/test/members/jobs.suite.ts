@@ -83,7 +83,7 @@ test('what may get better is tried again, up to backoffLimit', async () => {
   expect(status()?.failures).toBe(4);
 });
 
-test('one that is killed is made again; SIGTERM is no failure', async () => {
+test('one that is killed is created again; SIGTERM does not count as a failure', async () => {
   await agent('trap "exit 143" TERM', 'sleep 60 & wait');
   await create();
   const pids = new Set<number>();

@@ -11,7 +11,7 @@ const recovery = (change: object = {}) => ({
   recovery: { id: 'r1', action: 'RestoreFromSurvivor', acceptDataLoss: true, ...change },
 });
 
-/** Loses the volumes of two of three, and waits until that is told. Nothing is done about it. */
+/** Loses the volumes of two of three members, and waits until the status reports it. Nothing repairs them. */
 async function majorityLost(play: Play, survivor: number): Promise<void> {
   const { cluster } = play;
   await Promise.all([0, 1, 2].filter((i) => i !== survivor).map((i) => cluster.loseVolume(i)));

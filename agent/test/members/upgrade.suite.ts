@@ -54,7 +54,7 @@ const etcdLog = ({ dir }: LocalCluster, ordinal: number): string =>
   readFileSync(join(dir, `logs/main-${ordinal}-etcd.log`), 'utf8');
 const count = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
 
-/** Every etcd that was told to stop had no leadership left to hand over. */
+/** Expects that no etcd was the leader when it was stopped. */
 function nobodyStoppedAsLeader(cluster: LocalCluster): void {
   for (const i of three) {
     const log = etcdLog(cluster, i);

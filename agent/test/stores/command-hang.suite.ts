@@ -95,7 +95,7 @@ test('it does not look idle while we are slow', async () => {
   expect(bytes).toBe(800_000);
 });
 
-test('something that it left behind, and that holds its stderr, is no hindrance', async () => {
+test('a process that it left behind, and that holds its stderr, does not block it', async () => {
   const store = await open({ delete: sh('sleep 1000 >/dev/null &', 'echo $! >"$FILE"') }, {});
   expect(await store.delete('a/x')).toBe('deleted');
   process.kill(Number(await readFile(store.file, 'utf8')));

@@ -175,14 +175,14 @@ describe('a snapshot dated in the future', () => {
     await pruneLoses([]);
   });
 
-  test('is not what `latest` means, which is told; it can be named', async () => {
+  test('is not what `latest` means, which the log says; it can be named', async () => {
     const { data, log } = await run('show');
     expect(data.manifest.id).toBe(good);
     expect(log).toEqual([expect.stringMatching(new RegExp(`${odd} is dated in the future .* name it to use it`))]);
     expect((await run('show', odd)).data.manifest.id).toBe(odd);
   });
 
-  test('alone it is no backup that a probe can count on', async () => {
+  test('alone it does not count as a backup for a probe', async () => {
     await rm(join(path, `orders/${good}.json`));
     expect(await run('status')).toMatchObject({
       exitCode: ExitCode.nothingThere,

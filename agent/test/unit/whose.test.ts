@@ -165,7 +165,7 @@ test.each(['a mistyped', 'a file for a'])('%s directory of a store is an error o
   if (what === 'a mistyped') expect(await readdir(path)).toEqual([]);
 });
 
-test('a name that no folder has is told with those that there are; an empty store is no mistake', async () => {
+test('a name that no folder has is reported with the existing ones; an empty store is not a mistake', async () => {
   expect(await run('list')).toMatchObject({
     exitCode: 0,
     text: expect.stringMatching(/^no snapshots of orders in \S+$/),
@@ -332,7 +332,7 @@ describe('a newest snapshot that is not good is passed over aloud', () => {
     expect((await run('status')).text).not.toMatch(/passed over/);
   });
 
-  test('of many the newest five are told', async () => {
+  test('of many the newest five are listed', async () => {
     await rm(payload());
     for (let n = 0; n < 7; n++) await rm(join(path, `orders/${await put('orders', 'a')}.db`));
     const { log } = await run('show');

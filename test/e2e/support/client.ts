@@ -22,7 +22,7 @@ export interface Facts {
   readonly elections: number;
   /** In the order in which they answered. */
   readonly clusterIds: readonly string[];
-  /** Each time a watch was told that its revision is compacted. */
+  /** Each time a watch learned that its revision is compacted. */
   readonly compacted: readonly object[];
 }
 

@@ -21,7 +21,7 @@ interface Database {
   readonly errors: readonly string[];
 }
 
-/** Of one member, as it tells itself. */
+/** Returns the database of one member, as that member reports it. */
 export async function database(cluster: MemberCluster, ordinal = 0): Promise<Database> {
   const [{ Status }]: Manifest[] = JSON.parse(await cluster.etcdctl(['endpoint', 'status', '-w', 'json'], ordinal));
   return { dbSize: Status.dbSize, revision: Status.header.revision, errors: Status.errors ?? [] };

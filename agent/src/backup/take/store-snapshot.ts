@@ -206,7 +206,7 @@ async function sweepSuperseded(
   const own = { id, time: Date.parse(createdAt), clusterId: source.clusterId, verified: true };
   const swept = await sweepWaiting(store, folderOf(request), request.sweepAge, waiting, own, { signal, warn }).catch(
     () => {
-      // The snapshot is stored, so a time-out is no failure.
+      // The snapshot is stored, so a time-out is not a failure.
       if (!isTimeout(signal)) signal.throwIfAborted();
       return [];
     },

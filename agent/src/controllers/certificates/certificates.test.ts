@@ -367,7 +367,7 @@ test('two at once end with one root each, and nothing more to do', async () => {
   expect(puts()).toBe(before);
 });
 
-test('whoever writes a Secret again and again is not answered for ever', async () => {
+test('a Secret that something else keeps rewriting is not rewritten forever', async () => {
   applied(...names);
   const certificates = start();
   await until(isGood(certificates));

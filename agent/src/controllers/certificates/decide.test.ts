@@ -215,7 +215,7 @@ describe('an intermediate is made anew, its leaves follow, and the root stays', 
       await rotates(secrets, both);
       expect(secrets.text('peers', 'rotation')).toBe(intermediateRotation);
     }
-    // No value asks for nothing, and is no other value later.
+    // A missing value requests nothing, nor does the same value when it comes back.
     secrets.spec = new TestSecrets().spec;
     await rotates(secrets, []);
     secrets.spec = new TestSecrets({ intermediateRotation: '2026' }).spec;

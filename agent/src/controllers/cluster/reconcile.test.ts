@@ -138,7 +138,7 @@ test.each([
   expect(calls).toEqual(does);
 });
 
-test('an effect that fails is told, and tried again ever more slowly', async () => {
+test('an effect that fails is reported, and retried ever more slowly', async () => {
   const world = new World(3).sts({ replicas: 1 });
   const port = portOf(world, []);
   port.workload.scale = () => Promise.reject(new Error('409'));
@@ -148,7 +148,7 @@ test('an effect that fails is told, and tried again ever more slowly', async () 
   expect(third.plan.requeueMs).toBe(8 * second);
 });
 
-test('an eviction that is refused is no failure: told, the slot is given back, and it is tried again later', async () => {
+test('a refused eviction does not count as a failure: it is reported, the slot is released, and it is retried later', async () => {
   const world = new World(3).sts({ updateRevision: 'r2' }).commit();
   const calls: unknown[][] = [];
   const port = portOf(world, calls);
@@ -197,7 +197,7 @@ test('a refusal goes on only for the same pod, and while it is asked for again a
   expect(await sinceAfter(settings.evictAgain, 'pod-1')).toEqual(['pod-2', 0, 'False']);
 });
 
-test('what fails again and again is told, until it succeeds', async () => {
+test('what fails repeatedly is reported until it succeeds', async () => {
   const world = new World(3).sts({ updateRevision: 'r2' });
   world.doc({ lastBackup: { id: 'b', revision: -1, sha256: '', at: '' } });
   const port = portOf(world, []);
@@ -277,7 +277,7 @@ test('a record that nobody could read is not written', async () => {
   expect(calls).toEqual([]);
 });
 
-test('a record that cannot be read is told in the status, one that was not read this once is not', async () => {
+test('the status reports a record that cannot be read, but not one that could not be read once', async () => {
   const port = portOf(new World(3), []);
   port.records.read = () => Promise.reject(new Error('no answer'));
   const told = async () => {

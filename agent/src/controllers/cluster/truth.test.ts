@@ -191,7 +191,7 @@ describe('a voter that does not answer', () => {
     expect(world.message('Degraded')).toContain(image);
   });
 
-  test('that was told to be down does not start, it is down until it answers', () => {
+  test('that was reported down does not start: it is down until it answers', () => {
     const world = new World(3).down(1).agent(1, undefined).pod(1, { ready: false, running: false });
     const before = { type: 'Degraded', status: 'True', reason: 'MemberDown', message: '' } as const;
     world.resource({ status: { conditions: [{ ...before, lastTransitionTime: '' }] } });
@@ -216,7 +216,7 @@ describe('a voter that does not answer', () => {
     expect(full({ reason: 'EtcdDown', message: 'etcd does not answer' }).message('Degraded')).toContain('EtcdDown');
   });
 
-  test('is told although the cluster grows', () => {
+  test('is reported although the cluster grows', () => {
     const world = new World(3, { size: 5 }).down(1).agent(1, undefined);
     expect(world.reason('Progressing')).toBe('Growing');
     expect(world.reason('Degraded')).toBe('MemberDown');
@@ -447,7 +447,7 @@ test('no condition says what was not seen, whatever is missing', () => {
   expect(combined.length).toBeGreaterThan(400);
 });
 
-test('each state is told: no condition is left out of the status', () => {
+test('each state is reported: no condition is left out of the status', () => {
   const always = conditionTypes.filter((type) => !optional.includes(type));
   const left = combined.flatMap(([name, world]) => {
     const types = world.plan().conditions.map(({ type }) => type);

@@ -66,7 +66,7 @@ test('a cluster version of the past stays as a series with 0', () => {
   });
 });
 
-test('a start that is no time', () => {
+test('a start that is not a valid time', () => {
   const metrics = parseEtcdMetrics(
     'etcd_server_version{server_version="3.6.16"} 1\nprocess_start_time_seconds 1e+30\n',
   );

@@ -92,7 +92,7 @@ export class HoldProxy implements AsyncDisposable {
     this.#rules.push({ match, handle: (_, request, response) => cutResponse(this.#target, request, response, bytes) });
   }
 
-  /** Lets everything go that is held, and holds nothing more until it is told to. */
+  /** Releases everything that is held, and holds nothing more until it is asked to. */
   async release(): Promise<void> {
     // The end of a client that was just killed must have been noticed.
     await sleep(50);

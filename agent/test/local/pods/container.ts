@@ -53,7 +53,7 @@ export class Container {
     return false;
   }
 
-  /** For ever. */
+  /** Keeps it forever. */
   keep(): void {
     void this.#keep();
   }

@@ -4,7 +4,7 @@ import type { TlsMaterial } from '../../../src/etcd/tls.ts';
 import { messageOf } from '../../../src/lib/errors.ts';
 import type { TlsFiles } from '../../harness/certificates.ts';
 
-/** What a client is told of a cluster. */
+/** How a client reaches a cluster. */
 export interface Target {
   readonly endpoints: readonly string[];
   readonly tls?: TlsFiles | undefined;

@@ -22,7 +22,7 @@ export interface WatcherOptions {
  */
 export class Watcher implements AsyncDisposable {
   readonly events: Seen[] = [];
-  /** Each time it was told that what it asked for is compacted away: it went on at the revision named. */
+  /** Each time its revision had been compacted away: it then continued at `compactRevision`. */
   readonly compacted: { readonly asked: number; readonly compactRevision: number; readonly clusterId: string }[] = [];
   /** Events that came twice or out of order. */
   readonly disorder: string[] = [];

@@ -29,7 +29,7 @@ describe('a member at an address that is none of the pods', () => {
     expect(new World(3).learner(2, foreign).volumeLost(1).rule).toBe('RemoveDead');
   });
 
-  test('is told while a new cluster cannot be marked as seeded', () => {
+  test('is reported while a new cluster cannot be marked as seeded', () => {
     const world = renamed(new World(1)).doc({ seeded: false, phase: 'Seeding', members: {}, clusterId: undefined });
     expect(world.plan()).toMatchObject({ hold: 'ForeignMember' });
   });

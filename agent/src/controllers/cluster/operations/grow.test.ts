@@ -63,7 +63,7 @@ describe('AddLearner', () => {
     expect(joining().agent(3, undefined).effect).toBeUndefined();
   });
 
-  test('an agent that answers for another pod is no agent', () => {
+  test('an agent that answers for another pod does not count', () => {
     const world = joining();
     world.agent(3, asking(3, 'new-3', { podUid: 'somebody-else' }));
     expect(world.effect).toBeUndefined();

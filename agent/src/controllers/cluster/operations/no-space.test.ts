@@ -87,7 +87,7 @@ test('policy Report: only told', () => {
   expect(world.reason('Alarm')).toBe('NoSpace');
 });
 
-describe('on 3.5, which tells its quota by its metrics alone', () => {
+describe('on 3.5, which shows its quota only in its metrics', () => {
   const on35 = (quota: number | undefined) => {
     const world = alarmed().op({
       id: 'op',

@@ -19,7 +19,7 @@ describe('a lost volume', () => {
     expect(world.plan().why).toBe('RemoveDead waits: the evidence has lasted');
   });
 
-  test('an agent that does not answer is no evidence', () => {
+  test('an agent that does not answer proves nothing', () => {
     expect(new World(3).volumeLost(1).agent(1, undefined).effect).toBeUndefined();
   });
 
@@ -102,7 +102,7 @@ describe('replace.force', () => {
     expect(world.message('Accepted')).toContain('ordinal 1 is member id-1, not id-old');
   });
 
-  test('done: the request stays and is no mistake', () => {
+  test('done: the request stays, and is not a mistake', () => {
     const world = forced(false, 'id-old').doc({
       tombstones: [{ memberId: 'id-old', ordinal: 1, epoch: 1, at: '', why: 'Forced' }],
     });

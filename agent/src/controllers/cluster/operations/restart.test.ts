@@ -139,7 +139,7 @@ describe('a new template', () => {
     expect(world.rule).toBe('Upgrade');
   });
 
-  test('a bad template reached a majority: pods without a living etcd follow the mended one', () => {
+  test('a bad template reached a majority: pods without a running etcd follow the fixed one', () => {
     const world = rolling().down(0).down(1).noQuorum();
     for (const i of [0, 1]) world.pod(i, { ready: false }).agent(i, agent(i, { etcd: undefined, state: 'Starting' }));
     expect(world.rule).toBe('RestartBroken');
@@ -290,7 +290,7 @@ describe('a pod that runs another version than its template names', () => {
     expect(gone.effect).toBeUndefined();
   });
 
-  test('of the template that there is, on its way out: its successor is no other', () => {
+  test('of the current template, while it is deleted: its successor does not differ', () => {
     expect(
       strange(rolling().pod(1, { revision: 'r2' }))
         .pod(1, { revision: 'r2', deleting: true })

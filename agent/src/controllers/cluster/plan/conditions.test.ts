@@ -50,7 +50,7 @@ test('what keeps Ready from being True is named', () => {
   expect(why(new World(3, { version: '3.6.17' }))).toBe('member id-0 (c-0) runs 3.6.16, the spec names 3.6.17');
 });
 
-test('free space that was not seen is no full disk', () => {
+test('unknown free space does not mean a full disk', () => {
   const upgraded = () => new World(3, { version: '3.7.3' }).sts({ version: '3.7.3' });
   const volume = { ...agent(1).volume, freeBytes: 0 };
   expect(upgraded().agent(1, undefined).reason('Accepted')).toBe('SpecAccepted');

@@ -147,7 +147,7 @@ describe('nothing happens', () => {
   });
 });
 
-test('agents see a leader: quorum is there, it is we who can not read', () => {
+test('agents see a leader: quorum exists, only the reconciler cannot read', () => {
   const world = new World(3).noQuorum().spec({ recovery });
   for (const i of [0, 1]) world.agent(i, agent(i));
   expect(world.effect).toBeUndefined();

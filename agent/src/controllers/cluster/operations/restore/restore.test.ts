@@ -192,7 +192,7 @@ describe('in place', () => {
     expect(later.written?.op).toMatchObject(failed);
   });
 
-  test('verify: a gate that has only begun has not read its volume, which is no lack of room', () => {
+  test('verify: a gate that has only begun has not read its volume, which does not mean that space is missing', () => {
     const volume = { walPresent: false, freeBytes: 0, totalBytes: 0, quarantineCount: 0 };
     const world = asked()
       .commit()
@@ -485,7 +485,7 @@ describe('blocked past the fence', () => {
     return world.set({ restores: known([request(), request({ name: 'tuesday', uid: 'other-uid', createdAt: 2 })]) });
   };
 
-  test('another EtcdRestore takes its place, after its own was told', () => {
+  test('another EtcdRestore takes its place after its own was reported', () => {
     const world = blocked();
     expect(world.effect).toMatchObject({
       kind: 'ReportRestore',
