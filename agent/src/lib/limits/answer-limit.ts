@@ -4,8 +4,8 @@ import { moreTime } from './run-limit.ts';
 const restarts = new WeakMap<AbortSignal, () => void>();
 
 /**
- * Returns a signal that is aborted after this time in milliseconds without `answered`: a slow store that answers is waited
- * for, however many answers there are. A run that waits is extended by the time that it waits.
+ * Returns a signal that is aborted after this time in milliseconds without a call of `answered`. A slow store that
+ * keeps answering never reaches the limit. The run is extended by the time that it waits.
  */
 export function answerLimit(milliseconds: number, run?: AbortSignal): AbortSignal {
   const controller = new AbortController();
@@ -24,7 +24,7 @@ export function answerLimit(milliseconds: number, run?: AbortSignal): AbortSigna
   return signal;
 }
 
-/** Tells the limit that the store has answered. Has no effect on other signals. */
+/** Informs the limit that the store has answered. Has no effect on other signals. */
 export function answered(signal: AbortSignal | undefined): void {
   if (signal) restarts.get(signal)?.();
 }
