@@ -9,6 +9,6 @@ export function minorsFor(turn: number): readonly Minor[] {
   return smoke ? [minors[turn % minors.length]!] : minors;
 }
 
-/** All of them; in a smoke run every sixth, another sixth for each turn. */
+/** Returns all items; in a smoke run every sixth, and a different sixth for each turn. */
 export const sample = <T>(items: readonly T[], turn = 0): readonly T[] =>
   smoke ? items.filter((_, index) => index % 6 === turn % 6) : items;

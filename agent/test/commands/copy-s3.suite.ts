@@ -1,4 +1,4 @@
-// Between stores of different kinds, encrypted and in several parts; and stores that refuse.
+// Copies between stores of different kinds, encrypted and in several parts; and stores that refuse.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
