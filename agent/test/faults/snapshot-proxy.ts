@@ -23,10 +23,10 @@ export interface Spoiling {
 
 const EMPTY_MESSAGE = Buffer.alloc(5);
 
-/** A proxy before an etcd that spoils the stream of Maintenance.Snapshot and passes on every other call. */
+/** A proxy in front of an etcd that breaks the stream of Maintenance.Snapshot and forwards every other call. */
 export class SnapshotProxy implements AsyncDisposable {
   spoiling: Spoiling | undefined;
-  /** How many bytes the messages of the last snapshot had. */
+  /** Size of the messages of the last snapshot, in bytes. */
   bytes = 0;
   readonly #server: Http2Server;
   readonly #target: string;
