@@ -24,7 +24,7 @@ const finalCodes: readonly number[] = [
   ExitCode.refused,
 ];
 
-/** One pod after the other, each with an empty directory of its own. */
+/** Runs one pod after the other, each with its own empty directory. */
 export class JobRun {
   status: JobStatus;
   stopping = false;
