@@ -191,7 +191,7 @@ describe('a snapshot dated in the future', () => {
   });
 });
 
-test('deleting a manifest that was copied to another name does not affect the first one', async () => {
+test('a manifest that was copied to another name does not affect the first one', async () => {
   await write('orders/mine.json', await readFile(join(path, `orders/${good}.json`)));
   expect((await run('list')).data.broken).toEqual([{ id: 'mine', problem: `its manifest belongs to ${good}` }]);
   await pruneLoses([]);
