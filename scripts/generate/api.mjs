@@ -1,5 +1,5 @@
-// Compiles the library with jsii, which refuses what other languages could not call, and writes API.md from the result.
-// With --check nothing is written: it fails when API.md is not what it would write.
+// Compiles the library with jsii, which refuses an API that other languages could not call, and writes API.md from the
+// result. Fails if a summary has no verb. With --check it writes nothing, and fails if API.md is out of date.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -29,7 +29,7 @@ const tsconfig = {
   files: ['src/index.ts'],
 };
 
-// `operator` is reserved in C#, and what Kubernetes calls that field.
+// `operator` is reserved in C#, but Kubernetes uses this name for the field.
 const jsiiOptions = [
   '--tsconfig=tsconfig.json',
   '--validate-tsconfig=minimal',
@@ -37,12 +37,12 @@ const jsiiOptions = [
   '--Werr',
 ];
 
-/** A copy, as jsii writes into the directory that it compiles. */
+/** Copies the sources, because jsii writes into the directory that it compiles. */
 function stage(directory) {
   for (const name of ['src', 'imports', 'package.json', 'README.md', 'LICENSE']) {
     if (existsSync(join(root, name))) cpSync(join(root, name), join(directory, name), { recursive: true });
   }
-  // Only these: jsii-docgen would take a newer copy that belongs to a tool.
+  // Only these: jsii-docgen would otherwise use a newer copy that belongs to a tool.
   mkdirSync(join(directory, 'node_modules'));
   for (const name of ['@types', 'cdk8s', 'constructs']) {
     symlinkSync(join(root, 'node_modules', name), join(directory, 'node_modules', name));
