@@ -51,7 +51,7 @@ function madeBy(
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Without the request for a new authority, which is met, and without data that kubectl would remove at its next apply. */
+/** Without the fulfilled request for a new authority, and without data that kubectl would remove at its next apply. */
 function tidied({ annotations, ...metadata }: Secret['metadata']): Secret['metadata'] {
   if (!annotations) return metadata;
   const kept = Object.entries(annotations).filter(
@@ -65,7 +65,7 @@ function holdsData(applied: string): boolean {
     const { data, stringData } = JSON.parse(applied) as Partial<Record<'data' | 'stringData', object>>;
     return Object.keys({ ...data, ...stringData }).length > 0;
   } catch {
-    // A key may be in there.
+    // It may contain a key.
     return true;
   }
 }

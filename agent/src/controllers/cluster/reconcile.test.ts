@@ -181,7 +181,7 @@ test('a refusal is forgotten once the pod is evicted, and when it is long past',
   expect(past.memory.refused).toBeUndefined();
 });
 
-test('a refusal goes on only for the same pod, and while it is asked for again and again', async () => {
+test('a refusal continues only for the same pod, and while the eviction is requested repeatedly', async () => {
   const world = new World(3).sts({ updateRevision: 'r2' }).commit();
   const port = portOf(world, []);
   port.workload.evictPod = () => Promise.reject(new NotNow('no room'));
@@ -260,7 +260,7 @@ test('how long the record could not be read is remembered, and forgotten when it
   expect((await look(new World(3), now + 2, second.memory)).observed.since.blind).toBeUndefined();
 });
 
-test('where a pod should be and is not, nothing answers, whether there is a record or not', async () => {
+test('a missing pod counts as one that does not answer, with and without a record', async () => {
   const world = new World(3).pods((pods) => pods.slice(0, 2));
   const { since } = (await pass(portOf(world, []), now, defaultSettings, 'holder', fresh, emptyMemory(0))).observed;
   expect(since.silent).toEqual({ 2: now });
@@ -269,7 +269,7 @@ test('where a pod should be and is not, nothing answers, whether there is a reco
   expect(seen.observed.since.silent).toEqual({ 2: now });
 });
 
-test('a record that nobody could read is not written', async () => {
+test('a record that could not be read is not written', async () => {
   const calls: unknown[][] = [];
   const op = { id: 'o', holder: 'h', startedAt: '', kind: 'Promote', ordinal: -1, memberId: 'feed' } as const;
   const effect = { kind: 'WriteRecord', doc: { ...new World(3).record, op }, basedOn: 'rv-10' } as const;
@@ -303,7 +303,7 @@ test('nothing is decided before the domain of the member names is known', async 
   expect(plan?.why).toMatch('the EtcdCluster is unknown: the StatefulSet, which names the domain');
   let asked = 0;
   const port = portOf(world, calls);
-  // The StatefulSet, read beside it, brings the domain.
+  // The StatefulSet, which is read at the same time, contains the domain.
   port.clusters.cluster = () => Promise.resolve(asked++ === 0 ? nameless : world.cluster);
   await pass(port, now, settings, 'me', fresh, emptyMemory(0));
   expect(calls).toEqual([['scale', 3, 'sts-rv']]);

@@ -35,7 +35,7 @@ test('a cluster that is as asked for', () => {
   });
 });
 
-test('says what each member lacks', () => {
+test('reports what each member lacks', () => {
   const reasonOf = (world: World) => statusOf(world)?.members[1]?.reason;
   expect(reasonOf(new World())).toBeUndefined();
   expect(reasonOf(new World().pods((pods) => pods.filter(({ ordinal }) => ordinal !== 1)))).toBe('PodMissing');
@@ -49,7 +49,7 @@ test('a voter is ready when its pod is', () => {
   expect(statusOf(new World().pod(1, { deleting: true }))?.readyVoters).toBe(2);
 });
 
-test('leaves out what is not known, and says nothing without the record or the resource', () => {
+test('omits unknown fields, and is empty without the record or the resource', () => {
   const { voters, readyVoters, leader, epoch } = statusOf(new World().noQuorum())!;
   expect({ voters, readyVoters, leader, epoch }).toEqual({ epoch: 1 });
   expect(statusOf(new World().set({ record: unknown('no API') }), [])).toBeUndefined();
@@ -90,7 +90,7 @@ test.each<[string, ...Condition[]]>([
   expect(statusOf(new World(), conditions)?.phase).toBe(phase);
 });
 
-test('the phase says what is done, the reason what is not well', () => {
+test('the phase shows the operation, the reason the problem', () => {
   const told = (...conditions: Condition[]) => {
     const { phase, reason } = statusOf(new World(), conditions)!;
     return `${phase} ${reason}`;
@@ -134,7 +134,7 @@ test('small changes of size and lag are no news, large ones are', () => {
   expect(isSameStatus(undefined, before)).toBe(false);
 });
 
-test('a status that says nothing new is written again when it gets old, and says when it was written', () => {
+test('an unchanged status is written again when it gets old, with the time of the write', () => {
   const world = new World();
   const first = statusToWrite(undefined, statusOf(world)!, now, defaultSettings)!;
   expect(first.observedAt).toBe('2026-01-01T00:00:00Z');

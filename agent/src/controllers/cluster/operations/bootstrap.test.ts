@@ -297,7 +297,7 @@ test('a pod that never started follows a fixed template at once', () => {
   expect(world.effect).toEqual({ kind: 'DeletePod', ordinal: 1, uid: 'pod-1' });
 });
 
-test('without a StatefulSet nothing happens, and it says what is missing', () => {
+test('without a StatefulSet nothing happens, and the missing object is reported', () => {
   const world = fresh().set({ statefulSet: known(undefined) });
   expect(world.plan()).toMatchObject({ hold: 'ManifestsMissing' });
   const command = 'kubectl get etcdcluster c -n n -o yaml | npx cdk8s-etcd render - | kubectl apply';

@@ -13,7 +13,7 @@ const deleted = (change: Partial<ClusterSpec>) => {
 const finalJob = { kind: 'final' as const, uid: 'j', op: 'fresh-id', deleting: false };
 
 describe('the finalizer', () => {
-  test('is there only while a deletion has work', () => {
+  test('exists only while a deletion has work', () => {
     expect(new World(3).effect).toBeUndefined();
     expect(new World(3, { onDelete: 'Delete' }).effect).toEqual({ kind: 'SetFinalizer', basedOn: 'cr-rv' });
     const world = new World(3);
@@ -157,7 +157,7 @@ describe('while a restore is in flight', () => {
     expect(world.commit().record.op).toMatchObject({ kind: 'Delete', step: 'scale', suspended: { kind: 'Restore' } });
   });
 
-  test.each(delayed)('and goes on where one is, until a person skips it: %s', (_, waits) => {
+  test.each(delayed)('and continues where one is, until a person skips it: %s', (_, waits) => {
     const world = goes(waits().spec({ finalBackupRequired: true }));
     expect(world.rule).not.toBe('Delete');
     const said = stalled(world);

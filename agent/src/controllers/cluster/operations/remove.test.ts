@@ -73,7 +73,7 @@ describe('a removal under way', () => {
     expect(removing((world) => world.down(2)).effect).toBeUndefined();
   });
 
-  test('the member list is unknown: it is not taken for removed', () => {
+  test('the member list is unknown: the member does not count as removed', () => {
     expect(removing((world) => world.noQuorum()).effect).toBeUndefined();
   });
 
@@ -95,7 +95,7 @@ describe('replace.force', () => {
   const forced = (discardVolume: boolean, memberId = idOf(1)) =>
     new World(3).spec({ replace: { policy: 'OnVolumeLoss', force: [{ ordinal: 1, memberId, discardVolume }] } });
 
-  test('a stale member id changes nothing and says so', () => {
+  test('a stale member id changes nothing, which is reported', () => {
     const world = forced(false, 'id-old');
     expect(world.effect).toBeUndefined();
     expect(world.reason('Accepted')).toBe('ReplaceTargetNotFound');

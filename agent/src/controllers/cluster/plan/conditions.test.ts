@@ -8,7 +8,7 @@ test('between two restarts of a roll something is in progress', () => {
   expect(new World(3).reason('Progressing')).toBe('Idle');
 });
 
-test('a pod that is kept says why, in its agent’s own words', () => {
+test('a blocked pod shows the reason, in its agent’s own words', () => {
   const kept = (reason: string, state: 'Failed' | 'Refused' | 'Init', message?: string) =>
     new World(3).agent(1, { ...agent(1), state, reason, ...(message && { message }) });
   const full = kept('DiskFull', 'Failed', 'no space left');
@@ -105,7 +105,7 @@ test('backups are healthy when the newest run of each schedule was good, and not
   );
 });
 
-test('a restore says why its revision is a guess, also that of an origin', () => {
+test('a restore reports why its revision is a guess, even for an origin', () => {
   const serving = { url: 'u', sha256: 's', sizeBytes: 1, revision: 1, revisionUnknown: 'it is a guess: x' };
   const args = { id: 'origin:uid-1', uid: 'u', source: {}, safetyBackup: false, ignoreUnreachablePods: false };
   const world = new World(3).op({
